@@ -1,0 +1,92 @@
+"""Even-handed decisions from ratings by differently calibrated people.
+
+Public names are loaded when they are first used, so that importing the package is
+cheap.
+
+Examples:
+    >>> import evenhand as eh
+    >>> eh.compare([7, 9, 4], [6, 3, 5], method="mean", rng=7).winner
+    'A'
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from evenhand import designs, losses, posets
+    from evenhand.ab import weights
+    from evenhand.ab.comparison import Comparison, compare
+    from evenhand.catalogue import Method, methods
+    from evenhand.desk.formats import read_ratings
+    from evenhand.errors import (
+        ContradictionError,
+        ConvergenceError,
+        DesignError,
+        EvenhandError,
+        OptionError,
+        RatingsError,
+    )
+    from evenhand.ranking.ranking import Ranking, rank
+    from evenhand.ratings import Ratings
+
+_HOMES = {
+    "Ratings": "evenhand.ratings",
+    "read_ratings": "evenhand.desk.formats",
+    "compare": "evenhand.ab.comparison",
+    "Comparison": "evenhand.ab.comparison",
+    "rank": "evenhand.ranking.ranking",
+    "Ranking": "evenhand.ranking.ranking",
+    "methods": "evenhand.catalogue",
+    "Method": "evenhand.catalogue",
+    "EvenhandError": "evenhand.errors",
+    "RatingsError": "evenhand.errors",
+    "ContradictionError": "evenhand.errors",
+    "OptionError": "evenhand.errors",
+    "DesignError": "evenhand.errors",
+    "ConvergenceError": "evenhand.errors",
+}
+_MODULES = {
+    "weights": "evenhand.ab.weights",
+    "losses": "evenhand.losses",
+    "designs": "evenhand.designs",
+    "posets": "evenhand.posets",
+}
+
+__all__ = [  # noqa: RUF022 - in the order in which a reader of the paper meets them
+    "Ratings",
+    "read_ratings",
+    "compare",
+    "Comparison",
+    "weights",
+    "rank",
+    "Ranking",
+    "posets",
+    "losses",
+    "designs",
+    "methods",
+    "Method",
+    "EvenhandError",
+    "RatingsError",
+    "ContradictionError",
+    "OptionError",
+    "DesignError",
+    "ConvergenceError",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name on its first use."""
+    if name in _MODULES:
+        return importlib.import_module(_MODULES[name])
+    if name in _HOMES:
+        value: object = getattr(importlib.import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'evenhand' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return sorted(__all__)

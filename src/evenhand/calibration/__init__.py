@@ -1,0 +1,1 @@
+"""What people use instead: rankings that assume something about the scales."""

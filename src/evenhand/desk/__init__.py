@@ -1,0 +1,1 @@
+"""The desk: files in, documents out."""

@@ -1,0 +1,1 @@
+"""What the comparisons say: who was put above whom, and which orders respect it."""

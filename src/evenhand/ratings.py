@@ -1,0 +1,577 @@
+"""Ratings: who gave what to which item, validated, coded and free of row order."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from evenhand._columns import Columns, Kind, find_columns
+from evenhand._labels import Source, code_labels, label_series, number_series, shown
+from evenhand._results import Json, Label, Notice
+from evenhand.errors import RatingsError, listing, unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from narwhals.typing import IntoDataFrame, IntoSeries
+
+Codes = NDArray[np.int64]
+Scores = NDArray[np.float64]
+Labels = tuple[Label, ...]
+
+
+class Ratings:
+    """Ratings of items by reviewers.
+
+    Rows are held in sorted order of reviewer and item labels, so the order in which
+    they came never matters. A label column in which every value is a canonical decimal
+    integer holds integers; any other holds text.
+
+    Args:
+        reviewers: Reviewer label of each rating.
+        items: Item label of each rating.
+        scores: Score of each rating, finite.
+        pairs: Label of the pair that the rating's reviewer belongs to, for two items
+            given to matched pairs of reviewers.
+        all_items: Every item there is, if some have no rating.
+
+    Attributes:
+        kind: "scores", "ranks" or "comparisons".
+        reviewer_labels: Distinct reviewers, sorted.
+        item_labels: Distinct items, sorted.
+        reviewer_codes: Index into reviewer_labels of each rating.
+        item_codes: Index into item_labels of each rating.
+        preference: A number for each rating that is higher for a better-liked item of
+            the same reviewer. Only its order within one reviewer has a meaning.
+        pair_codes: Pair of each rating, or None.
+        notices: What was left out while reading, and why.
+
+    Raises:
+        RatingsError: If a label is missing, a score is not finite, lengths differ, or
+            a reviewer rated an item twice.
+
+    Examples:
+        >>> ratings = Ratings(["Bo", "Anna", "Bo"], [10, 10, 9], [3, 8.5, 1])
+        >>> ratings
+        Ratings(3 scores by 2 reviewers of 2 items)
+        >>> ratings.item_labels, ratings.scores.tolist()
+        ((9, 10), [8.5, 1.0, 3.0])
+    """
+
+    __slots__ = (
+        "_digest",
+        "item_codes",
+        "item_labels",
+        "kind",
+        "notices",
+        "pair_codes",
+        "pair_labels",
+        "preference",
+        "reviewer_codes",
+        "reviewer_labels",
+    )
+
+    kind: Kind
+    reviewer_labels: Labels
+    item_labels: Labels
+    pair_labels: Labels
+    reviewer_codes: Codes
+    item_codes: Codes
+    preference: Scores
+    pair_codes: Codes | None
+    notices: tuple[Notice, ...]
+    _digest: str | None
+
+    def __init__(
+        self,
+        reviewers: Sequence[Label] | NDArray[np.generic],
+        items: Sequence[Label] | NDArray[np.generic],
+        scores: Sequence[float] | NDArray[np.generic],
+        *,
+        pairs: Sequence[Label] | NDArray[np.generic] | None = None,
+        all_items: Sequence[Label] | None = None,
+    ) -> None:
+        """Validate and sort the ratings."""
+        columns: dict[str, object] = {
+            "reviewer": reviewers,
+            "item": items,
+            "score": scores,
+        }
+        if pairs is not None:
+            columns["pair"] = pairs
+        names = Columns(
+            reviewer="reviewer",
+            item="item",
+            score="score",
+            pair="" if pairs is None else "pair",
+        )
+        self._fill(columns, names, Source(), all_items, missing_allowed=False)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: IntoDataFrame,
+        *,
+        reviewer: str = "",
+        item: str = "",
+        score: str = "",
+        rank: str = "",
+        winner: str = "",
+        loser: str = "",
+        pair: str = "",
+        all_items: Sequence[Label] | None = None,
+    ) -> Ratings:
+        """Take ratings from a dataframe of any kind that narwhals knows.
+
+        Columns are found by name ("reviewer", "item", "score") or by a well-known other
+        name ("judge", "paper", "mark"); options override that. Rows without a score are
+        left out and named in `notices`.
+
+        Args:
+            frame: pandas, polars, PyArrow, ... dataframe, one row per rating.
+            reviewer: Column of the reviewer.
+            item: Column of the item.
+            score: Column of the score, higher is better.
+            rank: Column of the rank, 1 is best; used when there is no score.
+            winner: Column of the better item, for plain comparisons.
+            loser: Column of the worse item.
+            pair: Column of the pair of reviewers.
+            all_items: Every item there is, if some have no rating.
+
+        Returns:
+            The ratings.
+
+        Raises:
+            RatingsError: If a column is missing or ambiguous or a value is bad.
+
+        Examples:
+            >>> import polars
+            >>> frame = polars.DataFrame({"judge": ["a", "b"], "entry": [1, 1],
+            ...                           "mark": [7, None]})
+            >>> ratings = Ratings.from_frame(frame)
+            >>> ratings
+            Ratings(1 score by 1 reviewer of 1 item)
+            >>> ratings.notices[0].code
+            'missing_scores'
+        """
+        table = nw.from_native(frame, eager_only=True)
+        columns: dict[str, object] = {
+            name: _native_column(table.get_column(name)) for name in table.columns
+        }
+        given = Columns(reviewer, item, score, rank, winner, loser, pair)
+        return cls.from_columns(columns, given, Source(), all_items=all_items)
+
+    @classmethod
+    def from_columns(
+        cls,
+        columns: dict[str, object],
+        given: Columns,
+        source: Source,
+        *,
+        all_items: Sequence[Label] | None = None,
+    ) -> Ratings:
+        """Take ratings from named columns; the way in for every file reader.
+
+        Examples:
+            >>> columns = {"winner": ["x", "y"], "loser": ["y", "z"]}
+            >>> Ratings.from_columns(columns, Columns(), Source())
+            Ratings(2 comparisons of 3 items)
+        """
+        names = find_columns(list(columns), given, source)
+        ratings = cls.__new__(cls)
+        ratings._fill(columns, names, source, all_items, missing_allowed=True)  # noqa: SLF001 - our own
+        return ratings
+
+    @classmethod
+    def from_ranks(
+        cls,
+        reviewers: Sequence[Label],
+        items: Sequence[Label],
+        ranks: Sequence[float],
+        *,
+        all_items: Sequence[Label] | None = None,
+    ) -> Ratings:
+        """Take each reviewer's ranking, 1 for the best; equal ranks are ties.
+
+        Examples:
+            >>> Ratings.from_ranks(["a", "a"], ["x", "y"], [1, 2])
+            Ratings(2 ranks by 1 reviewer of 2 items)
+        """
+        columns: dict[str, object] = {
+            "reviewer": reviewers,
+            "item": items,
+            "rank": ranks,
+        }
+        return cls.from_columns(columns, Columns(), Source(), all_items=all_items)
+
+    @classmethod
+    def from_comparisons(
+        cls,
+        winners: Sequence[Label],
+        losers: Sequence[Label],
+        *,
+        reviewers: Sequence[Label] | None = None,
+        all_items: Sequence[Label] | None = None,
+    ) -> Ratings:
+        """Take plain comparisons: each winner was put above its loser.
+
+        Every comparison counts as a reviewer of its own, because one person's several
+        comparisons may contradict each other; "anna#1", "anna#2" keep the person.
+
+        Examples:
+            >>> ratings = Ratings.from_comparisons(["x"], ["y"], reviewers=["anna"])
+            >>> ratings.reviewer_labels
+            ('anna#1',)
+        """
+        columns: dict[str, object] = {"winner": winners, "loser": losers}
+        if reviewers is not None:
+            columns["reviewer"] = reviewers
+        return cls.from_columns(columns, Columns(), Source(), all_items=all_items)
+
+    @property
+    def n_reviewers(self) -> int:
+        """Number of reviewers."""
+        return len(self.reviewer_labels)
+
+    @property
+    def n_items(self) -> int:
+        """Number of items, rated or not."""
+        return len(self.item_labels)
+
+    @property
+    def n_ratings(self) -> int:
+        """Number of ratings."""
+        return len(self.preference)
+
+    @property
+    def scores(self) -> Scores:
+        """Scores, in the order of reviewer_codes and item_codes.
+
+        Raises:
+            RatingsError: If there are only ranks or comparisons.
+        """
+        if self.kind != "scores":
+            raise RatingsError(
+                f"This method needs scores, but the data holds only {self.kind}, and a "
+                "rank is never used as a score. Choose an ordinal method: "
+                "'topological' or 'uniform'."
+            )
+        return self.preference
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the set of ratings, the same for any source and row order."""
+        if self._digest is None:
+            self._digest = _digest(self)
+        return self._digest
+
+    def summary(self) -> dict[str, Json]:
+        """Return the sizes and the hash, the `data` field of every result.
+
+        Examples:
+            >>> Ratings(["a"], ["x"], [1]).summary()["ratings"]
+            1
+        """
+        return {
+            "reviewers": self.n_reviewers,
+            "items": self.n_items,
+            "ratings": self.n_ratings,
+            "sha256": self.sha256,
+        }
+
+    def item_code(self, label: Label) -> int:
+        """Return the code of an item.
+
+        Raises:
+            RatingsError: If there is no such item.
+
+        Examples:
+            >>> Ratings(["a", "a"], ["x", "y"], [1, 2]).item_code("y")
+            1
+        """
+        # On a command line every label is text, so "7" also finds the item 7.
+        for code, known in enumerate(self.item_labels):
+            if known == label or str(known) == str(label):
+                return code
+        raise RatingsError(unknown("item", label, self.item_labels))
+
+    def by_item(self) -> tuple[Codes, Codes]:
+        """Group the ratings by item.
+
+        Returns:
+            `start` of length n_items + 1, and `rows`: the ratings of item i are
+            rows[start[i]:start[i + 1]], by reviewer.
+
+        Examples:
+            >>> start, rows = Ratings(["a", "a", "b"], [1, 2, 1], [5, 4, 3]).by_item()
+            >>> start.tolist(), rows.tolist()
+            ([0, 2, 3], [0, 2, 1])
+        """
+        rows = np.argsort(self.item_codes, kind="stable").astype(np.int64)
+        return group_starts(self.item_codes, self.n_items), rows
+
+    def rows(self) -> list[dict[str, Json]]:
+        """Return the ratings as plain rows, sorted by reviewer and item.
+
+        Examples:
+            >>> Ratings(["a"], ["x"], [1]).rows()
+            [{'reviewer': 'a', 'item': 'x', 'score': 1.0}]
+        """
+        name = "score" if self.kind == "scores" else "preference"
+        return [
+            {
+                "reviewer": self.reviewer_labels[reviewer],
+                "item": self.item_labels[item],
+                name: value,
+            }
+            for reviewer, item, value in zip(
+                self.reviewer_codes.tolist(),
+                self.item_codes.tolist(),
+                self.preference.tolist(),
+                strict=True,
+            )
+        ]
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return the ratings as a polars dataframe.
+
+        Examples:
+            >>> Ratings(["a"], ["x"], [1]).to_frame().columns
+            ['reviewer', 'item', 'score']
+        """
+        return pl.DataFrame(self.rows())
+
+    def __repr__(self) -> str:
+        items = _count(self.n_items, "item")
+        if self.kind == "comparisons":
+            return f"Ratings({_count(self.n_reviewers, 'comparison')} of {items})"
+        ratings = _count(self.n_ratings, self.kind[:-1])
+        return (
+            f"Ratings({ratings} by {_count(self.n_reviewers, 'reviewer')} of {items})"
+        )
+
+    def _fill(
+        self,
+        columns: dict[str, object],
+        names: Columns,
+        source: Source,
+        all_items: Sequence[Label] | None,
+        *,
+        missing_allowed: bool,
+    ) -> None:
+        if names.kind == "comparisons":
+            parts = _comparison_parts(columns, names, source)
+            notices: list[Notice] = []
+        else:
+            parts, notices = _rating_parts(
+                columns, names, source, missing_allowed=missing_allowed
+            )
+        reviewers, items, preference, pairs = parts
+        if len(preference) == 0:
+            raise source.whole(
+                "There is no rating. Give at least one row with a score."
+            )
+        known = items
+        if all_items is not None:
+            extra = label_series(list(all_items), "item", Source())
+            known = _one_type(items, extra)
+            items = known[: len(items)]
+        item_labels, codes = code_labels(known)
+        reviewer_labels, reviewer_codes = code_labels(reviewers)
+        item_codes = codes[: len(items)]
+        order = np.lexsort((item_codes, reviewer_codes))
+        self.kind = names.kind
+        self.reviewer_labels = reviewer_labels
+        self.item_labels = item_labels
+        self.reviewer_codes = _frozen(reviewer_codes[order])
+        self.item_codes = _frozen(item_codes[order])
+        self.preference = _frozen_scores(preference[order])
+        self.pair_codes = None
+        self.pair_labels = ()
+        if pairs is not None:
+            self.pair_labels, pair_codes = code_labels(pairs)
+            self.pair_codes = _frozen(pair_codes[order])
+        self.notices = tuple(notices)
+        self._digest = None
+        self._check_duplicates(order, source)
+
+    def _check_duplicates(self, order: Codes, source: Source) -> None:
+        same = (np.diff(self.reviewer_codes) == 0) & (np.diff(self.item_codes) == 0)
+        if not same.any():
+            return
+        position = int(np.flatnonzero(same)[0])
+        first, second = sorted(order[position : position + 2].tolist())
+        reviewer = self.reviewer_labels[self.reviewer_codes[position]]
+        item = self.item_labels[self.item_codes[position]]
+        raise source.at(
+            second,
+            f"reviewer {shown(reviewer)} must rate item {shown(item)} once, "
+            f"got a second rating after {source.rows([first])}",
+        )
+
+
+def group_starts(codes: Codes, n_groups: int) -> Codes:
+    """Return where each group begins once rows are sorted by code, and the end.
+
+    Examples:
+        >>> group_starts(np.array([0, 2, 2]), 3).tolist()
+        [0, 1, 1, 3]
+    """
+    counts = np.bincount(codes, minlength=n_groups)
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+def _rating_parts(
+    columns: dict[str, object], names: Columns, source: Source, *, missing_allowed: bool
+) -> tuple[
+    tuple[pl.Series, pl.Series, Scores, pl.Series | None],
+    list[Notice],
+]:
+    value_name = names.score if names.kind == "scores" else names.rank
+    values, missing = number_series(columns[value_name], value_name, source)
+    reviewers = label_series(columns[names.reviewer], names.reviewer, source)
+    items = label_series(columns[names.item], names.item, source)
+    pairs = None
+    if names.pair:
+        pairs = label_series(columns[names.pair], names.pair, source)
+    _same_lengths(
+        {
+            names.reviewer: len(reviewers),
+            names.item: len(items),
+            value_name: len(values),
+            **({} if pairs is None else {names.pair: len(pairs)}),
+        },
+        source,
+    )
+    notices = []
+    if missing.any():
+        rows = np.flatnonzero(missing).tolist()
+        if not missing_allowed:
+            raise source.at(rows[0], f"{value_name} must be a number, got None")
+        keep = pl.Series(~missing)
+        notices = _missing_notices(rows, items, keep, source)
+        reviewers, items = reviewers.filter(keep), items.filter(keep)
+        pairs = None if pairs is None else pairs.filter(keep)
+        values = values[~missing]
+    # A rank counts downwards; its sign is turned so that higher is better everywhere.
+    preference = values if names.kind == "scores" else 0.0 - values
+    return (reviewers, items, preference, pairs), notices
+
+
+def _missing_notices(
+    rows: list[int], items: pl.Series, keep: pl.Series, source: Source
+) -> list[Notice]:
+    lost_rows = f"{_count(len(rows), 'row')} without a score left out"
+    notices = [Notice("missing_scores", f"{lost_rows}: {source.rows(rows)}.")]
+    rated = set(items.filter(keep).unique().to_list())
+    lost = [item for item in items.unique(maintain_order=True) if item not in rated]
+    if lost:
+        notices.append(
+            Notice(
+                "unrated_items",
+                f"Items without any score are not in the result: "
+                f"{listing(sorted(lost))}.",
+            )
+        )
+    return notices
+
+
+def _comparison_parts(
+    columns: dict[str, object], names: Columns, source: Source
+) -> tuple[pl.Series, pl.Series, Scores, pl.Series | None]:
+    winners = label_series(columns[names.winner], names.winner, source)
+    losers = label_series(columns[names.loser], names.loser, source)
+    lengths = {names.winner: len(winners), names.loser: len(losers)}
+    people = None
+    if names.reviewer:
+        people = label_series(columns[names.reviewer], names.reviewer, source)
+        lengths[names.reviewer] = len(people)
+    _same_lengths(lengths, source)
+    items = _one_type(winners, losers)
+    _, codes = code_labels(items)
+    half = len(winners)
+    itself = np.flatnonzero(codes[:half] == codes[half:])
+    if len(itself):
+        row = int(itself[0])
+        raise source.at(
+            row,
+            f"{names.winner} and {names.loser} must differ, "
+            f"got {shown(winners[row])} twice",
+        )
+    person_codes = np.zeros(half, dtype=np.int64)
+    person_labels: Labels = ()
+    if people is not None:
+        person_labels, person_codes = code_labels(people)
+    order = np.lexsort((codes[half:], codes[:half], person_codes))
+    number = np.empty(half, dtype=np.int64)
+    first = group_starts(person_codes, int(person_codes.max(initial=0)) + 1)
+    number[order] = np.arange(half) - first[person_codes[order]] + 1
+    if people is None:
+        reviewers = pl.Series(number)
+    else:
+        reviewers = pl.Series(
+            [
+                f"{person_labels[person]}#{count}"
+                for person, count in zip(
+                    person_codes.tolist(), number.tolist(), strict=True
+                )
+            ],
+            dtype=pl.String,
+        )
+    preference = np.concatenate([np.ones(half), np.zeros(half)])
+    return pl.concat([reviewers, reviewers]), items, preference, None
+
+
+def _one_type(first: pl.Series, second: pl.Series) -> pl.Series:
+    if first.dtype != second.dtype:
+        first, second = first.cast(pl.String), second.cast(pl.String)
+    return pl.concat([first.alias("item"), second.alias("item")])
+
+
+def _same_lengths(lengths: dict[str, int], source: Source) -> None:
+    if len(set(lengths.values())) > 1:
+        got = ", ".join(f"{count} of {name}" for name, count in lengths.items())
+        raise source.whole(f"Columns must be of one length, got {got}.")
+
+
+def _native_column(column: nw.Series[IntoSeries]) -> object:
+    # Object columns (mixed Python values) are checked value by value.
+    return column.to_list() if column.dtype == nw.Object else column.to_polars()
+
+
+def _digest(ratings: Ratings) -> str:
+    head = {
+        "schema": "evenhand.ratings/1",
+        "kind": ratings.kind,
+        "reviewers": ratings.reviewer_labels,
+        "items": ratings.item_labels,
+        "pairs": ratings.pair_labels,
+    }
+    hashed = hashlib.sha256(json.dumps(head, ensure_ascii=True).encode())
+    codes = [ratings.reviewer_codes, ratings.item_codes]
+    if ratings.pair_codes is not None:
+        codes.append(ratings.pair_codes)
+    for column in codes:
+        hashed.update(column.astype("<i8").tobytes())
+    hashed.update(ratings.preference.astype("<f8").tobytes())
+    return hashed.hexdigest()
+
+
+def _frozen(codes: Codes) -> Codes:
+    codes.flags.writeable = False
+    return codes
+
+
+def _frozen_scores(scores: Scores) -> Scores:
+    scores.flags.writeable = False
+    return scores
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

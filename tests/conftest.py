@@ -1,0 +1,10 @@
+from hypothesis import HealthCheck, settings
+
+# A kernel's first call compiles, so no single example is timed.
+settings.register_profile(
+    "evenhand",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("evenhand")
