@@ -1,0 +1,94 @@
+"""The command line: one file per command, loaded when it is called."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+from typing import TYPE_CHECKING
+
+import click
+
+from evenhand.errors import EvenhandError, unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+COMMANDS = {
+    "demo": "evenhand.cli.demo",
+    "compare": "evenhand.cli.compare",
+    "rank": "evenhand.cli.rank",
+    "methods": "evenhand.cli.methods",
+}
+
+
+class Refusal(click.ClickException):
+    """Bad input: one sentence on standard error, exit code 2."""
+
+    exit_code = 2
+
+    def show(self, file: object = None) -> None:  # noqa: ARG002 - click's signature
+        """Print the sentence."""
+        click.echo(f"evenhand: {self.message}", err=True)
+
+
+@contextlib.contextmanager
+def one_sentence() -> Iterator[None]:
+    """Turn whatever is refused into one sentence."""
+    try:
+        yield
+    except EvenhandError as error:
+        raise Refusal(str(error)) from error
+    except click.exceptions.NoArgsIsHelpError:
+        raise
+    except click.NoSuchOption as error:
+        near = f" Did you mean {error.possibilities[0]}?" if error.possibilities else ""
+        raise Refusal(f"There is no option {error.option_name}.{near}") from error
+    except click.UsageError as error:
+        raise Refusal(error.format_message()) from error
+
+
+class Commands(click.Group):
+    """Commands that are imported when they are needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """List the commands in the order in which people meet them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        """Import one command."""
+        if cmd_name not in COMMANDS:
+            raise Refusal(unknown("command", cmd_name, COMMANDS))
+        module = importlib.import_module(COMMANDS[cmd_name])
+        command: click.Command = module.command
+        return command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the options before the command."""
+        with one_sentence():
+            return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a command."""
+        with one_sentence():
+            return super().invoke(ctx)
+
+
+@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="evenhand")
+def cli() -> None:
+    """Even-handed decisions from ratings by differently calibrated people.
+
+    Your 2 may be my 9. evenhand decides from scores without assuming that people share
+    a scale, and says what each answer may claim.
+
+    \b
+    Start here:
+      evenhand demo                      a small conference, start to end
+      evenhand compare ratings.csv       which of two items is better
+      evenhand rank ratings.csv          order many items
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line."""
+    cli.main(args=None if arguments is None else list(arguments), prog_name="evenhand")

@@ -1,0 +1,178 @@
+"""What the commands share: options, input, output and words."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from evenhand.errors import OptionError, unknown
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+    from evenhand._results import Label, Notice
+    from evenhand.ratings import Ratings
+
+Command = TypeVar("Command", bound=Callable[..., None])
+WIDTH = 100
+
+COLUMN_HELP = {
+    "reviewer": "Column of the reviewer.",
+    "item": "Column of the item.",
+    "score": "Column of the score; higher is better.",
+    "rank": "Column of the rank, 1 is best, for files without scores.",
+    "winner": "Column of the better item, for plain comparisons.",
+    "loser": "Column of the worse item.",
+    "pair": "Column that names pairs of reviewers (two items only).",
+}
+
+
+class Known(click.Choice[str]):
+    """A choice that suggests the nearest known name."""
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str:
+        """Take a known name as it is."""
+        if value not in self.choices:
+            name = "value" if param is None or param.name is None else param.name
+            raise OptionError(unknown(name.replace("_", " "), value, self.choices))
+        return super().convert(value, param, ctx)
+
+
+def reading_options(command: Command) -> Command:
+    """Add FILE and the options that say how to read it."""
+    for name in reversed(COLUMN_HELP):
+        option = click.option(
+            f"--{name}", f"{name}_column", metavar="COLUMN", help=COLUMN_HELP[name]
+        )
+        command = option(command)
+    formats = click.option(
+        "--format",
+        "file_format",
+        type=Known(["csv", "tsv", "jsonl", "parquet", "excel"]),
+        help="Format of FILE, if its name does not tell.",
+    )
+    file = click.argument("file", metavar="FILE")
+    return file(formats(command))
+
+
+def result_options(command: Command) -> Command:
+    """Add the options that every result has."""
+    seed = click.option(
+        "--seed",
+        type=click.IntRange(min=0),
+        help="Repeat an earlier run. Without it a seed is drawn and printed.",
+    )
+    as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+    output = click.option(
+        "-o", "--output", metavar="PATH", help="Write there instead of printing."
+    )
+    return seed(as_json(output(command)))
+
+
+def read(file: str, file_format: str | None, columns: dict[str, str | None]) -> Ratings:
+    """Read the ratings of a command."""
+    from evenhand.desk.formats import read_ratings
+
+    with working(f"Reading {file}"):
+        return read_ratings(
+            file,
+            format=file_format,
+            **{
+                name.removesuffix("_column"): column for name, column in columns.items()
+            },
+        )
+
+
+def console(*, stderr: bool = False, width: int | None = None) -> Console:
+    """Open a console that takes every character as it is."""
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    if width is None and not stream.isatty():
+        width = WIDTH
+    return Console(
+        stderr=stderr, width=width, markup=False, emoji=False, highlight=False
+    )
+
+
+@contextlib.contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show on a terminal that something is going on, and for how long."""
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    screen = console(stderr=True)
+    with Progress(
+        *columns, console=screen, transient=True, disable=not screen.is_terminal
+    ) as progress:
+        progress.add_task(printable(what), total=None)
+        yield
+
+
+def rendered(*parts: RenderableType) -> str:
+    """Render tables and text as plain text, for standard output or a file."""
+    screen = console(width=None)
+    with screen.capture() as capture:
+        for part in parts:
+            screen.print(part)
+    return capture.get()
+
+
+def deliver(text: str, output: str | None) -> None:
+    """Print a result, or write it to a file whole or not at all."""
+    if not text.endswith("\n"):
+        text += "\n"
+    if output is None or output == "-":
+        click.echo(text, nl=False)
+        return
+    path = Path(output)
+    try:
+        if not path.exists() or path.is_file():
+            handle, name = tempfile.mkstemp(dir=path.parent, prefix=".evenhand-")
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            shutil.copymode(path, name) if path.exists() else Path(name).chmod(0o644)
+            Path(name).replace(path)
+        else:  # a device or a named pipe cannot be replaced
+            path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise OptionError(
+            f"output must be a path that can be written, got {output!r}: "
+            f"{error.strerror}."
+        ) from error
+
+
+def deliver_result(
+    text: str, output: str | None, notices: tuple[Notice, ...], seed: int
+) -> None:
+    """Print or write a result; its notices and its seed go to standard error."""
+    deliver(text, output)
+    for notice in notices:
+        click.echo(f"Note ({notice.code}): {notice.message}", err=True)
+    click.echo(f"seed {seed}", err=True)
+
+
+def printable(label: Label) -> str:
+    """Show a label on one line, with control characters made visible.
+
+    Examples:
+        >>> printable("two\\nlines")
+        'two\\\\nlines'
+    """
+    text = str(label)
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else repr(character)[1:-1]
+        for character in text
+    )

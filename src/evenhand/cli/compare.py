@@ -1,0 +1,126 @@
+"""`evenhand compare`: which of two items is better."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from evenhand.catalogue import method as catalogued
+from evenhand.catalogue import methods
+from evenhand.cli import _shared
+
+if TYPE_CHECKING:
+    from evenhand.ab.comparison import Comparison
+
+NAMES = [method.name for method in methods("compare")]
+
+
+@click.command("compare")
+@_shared.reading_options
+@click.option(
+    "--items",
+    nargs=2,
+    metavar="A B",
+    help="The two items, if FILE has more; A comes first.",
+)
+@click.option(
+    "--method",
+    type=_shared.Known(NAMES),
+    default="votes",
+    show_default=True,
+    help="Rule.",
+)
+@click.option(
+    "--weight",
+    metavar="SPEC",
+    help="How a gap in scores weighs: rational:GAMMA (default rational:1), "
+    "sigmoid:SCALE, linear:RANGE, exponential:SCALE, offset:C:SPEC.",
+)
+@click.option(
+    "--median", type=_shared.Known(["upper", "lower", "middle"]), help="Which median."
+)
+@click.option("--trim", type=float, help="Share cut off at each end.  [default: 0.2]")
+@click.option(
+    "--both",
+    type=_shared.Known(["drop", "decide"]),
+    help="Reviewers who scored both items: leave them out, or let them decide.",
+)
+@click.option(
+    "--design",
+    type=_shared.Known(["halves", "coins", "matched", "panels"]),
+    help="How reviewers were assigned to the items, for the record.",
+)
+@_shared.result_options
+def command(
+    file: str,
+    file_format: str | None,
+    items: tuple[str, str] | None,
+    *,
+    method: str,
+    weight: str | None,
+    median: str | None,
+    trim: float | None,
+    both: str | None,
+    design: str | None,
+    seed: int | None,
+    as_json: bool,
+    output: str | None,
+    **columns: str | None,
+) -> None:
+    """Decide which of two items is better, from people who each scored one of them.
+
+    FILE has a row for each score with a reviewer, an item and the score: CSV, TSV,
+    Parquet, JSON lines or Excel; - is standard input. The answer is drawn with a coin
+    whose exact probability is shown; the seed repeats it.
+
+    \b
+    Example:
+      evenhand compare examples/designs.csv --seed 7
+    """
+    from evenhand.ab.comparison import compare
+
+    ratings = _shared.read(file, file_format, columns)
+    with _shared.working("Deciding"):
+        result = compare(
+            ratings,
+            items=items,
+            method=method,
+            weight=weight,
+            median=median,
+            trim=trim,
+            both=both,
+            design=design,
+            rng=seed,
+        )
+    text = json.dumps(result.to_dict(), indent=2) if as_json else explain(result)
+    _shared.deliver_result(text, output, result.notices, result.seed)
+
+
+def explain(result: Comparison) -> str:
+    """Tell a comparison to people.
+
+    Examples:
+        >>> from evenhand.ab.comparison import compare
+        >>> print(explain(compare([3], [2], method="mean", rng=7)).splitlines()[0])
+        A is put above B.
+    """
+    first, second = (_shared.printable(item) for item in result.items)
+    winner = _shared.printable(result.winner)
+    loser = second if winner == first else first
+    lines = [f"{winner} is put above {loser}."]
+    if result.votes is not None:
+        lines.append(
+            f"Votes: {result.votes[0]} for {first}, {result.votes[1]} for {second}."
+        )
+    about = "about " if result.p_first_se else ""
+    lines.append(
+        f"On these scores the rule outputs {first} with probability "
+        f"{about}{result.p_first:.3g}; that is the coin's bias, not a chance of being "
+        "right."
+    )
+    entry = catalogued("compare", result.method)
+    lines.append(f"Method {result.method}: {entry.claims}")
+    lines.append(f"It assumes {entry.assumes}.")
+    return "\n".join(lines)

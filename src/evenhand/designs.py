@@ -1,0 +1,416 @@
+"""Random assignments: which reviewer gets which items.
+
+The guarantees rest on a random assignment. Each design here is one procedure that asks
+for its random choices; a seed makes it draw one assignment, and its `enumerate_` twin
+follows every choice and gives the exact law of the very same code.
+
+For two items an assignment is an array with the item, 0 or 1, of each reviewer. For
+many items it is an array with one row of item codes, in increasing order, for each
+reviewer. Arrays are read-only.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from evenhand._outcomes import HALF, Chance, outcomes
+from evenhand._randomness import RNGLike, Stream, below, seed_from, stream
+from evenhand.errors import DesignError
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from numpy.typing import NDArray
+
+Sides = tuple[int, ...]
+Bundles = tuple[tuple[int, ...], ...]
+Card = TypeVar("Card")
+
+AB_DESIGNS = ("halves", "coins", "matched", "panels")
+"""Designs for two items."""
+RANKING_DESIGNS = ("pairs", "balanced")
+"""Designs for many items."""
+
+_PAIR = 2
+
+
+def halves(n_reviewers: int, *, rng: RNGLike = None) -> NDArray[np.int64]:
+    """Give each of two items to half of the reviewers, uniformly at random.
+
+    With an odd number of reviewers a fair coin decides which item gets the extra one.
+
+    Args:
+        n_reviewers: Number of reviewers, at least 1.
+        rng: Seed, generator or None.
+
+    Returns:
+        The item, 0 or 1, of each reviewer.
+
+    Raises:
+        DesignError: If there is no reviewer.
+
+    Examples:
+        >>> int(halves(6, rng=7).sum())
+        3
+    """
+    count = _whole("n_reviewers", n_reviewers, 1)
+    return _fixed(_halves(count, _drawn(rng, "halves")))
+
+
+def enumerate_halves(n_reviewers: int) -> dict[Sides, Fraction]:
+    """Return every assignment of `halves` with its exact probability.
+
+    Examples:
+        >>> enumerate_halves(2)
+        {(0, 1): Fraction(1, 2), (1, 0): Fraction(1, 2)}
+    """
+    count = _whole("n_reviewers", n_reviewers, 1)
+    return outcomes(lambda chance: _halves(count, chance))
+
+
+def coins(n_reviewers: int, *, rng: RNGLike = None) -> NDArray[np.int64]:
+    """Give one of two items to each reviewer by a fair coin of its own.
+
+    Counts may be unequal, and one item may get nobody.
+
+    Args:
+        n_reviewers: Number of reviewers, at least 1.
+        rng: Seed, generator or None.
+
+    Returns:
+        The item, 0 or 1, of each reviewer.
+
+    Raises:
+        DesignError: If there is no reviewer.
+
+    Examples:
+        >>> coins(6, rng=7).shape
+        (6,)
+    """
+    count = _whole("n_reviewers", n_reviewers, 1)
+    return _fixed(_coins(count, _drawn(rng, "coins")))
+
+
+def enumerate_coins(n_reviewers: int) -> dict[Sides, Fraction]:
+    """Return every assignment of `coins` with its exact probability.
+
+    Examples:
+        >>> set(enumerate_coins(3).values())
+        {Fraction(1, 8)}
+    """
+    count = _whole("n_reviewers", n_reviewers, 1)
+    return outcomes(lambda chance: _coins(count, chance))
+
+
+def matched(pairs: Sequence[Hashable], *, rng: RNGLike = None) -> NDArray[np.int64]:
+    """Within each pair of similar reviewers, give one item to each by a fair coin.
+
+    Args:
+        pairs: Label of the pair that each reviewer belongs to; every label twice.
+        rng: Seed, generator or None.
+
+    Returns:
+        The item, 0 or 1, of each reviewer.
+
+    Raises:
+        DesignError: If a pair does not have two reviewers.
+
+    Examples:
+        >>> sides = matched(["old", "old", "new", "new"], rng=7)
+        >>> int(sides[0] + sides[1]), int(sides[2] + sides[3])
+        (1, 1)
+    """
+    return _fixed(_matched(_pairs_of(pairs), _drawn(rng, "matched")))
+
+
+def enumerate_matched(pairs: Sequence[Hashable]) -> dict[Sides, Fraction]:
+    """Return every assignment of `matched` with its exact probability.
+
+    Examples:
+        >>> enumerate_matched(["x", "x"])
+        {(0, 1): Fraction(1, 2), (1, 0): Fraction(1, 2)}
+    """
+    groups = _pairs_of(pairs)
+    return outcomes(lambda chance: _matched(groups, chance))
+
+
+def panels(panel: Sequence[Hashable], *, rng: RNGLike = None) -> NDArray[np.int64]:
+    """Give each of two items to half of the panels; a panel stays together.
+
+    With an odd number of panels a fair coin decides which item gets the extra one.
+
+    Args:
+        panel: Label of the panel that each reviewer sits on.
+        rng: Seed, generator or None.
+
+    Returns:
+        The item, 0 or 1, of each reviewer.
+
+    Raises:
+        DesignError: If there is no reviewer.
+
+    Examples:
+        >>> sides = panels(["north", "north", "south"], rng=7)
+        >>> bool(sides[0] == sides[1]), int(sides[0] + sides[2])
+        (True, 1)
+    """
+    return _fixed(_panels(_groups("panel", panel), _drawn(rng, "panels")))
+
+
+def enumerate_panels(panel: Sequence[Hashable]) -> dict[Sides, Fraction]:
+    """Return every assignment of `panels` with its exact probability.
+
+    Examples:
+        >>> enumerate_panels(["a", "a", "b"])
+        {(0, 0, 1): Fraction(1, 2), (1, 1, 0): Fraction(1, 2)}
+    """
+    groups = _groups("panel", panel)
+    return outcomes(lambda chance: _panels(groups, chance))
+
+
+def pairs(n_items: int, n_reviewers: int, *, rng: RNGLike = None) -> NDArray[np.int64]:
+    """Give each reviewer a pair of items, no pair twice: the paper's ranking design.
+
+    The pairs are drawn uniformly without replacement and assigned at random, so that
+    every assignment of distinct pairs to reviewers is equally likely. Time and memory
+    grow with the number of reviewers, not with the number of pairs.
+
+    Args:
+        n_items: Number of items, at least 2.
+        n_reviewers: Number of reviewers, at most the number of pairs of items.
+        rng: Seed, generator or None.
+
+    Returns:
+        The two items of each reviewer, shape (n_reviewers, 2).
+
+    Raises:
+        DesignError: If there are more reviewers than pairs of items.
+
+    References:
+        Wang and Shah (2019), Section 3.3.
+
+    Examples:
+        >>> len({tuple(pair) for pair in pairs(4, 6, rng=7).tolist()})
+        6
+    """
+    sizes = _pair_sizes(n_items, n_reviewers)
+    return _fixed(_pairs(*sizes, _drawn(rng, "pairs")))
+
+
+def enumerate_pairs(n_items: int, n_reviewers: int) -> dict[Bundles, Fraction]:
+    """Return every assignment of `pairs` with its exact probability.
+
+    Examples:
+        >>> len(enumerate_pairs(3, 2)), enumerate_pairs(3, 2)[(0, 1), (1, 2)]
+        (6, Fraction(1, 6))
+    """
+    sizes = _pair_sizes(n_items, n_reviewers)
+    return outcomes(lambda chance: _pairs(*sizes, chance))
+
+
+def balanced(
+    n_items: int, n_reviewers: int, per_reviewer: int, *, rng: RNGLike = None
+) -> NDArray[np.int64]:
+    """Give each reviewer the same number of items, and each item the same load.
+
+    Loads of two items differ by at most one, and no reviewer gets an item twice. The
+    items are dealt like cards: bundle after bundle from a shuffled deck, a fresh deck
+    when one is used up, its first cards drawn among those that the bundle begun does
+    not hold yet; then the bundles go to the reviewers in a random order.
+
+    The law is unchanged when reviewers or items change names, which is what the
+    guarantees ask for. It is not uniform over all balanced assignments: for instance,
+    repeated bundles are somewhat more frequent than they would be under that law.
+
+    Args:
+        n_items: Number of items, at least 1.
+        n_reviewers: Number of reviewers, at least 1.
+        per_reviewer: Number of items for each reviewer, at most n_items.
+        rng: Seed, generator or None.
+
+    Returns:
+        The items of each reviewer, shape (n_reviewers, per_reviewer).
+
+    Raises:
+        DesignError: If a reviewer would get more items than there are.
+
+    Examples:
+        >>> dealt = balanced(5, 4, 3, rng=7)
+        >>> dealt.shape, sorted(np.bincount(dealt.ravel()).tolist())
+        ((4, 3), [2, 2, 2, 3, 3])
+    """
+    sizes = _balanced_sizes(n_items, n_reviewers, per_reviewer)
+    return _fixed(_balanced(*sizes, _drawn(rng, "balanced")))
+
+
+def enumerate_balanced(
+    n_items: int, n_reviewers: int, per_reviewer: int
+) -> dict[Bundles, Fraction]:
+    """Return every assignment of `balanced` with its exact probability.
+
+    Examples:
+        >>> len(enumerate_balanced(3, 2, 2))
+        6
+    """
+    sizes = _balanced_sizes(n_items, n_reviewers, per_reviewer)
+    return outcomes(lambda chance: _balanced(*sizes, chance))
+
+
+class _Drawn:
+    """A Chance that draws from a stream, exactly."""
+
+    def __init__(self, source: Stream) -> None:
+        self._source = source
+
+    def pick(self, count: int) -> int:
+        return below(self._source, count)
+
+    def coin(self, p: Fraction) -> bool:
+        return below(self._source, p.denominator) < p.numerator
+
+
+def _drawn(rng: RNGLike, design: str) -> Chance:
+    return _Drawn(stream(seed_from(rng), f"design {design}"))
+
+
+def _halves(count: int, chance: Chance) -> Sides:
+    firsts = count // 2
+    if count % 2 and chance.coin(HALF):
+        firsts += 1
+    sides = []
+    for left in range(count, 0, -1):
+        # Taken with this probability, every choice of `firsts` reviewers is as likely.
+        first = chance.coin(Fraction(firsts, left))
+        firsts -= first
+        sides.append(0 if first else 1)
+    return tuple(sides)
+
+
+def _coins(count: int, chance: Chance) -> Sides:
+    return tuple(0 if chance.coin(HALF) else 1 for _ in range(count))
+
+
+def _matched(groups: list[list[int]], chance: Chance) -> Sides:
+    sides = [0] * (_PAIR * len(groups))
+    for one, other in groups:
+        sides[other if chance.coin(HALF) else one] = 1
+    return tuple(sides)
+
+
+def _panels(groups: list[list[int]], chance: Chance) -> Sides:
+    sides = [0] * sum(map(len, groups))
+    for side, group in zip(_halves(len(groups), chance), groups, strict=True):
+        for reviewer in group:
+            sides[reviewer] = side
+    return tuple(sides)
+
+
+def _pairs(n_items: int, n_reviewers: int, chance: Chance) -> Bundles:
+    # A shuffle of all pairs cut short; only entries that moved are kept in memory.
+    total = math.comb(n_items, 2)
+    moved: dict[int, int] = {}
+    drawn = []
+    for place in range(n_reviewers):
+        other = place + chance.pick(total - place)
+        drawn.append(_pair(moved.get(other, other)))
+        moved[other] = moved.get(place, place)
+    return tuple(drawn)
+
+
+def _pair(index: int) -> tuple[int, int]:
+    high = (1 + math.isqrt(8 * index + 1)) // 2
+    return index - math.comb(high, 2), high
+
+
+def _balanced(
+    n_items: int, n_reviewers: int, per_reviewer: int, chance: Chance
+) -> Bundles:
+    deck: list[int] = []
+    bundles = []
+    for _ in range(n_reviewers):
+        held: list[int] = []
+        if len(deck) < per_reviewer:
+            held = deck
+            # Cards that the bundle holds already lie at the end, out of reach.
+            deck = [card for card in range(n_items) if card not in held] + held
+        reach = len(deck) - len(held)
+        while len(held) < per_reviewer:
+            held.append(_take(deck, reach, chance))
+            reach -= 1
+        bundles.append(tuple(sorted(held)))
+    return tuple(_take(bundles, left, chance) for left in range(n_reviewers, 0, -1))
+
+
+def _take(cards: list[Card], reach: int, chance: Chance) -> Card:
+    index = chance.pick(reach)
+    cards[index], cards[reach - 1] = cards[reach - 1], cards[index]
+    return cards.pop(reach - 1)
+
+
+def _fixed(assignment: Sides | Bundles) -> NDArray[np.int64]:
+    array = np.array(assignment, dtype=np.int64)
+    array.flags.writeable = False
+    return array
+
+
+def _whole(name: str, value: int, least: int) -> int:
+    try:
+        number = -1 if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        number = -1
+    if number < least:
+        raise DesignError(
+            f"{name} must be an integer of at least {least}, got {value!r}."
+        )
+    return number
+
+
+def _pair_sizes(n_items: int, n_reviewers: int) -> tuple[int, int]:
+    items = _whole("n_items", n_items, 2)
+    reviewers = _whole("n_reviewers", n_reviewers, 1)
+    most = math.comb(items, 2)
+    if reviewers > most:
+        raise DesignError(
+            f"n_reviewers must be at most {most}, the number of pairs of {items} "
+            f"items, got {reviewers}. Use 'balanced', which may repeat a pair."
+        )
+    return items, reviewers
+
+
+def _balanced_sizes(
+    n_items: int, n_reviewers: int, per_reviewer: int
+) -> tuple[int, int, int]:
+    items = _whole("n_items", n_items, 1)
+    reviewers = _whole("n_reviewers", n_reviewers, 1)
+    each = _whole("per_reviewer", per_reviewer, 1)
+    if each > items:
+        raise DesignError(
+            f"per_reviewer must be at most n_items = {items}, got {each}. No reviewer "
+            "gets an item twice."
+        )
+    return items, reviewers, each
+
+
+def _groups(name: str, labels: Sequence[Hashable]) -> list[list[int]]:
+    groups: dict[Hashable, list[int]] = {}
+    for reviewer, label in enumerate(labels):
+        groups.setdefault(label, []).append(reviewer)
+    if not groups:
+        raise DesignError(f"{name} must name a group for each reviewer, got none.")
+    return list(groups.values())
+
+
+def _pairs_of(labels: Sequence[Hashable]) -> list[list[int]]:
+    groups = _groups("pairs", labels)
+    for group in groups:
+        if len(group) != _PAIR:
+            raise DesignError(
+                f"pairs must name every pair for two reviewers, got {len(group)} for "
+                f"{labels[group[0]]!r}."
+            )
+    return groups

@@ -1,0 +1,86 @@
+"""The public names are a contract."""
+
+import subprocess
+import sys
+
+import evenhand
+
+PUBLIC = {
+    "Comparison",
+    "ContradictionError",
+    "ConvergenceError",
+    "DesignError",
+    "EvenhandError",
+    "Method",
+    "OptionError",
+    "Ranking",
+    "Ratings",
+    "RatingsError",
+    "compare",
+    "designs",
+    "losses",
+    "methods",
+    "posets",
+    "rank",
+    "read_ratings",
+    "weights",
+}
+DEVELOPMENT = (
+    "pytest",
+    "hypothesis",
+    "pandas",
+    "pyarrow",
+    "xlsxwriter",
+    "mypy",
+    "ruff",
+)
+
+
+def run(code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # noqa: S603 - our own interpreter and code
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+
+
+def test_public_names_are_these() -> None:
+    assert set(evenhand.__all__) == PUBLIC
+    assert len(PUBLIC) <= 25
+
+
+def test_every_public_name_can_be_reached_and_no_other() -> None:
+    for name in evenhand.__all__:
+        assert getattr(evenhand, name) is not None
+    assert not hasattr(evenhand, "no_such_name")
+    assert dir(evenhand) == sorted(PUBLIC)
+
+
+def test_importing_evenhand_loads_nothing_heavy() -> None:
+    heavy = ["numpy", "numba", "scipy", "polars", "click", "rich"]
+    code = f"import sys, evenhand; print([m for m in {heavy} if m in sys.modules])"
+    assert run(code).stdout.strip() == "[]"
+
+
+def test_help_and_methods_load_no_numbers() -> None:
+    heavy = ["numpy", "numba", "scipy", "polars"]
+    code = (
+        "import sys\n"
+        "from click.testing import CliRunner\n"
+        "from evenhand.cli import cli\n"
+        "for words in (['--help'], ['methods'], ['rank', '--help']):\n"
+        "    assert CliRunner().invoke(cli, words).exit_code == 0\n"
+        f"print([m for m in {heavy} if m in sys.modules])"
+    )
+    assert run(code).stdout.strip() == "[]"
+
+
+def test_nothing_needs_the_development_packages() -> None:
+    code = (
+        "import sys, pkgutil, importlib\n"
+        f"for name in {DEVELOPMENT!r}: sys.modules[name] = None\n"
+        "import evenhand\n"
+        "for module in pkgutil.walk_packages(evenhand.__path__, 'evenhand.'):\n"
+        "    importlib.import_module(module.name)\n"
+        "print('clean')"
+    )
+    result = run(code)
+    assert result.stdout.strip() == "clean", result.stderr
