@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Literal
 
+from evenhand._labels import NUMBER, shown
 from evenhand.errors import listing, unknown
 
 if TYPE_CHECKING:
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
     from evenhand._labels import Source
 
 Kind = Literal["scores", "ranks", "comparisons"]
+
+NAME_SHOWN = 40
 
 ALIASES: dict[str, frozenset[str]] = {
     "reviewer": frozenset(
@@ -91,43 +95,86 @@ def find_columns(names: Sequence[str], given: Columns, source: Source) -> Column
         RatingsError: If a column is missing, unknown or ambiguous.
 
     Examples:
+        >>> from evenhand._labels import Source
         >>> find_columns(["Judge", "paper_id", "mark"], Columns(), Source()).score
         'mark'
     """
-    for field in fields(Columns):
-        name = getattr(given, field.name)
-        if name and name not in names:
-            raise source.whole(_sentence(unknown("column", name, names)))
-    pairwise = bool(given.winner or given.loser)
-    ranked = bool(given.rank) and not given.score
-    if not pairwise and not ranked and _candidates("score", names, given):
-        wanted = ["reviewer", "item", "score"]
-    elif not pairwise and (ranked or _candidates("rank", names, given)):
-        wanted = ["reviewer", "item", "rank"]
-    elif pairwise or (
-        _candidates("winner", names, given) and _candidates("loser", names, given)
-    ):
-        wanted = ["winner", "loser"]
-    else:
-        wanted = ["reviewer", "item", "score"]
+    given = Columns(
+        **{
+            field.name: _named(getattr(given, field.name), names, source)
+            for field in fields(Columns)
+        }
+    )
+    _check_given(given, source)
+    wanted = _wanted(names, given)
     found = {part: _choose(part, names, given, source) for part in wanted}
     optional = "reviewer" if "winner" in wanted else "pair"
-    found[optional] = _optional(optional, names, given)
-    used = [name for name in found.values() if name]
+    if _candidates(optional, names, given):
+        found[optional] = _choose(optional, names, given, source)
+    used = list(found.values())
     if len(set(used)) < len(used):
         twice = next(name for name in used if used.count(name) > 1)
         raise source.whole(
-            f"Column {twice!r} is named for two things; name two columns."
+            f"Column {shown(twice)} is named for two things. Name two columns."
         )
     return Columns(**found)
+
+
+def _named(name: str, names: Sequence[str], source: Source) -> str:
+    """Return a column that the user named, which must exist."""
+    if not name or name in names:
+        return name
+    near = [known for known in names if known.strip() == name.strip()]
+    if len(near) == 1:
+        return near[0]
+    text = unknown("column", name, [_short(known) for known in names])
+    raise source.whole(text[:1].upper() + text[1:])
+
+
+def _check_given(given: Columns, source: Source) -> None:
+    """Refuse two options of which one would be left unused."""
+    pairwise = given.winner or given.loser
+    clashes = [
+        ("score", "rank", given.score and given.rank),
+        *(
+            ("winner and loser", part, pairwise and getattr(given, part))
+            for part in ("item", "score", "rank", "pair")
+        ),
+    ]
+    for first, second, clash in clashes:
+        if clash:
+            raise source.whole(
+                f"Columns for {first} and for {second} were both named. "
+                "Name those of one kind of data."
+            )
+
+
+def _wanted(names: Sequence[str], given: Columns) -> tuple[str, ...]:
+    def there(*parts: str) -> bool:
+        return all(_candidates(part, names, given) for part in parts)
+
+    scores = ("reviewer", "item", "score")
+    ranks = ("reviewer", "item", "rank")
+    comparisons = ("winner", "loser")
+    if given.winner or given.loser:
+        return comparisons
+    if given.score or given.rank:
+        return scores if given.score else ranks
+    if there("item", "score"):
+        return scores
+    if there("item", "rank"):
+        return ranks
+    return comparisons if there(*comparisons) else scores
 
 
 def _candidates(part: str, names: Sequence[str], given: Columns) -> list[str]:
     chosen = getattr(given, part)
     if chosen:
         return [chosen]
-    exact = [name for name in names if name.strip().casefold() == part]
-    return exact or [name for name in names if _plain(name) in ALIASES[part]]
+    taken = {getattr(given, field.name) for field in fields(Columns)}
+    free = [name for name in names if name not in taken]
+    exact = [name for name in free if name.strip().casefold() == part]
+    return exact or [name for name in free if _is_alias(name, ALIASES[part])]
 
 
 def _choose(part: str, names: Sequence[str], given: Columns, source: Source) -> str:
@@ -136,25 +183,29 @@ def _choose(part: str, names: Sequence[str], given: Columns, source: Source) -> 
         return candidates[0]
     if candidates:
         raise source.whole(
-            f"Several columns may be the {part}: {listing(candidates)}. "
+            f"Several columns may be the {part}: {_listed(candidates)}. "
             f"Say which with {part}= or --{part}."
         )
+    if source.name is not None and any(re.fullmatch(NUMBER, name) for name in names):
+        raise source.whole(
+            f"The first line must hold the column names, got {_listed(names)}."
+        )
     raise source.whole(
-        f"No column for the {part} among {listing(names) or 'none at all'}. "
+        f"No column for the {part} among {_listed(names) or 'none at all'}. "
         f"Say which it is with {part}= or --{part}."
     )
 
 
-def _optional(part: str, names: Sequence[str], given: Columns) -> str:
-    candidates = _candidates(part, names, given)
-    return candidates[0] if len(candidates) == 1 else ""
-
-
-def _plain(name: str) -> str:
+def _is_alias(name: str, aliases: frozenset[str]) -> bool:
     text = name.strip().casefold().replace("_", " ").replace("-", " ")
     words = [word for word in text.split() if word not in ("id", "name", "number", "#")]
-    return "".join(words)
+    plain = "".join(words)
+    return plain in aliases or plain.removesuffix("id") in aliases
 
 
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
+def _listed(names: Sequence[str]) -> str:
+    return listing(_short(name) for name in names)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= NAME_SHOWN else name[: NAME_SHOWN - 3] + "..."

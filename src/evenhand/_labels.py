@@ -7,27 +7,44 @@ is not part of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import narwhals as nw
 import numpy as np
 import polars as pl
 
 from evenhand.errors import RatingsError
 
 if TYPE_CHECKING:
+    from narwhals.typing import IntoSeries
     from numpy.typing import NDArray
 
     from evenhand._results import Label
 
 CANONICAL_INTEGER = r"^(?:0|-?[1-9][0-9]*)$"
 NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
-DECIMAL_COMMA = r"^[+-]?[0-9]+,[0-9]+$"
+COMMAS = r"^[+-]?[0-9]+(?:,[0-9]+)+(?:\.[0-9]+)?$"
 MISSING_WORDS = frozenset({"na", "n/a", "nan", "null", "none", "-", "?"})
 INT64_DIGITS = 18
+MAX_DIGITS = 640
+"""Python may refuse to print a longer integer; longer text of digits stays text."""
+EXACT_BELOW = 2.0**53
+MISSING_TYPES = frozenset({"NAType", "NaTType"})
+"""How pandas names the types of its missing values, without importing it."""
+PLAIN: dict[type, type[pl.DataType]] = {
+    str: pl.String,
+    int: pl.Int64,
+    float: pl.Float64,
+}
+TEXTUAL = (pl.String, pl.Categorical, pl.Enum, pl.Null)
+INT64 = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,54 +54,59 @@ class Source:
     Attributes:
         name: File name, or None for data that was given in memory.
         line: From a row's index to its line in the file.
+        unit: What `line` counts: "line" of a text, or "row" of a sheet or table.
     """
 
     name: str | None = None
     line: Callable[[int], int] = int
+    unit: str = "line"
 
     def at(self, row: int, text: str) -> RatingsError:
         """Return the error for one row; `text` ends without a full stop."""
         if self.name is None:
             return RatingsError(f"{text} at index {row}.")
-        return RatingsError(f"{self.name}:{self.line(row)}: {text}.")
+        colon = ":" if self.unit == "line" else f": {self.unit} "
+        return RatingsError(f"{self.name}{colon}{self.line(row)}: {text}.")
 
     def whole(self, text: str) -> RatingsError:
         """Return the error for the whole table; `text` is a sentence."""
         return RatingsError(text if self.name is None else f"{self.name}: {text}")
 
-    def rows(self, rows: Iterable[int]) -> str:
-        """List a few rows for a notice, as lines of the file where there is one."""
-        places = [row if self.name is None else self.line(row) for row in rows]
-        word = "index" if self.name is None else "line"
-        shown = ", ".join(str(place) for place in places[:5])
-        more = f" and {len(places) - 5} more" if len(places) > 5 else ""  # noqa: PLR2004 - five fit a line
-        return f"{word} {shown}{more}"
+    def place(self, row: int) -> str:
+        """Name one row in the middle of a sentence."""
+        if self.name is None:
+            return f"index {row}"
+        return f"{self.unit} {self.line(row)}"
 
 
 def shown(value: object) -> str:
-    """Show a bad value in a message, on one line and cut to a readable length."""
-    text = repr(value)
+    """Show a bad value in a message, on one line and cut to a readable length.
+
+    Examples:
+        >>> shown("x" * 200) == repr("x" * 76)[:-1] + "..."
+        True
+        >>> shown(10**5000)
+        'a very large int'
+    """
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):
+        return f"a very large {type(value).__name__}"
+    text = " ".join(text.split())
     return text if len(text) <= 80 else text[:77] + "..."  # noqa: PLR2004 - one line
 
 
 def label_series(values: object, what: str, source: Source) -> pl.Series:
     """Return labels as a series of Int64 or of stripped, non-empty text."""
     series = _series(values, what, source, _label)
-    if series.dtype.is_integer():
-        if series.null_count() == 0 and series.dtype != pl.UInt64:
-            return series.cast(pl.Int64)
-        series = series.cast(pl.String)
     if series.dtype.is_float():
         series = _integral(series, what, source)
-    elif series.dtype in (pl.Categorical, pl.Enum, pl.Null):
-        series = series.cast(pl.String)
-    elif series.dtype != pl.String and not series.dtype.is_integer():
-        raise source.at(0, f"{what} must be text or an integer, got {series.dtype}")
-    if series.dtype == pl.String:
-        series = series.str.strip_chars()
-        empty = (series.is_null() | (series == "")).fill_null(value=True)
-    else:
-        empty = series.is_null()
+    if series.dtype in INT64 and series.null_count() == 0:
+        return series.cast(pl.Int64)
+    if not (series.dtype.is_integer() or series.dtype in TEXTUAL):
+        raise _wrong_type(series, f"{what} must be text or an integer", source)
+    series = series.cast(pl.String).str.strip_chars()
+    empty = (series.is_null() | (series == "")).fill_null(value=True)
     if empty.any():
         raise source.at(int(empty.arg_true()[0]), f"{what} must be given, got nothing")
     return series
@@ -100,18 +122,38 @@ def code_labels(series: pl.Series) -> tuple[tuple[Label, ...], NDArray[np.int64]
     """
     if series.dtype == pl.String:
         distinct = series.unique()
-        numeric = len(distinct) > 0 and bool(
+        digits = distinct.str.strip_prefix("-").str.len_bytes()
+        longest = max(digits.to_list(), default=0)
+        numeric = 0 < longest <= MAX_DIGITS and bool(
             distinct.str.contains(CANONICAL_INTEGER).all()
         )
         if not numeric:
             return _code_sorted(series, distinct.sort().to_list())
-        if int(distinct.str.len_bytes().max() or 0) > INT64_DIGITS:  # type: ignore[arg-type]  # an int here
+        if longest > INT64_DIGITS:
             ordered = sorted(distinct.to_list(), key=int)
             _, codes = _code_sorted(series, ordered)
             return tuple(int(label) for label in ordered), codes
         series = series.cast(pl.Int64)
     values, codes = np.unique(series.to_numpy(), return_inverse=True)
     return tuple(values.tolist()), codes.astype(np.int64)
+
+
+def alike(labels: Iterable[Label]) -> list[tuple[str, str]]:
+    """Return pairs of labels that differ in case, coding or white space only.
+
+    Examples:
+        >>> alike(["Anna", "Bo", "anna"])
+        [('Anna', 'anna')]
+    """
+    first: dict[str, str] = {}
+    pairs = []
+    for label in labels:
+        if isinstance(label, str):
+            plain = unicodedata.normalize("NFKC", label).casefold()
+            known = first.setdefault(" ".join(plain.split()), label)
+            if known != label:
+                pairs.append((known, label))
+    return pairs
 
 
 def number_series(
@@ -123,20 +165,39 @@ def number_series(
     error.
     """
     series = _series(values, what, source, _number)
-    if series.dtype == pl.String:
-        series = _parsed(series.str.strip_chars(), what, source)
-    elif series.dtype == pl.Null:
-        series = series.cast(pl.Float64)
-    elif not series.dtype.is_numeric():
-        raise source.at(0, f"{what} must be a number, got {series.dtype}")
-    missing = series.is_null().to_numpy()
+    if series.dtype in TEXTUAL or series.dtype.is_decimal():
+        # A decimal goes by its digits, so that it is rounded once, as text is.
+        series = series.cast(pl.String).str.strip_chars()
+        numeric = _parsed(series, what, source)
+    elif series.dtype.is_numeric():
+        numeric = series.cast(pl.Float64)
+    else:
+        raise _wrong_type(series, f"{what} must be a number", source)
+    missing = numeric.is_null().to_numpy()
     # Adding zero turns -0.0 into 0.0, so that equal scores have equal bytes.
-    numbers = series.cast(pl.Float64).fill_null(0.0).to_numpy() + 0.0
+    numbers = numeric.fill_null(0.0).to_numpy() + 0.0
     bad = np.flatnonzero(~np.isfinite(numbers))
     if len(bad):
         row = int(bad[0])
-        raise source.at(row, f"{what} must be finite, got {shown(numbers[row].item())}")
+        raise source.at(row, f"{what} must be finite, got {shown(series[row])}")
     return numbers, missing
+
+
+def column_values(column: nw.Series[IntoSeries]) -> pl.Series | list[object]:
+    """Return a dataframe's column as polars, or value by value where it is mixed."""
+    if column.dtype not in (nw.Object, nw.Unknown):
+        try:
+            return column.to_polars()
+        except (ImportError, UnicodeEncodeError):
+            # pandas without PyArrow, or half a surrogate pair in one of the values.
+            pass
+    return [None if _is_missing(value) else value for value in column.to_list()]
+
+
+def _is_missing(value: object) -> bool:
+    if isinstance(value, float | np.floating):
+        return bool(np.isnan(value))
+    return value is None or type(value).__name__ in MISSING_TYPES
 
 
 def _series(
@@ -145,28 +206,68 @@ def _series(
     source: Source,
     convert: Callable[[object], Label | float | None],
 ) -> pl.Series:
+    values = _column(values)
     if isinstance(values, pl.Series):
         return values
-    if (
-        isinstance(values, np.ndarray)
-        and values.ndim == 1
-        and values.dtype.kind in "iu"
+    if not isinstance(values, Iterable) or isinstance(
+        values, str | bytes | Mapping | Set
     ):
-        return pl.Series(values)
-    if not isinstance(values, Iterable) or isinstance(values, str | bytes):
         raise RatingsError(f"{what}s must be a sequence, got {shown(values)}.")
+    plain = _plain(values)
+    if plain is not None:
+        return plain
     converted: list[Label | float | None] = []
     for row, value in enumerate(values):
         try:
             converted.append(convert(value))
         except (ValueError, OverflowError) as error:
             raise source.at(row, f"{what} {error}, got {shown(value)}") from None
-    if any(isinstance(value, str) for value in converted):
+    if any(isinstance(value, str) or not _fits(value) for value in converted):
         return _text(converted, what, source)
+    return pl.Series(converted, dtype=None if converted else pl.String)
+
+
+def _plain(values: Iterable[object]) -> pl.Series | None:
+    """Take a list whose values are all of one plain type without a look at each."""
+    if not isinstance(values, list | tuple):
+        return None
+    kinds = set(map(type, values)) - {type(None)}
+    kind = kinds.pop() if len(kinds) == 1 else object
+    if kind not in PLAIN or not all(map(_fits, values)):
+        return None
     try:
-        return pl.Series(converted, dtype=None if converted else pl.String)
-    except (OverflowError, TypeError, pl.exceptions.PolarsError):
-        return _text(converted, what, source)
+        return pl.Series(values, dtype=PLAIN[kind])
+    except UnicodeEncodeError:
+        return None
+
+
+def _fits(value: object) -> bool:
+    return not isinstance(value, int) or -(2**63) <= value < 2**63
+
+
+def _column(values: object) -> object:
+    if isinstance(values, np.ndarray):
+        return _array(values)
+    if isinstance(values, pl.Series):
+        return values if values.dtype != pl.Object else values.to_list()
+    if isinstance(values, list | tuple):
+        return values
+    native = nw.from_native(values, allow_series=True, pass_through=True)
+    if isinstance(native, nw.Series):
+        return column_values(native)
+    # A dataframe would be iterated by its column names.
+    return None if isinstance(native, nw.DataFrame | nw.LazyFrame) else values
+
+
+def _array(values: NDArray[np.generic]) -> object:
+    # A masked array hands its hidden values to whoever reads it as an array.
+    if isinstance(values, np.ma.MaskedArray) or values.ndim != 1:
+        return values.tolist()
+    if values.dtype.kind in "iu":
+        return pl.Series(values.astype(values.dtype.newbyteorder("=")))
+    if values.dtype.kind == "f":
+        return pl.Series(values.astype(np.float64))
+    return values
 
 
 def _text(values: list[Label | float | None], what: str, source: Source) -> pl.Series:
@@ -175,7 +276,9 @@ def _text(values: list[Label | float | None], what: str, source: Source) -> pl.S
         return pl.Series(texts, dtype=pl.String)
     except UnicodeEncodeError:
         row = next(row for row, text in enumerate(texts) if text and _unpaired(text))
-        raise source.at(row, f"{what} must be valid Unicode text") from None
+        raise source.at(
+            row, f"{what} must be valid Unicode text, got {shown(texts[row])}"
+        ) from None
 
 
 def _unpaired(text: str) -> bool:
@@ -183,34 +286,45 @@ def _unpaired(text: str) -> bool:
 
 
 def _label(value: object) -> Label | None:
-    if value is None or isinstance(value, str):
-        return value
+    if value is None:
+        return None
+    if isinstance(value, str):
+        # A member of a string Enum prints as its name but is its value.
+        return str.__str__(value)
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        if abs(int(value)) >= 10**MAX_DIGITS:
+            raise ValueError(f"must have at most {MAX_DIGITS} digits")
         return int(value)
     if isinstance(value, float | np.floating):
-        if np.isnan(value):
+        number = float(value)
+        if math.isnan(number):
             return None
-        if float(value).is_integer():
-            return int(value)
+        if number.is_integer() and abs(number) < EXACT_BELOW:
+            return int(number)
     raise ValueError("must be text or an integer")
 
 
 def _number(value: object) -> float | str | None:
-    if value is None or isinstance(value, str):
-        return value
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return str.__str__(value)
     if isinstance(value, bool | np.bool_) or not isinstance(
         value, int | float | Fraction | Decimal | np.integer | np.floating
     ):
         raise ValueError("must be a number")
     try:
-        return float(value)
-    except OverflowError:
+        number = float(value)
+    except (ValueError, OverflowError):
         raise ValueError("must be finite") from None
+    if not math.isfinite(number):
+        raise ValueError("must be finite")
+    return number
 
 
 def _integral(series: pl.Series, what: str, source: Source) -> pl.Series:
-    numbers = series.fill_nan(None)
-    whole = (numbers.round() == numbers) & (numbers.abs() < 2.0**53)
+    numbers = series.cast(pl.Float64).fill_nan(None)
+    whole = (numbers.round() == numbers) & (numbers.abs() < EXACT_BELOW)
     bad = (~whole).fill_null(value=False).arg_true()
     if len(bad):
         row = int(bad[0])
@@ -218,6 +332,13 @@ def _integral(series: pl.Series, what: str, source: Source) -> pl.Series:
             row, f"{what} must be text or an integer, got {shown(series[row])}"
         )
     return numbers.cast(pl.Int64)
+
+
+def _wrong_type(series: pl.Series, rule: str, source: Source) -> RatingsError:
+    given = series.is_not_null().arg_true()
+    row = int(given[0]) if len(given) else 0
+    value = series[row] if len(given) else series.dtype
+    return source.at(row, f"{rule}, got {shown(value)}")
 
 
 def _code_sorted(
@@ -234,13 +355,13 @@ def _parsed(series: pl.Series, what: str, source: Source) -> pl.Series:
         row = int(bad[0])
         value = str(given[row])
         error = source.at(row, f"{what} must be a number, got {shown(value)}")
-        raise RatingsError(f"{error}{_hint(value)}") from None
+        raise RatingsError(f"{error}{_hint(value)}")
     return given.cast(pl.Float64)
 
 
 def _hint(value: str) -> str:
     if value.casefold() in MISSING_WORDS:
         return " Leave the cell empty where there is no score."
-    if pl.Series([value]).str.contains(DECIMAL_COMMA).any():
-        return " Write decimals with a point."
+    if re.fullmatch(COMMAS, value):
+        return " Write decimals with a point, and thousands without a comma."
     return ""

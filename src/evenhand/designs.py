@@ -4,15 +4,13 @@ The guarantees rest on a random assignment. Each design here is one procedure th
 for its random choices; a seed makes it draw one assignment, and its `enumerate_` twin
 follows every choice and gives the exact law of the very same code.
 
-For two items an assignment is an array with the item, 0 or 1, of each reviewer. For
-many items it is an array with one row of item codes, in increasing order, for each
-reviewer. Arrays are read-only.
+For two items an assignment is a read-only array with the item, 0 or 1, of each
+reviewer; for many items, with a row of increasing item codes for each reviewer.
 """
 
 from __future__ import annotations
 
 import math
-import operator
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
@@ -27,19 +25,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    Assignment = NDArray[np.int64]
+
 Sides = tuple[int, ...]
 Bundles = tuple[tuple[int, ...], ...]
 Card = TypeVar("Card")
 
 AB_DESIGNS = ("halves", "coins", "matched", "panels")
-"""Designs for two items."""
 RANKING_DESIGNS = ("pairs", "balanced")
-"""Designs for many items."""
-
-_PAIR = 2
+PAIR = 2
 
 
-def halves(n_reviewers: int, *, rng: RNGLike = None) -> NDArray[np.int64]:
+def halves(n_reviewers: int, *, rng: RNGLike = None) -> Assignment:
     """Give each of two items to half of the reviewers, uniformly at random.
 
     With an odd number of reviewers a fair coin decides which item gets the extra one.
@@ -51,15 +48,11 @@ def halves(n_reviewers: int, *, rng: RNGLike = None) -> NDArray[np.int64]:
     Returns:
         The item, 0 or 1, of each reviewer.
 
-    Raises:
-        DesignError: If there is no reviewer.
-
     Examples:
         >>> int(halves(6, rng=7).sum())
         3
     """
-    count = _whole("n_reviewers", n_reviewers, 1)
-    return _fixed(_halves(count, _drawn(rng, "halves")))
+    return _fixed(_halves(_reviewers(n_reviewers), _drawn(rng, "halves")))
 
 
 def enumerate_halves(n_reviewers: int) -> dict[Sides, Fraction]:
@@ -69,11 +62,10 @@ def enumerate_halves(n_reviewers: int) -> dict[Sides, Fraction]:
         >>> enumerate_halves(2)
         {(0, 1): Fraction(1, 2), (1, 0): Fraction(1, 2)}
     """
-    count = _whole("n_reviewers", n_reviewers, 1)
-    return outcomes(lambda chance: _halves(count, chance))
+    return outcomes(lambda chance: _halves(_reviewers(n_reviewers), chance))
 
 
-def coins(n_reviewers: int, *, rng: RNGLike = None) -> NDArray[np.int64]:
+def coins(n_reviewers: int, *, rng: RNGLike = None) -> Assignment:
     """Give one of two items to each reviewer by a fair coin of its own.
 
     Counts may be unequal, and one item may get nobody.
@@ -85,15 +77,11 @@ def coins(n_reviewers: int, *, rng: RNGLike = None) -> NDArray[np.int64]:
     Returns:
         The item, 0 or 1, of each reviewer.
 
-    Raises:
-        DesignError: If there is no reviewer.
-
     Examples:
         >>> coins(6, rng=7).shape
         (6,)
     """
-    count = _whole("n_reviewers", n_reviewers, 1)
-    return _fixed(_coins(count, _drawn(rng, "coins")))
+    return _fixed(_coins(_reviewers(n_reviewers), _drawn(rng, "coins")))
 
 
 def enumerate_coins(n_reviewers: int) -> dict[Sides, Fraction]:
@@ -103,11 +91,10 @@ def enumerate_coins(n_reviewers: int) -> dict[Sides, Fraction]:
         >>> set(enumerate_coins(3).values())
         {Fraction(1, 8)}
     """
-    count = _whole("n_reviewers", n_reviewers, 1)
-    return outcomes(lambda chance: _coins(count, chance))
+    return outcomes(lambda chance: _coins(_reviewers(n_reviewers), chance))
 
 
-def matched(pairs: Sequence[Hashable], *, rng: RNGLike = None) -> NDArray[np.int64]:
+def matched(pairs: Sequence[Hashable], *, rng: RNGLike = None) -> Assignment:
     """Within each pair of similar reviewers, give one item to each by a fair coin.
 
     Args:
@@ -139,7 +126,7 @@ def enumerate_matched(pairs: Sequence[Hashable]) -> dict[Sides, Fraction]:
     return outcomes(lambda chance: _matched(groups, chance))
 
 
-def panels(panel: Sequence[Hashable], *, rng: RNGLike = None) -> NDArray[np.int64]:
+def panels(panel: Sequence[Hashable], *, rng: RNGLike = None) -> Assignment:
     """Give each of two items to half of the panels; a panel stays together.
 
     With an odd number of panels a fair coin decides which item gets the extra one.
@@ -150,9 +137,6 @@ def panels(panel: Sequence[Hashable], *, rng: RNGLike = None) -> NDArray[np.int6
 
     Returns:
         The item, 0 or 1, of each reviewer.
-
-    Raises:
-        DesignError: If there is no reviewer.
 
     Examples:
         >>> sides = panels(["north", "north", "south"], rng=7)
@@ -173,11 +157,10 @@ def enumerate_panels(panel: Sequence[Hashable]) -> dict[Sides, Fraction]:
     return outcomes(lambda chance: _panels(groups, chance))
 
 
-def pairs(n_items: int, n_reviewers: int, *, rng: RNGLike = None) -> NDArray[np.int64]:
+def pairs(n_items: int, n_reviewers: int, *, rng: RNGLike = None) -> Assignment:
     """Give each reviewer a pair of items, no pair twice: the paper's ranking design.
 
-    The pairs are drawn uniformly without replacement and assigned at random, so that
-    every assignment of distinct pairs to reviewers is equally likely. Time and memory
+    Every assignment of distinct pairs to reviewers is equally likely. Time and memory
     grow with the number of reviewers, not with the number of pairs.
 
     Args:
@@ -215,7 +198,7 @@ def enumerate_pairs(n_items: int, n_reviewers: int) -> dict[Bundles, Fraction]:
 
 def balanced(
     n_items: int, n_reviewers: int, per_reviewer: int, *, rng: RNGLike = None
-) -> NDArray[np.int64]:
+) -> Assignment:
     """Give each reviewer the same number of items, and each item the same load.
 
     Loads of two items differ by at most one, and no reviewer gets an item twice. The
@@ -296,7 +279,7 @@ def _coins(count: int, chance: Chance) -> Sides:
 
 
 def _matched(groups: list[list[int]], chance: Chance) -> Sides:
-    sides = [0] * (_PAIR * len(groups))
+    sides = [0] * (PAIR * len(groups))
     for one, other in groups:
         sides[other if chance.coin(HALF) else one] = 1
     return tuple(sides)
@@ -352,27 +335,28 @@ def _take(cards: list[Card], reach: int, chance: Chance) -> Card:
     return cards.pop(reach - 1)
 
 
-def _fixed(assignment: Sides | Bundles) -> NDArray[np.int64]:
+def _fixed(assignment: Sides | Bundles) -> Assignment:
     array = np.array(assignment, dtype=np.int64)
     array.flags.writeable = False
     return array
 
 
 def _whole(name: str, value: int, least: int) -> int:
-    try:
-        number = -1 if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        number = -1
-    if number < least:
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or value < least:
         raise DesignError(
             f"{name} must be an integer of at least {least}, got {value!r}."
         )
-    return number
+    return int(value)
+
+
+def _reviewers(value: int) -> int:
+    return _whole("n_reviewers", value, 1)
 
 
 def _pair_sizes(n_items: int, n_reviewers: int) -> tuple[int, int]:
     items = _whole("n_items", n_items, 2)
-    reviewers = _whole("n_reviewers", n_reviewers, 1)
+    reviewers = _reviewers(n_reviewers)
     most = math.comb(items, 2)
     if reviewers > most:
         raise DesignError(
@@ -386,7 +370,7 @@ def _balanced_sizes(
     n_items: int, n_reviewers: int, per_reviewer: int
 ) -> tuple[int, int, int]:
     items = _whole("n_items", n_items, 1)
-    reviewers = _whole("n_reviewers", n_reviewers, 1)
+    reviewers = _reviewers(n_reviewers)
     each = _whole("per_reviewer", per_reviewer, 1)
     if each > items:
         raise DesignError(
@@ -408,7 +392,7 @@ def _groups(name: str, labels: Sequence[Hashable]) -> list[list[int]]:
 def _pairs_of(labels: Sequence[Hashable]) -> list[list[int]]:
     groups = _groups("pairs", labels)
     for group in groups:
-        if len(group) != _PAIR:
+        if len(group) != PAIR:
             raise DesignError(
                 f"pairs must name every pair for two reviewers, got {len(group)} for "
                 f"{labels[group[0]]!r}."

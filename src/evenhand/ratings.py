@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING
+from dataclasses import astuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
@@ -12,18 +13,29 @@ import polars as pl
 from numpy.typing import NDArray
 
 from evenhand._columns import Columns, Kind, find_columns
-from evenhand._labels import Source, code_labels, label_series, number_series, shown
+from evenhand._labels import (
+    Source,
+    alike,
+    code_labels,
+    column_values,
+    label_series,
+    number_series,
+    shown,
+)
 from evenhand._results import Json, Label, Notice
 from evenhand.errors import RatingsError, listing, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from narwhals.typing import IntoDataFrame, IntoSeries
+    from narwhals.typing import IntoDataFrame, IntoLazyFrame
 
 Codes = NDArray[np.int64]
 Scores = NDArray[np.float64]
 Labels = tuple[Label, ...]
+
+PLACES = 5
+"""How many rows or pairs of labels a notice names."""
 
 
 class Ratings:
@@ -116,7 +128,7 @@ class Ratings:
     @classmethod
     def from_frame(
         cls,
-        frame: IntoDataFrame,
+        frame: IntoDataFrame | IntoLazyFrame,
         *,
         reviewer: str = "",
         item: str = "",
@@ -134,7 +146,7 @@ class Ratings:
         left out and named in `notices`.
 
         Args:
-            frame: pandas, polars, PyArrow, ... dataframe, one row per rating.
+            frame: pandas, polars, PyArrow, DuckDB, ... dataframe, one row per rating.
             reviewer: Column of the reviewer.
             item: Column of the item.
             score: Column of the score, higher is better.
@@ -160,12 +172,19 @@ class Ratings:
             >>> ratings.notices[0].code
             'missing_scores'
         """
-        table = nw.from_native(frame, eager_only=True)
-        columns: dict[str, object] = {
-            name: _native_column(table.get_column(name)) for name in table.columns
-        }
+        table = _eager(frame)
+        known = {str(name): name for name in table.columns}
+        if len(known) < len(table.columns):
+            raise RatingsError("Column names must differ as text. Rename one.")
         given = Columns(reviewer, item, score, rank, winner, loser, pair)
-        return cls.from_columns(columns, given, Source(), all_items=all_items)
+        found = find_columns(list(known), given, Source())
+        # Columns that are not used may be of types that nothing can read.
+        columns: dict[str, object] = {
+            name: column_values(table.get_column(known[name]))
+            for name in astuple(found)
+            if name
+        }
+        return cls.from_columns(columns, found, Source(), all_items=all_items)
 
     @classmethod
     def from_columns(
@@ -345,7 +364,14 @@ class Ratings:
             >>> Ratings(["a"], ["x"], [1]).to_frame().columns
             ['reviewer', 'item', 'score']
         """
-        return pl.DataFrame(self.rows())
+        value = "score" if self.kind == "scores" else "preference"
+        return pl.DataFrame(
+            [
+                _label_column("reviewer", self.reviewer_labels, self.reviewer_codes),
+                _label_column("item", self.item_labels, self.item_codes),
+                pl.Series(value, self.preference),
+            ]
+        )
 
     def __repr__(self) -> str:
         items = _count(self.n_items, "item")
@@ -365,54 +391,62 @@ class Ratings:
         *,
         missing_allowed: bool,
     ) -> None:
+        extra = None
+        if all_items is not None:
+            extra = label_series(all_items, "item", Source())
+        notices: list[Notice] = []
         if names.kind == "comparisons":
             parts = _comparison_parts(columns, names, source)
-            notices: list[Notice] = []
         else:
-            parts, notices = _rating_parts(
-                columns, names, source, missing_allowed=missing_allowed
-            )
-        reviewers, items, preference, pairs = parts
-        if len(preference) == 0:
+            parts = _rating_parts(columns, names, source)
+        kept = np.flatnonzero(~parts.missing)
+        if len(kept) < len(parts.missing):
+            if not missing_allowed:
+                row = int(np.flatnonzero(parts.missing)[0])
+                raise source.at(row, f"{names.score} must be a number, got None")
+            notices = _missing_notices(parts, names.kind[:-1], extra)
+            parts = parts.at(kept)
+        if len(kept) == 0:
             raise source.whole(
                 "There is no rating. Give at least one row with a score."
             )
-        known = items
-        if all_items is not None:
-            extra = label_series(list(all_items), "item", Source())
-            known = _one_type(items, extra)
-            items = known[: len(items)]
-        item_labels, codes = code_labels(known)
-        reviewer_labels, reviewer_codes = code_labels(reviewers)
-        item_codes = codes[: len(items)]
-        order = np.lexsort((item_codes, reviewer_codes))
+        order = self._code(parts, extra)
         self.kind = names.kind
-        self.reviewer_labels = reviewer_labels
-        self.item_labels = item_labels
-        self.reviewer_codes = _frozen(reviewer_codes[order])
-        self.item_codes = _frozen(item_codes[order])
-        self.preference = _frozen_scores(preference[order])
-        self.pair_codes = None
-        self.pair_labels = ()
-        if pairs is not None:
-            self.pair_labels, pair_codes = code_labels(pairs)
-            self.pair_codes = _frozen(pair_codes[order])
+        notices += _alike_notices("reviewer", self.reviewer_labels)
+        notices += _alike_notices("item", self.item_labels)
         self.notices = tuple(notices)
         self._digest = None
-        self._check_duplicates(order, source)
+        self._check_duplicates(kept[order], source)
 
-    def _check_duplicates(self, order: Codes, source: Source) -> None:
+    def _code(self, parts: _Parts, extra: pl.Series | None) -> Codes:
+        """Code the labels and sort the rows; return the order of the rows."""
+        known = parts.items if extra is None else _one_type(parts.items, extra)
+        self.item_labels, codes = code_labels(known)
+        self.reviewer_labels, reviewer_codes = code_labels(parts.reviewers)
+        item_codes = codes[: len(parts.items)]
+        order = np.lexsort((item_codes, reviewer_codes))
+        self.reviewer_codes = _frozen(reviewer_codes[order])
+        self.item_codes = _frozen(item_codes[order])
+        self.preference = _frozen_scores(parts.preference[order])
+        self.pair_codes = None
+        self.pair_labels = ()
+        if parts.pairs is not None:
+            self.pair_labels, pair_codes = code_labels(parts.pairs)
+            self.pair_codes = _frozen(pair_codes[order])
+        return order
+
+    def _check_duplicates(self, rows: Codes, source: Source) -> None:
         same = (np.diff(self.reviewer_codes) == 0) & (np.diff(self.item_codes) == 0)
         if not same.any():
             return
         position = int(np.flatnonzero(same)[0])
-        first, second = sorted(order[position : position + 2].tolist())
+        first, second = sorted(rows[position : position + 2].tolist())
         reviewer = self.reviewer_labels[self.reviewer_codes[position]]
         item = self.item_labels[self.item_codes[position]]
         raise source.at(
             second,
             f"reviewer {shown(reviewer)} must rate item {shown(item)} once, "
-            f"got a second rating after {source.rows([first])}",
+            f"got a second rating after {source.place(first)}",
         )
 
 
@@ -427,64 +461,89 @@ def group_starts(codes: Codes, n_groups: int) -> Codes:
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
-def _rating_parts(
-    columns: dict[str, object], names: Columns, source: Source, *, missing_allowed: bool
-) -> tuple[
-    tuple[pl.Series, pl.Series, Scores, pl.Series | None],
-    list[Notice],
-]:
+class _Parts(NamedTuple):
+    """Columns on their way into Ratings."""
+
+    reviewers: pl.Series
+    items: pl.Series
+    preference: Scores
+    missing: NDArray[np.bool_]
+    pairs: pl.Series | None = None
+
+    def at(self, rows: Codes) -> _Parts:
+        """Return these rows only."""
+        return _Parts(
+            self.reviewers.gather(rows),
+            self.items.gather(rows),
+            self.preference[rows],
+            self.missing[rows],
+            None if self.pairs is None else self.pairs.gather(rows),
+        )
+
+
+def _rating_parts(columns: dict[str, object], names: Columns, source: Source) -> _Parts:
     value_name = names.score if names.kind == "scores" else names.rank
     values, missing = number_series(columns[value_name], value_name, source)
     reviewers = label_series(columns[names.reviewer], names.reviewer, source)
     items = label_series(columns[names.item], names.item, source)
+    lengths = {
+        names.reviewer: len(reviewers),
+        names.item: len(items),
+        value_name: len(values),
+    }
     pairs = None
     if names.pair:
         pairs = label_series(columns[names.pair], names.pair, source)
-    _same_lengths(
-        {
-            names.reviewer: len(reviewers),
-            names.item: len(items),
-            value_name: len(values),
-            **({} if pairs is None else {names.pair: len(pairs)}),
-        },
-        source,
-    )
-    notices = []
-    if missing.any():
-        rows = np.flatnonzero(missing).tolist()
-        if not missing_allowed:
-            raise source.at(rows[0], f"{value_name} must be a number, got None")
-        keep = pl.Series(~missing)
-        notices = _missing_notices(rows, items, keep, source)
-        reviewers, items = reviewers.filter(keep), items.filter(keep)
-        pairs = None if pairs is None else pairs.filter(keep)
-        values = values[~missing]
+        lengths[names.pair] = len(pairs)
+    _same_lengths(lengths, source)
     # A rank counts downwards; its sign is turned so that higher is better everywhere.
     preference = values if names.kind == "scores" else 0.0 - values
-    return (reviewers, items, preference, pairs), notices
+    return _Parts(reviewers, items, preference, missing, pairs)
 
 
-def _missing_notices(
-    rows: list[int], items: pl.Series, keep: pl.Series, source: Source
-) -> list[Notice]:
-    lost_rows = f"{_count(len(rows), 'row')} without a score left out"
-    notices = [Notice("missing_scores", f"{lost_rows}: {source.rows(rows)}.")]
-    rated = set(items.filter(keep).unique().to_list())
-    lost = [item for item in items.unique(maintain_order=True) if item not in rated]
+def _missing_notices(parts: _Parts, noun: str, extra: pl.Series | None) -> list[Notice]:
+    reviewers, reviewer_codes = code_labels(parts.reviewers)
+    items, item_codes = code_labels(parts.items)
+    rows = np.flatnonzero(parts.missing)
+    # Rows are named by their labels: a line would change with the order of rows.
+    order = rows[np.lexsort((item_codes[rows], reviewer_codes[rows]))]
+    places = [
+        f"{shown(items[item_codes[row]])} by {shown(reviewers[reviewer_codes[row]])}"
+        for row in order[:PLACES]
+    ]
+    more = f" and {len(rows) - PLACES} more" if len(rows) > PLACES else ""
+    lost_rows = f"{_count(len(rows), 'row')} without a {noun} left out"
+    notices = [Notice(f"missing_{noun}s", f"{lost_rows}: {', '.join(places)}{more}.")]
+    present = set() if extra is None else set(extra.cast(pl.String).to_list())
+    rated = set(item_codes[~parts.missing].tolist())
+    lost = [
+        item
+        for code, item in enumerate(items)
+        if code not in rated and str(item) not in present
+    ]
     if lost:
         notices.append(
             Notice(
                 "unrated_items",
-                f"Items without any score are not in the result: "
-                f"{listing(sorted(lost))}.",
+                f"Items without any {noun} are not in the result: {listing(lost)}.",
             )
         )
     return notices
 
 
+def _alike_notices(what: str, labels: Labels) -> list[Notice]:
+    pairs = alike(labels)
+    if not pairs:
+        return []
+    named = ", ".join(f"{shown(one)} and {shown(two)}" for one, two in pairs[:PLACES])
+    more = f" and {len(pairs) - PLACES} more" if len(pairs) > PLACES else ""
+    text = f"Labels that look alike are taken for different {what}s: {named}{more}."
+    return [Notice(f"similar_{what}s", text)]
+
+
 def _comparison_parts(
     columns: dict[str, object], names: Columns, source: Source
-) -> tuple[pl.Series, pl.Series, Scores, pl.Series | None]:
+) -> _Parts:
     winners = label_series(columns[names.winner], names.winner, source)
     losers = label_series(columns[names.loser], names.loser, source)
     lengths = {names.winner: len(winners), names.loser: len(losers)}
@@ -525,7 +584,8 @@ def _comparison_parts(
             dtype=pl.String,
         )
     preference = np.concatenate([np.ones(half), np.zeros(half)])
-    return pl.concat([reviewers, reviewers]), items, preference, None
+    missing = np.zeros(2 * half, dtype=np.bool_)
+    return _Parts(pl.concat([reviewers, reviewers]), items, preference, missing)
 
 
 def _one_type(first: pl.Series, second: pl.Series) -> pl.Series:
@@ -540,9 +600,28 @@ def _same_lengths(lengths: dict[str, int], source: Source) -> None:
         raise source.whole(f"Columns must be of one length, got {got}.")
 
 
-def _native_column(column: nw.Series[IntoSeries]) -> object:
-    # Object columns (mixed Python values) are checked value by value.
-    return column.to_list() if column.dtype == nw.Object else column.to_polars()
+def _eager(frame: IntoDataFrame | IntoLazyFrame) -> nw.DataFrame[Any]:
+    try:
+        table = nw.from_native(frame)
+    except TypeError:
+        raise RatingsError(
+            f"frame must be a dataframe, got {shown(frame)}. Give three sequences to "
+            "Ratings, or a file to read_ratings."
+        ) from None
+    except nw.exceptions.DuplicateError:
+        raise RatingsError(
+            "Column names must differ, got one twice. Rename one."
+        ) from None
+    return table.collect() if isinstance(table, nw.LazyFrame) else table
+
+
+def _label_column(name: str, labels: Labels, codes: Codes) -> pl.Series:
+    try:
+        distinct = pl.Series(name, labels)
+    except (OverflowError, TypeError):
+        # No integer type of polars holds them all.
+        distinct = pl.Series(name, [str(label) for label in labels])
+    return distinct.gather(codes)
 
 
 def _digest(ratings: Ratings) -> str:

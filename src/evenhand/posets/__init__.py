@@ -1,1 +1,45 @@
 """What the comparisons say: who was put above whom, and which orders respect it."""
+
+from evenhand.posets.comparisons import (
+    Comparisons,
+    chain_edges,
+    closure,
+    compared,
+    comparisons,
+    components,
+    edges,
+    find_contradiction,
+    from_edges,
+    is_ordering,
+    levels,
+    require_consistent,
+    twins,
+)
+from evenhand.posets.orderings import (
+    all_orderings,
+    count_orderings,
+    topological_order,
+)
+from evenhand.posets.sampling import draw_order, plan_orders, uniform_order
+
+__all__ = [
+    "Comparisons",
+    "all_orderings",
+    "chain_edges",
+    "closure",
+    "compared",
+    "comparisons",
+    "components",
+    "count_orderings",
+    "draw_order",
+    "edges",
+    "find_contradiction",
+    "from_edges",
+    "is_ordering",
+    "levels",
+    "plan_orders",
+    "require_consistent",
+    "topological_order",
+    "twins",
+    "uniform_order",
+]

@@ -1,0 +1,213 @@
+"""Loops over the order ideals of a diagram."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._kernels import kernel
+
+if TYPE_CHECKING:
+    from evenhand._kernels.diagrams import Diagram
+
+Codes = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+
+@kernel
+def below_bits(diagram: Diagram) -> tuple[Words, Words]:
+    """Return for each item the bits of all items below it, and of those next below it.
+
+    An item is next below if no third item is between.
+    """
+    n_nodes = len(diagram.down_start) - 1
+    n_words = (diagram.n_items + 63) >> 6
+    # For a joint: all its lower items and what is below them; only what is below them.
+    reach = np.zeros((n_nodes, n_words), dtype=np.uint64)
+    beyond = np.zeros((n_nodes, n_words), dtype=np.uint64)
+    for item in range(diagram.n_items - 1, -1, -1):
+        for slot in range(diagram.down_start[item], diagram.down_start[item + 1]):
+            lower = diagram.down[slot]
+            reach[item] |= reach[lower]
+            if lower < diagram.n_items:
+                beyond[item] |= reach[lower]
+                bit = np.uint64(1) << np.uint64(lower & 63)
+                reach[item, lower >> 6] |= bit
+            else:
+                beyond[item] |= beyond[lower]
+        for slot in range(diagram.up_start[item], diagram.up_start[item + 1]):
+            joint = diagram.up[slot]
+            if joint >= diagram.n_items:
+                reach[joint] |= reach[item]
+                beyond[joint] |= reach[item]
+                reach[joint, item >> 6] |= np.uint64(1) << np.uint64(item & 63)
+    below = reach[: diagram.n_items]
+    return below, below & ~beyond[: diagram.n_items]
+
+
+@kernel
+def bit_lists(bits: Words) -> tuple[Codes, Codes]:
+    """List the set bits of each row: starts, and places in the row."""
+    starts = np.zeros(len(bits) + 1, dtype=np.int64)
+    places = np.empty(0, dtype=np.int64)
+    for fill in (False, True):
+        count = 0
+        for row in range(len(bits)):
+            for word in range(bits.shape[1]):
+                left = bits[row, word]
+                place = word << 6
+                while left != 0:
+                    if left & np.uint64(1):
+                        if fill:
+                            places[count] = place
+                        count += 1
+                    left >>= np.uint64(1)
+                    place += 1
+            starts[row + 1] = count
+        if not fill:
+            places = np.empty(count, dtype=np.int64)
+    return starts, places
+
+
+@kernel
+def _free_after(
+    below: Words, next_below: tuple[Codes, Codes], free: Codes, taken: int, out: Codes
+) -> int:
+    """Write the items that are free once one is taken, sorted; return their number.
+
+    An item next below the taken one becomes free if it is below no other free item.
+    """
+    starts, lower = next_below
+    size = 0
+    for item in free:
+        if item != taken:
+            out[size] = item
+            size += 1
+    for slot in range(starts[taken], starts[taken + 1]):
+        item = lower[slot]
+        word, bit = item >> 6, np.uint64(item & 63)
+        blocked = False
+        for other in free:
+            if other != taken and (below[other, word] >> bit) & np.uint64(1):
+                blocked = True
+        if blocked:
+            continue
+        place = size
+        while place > 0 and out[place - 1] > item:
+            out[place] = out[place - 1]
+            place -= 1
+        out[place] = item
+        size += 1
+    return size
+
+
+@kernel
+def _find(
+    table: Codes,
+    hashes: Words,
+    first: Codes,
+    items: Codes,
+    free: Codes,
+    mixed: np.uint64,
+) -> int:
+    """Return the slot of the table that holds an ideal, or where it belongs."""
+    last = len(table) - 1
+    slot = np.int64(mixed & np.uint64(last))
+    while table[slot] >= 0:
+        ideal = table[slot]
+        same = hashes[ideal] == mixed and first[ideal + 1] - first[ideal] == len(free)
+        for place in range(len(free)):
+            same = same and items[first[ideal] + place] == free[place]
+        if same:
+            break
+        slot = (slot + 1) & last
+    return slot
+
+
+@kernel
+def _rehashed(hashes: Words, count: int) -> Codes:
+    size = 64
+    while size < 4 * count:
+        size *= 2
+    table = np.full(size, -1, dtype=np.int64)
+    for ideal in range(count):
+        slot = np.int64(hashes[ideal] & np.uint64(size - 1))
+        while table[slot] >= 0:
+            slot = (slot + 1) & (size - 1)
+        table[slot] = ideal
+    return table
+
+
+@kernel
+def _mixed(item: int) -> np.uint64:
+    word = np.uint64(item + 1) * np.uint64(0x9E3779B97F4A7C15)
+    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return word ^ (word >> np.uint64(31))
+
+
+@kernel
+def _grown(values: Codes, needed: int) -> Codes:
+    if needed <= len(values):
+        return values
+    longer = np.empty(2 * needed, dtype=values.dtype)
+    longer[: len(values)] = values
+    return longer
+
+
+@kernel
+def order_ideals(
+    below: Words, next_below: tuple[Codes, Codes], limit: int
+) -> tuple[Codes, Codes, Codes]:
+    """List the ideals (sets that hold all items above their items) by size.
+
+    An ideal is kept as the items that are free to be added to it, which determine it.
+    Stops as soon as there are certainly more than `limit`: a free set of f items alone
+    makes 2**f ideals.
+
+    Returns:
+        For ideal i, items[first[i]:first[i + 1]] are free, and adding one leads to the
+        ideal at the same place in `to`. If it stopped, `first` is empty.
+    """
+    stopped = np.empty(0, dtype=np.int64)
+    free = np.empty(len(below) + 1, dtype=np.int64)
+    size = 0
+    for item in range(len(below)):
+        bit = np.uint64(item & 63)
+        if not np.any((below[:item, item >> 6] >> bit) & np.uint64(1)):
+            free[size] = item
+            size += 1
+    first = np.array([0, size], dtype=np.int64)
+    items = free[:size].copy()
+    to = items.copy()
+    hashes = np.zeros(1, dtype=np.uint64)
+    count, done = 1, 0
+    table = _rehashed(hashes, count)
+    while done < count:
+        begin, end = first[done], first[done + 1]
+        if count > limit or end - begin >= 62 or 1 << (end - begin) > limit:
+            return stopped, stopped, stopped
+        for at in range(begin, end):
+            size = _free_after(below, next_below, items[begin:end], items[at], free)
+            mixed = hashes[done] + _mixed(items[at])
+            slot = _find(table, hashes, first, items, free[:size], mixed)
+            if table[slot] < 0:
+                used = first[count]
+                first = _grown(first, count + 2)
+                hashes = _grown(hashes, count + 1)
+                items = _grown(items, used + size)
+                to = _grown(to, used + size)
+                items[used : used + size] = free[:size]
+                hashes[count] = mixed
+                first[count + 1] = used + size
+                table[slot] = count
+                count += 1
+                to[at] = count - 1
+                if 2 * count > len(table):
+                    table = _rehashed(hashes, count)
+            else:
+                to[at] = table[slot]
+        done += 1
+    return first[: count + 1], items[: first[count]], to[: first[count]]

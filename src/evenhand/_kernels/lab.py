@@ -1,0 +1,392 @@
+"""Loops of the lab: random matchings, and the samples of the ranking figure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand._kernels import kernel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Words = NDArray[np.uint64]
+
+# Mean ranks closer than this differ by rounding only, and count as equal.
+CLOSE = 1e-9
+# A multiplicative hash: 2**64 over the golden ratio, odd.
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+ONE = np.uint64(1)
+NONE = np.uint64(0)
+
+
+@kernel
+def matching_law(
+    terms: NDArray[np.float64], sizes: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the law of the summed points over a uniformly random perfect matching.
+
+    Those to be matched come in levels of exchangeable ones. A state says how many of
+    each level are matched; the first one left is matched next, with any other. All
+    terms are positive, so nothing cancels.
+
+    Args:
+        terms: Shape (levels, levels, points + 1): chance that a pair from two levels
+            adds 0, 1, ... points.
+        sizes: How many each level holds; even in sum.
+
+    Returns:
+        Chance of each sum of points, from 0 to points times the number of pairs.
+    """
+    levels = len(sizes)
+    degrees = terms.shape[2]
+    total = sizes.sum()
+    strides = np.ones(levels, dtype=np.int64)
+    for level in range(1, levels):
+        strides[level] = strides[level - 1] * (sizes[level - 1] + 1)
+    states = strides[levels - 1] * (sizes[levels - 1] + 1)
+    table = np.zeros((states, (degrees - 1) * (total // 2) + 1))
+    table[0, 0] = 1.0
+    left = np.empty(levels, dtype=np.int64)
+    for state in range(states - 1):
+        rest = 0
+        for level in range(levels):
+            left[level] = sizes[level] - state // strides[level] % (sizes[level] + 1)
+            rest += left[level]
+        width = (degrees - 1) * ((total - rest) // 2) + 1
+        if (total - rest) % 2 or not table[state, :width].any():
+            continue
+        first = 0
+        while left[first] == 0:
+            first += 1
+        left[first] -= 1
+        for second in range(first, levels):
+            if left[second] == 0:
+                continue
+            target = state + strides[first] + strides[second]
+            for point in range(degrees):
+                chance = terms[first, second, point] * left[second] / (rest - 1)
+                for place in range(width):
+                    table[target, place + point] += chance * table[state, place]
+    law: NDArray[np.float64] = table[states - 1]
+    return law
+
+
+@kernel
+def matched_margins(
+    chances: NDArray[np.float64],
+    nodes: NDArray[np.float64],
+    orders: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """Return P(more right votes than wrong) - P(fewer), averaged over nodes.
+
+    Args:
+        chances: Chance that the pair of two reviewers votes right at each node, shape
+            (nodes, reviewers, reviewers).
+        nodes: Weight of each node.
+        orders: Orders of the reviewers, shape (rows, reviewers); the first two of a row
+            are a pair, the next two as well, and so on.
+
+    Returns:
+        Margins, shape (rows,).
+    """
+    rows, reviewers = orders.shape
+    pairs = reviewers // 2
+    margins = np.zeros(rows)
+    law = np.empty(pairs + 1)
+    for row in range(rows):
+        for node in range(len(nodes)):
+            law[:] = 0.0
+            law[0] = 1.0
+            for pair in range(pairs):
+                one, other = orders[row, 2 * pair], orders[row, 2 * pair + 1]
+                chance = chances[node, one, other]
+                for count in range(pair + 1, 0, -1):
+                    law[count] += chance * (law[count - 1] - law[count])
+                law[0] *= 1.0 - chance
+            margin = 0.0
+            for count in range(pairs // 2 + 1, pairs + 1):
+                margin += law[count]
+            for count in range((pairs + 1) // 2):
+                margin -= law[count]
+            margins[row] += nodes[node] * margin
+    return margins
+
+
+@kernel
+def flip_samples(
+    values: NDArray[np.float64],
+    slopes: NDArray[np.float64],
+    shifts: NDArray[np.float64],
+    units: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Run Algorithm 1 on fresh comparisons again and again, coins integrated out.
+
+    Each sample names the items at random, gives each reviewer a pair of items, no pair
+    twice, takes the topological ordering with the smallest names first and settles its
+    free neighbours.
+
+    Args:
+        values: Values of the items, at most 64.
+        slopes: Slope of each reviewer's scale.
+        shifts: Shift of each reviewer's scale.
+        units: Uniforms, shape (samples, (n - 1) + m + 2 (n - 1)) for n items and m
+            reviewers: names, pairs, choice of reviewers.
+
+    Returns:
+        For each sample the Kendall distance of the start, the expected one after the
+        coins, the expected one with fair coins, and the number of coins.
+    """
+    n_items, n_reviewers = len(values), len(slopes)
+    samples = np.empty((len(units), 4))
+    named = np.empty(n_items)
+    pairs = np.empty((n_reviewers, 2), dtype=np.int64)
+    above = np.empty(n_items, dtype=np.uint64)
+    order = np.empty(n_items, dtype=np.int64)
+    held = np.empty(n_items, dtype=np.int64)
+    seen = np.empty((n_items, n_items), dtype=np.int64)
+    for sample in range(len(units)):
+        draw_comparisons(values, units[sample], named, pairs, above)
+        first_ordering(above, order)
+        held[:] = 0
+        for reviewer in range(n_reviewers):
+            for item in pairs[reviewer]:
+                seen[item, held[item]] = reviewer
+                held[item] += 1
+        base = kendall_of(order, named)
+        samples[sample] = base
+        samples[sample, 3] = 0.0
+        choices = units[sample, n_items - 1 + n_reviewers :]
+        position = 0
+        while position < n_items - 1:
+            a, b = order[position], order[position + 1]
+            free = ((above[b] >> np.uint64(a)) & ONE) == NONE
+            if not free or held[a] == 0 or held[b] == 0:
+                position += 1
+                continue
+            one = seen[a, int(choices[2 * position] * held[a])]
+            other = seen[b, int(choices[2 * position + 1] * held[b])]
+            gap = slopes[one] * named[a] + shifts[one]
+            gap -= slopes[other] * named[b] + shifts[other]
+            wrong = 1.0 if named[a] > named[b] else -1.0
+            samples[sample, 1] += wrong * (1.0 - gap / (1.0 + abs(gap))) / 2
+            samples[sample, 2] += wrong / 2
+            samples[sample, 3] += 1
+            retire(one, pairs, seen, held)
+            retire(other, pairs, seen, held)
+            position += 2
+    return samples
+
+
+@kernel
+def mean_rank_samples(
+    values: NDArray[np.float64],
+    n_reviewers: int,
+    units: NDArray[np.float64],
+    most: int,
+) -> NDArray[np.float64]:
+    """Order by posterior mean rank on the comparisons that `flip_samples` draws.
+
+    Args:
+        values: Values of the items, at most 64.
+        n_reviewers: Number of reviewers.
+        units: Uniforms as for `flip_samples`; the last columns may be missing.
+        most: Largest number of order ideals to keep, a power of two.
+
+    Returns:
+        For each sample the Kendall distance of the topological ordering, that of the
+        order by mean rank, and the number of order ideals, -1 if there are too many.
+    """
+    n_items = len(values)
+    samples = np.empty((len(units), 3))
+    named = np.empty(n_items)
+    pairs = np.empty((n_reviewers, 2), dtype=np.int64)
+    above = np.empty(n_items, dtype=np.uint64)
+    order = np.empty(n_items, dtype=np.int64)
+    for sample in range(len(units)):
+        draw_comparisons(values, units[sample], named, pairs, above)
+        first_ordering(above, order)
+        samples[sample, 0] = kendall_of(order, named)
+        ranks, ideals = mean_ranks(above, most)
+        order_by(ranks, order)
+        samples[sample, 1] = kendall_of(order, named)
+        samples[sample, 2] = ideals
+    return samples
+
+
+@kernel
+def draw_comparisons(
+    values: NDArray[np.float64],
+    units: NDArray[np.float64],
+    named: NDArray[np.float64],
+    pairs: NDArray[np.int64],
+    above: Words,
+) -> None:
+    """Name the items at random and draw distinct pairs of them.
+
+    Writes the value of each name, the pair of each reviewer and, for each item, the set
+    of items put directly above it, as bits.
+    """
+    n_items = len(values)
+    named[:] = values
+    for place in range(n_items - 1):
+        other = place + int(units[place] * (n_items - place))
+        named[place], named[other] = named[other], named[place]
+    total = n_items * (n_items - 1) // 2
+    cards = np.empty((total, 2), dtype=np.int64)
+    card = 0
+    for high in range(n_items):
+        for low in range(high):
+            cards[card, 0], cards[card, 1] = low, high
+            card += 1
+    above[:] = NONE
+    for reviewer in range(len(pairs)):
+        other = reviewer + int(units[n_items - 1 + reviewer] * (total - reviewer))
+        a, b = cards[other, 0], cards[other, 1]
+        cards[other, 0], cards[other, 1] = cards[reviewer, 0], cards[reviewer, 1]
+        pairs[reviewer, 0], pairs[reviewer, 1] = a, b
+        if named[a] > named[b]:
+            above[b] |= ONE << np.uint64(a)
+        else:
+            above[a] |= ONE << np.uint64(b)
+
+
+@kernel
+def first_ordering(above: Words, order: NDArray[np.int64]) -> None:
+    """Write the topological ordering with the smallest items first."""
+    placed = NONE
+    for place in range(len(above)):
+        item = 0
+        while not may_follow(placed, item, above):
+            item += 1
+        order[place] = item
+        placed |= ONE << np.uint64(item)
+
+
+@kernel
+def kendall_of(order: NDArray[np.int64], named: NDArray[np.float64]) -> int:
+    """Count the pairs of an order, best first, that the values put the other way."""
+    wrong = 0
+    for place in range(1, len(order)):
+        value = named[order[place]]
+        for before in range(place):
+            wrong += named[order[before]] < value
+    return wrong
+
+
+@kernel
+def retire(
+    reviewer: int,
+    pairs: NDArray[np.int64],
+    seen: NDArray[np.int64],
+    held: NDArray[np.int64],
+) -> None:
+    """Take a reviewer off the lists of both its items; the last one takes its slot."""
+    for side in range(2):
+        item = pairs[reviewer, side]
+        slot = 0
+        while seen[item, slot] != reviewer:
+            slot += 1
+        held[item] -= 1
+        seen[item, slot] = seen[item, held[item]]
+
+
+@kernel
+def mean_ranks(above: Words, most: int) -> tuple[NDArray[np.float64], int]:
+    """Average the rank of each item over all orderings that respect the comparisons.
+
+    Orderings are paths through the order ideals: the sets of items that may come
+    first. Ways to reach an ideal times ways to go on from it count the orderings.
+
+    Args:
+        above: For each of at most 64 items the items put above it, as bits.
+        most: Twice the largest number of ideals to keep, a power of two.
+
+    Returns:
+        Mean ranks from 1, and the number of ideals; -1 if there are too many.
+    """
+    n_items = len(above)
+    ranks = np.zeros(n_items)
+    slots = np.full(most, -1, dtype=np.int64)
+    ideals = np.empty(most // 2, dtype=np.uint64)
+    ways = np.zeros(most // 2)
+    starts = list_ideals(above, slots, ideals, ways)
+    count = starts[n_items + 1]
+    if count < 0:
+        return ranks, -1
+    rest = np.zeros(count)
+    rest[count - 1] = 1.0
+    for size in range(n_items - 1, -1, -1):
+        for index in range(starts[size], starts[size + 1]):
+            for item in range(n_items):
+                if may_follow(ideals[index], item, above):
+                    longer = ideals[index] | ONE << np.uint64(item)
+                    onward = rest[slots[find_slot(longer, slots, ideals)]]
+                    rest[index] += onward
+                    ranks[item] += (size + 1) * ways[index] * onward
+    return ranks / ways[count - 1], int(count)
+
+
+@kernel
+def list_ideals(
+    above: Words,
+    slots: NDArray[np.int64],
+    ideals: Words,
+    ways: NDArray[np.float64],
+) -> NDArray[np.int64]:
+    """Write the order ideals by size, and the ways to reach each of them.
+
+    Returns:
+        Where the ideals of each size begin, and the end; -1 as the end if there are
+        more than fit.
+    """
+    n_items = len(above)
+    starts = np.zeros(n_items + 2, dtype=np.int64)
+    ideals[0], ways[0], starts[1] = NONE, 1.0, 1
+    count = 1
+    for size in range(n_items):
+        for index in range(starts[size], starts[size + 1]):
+            for item in range(n_items):
+                if not may_follow(ideals[index], item, above):
+                    continue
+                longer = ideals[index] | ONE << np.uint64(item)
+                slot = find_slot(longer, slots, ideals)
+                if slots[slot] < 0:
+                    if count == len(ideals):
+                        starts[n_items + 1] = -1
+                        return starts
+                    ideals[count], slots[slot] = longer, count
+                    count += 1
+                ways[slots[slot]] += ways[index]
+        starts[size + 2] = count
+    return starts
+
+
+@kernel
+def may_follow(ideal: np.uint64, item: int, above: Words) -> bool:
+    """Say whether an item is not in an ideal, but all items above it are."""
+    inside = (ideal >> np.uint64(item)) & ONE
+    return bool(inside == NONE and above[item] & ~ideal == NONE)
+
+
+@kernel
+def find_slot(ideal: np.uint64, slots: NDArray[np.int64], ideals: Words) -> int:
+    """Return the slot that holds an ideal, or the free one where it belongs."""
+    mask = np.uint64(len(slots) - 1)
+    hashed = ideal * GOLDEN
+    slot = np.int64((hashed ^ (hashed >> np.uint64(32))) & mask)
+    while slots[slot] >= 0 and ideals[slots[slot]] != ideal:
+        slot = (slot + 1) % len(slots)
+    return int(slot)
+
+
+@kernel
+def order_by(ranks: NDArray[np.float64], order: NDArray[np.int64]) -> None:
+    """Write the items by increasing mean rank, equal ones by number."""
+    for item in range(len(ranks)):
+        place = item
+        while place > 0 and ranks[order[place - 1]] > ranks[item] + CLOSE:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = item

@@ -1,0 +1,420 @@
+"""Loops over comparisons: reviewers' levels, orders, cycles and reach."""
+
+from __future__ import annotations
+
+import heapq
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._kernels import kernel
+
+Codes = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Words = NDArray[np.uint64]
+
+
+class Levels(NamedTuple):
+    """The arrays of Comparisons, as kernels take them."""
+
+    level_start: Codes
+    level_items: Codes
+    level_reviewer: Codes
+    item_start: Codes
+    item_levels: Codes
+
+
+@kernel
+def sort_levels(
+    reviewer_start: Codes, item_codes: Codes, preference: NDArray[np.float64]
+) -> tuple[Codes, Flags]:
+    """Sort each reviewer's items from best to worst, ties by code.
+
+    Rows come sorted by reviewer and item code. Returns the items in their new order,
+    and for each place whether a level begins there.
+    """
+    n_rows = len(item_codes)
+    items = np.empty(n_rows, dtype=np.int64)
+    begins = np.zeros(n_rows, dtype=np.bool_)
+    for reviewer in range(len(reviewer_start) - 1):
+        start = reviewer_start[reviewer]
+        end = reviewer_start[reviewer + 1]
+        order = np.argsort(-preference[start:end], kind="mergesort")
+        for place in range(end - start):
+            row = start + order[place]
+            items[start + place] = item_codes[row]
+            begins[start + place] = (
+                place == 0 or preference[row] != preference[start + order[place - 1]]
+            )
+    return items, begins
+
+
+@kernel
+def level_pairs(levels: Levels, farthest: int) -> tuple[Codes, Codes]:
+    """List the pairs between levels of one reviewer at most `farthest` levels apart."""
+    start, reviewer = levels.level_start, levels.level_reviewer
+    n_levels = len(reviewer)
+    above = np.empty(0, dtype=np.int64)
+    below = np.empty(0, dtype=np.int64)
+    for fill in (False, True):
+        count = 0
+        for upper in range(n_levels):
+            for lower in range(upper + 1, min(upper + farthest + 1, n_levels)):
+                if reviewer[lower] != reviewer[upper]:
+                    break
+                if not fill:
+                    size = start[upper + 1] - start[upper]
+                    count += size * (start[lower + 1] - start[lower])
+                    continue
+                for first in range(start[upper], start[upper + 1]):
+                    for second in range(start[lower], start[lower + 1]):
+                        above[count] = levels.level_items[first]
+                        below[count] = levels.level_items[second]
+                        count += 1
+        if not fill:
+            above = np.empty(count, dtype=np.int64)
+            below = np.empty(count, dtype=np.int64)
+    return above, below
+
+
+@kernel
+def share_comparison(levels: Levels, first: int, second: int) -> bool:
+    """Say whether one reviewer put the two items on different levels."""
+    at = levels.item_start[first]
+    other = levels.item_start[second]
+    while at < levels.item_start[first + 1] and other < levels.item_start[second + 1]:
+        here = levels.item_levels[at]
+        there = levels.item_levels[other]
+        left = levels.level_reviewer[here]
+        right = levels.level_reviewer[there]
+        if left == right and here != there:
+            return True
+        if left <= right:
+            at += 1
+        if right <= left:
+            other += 1
+    return False
+
+
+@kernel
+def down_lists(levels: Levels) -> tuple[Codes, Codes]:
+    """List what is next below each node: starts, and nodes, repeats included.
+
+    Nodes are the items and, after them, joints: between two levels of a and b items a
+    joint is put where a + b edges are fewer than a * b.
+    """
+    start, reviewer = levels.level_start, levels.level_reviewer
+    n_items = len(levels.item_start) - 1
+    n_levels = len(reviewer)
+    lists = np.zeros(n_items + n_levels + 2, dtype=np.int64)
+    down = np.empty(0, dtype=np.int64)
+    joint = n_items
+    for fill in (False, True):
+        joint = n_items
+        for level in range(1, n_levels):
+            if reviewer[level] != reviewer[level - 1]:
+                continue
+            first, middle, last = start[level - 1], start[level], start[level + 1]
+            joined = (middle - first) * (last - middle) > last - first
+            for at in range(first, middle):
+                item = levels.level_items[at]
+                if not fill:
+                    lists[item + 2] += 1 if joined else last - middle
+                elif joined:
+                    down[lists[item + 1]] = joint
+                    lists[item + 1] += 1
+                else:
+                    for lower in range(middle, last):
+                        down[lists[item + 1]] = levels.level_items[lower]
+                        lists[item + 1] += 1
+            if not joined:
+                continue
+            for lower in range(middle, last):
+                if fill:
+                    down[lists[joint + 1]] = levels.level_items[lower]
+                    lists[joint + 1] += 1
+                else:
+                    lists[joint + 2] += 1
+            joint += 1
+        if not fill:
+            lists = np.cumsum(lists)
+            down = np.empty(lists[-1], dtype=np.int64)
+    return lists[: joint + 1], down
+
+
+@kernel
+def smallest_order(levels: Levels) -> Codes:
+    """Pop the smallest free code again and again; stops early if there is a cycle."""
+    n_items = len(levels.item_start) - 1
+    start, down = down_lists(levels)
+    waits = np.zeros(len(start) - 1, dtype=np.int64)
+    for node in down:
+        waits[node] += 1
+    free = [np.int64(item) for item in range(n_items) if waits[item] == 0]
+    order = np.empty(n_items, dtype=np.int64)
+    done = 0
+    while len(free) > 0:
+        item = heapq.heappop(free)
+        order[done] = item
+        done += 1
+        for at in range(start[item], start[item + 1]):
+            node = down[at]
+            waits[node] -= 1
+            if waits[node] > 0:
+                continue
+            if node < n_items:
+                heapq.heappush(free, node)
+                continue
+            for slot in range(start[node], start[node + 1]):
+                lower = down[slot]
+                waits[lower] -= 1
+                if waits[lower] == 0:
+                    heapq.heappush(free, lower)
+    return order[:done]
+
+
+class Search(NamedTuple):
+    """Two searches from one item: side 0 goes down, side 1 goes up.
+
+    Marks hold the number of the search that set them, so that none needs clearing.
+    """
+
+    seen: Codes
+    parent: Codes
+    queue: Codes
+    tail: Codes
+    covered: Codes
+
+
+@kernel
+def _spread(
+    levels: Levels, search: Search, label: Codes, item: int, mark: int, side: int
+) -> int:
+    """Queue what is directly below (above) one item; stop where the sides meet.
+
+    Of each reviewer, only levels that this search has not yet covered are looked at, so
+    a whole search takes each rating at most twice.
+    """
+    n_levels = len(levels.level_reviewer)
+    step = 1 - 2 * side
+    for slot in range(levels.item_start[item], levels.item_start[item + 1]):
+        own = levels.item_levels[slot]
+        reviewer = levels.level_reviewer[own]
+        level = own + step
+        while 0 <= level < n_levels and levels.level_reviewer[level] == reviewer:
+            if search.covered[side, level] == mark:
+                break
+            search.covered[side, level] = mark
+            for at in range(levels.level_start[level], levels.level_start[level + 1]):
+                other = levels.level_items[at]
+                if label[other] != label[item] or search.seen[side, other] == mark:
+                    continue
+                search.seen[side, other] = mark
+                search.parent[side, other] = item
+                search.queue[side, search.tail[side]] = other
+                search.tail[side] += 1
+                if search.seen[1 - side, other] == mark:
+                    return other
+            level += step
+    return -1
+
+
+@kernel
+def _shortest_through(
+    levels: Levels, search: Search, label: Codes, item: int, mark: int, longest: int
+) -> Codes:
+    """Return the shortest cycle through an item if it has at most `longest` items.
+
+    Both sides grow by whole steps; after f steps down and b steps up, both at least 1,
+    they have met if and only if there is a cycle of at most f + b items.
+    """
+    head = np.zeros(2, dtype=np.int64)
+    tail = search.tail
+    tail[:] = 1
+    depth = np.zeros(2, dtype=np.int64)
+    search.seen[:, item] = mark
+    search.queue[:, 0] = item
+    meet = -1
+    while meet < 0 and depth[0] + depth[1] < longest:
+        side = 0 if tail[0] - head[0] <= tail[1] - head[1] else 1
+        if depth[side] > 0 and depth[1 - side] == 0:
+            side = 1 - side
+        end = tail[side]
+        if head[side] == end:
+            break
+        while head[side] < end and meet < 0:
+            grown = search.queue[side, head[side]]
+            head[side] += 1
+            meet = _spread(levels, search, label, grown, mark, side)
+        depth[side] += 1
+    if meet < 0:
+        return np.empty(0, dtype=np.int64)
+    cycle = np.empty(depth[0] + depth[1], dtype=np.int64)
+    at = meet
+    for place in range(depth[0], -1, -1):
+        cycle[place] = at
+        at = search.parent[0, at]
+    at = meet
+    for place in range(depth[0], len(cycle)):
+        cycle[place] = at
+        at = search.parent[1, at]
+    return cycle
+
+
+@kernel
+def shortest_cycle(levels: Levels, label: Codes) -> Codes:
+    """Return one shortest cycle among items of one label, from its smallest code.
+
+    Items labelled -1 are on no cycle. An item that has been searched from is taken out.
+    """
+    n_items = len(label)
+    n_levels = len(levels.level_reviewer)
+    search = Search(
+        np.zeros((2, n_items), dtype=np.int64),
+        np.zeros((2, n_items), dtype=np.int64),
+        np.zeros((2, n_items), dtype=np.int64),
+        np.ones(2, dtype=np.int64),
+        np.zeros((2, n_levels), dtype=np.int64),
+    )
+    label = label.copy()
+    best = np.empty(0, dtype=np.int64)
+    longest = n_items
+    for item in range(n_items):
+        if label[item] < 0:
+            continue
+        cycle = _shortest_through(levels, search, label, item, item + 1, longest)
+        if len(cycle) > 0:
+            best = cycle
+            longest = len(cycle) - 1
+        if longest < 2:  # noqa: PLR2004 - no cycle is shorter than two
+            break
+        label[item] = -1
+    return best
+
+
+@kernel
+def direct_reach(levels: Levels, marks: Words, step: int) -> Words:
+    """Join the marks of all items directly below (step 1) or above (step -1) each item.
+
+    A gate joins the marks of one level and of all beyond it.
+    """
+    start, reviewer = levels.level_start, levels.level_reviewer
+    n_levels = len(reviewer)
+    rows = np.zeros_like(marks)
+    gates = np.zeros((n_levels, marks.shape[1]), dtype=np.uint64)
+    for count in range(n_levels):
+        level = n_levels - 1 - count if step == 1 else count
+        for at in range(start[level], start[level + 1]):
+            for word in range(marks.shape[1]):
+                gates[level, word] |= marks[levels.level_items[at], word]
+        if count == 0 or reviewer[level + step] != reviewer[level]:
+            continue
+        for word in range(marks.shape[1]):
+            gates[level, word] |= gates[level + step, word]
+        for at in range(start[level], start[level + 1]):
+            for word in range(marks.shape[1]):
+                rows[levels.level_items[at], word] |= gates[level + step, word]
+    return rows
+
+
+@kernel
+def chained_reach(
+    levels: Levels, marks: Words, order: Codes, step: int, passes: int
+) -> Words:
+    """Join the marks of all items below (step 1) or above (step -1), by any chain.
+
+    One pass is enough if the order takes each item after all that it reaches. With
+    contradictions there is no such order; passes end when nothing changes.
+    """
+    reviewer = levels.level_reviewer
+    n_levels = len(reviewer)
+    rows = np.zeros_like(marks)
+    gates = np.zeros((n_levels, marks.shape[1]), dtype=np.uint64)
+    for item in order:
+        for slot in range(levels.item_start[item], levels.item_start[item + 1]):
+            for word in range(marks.shape[1]):
+                gates[levels.item_levels[slot], word] |= marks[item, word]
+    for _ in range(passes):
+        changed = False
+        for item in order:
+            begin, end = levels.item_start[item], levels.item_start[item + 1]
+            for slot in range(begin, end):
+                level = levels.item_levels[slot]
+                other = level + step
+                if 0 <= other < n_levels and reviewer[other] == reviewer[level]:
+                    for word in range(marks.shape[1]):
+                        joined = rows[item, word] | gates[other, word]
+                        changed |= joined != rows[item, word]
+                        rows[item, word] = joined
+            for slot in range(begin, end):
+                level = levels.item_levels[slot]
+                for word in range(marks.shape[1]):
+                    gates[level, word] |= rows[item, word]
+        if not changed:
+            break
+    return rows
+
+
+@kernel
+def refine(classes: Codes, rows: Words) -> Codes:
+    """Split classes of items by their bits; -1 marks items that are alone.
+
+    Items meet in a hash table and are compared in full, so that no two are ever put
+    together by chance.
+    """
+    n_items = len(classes)
+    size = 16
+    while size < 2 * n_items:
+        size *= 2
+    table = np.full(size, -1, dtype=np.int64)
+    head = np.full(n_items, -1, dtype=np.int64)
+    members = np.zeros(n_items, dtype=np.int64)
+    for item in range(n_items):
+        if classes[item] < 0:
+            continue
+        mixed = np.uint64(classes[item]) * np.uint64(0x9E3779B97F4A7C15)
+        for word in range(rows.shape[1]):
+            mixed = (mixed ^ rows[item, word]) * np.uint64(0xBF58476D1CE4E5B9)
+            mixed ^= mixed >> np.uint64(29)
+        slot = np.int64(mixed & np.uint64(size - 1))
+        while table[slot] >= 0:
+            other = table[slot]
+            if classes[other] == classes[item] and (rows[other] == rows[item]).all():
+                break
+            slot = (slot + 1) & (size - 1)
+        if table[slot] < 0:
+            table[slot] = item
+        head[item] = table[slot]
+        members[head[item]] += 1
+    for item in range(n_items):
+        if head[item] >= 0 and members[head[item]] == 1:
+            head[item] = -1
+    return head
+
+
+@kernel
+def _root(parent: Codes, item: int) -> int:
+    while parent[item] != item:
+        parent[item] = parent[parent[item]]
+        item = parent[item]
+    return item
+
+
+@kernel
+def connected(levels: Levels) -> Codes:
+    """Return for each item the smallest item that comparisons connect it with."""
+    start, reviewer = levels.level_start, levels.level_reviewer
+    n_items = len(levels.item_start) - 1
+    parent = np.arange(n_items)
+    for level in range(1, len(reviewer)):
+        if reviewer[level] != reviewer[level - 1]:
+            continue
+        # Each item of the two levels is compared with some item of the other one.
+        for at in range(start[level - 1], start[level + 1]):
+            one = _root(parent, levels.level_items[start[level]])
+            other = _root(parent, levels.level_items[at])
+            parent[max(one, other)] = min(one, other)
+    for item in range(n_items):
+        parent[item] = _root(parent, item)
+    return parent

@@ -1,0 +1,124 @@
+"""Arrays of floats, or of Fractions where a result must be exact.
+
+A float array is computed with as it is. An array of dtype object holds Fractions and
+nothing else, and the same formulas then give exact results. Both are typed as arrays of
+floats, because NumPy has no type for the other kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evenhand._labels import shown
+from evenhand.errors import RatingsError
+
+Floats = NDArray[np.float64]
+Numbers: TypeAlias = (
+    ArrayLike | Fraction | Sequence[Fraction] | Sequence[Sequence[Fraction]]
+)
+"""What can be computed with: floats, or Fractions and integers for exact results."""
+
+if TYPE_CHECKING:
+    ExactMap = Callable[[Fraction], object]
+
+
+def as_numbers(values: Numbers, what: str, *, infinite: bool = False) -> Floats:
+    """Return an array of floats, or an object array in which all are Fractions.
+
+    Args:
+        values: Numbers; Fractions, alone or among integers, stay exact.
+        what: What one of them is called in a message.
+        infinite: Whether an infinite value is allowed.
+
+    Returns:
+        The array, of the shape of values.
+
+    Raises:
+        RatingsError: If a value is not a number, or not finite.
+
+    Examples:
+        >>> as_numbers([1, 2.5], "score"), as_numbers([Fraction(1, 2), 1], "score")
+        (array([1. , 2.5]), array([Fraction(1, 2), Fraction(1, 1)], dtype=object))
+    """
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise RatingsError(
+            f"{what}s must form a full table, got rows of unequal length."
+        ) from None
+    if array.dtype == object:
+        array = _from_objects(array, what)
+    elif array.dtype.kind in "iuf":
+        array = array.astype(np.float64)
+    else:
+        raise RatingsError(f"{what} must be a number, got {shown(values)}.")
+    if not is_exact(array):
+        bad = np.isnan(array) if infinite else ~np.isfinite(array)
+        if bad.any():
+            value = array[bad].flat[0].item()
+            raise RatingsError(f"{what} must be finite, got {value}{_place(bad)}.")
+    return array
+
+
+def is_exact(array: NDArray[np.generic]) -> bool:
+    """Say whether an array holds Fractions."""
+    return array.dtype == object
+
+
+def map_exact(function: ExactMap, array: Floats) -> Floats:
+    """Apply a function to each Fraction of an array."""
+    mapped = np.empty(array.shape, dtype=object)
+    values: list[Fraction] = array.reshape(-1).tolist()  # type: ignore[assignment]  # of dtype object
+    mapped.reshape(-1)[:] = [function(value) for value in values]
+    return mapped
+
+
+def constant(value: Fraction, like: Floats) -> Floats:
+    """Return a number as an array that mixes with another: Fraction or float."""
+    return np.asarray(value if is_exact(like) else float(value))
+
+
+def magnitude(array: Floats) -> Floats:
+    """Return absolute values as an array, also of a single Fraction."""
+    return np.asarray(np.abs(array))
+
+
+def difference(first: Floats, second: Floats) -> Floats:
+    """Subtract scores; a difference beyond the floats is infinite, without a warning.
+
+    Examples:
+        >>> difference(np.array([1e308]), np.array([-1e308]))
+        array([inf])
+    """
+    with np.errstate(over="ignore"):
+        return np.asarray(first - second)
+
+
+def _from_objects(array: Floats, what: str) -> Floats:
+    exact = True
+    places = np.ndindex(array.shape)
+    for place, value in zip(places, array.reshape(-1).tolist(), strict=True):
+        if isinstance(value, bool) or not isinstance(
+            value, int | float | Fraction | Decimal
+        ):
+            where = f" at index {place}" if place else ""
+            raise RatingsError(f"{what} must be a number, got {shown(value)}{where}.")
+        exact = exact and isinstance(value, int | Fraction)
+    if exact:
+        return map_exact(Fraction, array)
+    try:
+        return array.astype(np.float64)
+    except OverflowError:
+        raise RatingsError(f"{what} must be finite, got one beyond floats.") from None
+
+
+def _place(bad: NDArray[np.bool_]) -> str:
+    if bad.ndim == 0:
+        return ""
+    return f" at index {tuple(int(axis[0]) for axis in np.nonzero(bad))}"

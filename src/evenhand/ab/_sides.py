@@ -1,0 +1,281 @@
+"""From two lists, or from Ratings, to the two sides of a comparison."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from evenhand._labels import Source, code_labels, label_series, number_series, shown
+from evenhand._results import Json, Label, Notice
+from evenhand.errors import OptionError, RatingsError, listing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from evenhand.ab._numbers import Floats
+    from evenhand.ratings import Ratings
+
+Pairing = Literal["given", "random", "pairs"]
+Both = Literal["drop", "decide"]
+TWO = 2
+PAIRED = ("sign", "votes")
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """The scores of two items.
+
+    Attributes:
+        items: Labels of the two items.
+        first: Scores of the first item.
+        second: Scores of the second item.
+        pairing: "given" or "pairs" if first[i] and second[i] are a pair, "random" if
+            pairs are to be drawn.
+        data: Sizes and hash of the data.
+        notices: What the reader of a result must know.
+        verdict: Index of the item that all reviewers of both put first, or None.
+    """
+
+    items: tuple[Label, Label]
+    first: Floats
+    second: Floats
+    pairing: Pairing
+    data: Mapping[str, Json]
+    notices: tuple[Notice, ...] = ()
+    verdict: int | None = None
+
+
+def sides_from_lists(
+    first: object, second: object, items: Sequence[Label] | None
+) -> Sides:
+    """Take two lists of scores, paired in the order given if equally long.
+
+    Raises:
+        RatingsError: If a score is not a finite number, or there is none at all.
+        OptionError: If items are not two different labels.
+
+    Examples:
+        >>> sides_from_lists([7, 9], [6, 3], None).items
+        ('A', 'B')
+    """
+    if second is None:
+        raise RatingsError(
+            "second must be given when first is a list of scores, got None. Give the "
+            "scores of both items, or a Ratings."
+        )
+    labels = ("A", "B") if items is None else _as_labels(items)
+    one, two = _as_scores(first, "first score"), _as_scores(second, "second score")
+    if len(one) + len(two) == 0:
+        raise RatingsError("There is no score. Give at least one of either item.")
+    total = len(one) + len(two)
+    data: dict[str, Json] = {
+        "reviewers": total,
+        "items": TWO,
+        "ratings": total,
+        "sha256": _digest(labels, one, two),
+    }
+    return Sides(labels, one, two, "given" if len(one) == len(two) else "random", data)
+
+
+def sides_from_ratings(
+    ratings: Ratings, items: Sequence[Label] | None, method: str, both: Both | None
+) -> Sides:
+    """Take the scores of two items from Ratings.
+
+    Raises:
+        RatingsError: If there are not two items to compare, reviewers scored both, a
+            pair is not complete, or there are no scores and the method needs them.
+        OptionError: If items are not two different labels.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a", "b", "c"], ["x", "y", "x"], [3, 8, 4])
+        >>> sides_from_ratings(ratings, None, "votes", None).first.tolist()
+        [3.0, 4.0]
+    """
+    codes = _item_codes(ratings, items)
+    labels = (ratings.item_labels[codes[0]], ratings.item_labels[codes[1]])
+    rows = [np.flatnonzero(ratings.item_codes == code) for code in codes]
+    if len(rows[0]) + len(rows[1]) == 0:
+        raise RatingsError(
+            f"There is no score of {labels[0]!r} or {labels[1]!r}. Choose items that "
+            "were scored."
+        )
+    notices = list(ratings.notices)
+    verdict = None
+    if method != "coin":
+        reviewers = [ratings.reviewer_codes[side] for side in rows]
+        twice = np.intersect1d(reviewers[0], reviewers[1])
+        if len(twice) and both == "decide":
+            verdict = _unanimous(ratings, rows, twice, labels)
+            notices.append(_decided_notice(len(twice), labels, verdict))
+        elif ratings.kind != "scores":
+            raise _needs_scores(ratings, method)
+        elif len(twice):
+            rows, notice = _without(ratings, rows, twice, labels, both)
+            notices.append(notice)
+    pairing: Pairing = "random"
+    if ratings.pair_codes is not None and verdict is None and method in PAIRED:
+        pairing = "pairs"
+        rows = _in_pairs(ratings, ratings.pair_codes, rows, labels)
+    one, two = (ratings.preference[side] for side in rows)
+    found = tuple(notices)
+    return Sides(labels, one, two, pairing, ratings.summary(), found, verdict)
+
+
+def _item_codes(ratings: Ratings, items: Sequence[Label] | None) -> tuple[int, int]:
+    if items is not None:
+        first, second = (ratings.item_code(label) for label in _two(items))
+        if first == second:
+            raise OptionError(f"items must be two different items, got {items!r}.")
+        return first, second
+    if ratings.n_items == TWO:
+        return 0, 1
+    advice = (
+        "Choose two with items=(a, b) or --items A B."
+        if ratings.n_items > TWO
+        else "Name the other with all_items if it has no rating."
+    )
+    raise RatingsError(
+        f"ratings must be of two items to compare them, got {ratings.n_items}: "
+        f"{listing(ratings.item_labels)}. {advice}"
+    )
+
+
+def _unanimous(
+    ratings: Ratings,
+    rows: list[NDArray[np.intp]],
+    twice: NDArray[np.int64],
+    labels: tuple[Label, Label],
+) -> int:
+    """Return the item that every reviewer of both likes better."""
+    one, two = (
+        ratings.preference[side[np.isin(ratings.reviewer_codes[side], twice)]]
+        for side in rows
+    )
+    if (one > two).all():
+        return 0
+    if (one < two).all():
+        return 1
+    raise RatingsError(
+        "both='decide' needs reviewers of both items to agree, got "
+        f"{int((one > two).sum())} for {labels[0]!r}, {int((one < two).sum())} for "
+        f"{labels[1]!r} and {int((one == two).sum())} ties. Use both='drop' to leave "
+        "them out."
+    )
+
+
+def _without(
+    ratings: Ratings,
+    rows: list[NDArray[np.intp]],
+    twice: NDArray[np.int64],
+    labels: tuple[Label, Label],
+    both: Both | None,
+) -> tuple[list[NDArray[np.intp]], Notice]:
+    """Leave out the reviewers of both items, if that was asked for."""
+    names = listing(ratings.reviewer_labels[code] for code in twice.tolist())
+    if both is None:
+        raise RatingsError(
+            f"reviewers must score one of {labels[0]!r} and {labels[1]!r}, got "
+            f"{len(twice)} who scored both: {names}. Use both='drop' (--both drop) to "
+            "leave them out or both='decide' to let them decide."
+        )
+    kept = [side[~np.isin(ratings.reviewer_codes[side], twice)] for side in rows]
+    if len(kept[0]) + len(kept[1]) == 0:
+        raise RatingsError(
+            f"both='drop' leaves no score of {labels[0]!r} or {labels[1]!r}: every "
+            "reviewer scored both. Use both='decide'."
+        )
+    text = f"Reviewers who scored both items are left out: {names}."
+    return kept, Notice("both_dropped", text)
+
+
+def _decided_notice(count: int, labels: tuple[Label, Label], verdict: int) -> Notice:
+    reviewers = "1 reviewer" if count == 1 else f"{count} reviewers"
+    return Notice(
+        "both_decided",
+        f"{reviewers} scored both items and put {labels[verdict]!r} above "
+        f"{labels[1 - verdict]!r}; that decides, and no other score was used.",
+    )
+
+
+def _in_pairs(
+    ratings: Ratings,
+    pair_codes: NDArray[np.int64],
+    rows: list[NDArray[np.intp]],
+    labels: tuple[Label, Label],
+) -> list[NDArray[np.intp]]:
+    """Order both sides by pair, each of which must hold one rating of each item."""
+    n_pairs = len(ratings.pair_labels)
+    held = [np.bincount(pair_codes[side], minlength=n_pairs) for side in rows]
+    present = held[0] + held[1] > 0
+    wrong = np.flatnonzero(present & ((held[0] != 1) | (held[1] != 1)))
+    if len(wrong):
+        pair = int(wrong[0])
+        raise RatingsError(
+            f"pair {shown(ratings.pair_labels[pair])} must hold one rating of "
+            f"{labels[0]!r} and one of {labels[1]!r}, got {held[0][pair]} and "
+            f"{held[1][pair]}. Correct the pair column, or leave it out to pair at "
+            "random."
+        )
+    return [side[np.argsort(pair_codes[side], kind="stable")] for side in rows]
+
+
+def _needs_scores(ratings: Ratings, method: str) -> RatingsError:
+    return RatingsError(
+        f"method {method!r} needs scores, but the data holds only {ratings.kind}, and "
+        "a rank is never used as a score. Use both='decide' if the reviewers agree, or "
+        "method 'coin'."
+    )
+
+
+def _two(items: Sequence[Label]) -> tuple[Label, Label]:
+    if isinstance(items, str) or not isinstance(items, Sequence) or len(items) != TWO:
+        raise OptionError(f"items must be two labels, got {shown(items)}.")
+    return items[0], items[1]
+
+
+def _as_labels(items: Sequence[Label]) -> tuple[Label, Label]:
+    known, codes = code_labels(label_series(list(_two(items)), "item", Source()))
+    if len(known) < TWO:
+        raise OptionError(f"items must be two different labels, got {items!r}.")
+    return known[codes[0]], known[codes[1]]
+
+
+def _as_scores(values: object, what: str) -> Floats:
+    # Plain numbers need no column reader; anything odd goes there to be named.
+    if isinstance(values, list | tuple) and {type(x) for x in values} <= {int, float}:
+        values = np.asarray(values)
+    if (
+        isinstance(values, np.ndarray)
+        and values.ndim == 1
+        and values.dtype.kind in "if"
+    ):
+        numbers = values.astype(np.float64) + 0.0
+        if np.isfinite(numbers).all():
+            return numbers
+    scores, missing = number_series(values, what, Source())
+    if missing.any():
+        raise RatingsError(
+            f"{what} must be a number, got None at index {int(np.argmax(missing))}."
+        )
+    return scores
+
+
+def _digest(labels: tuple[Label, Label], one: Floats, two: Floats) -> str:
+    head = {
+        "schema": "evenhand.scores/1",
+        "items": labels,
+        "counts": [len(one), len(two)],
+    }
+    hashed = hashlib.sha256(json.dumps(head, ensure_ascii=True).encode())
+    for side in (one, two):
+        hashed.update(side.astype("<f8").tobytes())
+    return hashed.hexdigest()

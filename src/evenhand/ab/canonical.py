@@ -1,0 +1,357 @@
+"""The canonical problem: two items, two reviewers, one random assignment.
+
+Each reviewer scores one item on a private increasing scale. No fixed rule on the two
+scores beats a fair coin everywhere; a coin biased by the gap of the scores does.
+Cover's two-envelope form says the same with a random threshold Z: the first reviewer's
+item is output iff the difference of the scores exceeds Z. With Z of distribution
+function W the two are one estimator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+import numpy as np
+
+from evenhand._labels import shown
+from evenhand._randomness import RNGLike, seed_from, stream, uniforms
+from evenhand.ab._functions import on_floats
+from evenhand.ab._numbers import (
+    Floats,
+    Numbers,
+    as_numbers,
+    difference,
+    is_exact,
+    magnitude,
+    map_exact,
+)
+from evenhand.ab.weights import FAR, GapWeight, as_weight, odd
+from evenhand.errors import OptionError, RatingsError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+PAIR = 2
+# Halving a bracket of floats this often leaves nothing between its ends.
+HALVINGS = 1100
+
+
+@runtime_checkable
+class Distribution(Protocol):
+    """A distribution of the threshold, such as a frozen one of scipy.stats."""
+
+    def cdf(self, x: Floats) -> ArrayLike:
+        """Return P(Z <= x)."""
+        ...
+
+
+Weight = GapWeight | Callable[[float], float] | str | None
+Cdf = Callable[..., float | Fraction]
+Threshold = GapWeight | Distribution | Cdf
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Decision:
+    """Which of two items was output as better.
+
+    Attributes:
+        winner: 0 for the first item, 1 for the second.
+        p_first: Probability, given the scores, that the first is output.
+        gap: First score minus second.
+    """
+
+    winner: int
+    p_first: float
+    gap: float
+
+    def to_dict(self) -> dict[str, int | float]:
+        """Return the fields as plain numbers."""
+        return asdict(self)
+
+    def __repr__(self) -> str:
+        return f"item {self.winner} (p_first={self.p_first:.3f}, gap={self.gap:+.3g})"
+
+
+def first_probability(scores: Numbers, *, weight: Weight = None) -> Floats:
+    """Probability that the first item is output as better.
+
+    The item with the higher score is output with probability (1 + weight(gap)) / 2.
+
+    Args:
+        scores: Scores of the two items, shape (..., 2).
+        weight: Increasing map from a gap to [0, 1), rational(1) if None.
+
+    Returns:
+        Probabilities, shape (...). Fractions give Fractions if the weight is exact.
+
+    Raises:
+        RatingsError: If a score is not finite or the last axis is not of length 2.
+        OptionError: If the weight is not one, or a gap is beyond its range.
+
+    References:
+        Wang and Shah (2019), Equation 2 and Theorem 2.
+
+    Examples:
+        >>> first_probability([[3.0, 2.0], [5.0, 5.0]])
+        array([0.75, 0.5 ])
+        >>> from fractions import Fraction
+        >>> first_probability([Fraction(1, 2), Fraction(3, 2)])
+        Fraction(1, 4)
+    """
+    return odd(as_weight(weight), _gap(scores))
+
+
+def decide(scores: Numbers, *, weight: Weight = None, rng: RNGLike = None) -> Decision:
+    """Decide between two items by one coin.
+
+    Args:
+        scores: Scores of the two items.
+        weight: Increasing map from a gap to [0, 1), rational(1) if None.
+        rng: Seed, Generator or SeedSequence.
+
+    Returns:
+        The decision.
+
+    Raises:
+        RatingsError: If there are not exactly two finite scores.
+
+    References:
+        Wang and Shah (2019), Theorem 2.
+
+    Examples:
+        >>> decide([3.0, 2.0], rng=2)
+        item 0 (p_first=0.750, gap=+1)
+    """
+    return _flip(first_probability(scores, weight=weight), scores, rng)
+
+
+def threshold_probability(
+    scores: Numbers,
+    distribution: Threshold,
+    *,
+    left: Cdf | None = None,
+) -> Floats:
+    """Probability that the first REVIEWER's item is output, by a random threshold Z.
+
+    It is output iff the difference of the scores exceeds Z, by a fair coin if they are
+    equal: (F(d-) + F(d)) / 2. Any Z whose distribution function F is strictly
+    increasing beats a fair coin on all increasing scales, symmetric or not. If F is not
+    symmetric about 0, the scores must be in the order of the reviewers, an order fixed
+    before the items are assigned; in the order of the items the guarantee is lost.
+
+    Args:
+        scores: Score by the first reviewer and by the second, shape (..., 2).
+        distribution: Distribution of Z: a distribution function, an object with a `cdf`
+            (and a `pmf`, if discrete) such as scipy.stats has, or a GapWeight, which
+            stands for its W.
+        left: For a distribution function, its limits from the left, F(d-). Without
+            it, the next float below d is asked; for Fractions, F is taken as having no
+            jumps.
+
+    Returns:
+        Probabilities, shape (...).
+
+    Raises:
+        RatingsError: If a score is not finite or the last axis is not of length 2.
+        OptionError: If F is not a distribution function at the scores.
+
+    References:
+        Cover (1987), "Pick the largest number"; Wang and Shah (2019), Section 3.1.1.
+
+    Examples:
+        >>> from evenhand.ab.weights import rational
+        >>> threshold_probability([[3.0, 2.0], [5.0, 5.0]], rational())
+        array([0.75, 0.5 ])
+        >>> import scipy.stats
+        >>> threshold_probability([3.0, 2.0], scipy.stats.norm()).round(4)
+        np.float64(0.8413)
+    """
+    gap = _gap(scores)
+    below, at = _limits(distribution, gap, left)
+    wrong = ~((below >= 0) & (below <= at) & (at <= 1))
+    if wrong.any():
+        raise OptionError(
+            f"distribution must be a distribution function, got "
+            f"{shown(at[wrong].flat[0])} at {gap[wrong].flat[0]} and "
+            f"{shown(below[wrong].flat[0])} just before it."
+        )
+    return np.asarray((below + at) / 2)[()]
+
+
+def decide_by_threshold(
+    scores: Numbers,
+    distribution: Threshold,
+    *,
+    left: Cdf | None = None,
+    rng: RNGLike = None,
+) -> Decision:
+    """Decide between the items of two reviewers by one random threshold.
+
+    One uniform draw u is the threshold, read through its distribution function: the
+    difference d exceeds Z iff u is below F(d). With a GapWeight the decision is the
+    one of `decide` for the same seed.
+
+    Args:
+        scores: Score by the first reviewer and by the second.
+        distribution: Distribution of the threshold, as for threshold_probability.
+        left: Limits from the left, as for threshold_probability.
+        rng: Seed, Generator or SeedSequence.
+
+    Returns:
+        The decision; winner 0 is the first reviewer's item.
+
+    Raises:
+        RatingsError: If there are not exactly two finite scores.
+        OptionError: If the distribution is not one.
+
+    Examples:
+        >>> from evenhand.ab.weights import rational
+        >>> decide_by_threshold([3.0, 2.0], rational(), rng=2)
+        item 0 (p_first=0.750, gap=+1)
+    """
+    p_first = threshold_probability(scores, distribution, left=left)
+    return _flip(p_first, scores, rng)
+
+
+def switching(weight: Weight = None) -> Callable[[Numbers], Floats]:
+    """Return the switching function d -> 1 - W(d).
+
+    It is the probability of guessing, after the difference d has been seen, that the
+    second item is the better one; it decreases in d.
+
+    Args:
+        weight: Increasing map from a gap to [0, 1), rational(1) if None.
+
+    Returns:
+        The switching function.
+
+    References:
+        McDonnell and Abbott (2009), "Randomized switching in the two-envelope problem".
+
+    Examples:
+        >>> switching()([-1.0, 0.0, 1.0])
+        array([0.75, 0.5 , 0.25])
+    """
+    chosen = as_weight(weight)
+    return lambda gap: 1 - odd(chosen, gap)
+
+
+def threshold(weight: Weight, u: Numbers) -> Floats:
+    """Return the u-quantile of W: the threshold Z that a uniform draw stands for.
+
+    Where w(0) > 0, W jumps at 0 and Z is 0 with probability w(0). Where w stays below
+    some c < 1, Z is infinite with probability 1 - c.
+
+    Args:
+        weight: The gap weight w.
+        u: Probabilities, in [0, 1].
+
+    Returns:
+        Thresholds, of the shape of u; exact for Fractions if the weight is.
+
+    Raises:
+        OptionError: If u is not in [0, 1].
+
+    Examples:
+        >>> threshold(None, [0.25, 0.5, 0.75])
+        array([-1.,  0.,  1.])
+        >>> threshold("sigmoid", [0.3, 0.7])
+        array([0., 0.])
+    """
+    chosen = as_weight(weight)
+    levels = as_numbers(u, "u")
+    outside = (levels < 0) | (levels > 1)
+    if outside.any():
+        raise OptionError(f"u must be in [0, 1], got {levels[outside].flat[0]}.")
+    if chosen.exact is None:
+        levels = levels.astype(np.float64)
+    centred = 2 * levels.reshape(-1) - 1
+    size = magnitude(centred)
+    gaps = 0 * size
+    beyond = size > chosen.values(gaps)
+    gaps[beyond] = _gaps_of(chosen, size[beyond])
+    signed = np.where(centred < 0, 0 - gaps, gaps)
+    return signed.reshape(levels.shape)[()]
+
+
+def _gap(scores: Numbers) -> Floats:
+    pairs = as_numbers(scores, "score")
+    if pairs.ndim == 0 or pairs.shape[-1] != PAIR:
+        raise RatingsError(
+            f"scores must have two numbers in the last axis, got shape {pairs.shape}."
+        )
+    return difference(pairs[..., 0], pairs[..., 1])
+
+
+def _flip(p_first: Floats, scores: Numbers, rng: RNGLike) -> Decision:
+    gap = _gap(scores)
+    if gap.ndim:
+        raise RatingsError(
+            f"scores must be two numbers to decide once, got shape {(*gap.shape, 2)}. "
+            "Use first_probability for many pairs."
+        )
+    coin = uniforms(stream(seed_from(rng), "canonical"), 1)[0]
+    probability = float(p_first)
+    return Decision(0 if coin < probability else 1, probability, float(gap))
+
+
+def _limits(
+    distribution: Threshold, gap: Floats, left: Cdf | None
+) -> tuple[Floats, Floats]:
+    if isinstance(distribution, GapWeight):
+        upper = np.asarray((1 + distribution.values(magnitude(gap))) / 2)
+        lower = 1 - upper
+        return np.where(gap > 0, upper, lower), np.where(gap >= 0, upper, lower)
+    if isinstance(distribution, Distribution):
+        points = gap.astype(np.float64)
+        at = on_floats(distribution.cdf, points, "cdf")
+        mass = getattr(distribution, "pmf", None)
+        if mass is None:
+            return at, at
+        return np.maximum(at - on_floats(mass, points, "pmf"), 0.0), at
+    if not callable(distribution):
+        raise OptionError(
+            "distribution must be a distribution function, a scipy.stats distribution "
+            f"or a gap weight, got {shown(distribution)}."
+        )
+    if is_exact(gap):
+        at = _on_fractions(distribution, gap)
+        return (at if left is None else _on_fractions(left, gap)), at
+    at = on_floats(distribution, gap, "distribution")
+    if left is None:
+        below = np.nextafter(gap, -np.inf)
+        return on_floats(distribution, below, "distribution"), at
+    return on_floats(left, gap, "left"), at
+
+
+def _on_fractions(function: Callable[..., object], gap: Floats) -> Floats:
+    return as_numbers(map_exact(function, gap), "distribution")
+
+
+def _gaps_of(weight: GapWeight, levels: Floats) -> Floats:
+    if is_exact(levels) and weight.exact is not None:
+        if (levels == 1).any() and weight.limit is None:
+            raise OptionError(
+                "u must be above 0 and below 1 for an exact threshold, got 0 or 1. Use "
+                "floats, whose threshold can be infinite."
+            )
+        return map_exact(weight.exact[1], levels)
+    if weight.inverse is None:
+        return _bisect(weight, levels)
+    with np.errstate(divide="ignore"):
+        return weight.inverse(levels)
+
+
+def _bisect(weight: GapWeight, targets: Floats) -> Floats:
+    low, high = np.zeros(targets.shape), np.full(targets.shape, FAR)
+    reached = weight.values(high) >= targets
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        if ((middle == low) | (middle == high)).all():
+            break
+        above = weight.values(middle) >= targets
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
+    return np.where(reached, high, np.inf)

@@ -1,0 +1,285 @@
+"""Rules for two items with many scores each, as probabilities for one given pairing.
+
+Every rule takes the scores of the first item, shape (..., k1), and of the second, shape
+(..., k2), and returns the probability that the first is output as better: 0, 1/2 or 1
+for a rule without coins of its own. Means are compared exactly, a float counting as the
+shortest decimal that stands for it, so that rounding never breaks a tie (0.1 and 0.2
+have the mean of 0.3 and 0) and the order of the scores never matters.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import Context, Decimal, localcontext
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand._labels import shown
+from evenhand.ab._numbers import Floats, Numbers, as_numbers, difference, is_exact
+from evenhand.ab.law import majority_probability
+from evenhand.ab.weights import GapWeight, as_weight, odd
+from evenhand.errors import OptionError, RatingsError, unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+MEDIANS = ("upper", "lower", "middle")
+TRIM = 0.2
+ROUNDING = float(np.finfo(np.float64).eps)
+# From the largest float to the smallest there are 650 decimal digits.
+_ALL_DIGITS = Context(prec=700)
+_CHANCES = np.array([Fraction(0), Fraction(1, 2), Fraction(1)], dtype=object)
+
+
+def coin(first: Numbers, second: Numbers) -> Floats:
+    """Fair coin, the baseline that looks at nothing.
+
+    Args:
+        first: Scores of the first item, shape (..., k1).
+        second: Scores of the second item, shape (..., k2).
+
+    Returns:
+        1/2, shape (...).
+
+    Raises:
+        RatingsError: If a score is not finite.
+
+    Examples:
+        >>> coin([9, 9], [1])
+        np.float64(0.5)
+    """
+    one, two = _as_sides(first, second)
+    shape = np.broadcast_shapes(one.shape[:-1], two.shape[:-1])
+    return _chance(np.zeros(shape, dtype=np.int64), one)
+
+
+def sign(first: Numbers, second: Numbers) -> Floats:
+    """More pairwise wins, in the pairing given by the order of the scores.
+
+    Args:
+        first: Scores of the first item, shape (..., k).
+        second: Scores of the second item, paired with them, shape (..., k).
+
+    Returns:
+        0, 1/2 (as many wins each) or 1, shape (...).
+
+    Raises:
+        RatingsError: If a score is not finite or the sides differ in length.
+
+    References:
+        Wang and Shah (2019), Section 3.2.
+
+    Examples:
+        >>> sign([3, 1, 5], [2, 2, 5])
+        np.float64(0.5)
+    """
+    one, two = _as_pairs(first, second)
+    wins = (one > two).sum(axis=-1) - (one < two).sum(axis=-1)
+    return _chance(np.asarray(np.sign(wins)), one)
+
+
+def mean(first: Numbers, second: Numbers) -> Floats:
+    """Higher mean score.
+
+    Args:
+        first: Scores of the first item, shape (..., k1).
+        second: Scores of the second item, shape (..., k2).
+
+    Returns:
+        0, 1/2 (equal means, or a side without scores) or 1, shape (...).
+
+    Raises:
+        RatingsError: If a score is not finite.
+
+    References:
+        Wang and Shah (2019), Section 3.2.
+
+    Examples:
+        >>> mean([[9, 1], [0.1, 0.2]], [[4, 4], [0.3, 0.0]])
+        array([1. , 0.5])
+    """
+    one, two = _as_sides(first, second)
+    return _chance(_mean_order(one, two), one)
+
+
+def trimmed(first: Numbers, second: Numbers, *, trim: float = TRIM) -> Floats:
+    """Higher mean of the scores that are left when each end is cut by a fixed share.
+
+    Args:
+        first: Scores of the first item, shape (..., k1).
+        second: Scores of the second item, shape (..., k2).
+        trim: Share of each item's scores that is cut at each end, below 1/2; the number
+            cut is rounded down.
+
+    Returns:
+        0, 1/2 or 1, shape (...).
+
+    Raises:
+        RatingsError: If a score is not finite.
+        OptionError: If trim is out of range.
+
+    Examples:
+        >>> trimmed([5, 5, 5, 5, 99], [6, 6, 6, 6, 6])
+        np.float64(0.0)
+    """
+    share = as_share(trim)
+    one, two = (np.sort(side, axis=-1) for side in _as_sides(first, second))
+    kept = [_without_ends(side, share) for side in (one, two)]
+    return _chance(_mean_order(*kept), one)
+
+
+def median(first: Numbers, second: Numbers, *, median: str = "upper") -> Floats:
+    """Higher median score.
+
+    Args:
+        first: Scores of the first item, shape (..., k1).
+        second: Scores of the second item, shape (..., k2).
+        median: Which median of an even number of scores: "upper", "lower", or "middle",
+            the mean of the two.
+
+    Returns:
+        0, 1/2 or 1, shape (...).
+
+    Raises:
+        RatingsError: If a score is not finite.
+        OptionError: If the median is unknown.
+
+    References:
+        Wang and Shah (2019), Section 3.2 and its footnote on medians.
+
+    Examples:
+        >>> [float(median([1, 4], [2, 3], median=name)) for name in MEDIANS]
+        [1.0, 0.0, 0.5]
+    """
+    if median not in MEDIANS:
+        raise OptionError(unknown("median", median, MEDIANS))
+    one, two = (np.sort(side, axis=-1) for side in _as_sides(first, second))
+    return _chance(_mean_order(_central(one, median), _central(two, median)), one)
+
+
+def votes(
+    first: Numbers,
+    second: Numbers,
+    *,
+    weight: GapWeight | Callable[[float], float] | str | None = None,
+) -> Floats:
+    """Majority of canonical votes, one per given pair: the paper's rule.
+
+    Args:
+        first: Scores of the first item, shape (..., k).
+        second: Scores of the second item, paired with them, shape (..., k).
+        weight: Increasing map from a gap to [0, 1), rational(1) if None.
+
+    Returns:
+        Probabilities, shape (...); exact for Fractions if the weight is.
+
+    Raises:
+        RatingsError: If a score is not finite or the sides differ in length.
+        OptionError: If the weight is not one, or a gap is beyond its range.
+
+    References:
+        Wang and Shah (2019), Theorem 4.
+
+    Examples:
+        >>> votes([3, 2], [2, 2])
+        np.float64(0.625)
+    """
+    one, two = _as_pairs(first, second)
+    return majority_probability(odd(as_weight(weight), difference(one, two)))
+
+
+def _chance(order: NDArray[np.int64], like: Floats) -> Floats:
+    if is_exact(like):
+        exact: Floats = _CHANCES[order + 1]
+        return exact
+    return np.asarray((1 + order) / 2)[()]
+
+
+def _mean_order(one: Floats, two: Floats) -> NDArray[np.int64]:
+    """Say which mean is higher, 1 or -1, or 0 if they are equal; always exactly."""
+    shape = np.broadcast_shapes(one.shape[:-1], two.shape[:-1])
+    counts = one.shape[-1], two.shape[-1]
+    if 0 in counts:
+        return np.zeros(shape, dtype=np.int64)
+    if is_exact(one):
+        gap = np.asarray(one.sum(axis=-1) * counts[1] - two.sum(axis=-1) * counts[0])
+        return np.asarray(gap > 0).astype(np.int64) - np.asarray(gap < 0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        gap = one.mean(axis=-1) - two.mean(axis=-1)
+        size = np.abs(one).mean(axis=-1) + np.abs(two).mean(axis=-1)
+        # Farther apart than all rounding of the two sums together; else add decimals.
+        clear = np.abs(gap) > 4 * sum(counts) * ROUNDING * size
+        order = np.asarray(np.sign(np.where(clear, gap, 0.0)).astype(np.int64))
+    wide = [np.broadcast_to(side, (*shape, side.shape[-1])) for side in (one, two)]
+    for place in np.argwhere(~clear):
+        rows = [side[tuple(place)].tolist() for side in wide]
+        order[tuple(place)] = _exact_order(*rows)
+    return order
+
+
+def _exact_order(one: list[float], two: list[float]) -> int:
+    with localcontext(_ALL_DIGITS):
+        left = sum((Decimal(repr(score)) for score in one), Decimal()) * len(two)
+        right = sum((Decimal(repr(score)) for score in two), Decimal()) * len(one)
+    return (left > right) - (left < right)
+
+
+def _without_ends(ordered: Floats, share: float) -> Floats:
+    count = ordered.shape[-1]
+    # A share such as 0.29 of 100 is 28.999999999999996 in floats.
+    cut = math.floor(share * count + 1e-9)
+    return ordered[..., cut : count - cut]
+
+
+def _central(ordered: Floats, which: str) -> Floats:
+    count = ordered.shape[-1]
+    lower, upper = (count - 1) // 2, count // 2
+    start = upper if which == "upper" else lower
+    stop = lower if which == "lower" else upper
+    return ordered[..., max(start, 0) : stop + 1]
+
+
+def as_share(trim: object) -> float:
+    """Return the share to cut at each end, checked.
+
+    Raises:
+        OptionError: If it is not a number of at least 0 and below 1/2.
+
+    Examples:
+        >>> as_share(0.1)
+        0.1
+    """
+    if isinstance(trim, bool) or not isinstance(trim, int | float | Fraction):
+        raise OptionError(f"trim must be a number, got {shown(trim)}.")
+    if not 0 <= trim < 0.5:  # noqa: PLR2004 - a half from each end leaves nothing
+        raise OptionError(f"trim must be at least 0 and below 0.5, got {trim}.")
+    return float(trim)
+
+
+def _as_sides(first: Numbers, second: Numbers) -> tuple[Floats, Floats]:
+    one = np.atleast_1d(as_numbers(first, "first score"))
+    two = np.atleast_1d(as_numbers(second, "second score"))
+    if is_exact(one) != is_exact(two):
+        one, two = one.astype(np.float64), two.astype(np.float64)
+    try:
+        np.broadcast_shapes(one.shape[:-1], two.shape[:-1])
+    except ValueError:
+        raise RatingsError(
+            f"first and second scores must have the same leading axes, got shapes "
+            f"{one.shape} and {two.shape}."
+        ) from None
+    return one, two
+
+
+def _as_pairs(first: Numbers, second: Numbers) -> tuple[Floats, Floats]:
+    one, two = _as_sides(first, second)
+    if one.shape[-1] != two.shape[-1]:
+        raise RatingsError(
+            f"first and second scores must come in pairs, got {one.shape[-1]} and "
+            f"{two.shape[-1]}. Pair them at random with compare."
+        )
+    return one, two

@@ -1,0 +1,467 @@
+"""Gap weights: how far a gap between two scores may push a coin.
+
+A gap weight w is a strictly increasing map from gaps in [0, inf) to [0, 1). Its odd
+extension W(d) = (1 + sign(d) w(|d|)) / 2 is the probability that the item whose score
+is higher by d is output as better. Floats go in and out as arrays; Fractions stay exact
+where the formula allows it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from evenhand._labels import shown
+from evenhand.ab._functions import check_weight, on_floats
+from evenhand.ab._numbers import (
+    Floats,
+    Numbers,
+    as_numbers,
+    constant,
+    is_exact,
+    magnitude,
+    map_exact,
+)
+from evenhand.errors import OptionError, RatingsError, unknown
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from evenhand._results import Json
+
+    ExactMap = Callable[[Fraction], Fraction]
+
+Number = int | float | Fraction
+
+NAMES = ("rational", "sigmoid", "linear", "exponential", "offset")
+
+# A user's function is never asked beyond this gap, where its own formula may overflow.
+FAR = 1e100
+# A gap just beyond a declared range is the rounding of a difference, not a bad score.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class GapWeight:
+    """An increasing map from gaps to [0, 1).
+
+    Attributes:
+        name: Name of the family, or of the user's function.
+        parameters: Its parameters, as in the result's JSON.
+        function: The map on an array of gaps of at least 0.
+        inverse: From an array of weights back to gaps, or None if there is no formula.
+        exact: The map and its inverse on one Fraction, or None if there is no exact
+            form.
+        limit: Largest gap that it is defined for, or None.
+        checked_on_grid: True for a user's function, whose range and strict increase
+            were seen on a grid only.
+
+    Examples:
+        >>> weight = rational(2)
+        >>> weight, weight(1.5)
+        (rational(gamma=2), np.float64(0.75))
+        >>> weight(Fraction(1, 3))
+        Fraction(2, 5)
+    """
+
+    name: str
+    parameters: Mapping[str, Json]
+    function: Callable[[Floats], Floats]
+    inverse: Callable[[Floats], Floats] | None = None
+    exact: tuple[ExactMap, ExactMap] | None = None
+    limit: Fraction | None = None
+    checked_on_grid: bool = False
+
+    def __call__(self, gap: Numbers) -> Floats:
+        """Return the weight of each gap; Fractions for Fractions where exact.
+
+        Raises:
+            RatingsError: If a gap is negative or not a number.
+            OptionError: If a gap is beyond the declared range.
+        """
+        gaps = as_numbers(gap, "gap", infinite=True)
+        if (gaps < 0).any():
+            raise RatingsError(
+                f"gap must be at least 0, got {shown(gaps[gaps < 0].flat[0])}."
+            )
+        return self.values(gaps)[()]
+
+    def values(self, gaps: Floats) -> Floats:
+        """Return the weights of gaps that are already checked, as an array."""
+        if self.limit is not None:
+            self._check_limit(gaps)
+        if is_exact(gaps) and self.exact is not None:
+            return map_exact(self.exact[0], gaps)
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = self.function(gaps.astype(np.float64))
+        return np.minimum(values, 1.0)
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return name and parameters for the result's JSON.
+
+        Examples:
+            >>> rational(2).to_dict()
+            {'name': 'rational', 'parameters': {'gamma': 2}, 'checked_on_grid': False}
+        """
+        return {
+            "name": self.name,
+            "parameters": dict(self.parameters),
+            "checked_on_grid": self.checked_on_grid,
+        }
+
+    def __repr__(self) -> str:
+        return _called(self.name, self.parameters)
+
+    def _check_limit(self, gaps: Floats) -> None:
+        limit = self.limit or Fraction(0)
+        slack = 1 if is_exact(gaps) else 1 + ROUNDING
+        beyond = gaps > constant(limit, gaps) * slack
+        if beyond.any():
+            raise OptionError(
+                f"gap must be within the range {_json(limit)} of the linear "
+                f"weight, got {gaps[beyond].flat[0]}. Declare the full range of the "
+                "scores, or use the weight 'rational'."
+            )
+
+
+def rational(gamma: Number = 1) -> GapWeight:
+    """Return the paper's weight, gamma gap / (1 + gamma gap).
+
+    Args:
+        gamma: How fast it rises, above 0.
+
+    Returns:
+        The weight; exact on Fractions.
+
+    Raises:
+        OptionError: If gamma is not a finite number above 0.
+
+    Examples:
+        >>> rational()([0.0, 1.0, 3.0])
+        array([0.  , 0.5 , 0.75])
+    """
+    exact = _positive("gamma", gamma)
+    slope = float(exact)
+
+    def function(gaps: Floats) -> Floats:
+        scaled = slope * gaps
+        return np.where(np.isinf(scaled), 1.0, scaled / (1 + scaled))
+
+    return GapWeight(
+        "rational",
+        {"gamma": _json(gamma)},
+        function,
+        lambda values: values / (slope * (1 - values)),
+        (lambda gap: exact * gap / (1 + exact * gap), lambda v: v / (exact * (1 - v))),
+    )
+
+
+def sigmoid(scale: Number = 1) -> GapWeight:
+    """Return the sigmoid weight, 1 / (1 + exp(-gap / scale)), 1/2 at gap 0.
+
+    Args:
+        scale: Gap at which it is 0.73, above 0.
+
+    Returns:
+        The weight.
+
+    Raises:
+        OptionError: If scale is not a finite number above 0.
+
+    Examples:
+        >>> sigmoid()([0.0, 2.0]).round(4)
+        array([0.5   , 0.8808])
+    """
+    width = float(_positive("scale", scale))
+    return GapWeight(
+        "sigmoid",
+        {"scale": _json(scale)},
+        lambda gaps: 1 / (1 + np.exp(-gaps / width)),
+        lambda values: width * (np.log(values) - np.log1p(-values)),
+    )
+
+
+def linear(declared_range: Number) -> GapWeight:
+    """Return the linear weight, gap / range, for scores on a declared range.
+
+    It has the best guaranteed margin per unit of effect, if no gap exceeds the range.
+
+    Args:
+        declared_range: Highest minus lowest possible score, above 0.
+
+    Returns:
+        The weight; exact on Fractions. A gap beyond the range is an OptionError.
+
+    Raises:
+        OptionError: If the range is not a finite number above 0.
+
+    Examples:
+        >>> linear(10)([0.0, 4.0, 10.0])
+        array([0. , 0.4, 1. ])
+    """
+    exact = _positive("range", declared_range)
+    width = float(exact)
+    return GapWeight(
+        "linear",
+        {"range": _json(declared_range)},
+        lambda gaps: np.minimum(gaps / width, 1.0),
+        lambda values: values * width,
+        (lambda gap: gap / exact, lambda value: value * exact),
+        limit=exact,
+    )
+
+
+def exponential(scale: Number = 1) -> GapWeight:
+    """Return the exponential weight, 1 - exp(-gap / scale).
+
+    Args:
+        scale: Gap at which it is 0.63, above 0.
+
+    Returns:
+        The weight.
+
+    Raises:
+        OptionError: If scale is not a finite number above 0.
+
+    Examples:
+        >>> exponential(2)([0.0, 2.0]).round(4)
+        array([0.    , 0.6321])
+    """
+    width = float(_positive("scale", scale))
+    return GapWeight(
+        "exponential",
+        {"scale": _json(scale)},
+        lambda gaps: -np.expm1(-gaps / width),
+        lambda values: -width * np.log1p(-values),
+    )
+
+
+def offset(c: Number, base: GapWeight | str | None = None) -> GapWeight:
+    """Return c + (1 - c) base: even a tiny gap pushes the coin by c.
+
+    Args:
+        c: Weight of the smallest gap, at least 0 and below 1.
+        base: The weight that is squeezed into [c, 1), rational(1) if None.
+
+    Returns:
+        The weight; exact on Fractions if the base is.
+
+    Raises:
+        OptionError: If c is out of range.
+
+    Examples:
+        >>> offset(0.5, rational())([0.0, 1.0])
+        array([0.5 , 0.75])
+    """
+    exact_c = _finite("c", c)
+    if not 0 <= exact_c < 1:
+        raise OptionError(f"c must be at least 0 and below 1, got {c!r}.")
+    under = as_weight(base)
+    low, room = float(exact_c), float(1 - exact_c)
+    inverse, exact = under.inverse, under.exact
+
+    def undo(values: Floats) -> Floats:
+        return cast("Callable[[Floats], Floats]", inverse)((values - low) / room)
+
+    def twins(pair: tuple[ExactMap, ExactMap]) -> tuple[ExactMap, ExactMap]:
+        return (
+            lambda gap: exact_c + (1 - exact_c) * pair[0](gap),
+            lambda value: pair[1]((value - exact_c) / (1 - exact_c)),
+        )
+
+    return GapWeight(
+        "offset",
+        {"c": _json(c), "base": under.to_dict()},
+        lambda gaps: low + room * under.values(gaps),
+        None if inverse is None else undo,
+        None if exact is None else twins(exact),
+        under.limit,
+        under.checked_on_grid,
+    )
+
+
+def as_weight(
+    weight: GapWeight | Callable[[float], float] | str | None,
+) -> GapWeight:
+    """Return a gap weight from whatever names one.
+
+    Args:
+        weight: A GapWeight; None for rational(1); a text such as "rational:2",
+            "sigmoid:0.5", "linear:10", "exponential:1" or "offset:0.3:rational:1"; or
+            any function of a gap, on arrays or on single floats, whose range and strict
+            increase are checked on a grid from 0 to a thousand million.
+
+    Returns:
+        The weight.
+
+    Raises:
+        OptionError: If the name is unknown, a parameter is bad, or the function leaves
+            [0, 1) or does not increase.
+
+    Examples:
+        >>> as_weight("offset:0.3:rational:2")
+        offset(c=0.3, base=rational(gamma=2))
+        >>> as_weight(lambda gap: gap / (2 + gap)).checked_on_grid
+        True
+    """
+    if weight is None:
+        return rational()
+    if isinstance(weight, GapWeight):
+        return weight
+    if isinstance(weight, str):
+        return _from_text(weight)
+    if callable(weight):
+        return _from_function(weight)
+    raise OptionError(
+        f"weight must be a name, a gap weight or a function of a gap, "
+        f"got {shown(weight)}. Known weights: {', '.join(NAMES)}."
+    )
+
+
+def odd(weight: GapWeight, gap: Numbers) -> Floats:
+    """Return W(gap) = (1 + sign(gap) w(|gap|)) / 2, and 1/2 at 0 whatever w(0) is.
+
+    W(-gap) is 1 - W(gap) to the last bit.
+
+    Args:
+        weight: The gap weight w.
+        gap: Differences of two scores, of any sign.
+
+    Returns:
+        Probabilities, of the shape of gap.
+
+    Raises:
+        RatingsError: If a gap is not a number.
+        OptionError: If a gap is beyond the weight's declared range.
+
+    Examples:
+        >>> odd(rational(), [-1.0, 0.0, 1.0])
+        array([0.25, 0.5 , 0.75])
+        >>> odd(sigmoid(), 0.0)
+        np.float64(0.5)
+    """
+    gaps = as_numbers(gap, "gap", infinite=True)
+    upper = np.asarray((1 + weight.values(magnitude(gaps))) / 2)
+    half = constant(Fraction(1, 2), upper)
+    sided = np.where(gaps < 0, 1 - upper, upper)
+    return np.where(gaps == 0, half, sided)[()]
+
+
+def resolved(
+    weight: GapWeight, gap: ArrayLike, *, step: float = 1
+) -> NDArray[np.bool_]:
+    """Say where floats still tell W(gap) from W(gap + step).
+
+    Where they do not, the estimator is no longer strictly better than a coin on a
+    computer, however right the theorem is.
+
+    Args:
+        weight: The gap weight.
+        gap: Differences of two scores, of any sign.
+        step: Smallest change of a gap that should still count.
+
+    Returns:
+        True where the two probabilities differ, of the shape of gap.
+
+    Examples:
+        >>> resolved(rational(), [1.0, 1e6, 1e9, 1e16])
+        array([ True,  True, False, False])
+    """
+    gaps = magnitude(as_numbers(gap, "gap", infinite=True)).astype(np.float64)
+    if weight.limit is None:
+        return np.asarray(odd(weight, gaps) < odd(weight, gaps + step))[()]
+    # There is no gap beyond the range that the largest one could be taken for.
+    limit = float(weight.limit)
+    further = np.minimum(gaps + step, np.maximum(limit, gaps))
+    return ((odd(weight, gaps) < odd(weight, further)) | (gaps >= limit))[()]
+
+
+def _finite(name: str, value: object) -> Fraction:
+    number = value.item() if isinstance(value, np.generic) else value
+    if isinstance(number, int | float | Fraction) and not isinstance(number, bool):
+        if isinstance(number, float) and not math.isfinite(number):
+            raise OptionError(f"{name} must be finite, got {value!r}.")
+        return Fraction(number)
+    raise OptionError(f"{name} must be a number, got {shown(value)}.")
+
+
+def _positive(name: str, value: object) -> Fraction:
+    number = _finite(name, value)
+    if number <= 0:
+        raise OptionError(f"{name} must be above 0, got {value!r}.")
+    return number
+
+
+def _json(value: Number) -> int | float:
+    exact = Fraction(value)
+    whole = exact.denominator == 1 and not isinstance(value, float)
+    return exact.numerator if whole else float(exact)
+
+
+def _called(name: str, parameters: Mapping[str, Json]) -> str:
+    parts = []
+    for key, value in parameters.items():
+        if isinstance(value, Mapping):
+            inner = cast("Mapping[str, Json]", value["parameters"])
+            parts.append(f"{key}={_called(str(value['name']), inner)}")
+        else:
+            parts.append(f"{key}={value}")
+    return f"{name}({', '.join(parts)})"
+
+
+def _from_text(text: str) -> GapWeight:
+    name, *rest = text.strip().split(":")
+    if name not in NAMES:
+        raise OptionError(unknown("weight", name, NAMES))
+    if name == "offset":
+        if not rest:
+            raise OptionError(f"weight offset must have c, got {text!r}. {_FORM}")
+        return offset(_parsed(rest[0], text), ":".join(rest[1:]) or None)
+    if len(rest) > 1 or (name == "linear" and not rest):
+        raise OptionError(
+            f"weight {name} must have one parameter, got {text!r}. {_FORM}"
+        )
+    given = [_parsed(part, text) for part in rest]
+    makers: dict[str, Callable[..., GapWeight]] = {
+        "rational": rational,
+        "sigmoid": sigmoid,
+        "linear": linear,
+        "exponential": exponential,
+    }
+    return makers[name](*given)
+
+
+_FORM = "Write for instance rational:1, linear:10 or offset:0.3:rational:1."
+
+
+def _parsed(part: str, text: str) -> int | float:
+    for kind in (int, float):
+        try:
+            return kind(part)
+        except ValueError:
+            continue
+    raise OptionError(
+        f"weight parameter must be a number, got {part!r} in {text!r}. {_FORM}"
+    )
+
+
+def _from_function(function: Callable[[float], float]) -> GapWeight:
+    name = str(getattr(function, "__name__", type(function).__name__))
+    check_weight(name, function)
+
+    def bounded(gaps: Floats) -> Floats:
+        values = on_floats(function, np.minimum(gaps, FAR), f"weight {name}")
+        bad = ~((values >= 0) & (values <= 1))
+        if bad.any():
+            raise OptionError(
+                f"weight {name} must be in [0, 1), got {values[bad].flat[0]} at gap "
+                f"{gaps[bad].flat[0]}."
+            )
+        return values
+
+    return GapWeight(name, {}, bounded, checked_on_grid=True)

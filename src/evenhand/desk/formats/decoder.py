@@ -1,0 +1,99 @@
+"""Decode Parquet and Excel in a process of its own.
+
+Decoders of binary formats trust lengths that the file states. A damaged Parquet page,
+or a sheet with one stray cell in its last corner, can ask for more memory than there
+is, and that ends the process that decodes it. So this file is run as a program; when
+it dies, the reader still lives to say so.
+
+It reads a line of JSON (format and sheet) and the file from standard input. It writes
+a line of JSON (the sheets of a workbook) and, if one table was chosen, that table in
+Arrow's format.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import sys
+
+import polars as pl
+
+Answer = tuple[dict[str, list[str]], pl.DataFrame | None]
+
+
+def decode(format_name: str, sheet: str, data: bytes) -> Answer:
+    """Decode one file.
+
+    Args:
+        format_name: "parquet" or "excel".
+        sheet: Name of a sheet, or empty for the only one that holds anything.
+        data: The file.
+
+    Returns:
+        Names of all sheets and of those that may be meant, and the table if exactly
+        one is meant.
+
+    Examples:
+        >>> file = io.BytesIO()
+        >>> pl.DataFrame({"score": [1, 2]}).write_parquet(file)
+        >>> decode("parquet", "", file.getvalue())[1].columns
+        ['score']
+    """
+    if format_name == "parquet":
+        return {}, pl.read_parquet(io.BytesIO(data))
+    return _excel(sheet, data)
+
+
+def _excel(sheet: str, data: bytes) -> Answer:
+    import fastexcel  # noqa: PLC0415 - Parquet does not wait for it
+
+    workbook = fastexcel.read_excel(data)
+    names = list(workbook.sheet_names)
+    tables = {}
+    for name in [sheet] if sheet in names else names:
+        cells = workbook.load_sheet(name, header_row=None, skip_rows=0, dtypes="string")
+        if sheet == name or (cells.visible == "visible" and cells.height):
+            numbers = workbook.load_sheet(
+                name, header_row=None, skip_rows=0, dtypes="float"
+            )
+            tables[name] = _exact(cells.to_polars(), numbers.to_polars())
+    meant = [sheet] if sheet in names else [] if sheet else list(tables)
+    table = tables[meant[0]] if len(meant) == 1 else None
+    return {"sheets": names, "meant": meant}, table
+
+
+def _exact(cells: pl.DataFrame, numbers: pl.DataFrame) -> pl.DataFrame:
+    # As text a number has nine decimals; where that is not all of it, write it out.
+    columns = []
+    for text, number in zip(cells, numbers, strict=True):
+        rounded = text.cast(pl.Float64, strict=False) != number
+        full = number.cast(pl.String)
+        columns.append(full.zip_with(rounded.fill_null(value=False), text))
+    return pl.DataFrame(columns)
+
+
+def limit_memory() -> None:
+    """Let a huge allocation fail at once instead of filling the machine."""
+    with contextlib.suppress(ImportError, AttributeError, ValueError, OSError):
+        import resource  # noqa: PLC0415 - not on every system
+
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        _, most = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (memory, most))
+
+
+def main() -> None:
+    """Answer one question on standard input."""
+    limit_memory()
+    format_name, sheet = json.loads(sys.stdin.buffer.readline())
+    answer, table = decode(format_name, sheet, sys.stdin.buffer.read())
+    file = io.BytesIO()
+    if table is not None:
+        table.write_ipc(file)
+    sys.stdout.buffer.write(json.dumps(answer).encode() + b"\n" + file.getvalue())
+
+
+if __name__ == "__main__":
+    main()

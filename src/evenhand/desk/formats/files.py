@@ -1,0 +1,192 @@
+"""From a path, standard input or an open stream to bytes of a known format."""
+
+from __future__ import annotations
+
+import difflib
+import gzip
+import os
+import sys
+import zlib
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import IO
+
+from evenhand._labels import shown
+from evenhand.errors import OptionError, RatingsError, listing, unknown
+
+Readable = str | os.PathLike[str] | IO[bytes] | IO[str]
+
+FORMATS = ("csv", "tsv", "parquet", "jsonl", "excel")
+SUFFIXES = {
+    ".csv": "csv",
+    ".txt": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".xlsb": "excel",
+    ".xls": "excel",
+    ".ods": "excel",
+}
+GZIP = b"\x1f\x8b"
+STDIN = "<stdin>"
+STREAM = "<stream>"
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file that was read.
+
+    Attributes:
+        name: What messages call it.
+        data: Its bytes, decompressed.
+        format: One of FORMATS.
+    """
+
+    name: str
+    data: bytes
+    format: str
+
+
+def fetch(source: Readable, format_name: str = "") -> File:
+    """Read a file, standard input for "-", or an open stream to its end.
+
+    Args:
+        source: Path, "-", or stream of bytes or text.
+        format_name: One of FORMATS; by default the suffix of the name tells it.
+
+    Returns:
+        The bytes, with the name and the format.
+
+    Raises:
+        RatingsError: If there is nothing to read or the suffix is not known.
+        OptionError: If the format is not one of FORMATS.
+
+    Examples:
+        >>> import io
+        >>> fetch(io.StringIO("reviewer,item,score"))
+        File(name='<stream>', data=b'reviewer,item,score', format='csv')
+    """
+    if format_name and format_name not in FORMATS:
+        raise OptionError(_sentence(unknown("format", format_name, FORMATS)))
+    if isinstance(source, str | os.PathLike):
+        name = os.fsdecode(source)
+        if name == "-":
+            name, data = STDIN, _standard_input()
+        else:
+            data = _file(name)
+    else:
+        name, data = _stream_name(source), _stream(source)
+    data = _decompressed(name, data)
+    if not data.strip():
+        raise RatingsError(f"{name}: The file is empty.")
+    return File(name, data, format_name or _format_of(name))
+
+
+def _file(name: str) -> bytes:
+    if not name:
+        raise OptionError("source must be the name of a file, got ''.")
+    path = Path(name)
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise RatingsError(f"{name}: {_not_found(path)}") from None
+    except IsADirectoryError:
+        text = f"{name}: This is a folder. Give a file in it."
+        raise RatingsError(text) from None
+    except PermissionError:
+        text = (
+            f"{name}: The file may not be read by you. Ask for permission to read it."
+        )
+        raise RatingsError(text) from None
+    except OSError as error:
+        text = f"{name}: The file cannot be read: {error.strerror or error}."
+        raise RatingsError(text) from None
+    except ValueError:
+        text = f"source must be the name of a file, got {shown(name)}."
+        raise RatingsError(text) from None
+
+
+def _not_found(path: Path) -> str:
+    folder = path.parent
+    if not folder.is_dir():
+        return f"There is no folder {str(folder)!r}."
+    try:
+        known = {there.name.casefold(): there.name for there in folder.iterdir()}
+    except OSError:
+        known = {}
+    near = difflib.get_close_matches(path.name.casefold(), list(known), n=1)
+    if near:
+        return f"There is no such file, did you mean {str(folder / known[near[0]])!r}?"
+    return "There is no such file."
+
+
+def _standard_input() -> bytes:
+    stream = sys.stdin
+    if stream is None or stream.closed:
+        raise RatingsError(f"{STDIN}: Standard input is closed. Give a file name.")
+    if stream.isatty():
+        raise RatingsError(
+            f"{STDIN}: Standard input is a terminal. Give a file name, or send a file "
+            "with < ratings.csv."
+        )
+    return _stream(getattr(stream, "buffer", stream))
+
+
+def _stream(stream: IO[bytes] | IO[str]) -> bytes:
+    name = _stream_name(stream)
+    read = getattr(stream, "read", None)
+    if not callable(read):
+        raise OptionError(
+            f"source must be a file name, '-' or an open file, got {shown(stream)}. "
+            "A dataframe goes into Ratings.from_frame."
+        )
+    try:
+        data = read()
+    except UnicodeDecodeError as error:
+        text = f"{name}: text must be UTF-8, got byte {error.object[error.start]:#04x}."
+        raise RatingsError(f"{text} Open the file in binary mode.") from None
+    except (OSError, ValueError) as error:
+        raise RatingsError(f"{name}: The stream cannot be read: {error}.") from None
+    if isinstance(data, str):
+        # Half a surrogate pair becomes bytes that are refused later, with their line.
+        return data.encode("utf-8", "surrogatepass")
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise RatingsError(f"{name}: The stream must give bytes or text.")
+    return bytes(data)
+
+
+def _stream_name(stream: object) -> str:
+    name = getattr(stream, "name", None)
+    return name if isinstance(name, str) and name else STREAM
+
+
+def _decompressed(name: str, data: bytes) -> bytes:
+    if not data.startswith(GZIP):
+        return data
+    try:
+        return gzip.decompress(data)
+    except (OSError, EOFError, zlib.error):
+        text = f"{name}: The file begins like gzip but cannot be decompressed."
+        raise RatingsError(text) from None
+
+
+def _format_of(name: str) -> str:
+    if name in (STDIN, STREAM):
+        return "csv"
+    plain = name.casefold().removesuffix(".gz")
+    suffix = PurePath(plain).suffix
+    if suffix not in SUFFIXES:
+        raise RatingsError(
+            f"{name}: The format is not known from the suffix {suffix!r}. "
+            f"Say which with format= or --format: {listing(FORMATS)}."
+        )
+    return SUFFIXES[suffix]
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]

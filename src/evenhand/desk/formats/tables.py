@@ -1,0 +1,241 @@
+"""From a file of any format to named columns and line numbers."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from evenhand._labels import Source, shown
+from evenhand.desk.formats.delimited import read_cells
+from evenhand.errors import OptionError, RatingsError, listing, unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from evenhand.desk.formats.files import File
+
+SIGNATURES = {
+    b"PAR1": ("parquet", "Parquet"),
+    b"PK\x03\x04": ("excel", "an Excel workbook"),
+    b"\xd0\xcf\x11\xe0": ("excel", "an Excel workbook"),
+}
+UTF8_MARK = b"\xef\xbb\xbf"
+UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+SAVE_AS = "Save the file as UTF-8."
+JSON = json.JSONDecoder(object_pairs_hook=tuple)
+DECODER = Path(__file__).with_name("decoder.py")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What a file holds.
+
+    Attributes:
+        columns: Each column's values by its name, without white space around it.
+        source: The file and the line of each row, for messages.
+    """
+
+    columns: dict[str, pl.Series | list[object]]
+    source: Source
+
+
+def read_table(file: File, sheet: str = "") -> Table:
+    r"""Read a file as a table.
+
+    Args:
+        file: The file.
+        sheet: Sheet of a workbook; by default the only one that holds anything.
+
+    Returns:
+        Its columns. Rows in which every cell is empty are not part of it.
+
+    Raises:
+        RatingsError: If the file is damaged or not of its format.
+        OptionError: If a sheet is named for a file that has none.
+
+    Examples:
+        >>> from evenhand.desk.formats.files import File
+        >>> file = File("ratings.csv", b"judge, mark\nanna,7\n", "csv")
+        >>> list(read_table(file).columns)
+        ['judge', 'mark']
+    """
+    if sheet and file.format != "excel":
+        raise OptionError(f"sheet must be left out for {file.format}, got {sheet!r}.")
+    _check_signature(file)
+    if file.format == "parquet":
+        return _parquet(file)
+    if file.format == "excel":
+        return _excel(file, sheet)
+    data = _checked_text(file)
+    if file.format == "jsonl":
+        return _json_lines(file.name, data)
+    cells = read_cells(file.name, data, "\t" if file.format == "tsv" else ",;\t")
+    return _text_table(cells.header, cells.rows, Source(file.name, cells.line))
+
+
+def _check_signature(file: File) -> None:
+    found = next(
+        (kind for mark, kind in SIGNATURES.items() if file.data.startswith(mark)), None
+    )
+    binary = file.format in ("parquet", "excel")
+    if found and found[0] != file.format:
+        raise RatingsError(
+            f"{file.name}: The file looks like {found[1]}, not {file.format}. "
+            f"Say so with format={found[0]!r} or --format {found[0]}."
+        )
+    if binary and not found:
+        known = "Parquet" if file.format == "parquet" else "an Excel workbook"
+        raise RatingsError(f"{file.name}: The file is not {known}.")
+
+
+def _checked_text(file: File) -> bytes:
+    data = file.data.removeprefix(UTF8_MARK)
+    if data.startswith(UTF16_MARKS):
+        raise RatingsError(f"{file.name}: text must be UTF-8, got UTF-16. {SAVE_AS}")
+    place = data.find(b"\0")
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if place < 0 or error.start < place:
+            place = error.start
+    if place >= 0:
+        line = data.count(b"\n", 0, place) + 1
+        raise RatingsError(
+            f"{file.name}:{line}: text must be UTF-8, got byte {data[place]:#04x}. "
+            f"{SAVE_AS}"
+        )
+    if not data.strip():
+        raise RatingsError(f"{file.name}: The file is empty.")
+    return data
+
+
+def _json_lines(name: str, data: bytes) -> Table:
+    columns: dict[str, list[object]] = {}
+    lines: list[int] = []
+    known: tuple[str, ...] = ()
+    targets: list[list[object]] = []
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        pairs = _json_pairs(line, name, number)
+        if not pairs:
+            continue
+        keys, values = zip(*pairs, strict=True)
+        if keys != known:
+            _check_names([key.strip() for key in keys], Source(f"{name}:{number}"))
+            known = keys
+            targets = [columns.setdefault(key.strip(), []) for key in keys]
+            for target in targets:
+                target.extend([None] * (len(lines) - len(target)))
+        for target, value in zip(targets, values, strict=True):
+            target.append(value)
+        lines.append(number)
+    if not lines:
+        raise RatingsError(f"{name}: There is no row.")
+    for target in columns.values():
+        target.extend([None] * (len(lines) - len(target)))
+    named = {key: values for key, values in columns.items() if key}
+    return Table({**named}, Source(name, lines.__getitem__))
+
+
+def _json_pairs(line: bytes, name: str, number: int) -> tuple[tuple[str, object], ...]:
+    text = line.decode().strip()
+    if not text:
+        return ()
+    try:
+        pairs = JSON.decode(text)
+    except (ValueError, RecursionError):
+        pairs = None
+    if not isinstance(pairs, tuple):
+        raise RatingsError(
+            f"{name}:{number}: line must be one JSON object, got {shown(text)}."
+        )
+    return pairs
+
+
+def _parquet(file: File) -> Table:
+    _, frame = _decoded(file, "", "Parquet; it may be damaged")
+    names = [name.strip() for name in frame.columns]
+    source = Source(file.name, lambda row: row + 1, "row")
+    _check_names(names, source)
+    return Table(dict(zip(names, frame, strict=True)), source)
+
+
+def _excel(file: File, sheet: str) -> Table:
+    answer, frame = _decoded(
+        file, sheet, "Excel; it may be damaged, or a cell may lie far outside its table"
+    )
+    meant = answer["meant"]
+    if sheet and not meant:
+        text = unknown("sheet", sheet, answer["sheets"])
+        raise RatingsError(f"{file.name}: {text[:1].upper()}{text[1:]}")
+    if len(meant) > 1:
+        raise RatingsError(
+            f"{file.name}: Several sheets hold something: {listing(meant)}. "
+            "Say which with sheet= or --sheet."
+        )
+    filled = _filled_rows(frame)
+    if len(filled) == 0:
+        raise RatingsError(f"{file.name}: There is no row.")
+    head = int(filled[0])
+    header = [cell or "" for cell in frame.row(head)]
+    source = Source(file.name, lambda row: head + row + 2, "row")
+    return _text_table(header, frame[head + 1 :], source)
+
+
+def _decoded(
+    file: File, sheet: str, fault: str
+) -> tuple[dict[str, list[str]], pl.DataFrame]:
+    question = json.dumps([file.format, sheet]).encode() + b"\n"
+    try:
+        done = subprocess.run(  # noqa: S603 - our own program, no shell
+            [sys.executable, "-P", str(DECODER)],
+            input=question + file.data,
+            capture_output=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        text = f"{file.name}: The file cannot be read as {fault}."
+        raise RatingsError(text) from None
+    answer, _, table = done.stdout.partition(b"\n")
+    frame = pl.read_ipc(io.BytesIO(table)) if table else pl.DataFrame()
+    return json.loads(answer), frame
+
+
+def _text_table(header: Sequence[str], rows: pl.DataFrame, source: Source) -> Table:
+    names = [name.strip() for name in header]
+    _check_names(names, source)
+    filled = _filled_rows(rows)
+    if len(filled) == 0:
+        raise source.whole("There is a header but no row below it.")
+    if len(filled) < rows.height:
+        rows = rows[filled]
+        line = source.line
+        source = Source(source.name, lambda row: line(int(filled[row])), source.unit)
+    columns = {name: column for name, column in zip(names, rows, strict=True) if name}
+    return Table({**columns}, source)
+
+
+def _filled_rows(rows: pl.DataFrame) -> NDArray[np.int64]:
+    if rows.width == 0:
+        return np.empty(0, dtype=np.int64)
+    filled = rows.select(pl.any_horizontal(pl.all().str.strip_chars() != ""))
+    return np.flatnonzero(filled.to_series().fill_null(value=False).to_numpy())
+
+
+def _check_names(names: Sequence[str], source: Source) -> None:
+    # Columns without a name, as spreadsheets and indices leave them, are never read.
+    named = [name for name in names if name]
+    for name in named:
+        if named.count(name) > 1:
+            raise source.whole(
+                f"Column names must differ, got {shown(name)} twice. Rename one."
+            )

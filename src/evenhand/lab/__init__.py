@@ -1,0 +1,1 @@
+"""The lab: simulate, reproduce, check."""

@@ -1,0 +1,286 @@
+"""Two items: how often a rule is right, exactly, under scales given by a table.
+
+A rule is a name, or a function of the assignment (the item, 0 or 1, of each reviewer)
+and the reviewers' scores that returns the probability that item 0 is output as better.
+Named rules are evaluated by the library's own functions, for all assignments and all
+pairings in one call.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand import designs
+from evenhand._labels import shown
+from evenhand.ab import rules
+from evenhand.errors import DesignError, OptionError, unknown
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evenhand.ab._numbers import Floats
+    from evenhand.ab.weights import GapWeight
+    from evenhand.lab.polynomial import Order, Table
+
+Sides = tuple[int, ...]
+Rule = Callable[[Sides, Sequence[Fraction]], Fraction]
+Success = Callable[["Order", "Table"], Fraction]
+
+NAMES = (
+    "coin",
+    "sign",
+    "mean",
+    "median",
+    "median:upper",
+    "median:lower",
+    "median:middle",
+    "trimmed",
+    "votes",
+)
+TRUTHS: tuple[Order, ...] = ((0, 1), (1, 0))
+MOST_ROWS = 20_000
+"""Assignments times pairings; 8 reviewers in halves have 1680."""
+
+
+def assignments(
+    design: str | Mapping[Sides, Fraction], n_reviewers: int
+) -> dict[Sides, Fraction]:
+    """Return every assignment of a design with its exact probability.
+
+    Args:
+        design: "halves", "coins", "matched" (neighbours are a pair), "panels"
+            (neighbours are a panel), or a law of one's own.
+        n_reviewers: Number of reviewers.
+
+    Returns:
+        From the item, 0 or 1, of each reviewer to the probability.
+
+    Raises:
+        DesignError: If the design does not fit the number of reviewers.
+        OptionError: If the design is unknown.
+
+    Examples:
+        >>> assignments("matched", 2)
+        {(0, 1): Fraction(1, 2), (1, 0): Fraction(1, 2)}
+    """
+    if not isinstance(design, str):
+        return _own(design, n_reviewers)
+    if design not in designs.AB_DESIGNS:
+        raise OptionError(unknown("design", design, designs.AB_DESIGNS))
+    if design == "halves":
+        return designs.enumerate_halves(n_reviewers)
+    if design == "coins":
+        return designs.enumerate_coins(n_reviewers)
+    neighbours = [reviewer // 2 for reviewer in range(n_reviewers)]
+    if design == "matched":
+        return designs.enumerate_matched(neighbours)
+    return designs.enumerate_panels(neighbours)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRule:
+    """A rule that looks at the scores of the two items and not at who gave them.
+
+    Attributes:
+        function: From scores of item 0 and of item 1, a row each, to probabilities.
+        paired: Whether it takes its scores in pairs.
+    """
+
+    function: Callable[[Floats, Floats], Floats]
+    paired: bool = False
+
+
+def named(name: str, weight: GapWeight) -> ItemRule:
+    """Return a rule by name.
+
+    Args:
+        name: One of NAMES.
+        weight: For the rule "votes".
+
+    Returns:
+        The rule.
+
+    Raises:
+        OptionError: If the name is unknown.
+
+    Examples:
+        >>> from evenhand.ab.weights import rational
+        >>> named("median:lower", rational()).function([1, 5], [2, 3])
+        np.float64(0.0)
+    """
+    if name not in NAMES:
+        raise OptionError(unknown("rule", name, NAMES))
+    head, _, kind = name.partition(":")
+    if head == "median":
+        return ItemRule(functools.partial(rules.median, median=kind or "upper"))
+    if head == "votes":
+        return ItemRule(functools.partial(rules.votes, weight=weight), paired=True)
+    simple = {
+        "coin": ItemRule(rules.coin),
+        "sign": ItemRule(rules.sign, paired=True),
+        "mean": ItemRule(rules.mean),
+        "trimmed": ItemRule(rules.trimmed),
+    }
+    return simple[head]
+
+
+def duel(
+    rule: ItemRule | Rule,
+    design: str | Mapping[Sides, Fraction],
+    n_reviewers: int,
+) -> Success:
+    """Lay out a rule under a design, to be evaluated at any scales.
+
+    Args:
+        rule: A rule of the items' scores, or a function of assignment and scores.
+        design: What `assignments` takes.
+        n_reviewers: Number of reviewers.
+
+    Returns:
+        A function of the truth (the better item and the worse one) and a table (two
+        scores by reviewer, for the worse item and for the better one) that gives the
+        probability of the right output, over assignments, pairings and coins.
+
+    Raises:
+        DesignError: If the design does not fit, or there is too much to enumerate.
+
+    Examples:
+        >>> apart = ((Fraction(0), Fraction(1)), (Fraction(5), Fraction(6)))
+        >>> duel(ItemRule(rules.sign, paired=True), "halves", 2)((0, 1), apart)
+        Fraction(1, 2)
+    """
+    law = assignments(design, n_reviewers)
+    if isinstance(rule, ItemRule):
+        batches = _batches(law, paired=rule.paired, matched=design == "matched")
+        p_first = functools.partial(_batched, rule, batches)
+    else:
+        p_first = functools.partial(_asked, rule, law)
+
+    def success(truth: Order, table: Table) -> Fraction:
+        p = p_first(truth[0], table)
+        return p if truth[0] == 0 else 1 - p
+
+    return success
+
+
+def pairings(
+    sides: Sides, *, paired: bool, matched: bool = False
+) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """List the ways in which a rule may take the scores of an assignment.
+
+    A rule without pairs takes all scores in one way. A rule with pairs takes equal
+    numbers: any of the larger side with the smaller one, in any order, or the named
+    pairs of a matched design.
+
+    Args:
+        sides: The item of each reviewer.
+        paired: Whether the rule takes its scores in pairs.
+        matched: Whether neighbours are a pair.
+
+    Returns:
+        Reviewers of item 0 and of item 1, in pairs, for each way.
+
+    Examples:
+        >>> pairings((0, 1, 1), paired=True)
+        [((0,), (1,)), ((0,), (2,))]
+    """
+    first = tuple(r for r, side in enumerate(sides) if side == 0)
+    second = tuple(r for r, side in enumerate(sides) if side == 1)
+    if not paired or matched:
+        return [(first, second)]
+    if len(first) <= len(second):
+        return [(first, way) for way in itertools.permutations(second, len(first))]
+    return [(way, second) for way in itertools.permutations(first, len(second))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Assignments and pairings with the same numbers of scores."""
+
+    sides: NDArray[np.int64]
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    weights: Sequence[Fraction]
+
+
+def _batched(
+    rule: ItemRule, batches: Sequence[_Batch], better: int, table: Table
+) -> Fraction:
+    scores = np.array(table, dtype=object)
+    reviewers = np.arange(len(table))
+    total = Fraction(0)
+    for batch in batches:
+        given = scores[reviewers, (batch.sides == better).astype(np.int64)]
+        one = np.take_along_axis(given, batch.first, axis=1)
+        two = np.take_along_axis(given, batch.second, axis=1)
+        chances: list[Fraction] = np.atleast_1d(rule.function(one, two)).tolist()
+        for weight, chance in zip(batch.weights, chances, strict=True):
+            total += weight * chance
+    return total
+
+
+def _asked(
+    rule: Rule, law: Mapping[Sides, Fraction], better: int, table: Table
+) -> Fraction:
+    total = Fraction(0)
+    for sides, probability in law.items():
+        scores = [
+            row[1 if side == better else 0]
+            for side, row in zip(sides, table, strict=True)
+        ]
+        p_first = rule(sides, scores)
+        if not isinstance(p_first, Fraction | int) or not 0 <= p_first <= 1:
+            raise OptionError(
+                f"rule must return a Fraction between 0 and 1, got {shown(p_first)} "
+                f"for assignment {sides}."
+            )
+        total += probability * p_first
+    return total
+
+
+def _batches(
+    law: Mapping[Sides, Fraction], *, paired: bool, matched: bool
+) -> list[_Batch]:
+    rows: dict[tuple[int, int], list[tuple[Sides, Sides, Sides, Fraction]]]
+    rows = defaultdict(list)
+    for sides, probability in law.items():
+        ways = pairings(sides, paired=paired, matched=matched)
+        for one, two in ways:
+            entry = (sides, one, two, probability / len(ways))
+            rows[len(one), len(two)].append(entry)
+    if sum(map(len, rows.values())) > MOST_ROWS:
+        raise DesignError(
+            f"n_reviewers must leave at most {MOST_ROWS} assignments and pairings for "
+            "an exact answer. Use fewer reviewers."
+        )
+    batches = []
+    for (ones, twos), entries in rows.items():
+        sides, first, second, weights = zip(*entries, strict=True)
+        batches.append(
+            _Batch(
+                np.array(sides, dtype=np.int64),
+                np.array(first, dtype=np.int64).reshape(-1, ones),
+                np.array(second, dtype=np.int64).reshape(-1, twos),
+                weights,
+            )
+        )
+    return batches
+
+
+def _own(law: Mapping[Sides, Fraction], n_reviewers: int) -> dict[Sides, Fraction]:
+    if sum(law.values()) != 1 or any(
+        len(sides) != n_reviewers or not set(sides) <= {0, 1} for sides in law
+    ):
+        raise DesignError(
+            f"design must give item 0 or 1 to each of {n_reviewers} reviewers, with "
+            f"probabilities that add up to 1, got {shown(law)}."
+        )
+    return dict(law)

@@ -1,0 +1,209 @@
+"""Ranking methods by name, in the form that the lab can work with exactly.
+
+An ordinal method sees comparisons only and gives a ranking, or several with their
+probabilities. A cardinal one is a procedure that asks for its random choices; all are
+the library's own algorithms.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+
+from evenhand.errors import OptionError, unknown
+from evenhand.lab.polynomial import (
+    Drawn,
+    Estimator,
+    First,
+    Order,
+    Pair,
+    Scores,
+    weighed,
+)
+from evenhand.posets.comparisons import Comparisons, from_edges
+from evenhand.posets.orderings import all_orderings, topological_order
+from evenhand.ranking.flips import flips_program
+from evenhand.ranking.twins import twins_program
+
+Edges = tuple[Pair, ...]
+Ranked = Sequence[int] | Mapping[Order, Fraction]
+Ordinal = Callable[[Comparisons], Ranked]
+"""From comparisons to a ranking, or to rankings with their probabilities."""
+
+ORDINALS = ("topological", "uniform", "best-ordinal")
+METHODS = (
+    "topological",
+    "uniform",
+    "flips",
+    "flips-uniform",
+    "flips-uniform:paper",
+    "twins",
+    "twins:paper",
+)
+NAMELESS = ("uniform", "best-ordinal", "flips-uniform", "flips-uniform:paper")
+"""Methods that know no names: one true ranking stands for all."""
+
+
+@functools.lru_cache(maxsize=4096)
+def graph(n_items: int, edges: Edges) -> Comparisons:
+    """Return comparisons as a graph.
+
+    Examples:
+        >>> graph(3, ((0, 1),)).n_items
+        3
+    """
+    above, below = zip(*edges, strict=True) if edges else ((), ())
+    return from_edges(n_items, above, below)
+
+
+def index_order(comparisons: Comparisons) -> Order:
+    """Return the topological ordering with ties broken by index.
+
+    Examples:
+        >>> index_order(graph(3, ((2, 0),)))
+        (1, 2, 0)
+    """
+    return tuple(topological_order(comparisons).tolist())
+
+
+def uniform(comparisons: Comparisons) -> dict[Order, Fraction]:
+    """Return the uniform law over all topological orderings.
+
+    Examples:
+        >>> len(uniform(graph(4, ((0, 1), (2, 3)))))
+        6
+    """
+    orderings = list(all_orderings(comparisons))
+    return dict.fromkeys(orderings, Fraction(1, len(orderings)))
+
+
+def as_law(ranked: Ranked) -> dict[Order, Fraction]:
+    """Turn one ranking, or several with probabilities, into a law.
+
+    Examples:
+        >>> as_law([1, 0])
+        {(1, 0): Fraction(1, 1)}
+    """
+    if isinstance(ranked, Mapping):
+        return dict(ranked)
+    return {tuple(int(item) for item in ranked): Fraction(1)}
+
+
+def ordinal(name: str | Ordinal) -> Ordinal:
+    """Return an ordinal method by name.
+
+    Raises:
+        OptionError: If the name is unknown.
+
+    Examples:
+        >>> ordinal("topological")(graph(3, ((2, 0),)))
+        (1, 2, 0)
+    """
+    if not isinstance(name, str):
+        return name
+    if name not in ORDINALS:
+        raise OptionError(unknown("baseline", name, ORDINALS))
+    # Every optimal ordinal method succeeds with probability 1/T, as this one does.
+    return index_order if name == "topological" else uniform
+
+
+def flips(comparisons: Comparisons, scores: Scores, first: First) -> Drawn:
+    """Algorithm 1, from the index order.
+
+    Examples:
+        >>> from evenhand._outcomes import outcomes
+        >>> scores = {(0, 0): Fraction(1), (1, 1): Fraction(3)}
+        >>> outcomes(flips(graph(2, ()), scores, lambda gap: (3 + gap) / 6))
+        {(0, 1): Fraction(1, 6), (1, 0): Fraction(5, 6)}
+    """
+    return flips_program(comparisons, scores, index_order(comparisons), first)
+
+
+def flips_from_uniform(scan: str) -> Estimator:
+    """Return Appendix C's method: flips from a uniform topological ordering.
+
+    Examples:
+        >>> from evenhand._outcomes import outcomes
+        >>> method = flips_from_uniform("parity")
+        >>> outcomes(method(graph(2, ((0, 1),)), {}, lambda gap: gap))
+        {(0, 1): Fraction(1, 1)}
+    """
+
+    def estimator(comparisons: Comparisons, scores: Scores, first: First) -> Drawn:
+        programs = [
+            flips_program(comparisons, scores, start, first, scan=scan)
+            for start in all_orderings(comparisons)
+        ]
+        return lambda chance: programs[chance.pick(len(programs))](chance)
+
+    return estimator
+
+
+def twins_from(start: Ordinal, *, printed: bool = False) -> Estimator:
+    """Return Algorithm 3 on top of an ordinal method.
+
+    Args:
+        start: The ordinal method.
+        printed: As the paper prints it: one pair of twins, by direct comparisons.
+            Otherwise all disjoint pairs, by their closure.
+
+    Examples:
+        >>> from evenhand._outcomes import outcomes
+        >>> scores = {(0, 0): Fraction(1), (1, 1): Fraction(3)}
+        >>> method = twins_from(index_order)
+        >>> outcomes(method(graph(2, ()), scores, lambda gap: (3 + gap) / 6))
+        {(0, 1): Fraction(1, 6), (1, 0): Fraction(5, 6)}
+    """
+    pairs = "one" if printed else "all"
+
+    def estimator(comparisons: Comparisons, scores: Scores, first: First) -> Drawn:
+        law = as_law(start(comparisons))
+        programs = {
+            order: twins_program(
+                comparisons,
+                scores,
+                order,
+                first,
+                pairs=pairs,
+                by="direct" if printed else "closure",
+            )
+            for order in law
+        }
+        return lambda chance: programs[weighed(law, chance)](chance)
+
+    return estimator
+
+
+def named(name: str, baseline: Ordinal) -> Estimator:
+    """Return a ranking method by name.
+
+    Args:
+        name: One of METHODS.
+        baseline: What "twins" starts from.
+
+    Raises:
+        OptionError: If the name is unknown.
+
+    Examples:
+        >>> named("flips", index_order) is flips
+        True
+    """
+    if name not in METHODS:
+        raise OptionError(unknown("method", name, METHODS))
+    head, _, kind = name.partition(":")
+    if head == "flips":
+        return flips
+    if head == "flips-uniform":
+        return flips_from_uniform(kind or "parity")
+    if head == "twins":
+        return twins_from(baseline, printed=kind == "paper")
+    return _without_scores(ordinal(name))
+
+
+def _without_scores(method: Ordinal) -> Estimator:
+    def estimator(comparisons: Comparisons, _scores: Scores, _first: First) -> Drawn:
+        law = as_law(method(comparisons))
+        return lambda chance: weighed(law, chance)
+
+    return estimator

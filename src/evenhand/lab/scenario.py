@@ -1,0 +1,324 @@
+"""Scenarios: how many items and reviewers, what values, scales, noise and design.
+
+A scenario is a few words and numbers, given as options or in a small TOML file:
+
+    job = "rank"
+    items = 12
+    reviewers = 16
+    design = "balanced"
+    per_reviewer = 3
+    scales = "threshold"
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from evenhand._labels import shown
+from evenhand.designs import AB_DESIGNS, RANKING_DESIGNS
+from evenhand.errors import DesignError, OptionError, unknown
+from evenhand.lab._laws import noise_law, value_law
+from evenhand.lab.scales import OwnScale, Scales, scales
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evenhand._results import Json
+
+JOBS = ("compare", "rank")
+DESIGNS: Final = {"compare": AB_DESIGNS, "rank": (*RANKING_DESIGNS, "everything")}
+COUNTS = ("items", "reviewers", "per_reviewer", "panels")
+TRUTHS = ("uniform", "arbitrary")
+TWO = 2
+FEWEST_RANKED = 3
+USUAL_REVIEWERS = 10
+USUAL_ITEMS = 10
+USUAL_PER_REVIEWER = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A situation to try methods on.
+
+    What is left out is filled in: by default `compare` has ten reviewers and values in
+    [0, 1], and `rank` is the paper's ranking simulation for ten items.
+
+    Attributes:
+        job: "compare" for two items, "rank" for many.
+        items: Number of items; two for `compare`.
+        reviewers: Number of reviewers; for the design "pairs" by default half the
+            number of pairs of items, as in the paper.
+        values: "uniform:LOW:HIGH", "normal:MEAN:SD", or "given:1,2,3", one number for
+            each item. `rank` takes uniform:0:ITEMS by default.
+        scales: What `evenhand.lab.scales` takes, "affine" by default.
+        noise: "none"; "normal:SD"; "discrete:V1,V2,...:P1,P2,...", equally likely
+            without the P; or "per-reviewer:LOW:HIGH", normal with an SD that is drawn
+            for each reviewer. It is added to the score, independently for each rating.
+        levels: Number of evenly spaced marks on the form; scores are rounded to the
+            nearest one last, after noise. 0 for scores as they are.
+        design: For `compare` "halves", "coins", "matched" (reviewers 1 and 2, 3 and 4,
+            ...) or "panels"; for `rank` "pairs" (distinct and random), "balanced"
+            (per_reviewer items for each) or "everything".
+        per_reviewer: Items for each reviewer in the design "balanced".
+        panels: Number of panels in the design "panels"; a panel sees one item.
+        truth: "uniform", every true ranking equally likely, or "arbitrary", the same
+            one in every trial.
+        order: The arbitrary true ranking, item numbers from 1, best first; by default
+            1, 2, 3, ...
+
+    Raises:
+        OptionError: If a name is unknown or a number is out of range.
+        DesignError: If the design does not fit the numbers.
+
+    Examples:
+        >>> Scenario(reviewers=4, scales="one-biased").values
+        'uniform:0:1'
+        >>> Scenario(job="rank", items=5).reviewers
+        5
+    """
+
+    job: str = "compare"
+    items: int = 0
+    reviewers: int = 0
+    values: str = ""
+    scales: str | Scales | OwnScale = "affine"
+    noise: str = "none"
+    levels: int = 0
+    design: str = ""
+    per_reviewer: int = 0
+    panels: int = 0
+    truth: str = "uniform"
+    order: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Fill in what was left out, and check that all fits together."""
+        _check_types(self)
+        for name, known in (("job", JOBS), ("truth", TRUTHS)):
+            _known(name, getattr(self, name), known)
+        for name, value in _defaults(self).items():
+            # Frozen from here on.
+            object.__setattr__(self, name, value)
+        _known("design", self.design, DESIGNS[self.job])
+        _check_sizes(self)
+        _check_design(self)
+        _check_order(self)
+        law = value_law(self.values, self.items)
+        noise_law(self.noise)
+        scales(self.scales, span=law.span)
+
+    @classmethod
+    def from_options(cls, **options: object) -> Scenario:
+        """Make a scenario from options, of which those that are None are left out.
+
+        Raises:
+            OptionError: If there is no such option, or a value is not of its type.
+
+        Examples:
+            >>> Scenario.from_options(reviewers=6, noise=None).noise
+            'none'
+        """
+        given = {name: value for name, value in options.items() if value is not None}
+        for name, value in given.items():
+            if name not in FIELDS:
+                raise OptionError(unknown("key", name, FIELDS))
+            if name in COUNTS and value == 0:
+                raise OptionError(f"{name} must be at least 1, got 0.")
+        if isinstance(given.get("order"), list):
+            given["order"] = tuple(given["order"])  # type: ignore[arg-type]  # a list, as just seen
+        return cls(**given)  # type: ignore[arg-type]  # __post_init__ checks the types
+
+    @classmethod
+    def from_toml(cls, path: str | Path, **options: object) -> Scenario:
+        r"""Read a scenario from a TOML file; options that are not None go first.
+
+        Raises:
+            OptionError: If the file cannot be read, is not TOML, or has a key that
+                means nothing.
+
+        Examples:
+            >>> import tempfile
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     file = Path(folder, "small.toml")
+            ...     _ = file.write_text('job = "rank"\nitems = 4\n')
+            ...     Scenario.from_toml(file, reviewers=2).reviewers
+            2
+        """
+        given = {name: value for name, value in options.items() if value is not None}
+        try:
+            return cls.from_options(**{**_read(path), **given})
+        except (OptionError, DesignError) as error:
+            raise type(error)(f"{path}: {error}") from error
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the fields as plain values; scales by their name.
+
+        Examples:
+            >>> Scenario().to_dict()["design"]
+            'halves'
+        """
+        fields: dict[str, Json] = {name: getattr(self, name) for name in FIELDS}
+        return {**fields, "scales": self.family().name, "order": list(self.order)}
+
+    def family(self) -> Scales:
+        """Return the scales, laid out over the range of the values.
+
+        Examples:
+            >>> Scenario(scales="affine > levels:5").family().strict
+            False
+        """
+        return scales(self.scales, span=value_law(self.values, self.items).span)
+
+    def pairs_left(self) -> bool:
+        """Say whether the paper's ranking theorems apply: 1 < m < C(n, 2) and n > 2.
+
+        Examples:
+            >>> Scenario(job="rank", items=3, reviewers=1).pairs_left()
+            False
+        """
+        most = math.comb(self.items, 2)
+        return self.items >= FEWEST_RANKED and 1 < self.reviewers < most
+
+
+FIELDS = tuple(field.name for field in dataclasses.fields(Scenario))
+_KINDS: Mapping[str, tuple[type, str]] = {
+    "int": (int, "an integer"),
+    "str": (str, "a text"),
+    "tuple[int, ...]": (tuple, "a list of integers"),
+}
+
+
+def _known(name: str, value: object, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise OptionError(unknown(name, value, known))
+
+
+def _check_types(scenario: Scenario) -> None:
+    for field in dataclasses.fields(scenario):
+        if str(field.type) not in _KINDS:
+            continue
+        kind, words = _KINDS[str(field.type)]
+        value = getattr(scenario, field.name)
+        whole = not isinstance(value, tuple) or all(type(v) is int for v in value)
+        if not isinstance(value, kind) or isinstance(value, bool) or not whole:
+            raise OptionError(f"{field.name} must be {words}, got {shown(value)}.")
+
+
+def _defaults(scenario: Scenario) -> dict[str, object]:
+    """Return what was left out."""
+    rank = scenario.job == "rank"
+    items = scenario.items or (USUAL_ITEMS if rank else TWO)
+    design = scenario.design or DESIGNS[scenario.job][0]
+    reviewers = math.comb(max(items, 0), 2) // 2 if rank else USUAL_REVIEWERS
+    if rank and design != "pairs":
+        reviewers = items
+    per = {"pairs": TWO, "everything": items}.get(
+        design, min(items, USUAL_PER_REVIEWER)
+    )
+    usual = {
+        "items": items,
+        "reviewers": reviewers,
+        "values": f"uniform:0:{items if rank else 1}",
+        "design": design,
+        "per_reviewer": per if rank else 0,
+        "panels": TWO if design == "panels" else 0,
+        "order": _index_order(scenario, items),
+    }
+    return {name: getattr(scenario, name) or value for name, value in usual.items()}
+
+
+def _index_order(scenario: Scenario, items: int) -> tuple[int, ...]:
+    return tuple(range(1, items + 1)) if scenario.truth == "arbitrary" else ()
+
+
+def _check_sizes(scenario: Scenario) -> None:
+    if scenario.job == "compare" and scenario.items != TWO:
+        raise OptionError(
+            f"items must be 2 to compare, got {scenario.items}. Use job 'rank' for "
+            "more."
+        )
+    fewest = FEWEST_RANKED if scenario.design == "pairs" else TWO
+    least = {
+        "items": fewest,
+        "reviewers": 1,
+        "per_reviewer": 0,
+        "panels": 0,
+        "levels": 0,
+    }
+    for name, bound in least.items():
+        value = getattr(scenario, name)
+        if value < bound:
+            raise OptionError(f"{name} must be at least {bound}, got {value}.")
+    if scenario.levels == 1:
+        raise OptionError("levels must be at least 2, or 0 for none, got 1.")
+
+
+def _check_design(scenario: Scenario) -> None:
+    m, design, per = scenario.reviewers, scenario.design, scenario.per_reviewer
+    if scenario.job == "compare":
+        if per:
+            raise DesignError(f"per_reviewer must be left out to compare, got {per}.")
+        _check_sides(m, design, scenario.panels)
+        return
+    if scenario.panels:
+        raise DesignError(f"panels must be left out to rank, got {scenario.panels}.")
+    wanted = {"pairs": TWO, "everything": scenario.items}.get(design, per)
+    if per != wanted:
+        raise DesignError(
+            f"per_reviewer must be {wanted} for design {design!r}, got {per}. Use "
+            "'balanced' for other numbers."
+        )
+    if per > scenario.items:
+        raise DesignError(
+            f"per_reviewer must be at most items = {scenario.items}, got {per}."
+        )
+    most = math.comb(scenario.items, 2)
+    if design == "pairs" and m >= most:
+        raise DesignError(
+            f"reviewers must be fewer than {most}, the number of pairs of "
+            f"{scenario.items} items, for design 'pairs', got {m}. With every pair "
+            "compared no theorem applies; 'balanced' may repeat a pair."
+        )
+
+
+def _check_sides(reviewers: int, design: str, panels: int) -> None:
+    if design == "matched" and reviewers % 2:
+        raise DesignError(
+            f"reviewers must be even for design 'matched', got {reviewers}. Use "
+            "'halves', where a coin decides which item gets the extra reviewer."
+        )
+    if panels and design != "panels":
+        raise DesignError(f"panels must be left out for design {design!r}.")
+    if panels and not TWO <= panels <= reviewers:
+        raise DesignError(
+            f"panels must be from 2 to the {reviewers} reviewers, got {panels}."
+        )
+
+
+def _check_order(scenario: Scenario) -> None:
+    if scenario.truth == "uniform" and scenario.order:
+        raise OptionError("order must come with truth 'arbitrary', got 'uniform'.")
+    if scenario.truth == "arbitrary" and sorted(scenario.order) != list(
+        range(1, scenario.items + 1)
+    ):
+        raise OptionError(
+            f"order must name each of the items 1 to {scenario.items} once, got "
+            f"{shown(list(scenario.order))}."
+        )
+
+
+def _read(path: str | Path) -> dict[str, object]:
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise OptionError(
+            f"scenario must be a file that can be read: {error.strerror}."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise OptionError("scenario must be TOML in UTF-8.") from error
+    except tomllib.TOMLDecodeError as error:
+        raise OptionError(f"scenario must be TOML: {error}.") from error

@@ -1,0 +1,237 @@
+"""Many items: the exact margin of a ranking method over an ordinal one, at any scales.
+
+A world is a number of items and of reviewers, each with one of the distinct random
+pairs, or comparisons that are given. For every true ranking the margin is the risk of
+the baseline minus the risk of the method, over pairs, reviewers and coins.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from evenhand import designs
+from evenhand._outcomes import Chance, outcomes
+from evenhand.errors import DesignError, OptionError
+from evenhand.lab.estimators import Edges, Ordinal, as_law, graph
+from evenhand.lab.polynomial import (
+    CoinLaw,
+    Estimator,
+    First,
+    Order,
+    Pair,
+    Polynomial,
+    Scores,
+    Table,
+    coin_law,
+    combined,
+    evaluate,
+    risk,
+)
+from evenhand.posets.comparisons import Comparisons
+from evenhand.posets.orderings import all_orderings, topological_order
+
+Loss = Callable[[Order, Order], int]
+Procedure = Callable[[Comparisons, Scores, Chance], Sequence[int]]
+Margin = Callable[[Order, Table], Fraction]
+
+FEWEST_ITEMS = 3
+MOST_ITEMS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Items, reviewers and the comparisons that may arise.
+
+    Attributes:
+        n_items: Number of items.
+        n_reviewers: Number of reviewers, one pair of items each.
+        given: The comparisons, (above, below), if they are fixed; otherwise the pairs
+            are distinct and random.
+    """
+
+    n_items: int
+    n_reviewers: int
+    given: Edges | None = None
+
+    def truths(self) -> tuple[Order, ...]:
+        """List the true rankings that may be, best item first."""
+        if self.given is not None:
+            return tuple(all_orderings(graph(self.n_items, self.given)))
+        return tuple(itertools.permutations(range(self.n_items)))
+
+    def comparisons(self, truth: Order) -> list[Edges]:
+        """List the comparisons that may arise, all equally likely."""
+        if self.given is not None:
+            return [self.given]
+        place = {item: rank for rank, item in enumerate(truth)}
+        pairs = itertools.combinations(range(self.n_items), 2)
+        put = [(a, b) if place[a] < place[b] else (b, a) for a, b in pairs]
+        return list(itertools.combinations(put, self.n_reviewers))
+
+    def assignments(self) -> dict[designs.Bundles, Fraction]:
+        """Return every assignment of pairs to reviewers with its probability."""
+        if self.given is None:
+            return designs.enumerate_pairs(self.n_items, self.n_reviewers)
+        ways = list(itertools.permutations(self.given))
+        return dict.fromkeys(ways, Fraction(1, len(ways)))
+
+
+def world(
+    n_items: int, n_reviewers: int | None, given: Sequence[Pair] | None = None
+) -> World:
+    """Check and return a world.
+
+    Raises:
+        OptionError: If there are too many items to enumerate, or given comparisons
+            contradict each other.
+        DesignError: If the theorems ask for another number of reviewers.
+
+    Examples:
+        >>> len(world(4, None, [(0, 1), (2, 3)]).truths())
+        6
+    """
+    if not isinstance(n_items, int) or not FEWEST_ITEMS <= n_items <= MOST_ITEMS:
+        raise OptionError(
+            f"n_items must be 2, 3 or {MOST_ITEMS} for an exact answer, got "
+            f"{n_items!r}. Use simulate for more."
+        )
+    if given is not None:
+        edges = tuple((int(a), int(b)) for a, b in given)
+        if n_reviewers not in (None, len(edges)):
+            raise DesignError(
+                f"n_reviewers must be the number of given comparisons, {len(edges)}, "
+                f"got {n_reviewers}."
+            )
+        topological_order(graph(n_items, edges))
+        return World(n_items, len(edges), edges)
+    count = math.comb(n_items, 2) - 1 if n_reviewers is None else n_reviewers
+    most = math.comb(n_items, 2)
+    if not isinstance(count, int) or not 1 < count < most:
+        raise DesignError(
+            f"n_reviewers must be above 1 and below {most}, the number of pairs of "
+            f"{n_items} items, got {count!r}."
+        )
+    return World(n_items, count)
+
+
+def margin_polynomials(
+    where: World, method: Estimator, baseline: Ordinal, loss: Loss
+) -> dict[Order, Polynomial]:
+    """Return the margin at every true ranking as a polynomial in coins.
+
+    Args:
+        where: The world.
+        method: What is to be better.
+        baseline: The ordinal method that it is compared with.
+        loss: Of a ranking and the true one.
+
+    Returns:
+        From each true ranking to the risk of the baseline minus that of the method.
+
+    Examples:
+        >>> from evenhand.lab.estimators import flips, index_order
+        >>> miss = lambda order, truth: int(order != truth)
+        >>> margins = margin_polynomials(world(3, 2), flips, index_order, miss)
+        >>> margins[0, 1, 2]
+        {(): Fraction(-2, 3), ((0, 1, 1, 2),): Fraction(1, 3),
+         ((0, 0, 1, 1),): Fraction(1, 3)}
+    """
+    laws: dict[Edges, CoinLaw] = {}
+    margins = {}
+    for truth in where.truths():
+        parts: list[tuple[Fraction, Polynomial]] = []
+        arising = where.comparisons(truth)
+        share = Fraction(1, len(arising))
+        for edges in arising:
+            known = graph(where.n_items, edges)
+            if edges not in laws:
+                laws[edges] = coin_law(method, known, edges)
+            fixed = ordinal_risk(baseline, known, truth, loss)
+            parts.append((share, {(): fixed}))
+            parts.append((-share, risk(laws[edges], truth, loss)))
+        margins[truth] = combined(parts)
+    return margins
+
+
+def ordinal_risk(
+    method: Ordinal, comparisons: Comparisons, truth: Order, loss: Loss
+) -> Fraction:
+    """Return the expected loss of an ordinal method given the comparisons.
+
+    Examples:
+        >>> from evenhand.lab.estimators import uniform
+        >>> miss = lambda order, truth: int(order != truth)
+        >>> ordinal_risk(uniform, graph(3, ((0, 1),)), (0, 1, 2), miss)
+        Fraction(2, 3)
+    """
+    law = as_law(method(comparisons))
+    return sum((mass * loss(order, truth) for order, mass in law.items()), Fraction(0))
+
+
+def evaluated(margins: Mapping[Order, Polynomial], first: First) -> Margin:
+    """Return margins as a function of the true ranking and the scales.
+
+    Examples:
+        >>> table = ((Fraction(0), Fraction(1)), (Fraction(0), Fraction(1)))
+        >>> margin = evaluated({(0, 1): {((0, 0, 1, 1),): Fraction(1)}},
+        ...                    lambda gap: (1 + gap) / 2)
+        >>> margin((0, 1), table)
+        Fraction(1, 1)
+    """
+    return lambda truth, table: evaluate(margins[truth], table, first)
+
+
+def enumerated(
+    where: World, method: Procedure, baseline: Ordinal, loss: Loss
+) -> Margin:
+    """Return the margin of a procedure of one's own, by plain enumeration.
+
+    Args:
+        where: The world.
+        method: From comparisons, scores by (reviewer, item) and a Chance, which makes
+            its random choices, to a ranking.
+        baseline: The ordinal method that it is compared with.
+        loss: Of a ranking and the true one.
+
+    Returns:
+        A function of the true ranking and the scales.
+
+    Examples:
+        >>> from evenhand.lab.estimators import index_order
+        >>> margin = enumerated(world(3, 2), lambda known, scores, chance:
+        ...     index_order(known), index_order, lambda order, truth: order != truth)
+        >>> margin((0, 1, 2), ((Fraction(0), Fraction(1), Fraction(2)),) * 2)
+        Fraction(0, 1)
+    """
+    assigned = where.assignments()
+
+    def margin(truth: Order, table: Table) -> Fraction:
+        place = {item: rank for rank, item in enumerate(truth)}
+        total = Fraction(0)
+        for bundles, probability in assigned.items():
+            put = tuple((a, b) if place[a] < place[b] else (b, a) for a, b in bundles)
+            known = graph(where.n_items, put)
+            scores = {
+                (reviewer, item): table[reviewer][-1 - place[item]]
+                for reviewer, pair in enumerate(bundles)
+                for item in pair
+            }
+            law = outcomes(functools.partial(_ranked, method, known, scores))
+            gain = ordinal_risk(baseline, known, truth, loss)
+            for order, mass in law.items():
+                gain -= mass * loss(order, truth)
+            total += probability * gain
+        return total
+
+    return margin
+
+
+def _ranked(
+    method: Procedure, known: Comparisons, scores: Scores, chance: Chance
+) -> Order:
+    return tuple(int(item) for item in method(known, scores, chance))

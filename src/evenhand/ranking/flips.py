@@ -1,0 +1,316 @@
+"""Algorithm 1: free neighbours of an ordering are settled by biased coins.
+
+Two neighbours that no reviewer put in order may change places without breaking any
+comparison. A coin on one score of each, by two different reviewers, decides; then all
+scores of these two reviewers are retired, so that every coin is fresh.
+
+Which neighbours and reviewers are used depends on the comparisons and on chance, never
+on the size of a score. So they are chosen first, and all coins are flipped afterwards.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from evenhand._kernels.ranking import choose_flips
+from evenhand._outcomes import HALF
+from evenhand._randomness import Stream, below, uniforms
+from evenhand.ab.weights import GapWeight, odd
+from evenhand.posets.comparisons import Comparisons, compared
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from evenhand._outcomes import Chance
+    from evenhand.ratings import Ratings
+
+Score = TypeVar("Score", float, "Fraction")
+SCANS = ("paper", "parity")
+
+
+@dataclass(frozen=True, slots=True)
+class Coin:
+    """One coin that settled the order of two items.
+
+    Attributes:
+        items: Codes of the two items, in the order they had before.
+        p_first: Probability that the first one stays first.
+        kept: Whether it did.
+        reviewers: Codes of the reviewers whose scores were used for the two.
+    """
+
+    items: tuple[int, int]
+    p_first: float
+    kept: bool
+    reviewers: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Reviews:
+    """Scores grouped by item, as the kernels take them.
+
+    Attributes:
+        starts: Where each item's ratings begin, and the end.
+        reviewers: Reviewer of each rating, increasing within an item.
+        scores: Score of each rating.
+        n_reviewers: Number of reviewers.
+    """
+
+    starts: NDArray[np.int64]
+    reviewers: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    n_reviewers: int
+
+
+def by_item(ratings: Ratings) -> Reviews:
+    """Group scores by item.
+
+    Raises:
+        RatingsError: If there are no scores.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> by_item(Ratings(["a", "a", "b"], [1, 2, 1], [5, 4, 3])).reviewers.tolist()
+        [0, 1, 0]
+    """
+    starts, rows = ratings.by_item()
+    return Reviews(
+        starts,
+        ratings.reviewer_codes[rows],
+        ratings.scores[rows],
+        ratings.n_reviewers,
+    )
+
+
+def scan_from(scan: str, source: Stream) -> tuple[int, int]:
+    """Return where a scan begins and how it moves on from neighbours not free.
+
+    "paper" looks at every position in turn. "parity" looks at the first and second, the
+    third and fourth, ... items only, or leaves out the first item, by a fair coin; so
+    which neighbours are looked at does not depend on the ordering.
+
+    Examples:
+        >>> from evenhand._randomness import stream
+        >>> scan_from("paper", stream(7, "scan"))
+        (0, 1)
+    """
+    return (0, 1) if scan == "paper" else (below(source, 2), 2)
+
+
+def flip_neighbours(
+    ratings: Ratings,
+    order: NDArray[np.int64],
+    weight: GapWeight,
+    source: Stream,
+    *,
+    scan: tuple[int, int] = (0, 1),
+) -> tuple[NDArray[np.int64], tuple[Coin, ...]]:
+    """Settle the free neighbours of an ordering by coins on their scores.
+
+    Args:
+        ratings: Scores.
+        order: A topological ordering of the comparisons, item codes best first.
+        weight: How a gap in scores weighs.
+        source: Where chance comes from; two uniforms for each position.
+        scan: What `scan_from` returns.
+
+    Returns:
+        The new ordering and the coins, by position.
+
+    Raises:
+        RatingsError: If there are no scores.
+
+    References:
+        Wang and Shah (2019), Algorithm 1 and Appendix C.
+
+    Examples:
+        >>> from evenhand._randomness import stream
+        >>> from evenhand.ab.weights import rational
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a", "b"], ["x", "y"], [1, 4])
+        >>> _, coins = flip_neighbours(
+        ...     ratings, np.array([0, 1]), rational(), stream(7, "flips"))
+        >>> coins[0].items, coins[0].p_first
+        ((0, 1), 0.125)
+    """
+    reviews = by_item(ratings)
+    units = uniforms(source, (len(order), 2))
+    positions, ones, others = choose_flips(
+        order,
+        scan,
+        (reviews.starts, reviews.reviewers, reviews.scores),
+        reviews.n_reviewers,
+        units[:, 0].copy(),
+    )
+    items = np.stack([order[positions], order[positions + 1]], axis=1)
+    coins = toss(reviews, items, (ones, others), weight, units[positions, 1])
+    after = order.copy()
+    swapped = positions[[not coin.kept for coin in coins]]
+    after[swapped], after[swapped + 1] = order[swapped + 1], order[swapped]
+    return after, coins
+
+
+def toss(
+    reviews: Reviews,
+    items: NDArray[np.int64],
+    rows: tuple[NDArray[np.int64], NDArray[np.int64]],
+    weight: GapWeight,
+    units: NDArray[np.float64],
+) -> tuple[Coin, ...]:
+    """Flip one coin for each pair of items.
+
+    Args:
+        reviews: Scores by item.
+        items: Two item codes a row.
+        rows: Ratings to be used for the first items and for the second ones.
+        weight: How a gap in scores weighs.
+        units: One uniform for each coin.
+
+    Returns:
+        The coins.
+
+    Examples:
+        >>> from evenhand.ab.weights import rational
+        >>> reviews = Reviews(np.array([0, 1, 2]), np.array([0, 1]),
+        ...                   np.array([1.0, 4.0]), 2)
+        >>> rows = (np.array([0]), np.array([1]))
+        >>> toss(reviews, np.array([[0, 1]]), rows, rational(), np.array([0.2]))
+        (Coin(items=(0, 1), p_first=0.125, kept=False, reviewers=(0, 1)),)
+    """
+    ones, others = rows
+    with np.errstate(over="ignore"):
+        gaps = reviews.scores[ones] - reviews.scores[others]
+    p_first = odd(weight, gaps)
+    people = np.stack([reviews.reviewers[ones], reviews.reviewers[others]], axis=1)
+    columns = (items, p_first, units < p_first, people)
+    return tuple(
+        Coin((a, b), p, kept, (one, other))
+        for (a, b), p, kept, (one, other) in zip(
+            *(column.tolist() for column in columns), strict=True
+        )
+    )
+
+
+def flips_program(
+    comparisons: Comparisons,
+    scores: Mapping[tuple[int, int], Score],
+    order: Sequence[int],
+    first: Callable[[Score], Fraction],
+    *,
+    scan: str = "paper",
+) -> Callable[[Chance], tuple[int, ...]]:
+    """Return Algorithm 1 as a procedure whose exact law can be worked out.
+
+    Args:
+        comparisons: Who was put above whom.
+        scores: From (reviewer, item) to the score.
+        order: A topological ordering, item codes best first.
+        first: From the gap in scores to the probability that the first of two
+            neighbours stays first.
+        scan: "paper" or "parity".
+
+    Returns:
+        A procedure for `outcomes`, with the new ordering as its result.
+
+    Examples:
+        >>> from fractions import Fraction
+        >>> from evenhand._outcomes import outcomes
+        >>> from evenhand.posets.comparisons import from_edges
+        >>> scores = {(0, 0): Fraction(1), (1, 1): Fraction(3)}
+        >>> outcomes(flips_program(
+        ...     from_edges(2, [], []), scores, [0, 1], lambda gap: (3 + gap) / 6))
+        {(0, 1): Fraction(1, 6), (1, 0): Fraction(5, 6)}
+    """
+    reviewers = reviewers_of(scores, comparisons.n_items)
+
+    def program(chance: Chance) -> tuple[int, ...]:
+        start, step = 0, 1
+        if scan == "parity":
+            start, step = (0 if chance.coin(HALF) else 1), 2
+        chosen = choose_plainly(
+            comparisons,
+            reviewers,
+            order,
+            (start, step),
+            lambda _, count: chance.pick(count),
+        )
+        after = list(order)
+        for position, one, other in chosen:
+            a, b = order[position], order[position + 1]
+            if not chance.coin(first(scores[one, a] - scores[other, b])):
+                after[position], after[position + 1] = b, a
+        return tuple(after)
+
+    return program
+
+
+def choose_plainly(
+    comparisons: Comparisons,
+    reviewers: Sequence[Sequence[int]],
+    order: Sequence[int],
+    scan: tuple[int, int],
+    pick: Callable[[int, int], int],
+) -> list[tuple[int, int, int]]:
+    """Choose neighbours and reviewers as the kernel does, but with any kind of chance.
+
+    Args:
+        comparisons: Who was put above whom.
+        reviewers: Reviewers of each item, increasing.
+        order: A topological ordering, item codes best first.
+        scan: Position of the first two neighbours, and how far to go on from two that
+            are not free.
+        pick: From a position and a number of pairs to the number of one pair.
+
+    Returns:
+        Position of the first of each two neighbours, and the reviewer for each.
+
+    Examples:
+        >>> from evenhand.posets.comparisons import from_edges
+        >>> choose_plainly(
+        ...     from_edges(2, [], []), [[4, 5], [5]], [0, 1], (0, 1), lambda *_: 0)
+        [(0, 4, 5)]
+    """
+    retired: set[int] = set()
+    chosen = []
+    position, step = scan
+    while position + 1 < len(order):
+        a, b = order[position], order[position + 1]
+        pairs = (
+            []
+            if compared(comparisons, a, b)
+            else [
+                (one, other)
+                for one in reviewers[a]
+                for other in reviewers[b]
+                if one != other and not retired & {one, other}
+            ]
+        )
+        if not pairs:
+            position += step
+            continue
+        one, other = pairs[pick(position, len(pairs))]
+        retired |= {one, other}
+        chosen.append((position, one, other))
+        position += 2
+    return chosen
+
+
+def reviewers_of(
+    scores: Mapping[tuple[int, int], object], n_items: int
+) -> list[list[int]]:
+    """List the reviewers of each item, increasing.
+
+    Examples:
+        >>> reviewers_of({(3, 0): 1.0, (2, 0): 5.0}, 2)
+        [[2, 3], []]
+    """
+    reviewers: list[list[int]] = [[] for _ in range(n_items)]
+    for reviewer, item in sorted(scores):
+        reviewers[item].append(reviewer)
+    return reviewers

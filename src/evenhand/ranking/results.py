@@ -1,0 +1,215 @@
+"""What a ranking says: the order, a row for each item, and every coin."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING
+
+from evenhand._results import Json, Label, Notice, tail
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+SCHEMA = "evenhand.rank/1"
+SHOWN = 20
+HEAD = ("rank", "item", "reviews", "mean score", "spread")
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """One coin that settled the order of two items.
+
+    Attributes:
+        items: The two items, in the order that the start gave them.
+        p_first: Probability with which the coin puts items[0] first.
+        first: The item that it put first.
+        reviewers: The reviewers whose scores of items[0] and of items[1] it used.
+    """
+
+    items: tuple[Label, Label]
+    p_first: float
+    first: Label
+    reviewers: tuple[Label, Label]
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the fields as plain values."""
+        return {
+            "items": list(self.items),
+            "p_first": self.p_first,
+            "first": self.first,
+            "reviewers": list(self.reviewers),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RankedItem:
+    """One item of a ranking; fields that the method does not give are None.
+
+    Attributes:
+        item: Label.
+        rank: Place in the order, 1 is best.
+        bucket: Number of the group of items that the method holds for equal.
+        mean_rank: Rank averaged over all orders that respect the comparisons.
+        reviews: Number of ratings that the item got.
+        rank_low: Best rank that the comparisons allow.
+        rank_high: Worst rank that the comparisons allow.
+        p_top: Share of the orders in which the item is among the best.
+        mean_score: Plain mean of its scores.
+        spread: Sample standard deviation of its scores.
+    """
+
+    item: Label
+    rank: int
+    bucket: int | None
+    mean_rank: float | None
+    reviews: int
+    rank_low: int | None
+    rank_high: int | None
+    p_top: float | None
+    mean_score: float | None
+    spread: float | None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Ranking:
+    """Items from best to worst, and how that came about.
+
+    Attributes:
+        order: Item labels, best first.
+        items: A row for each item, in that order.
+        draws: Every coin that was flipped.
+        method: Name of the method.
+        parameters: The options that it used.
+        seed: What repeats the run.
+        data: Sizes and hash of the ratings.
+        notices: What the reader must know.
+        certificate: What the result may claim, None for now.
+        rho: Share of the reviewers' offsets, None for now.
+        eta_price: Price of overturned neighbours, None for now.
+    """
+
+    order: tuple[Label, ...]
+    items: tuple[RankedItem, ...]
+    draws: tuple[Draw, ...]
+    method: str
+    parameters: Mapping[str, Json]
+    seed: int
+    data: Mapping[str, Json]
+    notices: tuple[Notice, ...]
+    certificate: None = None
+    rho: float | None = None
+    eta_price: float | None = None
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the result's JSON as plain values.
+
+        Examples:
+            >>> Ranking(("x",), (), (), "mean", {}, 7, {}, ()).to_dict()["schema"]
+            'evenhand.rank/1'
+        """
+        closing = tail(
+            method=self.method,
+            parameters=self.parameters,
+            seed=self.seed,
+            data=self.data,
+            notices=self.notices,
+        )
+        return {
+            "schema": SCHEMA,
+            "order": list(self.order),
+            "items": self.rows(),
+            "rho": self.rho,
+            "eta_price": self.eta_price,
+            "draws": [draw.to_dict() for draw in self.draws],
+            **closing,
+        }
+
+    def rows(self) -> list[dict[str, Json]]:
+        """Return one plain row for each item, best first.
+
+        Examples:
+            >>> row = RankedItem("x", 1, None, None, 2, None, None, None, 7.5, 0.5)
+            >>> Ranking(("x",), (row,), (), "mean", {}, 7, {}, ()).rows()[0]["reviews"]
+            2
+        """
+        return [asdict(row) for row in self.items]
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return the rows as a polars dataframe.
+
+        Examples:
+            >>> row = RankedItem("x", 1, None, None, 2, None, None, None, 7.5, 0.5)
+            >>> Ranking(("x",), (row,), (), "mean", {}, 7, {}, ()).to_frame().shape
+            (1, 10)
+        """
+        import polars as pl  # noqa: PLC0415 - few users ask for a frame
+
+        types = {"rank": pl.Int64, "bucket": pl.Int64, "reviews": pl.Int64}
+        types |= {"rank_low": pl.Int64, "rank_high": pl.Int64}
+        small = all(isinstance(item, int) and abs(item) < 2**63 for item in self.order)
+        frame = pl.DataFrame(
+            [
+                row if small else {**row, "item": str(row["item"])}
+                for row in self.rows()
+            ],
+            schema={
+                field.name: types.get(field.name, pl.Float64)
+                for field in fields(RankedItem)
+            }
+            | {"item": pl.Int64 if small else pl.String},
+        )
+        return frame.select(field.name for field in fields(RankedItem))
+
+    def __repr__(self) -> str:
+        table = [HEAD, *(_cells(row) for row in self.items[:SHOWN])]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        lines = [self._title()]
+        for cells in table:
+            line = [
+                cell.rjust(width) for cell, width in zip(cells, widths, strict=True)
+            ]
+            line[1] = cells[1].ljust(widths[1])
+            lines.append("  ".join(line))
+        if len(self.items) > SHOWN:
+            lines.append(f"and {len(self.items) - SHOWN} more")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Return an HTML table for notebooks, with all labels escaped.
+
+        Examples:
+            >>> row = RankedItem("<b>", 1, None, None, 2, None, None, None, 7.5, 0.5)
+            >>> shown = Ranking(("<b>",), (row,), (), "mean", {}, 7, {}, ())
+            >>> "<b>" in shown._repr_html_()
+            False
+        """
+        head = "".join(f"<th>{name}</th>" for name in HEAD)
+        body = "".join(
+            "<tr>"
+            + "".join(f"<td>{html.escape(cell)}</td>" for cell in _cells(row))
+            + "</tr>"
+            for row in self.items
+        )
+        caption = f"<caption>{html.escape(self._title())}</caption>"
+        return (
+            f"<table>{caption}<thead><tr>{head}</tr></thead>"
+            f"<tbody>{body}</tbody></table>"
+        )
+
+    def _title(self) -> str:
+        coins = "1 coin" if len(self.draws) == 1 else f"{len(self.draws)} coins"
+        return f"Ranking by {self.method}, {coins}, seed {self.seed}"
+
+
+def _cells(row: RankedItem) -> tuple[str, ...]:
+    label = str(row.item)
+    return (
+        str(row.rank),
+        label if label.isprintable() else repr(label)[1:-1],
+        str(row.reviews),
+        "" if row.mean_score is None else f"{row.mean_score:.3g}",
+        "" if row.spread is None else f"{row.spread:.3g}",
+    )

@@ -1,0 +1,206 @@
+"""Two scores, one coin: both forms of the canonical estimator."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand import OptionError, RatingsError
+from evenhand.ab import weights
+from evenhand.ab.canonical import (
+    Decision,
+    decide,
+    decide_by_threshold,
+    first_probability,
+    switching,
+    threshold,
+    threshold_probability,
+)
+
+numbers = st.fractions(min_value=-50, max_value=50, max_denominator=20)
+chances = st.fractions(min_value=Fraction(1, 100), max_value=Fraction(99, 100))
+EXACT = [
+    weights.rational(Fraction(2, 3)),
+    weights.linear(200),
+    weights.offset(Fraction(1, 3), weights.rational(2)),
+]
+
+
+def exact(value: object) -> Fraction:
+    assert isinstance(value, Fraction)
+    return value
+
+
+def test_higher_score_is_first_with_half_of_one_plus_the_weight() -> None:
+    table = [[3.0, 2.0], [2.0, 3.0], [1.0, 1.0], [4.0, 1.0]]
+    assert first_probability(table).tolist() == [0.75, 0.25, 0.5, 0.875]
+
+
+def test_leading_axes_are_kept() -> None:
+    assert first_probability(np.zeros((3, 4, 2))).shape == (3, 4)
+    assert first_probability(np.zeros((0, 2))).shape == (0,)
+
+
+def test_differences_beyond_floats_give_probability_one() -> None:
+    assert first_probability([1e308, -1e308]) == 1.0
+    assert first_probability([-1e308, 1e308], weight="exponential") == 0.0
+
+
+@given(first=numbers, second=numbers)
+def test_a_threshold_with_law_w_is_the_canonical_estimator_exactly(
+    first: Fraction, second: Fraction
+) -> None:
+    for weight in EXACT:
+        by_coin = exact(first_probability([first, second], weight=weight))
+        by_threshold = exact(threshold_probability([first, second], weight))
+        assert by_coin == by_threshold
+
+
+@given(gap=numbers, u=chances)
+def test_the_difference_exceeds_the_threshold_iff_u_is_below_w(
+    gap: Fraction, u: Fraction
+) -> None:
+    for weight in EXACT:
+        drawn = exact(threshold(weight, u))
+        below = exact(first_probability([gap, Fraction(0)], weight=weight))
+        if drawn != gap:
+            assert (gap > drawn) == (u < below)
+
+
+@pytest.mark.parametrize(
+    "weight",
+    [
+        weights.rational(3),
+        weights.sigmoid(2),
+        weights.linear(7),
+        weights.exponential(0.5),
+        weights.offset(0.2, weights.exponential(2)),
+        weights.as_weight(math.tanh),
+        weights.offset(0.2, weights.as_weight(math.tanh)),
+    ],
+    ids=repr,
+)
+def test_threshold_is_the_quantile_of_w(weight: weights.GapWeight) -> None:
+    u = np.linspace(0.001, 0.999, 999)
+    drawn = threshold(weight, u)
+    jump = float(weight(0.0))
+    inside = np.abs(2 * u - 1) <= jump
+    assert (drawn[inside] == 0).all()
+    np.testing.assert_allclose(
+        weights.odd(weight, drawn[~inside]), u[~inside], atol=1e-12
+    )
+
+
+def test_threshold_is_infinite_where_the_weight_stays_below() -> None:
+    half = weights.as_weight(lambda gap: 0.5 * gap / (1 + gap))
+    assert threshold(half, [0.1, 0.625, 0.9]).tolist() == pytest.approx(
+        [-math.inf, 1.0, math.inf]
+    )
+    assert threshold(None, [0.0, 1.0]).tolist() == [-math.inf, math.inf]
+    assert threshold("linear:4", [0.0, 1.0]).tolist() == [-4.0, 4.0]
+
+
+def test_threshold_golden_numbers() -> None:
+    """By hand: W(1) = 3/4 for rational(1), W(-3) = 1/8, W(2) = 0.7 for linear(5)."""
+    assert exact(threshold("rational", Fraction(3, 4))) == 1
+    assert exact(threshold("rational", Fraction(1, 8))) == -3
+    assert exact(threshold("linear:5", Fraction(7, 10))) == 2
+    assert exact(threshold("offset:0.5", Fraction(3, 4))) == 0
+
+
+def test_switching_function_is_one_minus_w() -> None:
+    switch = switching("rational")
+    assert exact(switch(Fraction(1))) == Fraction(1, 4)
+    assert switch([-3.0, 0.0, 3.0]).tolist() == [0.875, 0.5, 0.125]
+
+
+def test_threshold_with_atoms_uses_a_fair_coin_at_equality() -> None:
+    die = scipy.stats.randint(1, 7)
+    table = [[3.0, 0.0], [3.5, 0.0], [9.0, 0.0], [0.0, 1.0]]
+    np.testing.assert_allclose(
+        threshold_probability(table, die), [2.5 / 6, 3 / 6, 1, 0], atol=1e-15
+    )
+
+
+def test_a_step_function_is_its_own_left_limit_just_below() -> None:
+    def step(z: float) -> float:
+        return 1.0 if z >= 2 else 0.0
+
+    table = [[1.0, 0.0], [2.0, 0.0], [3.0, 0.0]]
+    assert threshold_probability(table, step).tolist() == [0.0, 0.5, 1.0]
+
+
+def test_left_limits_can_be_given() -> None:
+    def at(z: float) -> Fraction:
+        return Fraction(int(z >= 2))
+
+    def before(z: float) -> Fraction:
+        return Fraction(int(z > 2))
+
+    pair = [Fraction(2), Fraction(0)]
+    half = threshold_probability(pair, at, left=before)
+    assert exact(half) == Fraction(1, 2)
+    assert threshold_probability([2.0, 0.0], at, left=before) == 0.5
+
+
+def test_continuous_distributions_give_their_distribution_function() -> None:
+    value = threshold_probability([0.3, 1.0], scipy.stats.norm(loc=1, scale=2))
+    assert value == scipy.stats.norm(1, 2).cdf(-0.7)
+
+
+def test_one_coin_decides_both_forms_alike() -> None:
+    weight = weights.rational()
+    for seed in range(50):
+        assert decide([2.0, 1.5], rng=seed) == decide_by_threshold(
+            [2.0, 1.5], weight, rng=seed
+        )
+
+
+def test_the_same_seed_gives_the_same_decision() -> None:
+    def winners() -> list[int]:
+        return [decide([1, 1], rng=seed).winner for seed in range(64)]
+
+    assert winners() == winners()
+    assert set(winners()) == {0, 1}
+
+
+def test_decision_prints_and_converts() -> None:
+    decision = Decision(1, 0.25, -1.0)
+    assert repr(decision) == "item 1 (p_first=0.250, gap=-1)"
+    assert decision.to_dict() == {"winner": 1, "p_first": 0.25, "gap": -1.0}
+
+
+def test_frequency_of_decisions_matches_the_probability() -> None:
+    # Five standard errors: a correct build fails for one seed in 1.7 million.
+    n, p = 4000, 0.875
+    seeds = np.random.SeedSequence(2019).spawn(n)
+    wins = sum(decide([4, 1], rng=seed).winner == 0 for seed in seeds)
+    assert abs(wins / n - p) < 5 * math.sqrt(p * (1 - p) / n)
+
+
+def test_bad_scores_are_named() -> None:
+    with pytest.raises(RatingsError, match=r"must be finite, got nan at index \(1,"):
+        decide([3.0, math.nan])
+    with pytest.raises(RatingsError, match=r"in the last axis, got shape \(3"):
+        first_probability([1, 2, 3])
+    with pytest.raises(RatingsError, match=r"last axis, got shape \(\)"):
+        first_probability(1.0)
+    with pytest.raises(RatingsError, match=r"decide once, got shape \(3, 2\)"):
+        decide(np.zeros((3, 2)))
+
+
+def test_bad_distributions_are_named() -> None:
+    with pytest.raises(OptionError, match=r"a distribution function, got .*2\.0"):
+        threshold_probability([1.0, 0.0], lambda _: 2.0)
+    with pytest.raises(OptionError, match=r"got .*0\.2.* at 1\.0 and .*0\.9"):
+        threshold_probability([1.0, 0.0], lambda _: 0.2, left=lambda _: 0.9)
+    with pytest.raises(OptionError, match=r"distribution function.* got 3\."):
+        threshold_probability([1.0, 0.0], 3)  # type: ignore[arg-type]  # a user's mistake
+    with pytest.raises(OptionError, match=r"u must be in \[0, 1\], got 1\.5"):
+        threshold(None, 1.5)
+    with pytest.raises(OptionError, match=r"for an exact threshold, got 0 or 1"):
+        threshold(None, Fraction(1))

@@ -1,0 +1,308 @@
+"""Gap weights: formulas, exactness, limits of floats, and what is refused."""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand import OptionError, RatingsError
+from evenhand.ab import weights
+from evenhand.ab.weights import GapWeight, as_weight, odd, resolved
+
+BUILT_IN = [
+    weights.rational(),
+    weights.rational(2.5),
+    weights.sigmoid(0.5),
+    weights.linear(1e9),
+    weights.exponential(3),
+    weights.offset(0.3, weights.rational(2)),
+    weights.offset(0.3, weights.sigmoid()),
+]
+UNBOUNDED = [weight for weight in BUILT_IN if weight.limit is None]
+gaps = st.fractions(min_value=0, max_value=1000, max_denominator=50)
+
+
+def exact(value: object) -> Fraction:
+    assert isinstance(value, Fraction)
+    return value
+
+
+def test_rational_is_gamma_gap_over_one_plus_gamma_gap() -> None:
+    assert exact(weights.rational(Fraction(2, 3))(Fraction(9, 2))) == Fraction(3, 4)
+
+
+def test_sigmoid_is_a_half_at_gap_zero() -> None:
+    np.testing.assert_allclose(
+        weights.sigmoid(2)([0.0, 2.0, 4.0]),
+        [0.5, 1 / (1 + math.exp(-1)), 1 / (1 + math.exp(-2))],
+        rtol=1e-15,
+    )
+
+
+def test_linear_is_the_share_of_the_declared_range() -> None:
+    assert exact(weights.linear(Fraction(5, 2))(Fraction(1))) == Fraction(2, 5)
+    assert weights.linear(4)([1.0, 4.0]).tolist() == [0.25, 1.0]
+
+
+def test_exponential_is_one_minus_exp() -> None:
+    assert weights.exponential(4)(2.0) == pytest.approx(1 - math.exp(-0.5), abs=1e-15)
+
+
+def test_offset_squeezes_the_base_into_c_to_one() -> None:
+    weight = weights.offset(Fraction(1, 5), weights.rational(3))
+    assert exact(weight(Fraction(0))) == Fraction(1, 5)
+    assert exact(weight(Fraction(1))) == Fraction(1, 5) + Fraction(4, 5) * Fraction(
+        3, 4
+    )
+
+
+@pytest.mark.parametrize("weight", BUILT_IN, ids=repr)
+def test_every_weight_increases_and_stays_in_range(weight: GapWeight) -> None:
+    values = weight(np.linspace(0, 8, 101))
+    assert (np.diff(values) > 0).all()
+    assert values[0] >= 0
+    assert values[-1] < 1
+
+
+@given(gap=gaps)
+def test_floats_agree_with_fractions(gap: Fraction) -> None:
+    for weight in (
+        weights.rational(Fraction(3, 7)),
+        weights.linear(1000),
+        weights.offset(Fraction(1, 4), weights.rational(2)),
+        weights.offset(Fraction(1, 4), weights.linear(2000)),
+    ):
+        assert weight(float(gap)) == pytest.approx(float(exact(weight(gap))), abs=1e-15)
+
+
+def test_a_float_parameter_is_exact_on_fractions_too() -> None:
+    value = exact(weights.rational(0.1)(Fraction(1)))
+    assert value == Fraction(0.1) / (1 + Fraction(0.1))
+
+
+def test_weights_without_exact_form_answer_fractions_with_floats() -> None:
+    value = weights.offset(Fraction(1, 2), weights.exponential())(Fraction(1))
+    assert value == pytest.approx(1 - math.exp(-1) / 2)
+    assert not isinstance(value, Fraction)
+
+
+@pytest.mark.parametrize("weight", UNBOUNDED, ids=repr)
+def test_huge_gaps_reach_the_limit_without_a_warning(weight: GapWeight) -> None:
+    assert weight([1e308, math.inf]).tolist() == [1.0, 1.0]
+    assert odd(weight, [-math.inf, -1e308, 1e308]).tolist() == [0.0, 0.0, 1.0]
+
+
+def test_a_steep_weight_at_a_huge_gap_does_not_overflow() -> None:
+    assert weights.rational(1e300)(1e300) == 1.0
+    assert weights.exponential(1e-300)(1e300) == 1.0
+
+
+@pytest.mark.parametrize("weight", BUILT_IN, ids=repr)
+def test_odd_extension_is_symmetric_to_the_last_bit(weight: GapWeight) -> None:
+    differences = np.linspace(-9, 9, 1001)
+    np.testing.assert_array_equal(
+        odd(weight, -differences), 1 - odd(weight, differences)
+    )
+    assert odd(weight, 0.0) == 0.5
+
+
+@given(gap=gaps)
+def test_odd_extension_on_fractions(gap: Fraction) -> None:
+    weight = weights.offset(Fraction(1, 2), weights.rational())
+    up, down = exact(odd(weight, gap)), exact(odd(weight, -gap))
+    assert up + down == 1
+    if gap == 0:
+        assert up == Fraction(1, 2)
+    else:
+        assert up == (1 + Fraction(1, 2) + Fraction(1, 2) * gap / (1 + gap)) / 2
+
+
+def test_odd_extension_keeps_the_shape_of_an_object_array() -> None:
+    table = np.array([[Fraction(1), Fraction(-1)], [Fraction(0), Fraction(3)]])
+    expected = [[Fraction(3, 4), Fraction(1, 4)], [Fraction(1, 2), Fraction(7, 8)]]
+    assert odd(weights.rational(), table).tolist() == expected
+
+
+def test_a_gap_beyond_the_range_is_named_with_the_range() -> None:
+    with pytest.raises(OptionError, match=r"range 10 .* got 10\.5\. Declare"):
+        weights.linear(10)([3.0, 10.5])
+    with pytest.raises(OptionError, match=r"within the range 10 .* got 21/2"):
+        odd(weights.offset(0.1, weights.linear(10)), Fraction(-21, 2))
+
+
+def test_the_rounding_of_a_difference_is_not_beyond_the_range() -> None:
+    gap = 0.4 - 0.1
+    assert gap > 0.3
+    assert weights.linear(0.3)(gap) == 1.0
+
+
+def test_resolution_of_rational_ends_where_theory_says() -> None:
+    weight = weights.rational()
+    probability = odd(weight, 1e8)
+    assert probability == odd(weight, 1e8 + 1)
+    assert resolved(weight, [1e7, 1e8, -1e7, -1e8]).tolist() == [True, False] * 2
+    assert odd(weight, 1e16) == 1.0
+    assert not resolved(weight, 1e16)
+    assert not resolved(weight, math.inf)
+
+
+def test_resolution_depends_on_the_step_that_should_count() -> None:
+    assert resolved(weights.rational(), 1e8, step=1e4)
+    assert not resolved(weights.rational(), 1e3, step=1e-12)
+
+
+def test_a_linear_weight_is_resolved_up_to_its_range() -> None:
+    assert resolved(weights.linear(10), [0.0, 9.5, 10.0]).tolist() == [True] * 3
+    assert not resolved(weights.linear(1e30), 1e29)
+
+
+def test_json_keeps_integers_and_turns_fractions_into_floats() -> None:
+    weight = weights.offset(Fraction(1, 4), weights.linear(10))
+    assert weight.to_dict() == {
+        "name": "offset",
+        "parameters": {
+            "c": 0.25,
+            "base": {
+                "name": "linear",
+                "parameters": {"range": 10},
+                "checked_on_grid": False,
+            },
+        },
+        "checked_on_grid": False,
+    }
+    assert repr(weight) == "offset(c=0.25, base=linear(range=10))"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("rational", "rational(gamma=1)"),
+        ("rational:2", "rational(gamma=2)"),
+        ("sigmoid:0.5", "sigmoid(scale=0.5)"),
+        ("linear:10", "linear(range=10)"),
+        ("exponential:1", "exponential(scale=1)"),
+        ("offset:0.3:rational:1", "offset(c=0.3, base=rational(gamma=1))"),
+        ("offset:0.3", "offset(c=0.3, base=rational(gamma=1))"),
+        ("offset:0.3:offset:0.2:linear:5", None),
+    ],
+)
+def test_weights_can_be_written_as_text(text: str, shown: str | None) -> None:
+    nested = "offset(c=0.3, base=offset(c=0.2, base=linear(range=5)))"
+    assert repr(as_weight(text)) == (shown or nested)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("ratoinal", r"unknown weight 'ratoinal', did you mean 'rational'\?"),
+        ("linear", r"weight linear must have one parameter, got 'linear'\. Write"),
+        ("rational:1:2", r"must have one parameter, got 'rational:1:2'"),
+        ("rational:x", r"parameter must be a number, got 'x' in 'rational:x'"),
+        ("offset", r"weight offset must have c, got 'offset'"),
+        ("offset:1", r"c must be at least 0 and below 1, got 1"),
+        ("rational:0", r"gamma must be above 0, got 0"),
+        ("sigmoid:-1", r"scale must be above 0, got -1"),
+        ("exponential:inf", r"scale must be finite, got inf"),
+        ("linear:nan", r"range must be finite, got nan"),
+    ],
+)
+def test_bad_text_is_refused_in_words(text: str, words: str) -> None:
+    with pytest.raises(OptionError, match=words):
+        as_weight(text)
+
+
+def test_bad_parameters_are_refused_in_words() -> None:
+    with pytest.raises(OptionError, match=r"gamma must be a number, got '2'"):
+        weights.rational("2")  # type: ignore[arg-type]  # a user's mistake
+    with pytest.raises(OptionError, match=r"gamma must be a number, got True"):
+        weights.rational(True)  # noqa: FBT003 - a user's mistake
+    with pytest.raises(OptionError, match=r"weight must be a name.* got 5\. Known"):
+        as_weight(5)  # type: ignore[arg-type]  # a user's mistake
+    with pytest.raises(OptionError, match=r"c must be at least 0 .* got -0\.1"):
+        weights.offset(-0.1)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda gap: gap / (2 + gap),
+        np.tanh,
+        math.tanh,
+        math.erf,
+        lambda gap: 0.0 if gap == 0 else 0.5 + 0.5 * gap / (1 + gap),
+        lambda gap: 0.5 * (1 - math.exp(-gap)),
+        lambda gap: -np.expm1(-(gap**3)),
+        lambda gap: gap / (1e9 + gap),
+        weights.sigmoid(1e6).function,
+    ],
+)
+def test_increasing_functions_pass_the_grid(function: Callable[[float], float]) -> None:
+    weight = as_weight(function)
+    assert weight.checked_on_grid
+    assert weight.to_dict()["checked_on_grid"] is True
+    assert weight([0.0, 3.0]).shape == (2,)
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (lambda gap: gap / 10, r"in \[0, 1\), got 1\.042 at gap 10\.4\. For scores on"),
+        (lambda gap: gap / (1 + gap) - 0.1, r"in \[0, 1\), got -0\.1 at gap 0"),
+        (lambda _: 0.5, r"strictly increasing, got 0\.5 at gap 1e-09 and 0\.5"),
+        (lambda gap: 1 / (2 + gap), r"strictly increasing"),
+        (
+            lambda gap: np.minimum(gap, 1) * 0.9,
+            r"strictly increasing, got 0\.9 at gap 1",
+        ),
+        (lambda gap: np.minimum(gap, 1), r"strictly increasing, got 1\.0 at gap 1"),
+        (lambda gap: np.maximum(gap - 1, 0) / (1 + gap), r"strictly increasing, got 0"),
+        (lambda _: math.nan, r"in \[0, 1\), got nan at gap 0"),
+        (lambda _: None, r"must return a number for a number, got None at 0\.0"),
+    ],
+)
+def test_other_functions_fail_the_grid(
+    function: Callable[[float], float], words: str
+) -> None:
+    with pytest.raises(OptionError, match=words):
+        as_weight(function)
+
+
+def test_a_function_that_leaves_the_range_later_is_caught_when_used() -> None:
+    weight = as_weight(lambda gap: gap / (1 + gap) if gap < 1e10 else 2.0)
+    assert weight(3.0) == 0.75
+    with pytest.raises(OptionError, match=r"in \[0, 1\), got 2\.0 at gap 100000000000"):
+        weight(1e11)
+
+
+def test_a_function_is_not_asked_beyond_what_it_can_compute() -> None:
+    assert as_weight(lambda gap: gap * gap / (1 + gap * gap))(math.inf) == 1.0
+
+
+def test_an_error_inside_a_function_is_shown_as_it_is() -> None:
+    def broken(_: float) -> float:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        as_weight(broken)
+
+
+def test_offset_of_a_function_says_checked_on_grid() -> None:
+    assert weights.offset(0.1, as_weight(math.tanh)).checked_on_grid
+    assert not weights.offset(0.1).checked_on_grid
+
+
+def test_gaps_must_be_numbers_of_at_least_zero() -> None:
+    with pytest.raises(RatingsError, match=r"gap must be at least 0, got .*-1\.0"):
+        weights.rational()([1.0, -1.0])
+    with pytest.raises(RatingsError, match=r"gap must be finite, got nan at index"):
+        odd(weights.rational(), [1.0, math.nan])
+    with pytest.raises(RatingsError, match=r"gap must be a number, got 'x'"):
+        weights.rational()("x")
+    with pytest.raises(RatingsError, match=r"gap must be a number, got True at index"):
+        weights.rational()(np.array([Fraction(1), True], dtype=object))
+    with pytest.raises(RatingsError, match=r"full table, got rows of unequal length"):
+        weights.rational()([[1.0], [1.0, 2.0]])

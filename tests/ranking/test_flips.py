@@ -1,0 +1,303 @@
+import itertools
+import math
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chi2
+
+from evenhand._kernels.ranking import choose_flips, choose_reviewers
+from evenhand._outcomes import outcomes
+from evenhand._randomness import stream
+from evenhand.ab.weights import odd, rational
+from evenhand.errors import RatingsError
+from evenhand.posets.comparisons import comparisons, from_edges, is_ordering
+from evenhand.posets.orderings import topological_order
+from evenhand.ranking.flips import (
+    by_item,
+    choose_plainly,
+    flip_neighbours,
+    flips_program,
+    scan_from,
+)
+from evenhand.ratings import Ratings
+
+SCANS = [(0, 1), (0, 2), (1, 2)]
+units = st.floats(0, 1, exclude_max=True)
+
+
+def canonical(gap: Fraction) -> Fraction:
+    share = abs(gap) / (1 + abs(gap))
+    return (1 + (share if gap > 0 else -share)) / 2
+
+
+@st.composite
+def ratings_with_ties(draw: st.DrawFn) -> Ratings:
+    """Draw ratings with ties, single reviews, unreviewed items and contradictions."""
+    n_items = draw(st.integers(1, 7))
+    cells = [(j, i) for j in range(draw(st.integers(1, 6))) for i in range(n_items)]
+    seen = draw(st.lists(st.sampled_from(cells), min_size=1, unique=True))
+    scores = draw(st.lists(st.integers(0, 3), min_size=len(seen), max_size=len(seen)))
+    reviewers, items = zip(*seen, strict=True)
+    return Ratings(reviewers, items, scores, all_items=range(n_items))
+
+
+def reviewers_by_item(ratings: Ratings) -> list[list[int]]:
+    found: list[list[int]] = [[] for _ in ratings.item_labels]
+    for reviewer, item in zip(
+        ratings.reviewer_codes.tolist(), ratings.item_codes.tolist(), strict=True
+    ):
+        found[item].append(reviewer)
+    return found
+
+
+@given(ratings_with_ties(), st.data(), st.sampled_from(SCANS))
+def test_the_kernel_chooses_what_the_plain_version_chooses(
+    ratings: Ratings, data: st.DataObject, scan: tuple[int, int]
+) -> None:
+    n = ratings.n_items
+    order = data.draw(st.permutations(range(n)))
+    draws = data.draw(st.lists(units, min_size=n, max_size=n))
+    reviews = by_item(ratings)
+    positions, ones, others = choose_flips(
+        np.array(order, dtype=np.int64),
+        scan,
+        (reviews.starts, reviews.reviewers, reviews.scores),
+        reviews.n_reviewers,
+        np.array(draws),
+    )
+    chosen = zip(
+        positions.tolist(),
+        reviews.reviewers[ones].tolist(),
+        reviews.reviewers[others].tolist(),
+        strict=True,
+    )
+    assert list(chosen) == choose_plainly(
+        comparisons(ratings),
+        reviewers_by_item(ratings),
+        order,
+        scan,
+        lambda position, count: int(draws[position] * count),
+    )
+    for rows, shift in ((ones, 0), (others, 1)):
+        for row, position in zip(rows.tolist(), positions.tolist(), strict=True):
+            item = order[position + shift]
+            assert reviews.starts[item] <= row < reviews.starts[item + 1]
+
+
+@given(ratings_with_ties(), st.data())
+def test_the_kernel_for_given_pairs_numbers_reviewers_like_a_plain_list(
+    ratings: Ratings, data: st.DataObject
+) -> None:
+    reviews = by_item(ratings)
+    people = reviewers_by_item(ratings)
+    graph = comparisons(ratings)
+    choices = {
+        (a, b): [(r, s) for r in people[a] for s in people[b] if r != s]
+        for a, b in itertools.permutations(range(ratings.n_items), 2)
+        if choose_plainly(graph, people, [a, b], (0, 1), lambda *_: 0)
+    }
+    pairs = np.array(list(choices), dtype=np.int64).reshape(-1, 2)
+    draws = data.draw(st.lists(units, min_size=len(pairs), max_size=len(pairs)))
+    ones, others = choose_reviewers(
+        pairs[:, 0].copy(),
+        pairs[:, 1].copy(),
+        (reviews.starts, reviews.reviewers, reviews.scores),
+        reviews.n_reviewers,
+        np.array(draws, dtype=np.float64),
+    )
+    for index, (pair, listed) in enumerate(choices.items()):
+        expected = listed[int(draws[index] * len(listed))]
+        rows = (int(ones[index]), int(others[index]))
+        assert tuple(int(reviews.reviewers[row]) for row in rows) == expected
+        for row, item in zip(rows, pair, strict=True):
+            assert reviews.starts[item] <= row < reviews.starts[item + 1]
+
+
+@st.composite
+def consistent_ratings(draw: st.DrawFn) -> Ratings:
+    """Draw ratings in which reviewers agree with one true order, with ties."""
+    n_items = draw(st.integers(2, 8))
+    truth = draw(st.permutations(range(n_items)))
+    reviewers, items, scores = [], [], []
+    for reviewer in range(draw(st.integers(1, 7))):
+        seen = draw(st.lists(st.sampled_from(range(n_items)), min_size=1, unique=True))
+        steps = draw(st.lists(st.integers(0, 3), min_size=n_items, max_size=n_items))
+        levels = list(itertools.accumulate(steps))
+        for item in seen:
+            reviewers.append(reviewer)
+            items.append(item)
+            scores.append(levels[n_items - 1 - truth.index(item)])
+    return Ratings(reviewers, items, scores, all_items=range(n_items))
+
+
+@given(consistent_ratings(), st.integers(0, 2**32), st.sampled_from(SCANS))
+def test_coins_are_what_they_say_and_the_ordering_stays_topological(
+    ratings: Ratings, seed: int, scan: tuple[int, int]
+) -> None:
+    graph = comparisons(ratings)
+    start = topological_order(graph)
+    after, coins = flip_neighbours(
+        ratings, start, rational(), stream(seed, "flips"), scan=scan
+    )
+    assert is_ordering(graph, after)
+    score = {
+        (reviewer, item): value
+        for reviewer, item, value in zip(
+            ratings.reviewer_codes.tolist(),
+            ratings.item_codes.tolist(),
+            ratings.scores.tolist(),
+            strict=True,
+        )
+    }
+    people = [reviewer for coin in coins for reviewer in coin.reviewers]
+    assert len(people) == len(set(people))
+    place = {item: index for index, item in enumerate(after.tolist())}
+    before = {item: index for index, item in enumerate(start.tolist())}
+    settled: set[int] = set()
+    for coin in coins:
+        (a, b), (one, other) = coin.items, coin.reviewers
+        assert coin.p_first == odd(rational(), score[one, a] - score[other, b])
+        assert before[b] == before[a] + 1
+        assert (place[a] < place[b]) == coin.kept
+        assert {place[a], place[b]} == {before[a], before[b]}
+        assert not settled & {a, b}
+        settled |= {a, b}
+    for item in set(range(ratings.n_items)) - settled:
+        assert place[item] == before[item]
+
+
+def test_outputs_are_as_frequent_as_the_exact_law_says() -> None:
+    # Four items, five reviewers of two to three items; two coins may be flipped.
+    rows = [(0, 0, 8), (0, 2, 1), (1, 1, 6), (1, 3, 5), (2, 0, 3), (3, 1, 9), (4, 2, 4)]
+    reviewers, items, scores = zip(*rows, strict=True)
+    ratings = Ratings(reviewers, items, scores)
+    graph = comparisons(ratings)
+    start = topological_order(graph)
+    exact = {(reviewer, item): Fraction(score) for reviewer, item, score in rows}
+    law = outcomes(flips_program(graph, exact, start.tolist(), canonical))
+    assert len(law) == 4
+    draws = 4000
+    counts = Counter(
+        tuple(
+            flip_neighbours(ratings, start, rational(), stream(seed, "flips"))[
+                0
+            ].tolist()
+        )
+        for seed in range(draws)
+    )
+    assert set(counts) <= set(law)
+    # Chi-square at its upper 1e-6 quantile; every expected count is above 100.
+    assert min(law.values()) * draws > 100
+    statistic = sum(
+        (counts[order] - draws * float(mass)) ** 2 / (draws * float(mass))
+        for order, mass in law.items()
+    )
+    assert statistic < chi2.isf(1e-6, len(law) - 1)
+
+
+def table(*rows: tuple[int, int, float]) -> Ratings:
+    reviewers, items, scores = zip(*rows, strict=True)
+    n_items = max(items) + 1
+    return Ratings(reviewers, items, scores, all_items=range(n_items))
+
+
+def coins_of(
+    ratings: Ratings, seed: int = 7, scan: tuple[int, int] = (0, 1)
+) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    order = topological_order(comparisons(ratings))
+    _, coins = flip_neighbours(
+        ratings, order, rational(), stream(seed, "flips"), scan=scan
+    )
+    return [(coin.items, coin.reviewers) for coin in coins]
+
+
+def test_a_draw_at_one_position_does_not_shift_another() -> None:
+    # Items 0 and 1 are free in one set of ratings and compared in the other; the coin
+    # for items 2 and 3 falls the same way.
+    free = table((0, 0, 9), (1, 1, 8), (2, 2, 5), (3, 3, 5))
+    bound = table((0, 0, 9), (0, 1, 8), (2, 2, 5), (3, 3, 5))
+    for seed in range(40):
+        coins = [
+            flip_neighbours(
+                ratings, np.arange(4), rational(), stream(seed, "flips"), scan=(0, 2)
+            )[1]
+            for ratings in (free, bound)
+        ]
+        assert [coin.items for coin in coins[0]] == [(0, 1), (2, 3)]
+        assert [coin.items for coin in coins[1]] == [(2, 3)]
+        assert coins[0][1].kept == coins[1][0].kept
+
+
+def test_a_retired_reviewer_takes_all_scores_of_both_along() -> None:
+    # After the coin on 0 and 1, items 2 and 3 have no score left.
+    assert coins_of(table((0, 0, 9), (0, 2, 5), (1, 1, 8), (1, 3, 4))) == [
+        ((0, 1), (0, 1))
+    ]
+    # One more reviewer each, and they have.
+    more = table((0, 0, 9), (0, 2, 5), (1, 1, 8), (1, 3, 4), (2, 2, 1), (3, 3, 1))
+    later = {tuple(coins_of(more, seed)) for seed in range(30)}
+    assert later == {(((0, 1), (0, 1)), ((2, 3), (2, 3)))}
+
+
+def test_a_comparison_by_a_retired_reviewer_still_binds() -> None:
+    # Reviewer 0 is retired by the coin on 0 and 1 but put 2 above 3.
+    ratings = table((0, 0, 9), (0, 2, 5), (0, 3, 4), (1, 1, 8), (2, 2, 1), (3, 3, 7))
+    assert coins_of(ratings) == [((0, 1), (0, 1))]
+
+
+def test_neighbours_that_one_reviewer_tied_need_two_different_reviewers() -> None:
+    assert coins_of(table((0, 0, 5), (0, 1, 5))) == []
+    tied = table((0, 0, 5), (0, 1, 5), (1, 1, 3))
+    assert coins_of(tied) == [((0, 1), (0, 1))]
+    both = table((0, 0, 5), (0, 1, 5), (1, 0, 3), (1, 1, 3))
+    assert {coins_of(both, seed)[0][1] for seed in range(30)} == {(0, 1), (1, 0)}
+
+
+def test_neighbours_without_a_score_are_left_alone() -> None:
+    ratings = Ratings([0, 1], [0, 2], [5, 5], all_items=range(3))
+    assert coins_of(ratings) == []
+
+
+def test_every_pair_of_reviewers_is_as_likely() -> None:
+    # Items with 2 and 3 reviewers, one of them shared by a tie: 5 pairs.
+    ratings = table((0, 0, 5), (1, 0, 5), (1, 1, 5), (2, 1, 5), (3, 1, 5))
+    draws = 3000
+    counts = Counter(coins_of(ratings, seed)[0][1] for seed in range(draws))
+    assert set(counts) == {(0, 1), (0, 2), (0, 3), (1, 2), (1, 3)}
+    # Chi-square at its upper 1e-6 quantile.
+    expected = draws / 5
+    statistic = sum((count - expected) ** 2 / expected for count in counts.values())
+    assert statistic < chi2.isf(1e-6, 4)
+
+
+def test_the_parity_scan_begins_at_either_position_by_a_fair_coin() -> None:
+    draws = 2000
+    scans = Counter(scan_from("parity", stream(seed, "scan")) for seed in range(draws))
+    assert set(scans) == {(0, 2), (1, 2)}
+    # Five standard errors: a fair coin fails for one seed in 1.7 million.
+    assert abs(scans[0, 2] - draws / 2) < 5 * math.sqrt(draws) / 2
+
+
+def test_scores_of_any_size_give_a_probability() -> None:
+    ratings = table((0, 0, 1.7e308), (1, 1, -1.7e308))
+    _, coins = flip_neighbours(ratings, np.arange(2), rational(), stream(7, "flips"))
+    assert coins[0].p_first == 1.0
+    assert coins[0].kept
+
+
+def test_ranks_are_refused_in_words() -> None:
+    ratings = Ratings.from_ranks([0, 0], [0, 1], [1, 2])
+    with pytest.raises(RatingsError, match="a rank is never used as a score"):
+        flip_neighbours(ratings, np.arange(2), rational(), stream(7, "flips"))
+
+
+def test_the_exact_program_follows_either_parity() -> None:
+    graph = from_edges(3, [], [])
+    scores = {(item, item): Fraction(2 - item) for item in range(3)}
+    law = outcomes(flips_program(graph, scores, (0, 1, 2), canonical, scan="parity"))
+    flip = (1 - canonical(Fraction(1))) / 2
+    assert law == {(0, 1, 2): 1 - 2 * flip, (1, 0, 2): flip, (0, 2, 1): flip}

@@ -1,0 +1,462 @@
+import itertools
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from evenhand import designs
+from evenhand._results import Label, Notice
+from evenhand.errors import ContradictionError, OptionError, RatingsError
+from evenhand.posets.comparisons import Comparisons, comparisons, is_ordering
+from evenhand.ranking.ranking import METHODS, rank
+from evenhand.ratings import Ratings
+
+PAIRWISE = ("topological", "uniform", "flips", "flips-uniform", "twins")
+COINS = ("flips", "flips-uniform", "twins")
+
+
+def conference(seed: int, n_items: int = 8, n_reviewers: int = 9) -> Ratings:
+    """Make strict, consistent scores of two to three items by each reviewer."""
+    generator = np.random.default_rng(seed)
+    values = generator.permutation(n_items)
+    reviewers, items, scores = [], [], []
+    for reviewer, bundle in enumerate(
+        designs.balanced(n_items, n_reviewers, 2 + seed % 2, rng=seed).tolist()
+    ):
+        offset, slope = generator.integers(-5, 6), generator.integers(1, 4)
+        for item in bundle:
+            reviewers.append(f"r{reviewer}")
+            items.append(f"item {item}")
+            scores.append(float(offset + slope * values[item]))
+    return Ratings(reviewers, items, scores)
+
+
+def rows_of(ratings: Ratings) -> list[tuple[str, str, float]]:
+    return [
+        (
+            str(ratings.reviewer_labels[reviewer]),
+            str(ratings.item_labels[item]),
+            float(score),
+        )
+        for reviewer, item, score in zip(
+            ratings.reviewer_codes, ratings.item_codes, ratings.scores, strict=True
+        )
+    ]
+
+
+def from_rows(rows: list[tuple[str, str, float]]) -> Ratings:
+    reviewers, items, scores = zip(*rows, strict=True)
+    return Ratings(reviewers, items, scores)
+
+
+def codes(notices: tuple[Notice, ...]) -> list[str]:
+    return [notice.code for notice in notices]
+
+
+def test_methods_are_these() -> None:
+    assert METHODS == (
+        "topological",
+        "uniform",
+        "flips",
+        "flips-uniform",
+        "twins",
+        "mean",
+    )
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("seed", range(6))
+def test_every_method_ranks_every_item_once_and_tells_all(
+    method: str, seed: int
+) -> None:
+    ratings = conference(seed)
+    result = rank(ratings, method=method, rng=seed)
+    assert sorted(map(str, result.order)) == sorted(map(str, ratings.item_labels))
+    assert tuple(row.item for row in result.items) == result.order
+    assert [row.rank for row in result.items] == list(range(1, len(result.order) + 1))
+    assert result.method == method
+    assert result.seed == seed
+    assert result.data == ratings.summary()
+    given: dict[tuple[Label, Label], float] = {
+        (reviewer, item): score for reviewer, item, score in rows_of(ratings)
+    }
+    for row in result.items:
+        scores = [score for (_, item), score in given.items() if item == row.item]
+        assert row.reviews == len(scores)
+        assert row.mean_score == pytest.approx(np.mean(scores), abs=1e-12)
+        assert row.spread == pytest.approx(np.std(scores, ddof=1), abs=1e-12)
+    for draw in result.draws:
+        (one, other), (a, b) = draw.reviewers, draw.items
+        gap = given[one, a] - given[other, b]
+        share = gap / (1 + abs(gap))
+        assert draw.p_first == pytest.approx((1 + share) / 2, abs=1e-15)
+        places = [result.order.index(item) for item in draw.items]
+        assert draw.first == draw.items[int(np.argmin(places))]
+        assert draw.reviewers[0] != draw.reviewers[1]
+
+
+@pytest.mark.parametrize("method", PAIRWISE)
+def test_every_comparison_is_respected(method: str) -> None:
+    for seed in range(6):
+        ratings = conference(seed)
+        order = [
+            ratings.item_code(item)
+            for item in rank(ratings, method=method, rng=seed).order
+        ]
+        assert is_ordering(comparisons(ratings), order)
+
+
+@pytest.mark.parametrize("method", ["flips", "flips-uniform"])
+def test_no_reviewer_is_used_for_two_coins(method: str) -> None:
+    coins = 0
+    for seed in range(20):
+        draws = rank(conference(seed), method=method, rng=seed).draws
+        people = [reviewer for draw in draws for reviewer in draw.reviewers]
+        assert len(people) == len(set(people))
+        coins += len(draws)
+    assert coins > 20
+
+
+@settings(max_examples=25)
+@given(
+    st.sampled_from(METHODS),
+    st.integers(0, 50),
+    st.permutations(range(18)),
+    st.integers(0, 2**53),
+)
+def test_shuffled_rows_give_the_same_bytes(
+    method: str, world: int, shuffle: list[int], seed: int
+) -> None:
+    ratings = conference(2 * world)
+    rows = rows_of(ratings)
+    shuffled = from_rows([rows[index] for index in shuffle])
+    texts = [
+        json.dumps(rank(data, method=method, rng=seed).to_dict())
+        for data in (ratings, shuffled)
+    ]
+    assert texts[0].encode() == texts[1].encode()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_renaming_items_and_reviewers_renames_the_result(method: str) -> None:
+    for seed in range(5):
+        ratings = conference(seed)
+        renamed = from_rows(
+            [
+                (f"new {who}", f"new {item}", score)
+                for who, item, score in rows_of(ratings)
+            ]
+        )
+        before = rank(ratings, method=method, rng=seed)
+        after = rank(renamed, method=method, rng=seed)
+        assert after.order == tuple(f"new {item}" for item in before.order)
+        for old, new in zip(before.draws, after.draws, strict=True):
+            assert new.items == tuple(f"new {item}" for item in old.items)
+            assert new.reviewers == tuple(f"new {who}" for who in old.reviewers)
+            assert (new.p_first, new.first) == (old.p_first, f"new {old.first}")
+
+
+@pytest.mark.parametrize("method", ["flips", "flips-uniform", "twins"])
+def test_shifting_every_score_changes_no_coin(method: str) -> None:
+    ratings = conference(4)
+    shifted = from_rows([(who, item, x + 64) for who, item, x in rows_of(ratings)])
+    results = [rank(data, method=method, rng=7) for data in (ratings, shifted)]
+    assert results[0].order == results[1].order
+    assert results[0].draws == results[1].draws
+
+
+def test_flips_uniform_starts_from_what_uniform_returns() -> None:
+    for seed in range(20):
+        ratings = conference(seed)
+        start = rank(ratings, method="uniform", rng=seed).order
+        result = rank(ratings, method="flips-uniform", scan="paper", rng=seed)
+        order = list(start)
+        for draw in result.draws:
+            place = order.index(draw.items[0])
+            assert tuple(order[place : place + 2]) == draw.items
+            if draw.first != draw.items[0]:
+                order[place : place + 2] = draw.items[::-1]
+        assert tuple(order) == result.order
+
+
+def test_the_parity_scan_is_the_default_and_keeps_to_one_parity() -> None:
+    parities: Counter[int] = Counter()
+    for seed in range(40):
+        ratings = conference(seed)
+        start = rank(ratings, method="uniform", rng=seed).order
+        result = rank(ratings, method="flips-uniform", rng=seed)
+        assert result.parameters["scan"] == "parity"
+        assert result == rank(ratings, method="flips-uniform", scan="parity", rng=seed)
+        found = {start.index(draw.items[0]) % 2 for draw in result.draws}
+        assert len(found) <= 1
+        parities.update(found)
+    assert set(parities) == {0, 1}
+
+
+def backwards(graph: Comparisons, _: np.random.Generator) -> NDArray[np.int64]:
+    return np.arange(graph.n_items)[::-1]
+
+
+def test_twins_take_any_start_and_flips_only_an_ordering() -> None:
+    ratings = Ratings(["a", "a"], ["x", "y"], [9, 1])
+    result = rank(ratings, method="twins", start=backwards, rng=7)
+    assert result.order == ("y", "x")
+    assert result.parameters["start"] == "backwards"
+    with pytest.raises(OptionError, match="start must respect every comparison"):
+        rank(ratings, method="flips", start=backwards, rng=7)
+    forwards = Ratings(["a", "a"], ["x", "y"], [1, 9])
+    assert rank(forwards, method="flips", start=backwards, rng=7).order == ("y", "x")
+
+
+def test_a_start_is_given_comparisons_and_a_generator_of_its_own() -> None:
+    seen = []
+
+    def shuffled(graph: Comparisons, generator: np.random.Generator) -> list[int]:
+        assert isinstance(graph, Comparisons)
+        order: list[int] = generator.permutation(graph.n_items).tolist()
+        seen.append(order)
+        return order
+
+    ratings = Ratings(["a", "b", "c"], ["x", "y", "z"], [1, 2, 3])
+    first = rank(ratings, method="twins", start=shuffled, rng=7)
+    assert first == rank(ratings, method="twins", start=shuffled, rng=7)
+    assert seen[0] == seen[1]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [[0, 0], [0], [0.0, 1.0], ["x", "y"], [[0, 1]], [[0], [1, 2]], None, [1, 2]],
+)
+def test_a_start_must_return_each_item_once(answer: object) -> None:
+    ratings = Ratings(["a", "b"], ["x", "y"], [1, 2])
+    with pytest.raises(OptionError, match="each of the 2 items once, best first, got"):
+        rank(ratings, method="twins", start=lambda *_: answer)  # type: ignore[arg-type]  # on purpose
+
+
+def test_a_uniform_start_is_used_when_asked_for() -> None:
+    ratings = Ratings.from_comparisons(["x"], ["y"], all_items=["x", "y", "z"])
+    scored = Ratings(["a", "a"], ["x", "y"], [2, 1], all_items=["x", "y", "z"])
+    starts = {rank(ratings, method="uniform", rng=seed).order for seed in range(40)}
+    assert len(starts) == 3
+    orders = {
+        rank(scored, method="flips", start="uniform", rng=seed).order
+        for seed in range(40)
+    }
+    assert orders == starts
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (
+            {"method": "mean", "scan": "paper"},
+            "scan is an option of flips-uniform, not",
+        ),
+        ({"method": "flips", "scan": "paper"}, "of flips-uniform, not of flips"),
+        ({"method": "mean", "start": "uniform"}, "of flips and twins, not of mean"),
+        ({"method": "uniform", "twins": "all"}, "twins is an option of twins, not of"),
+        (
+            {"method": "flips", "by": "closure"},
+            "by is an option of twins, not of flips",
+        ),
+        (
+            {"method": "topological", "weight": "rational:1"},
+            "weight is an option of flips, flips-uniform and twins, not of topological",
+        ),
+        ({"method": "flip"}, "unknown method 'flip', did you mean 'flips'"),
+        ({"method": "flips-uniform", "scan": "odd"}, "scan must be one of 'paper'"),
+        ({"method": "twins", "twins": "two"}, "twins must be one of 'one', 'all', got"),
+        ({"method": "twins", "by": "eye"}, "by must be one of 'direct', 'closure'"),
+        ({"method": "flips", "start": "mean"}, "unknown start 'mean'"),
+        ({"method": "flips", "start": 3}, "unknown start 3. Known"),
+        ({"method": "flips", "design": "halves"}, "unknown design 'halves'"),
+        ({"method": "flips", "weight": "cubic"}, "unknown weight 'cubic'"),
+        ({"method": "flips", "rng": -1}, "rng must be"),
+    ],
+)
+def test_bad_options_are_refused_in_words(
+    options: dict[str, object], words: str
+) -> None:
+    with pytest.raises(OptionError, match=words):
+        rank(conference(1), **options)  # type: ignore[arg-type]  # on purpose
+
+
+def test_something_else_than_ratings_is_refused() -> None:
+    with pytest.raises(RatingsError, match="ratings must be a Ratings, got list"):
+        rank([("a", "x", 1)])  # type: ignore[arg-type]  # on purpose
+
+
+@pytest.mark.parametrize("method", [*COINS, "mean"])
+def test_cardinal_methods_refuse_ranks_and_comparisons(method: str) -> None:
+    ranked = Ratings.from_ranks(["a", "a"], ["x", "y"], [1, 2])
+    compared = Ratings.from_comparisons(["x"], ["y"])
+    for ratings in (ranked, compared):
+        with pytest.raises(RatingsError, match="a rank is never used as a score"):
+            rank(ratings, method=method)
+
+
+@pytest.mark.parametrize("method", ["topological", "uniform"])
+def test_ordinal_methods_take_ranks_and_show_no_score(method: str) -> None:
+    ratings = Ratings.from_ranks(["a", "a", "b"], ["x", "y", "y"], [2, 1, 1])
+    result = rank(ratings, method=method, rng=7)
+    assert result.order == ("y", "x")
+    assert [row.reviews for row in result.items] == [2, 1]
+    assert {row.mean_score for row in result.items} == {None}
+    assert {row.spread for row in result.items} == {None}
+
+
+@pytest.mark.parametrize("method", PAIRWISE)
+def test_contradictions_are_refused_by_all_but_the_mean(method: str) -> None:
+    ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "x", "y"], [1, 2, 5, 3])
+    with pytest.raises(ContradictionError):
+        rank(ratings, method=method)
+    assert rank(ratings, method="mean", rng=7).order == ("x", "y")
+
+
+def test_ties_within_a_reviewer_are_noticed_where_they_matter() -> None:
+    ratings = Ratings(
+        ["a", "a", "b", "b", "c", "c"], list("xyyzxy"), [3, 3, 5, 4, 7, 7]
+    )
+    for method in COINS:
+        notices = rank(ratings, method=method, rng=7).notices
+        (notice,) = [n for n in notices if n.code == "ties_within_reviewers"]
+        assert "2 reviewers gave equal scores" in notice.message
+        assert "void the paper's ranking guarantees" in notice.message
+    for method in ("topological", "uniform", "mean"):
+        found = codes(rank(ratings, method=method, rng=7).notices)
+        assert "ties_within_reviewers" not in found
+    strict = rank(conference(1), rng=7)
+    assert "ties_within_reviewers" not in codes(strict.notices)
+
+
+def test_equal_scores_by_different_reviewers_are_no_tie() -> None:
+    ratings = Ratings(["a", "b"], ["x", "y"], [3, 3])
+    assert "ties_within_reviewers" not in codes(rank(ratings, rng=7).notices)
+
+
+def test_separate_groups_are_counted() -> None:
+    ratings = Ratings(list("aabbc"), list("vwxyz"), [1, 2, 3, 4, 5])
+    for method in METHODS:
+        notices = rank(ratings, method=method, rng=7).notices
+        (notice,) = [n for n in notices if n.code == "separate_groups"]
+        assert "3 separate groups" in notice.message
+    joined = Ratings(list("aabb"), list("xyyz"), [4, 3, 2, 1])
+    assert "separate_groups" not in codes(rank(joined, rng=7).notices)
+
+
+def test_without_a_free_pair_the_start_is_returned_with_a_notice() -> None:
+    chain = Ratings(list("aabb"), list("xyyz"), [4, 3, 2, 1])
+    for method in COINS:
+        result = rank(chain, method=method, rng=7)
+        assert result.order == ("x", "y", "z")
+        assert result.draws == ()
+        assert "no_free_pairs" in codes(result.notices)
+    free = Ratings(["a", "b"], ["x", "y"], [1, 2])
+    assert "no_free_pairs" not in codes(rank(free, rng=7).notices)
+    assert "no_free_pairs" not in codes(rank(chain, method="uniform", rng=7).notices)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_single_item_is_ranked_first(method: str) -> None:
+    result = rank(Ratings(["a"], ["x"], [1]), method=method, rng=7)
+    assert result.order == ("x",)
+    assert result.items[0].spread is None
+
+
+def test_tied_means_are_told_and_ordered_by_lot() -> None:
+    ratings = Ratings(list("aabbcccc"), list("uvwxstyz"), [1, 1, 2, 2, 9, 9, 8, 7])
+    result = rank(ratings, method="mean", rng=7)
+    (notice,) = [n for n in result.notices if n.code == "tied_means"]
+    assert notice.message.count(";") == 2
+    orders = {rank(ratings, method="mean", rng=seed).order for seed in range(60)}
+    assert len(orders) == 8
+    distinct = rank(Ratings(["a", "a"], ["x", "y"], [1, 2]), method="mean", rng=7)
+    assert "tied_means" not in codes(distinct.notices)
+
+
+def test_many_groups_of_tied_means_are_cut_short() -> None:
+    items = [f"{k}{side}" for k in range(5) for side in "ab"]
+    scores = [k for k in range(5) for _ in "ab"]
+    ratings = Ratings(["r"] * 10, items, scores)
+    notice = rank(ratings, method="mean", rng=7).notices[-1]
+    assert "and 2 groups more" in notice.message
+
+
+def test_notices_of_the_ratings_come_along() -> None:
+    import polars as pl  # noqa: PLC0415 - for one frame
+
+    frame = pl.DataFrame(
+        {"reviewer": ["a", "b"], "item": ["x", "y"], "score": [1, None]}
+    )
+    result = rank(Ratings.from_frame(frame), method="mean", rng=7)
+    assert codes(result.notices)[:2] == ["missing_scores", "unrated_items"]
+
+
+def test_parameters_are_the_options_that_were_used() -> None:
+    ratings = conference(1)
+    weight = {
+        "name": "rational",
+        "parameters": {"gamma": 2},
+        "checked_on_grid": False,
+    }
+    cases: list[tuple[dict[str, str], dict[str, object]]] = [
+        ({"method": "mean"}, {}),
+        ({"method": "uniform"}, {}),
+        ({"method": "flips"}, {"start": "topological", "weight": weight}),
+        ({"method": "flips-uniform"}, {"scan": "parity", "weight": weight}),
+        (
+            {"method": "twins"},
+            {
+                "start": "topological",
+                "twins": "all",
+                "by": "closure",
+                "weight": weight,
+            },
+        ),
+    ]
+    for options, expected in cases:
+        given = {"weight": "rational:2"} if "weight" in expected else {}
+        result = rank(ratings, **options, **given, design="pairs", rng=7)
+        assert result.parameters == {**expected, "design": "pairs"}
+
+
+def test_a_heavier_weight_moves_the_coins() -> None:
+    ratings = Ratings(["a", "b"], ["x", "y"], [1, 2])
+    light, heavy = (
+        rank(ratings, weight=weight, rng=7).draws[0].p_first
+        for weight in ("rational:1", lambda gap: gap / (0.01 + gap))
+    )
+    assert light == 0.25
+    assert heavy < 0.01
+
+
+def test_closure_and_all_are_the_defaults_and_the_printed_ones_options() -> None:
+    found = set()
+    for seed in range(40):
+        ratings = conference(seed)
+        default = rank(ratings, method="twins", rng=seed)
+        every = rank(ratings, method="twins", twins="all", by="closure", rng=seed)
+        assert default == every
+        printed = rank(ratings, method="twins", twins="one", by="direct", rng=seed)
+        assert len(printed.draws) <= 1
+        found.add((len(printed.draws), len(default.draws)))
+    assert any(few < many for few, many in found)
+
+
+def test_no_seed_draws_one_that_repeats_the_run() -> None:
+    ratings = conference(2)
+    first = rank(ratings)
+    assert rank(ratings, rng=first.seed) == first
+    assert rank(ratings).seed != first.seed
+
+
+def test_all_orders_of_free_items_can_come_out() -> None:
+    ratings = Ratings(list("abc"), list("xyz"), [1, 1, 1])
+    orders = {
+        rank(ratings, method="flips-uniform", rng=seed).order for seed in range(200)
+    }
+    assert orders == set(itertools.permutations("xyz"))

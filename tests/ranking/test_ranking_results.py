@@ -1,0 +1,123 @@
+import json
+from dataclasses import FrozenInstanceError
+
+import polars as pl
+import pytest
+
+from evenhand._results import version
+from evenhand.ranking.ranking import rank
+from evenhand.ranking.results import Draw, Ranking
+from evenhand.ratings import Ratings
+
+FREE = Ratings(["a", "b", "b"], ["x", "y", "z"], [1.0, 4.0, 2.5])
+
+
+def test_json_has_the_documented_fields_in_their_order() -> None:
+    result = rank(FREE, design="pairs", rng=7)
+    told = json.loads(json.dumps(result.to_dict()))
+    assert list(told) == [
+        "schema",
+        "order",
+        "items",
+        "rho",
+        "eta_price",
+        "draws",
+        "method",
+        "parameters",
+        "seed",
+        "certificate",
+        "data",
+        "warnings",
+        "version",
+    ]
+    assert told["schema"] == "evenhand.rank/1"
+    assert told["order"] == list(result.order)
+    assert list(told["items"][0]) == [
+        "item",
+        "rank",
+        "bucket",
+        "mean_rank",
+        "reviews",
+        "rank_low",
+        "rank_high",
+        "p_top",
+        "mean_score",
+        "spread",
+    ]
+    assert told["draws"] == [
+        {
+            "items": ["x", "y"],
+            "p_first": 0.125,
+            "first": result.draws[0].first,
+            "reviewers": ["a", "b"],
+        }
+    ]
+    assert told["data"] == FREE.summary()
+    assert told["certificate"] is None
+    assert told["version"] == version()
+    assert {warning["code"] for warning in told["warnings"]} == {"separate_groups"}
+
+
+def test_probabilities_keep_full_precision() -> None:
+    draw = Draw(("x", "y"), 1 / 3, "x", ("a", "b"))
+    assert json.loads(json.dumps(draw.to_dict()))["p_first"] == 1 / 3
+
+
+def test_the_frame_has_a_row_for_each_item_best_first() -> None:
+    result = rank(FREE, method="mean", rng=7)
+    frame = result.to_frame()
+    assert frame["item"].to_list() == ["y", "z", "x"]
+    assert frame["rank"].to_list() == [1, 2, 3]
+    assert frame["mean_score"].to_list() == [4.0, 2.5, 1.0]
+    assert frame.schema["bucket"] == pl.Int64
+    assert frame.schema["mean_rank"] == pl.Float64
+    assert frame.rows(named=True) == result.rows()
+
+
+def test_the_frame_keeps_integer_labels_and_turns_huge_ones_into_text() -> None:
+    small = rank(Ratings([1, 1], [5, 6], [1, 2]), rng=7).to_frame()
+    assert small["item"].to_list() == [6, 5]
+    huge = rank(Ratings([1, 1], [5, 10**30], [1, 2]), rng=7).to_frame()
+    assert huge["item"].to_list() == [str(10**30), "5"]
+
+
+def test_people_see_a_short_table_with_three_digits() -> None:
+    ratings = Ratings(["a", "b", "a"], ["x", "x", "y"], [1, 2.23456, 0])
+    assert repr(rank(ratings, method="mean", rng=7)).splitlines() == [
+        "Ranking by mean, 0 coins, seed 7",
+        "rank  item  reviews  mean score  spread",
+        "   1  x           2        1.62   0.873",
+        "   2  y           1           0        ",
+    ]
+
+
+def test_long_rankings_are_cut_in_print() -> None:
+    ratings = Ratings(["a"] * 25, range(25), range(25))
+    lines = repr(rank(ratings, method="mean", rng=7)).splitlines()
+    assert lines[-1] == "and 5 more"
+    assert len(lines) == 23
+
+
+def test_labels_cannot_break_the_page_or_the_screen() -> None:
+    nasty = "<script>alert('x')</script>"
+    ratings = Ratings(["a", "a"], [nasty, "two\nlines\x1b[2J"], [1, 2])
+    result = rank(ratings, method="mean", rng=7)
+    page = result._repr_html_()
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+    assert "\x1b" not in repr(result)
+    assert "two\\nlines" in repr(result)
+
+
+def test_the_page_has_a_row_for_each_item() -> None:
+    page = rank(FREE, rng=7)._repr_html_()
+    assert page.count("<tr>") == 4
+    assert "1 coin, seed 7" in page
+
+
+def test_a_ranking_cannot_be_changed() -> None:
+    result = rank(FREE, rng=7)
+    assert isinstance(result, Ranking)
+    assert not hasattr(result, "__dict__")
+    with pytest.raises(FrozenInstanceError):
+        result.seed = 8  # type: ignore[misc]  # on purpose

@@ -1,0 +1,228 @@
+import itertools
+import math
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.stats import chi2
+
+from evenhand import designs
+from evenhand.errors import DesignError
+
+Bundles = tuple[tuple[int, ...], ...]
+FALSE_ALARM = 1e-6
+DRAWS = 3000
+
+
+def as_key(assignment: NDArray[np.int64]) -> tuple[object, ...]:
+    rows = assignment.tolist()
+    return tuple(tuple(row) if isinstance(row, list) else row for row in rows)
+
+
+def test_halves_are_uniform_over_all_splits_into_two_equal_halves() -> None:
+    splits = {sides for sides in itertools.product((0, 1), repeat=6) if sum(sides) == 3}
+    assert designs.enumerate_halves(6) == dict.fromkeys(splits, Fraction(1, 20))
+
+
+def test_an_odd_reviewer_goes_to_either_item_by_a_fair_coin() -> None:
+    law = designs.enumerate_halves(5)
+    splits = {
+        sides for sides in itertools.product((0, 1), repeat=5) if sum(sides) in (2, 3)
+    }
+    assert law == dict.fromkeys(splits, Fraction(1, 20))
+
+
+def test_coins_are_independent_and_fair() -> None:
+    expected = dict.fromkeys(itertools.product((0, 1), repeat=4), Fraction(1, 16))
+    assert designs.enumerate_coins(4) == expected
+
+
+def test_matched_reviewers_of_a_pair_get_different_items_by_a_fair_coin() -> None:
+    law = designs.enumerate_matched(["x", "y", "y", "x"])
+    expected = {(0, 0, 1, 1), (0, 1, 0, 1), (1, 0, 1, 0), (1, 1, 0, 0)}
+    assert law == dict.fromkeys(expected, Fraction(1, 4))
+
+
+def test_panels_stay_together_and_split_evenly() -> None:
+    law = designs.enumerate_panels([7, 7, 8, 9, 7, 4])
+    assert law == dict.fromkeys(
+        [
+            (a, a, b, c, a, d)
+            for a, b, c, d in itertools.product((0, 1), repeat=4)
+            if a + b + c + d == 2
+        ],
+        Fraction(1, 6),
+    )
+
+
+def test_an_odd_panel_goes_to_either_item_by_a_fair_coin() -> None:
+    law = designs.enumerate_panels(["a", "b", "c"])
+    assert set(law.values()) == {Fraction(1, 6)}
+    assert len(law) == 6
+
+
+@pytest.mark.parametrize(("n_items", "n_reviewers"), [(2, 1), (3, 2), (4, 3), (4, 4)])
+def test_pairs_are_uniform_over_ordered_choices_of_distinct_pairs(
+    n_items: int, n_reviewers: int
+) -> None:
+    all_pairs = list(itertools.combinations(range(n_items), 2))
+    expected = list(itertools.permutations(all_pairs, n_reviewers))
+    law = designs.enumerate_pairs(n_items, n_reviewers)
+    assert law == dict.fromkeys(expected, Fraction(1, len(expected)))
+
+
+def loads(bundles: Bundles, n_items: int) -> list[int]:
+    counts = Counter(itertools.chain.from_iterable(bundles))
+    return [counts[item] for item in range(n_items)]
+
+
+@pytest.mark.parametrize("sizes", [(3, 2, 2), (4, 3, 2), (4, 4, 2), (4, 2, 3)])
+def test_balanced_law_is_unchanged_when_items_or_reviewers_change_names(
+    sizes: tuple[int, int, int],
+) -> None:
+    n_items, n_reviewers, _ = sizes
+    law = designs.enumerate_balanced(*sizes)
+    assert sum(law.values()) == 1
+    for names in itertools.permutations(range(n_items)):
+        for bundles, mass in law.items():
+            renamed = tuple(tuple(sorted(names[i] for i in row)) for row in bundles)
+            assert law[renamed] == mass
+    for order in itertools.permutations(range(n_reviewers)):
+        for bundles, mass in law.items():
+            assert law[tuple(bundles[reviewer] for reviewer in order)] == mass
+
+
+def test_balanced_reaches_every_balanced_assignment() -> None:
+    rows = list(itertools.combinations(range(4), 2))
+    for n_reviewers in (3, 4):
+        feasible = {
+            bundles
+            for bundles in itertools.product(rows, repeat=n_reviewers)
+            if max(loads(bundles, 4)) - min(loads(bundles, 4)) <= 1
+        }
+        assert set(designs.enumerate_balanced(4, n_reviewers, 2)) == feasible
+
+
+def test_balanced_is_not_uniform_when_it_says_so() -> None:
+    # Two decks of four cards are the same perfect matching one time in three; a uniform
+    # choice among the 90 balanced assignments would make it 18 / 90.
+    law = designs.enumerate_balanced(4, 4, 2)
+    twice = sum(mass for bundles, mass in law.items() if len(set(bundles)) == 2)
+    assert twice == Fraction(1, 3)
+
+
+@given(st.data())
+def test_balanced_loads_differ_by_at_most_one_and_no_item_repeats(
+    data: st.DataObject,
+) -> None:
+    n_items = data.draw(st.integers(1, 12))
+    n_reviewers = data.draw(st.integers(1, 20))
+    per_reviewer = data.draw(st.integers(1, n_items))
+    seed = data.draw(st.integers(0, 2**32))
+    dealt = designs.balanced(n_items, n_reviewers, per_reviewer, rng=seed)
+    assert dealt.shape == (n_reviewers, per_reviewer)
+    assert bool((np.diff(dealt, axis=1) > 0).all())
+    counts = np.bincount(dealt.ravel(), minlength=n_items)
+    assert counts.max() - counts.min() <= 1
+    assert len(counts) == n_items
+
+
+DRAWN = [
+    (lambda seed: designs.halves(4, rng=seed), designs.enumerate_halves(4)),
+    (lambda seed: designs.halves(3, rng=seed), designs.enumerate_halves(3)),
+    (lambda seed: designs.coins(3, rng=seed), designs.enumerate_coins(3)),
+    (
+        lambda seed: designs.matched(list("xyxy"), rng=seed),
+        designs.enumerate_matched(list("xyxy")),
+    ),
+    (
+        lambda seed: designs.panels(list("xxyz"), rng=seed),
+        designs.enumerate_panels(list("xxyz")),
+    ),
+    (lambda seed: designs.pairs(3, 2, rng=seed), designs.enumerate_pairs(3, 2)),
+    (
+        lambda seed: designs.balanced(3, 2, 2, rng=seed),
+        designs.enumerate_balanced(3, 2, 2),
+    ),
+]
+
+
+@pytest.mark.parametrize(("draw", "law"), DRAWN)
+def test_draws_follow_the_enumerated_law(
+    draw: Callable[[int], NDArray[np.int64]],
+    law: dict[tuple[object, ...], Fraction],
+) -> None:
+    counts = Counter(as_key(draw(seed)) for seed in range(DRAWS))
+    assert set(counts) <= set(law)
+    # Chi-square at its upper 1e-6 quantile; every expected count is at least 100.
+    statistic = sum(
+        (counts[key] - DRAWS * float(mass)) ** 2 / (DRAWS * float(mass))
+        for key, mass in law.items()
+    )
+    assert statistic < chi2.isf(FALSE_ALARM, len(law) - 1)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda seed: designs.halves(50, rng=seed),
+        lambda seed: designs.pairs(50, 40, rng=seed),
+        lambda seed: designs.balanced(50, 40, 3, rng=seed),
+    ],
+)
+def test_a_seed_repeats_the_draw_and_another_does_not(
+    draw: Callable[[int], NDArray[np.int64]],
+) -> None:
+    assert np.array_equal(draw(7), draw(7))
+    assert not np.array_equal(draw(7), draw(8))
+    assert not draw(7).flags.writeable
+
+
+def test_pairs_of_very_many_items_are_drawn_without_listing_them() -> None:
+    drawn = designs.pairs(10**9, 1000, rng=7)
+    assert len({tuple(row) for row in drawn.tolist()}) == 1000
+    assert drawn.min() >= 0
+    assert drawn.max() < 10**9
+    # A mean of 2,000 codes; off by six standard errors once in five hundred million.
+    spread = 10**9 / math.sqrt(12 * 2000)
+    assert abs(drawn.mean() - 0.5e9) < 6 * spread
+
+
+def test_as_many_reviewers_as_pairs_see_every_pair() -> None:
+    drawn = {tuple(row) for row in designs.pairs(9, 36, rng=7).tolist()}
+    assert drawn == set(itertools.combinations(range(9), 2))
+
+
+@pytest.mark.parametrize(
+    ("draw", "words"),
+    [
+        (lambda: designs.pairs(4, 7), r"at most 6, the number of pairs of 4 items"),
+        (lambda: designs.pairs(1, 1), r"n_items must be an integer of at least 2"),
+        (
+            lambda: designs.balanced(3, 5, 4),
+            r"per_reviewer must be at most n_items = 3",
+        ),
+        (lambda: designs.balanced(3, 5, 0), r"per_reviewer .* at least 1, got 0"),
+        (lambda: designs.halves(0), r"n_reviewers must be .* at least 1, got 0"),
+        (
+            lambda: designs.halves(2.5),  # type: ignore[arg-type]  # on purpose
+            r"n_reviewers must be an integer .* got 2\.5",
+        ),
+        (lambda: designs.coins(True), r"got True"),  # noqa: FBT003 - on purpose
+        (lambda: designs.matched(["x", "x", "y"]), r"two reviewers, got 1 for 'y'"),
+        (lambda: designs.matched([1, 1, 1]), r"two reviewers, got 3 for 1"),
+        (lambda: designs.matched([]), r"pairs must name a group"),
+        (lambda: designs.panels([]), r"panel must name a group"),
+        (lambda: designs.enumerate_pairs(3, 4), r"at most 3"),
+    ],
+)
+def test_refuses_a_design_that_cannot_be_drawn(
+    draw: Callable[[], object], words: str
+) -> None:
+    with pytest.raises(DesignError, match=words):
+        draw()
