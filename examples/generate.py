@@ -39,7 +39,7 @@ def two_designs() -> str:
         ]
         for visitor, item in enumerate(shown.tolist())
     ]
-    return table(["visitor", "variant", "rating"], rows)
+    return table(["user", "variant", "rating"], rows)
 
 
 FILES = {

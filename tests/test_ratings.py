@@ -493,13 +493,13 @@ def attempt(read: Callable[[], Ratings]) -> None:
     assert "\n" not in message
 
 
-@settings(max_examples=400)
+@settings(max_examples=250)
 @given(any_columns)
 def test_any_objects_give_ratings_or_one_of_our_errors(columns: Any) -> None:  # noqa: ANN401 - whatever is given
     attempt(lambda: Ratings(*columns))
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(any_columns)
 def test_any_objects_give_comparisons_or_one_of_our_errors(columns: Any) -> None:  # noqa: ANN401 - whatever is given
     winners, losers, people = columns
@@ -510,7 +510,7 @@ def test_any_objects_give_comparisons_or_one_of_our_errors(columns: Any) -> None
     )
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(st.lists(st.tuples(*[odd_values | mild_values] * 3), min_size=1, max_size=4))
 def test_any_object_frame_gives_ratings_or_one_of_our_errors(
     rows: list[tuple[object, ...]],

@@ -10,8 +10,8 @@ Job = Literal["compare", "rank"]
 ANY_SCALES = "any increasing scales"
 AB_DESIGN = f"{ANY_SCALES}; reviewers assigned to the two items at random"
 RANKING_DESIGN = (
-    f"{ANY_SCALES}, strictly (no ties within a reviewer); consistent comparisons; "
-    "distinct random pairs assigned to reviewers at random"
+    f"{ANY_SCALES}, strictly (no ties within a reviewer); consistent comparisons; sets "
+    "of items of one size, assigned to reviewers at random"
 )
 CONSISTENT = f"{ANY_SCALES}; consistent comparisons"
 

@@ -43,7 +43,7 @@ def read(text: str, separators: str = ",;\t") -> Outcome:
     return outcome(lambda: read_cells("a.csv", text.encode(), separators))
 
 
-@settings(max_examples=500)
+@settings(max_examples=300)
 @given(st.text('ab1,"\n\r é', max_size=30), st.sampled_from(["a,b\n", '"a\n",b\r\n']))
 @example('"",""\n"x""",",\n"', "a,b\n")
 @example("\n\n  \n1,2", "a,b\n")
@@ -62,7 +62,7 @@ cells = st.text(
 ).filter(lambda text: "\0" not in text and "\r" not in text)
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(
     st.lists(st.tuples(cells, cells, cells), max_size=6),
     st.sampled_from([",", ";", "\t"]),

@@ -115,7 +115,7 @@ def test_any_bytes(data: bytes, kind: str) -> None:
     attempt(data, kind)
 
 
-@settings(max_examples=600)
+@settings(max_examples=300)
 @given(st.sampled_from(TEXTS), edits)
 def test_edited_text(sample: tuple[str, bytes], changes: list[Edit]) -> None:
     kind, data = sample

@@ -180,7 +180,7 @@ def test_outputs_are_as_frequent_as_the_exact_law_says() -> None:
     exact = {(reviewer, item): Fraction(score) for reviewer, item, score in rows}
     law = outcomes(flips_program(graph, exact, start.tolist(), canonical))
     assert len(law) == 4
-    draws = 4000
+    draws = 2500
     counts = Counter(
         tuple(
             flip_neighbours(ratings, start, rational(), stream(seed, "flips"))[
@@ -190,8 +190,8 @@ def test_outputs_are_as_frequent_as_the_exact_law_says() -> None:
         for seed in range(draws)
     )
     assert set(counts) <= set(law)
-    # Chi-square at its upper 1e-6 quantile; every expected count is above 100.
-    assert min(law.values()) * draws > 100
+    # Chi-square at its upper 1e-6 quantile; every expected count is above 50.
+    assert min(law.values()) * draws > 50
     statistic = sum(
         (counts[order] - draws * float(mass)) ** 2 / (draws * float(mass))
         for order, mass in law.items()
@@ -265,7 +265,7 @@ def test_neighbours_without_a_score_are_left_alone() -> None:
 def test_every_pair_of_reviewers_is_as_likely() -> None:
     # Items with 2 and 3 reviewers, one of them shared by a tie: 5 pairs.
     ratings = table((0, 0, 5), (1, 0, 5), (1, 1, 5), (2, 1, 5), (3, 1, 5))
-    draws = 3000
+    draws = 1500
     counts = Counter(coins_of(ratings, seed)[0][1] for seed in range(draws))
     assert set(counts) == {(0, 1), (0, 2), (0, 3), (1, 2), (1, 3)}
     # Chi-square at its upper 1e-6 quantile.

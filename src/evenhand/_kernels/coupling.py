@@ -72,9 +72,9 @@ def sweep(around: Neighbours, values: Codes, words: Words) -> None:
     """Redraw every item between its neighbours, once for each row of words.
 
     Column 0 of values is the bottom chain and column 1 the top chain, in units of
-    2**-62. The uniform of a word w is in [w, w + 1) / 2**64, so the new value is is
-    rounded down from w for the bottom and up from w + 1 for the top: d * (w + 1) / 2**64
-    with d <= 2**62 is less than the upper half of d * w plus 2.
+    2**-62. The uniform of a word w is in [w, w + 1) / 2**64, so a new value is rounded
+    down from w for the bottom and up from w + 1 for the top: with a gap of at most
+    2**62, gap * (w + 1) / 2**64 is less than the upper half of gap * w plus 2.
     """
     n_items = words.shape[1]
     for row in range(len(words)):

@@ -7,15 +7,12 @@ one and above each item of the other, in place of all the pairs.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._kernels import kernel
-
-if TYPE_CHECKING:
-    from evenhand._kernels.posets import Levels
 
 Codes = NDArray[np.int64]
 
@@ -31,47 +28,6 @@ class Diagram(NamedTuple):
     down: Codes
     up_start: Codes
     up: Codes
-
-
-@kernel
-def diagram_edges(levels: Levels, place: Codes) -> tuple[Codes, Codes]:
-    """List the edges between neighbouring levels, repeats included.
-
-    Two levels of a and b items get a joint where a + b edges are fewer than a * b.
-    """
-    start, reviewer = levels.level_start, levels.level_reviewer
-    count = 0
-    for level in range(1, len(reviewer)):
-        if reviewer[level] == reviewer[level - 1]:
-            upper = start[level] - start[level - 1]
-            lower = start[level + 1] - start[level]
-            count += min(upper * lower, upper + lower)
-    above = np.empty(count, dtype=np.int64)
-    below = np.empty(count, dtype=np.int64)
-    joint = len(place)
-    count = 0
-    for level in range(1, len(reviewer)):
-        if reviewer[level] != reviewer[level - 1]:
-            continue
-        upper = start[level] - start[level - 1]
-        lower = start[level + 1] - start[level]
-        for first in range(start[level - 1], start[level]):
-            if upper * lower > upper + lower:
-                above[count] = place[levels.level_items[first]]
-                below[count] = joint
-                count += 1
-                continue
-            for second in range(start[level], start[level + 1]):
-                above[count] = place[levels.level_items[first]]
-                below[count] = place[levels.level_items[second]]
-                count += 1
-        if upper * lower > upper + lower:
-            for second in range(start[level], start[level + 1]):
-                above[count] = joint
-                below[count] = place[levels.level_items[second]]
-                count += 1
-            joint += 1
-    return above, below
 
 
 @kernel
@@ -94,9 +50,12 @@ def merged_edges(n_nodes: int, above: Codes, below: Codes) -> tuple[Codes, Codes
         above, below = moved_below, moved_above
     count = 0
     for edge in range(len(above)):
-        if edge > 0 and above[edge] == above[count - 1]:
-            if below[edge] == below[count - 1]:
-                continue
+        if (
+            count > 0
+            and above[edge] == above[count - 1]
+            and below[edge] == below[count - 1]
+        ):
+            continue
         above[count] = above[edge]
         below[count] = below[edge]
         count += 1
@@ -122,15 +81,58 @@ def edge_groups(n_nodes: int, above: Codes, below: Codes) -> Codes:
     return parent
 
 
+class Placing(NamedTuple):
+    """What is known while the nodes of a group are placed from best to worst.
+
+    A placed node is low if nothing placed is below it; a node that is not placed is
+    high if everything above it is placed. `waits` counts the nodes above that are not
+    placed, `placed_below` and `high_below` the neighbours below of each kind. `counts`
+    holds the numbers of low nodes, of high nodes and of edges from low to high, and the
+    size of the stack.
+    """
+
+    waits: Codes
+    placed_below: Codes
+    high_below: Codes
+    stack: Codes
+    counts: Codes
+
+
+@kernel
+def _place(diagram: Diagram, placing: Placing, node: int) -> None:
+    """Place one node; put joints that this makes high on the stack."""
+    counts = placing.counts
+    counts[1] -= 1
+    for slot in range(diagram.up_start[node], diagram.up_start[node + 1]):
+        upper = diagram.up[slot]
+        if placing.placed_below[upper] == 0:
+            counts[0] -= 1
+            counts[2] -= placing.high_below[upper]
+        placing.placed_below[upper] += 1
+        placing.high_below[upper] -= 1
+    counts[0] += 1
+    for slot in range(diagram.down_start[node], diagram.down_start[node + 1]):
+        lower = diagram.down[slot]
+        placing.waits[lower] -= 1
+        if placing.waits[lower] > 0:
+            continue
+        counts[1] += 1
+        for at in range(diagram.up_start[lower], diagram.up_start[lower + 1]):
+            upper = diagram.up[at]
+            placing.high_below[upper] += 1
+            counts[2] += placing.placed_below[upper] == 0
+        if lower >= diagram.n_items:
+            placing.stack[counts[3]] = lower
+            counts[3] += 1
+
+
 @kernel
 def segments(diagram: Diagram, items: Codes, group: Codes) -> Codes:
     """Number the segments of each connected group, best first.
 
-    All nodes of a segment are above all nodes of the group's later segments.
-    Nodes are placed one by one. What is placed is above all the rest exactly if every
-    placed node with nothing placed below it (a low one) has an edge to every node of
-    the rest with nothing of the rest above it (a high one); so it is enough to count
-    the edges from low to high.
+    All nodes of a segment are above all nodes of the group's later segments. What is
+    placed is above all the rest exactly if every low node has an edge to every high
+    node, so it is enough to count the edges from low to high.
 
     Args:
         diagram: The diagram.
@@ -138,53 +140,32 @@ def segments(diagram: Diagram, items: Codes, group: Codes) -> Codes:
         group: The group of each node.
     """
     n_nodes = len(group)
-    waits = diagram.up_start[1:] - diagram.up_start[:-1]
-    high_below = np.zeros(n_nodes, dtype=np.int64)
-    placed_below = np.zeros(n_nodes, dtype=np.int64)
+    placing = Placing(
+        diagram.up_start[1:] - diagram.up_start[:-1],
+        np.zeros(n_nodes, dtype=np.int64),
+        np.zeros(n_nodes, dtype=np.int64),
+        np.empty(n_nodes, dtype=np.int64),
+        np.zeros(4, dtype=np.int64),
+    )
+    counts = placing.counts
+    first_highs = np.zeros(n_nodes, dtype=np.int64)
+    for item in items:
+        first_highs[group[item]] += placing.waits[item] == 0
     segment = np.zeros(n_nodes, dtype=np.int64)
-    highs_of_group = np.zeros(n_nodes, dtype=np.int64)
-    for node in items:
-        if waits[node] == 0:
-            highs_of_group[group[node]] += 1
-    stack = np.empty(n_nodes, dtype=np.int64)
     number = -1
-    lows, highs, joined = 0, 0, 0
     for at in range(len(items)):
         if at == 0 or group[items[at]] != group[items[at - 1]]:
             number += 1
-            lows, highs, joined = 0, highs_of_group[group[items[at]]], 0
-        # Joints go as early as they can, so that they never hide the end of a segment.
-        stack[0] = items[at]
-        waiting = 1
-        while waiting > 0:
-            waiting -= 1
-            node = stack[waiting]
+            counts[0], counts[1], counts[2] = 0, first_highs[group[items[at]]], 0
+        # Joints go as early as they can, so that they seldom hide the end of a segment.
+        placing.stack[0] = items[at]
+        counts[3] = 1
+        while counts[3] > 0:
+            counts[3] -= 1
+            node = placing.stack[counts[3]]
             segment[node] = number
-            highs -= 1
-            for slot in range(diagram.up_start[node], diagram.up_start[node + 1]):
-                upper = diagram.up[slot]
-                if placed_below[upper] == 0:
-                    lows -= 1
-                    joined -= high_below[upper]
-                placed_below[upper] += 1
-                high_below[upper] -= 1
-            lows += 1
-            for slot in range(diagram.down_start[node], diagram.down_start[node + 1]):
-                lower = diagram.down[slot]
-                waits[lower] -= 1
-                if waits[lower] > 0:
-                    continue
-                highs += 1
-                for place in range(
-                    diagram.up_start[lower], diagram.up_start[lower + 1]
-                ):
-                    upper = diagram.up[place]
-                    high_below[upper] += 1
-                    joined += placed_below[upper] == 0
-                if lower >= diagram.n_items:
-                    stack[waiting] = lower
-                    waiting += 1
-            if highs > 0 and joined == lows * highs:
+            _place(diagram, placing, node)
+            if counts[1] > 0 and counts[2] == counts[0] * counts[1]:
                 number += 1
     return segment
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 Codes = NDArray[np.int64]
 Words = NDArray[np.uint64]
+Growing = TypeVar("Growing", Codes, Words)
 
 
 @kernel
@@ -123,7 +124,7 @@ def _find(
         if same:
             break
         slot = (slot + 1) & last
-    return slot
+    return int(slot)
 
 
 @kernel
@@ -149,7 +150,7 @@ def _mixed(item: int) -> np.uint64:
 
 
 @kernel
-def _grown(values: Codes, needed: int) -> Codes:
+def _grown(values: Growing, needed: int) -> Growing:
     if needed <= len(values):
         return values
     longer = np.empty(2 * needed, dtype=values.dtype)
@@ -172,6 +173,9 @@ def order_ideals(
         ideal at the same place in `to`. If it stopped, `first` is empty.
     """
     stopped = np.empty(0, dtype=np.int64)
+    widest = 0
+    while 2 << widest <= limit:
+        widest += 1
     free = np.empty(len(below) + 1, dtype=np.int64)
     size = 0
     for item in range(len(below)):
@@ -187,7 +191,7 @@ def order_ideals(
     table = _rehashed(hashes, count)
     while done < count:
         begin, end = first[done], first[done + 1]
-        if count > limit or end - begin >= 62 or 1 << (end - begin) > limit:
+        if count > limit or end - begin > widest:
             return stopped, stopped, stopped
         for at in range(begin, end):
             size = _free_after(below, next_below, items[begin:end], items[at], free)

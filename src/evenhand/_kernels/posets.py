@@ -1,4 +1,4 @@
-"""Loops over comparisons: reviewers' levels, orders, cycles and reach."""
+"""Loops over reviewers' levels: pairs, orders, reach, groups."""
 
 from __future__ import annotations
 
@@ -98,49 +98,63 @@ def share_comparison(levels: Levels, first: int, second: int) -> bool:
 
 
 @kernel
+def _joined(start: Codes, upper: int) -> bool:
+    """Say whether a level and the next are joined: a + b edges are fewer than a * b."""
+    first, middle, last = start[upper], start[upper + 1], start[upper + 2]
+    return bool((middle - first) * (last - middle) > last - first)
+
+
+@kernel
+def _down_starts(levels: Levels) -> Codes:
+    start, reviewer = levels.level_start, levels.level_reviewer
+    n_items = len(levels.item_start) - 1
+    counts = np.zeros(n_items + len(reviewer) + 1, dtype=np.int64)
+    node = n_items
+    for level in range(len(reviewer) - 1):
+        if reviewer[level + 1] != reviewer[level]:
+            continue
+        joined = _joined(start, level)
+        size = start[level + 2] - start[level + 1]
+        for at in range(start[level], start[level + 1]):
+            counts[levels.level_items[at] + 1] += 1 if joined else size
+        if joined:
+            node += 1
+            counts[node] = size
+    return np.cumsum(counts[: node + 1])
+
+
+@kernel
 def down_lists(levels: Levels) -> tuple[Codes, Codes]:
     """List what is next below each node: starts, and nodes, repeats included.
 
-    Nodes are the items and, after them, joints: between two levels of a and b items a
-    joint is put where a + b edges are fewer than a * b.
+    Nodes are the items and, after them, joints. A joint stands between two tied levels,
+    below each item of the one and above each item of the other, in place of all pairs.
     """
     start, reviewer = levels.level_start, levels.level_reviewer
     n_items = len(levels.item_start) - 1
-    n_levels = len(reviewer)
-    lists = np.zeros(n_items + n_levels + 2, dtype=np.int64)
-    down = np.empty(0, dtype=np.int64)
+    starts = _down_starts(levels)
+    down = np.empty(starts[-1], dtype=np.int64)
+    end = starts[:-1].copy()
     joint = n_items
-    for fill in (False, True):
-        joint = n_items
-        for level in range(1, n_levels):
-            if reviewer[level] != reviewer[level - 1]:
-                continue
-            first, middle, last = start[level - 1], start[level], start[level + 1]
-            joined = (middle - first) * (last - middle) > last - first
-            for at in range(first, middle):
+    for level in range(len(reviewer) - 1):
+        if reviewer[level + 1] != reviewer[level]:
+            continue
+        if _joined(start, level):
+            for at in range(start[level], start[level + 1]):
                 item = levels.level_items[at]
-                if not fill:
-                    lists[item + 2] += 1 if joined else last - middle
-                elif joined:
-                    down[lists[item + 1]] = joint
-                    lists[item + 1] += 1
-                else:
-                    for lower in range(middle, last):
-                        down[lists[item + 1]] = levels.level_items[lower]
-                        lists[item + 1] += 1
-            if not joined:
-                continue
-            for lower in range(middle, last):
-                if fill:
-                    down[lists[joint + 1]] = levels.level_items[lower]
-                    lists[joint + 1] += 1
-                else:
-                    lists[joint + 2] += 1
+                down[end[item]] = joint
+                end[item] += 1
+            for at in range(start[level + 1], start[level + 2]):
+                down[end[joint]] = levels.level_items[at]
+                end[joint] += 1
             joint += 1
-        if not fill:
-            lists = np.cumsum(lists)
-            down = np.empty(lists[-1], dtype=np.int64)
-    return lists[: joint + 1], down
+            continue
+        for at in range(start[level], start[level + 1]):
+            item = levels.level_items[at]
+            for lower in range(start[level + 1], start[level + 2]):
+                down[end[item]] = levels.level_items[lower]
+                end[item] += 1
+    return starts, down
 
 
 @kernel
@@ -174,125 +188,6 @@ def smallest_order(levels: Levels) -> Codes:
     return order[:done]
 
 
-class Search(NamedTuple):
-    """Two searches from one item: side 0 goes down, side 1 goes up.
-
-    Marks hold the number of the search that set them, so that none needs clearing.
-    """
-
-    seen: Codes
-    parent: Codes
-    queue: Codes
-    tail: Codes
-    covered: Codes
-
-
-@kernel
-def _spread(
-    levels: Levels, search: Search, label: Codes, item: int, mark: int, side: int
-) -> int:
-    """Queue what is directly below (above) one item; stop where the sides meet.
-
-    Of each reviewer, only levels that this search has not yet covered are looked at, so
-    a whole search takes each rating at most twice.
-    """
-    n_levels = len(levels.level_reviewer)
-    step = 1 - 2 * side
-    for slot in range(levels.item_start[item], levels.item_start[item + 1]):
-        own = levels.item_levels[slot]
-        reviewer = levels.level_reviewer[own]
-        level = own + step
-        while 0 <= level < n_levels and levels.level_reviewer[level] == reviewer:
-            if search.covered[side, level] == mark:
-                break
-            search.covered[side, level] = mark
-            for at in range(levels.level_start[level], levels.level_start[level + 1]):
-                other = levels.level_items[at]
-                if label[other] != label[item] or search.seen[side, other] == mark:
-                    continue
-                search.seen[side, other] = mark
-                search.parent[side, other] = item
-                search.queue[side, search.tail[side]] = other
-                search.tail[side] += 1
-                if search.seen[1 - side, other] == mark:
-                    return other
-            level += step
-    return -1
-
-
-@kernel
-def _shortest_through(
-    levels: Levels, search: Search, label: Codes, item: int, mark: int, longest: int
-) -> Codes:
-    """Return the shortest cycle through an item if it has at most `longest` items.
-
-    Both sides grow by whole steps; after f steps down and b steps up, both at least 1,
-    they have met if and only if there is a cycle of at most f + b items.
-    """
-    head = np.zeros(2, dtype=np.int64)
-    tail = search.tail
-    tail[:] = 1
-    depth = np.zeros(2, dtype=np.int64)
-    search.seen[:, item] = mark
-    search.queue[:, 0] = item
-    meet = -1
-    while meet < 0 and depth[0] + depth[1] < longest:
-        side = 0 if tail[0] - head[0] <= tail[1] - head[1] else 1
-        if depth[side] > 0 and depth[1 - side] == 0:
-            side = 1 - side
-        end = tail[side]
-        if head[side] == end:
-            break
-        while head[side] < end and meet < 0:
-            grown = search.queue[side, head[side]]
-            head[side] += 1
-            meet = _spread(levels, search, label, grown, mark, side)
-        depth[side] += 1
-    if meet < 0:
-        return np.empty(0, dtype=np.int64)
-    cycle = np.empty(depth[0] + depth[1], dtype=np.int64)
-    at = meet
-    for place in range(depth[0], -1, -1):
-        cycle[place] = at
-        at = search.parent[0, at]
-    at = meet
-    for place in range(depth[0], len(cycle)):
-        cycle[place] = at
-        at = search.parent[1, at]
-    return cycle
-
-
-@kernel
-def shortest_cycle(levels: Levels, label: Codes) -> Codes:
-    """Return one shortest cycle among items of one label, from its smallest code.
-
-    Items labelled -1 are on no cycle. An item that has been searched from is taken out.
-    """
-    n_items = len(label)
-    n_levels = len(levels.level_reviewer)
-    search = Search(
-        np.zeros((2, n_items), dtype=np.int64),
-        np.zeros((2, n_items), dtype=np.int64),
-        np.zeros((2, n_items), dtype=np.int64),
-        np.ones(2, dtype=np.int64),
-        np.zeros((2, n_levels), dtype=np.int64),
-    )
-    label = label.copy()
-    best = np.empty(0, dtype=np.int64)
-    longest = n_items
-    for item in range(n_items):
-        if label[item] < 0:
-            continue
-        cycle = _shortest_through(levels, search, label, item, item + 1, longest)
-        if len(cycle) > 0:
-            best = cycle
-            longest = len(cycle) - 1
-        if longest < 2:  # noqa: PLR2004 - no cycle is shorter than two
-            break
-        label[item] = -1
-    return best
-
-
 @kernel
 def direct_reach(levels: Levels, marks: Words, step: int) -> Words:
     """Join the marks of all items directly below (step 1) or above (step -1) each item.
@@ -319,18 +214,37 @@ def direct_reach(levels: Levels, marks: Words, step: int) -> Words:
 
 
 @kernel
+def _join(levels: Levels, rows: Words, gates: Words, item: int, step: int) -> bool:
+    """Join to an item's row the gates next to it, and the row to its own gates."""
+    reviewer = levels.level_reviewer
+    changed = False
+    for slot in range(levels.item_start[item], levels.item_start[item + 1]):
+        level = levels.item_levels[slot]
+        other = level + step
+        if 0 <= other < len(reviewer) and reviewer[other] == reviewer[level]:
+            for word in range(rows.shape[1]):
+                joined = rows[item, word] | gates[other, word]
+                changed |= joined != rows[item, word]
+                rows[item, word] = joined
+    for slot in range(levels.item_start[item], levels.item_start[item + 1]):
+        level = levels.item_levels[slot]
+        for word in range(rows.shape[1]):
+            gates[level, word] |= rows[item, word]
+    return changed
+
+
+@kernel
 def chained_reach(
     levels: Levels, marks: Words, order: Codes, step: int, passes: int
 ) -> Words:
     """Join the marks of all items below (step 1) or above (step -1), by any chain.
 
-    One pass is enough if the order takes each item after all that it reaches. With
-    contradictions there is no such order; passes end when nothing changes.
+    A gate joins the marks of one level's items and what those reach. One pass is enough
+    if the order takes each item after all that it reaches. With contradictions there is
+    no such order; passes end when nothing changes.
     """
-    reviewer = levels.level_reviewer
-    n_levels = len(reviewer)
     rows = np.zeros_like(marks)
-    gates = np.zeros((n_levels, marks.shape[1]), dtype=np.uint64)
+    gates = np.zeros((len(levels.level_reviewer), marks.shape[1]), dtype=np.uint64)
     for item in order:
         for slot in range(levels.item_start[item], levels.item_start[item + 1]):
             for word in range(marks.shape[1]):
@@ -338,19 +252,7 @@ def chained_reach(
     for _ in range(passes):
         changed = False
         for item in order:
-            begin, end = levels.item_start[item], levels.item_start[item + 1]
-            for slot in range(begin, end):
-                level = levels.item_levels[slot]
-                other = level + step
-                if 0 <= other < n_levels and reviewer[other] == reviewer[level]:
-                    for word in range(marks.shape[1]):
-                        joined = rows[item, word] | gates[other, word]
-                        changed |= joined != rows[item, word]
-                        rows[item, word] = joined
-            for slot in range(begin, end):
-                level = levels.item_levels[slot]
-                for word in range(marks.shape[1]):
-                    gates[level, word] |= rows[item, word]
+            changed |= _join(levels, rows, gates, item, step)
         if not changed:
             break
     return rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -62,7 +62,7 @@ def command(
     weight: str | None,
     median: str | None,
     trim: float | None,
-    both: str | None,
+    both: Literal["drop", "decide"] | None,
     design: str | None,
     seed: int | None,
     as_json: bool,
@@ -77,7 +77,7 @@ def command(
 
     \b
     Example:
-      evenhand compare examples/designs.csv --seed 7
+      evenhand compare examples/designs.csv --seed 1
     """
     from evenhand.ab.comparison import compare
 
@@ -111,9 +111,9 @@ def explain(result: Comparison) -> str:
     loser = second if winner == first else first
     lines = [f"{winner} is put above {loser}."]
     if result.votes is not None:
-        lines.append(
-            f"Votes: {result.votes[0]} for {first}, {result.votes[1]} for {second}."
-        )
+        ours, theirs = result.votes
+        level = " A fair coin broke the tie." if ours == theirs else ""
+        lines.append(f"Votes: {ours} for {first}, {theirs} for {second}.{level}")
     about = "about " if result.p_first_se else ""
     lines.append(
         f"On these scores the rule outputs {first} with probability "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     Codes = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
+# In the order of `expected_losses`.
 NAMES = ("zero-one", "kendall", "footrule", "top-K")
 TOP = 3
 
@@ -69,18 +69,18 @@ def loss(name: str, items: int) -> Loss:
         >>> loss("top-3", 10)
         Loss(name='top-3', column=3, best=3)
     """
-    top = re.fullmatch(r"top-([0-9]{1,9})", name) if isinstance(name, str) else None
-    if top is not None:
-        best = int(top[1])
-        if not 1 <= best <= items:
-            raise OptionError(
-                f"loss must be from 'top-1' to 'top-{items}' for {items} items, got "
-                f"{name!r}."
-            )
-        return Loss(name, TOP, best)
-    if name not in NAMES[:TOP]:
+    if name in NAMES[:TOP]:
+        return Loss(name, NAMES.index(name), 1)
+    if not isinstance(name, str) or not name.casefold().startswith("top"):
+        # The plural of "loss" is not made by an s.
         raise OptionError(unknown("loss", name, NAMES).replace("losss", "losses"))
-    return Loss(name, NAMES.index(name), 1)
+    number = name.removeprefix("top-")
+    if not number.isdecimal() or not 1 <= int(number) <= items:
+        raise OptionError(
+            f"loss must be from 'top-1' to 'top-{items}' for {items} items, got "
+            f"{name!r}."
+        )
+    return Loss(name, TOP, int(number))
 
 
 def average_losses(

@@ -18,6 +18,7 @@ from typing import TypeAlias
 import numpy as np
 
 from evenhand._kernels.lab import matched_margins
+from evenhand._outcomes import HALF
 from evenhand._randomness import RNGLike, seed_from, stream, uniforms
 from evenhand.ab import rules
 from evenhand.ab._numbers import Floats, constant
@@ -30,7 +31,6 @@ from evenhand.lab._quadrature import gap_nodes, over_gap
 
 Weight: TypeAlias = GapWeight | Callable[[float], float] | str | None
 
-HALF = Fraction(1, 2)
 CHUNK = 10_000
 # Up to so many bends of the gap are ends of panels in sampled averages.
 PANELS = 16

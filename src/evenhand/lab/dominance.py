@@ -8,12 +8,11 @@ does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import functools
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, cast
 
-from evenhand import losses
 from evenhand._labels import shown
 from evenhand._randomness import RNGLike, seed_from, stream
 from evenhand.ab.weights import GapWeight, as_weight
@@ -23,14 +22,321 @@ from evenhand.lab.adversary import worst
 from evenhand.lab.refutation import Refutation, refute
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
     from evenhand._results import Json
-    from evenhand.lab.duels import ItemRule, Rule, Sides
+    from evenhand.lab.duels import Rule, Sides
     from evenhand.lab.estimators import Ordinal
-    from evenhand.lab.polynomial import First, Order, Pair, Table
-    from evenhand.lab.worlds import Margin, Procedure
+    from evenhand.lab.polynomial import Order, Pair, Table
+    from evenhand.lab.worlds import Loss, Margin, Procedure
 
 __all__ = ["Dominance", "Refutation", "Witness", "dominates", "refute"]
 
-Truth = Literal["uniform", "arbitrary"]
 TRUTHS = ("uniform", "arbitrary")
+TWO = 2
 BUDGET = 200
+SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """Scales that the adversary names for one true ranking.
+
+    Attributes:
+        truth: The true ranking, best item first.
+        scales: Scores of each reviewer, from the worst item to the best.
+        margin: Risk of the baseline minus risk of the method.
+    """
+
+    truth: Order
+    scales: Table
+    margin: Fraction
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the fields as plain values, numbers as text."""
+        return {
+            "truth": list(self.truth),
+            "scales": [[str(score) for score in row] for row in self.scales],
+            "margin": str(self.margin),
+        }
+
+    def __str__(self) -> str:
+        rows = "; ".join(", ".join(map(str, row)) for row in self.scales)
+        return f"true ranking {' > '.join(map(str, self.truth))}, scales {rows}"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Dominance:
+    """The smallest margin that an adversary found.
+
+    Attributes:
+        method: Name of the method.
+        baseline: Name of what it is compared with.
+        loss: Name of the loss.
+        truth: "uniform" or "arbitrary".
+        n_items: Number of items.
+        n_reviewers: Number of reviewers.
+        design: Name of the design, or "given" for given comparisons.
+        margin: Risk of the baseline minus risk of the method: averaged over true
+            rankings if uniform, the smallest if arbitrary.
+        witness: The scales that give it, for each true ranking that counts.
+        budget: Tables of scales tried for each true ranking.
+        seed: Seed of the search.
+    """
+
+    method: str
+    baseline: str
+    loss: str
+    truth: str
+    n_items: int
+    n_reviewers: int
+    design: str
+    margin: Fraction
+    witness: tuple[Witness, ...]
+    budget: int
+    seed: int
+
+    @property
+    def strict(self) -> bool:
+        """Whether the method was better on all scales that were tried."""
+        return self.margin > 0
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the fields as plain values, margins as text."""
+        return {
+            "schema": "evenhand.dominance/1",
+            "method": self.method,
+            "baseline": self.baseline,
+            "loss": self.loss,
+            "truth": self.truth,
+            "n_items": self.n_items,
+            "n_reviewers": self.n_reviewers,
+            "design": self.design,
+            "margin": str(self.margin),
+            "margin_decimal": float(self.margin),
+            "strict": self.strict,
+            "witness": [witness.to_dict() for witness in self.witness],
+            "budget": self.budget,
+            "seed": self.seed,
+        }
+
+    def __repr__(self) -> str:
+        verdict = "better on all scales tried" if self.strict else "does not dominate"
+        head = (
+            f"{self.method} against {self.baseline}: {verdict}; smallest margin "
+            f"{float(self.margin):.3g} ({self.loss}, {self.truth} true ranking, "
+            f"{self.n_items} items, {self.n_reviewers} reviewers, {self.design})"
+        )
+        lines = [f"  {witness}" for witness in self.witness[:SHOWN]]
+        more = len(self.witness) - SHOWN
+        if more > 0:
+            lines.append(f"  and {more} more true rankings")
+        return "\n".join([head, *lines])
+
+
+def dominates(
+    method: str | Rule | Procedure,
+    baseline: str | Rule | Ordinal,
+    loss: str = "zero-one",
+    truth: str = "uniform",
+    *,
+    n_items: int = TWO,
+    n_reviewers: int | None = None,
+    design: str | Mapping[Sides, Fraction] | None = None,
+    given: Sequence[Pair] | None = None,
+    weight: GapWeight | Callable[[float], float] | str | None = None,
+    budget: int = BUDGET,
+    rng: RNGLike = None,
+) -> Dominance:
+    """Search for scales on which a method is not better than a baseline.
+
+    Args:
+        method: For two items a rule of `compare` by name ("median:lower" and the like
+            too), or a function of the assignment (the item, 0 or 1, of each reviewer)
+            and the reviewers' scores that returns the probability that item 0 is
+            output. For more items "topological", "uniform", "flips", "flips-uniform"
+            ("flips-uniform:paper" for the printed scan), "twins" ("twins:one:direct"
+            as printed; it starts from the baseline), or a function of the comparisons,
+            the scores by (reviewer, item) and a Chance that returns a ranking.
+        baseline: For two items a rule too, "coin" for instance. For more items
+            "topological", "uniform", "best-ordinal", or a function of the comparisons
+            that returns a ranking, or rankings with their probabilities.
+        loss: "zero-one", "kendall" or "footrule".
+        truth: "uniform" averages over true rankings, "arbitrary" takes the worst. The
+            scales may depend on the true ranking in both cases.
+        n_items: 2, 3 or 4.
+        n_reviewers: Number of reviewers; 2 for two items, half of the pairs for more.
+        design: For two items "halves" (default), "coins", "matched", "panels" or a law
+            of assignments.
+        given: For more items, comparisons (above, below) to condition on, instead of
+            distinct random pairs.
+        weight: How a gap in scores weighs, rational(1) if None; it must be exact.
+        budget: Tables of scales tried for each true ranking.
+        rng: Seed of the search.
+
+    Returns:
+        The smallest margin found, exact, and its witness.
+
+    Raises:
+        OptionError: If a name is unknown, an option does not fit, or there is too much
+            to enumerate.
+        DesignError: If the design does not fit the number of reviewers.
+
+    References:
+        Wang and Shah (2019), Definition 1.
+
+    Examples:
+        >>> dominates("sign", "coin", rng=7).margin
+        Fraction(0, 1)
+        >>> dominates("votes", "coin", truth="arbitrary", rng=7).strict
+        True
+        >>> dominates("flips", "best-ordinal", n_items=3, budget=20, rng=7).strict
+        True
+    """
+    if truth not in TRUTHS:
+        raise OptionError(unknown("truth", truth, TRUTHS))
+    if not isinstance(budget, int) or budget < 1:
+        raise OptionError(f"budget must be an integer of at least 1, got {budget!r}.")
+    seed = seed_from(rng)
+    penalty = worlds.loss_named(loss)
+    chosen = as_weight(weight)
+    worlds.exact_first(chosen)
+    if n_items == TWO:
+        if given is not None:
+            raise OptionError("given must be left out for two items.")
+        contest = _two(method, baseline, penalty, n_reviewers, design, chosen)
+    else:
+        if design not in (None, "pairs"):
+            raise OptionError(
+                f"design must be left out for more than two items, got "
+                f"{shown(design)}. Pairs are distinct and random, or given."
+            )
+        where = worlds.world(n_items, n_reviewers, given)
+        contest = _many(method, baseline, penalty, where, chosen)
+    witnesses = contest.searched(budget, seed)
+    return Dominance(
+        _name(method),
+        _name(baseline),
+        loss,
+        truth,
+        n_items,
+        contest.shape[0],
+        contest.design,
+        *decided(witnesses, truth),
+        budget,
+        seed,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """A method against a baseline, ready for the adversary.
+
+    Attributes:
+        margin: Exact margin, of a true ranking and scales.
+        truths: True rankings that count; one if no names are known to either side.
+        shape: Number of reviewers and of items.
+        design: Name of the design.
+    """
+
+    margin: Margin
+    truths: tuple[Order, ...]
+    shape: tuple[int, int]
+    design: str
+
+    def searched(
+        self, budget: int, seed: int, *, families: bool = True
+    ) -> tuple[Witness, ...]:
+        """Search for the worst scales at each true ranking.
+
+        Margins at different true rankings have nothing in common, since the scales may
+        depend on the true ranking, so each is searched by itself.
+        """
+        found = []
+        for truth in self.truths:
+            margin, table = worst(
+                functools.partial(self.margin, truth),
+                self.shape,
+                stream(seed, f"adversary {truth}"),
+                budget=budget,
+                families=families,
+            )
+            found.append(Witness(truth, table, margin))
+        return tuple(found)
+
+
+def decided(
+    witnesses: Sequence[Witness], truth: str
+) -> tuple[Fraction, tuple[Witness, ...]]:
+    """Return the margin and its witness: the average, or the smallest.
+
+    Examples:
+        >>> one = Witness((0, 1), (), Fraction(1))
+        >>> decided([one, Witness((1, 0), (), Fraction(0))], "uniform")[0]
+        Fraction(1, 2)
+    """
+    if truth == "arbitrary":
+        worst_one = min(witnesses, key=lambda witness: witness.margin)
+        return worst_one.margin, (worst_one,)
+    total = sum((witness.margin for witness in witnesses), Fraction(0))
+    return total / len(witnesses), tuple(witnesses)
+
+
+def _two(
+    method: object,
+    baseline: object,
+    loss: Loss,
+    n_reviewers: int | None,
+    design: str | Mapping[Sides, Fraction] | None,
+    weight: GapWeight,
+) -> Contest:
+    count = TWO if n_reviewers is None else n_reviewers
+    law = "halves" if design is None else design
+    ours, theirs = (
+        duels.duel(
+            duels.named(rule, weight) if isinstance(rule, str) else cast("Rule", rule),
+            law,
+            count,
+        )
+        for rule in (method, baseline)
+    )
+    price = loss(*duels.TRUTHS)
+
+    def margin(truth: Order, table: Table) -> Fraction:
+        return price * (ours(truth, table) - theirs(truth, table))
+
+    named = all(isinstance(entry, str) for entry in (method, baseline, law))
+    return Contest(
+        margin,
+        duels.TRUTHS[: 1 if named else None],
+        (count, TWO),
+        law if isinstance(law, str) else "own law",
+    )
+
+
+def _many(
+    method: object,
+    baseline: object,
+    loss: Loss,
+    where: worlds.World,
+    weight: GapWeight,
+) -> Contest:
+    ordinal = estimators.ordinal(cast("str | Ordinal", baseline))
+    truths = where.truths()
+    if isinstance(method, str):
+        estimator = estimators.named(method, ordinal)
+        margins = worlds.margin_polynomials(where, estimator, ordinal, loss)
+        margin = worlds.evaluated(margins, worlds.exact_first(weight))
+        if {method, baseline} <= set(estimators.NAMELESS) and where.given is None:
+            truths = truths[:1]
+    else:
+        own = cast("Procedure", method)
+        margin = worlds.enumerated(where, own, ordinal, loss)
+    shape = (where.n_reviewers, where.n_items)
+    return Contest(margin, truths, shape, "pairs" if where.given is None else "given")
+
+
+def _name(entry: object) -> str:
+    if isinstance(entry, str):
+        return entry
+    return str(getattr(entry, "__name__", type(entry).__name__))

@@ -267,8 +267,8 @@ def _batches(
         batches.append(
             _Batch(
                 np.array(sides, dtype=np.int64),
-                np.array(first, dtype=np.int64).reshape(-1, ones),
-                np.array(second, dtype=np.int64).reshape(-1, twos),
+                np.array(first, dtype=np.int64).reshape(len(entries), ones),
+                np.array(second, dtype=np.int64).reshape(len(entries), twos),
                 weights,
             )
         )

@@ -39,7 +39,7 @@ METHODS = (
     "flips-uniform",
     "flips-uniform:paper",
     "twins",
-    "twins:paper",
+    "twins:one:direct",
 )
 NAMELESS = ("uniform", "best-ordinal", "flips-uniform", "flips-uniform:paper")
 """Methods that know no names: one true ranking stands for all."""
@@ -197,7 +197,7 @@ def named(name: str, baseline: Ordinal) -> Estimator:
     if head == "flips-uniform":
         return flips_from_uniform(kind or "parity")
     if head == "twins":
-        return twins_from(baseline, printed=kind == "paper")
+        return twins_from(baseline, printed=kind == "one:direct")
     return _without_scores(ordinal(name))
 
 

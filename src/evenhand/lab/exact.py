@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand._labels import shown
+from evenhand._outcomes import HALF
 from evenhand.ab import rules
 from evenhand.ab._numbers import Floats, Numbers, as_numbers, is_exact
 from evenhand.errors import DesignError, OptionError, RatingsError, unknown
@@ -38,6 +39,7 @@ SHIFTS = (
     "disjoint",
 )
 SAMPLES = 100_000
+FEWEST = 2
 PAIRED = ("votes", "sign")
 
 
@@ -87,6 +89,8 @@ def success(
     if design is not None:
         return _over_design(rule, upper, lower, design)
     _require_even(len(upper))
+    if method == "coin":
+        return HALF if is_exact(upper) else float(HALF)
     if method in PAIRED:
         pairs = list(zip(upper.tolist(), lower.tolist(), strict=True))
         kinds = sorted(set(pairs))
@@ -170,6 +174,7 @@ def uniform_success(
     """
     rule = as_rule(method, weight=weight, median=median, trim=trim)
     _require_even(len(shifts))
+    _require_trials("samples", samples)
     return averaged(rule, [Fraction(shift) for shift in shifts], samples, rng)
 
 
@@ -208,6 +213,7 @@ def sampled_success(
     """
     rule = as_rule(method, weight=weight, median=median, trim=trim)
     _require_even(len(shifts))
+    _require_trials("trials", trials)
     return sampled(rule, [Fraction(shift) for shift in shifts], trials, rng)
 
 
@@ -262,4 +268,11 @@ def _require_even(count: int) -> None:
     if count == 0 or count % 2:
         raise DesignError(
             f"reviewers must be even in number for two equal halves, got {count}."
+        )
+
+
+def _require_trials(name: str, count: int) -> None:
+    if count < FEWEST:
+        raise OptionError(
+            f"{name} must be at least {FEWEST} for a standard error, got {count!r}."
         )

@@ -13,10 +13,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from evenhand import designs
-from evenhand._outcomes import Chance, outcomes
-from evenhand.errors import DesignError, OptionError
+from evenhand._outcomes import HALF, Chance, outcomes
+from evenhand.errors import DesignError, OptionError, unknown
 from evenhand.lab.estimators import Edges, Ordinal, as_law, graph
 from evenhand.lab.polynomial import (
     CoinLaw,
@@ -35,12 +36,61 @@ from evenhand.lab.polynomial import (
 from evenhand.posets.comparisons import Comparisons
 from evenhand.posets.orderings import all_orderings, topological_order
 
+if TYPE_CHECKING:
+    from evenhand.ab.weights import GapWeight
+
 Loss = Callable[[Order, Order], int]
 Procedure = Callable[[Comparisons, Scores, Chance], Sequence[int]]
 Margin = Callable[[Order, Table], Fraction]
 
 FEWEST_ITEMS = 3
 MOST_ITEMS = 4
+
+
+LOSSES: dict[str, Loss] = {
+    "zero-one": lambda order, truth: int(order != truth),
+    "kendall": lambda order, truth: sum(
+        (order.index(a) < order.index(b)) != (truth.index(a) < truth.index(b))
+        for a, b in itertools.combinations(truth, 2)
+    ),
+    "footrule": lambda order, truth: sum(
+        abs(order.index(item) - truth.index(item)) for item in truth
+    ),
+}
+
+
+def loss_named(name: str) -> Loss:
+    """Return a loss by name."""
+    if name not in LOSSES:
+        raise OptionError(unknown("loss", name, LOSSES))
+    return functools.cache(LOSSES[name])
+
+
+def exact_first(weight: GapWeight) -> First:
+    """Return W for Fractions, without the overhead of arrays.
+
+    Raises:
+        OptionError: If the weight has no exact form for all gaps.
+
+    Examples:
+        >>> from evenhand.ab.weights import rational
+        >>> exact_first(rational())(Fraction(-1))
+        Fraction(1, 4)
+    """
+    if weight.exact is None or weight.limit is not None:
+        raise OptionError(
+            f"weight must be exact on Fractions and for every gap, got {weight}. Use "
+            "rational."
+        )
+    values = weight.exact[0]
+
+    def first(gap: Fraction) -> Fraction:
+        if gap == 0:
+            return HALF
+        value = values(abs(gap)) / 2
+        return HALF + value if gap > 0 else HALF - value
+
+    return functools.lru_cache(maxsize=100_000)(first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +159,8 @@ def world(
             )
         topological_order(graph(n_items, edges))
         return World(n_items, len(edges), edges)
-    count = math.comb(n_items, 2) - 1 if n_reviewers is None else n_reviewers
     most = math.comb(n_items, 2)
+    count = max(2, most // 2) if n_reviewers is None else n_reviewers
     if not isinstance(count, int) or not 1 < count < most:
         raise DesignError(
             f"n_reviewers must be above 1 and below {most}, the number of pairs of "

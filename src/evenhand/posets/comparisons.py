@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._kernels import posets as kernels
+from evenhand._kernels.cycles import shortest_cycle
 from evenhand._kernels.diagrams import merged_edges
 from evenhand.errors import ContradictionError, OptionError, RatingsError, unknown
 from evenhand.posets._reach import Relation, closure_table, twin_classes
@@ -224,7 +225,7 @@ def find_contradiction(c: Comparisons) -> tuple[list[int], list[int]] | None:
     """
     if _consistent(c):
         return None
-    cycle = kernels.shortest_cycle(levels(c), _strong_groups(c)).tolist()
+    cycle = shortest_cycle(levels(c), _strong_groups(c)).tolist()
     following = cycle[1:] + cycle[:1]
     steps = zip(cycle, following, strict=True)
     return cycle, [_reviewer_of(c, above, below) for above, below in steps]

@@ -55,8 +55,8 @@ def settle(diagram: Diagram, source: Stream) -> Codes:
 
     Examples:
         >>> from evenhand._randomness import stream
-        >>> from evenhand.posets.pieces import diagram
-        >>> chain = diagram(2, 2, np.array([0]), np.array([1]))
+        >>> from evenhand.posets.pieces import as_diagram
+        >>> chain = as_diagram(2, 2, np.array([0]), np.array([1]))
         >>> settle(chain, stream(7, "order")).tolist()
         [0, 1]
     """
@@ -117,8 +117,8 @@ def neighbours(diagram: Diagram) -> kernels.Neighbours:
     """Tell each item where to look for the values around it.
 
     Examples:
-        >>> from evenhand.posets.pieces import diagram
-        >>> neighbours(diagram(2, 2, np.array([0]), np.array([1]))).down.tolist()
+        >>> from evenhand.posets.pieces import as_diagram
+        >>> neighbours(as_diagram(2, 2, np.array([0]), np.array([1]))).down.tolist()
         [1]
     """
     n_items = diagram.n_items

@@ -118,8 +118,8 @@ def order_ideals(diagram: Diagram, *, limit: int) -> Ideals | None:
     """List the ideals of a piece, or None if there are more than `limit`.
 
     Examples:
-        >>> from evenhand.posets.pieces import diagram
-        >>> antichain = diagram(2, 2, np.array([], int), np.array([], int))
+        >>> from evenhand.posets.pieces import as_diagram
+        >>> antichain = as_diagram(2, 2, np.array([], int), np.array([], int))
         >>> order_ideals(antichain, limit=4)
         Ideals(first=[0, 2, 3, 4, 4], item=[0, 1, 1, 0], to=[1, 2, 3, 3])
     """

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._kernels import diagrams as kernels
+from evenhand._kernels.ideals import below_bits, bit_lists
+from evenhand._kernels.posets import down_lists
 from evenhand.posets.comparisons import levels
 
 if TYPE_CHECKING:
@@ -82,9 +84,11 @@ def take_apart(c: Comparisons, order: Codes, *, whole: bool = False) -> Pieces:
     n_items = c.n_items
     place = np.empty(n_items, dtype=np.int64)
     place[order] = np.arange(n_items)
-    above, below = kernels.diagram_edges(levels(c), place)
-    n_nodes = max(n_items, int(above.max(initial=-1)) + 1)
-    above, below = kernels.merged_edges(n_nodes, above, below)
+    starts, down = down_lists(levels(c))
+    n_nodes = len(starts) - 1
+    place = np.append(place, np.arange(n_items, n_nodes))
+    above = np.repeat(place, np.diff(starts))
+    above, below = kernels.merged_edges(n_nodes, above, place[down])
     piece = np.zeros(n_nodes, dtype=np.int64)
     rounds: list[Round] = []
     n_pieces = min(n_items, 1)
@@ -92,7 +96,7 @@ def take_apart(c: Comparisons, order: Codes, *, whole: bool = False) -> Pieces:
         group = kernels.edge_groups(n_nodes, above, below)
         items = np.argsort(group[:n_items], kind="stable")
         segment = kernels.segments(
-            diagram(n_items, n_nodes, above, below), items, group
+            as_diagram(n_items, n_nodes, above, below), items, group
         )
         found = len(np.unique(segment[:n_items]))
         if found == n_pieces:
@@ -104,11 +108,13 @@ def take_apart(c: Comparisons, order: Codes, *, whole: bool = False) -> Pieces:
     return Pieces(order, tuple(rounds), piece[:n_items], above, below)
 
 
-def diagram(n_items: int, n_nodes: int, above: Codes, below: Codes) -> kernels.Diagram:
+def as_diagram(
+    n_items: int, n_nodes: int, above: Codes, below: Codes
+) -> kernels.Diagram:
     """Sort edges by both ends.
 
     Examples:
-        >>> diagram(3, 3, np.array([0, 1]), np.array([2, 2])).up.tolist()
+        >>> as_diagram(3, 3, np.array([0, 1]), np.array([2, 2])).up.tolist()
         [0, 1]
     """
     sides = []
@@ -117,6 +123,21 @@ def diagram(n_items: int, n_nodes: int, above: Codes, below: Codes) -> kernels.D
         _, sorted_other = kernels.merged_edges(n_nodes, own, other)
         sides += [starts.astype(np.int64), sorted_other]
     return kernels.Diagram(n_items, *sides)
+
+
+def reduced(diagram: kernels.Diagram) -> kernels.Diagram:
+    """Keep only the edges between items with no third one between them.
+
+    Examples:
+        >>> edges = np.array([0, 0, 1]), np.array([1, 2, 2])
+        >>> reduced(as_diagram(3, 3, *edges)).down.tolist()
+        [1, 2]
+    """
+    n_items = diagram.n_items
+    starts, below = bit_lists(below_bits(diagram)[1])
+    return as_diagram(
+        n_items, n_items, np.repeat(np.arange(n_items), np.diff(starts)), below
+    )
 
 
 def irreducible(pieces: Pieces) -> Iterator[tuple[Codes, kernels.Diagram]]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand._randomness import Stream, below, permutation
+from evenhand.posets.comparisons import CLOSURE_ITEMS
 from evenhand.posets.coupling import settle
 from evenhand.posets.orderings import (
     Ideals,
@@ -19,14 +20,16 @@ from evenhand.posets.orderings import (
     order_ideals,
     topological_order,
 )
-from evenhand.posets.pieces import Pieces, irreducible, take_apart
+from evenhand.posets.pieces import Pieces, irreducible, reduced, take_apart
 
 if TYPE_CHECKING:
     from evenhand._kernels.diagrams import Diagram
     from evenhand.posets.comparisons import Codes, Comparisons
 
-# Listing this many ideals takes a fraction of a second, and counting along them too.
-DEFAULT_IDEALS = 200_000
+# Listing this many takes a tenth of a second, for nothing if there are more.
+DEFAULT_IDEALS = 50_000
+# Edges to an item from which it pays to find those that others imply.
+DENSE = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,10 +118,22 @@ def plan_orders(c: Comparisons, *, ideals: int = DEFAULT_IDEALS) -> Plan:
     for items, diagram in irreducible(pieces):
         listed = order_ideals(diagram, limit=ideals)
         if listed is None:
-            parts.append(Swept(items, diagram))
+            parts.append(Swept(items, _sparse(diagram)))
         else:
             parts.append(Counted(items, listed, completions(listed)))
     return Plan(pieces, tuple(parts))
+
+
+def _sparse(diagram: Diagram) -> Diagram:
+    """Drop edges that others imply where there are many, since each sweep looks at all.
+
+    Without joints only, because those stand for more pairs than may fit in memory.
+    """
+    n_items, n_edges = diagram.n_items, len(diagram.down)
+    joints = len(diagram.down_start) - 1 - n_items
+    if joints > 0 or n_edges < DENSE * n_items or n_items > CLOSURE_ITEMS:
+        return diagram
+    return reduced(diagram)
 
 
 def draw_order(plan: Plan, source: Stream) -> Codes:

@@ -1,0 +1,133 @@
+"""What a checked claim looks like, and what is on trial."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from evenhand._randomness import Stream, stream
+from evenhand.ab import rules
+from evenhand.ab.canonical import first_probability
+from evenhand.lab import estimators
+from evenhand.ranking.twins import rearrange
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from evenhand._results import Json
+    from evenhand.ab._numbers import Floats
+    from evenhand.ab.weights import GapWeight
+    from evenhand.lab.estimators import Ordinal
+    from evenhand.lab.polynomial import Estimator
+
+How = Literal["exact enumeration", "exact counterexample", "adversarial search"]
+ENUMERATION: How = "exact enumeration"
+COUNTEREXAMPLE: How = "exact counterexample"
+SEARCH: How = "adversarial search"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One claim, checked.
+
+    Attributes:
+        name: Theorem, lemma or known failure.
+        check: What was checked, in one sentence.
+        how: "exact enumeration", "exact counterexample" or "adversarial search".
+        margin: The smallest margin found, exact.
+        holds: Whether the claim held; a known failure holds if it was found.
+        witness: Where the margin was found, for people.
+        seconds: How long it took.
+    """
+
+    name: str
+    check: str
+    how: How
+    margin: Fraction
+    holds: bool
+    witness: str = ""
+    seconds: float = 0.0
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the fields as plain values, the margin as text and as a number.
+
+        Examples:
+            >>> from fractions import Fraction
+            >>> Row("Theorem 2", "P > 1/2.", SEARCH, Fraction(1, 4), True).to_dict()
+            {'name': 'Theorem 2', 'check': 'P > 1/2.', 'how': 'adversarial search',
+             'margin': '1/4', 'margin_decimal': 0.25, 'holds': True, 'witness': '',
+             'seconds': 0.0}
+        """
+        return {
+            "name": self.name,
+            "check": self.check,
+            "how": self.how,
+            "margin": str(self.margin),
+            "margin_decimal": float(self.margin),
+            "holds": self.holds,
+            "witness": self.witness,
+            "seconds": round(self.seconds, 3),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class OnTrial:
+    """The estimators whose guarantees are checked; the library's own by default.
+
+    Attributes:
+        canonical: Equation 2: from scores, shape (..., 2), and a weight to the
+            probability of the first item.
+        votes: Theorem 4's rule: from paired scores of two items and a weight to the
+            probability of the first item.
+        flips: Algorithm 1.
+        flips_from_uniform: Appendix C, by name of the scan.
+        twins_from: Algorithm 3 on top of an ordinal method.
+        rearrange: Its first step: from a ranking, what is above two twins, the twins
+            and what is below to a new ranking.
+    """
+
+    canonical: Callable[[Floats, GapWeight], Floats] = lambda scores, weight: (
+        first_probability(scores, weight=weight)
+    )
+    votes: Callable[[Floats, Floats, GapWeight], Floats] = lambda one, two, weight: (
+        rules.votes(one, two, weight=weight)
+    )
+    flips: Estimator = estimators.flips
+    flips_from_uniform: Callable[[str], Estimator] = estimators.flips_from_uniform
+    twins_from: Callable[[Ordinal, bool], Estimator] = lambda start, printed: (
+        estimators.twins_from(start, printed=printed)
+    )
+    rearrange: Callable[
+        [Sequence[int], Sequence[int], Sequence[int], Sequence[int]],
+        NDArray[np.int64],
+    ] = rearrange
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One run over all claims.
+
+    Attributes:
+        seed: Seed of the searches.
+        quick: Whether to keep to a small budget.
+        on_trial: The estimators.
+    """
+
+    seed: int
+    quick: bool
+    on_trial: OnTrial
+
+    def pick(self, quick: int, full: int) -> int:
+        """Return a number by budget."""
+        return quick if self.quick else full
+
+    def source(self, purpose: str) -> Stream:
+        """Open the stream of one search."""
+        return stream(self.seed, f"theorems {purpose}")
+
+
+Claim = Callable[[Trial], Row]

@@ -1,0 +1,292 @@
+"""Simulate: methods against each other on a scenario.
+
+All methods see the same data in a trial. Coins are not flipped: each trial counts with
+the exact expectation of the loss given its data and the choices that came before the
+coins.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from evenhand._labels import shown
+from evenhand._randomness import RNGLike, seed_from
+from evenhand._results import Json, Label, Notice
+from evenhand.ab.weights import as_weight
+from evenhand.errors import OptionError
+from evenhand.lab._blocks import Tally, Task, Weight, run_blocks
+from evenhand.lab._draws import draw_block, score_range
+from evenhand.lab.results import Row, Simulation
+from evenhand.lab.scenario import Scenario
+from evenhand.ratings import Ratings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from evenhand.lab._many_items import OwnRanking
+    from evenhand.lab._two_items import OwnRule
+
+    Tried: TypeAlias = str | OwnRule | OwnRanking
+
+Progress: TypeAlias = Callable[[int, int, float | None], None]
+LOSSES = {"compare": "zero-one", "rank": "kendall"}
+# A requested error is looked for after so many blocks each time.
+CHECKED = 16
+
+
+def simulate(
+    scenario: Scenario,
+    methods: Tried | Sequence[Tried],
+    *,
+    losses: str | Sequence[str] | None = None,
+    baseline: Tried | None = None,
+    trials: int = 10_000,
+    error: float | None = None,
+    levels: Sequence[int] = (),
+    weight: Weight | None = None,
+    workers: int = 1,
+    batch: int = 8,
+    rng: RNGLike = None,
+    progress: Progress | None = None,
+) -> Simulation:
+    """Try methods on a scenario.
+
+    Args:
+        scenario: The situation.
+        methods: Names of methods, with options after a colon, as in "median:lower",
+            "votes:rational:2" or "twins:one:direct"; or functions: for two items, from
+            the scores of the first and of the second to the probability that the first
+            is output; for many, from Ratings and a Generator to item codes, best first.
+        losses: "zero-one", "kendall", "footrule", "top-3" and so on; by default
+            "zero-one" for two items and "kendall" for many.
+        baseline: The method that the others are measured against; it gets rows too.
+        trials: How many trials, at most if an error is given.
+        error: Stop when the standard error of every improvement, in per cent (of every
+            risk, without a baseline), is at most this.
+        levels: Repeat everything for forms with so many marks each.
+        weight: How a gap in scores weighs, for methods that flip coins; see
+            `evenhand.weights`. rational(1) by default.
+        workers: Number of processes. Short runs stay in this one, as do functions that
+            cannot be sent to another. The result is the same for any number.
+        batch: How many blocks of 64 trials a process takes at a time. The result is the
+            same for any number.
+        rng: Seed, generator or None.
+        progress: Called with the number of trials done and wanted, and the largest
+            standard error so far.
+
+    Returns:
+        Risks and improvements with standard errors.
+
+    Raises:
+        OptionError: If a name is unknown, a number is out of range, or a method cannot
+            be tried on this scenario.
+
+    Examples:
+        >>> scenario = Scenario(reviewers=10, scales="one-biased")
+        >>> simulate(scenario, ["sign", "mean"], baseline="coin", trials=1000, rng=7)
+        1000 trials, seed 7
+        coin: zero-one 0.5 (se 0), improvement 0 % (se 0)
+        sign: zero-one 0 (se 0), improvement 100 % (se 0)
+        mean: zero-one 0.486 (se 0.016), improvement 2.8 % (se 3.2)
+    """
+    task, baselined = _task(scenario, methods, losses, baseline, trials)
+    task = replace(task, weight=weight, seed=seed_from(rng))
+    for name, number in (("workers", workers), ("batch", batch)):
+        _whole(name, number, 1)
+    limit = _as_error(error)
+    plans = [replace(scenario, levels=_whole("levels", k, 2)) for k in levels]
+    rows: list[Row] = []
+    for done, plan in enumerate(plans or [scenario]):
+        this = replace(task, scenario=plan)
+        begun, wanted = done * task.trials, max(1, len(plans)) * task.trials
+        tally = None
+        with contextlib.closing(
+            run_blocks(this, workers=workers, batch=batch)
+        ) as blocks:
+            for tally, worst in _added(this, blocks, improving=baselined):
+                if progress is not None:
+                    progress(begun + tally.trials, wanted, worst)
+                if limit is not None and worst <= limit:
+                    break
+        if tally is not None:
+            rows += _rows(this, tally, improving=baselined)
+    return Simulation(
+        tuple(rows),
+        max(row.trials for row in rows),
+        _parameters(task, levels, error, baselined=baselined),
+        task.seed,
+        _notices(scenario, rows),
+    )
+
+
+def draw_ratings(
+    scenario: Scenario, *, rng: RNGLike = None
+) -> tuple[Ratings, dict[Label, float]]:
+    """Draw the ratings of one trial, to try other tools on.
+
+    Args:
+        scenario: The situation.
+        rng: Seed, generator or None.
+
+    Returns:
+        The ratings, of items and by reviewers numbered from 1, and the value of each
+        item.
+
+    Examples:
+        >>> ratings, truth = draw_ratings(Scenario(reviewers=4), rng=7)
+        >>> ratings
+        Ratings(4 scores by 4 reviewers of 2 items)
+        >>> sorted(truth)
+        [1, 2]
+    """
+    block = draw_block(scenario, seed_from(rng), 0, 1)
+    assigned = block.assigned[0]
+    reviewers = np.repeat(np.arange(1, scenario.reviewers + 1), assigned.shape[1])
+    ratings = Ratings(
+        reviewers,
+        assigned.ravel() + 1,
+        block.scores[0].ravel(),
+        pairs=(reviewers + 1) // 2 if scenario.design == "matched" else None,
+        all_items=range(1, scenario.items + 1),
+    )
+    return ratings, dict(enumerate(block.values[0].tolist(), start=1))
+
+
+def _task(
+    scenario: Scenario,
+    methods: Tried | Sequence[Tried],
+    losses: str | Sequence[str] | None,
+    baseline: Tried | None,
+    trials: int,
+) -> tuple[Task, bool]:
+    if not isinstance(scenario, Scenario):
+        raise OptionError(f"scenario must be a Scenario, got {shown(scenario)}.")
+    tried: list[Tried] = (
+        [methods] if isinstance(methods, str) or callable(methods) else list(methods)
+    )
+    names = [LOSSES[scenario.job]] if losses is None else losses
+    names = [names] if isinstance(names, str) else list(names)
+    if not names or not tried:
+        raise OptionError("methods and losses must name at least one each.")
+    if baseline is not None and baseline not in tried:
+        tried.insert(0, baseline)
+    base = 0 if baseline is None else tried.index(baseline)
+    _whole("trials", trials, 2)
+    task = Task(scenario, tuple(tried), tuple(names), base, None, trials, 0)
+    return task, baseline is not None
+
+
+def _added(
+    task: Task, blocks: Iterable[Tally], *, improving: bool
+) -> Iterator[tuple[Tally, float]]:
+    """Add up blocks; give the sum and its largest standard error now and then."""
+    tally = None
+    for count, part in enumerate(blocks, start=1):
+        tally = part if tally is None else tally.plus(part, task.baseline)
+        if count % CHECKED == 0 or tally.trials == task.trials:
+            errors, _, slacks = tally.errors(task.baseline)
+            # A baseline without error has no improvement on it.
+            worst = (
+                np.where(np.isfinite(slacks), slacks, errors) if improving else errors
+            )
+            yield tally, float(worst.max())
+
+
+def _rows(task: Task, tally: Tally, *, improving: bool) -> list[Row]:
+    errors, gains, slacks = tally.errors(task.baseline)
+    ties = tally.tied / tally.trials
+    rows = []
+    for i, method in enumerate(task.methods):
+        for j, loss in enumerate(task.losses):
+            known = improving and math.isfinite(slacks[i, j])
+            row = Row(
+                method=_name(method),
+                loss=loss,
+                risk=float(tally.mean[i, j]),
+                se=float(errors[i, j]),
+                improvement=float(gains[i, j]) if known else None,
+                improvement_se=float(slacks[i, j]) if known else None,
+                trials=tally.trials,
+                levels=task.scenario.levels or None,
+                ties=ties,
+                certificate=_certificate(task.scenario.job, ties),
+            )
+            rows.append(row)
+    return rows
+
+
+def _certificate(job: str, ties: float) -> str:
+    if ties == 0:
+        return "no ties: the method's guarantee is untouched"
+    often = f"ties in {100 * ties:.3g} % of trials"
+    if job == "compare":
+        return f"{often}: never worse than a coin, but not strictly better"
+    return f"{often}: ranking guarantees are void"
+
+
+def _name(method: Tried) -> str:
+    if isinstance(method, str):
+        return method
+    return str(getattr(method, "__name__", type(method).__name__))
+
+
+def _parameters(
+    task: Task, levels: Sequence[int], error: float | None, *, baselined: bool
+) -> dict[str, Json]:
+    form: dict[str, Json] = {}
+    if levels or task.scenario.levels:
+        low, high = score_range(task.scenario)
+        form = {"levels": list(levels), "score_range": [low, high]}
+    return {
+        "scenario": task.scenario.to_dict(),
+        "methods": [_name(method) for method in task.methods],
+        "losses": list(task.losses),
+        "baseline": _name(task.methods[task.baseline]) if baselined else None,
+        "weight": as_weight(task.weight).to_dict(),
+        "trials": task.trials,
+        "error": error,
+        **form,
+    }
+
+
+def _notices(scenario: Scenario, rows: Sequence[Row]) -> tuple[Notice, ...]:
+    notices = []
+    if scenario.job == "rank" and not scenario.pairs_left():
+        notices.append(
+            Notice(
+                "no_theorem",
+                f"With {scenario.items} items and {scenario.reviewers} reviewers no "
+                "theorem of the paper applies: it takes more than 2 items, more than 1 "
+                "reviewer and fewer reviewers than pairs of items.",
+            )
+        )
+    if scenario.job == "rank" and any(row.ties for row in rows):
+        share = max(row.ties for row in rows)
+        notices.append(
+            Notice(
+                "ties_within_reviewers",
+                f"In up to {100 * share:.3g} % of trials a reviewer gave equal scores "
+                "to several items; ties void the paper's ranking guarantees.",
+            )
+        )
+    return tuple(notices)
+
+
+def _whole(name: str, value: int, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise OptionError(
+            f"{name} must be an integer of at least {least}, got {shown(value)}."
+        )
+    return value
+
+
+def _as_error(error: float | None) -> float | None:
+    if error is not None and not (isinstance(error, int | float) and error > 0):
+        raise OptionError(f"error must be a number above 0, got {shown(error)}.")
+    return error

@@ -1,0 +1,287 @@
+"""Scales: every family increases, composes, and is exact where it draws nothing."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evenhand._randomness import stream, uniforms
+from evenhand.ab._numbers import Floats
+from evenhand.errors import OptionError
+from evenhand.lab.scales import FAMILIES, Scales, check_increasing, ranks, scales
+
+SPECS = [
+    *(name for name in FAMILIES if name != "levels"),
+    "levels:4",
+    "adversary:spread",
+    "affine:0.5:2:-3:3",
+    "affine:1:1:0:0",
+    "power:1:2",
+    "exponential:-3:-1",
+    "threshold:0.2:0.8:3",
+    "piecewise:1",
+    "affine > power > levels:5",
+    "threshold > disjoint > adversary",
+]
+DETERMINISTIC = [
+    "identity",
+    "one-biased",
+    "incremental",
+    "incremental-one-biased",
+    "disjoint",
+    "levels:4",
+    "adversary",
+    "adversary:spread",
+]
+M = 5
+
+
+def scored(spec: str, values: list[float], seed: int) -> tuple[Floats, Floats]:
+    family = scales(spec)
+    wide = np.broadcast_to(np.array(values, dtype=float), (M, len(values)))
+    return wide, family.apply(wide, uniforms(stream(seed, "test"), (M, family.draws)))
+
+
+def exactly(spec: str, values: list[Fraction], reviewers: int) -> list[list[Fraction]]:
+    wide = np.array([values] * reviewers, dtype=object)
+    empty = np.empty((reviewers, 0), dtype=object)
+    result: list[list[Fraction]] = scales(spec).apply(wide, empty).tolist()
+    return result
+
+
+# Far enough apart that no scale's own arithmetic can make them equal.
+apart = st.lists(st.integers(-50, 150), min_size=2, max_size=6, unique=True).map(
+    lambda whole: [number / 100 for number in whole]
+)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+@given(values=apart, seed=st.integers(0, 10**6))
+@settings(max_examples=25)
+def test_every_family_increases(spec: str, values: list[float], seed: int) -> None:
+    wide, scores = scored(spec, values, seed)
+    assert scores.shape == wide.shape
+    check_increasing(wide, scores, strict=scales(spec).strict)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_only_families_with_levels_are_not_strict(spec: str) -> None:
+    assert scales(spec).strict is ("levels" not in spec)
+
+
+def test_the_papers_families_add_what_the_paper_says() -> None:
+    x = Fraction(1, 3)
+    added = {
+        spec: [score - x for (score,) in exactly(spec, [x], 4)]
+        for spec in ("one-biased", "incremental", "incremental-one-biased")
+    }
+    assert added == {
+        "one-biased": [0, 0, 0, 4],
+        "incremental": [1, 2, 3, 4],
+        "incremental-one-biased": [0, 1, 2, 6],
+    }
+
+
+@pytest.mark.parametrize("spec", DETERMINISTIC)
+@given(values=st.lists(st.fractions(0, 1), min_size=1, max_size=5))
+@settings(max_examples=20)
+def test_what_draws_nothing_is_exact_on_fractions(
+    spec: str, values: list[Fraction]
+) -> None:
+    exact = exactly(spec, values, 3)
+    assert all(isinstance(score, Fraction) for row in exact for score in row)
+    floats = scales(spec).apply(
+        np.array([[float(value) for value in values]] * 3), np.empty((3, 0))
+    )
+    if len({float(value) for value in values}) == len(set(values)):
+        close = np.array(exact, dtype=float) - floats
+        # A float value may round to another mark than its Fraction at a half.
+        halves = {abs(value * 3 * 2) % 2 == 1 for value in values}
+        assert spec == "levels:4" and True in halves or np.abs(close).max() < 1e-12
+
+
+def test_affine_slopes_and_shifts_are_where_they_should_be() -> None:
+    _, scores = scored("affine:2:3:-1:0", [0.0, 1.0], 7)
+    slopes, shifts = scores[:, 1] - scores[:, 0], scores[:, 0]
+    assert ((slopes > 2) & (slopes <= 3)).all()
+    assert ((shifts >= -1) & (shifts < 0)).all()
+    assert len(set(slopes.tolist())) == M
+
+
+def test_a_slope_is_never_zero() -> None:
+    family = scales("affine")
+    zero = np.zeros((1, 2))
+    assert (np.diff(family.apply(np.array([[0.0, 1.0]]), zero)) == 1).all()
+    most = np.full((1, 2), 1 - 2.0**-53)
+    assert (np.diff(family.apply(np.array([[0.0, 1.0]]), most)) > 0).all()
+
+
+def test_levels_round_to_the_nearest_mark() -> None:
+    values = [
+        Fraction(-1),
+        Fraction(1, 8),
+        Fraction(1, 7),
+        Fraction(7, 16),
+        Fraction(3),
+    ]
+    (row,) = exactly("levels:5", values, 1)
+    assert row == [0, Fraction(1, 4), Fraction(1, 4), Fraction(1, 2), 1]
+    (row,) = exactly("levels:3:10:20", [Fraction(12), Fraction(13), Fraction(18)], 1)
+    assert row == [10, 15, 20]
+
+
+def test_no_two_reviewers_share_a_range_on_disjoint_scales() -> None:
+    _, scores = scored("disjoint", [0.0, 0.3, 1.0], 7)
+    assert (scores[1:].min(axis=1) > scores[:-1].max(axis=1)).all()
+
+
+def test_the_span_is_what_the_shapes_are_laid_over() -> None:
+    one = scales("threshold").apply(np.array([[0.2, 0.9]]), np.full((1, 1), 0.5))
+    ten = scales("threshold", span=(10, 20)).apply(
+        np.array([[12.0, 19.0]]), np.full((1, 1), 0.5)
+    )
+    assert np.allclose(ten, 10 + 10 * one)
+
+
+def test_the_adversary_lets_nothing_count_but_who_scored() -> None:
+    _, scores = scored("adversary", [0.4, 0.5, 0.1], 7)
+    assert (scores[1:].min(axis=1) > scores[:-1].max(axis=1)).all()
+    # What values are makes no difference, only their order.
+    assert (scores == scored("adversary", [0.4, 9.0, -2.0], 7)[1]).all()
+
+
+def test_the_spread_adversary_turns_reviewers_round_below_the_middle() -> None:
+    _, scores = scored("adversary:spread", [1.0, 2.0, 3.0, 4.0], 7)
+    assert (np.diff(scores[:, 2:], axis=0) > 0).all()
+    assert (np.diff(scores[:, :2], axis=0) < 0).all()
+
+
+def test_a_thousand_reviewers_and_more_stay_within_floats() -> None:
+    values = np.broadcast_to(np.arange(3.0), (3000, 3))
+    scores = scales("adversary").apply(values, np.empty((3000, 0)))
+    assert np.isfinite(scores).all()
+    check_increasing(values, scores)
+
+
+def test_composition_goes_from_left_to_right() -> None:
+    values = [Fraction(1, 10), Fraction(9, 10)]
+    assert exactly("incremental > levels:2", values, 2) == [[1, 1], [1, 1]]
+    assert exactly("levels:2 > incremental", values, 2) == [[1, 2], [2, 3]]
+    family = scales("affine>piecewise:3 > power")
+    assert (family.name, family.draws) == ("affine > piecewise:3 > power", 6)
+
+
+def test_composed_families_use_uniforms_of_their_own() -> None:
+    both = scales("affine > affine")
+    units = uniforms(stream(7, "test"), (2, 4))
+    values = np.array([[0.0, 1.0]] * 2)
+    once = scales("affine").apply(values, units[:, :2])
+    assert (
+        both.apply(values, units) == scales("affine").apply(once, units[:, 2:])
+    ).all()
+
+
+def test_a_function_of_reviewer_and_values_is_a_family() -> None:
+    def shifted(reviewer: int, values: Floats) -> Floats:
+        return values * (reviewer + 1)
+
+    family = scales(shifted)
+    assert (family.name, family.draws, family.strict) == ("shifted", 0, True)
+    scores = family.apply(np.array([[1.0, 2.0]] * 2), np.empty((2, 0)))
+    assert scores.tolist() == [[1, 2], [2, 4]]
+    exact = family.apply(np.array([[Fraction(1, 3)]] * 2, dtype=object), scores)
+    assert exact.tolist() == [[Fraction(1, 3)], [Fraction(2, 3)]]
+
+
+def test_a_function_of_single_numbers_is_a_family_too() -> None:
+    def rounded(reviewer: int, value: object) -> float:
+        return float(value) + reviewer  # type: ignore[arg-type]  # a number
+
+    scores = scales(rounded).apply(np.array([[1.5, 2.0]] * 2), np.empty((2, 0)))
+    assert scores.tolist() == [[1.5, 2.0], [2.5, 3.0]]
+
+
+def test_scales_are_taken_as_they_are() -> None:
+    mine = Scales("mine", 0, lambda values, _: values, strict=True)
+    assert scales(mine) is mine
+
+
+def test_equal_values_share_a_rank() -> None:
+    assert ranks(np.array([[3.0, 1.0, 3.0], [1.0, 2.0, 3.0]])).tolist() == [
+        [1, 0, 1],
+        [0, 1, 2],
+    ]
+
+
+def test_scores_that_fall_are_refused_in_a_sentence() -> None:
+    values = np.array([[[1.0, 2.0], [1.0, 2.0]]])
+    with pytest.raises(OptionError) as refusal:
+        check_increasing(values, np.array([[[1.0, 2.0], [5.5, 3.0]]]), strict=False)
+    assert str(refusal.value) == (
+        "scales must be increasing on the values used, got scores 5.5 and 3 for values "
+        "1 and 2 by reviewer 1."
+    )
+
+
+def test_equal_scores_of_unequal_values_are_refused_only_if_strict() -> None:
+    values, scores = np.array([[1.0, 2.0]]), np.array([[4.0, 4.0]])
+    check_increasing(values, scores, strict=False)
+    with pytest.raises(OptionError, match="got scores 4 and 4"):
+        check_increasing(values, scores)
+
+
+def test_unequal_scores_of_equal_values_are_refused() -> None:
+    with pytest.raises(OptionError, match="got scores 4 and 5 for values 1 and 1"):
+        check_increasing(np.array([[1.0, 1.0]]), np.array([[4.0, 5.0]]))
+
+
+def test_infinite_scores_are_refused() -> None:
+    values = np.array([[0.0, 1e6]])
+    scores = scales("exponential").apply(values, np.full((1, 1), 0.5))
+    with pytest.raises(OptionError, match="finite scores on the values used, got inf"):
+        check_increasing(values, scores)
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("afine", "unknown scale 'afine', did you mean 'affine'?"),
+        ("affine > levls:3", "unknown scale 'levls', did you mean 'levels'?"),
+        ("", "unknown scale ''"),
+        ("identity:3", "at most 0 numbers after 'identity', got 'identity:3'"),
+        ("affine:a", "numbers between colons, got 'a' in 'affine:a'"),
+        ("affine:1e999", "numbers between colons, got '1e999'"),
+        ("affine:-1:1", "slopes of at least 0 and not all 0"),
+        ("affine:0:0", "slopes of at least 0 and not all 0"),
+        ("affine:0:1:2:1", "a lower shift before the higher one"),
+        ("power:0:1", "powers above 0, the lower first"),
+        ("exponential:-1:1", "rates other than 0"),
+        ("exponential:2:1", "rates with the lower first"),
+        ("threshold:1:0", "a lower point before the higher one"),
+        ("threshold:0:1:0", "a steepness above 0"),
+        ("piecewise:1.5", "a whole number of at least 1 pieces"),
+        ("levels", "a number of levels, as in 'levels:5'"),
+        ("levels:1", "a whole number of at least 2 levels"),
+        ("levels:3:1:1", "a lower end before the higher one"),
+        ("adversary:sprad", "unknown adversary 'sprad', did you mean 'spread'?"),
+    ],
+)
+def test_bad_scales_are_refused_in_a_sentence(spec: str, words: str) -> None:
+    with pytest.raises(OptionError) as refusal:
+        scales(spec)
+    assert words in str(refusal.value)
+
+
+def test_scales_of_another_type_are_refused() -> None:
+    with pytest.raises(OptionError, match="must be a text such as 'affine'"):
+        scales(3)  # type: ignore[arg-type]  # what is tested
+
+
+def test_families_that_are_not_rational_say_so_on_fractions() -> None:
+    values = np.array([[Fraction(1, 2)]], dtype=object)
+    with pytest.raises(OptionError, match="rational to be exact on Fractions"):
+        scales("power").apply(values, np.full((1, 1), 0.5))
