@@ -440,6 +440,7 @@ def test_places_are_lines_in_a_text_rows_in_a_sheet_and_indices_in_memory() -> N
 
 def test_values_are_shown_on_one_short_line() -> None:
     assert shown("a\nb") == "'a\\nb'"
+    assert shown("a  b") == "'a  b'"
     assert shown("x" * 78) == repr("x" * 78)
     assert len(shown("x" * 79)) == 80
     assert "\n" not in shown(np.zeros((3, 3)))

@@ -92,7 +92,7 @@ def shown(value: object) -> str:
         text = repr(value)
     except (ValueError, RecursionError):
         return f"a very large {type(value).__name__}"
-    text = " ".join(text.split())
+    text = re.sub(r"\s*\n\s*", " ", text)
     return text if len(text) <= 80 else text[:77] + "..."  # noqa: PLR2004 - one line
 
 

@@ -1,41 +1,56 @@
-"""How far a ranking is from the true one: 0-1, Kendall tau, footrule, top k.
+"""How far a ranking is from the truth.
 
-A ranking is a sequence of items, best first, or a mapping from items to ranks, where
-1 is best and equal ranks are ties.
+Every loss takes two rankings of the same items, each as an order (labels, best first)
+or as a map from label to rank (smaller is better; any finite numbers).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+import functools
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._labels import shown
+from evenhand._kernels import losses as kernels
+from evenhand._results import Label
 from evenhand.errors import OptionError, RatingsError, unknown
 
-Order = Sequence[Hashable] | NDArray[np.generic] | Mapping[Hashable, float]
-Ranks = NDArray[np.float64]
+Rank = int | float | Fraction
+Ranking = Sequence[Label] | NDArray[np.integer] | Mapping[Label, Rank]
+Loss = Callable[[Ranking, Ranking], float]
 
 
-def zero_one(truth: Order, estimate: Order) -> int:
-    """Return 0 if the rankings are the same, else 1.
+def zero_one(truth: Ranking, estimate: Ranking) -> int:
+    """Return 0 if both rankings put the items in the same order, else 1.
+
+    Two rank maps agree if they have the same ties, too; the numbers do not matter.
 
     Raises:
         RatingsError: If the rankings are not of the same items.
 
+    References:
+        Wang and Shah (2019), Section 2.
+
     Examples:
-        >>> zero_one("abc", "acb"), zero_one({"a": 1, "b": 2}, {"b": 2, "a": 1})
-        (1, 0)
+        >>> zero_one(["a", "b", "c"], ["a", "c", "b"])
+        1
+        >>> zero_one({"a": 1, "b": 2}, {"b": 7, "a": 3.5})
+        0
     """
-    true, guess = _ranks(truth, estimate)
-    return int(not np.array_equal(true, guess))
+    first, second = _places(truth, estimate)
+    return int(not np.array_equal(first, second))
 
 
-def kendall_tau(truth: Order, estimate: Order) -> int:
-    """Return the number of pairs that the two rankings order differently.
+def kendall_tau(truth: Ranking, estimate: Ranking) -> float:
+    """Count the pairs of items that the two rankings order differently.
 
-    A pair that either ranking ties is not counted. Takes O(n log n).
+    A pair that is tied in exactly one of two rank maps counts one half, which is what
+    breaking the tie by a fair coin would cost on average; tied in both, it counts
+    nothing. Takes time n log n.
 
     Raises:
         RatingsError: If the rankings are not of the same items.
@@ -44,22 +59,28 @@ def kendall_tau(truth: Order, estimate: Order) -> int:
         Wang and Shah (2019), Appendix B.
 
     Examples:
-        >>> kendall_tau([3, 1, 2], [1, 2, 3])
-        2
+        >>> kendall_tau(["a", "b", "c"], ["c", "a", "b"])
+        2.0
+        >>> kendall_tau({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 1, "c": 1})
+        1.5
     """
-    from evenhand._kernels.losses import inversions  # noqa: PLC0415 - loads numba
+    first, second = _places(truth, estimate)
+    last = len(first) - 1
+    if first.max(initial=0) == last == second.max(initial=0):
+        lined_up = np.empty_like(second)
+        lined_up[first] = second
+        return float(kernels.inversions(lined_up))
+    # Within a tie of the first ranking no pair may count as out of order.
+    order = np.lexsort((second, first))
+    discordant = int(kernels.inversions(second[order]))
+    half = _tied(first) + _tied(second) - 2 * _tied(first * len(first) + second)
+    return discordant + half / 2
 
-    true, guess = _ranks(truth, estimate)
-    # Within a tie of the truth the guess goes upwards, so that no pair is counted.
-    order = np.lexsort((guess, true))
-    _, dense = np.unique(guess, return_inverse=True)
-    return int(inversions(dense[order].astype(np.int64)))
 
+def footrule(truth: Ranking, estimate: Ranking) -> float:
+    """Return Spearman's footrule: the sum over items of the difference of the ranks.
 
-def footrule(truth: Order, estimate: Order) -> float:
-    """Return Spearman's footrule: the sum of the differences in rank.
-
-    It is a whole number, unless ranks were given that are not.
+    An order gives the ranks 1, 2, ...; a map's ranks are taken as they are.
 
     Raises:
         RatingsError: If the rankings are not of the same items.
@@ -68,102 +89,170 @@ def footrule(truth: Order, estimate: Order) -> float:
         Wang and Shah (2019), Appendix B.
 
     Examples:
-        >>> footrule("abc", "cba")
-        4
+        >>> footrule(["a", "b", "c"], ["c", "a", "b"])
+        4.0
+        >>> footrule({"a": 1, "b": 2.5, "c": 2.5}, ["a", "b", "c"])
+        1.0
     """
-    true, guess = _ranks(truth, estimate)
-    total = float(np.abs(true - guess).sum())
-    return int(total) if total.is_integer() else total
+    first, second = _ranks(truth, "truth"), _ranks(estimate, "estimate")
+    _require_same(first, second)
+    return math.fsum(abs(float(first[item]) - float(second[item])) for item in first)
 
 
-def top_k_overlap(truth: Order, estimate: Order, *, k: int) -> float:
-    """Return the share of the true top k that the estimate's top k misses.
+def top_k_overlap(truth: Ranking, estimate: Ranking, *, k: int = 1) -> int:
+    """Count how many of the true best k are missing from the estimated best k.
+
+    Zero means that the two sets are the same; their order does not matter.
 
     Args:
         truth: The true ranking.
-        estimate: The other ranking.
-        k: How many items count as the top; neither ranking may tie across that line.
-
-    Returns:
-        A number from 0 (the same top k) to 1 (none in common).
+        estimate: The estimated ranking.
+        k: How many are chosen, from 1 to the number of items.
 
     Raises:
-        RatingsError: If the rankings are not of the same items, or one ties across k.
-        OptionError: If k is not from 1 to the number of items.
+        OptionError: If k is out of range.
+        RatingsError: If the rankings are not of the same items, or items that are tied
+            in a rank map stand on both sides of place k.
 
     Examples:
-        >>> top_k_overlap("abcd", "adcb", k=2)
-        0.5
+        >>> top_k_overlap(["a", "b", "c", "d"], ["c", "b", "a", "d"], k=2)
+        1
     """
-    true, guess = _ranks(truth, estimate)
-    if not 1 <= k <= len(true):
-        raise OptionError(f"k must be from 1 to {len(true)}, got {k}.")
-    tops = []
-    for ranks in (true, guess):
-        line = np.sort(ranks)[k - 1]
-        top = ranks <= line
-        if top.sum() > k:
-            raise RatingsError(
-                f"top {k} must be {k} items, got {int(top.sum())} because of a tie. "
-                "Break it first."
-            )
-        tops.append(top)
-    return 1 - float((tops[0] & tops[1]).sum()) / k
+    first, second = _ranks(truth, "truth"), _ranks(estimate, "estimate")
+    _require_same(first, second)
+    if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= len(first):
+        raise OptionError(
+            f"k must be an integer from 1 to the number of items, {len(first)}, got "
+            f"{k!r}."
+        )
+    return len(_best(first, k, "truth") - _best(second, k, "estimate"))
 
 
-LOSSES: Mapping[str, Callable[..., float]] = {
+LOSSES: Mapping[str, Loss] = {
     "zero-one": zero_one,
     "kendall": kendall_tau,
     "footrule": footrule,
-    "top-k": top_k_overlap,
+    "top-1": top_k_overlap,
 }
+"""Losses by name; `loss` knows "top-k" for any k."""
 
 
-def loss(name: str) -> Callable[..., float]:
-    """Return a loss by name.
+def loss(name: str) -> Loss:
+    """Return a loss by its name; "top-5" is `top_k_overlap` with k = 5.
 
     Raises:
         OptionError: If there is no such loss.
 
     Examples:
-        >>> loss("kendall")("ab", "ba")
+        >>> loss("kendall")(["a", "b"], ["b", "a"])
+        1.0
+        >>> loss("top-2")(["a", "b", "c"], ["c", "b", "a"])
         1
     """
-    if name not in LOSSES:
+    if name in LOSSES:
+        return LOSSES[name]
+    top = re.fullmatch(r"top-([1-9][0-9]{0,8})", name, re.ASCII)
+    if top is None:
         raise OptionError(unknown("loss", name, LOSSES))
-    return LOSSES[name]
+    return functools.partial(top_k_overlap, k=int(top[1]))
 
 
-def _ranks(truth: Order, estimate: Order) -> tuple[Ranks, Ranks]:
-    true, guess = _rank_map("truth", truth), _rank_map("estimate", estimate)
-    extra = [item for item in guess if item not in true]
-    missing = [item for item in true if item not in guess]
-    if extra or missing:
-        where, other = ("truth", "estimate") if extra else ("estimate", "truth")
-        item = (extra or missing)[0]
+def _places(
+    truth: Ranking, estimate: Ranking
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return each item's place in both rankings, tied items on one place."""
+    if isinstance(truth, np.ndarray) and isinstance(estimate, np.ndarray):
+        first, second = _code_places(truth), _code_places(estimate)
+        if first is not None and second is not None and len(first) == len(second):
+            return first, second
+    ranks = _ranks(truth, "truth"), _ranks(estimate, "estimate")
+    _require_same(*ranks)
+    places = []
+    for ranking in ranks:
+        place = {rank: place for place, rank in enumerate(sorted({*ranking.values()}))}
+        places.append(np.array([place[ranking[item]] for item in ranks[0]], np.int64))
+    return places[0], places[1]
+
+
+def _code_places(order: NDArray[np.integer]) -> NDArray[np.int64] | None:
+    """Return the places of the codes 0..n-1 if the array is an order of them."""
+    size = len(order)
+    if order.ndim != 1 or order.dtype.kind not in "iu" or size == 0:
+        return None
+    if int(order.min()) < 0 or int(order.max()) >= size:
+        return None
+    places = np.full(size, -1, dtype=np.int64)
+    places[order] = np.arange(size)
+    return None if bool((places < 0).any()) else places
+
+
+def _ranks(ranking: Ranking, what: str) -> Mapping[Label, Rank]:
+    if isinstance(ranking, Mapping):
+        for item, rank in ranking.items():
+            _require_rank(item, rank, what)
+        return ranking
+    if isinstance(ranking, str | bytes) or not isinstance(
+        ranking, Sequence | np.ndarray
+    ):
         raise RatingsError(
-            f"truth and estimate must rank the same items, got {shown(item)} in "
-            f"{other} only. Rank it in {where} too, or leave it out of both."
+            f"{what} must be a sequence of items or a map from item to rank, got "
+            f"{ranking!r}."
         )
-    first = np.fromiter(true.values(), dtype=np.float64, count=len(true))
-    second = np.fromiter((guess[item] for item in true), np.float64, count=len(true))
-    return first, second
-
-
-def _rank_map(name: str, order: Order) -> dict[Hashable, float]:
-    if isinstance(order, Mapping):
-        ranks = dict(order)
-        for item, rank in ranks.items():
-            if not np.isfinite(rank):
-                raise RatingsError(
-                    f"{name} must have finite ranks, got {rank} for {shown(item)}."
-                )
-        return ranks
-    items = order.tolist() if isinstance(order, np.ndarray) else list(order)
-    ranks = {item: float(place) for place, item in enumerate(items, start=1)}
-    if len(ranks) < len(items):
-        twice = next(item for item in items if items.count(item) > 1)
-        raise RatingsError(
-            f"{name} must rank each item once, got {shown(twice)} twice."
-        )
+    items = ranking.tolist() if isinstance(ranking, np.ndarray) else ranking
+    ranks: dict[Label, Rank] = {}
+    for place, item in enumerate(items):
+        try:
+            seen = ranks.setdefault(item, place + 1)
+        except TypeError:
+            raise RatingsError(
+                f"{what} must hold labels, got {item!r} at index {place}."
+            ) from None
+        if seen <= place:
+            raise RatingsError(
+                f"{what} must name every item once, got {item!r} again at index "
+                f"{place}."
+            )
     return ranks
+
+
+def _require_rank(item: Label, rank: object, what: str) -> None:
+    numeric = int | float | Fraction | np.integer | np.floating
+    finite = False
+    if isinstance(rank, numeric) and not isinstance(rank, bool):
+        try:
+            finite = math.isfinite(float(rank))
+        except OverflowError:
+            finite = False
+    if not finite:
+        raise RatingsError(
+            f"{what} must give every item a finite rank, got {rank!r} for {item!r}."
+        )
+
+
+def _require_same(first: Mapping[Label, Rank], second: Mapping[Label, Rank]) -> None:
+    for here, there, where in (
+        (first, second, "estimate"),
+        (second, first, "truth"),
+    ):
+        for item in here:
+            if item not in there:
+                raise RatingsError(
+                    f"truth and estimate must rank the same items, got {item!r} not "
+                    f"in {where}."
+                )
+
+
+def _best(ranks: Mapping[Label, Rank], k: int, what: str) -> set[Label]:
+    order = sorted(ranks, key=ranks.__getitem__)
+    if k < len(order) and ranks[order[k - 1]] == ranks[order[k]]:
+        raise RatingsError(
+            f"{what} must say which items are among the best {k}, got {order[k - 1]!r} "
+            f"and {order[k]!r} tied there. Break the tie or choose another k."
+        )
+    return set(order[:k])
+
+
+def _tied(keys: NDArray[np.int64]) -> int:
+    """Count the pairs of equal keys."""
+    _, counts = np.unique(keys, return_counts=True)
+    return int((counts * (counts - 1) // 2).sum())

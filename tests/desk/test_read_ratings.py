@@ -562,6 +562,13 @@ def test_an_integer_too_long_for_python_is_refused() -> None:
     )
 
 
+def test_lines_that_share_no_keys_are_refused() -> None:
+    lines = "\n".join(f'{{"paper{number}": 7}}' for number in range(1, 2000))
+    assert refused(lines, "a.jsonl") == (
+        "a.jsonl:1001: lines must share their keys, got more than 1000 different ones."
+    )
+
+
 def test_keys_may_come_in_any_order_and_be_absent() -> None:
     content = (
         '\ufeff{" reviewer ": "anna", "item": "x", "score": "7", "text": "a\\nb"}\r\n'

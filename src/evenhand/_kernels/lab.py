@@ -1,17 +1,15 @@
-"""Loops of the lab: random matchings, and the samples of the ranking figure."""
+"""Loops of the lab: samples of the ranking figure, and mean ranks."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenhand._kernels import kernel
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Words = NDArray[np.uint64]
+Words = NDArray[np.uint64]
 
 # Mean ranks closer than this differ by rounding only, and count as equal.
 CLOSE = 1e-9
@@ -21,97 +19,35 @@ ONE = np.uint64(1)
 NONE = np.uint64(0)
 
 
-@kernel
-def matching_law(
-    terms: NDArray[np.float64], sizes: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Return the law of the summed points over a uniformly random perfect matching.
+class Ideals(NamedTuple):
+    """A table of order ideals: sets of at most 64 items, as bits, found by hashing.
 
-    Those to be matched come in levels of exchangeable ones. A state says how many of
-    each level are matched; the first one left is matched next, with any other. All
-    terms are positive, so nothing cancels.
-
-    Args:
-        terms: Shape (levels, levels, points + 1): chance that a pair from two levels
-            adds 0, 1, ... points.
-        sizes: How many each level holds; even in sum.
-
-    Returns:
-        Chance of each sum of points, from 0 to points times the number of pairs.
+    Attributes:
+        slots: Number of the ideal in each slot, -1 if free; a power of two of them.
+        sets: The ideals by number, half as many as slots.
+        ways: Ways to reach each of them.
+        places: Slot of each of them.
     """
-    levels = len(sizes)
-    degrees = terms.shape[2]
-    total = sizes.sum()
-    strides = np.ones(levels, dtype=np.int64)
-    for level in range(1, levels):
-        strides[level] = strides[level - 1] * (sizes[level - 1] + 1)
-    states = strides[levels - 1] * (sizes[levels - 1] + 1)
-    table = np.zeros((states, (degrees - 1) * (total // 2) + 1))
-    table[0, 0] = 1.0
-    left = np.empty(levels, dtype=np.int64)
-    for state in range(states - 1):
-        rest = 0
-        for level in range(levels):
-            left[level] = sizes[level] - state // strides[level] % (sizes[level] + 1)
-            rest += left[level]
-        width = (degrees - 1) * ((total - rest) // 2) + 1
-        if (total - rest) % 2 or not table[state, :width].any():
-            continue
-        first = 0
-        while left[first] == 0:
-            first += 1
-        left[first] -= 1
-        for second in range(first, levels):
-            if left[second] == 0:
-                continue
-            target = state + strides[first] + strides[second]
-            for point in range(degrees):
-                chance = terms[first, second, point] * left[second] / (rest - 1)
-                for place in range(width):
-                    table[target, place + point] += chance * table[state, place]
-    law: NDArray[np.float64] = table[states - 1]
-    return law
+
+    slots: NDArray[np.int64]
+    sets: Words
+    ways: NDArray[np.float64]
+    places: NDArray[np.int64]
 
 
-@kernel
-def matched_margins(
-    chances: NDArray[np.float64],
-    nodes: NDArray[np.float64],
-    orders: NDArray[np.int64],
-) -> NDArray[np.float64]:
-    """Return P(more right votes than wrong) - P(fewer), averaged over nodes.
+def empty_ideals(most: int) -> Ideals:
+    """Return an empty table for at most so many ideals, a power of two.
 
-    Args:
-        chances: Chance that the pair of two reviewers votes right at each node, shape
-            (nodes, reviewers, reviewers).
-        nodes: Weight of each node.
-        orders: Orders of the reviewers, shape (rows, reviewers); the first two of a row
-            are a pair, the next two as well, and so on.
-
-    Returns:
-        Margins, shape (rows,).
+    Examples:
+        >>> len(empty_ideals(8).slots)
+        16
     """
-    rows, reviewers = orders.shape
-    pairs = reviewers // 2
-    margins = np.zeros(rows)
-    law = np.empty(pairs + 1)
-    for row in range(rows):
-        for node in range(len(nodes)):
-            law[:] = 0.0
-            law[0] = 1.0
-            for pair in range(pairs):
-                one, other = orders[row, 2 * pair], orders[row, 2 * pair + 1]
-                chance = chances[node, one, other]
-                for count in range(pair + 1, 0, -1):
-                    law[count] += chance * (law[count - 1] - law[count])
-                law[0] *= 1.0 - chance
-            margin = 0.0
-            for count in range(pairs // 2 + 1, pairs + 1):
-                margin += law[count]
-            for count in range((pairs + 1) // 2):
-                margin -= law[count]
-            margins[row] += nodes[node] * margin
-    return margins
+    return Ideals(
+        np.full(2 * most, -1, dtype=np.int64),
+        np.empty(most, dtype=np.uint64),
+        np.empty(most),
+        np.empty(most, dtype=np.int64),
+    )
 
 
 @kernel
@@ -184,7 +120,7 @@ def mean_rank_samples(
     values: NDArray[np.float64],
     n_reviewers: int,
     units: NDArray[np.float64],
-    most: int,
+    table: Ideals,
 ) -> NDArray[np.float64]:
     """Order by posterior mean rank on the comparisons that `flip_samples` draws.
 
@@ -192,7 +128,7 @@ def mean_rank_samples(
         values: Values of the items, at most 64.
         n_reviewers: Number of reviewers.
         units: Uniforms as for `flip_samples`; the last columns may be missing.
-        most: Largest number of order ideals to keep, a power of two.
+        table: An empty table of ideals.
 
     Returns:
         For each sample the Kendall distance of the topological ordering, that of the
@@ -208,7 +144,7 @@ def mean_rank_samples(
         draw_comparisons(values, units[sample], named, pairs, above)
         first_ordering(above, order)
         samples[sample, 0] = kendall_of(order, named)
-        ranks, ideals = mean_ranks(above, most)
+        ranks, ideals = mean_ranks(above, table)
         order_by(ranks, order)
         samples[sample, 1] = kendall_of(order, named)
         samples[sample, 2] = ideals
@@ -293,7 +229,7 @@ def retire(
 
 
 @kernel
-def mean_ranks(above: Words, most: int) -> tuple[NDArray[np.float64], int]:
+def mean_ranks(above: Words, table: Ideals) -> tuple[NDArray[np.float64], int]:
     """Average the rank of each item over all orderings that respect the comparisons.
 
     Orderings are paths through the order ideals: the sets of items that may come
@@ -301,40 +237,33 @@ def mean_ranks(above: Words, most: int) -> tuple[NDArray[np.float64], int]:
 
     Args:
         above: For each of at most 64 items the items put above it, as bits.
-        most: Twice the largest number of ideals to keep, a power of two.
+        table: An empty table of ideals; it is empty again afterwards.
 
     Returns:
-        Mean ranks from 1, and the number of ideals; -1 if there are too many.
+        Mean ranks from 1, and the number of ideals; -1 if they do not fit.
     """
     n_items = len(above)
     ranks = np.zeros(n_items)
-    slots = np.full(most, -1, dtype=np.int64)
-    ideals = np.empty(most // 2, dtype=np.uint64)
-    ways = np.zeros(most // 2)
-    starts = list_ideals(above, slots, ideals, ways)
+    starts = list_ideals(above, table)
     count = starts[n_items + 1]
-    if count < 0:
-        return ranks, -1
-    rest = np.zeros(count)
-    rest[count - 1] = 1.0
+    rest = np.zeros(max(count, 1))
+    rest[-1] = 1.0
     for size in range(n_items - 1, -1, -1):
-        for index in range(starts[size], starts[size + 1]):
+        for index in range(starts[size], starts[size + 1] if count > 0 else 0):
             for item in range(n_items):
-                if may_follow(ideals[index], item, above):
-                    longer = ideals[index] | ONE << np.uint64(item)
-                    onward = rest[slots[find_slot(longer, slots, ideals)]]
+                if may_follow(table.sets[index], item, above):
+                    longer = table.sets[index] | ONE << np.uint64(item)
+                    onward = rest[table.slots[find_slot(longer, table)]]
                     rest[index] += onward
-                    ranks[item] += (size + 1) * ways[index] * onward
-    return ranks / ways[count - 1], int(count)
+                    ranks[item] += (size + 1) * table.ways[index] * onward
+    # Clearing what was used is much cheaper than a new table for each sample.
+    for index in range(count if count > 0 else len(table.sets)):
+        table.slots[table.places[index]] = -1
+    return ranks / rest[0], int(count)
 
 
 @kernel
-def list_ideals(
-    above: Words,
-    slots: NDArray[np.int64],
-    ideals: Words,
-    ways: NDArray[np.float64],
-) -> NDArray[np.int64]:
+def list_ideals(above: Words, table: Ideals) -> NDArray[np.int64]:
     """Write the order ideals by size, and the ways to reach each of them.
 
     Returns:
@@ -343,22 +272,25 @@ def list_ideals(
     """
     n_items = len(above)
     starts = np.zeros(n_items + 2, dtype=np.int64)
-    ideals[0], ways[0], starts[1] = NONE, 1.0, 1
+    starts[1] = 1
     count = 1
+    table.sets[0], table.ways[0], table.places[0] = NONE, 1.0, find_slot(NONE, table)
+    table.slots[table.places[0]] = 0
     for size in range(n_items):
         for index in range(starts[size], starts[size + 1]):
             for item in range(n_items):
-                if not may_follow(ideals[index], item, above):
+                if not may_follow(table.sets[index], item, above):
                     continue
-                longer = ideals[index] | ONE << np.uint64(item)
-                slot = find_slot(longer, slots, ideals)
-                if slots[slot] < 0:
-                    if count == len(ideals):
+                longer = table.sets[index] | ONE << np.uint64(item)
+                slot = find_slot(longer, table)
+                if table.slots[slot] < 0:
+                    if count == len(table.sets):
                         starts[n_items + 1] = -1
                         return starts
-                    ideals[count], slots[slot] = longer, count
+                    table.sets[count], table.ways[count] = longer, 0.0
+                    table.slots[slot], table.places[count] = count, slot
                     count += 1
-                ways[slots[slot]] += ways[index]
+                table.ways[table.slots[slot]] += table.ways[index]
         starts[size + 2] = count
     return starts
 
@@ -371,13 +303,13 @@ def may_follow(ideal: np.uint64, item: int, above: Words) -> bool:
 
 
 @kernel
-def find_slot(ideal: np.uint64, slots: NDArray[np.int64], ideals: Words) -> int:
+def find_slot(ideal: np.uint64, table: Ideals) -> int:
     """Return the slot that holds an ideal, or the free one where it belongs."""
-    mask = np.uint64(len(slots) - 1)
+    mask = np.uint64(len(table.slots) - 1)
     hashed = ideal * GOLDEN
     slot = np.int64((hashed ^ (hashed >> np.uint64(32))) & mask)
-    while slots[slot] >= 0 and ideals[slots[slot]] != ideal:
-        slot = (slot + 1) % len(slots)
+    while table.slots[slot] >= 0 and table.sets[table.slots[slot]] != ideal:
+        slot = (slot + 1) % len(table.slots)
     return int(slot)
 
 

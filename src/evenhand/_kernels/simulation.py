@@ -30,7 +30,7 @@ def expected_losses(
         best: How many of the best items count for the last loss.
 
     Returns:
-        Chance of not being exactly right, Kendall tau, footrule, and the share of the
+        Chance of not being exactly right, Kendall tau, footrule, and the number of the
         best items that are not among the best in the ranking.
     """
     losses = np.zeros(4)
@@ -53,7 +53,6 @@ def expected_losses(
             above = _chance_above(item, rival, place, mate, moved)
             losses[1] += 1.0 - above if truth[item] < truth[rival] else above
     losses[0] = 1.0 - right
-    losses[3] /= best
     return losses
 
 

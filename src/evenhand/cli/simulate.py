@@ -158,12 +158,14 @@ def command(scenario: str | None, **options: Unpack[Options]) -> None:
       evenhand simulate --reviewers 10 --scales one-biased --trials 1000 --seed 7
     """
     from evenhand._randomness import seed_from
+    from evenhand.lab.results import require_picture
     from evenhand.lab.simulate import simulate
 
     case = _scenario(scenario, options)
     seed = seed_from(options["seed"])
-    # Refused before the work, not after it.
-    drawing = None if options["chart"] is None else _chart_kind(options["chart"])
+    if options["chart"] is not None:
+        # Refused before the work, not after it.
+        require_picture(Path(options["chart"]))
     if options["export"] is not None:
         export(case, seed, options["export"])
     baseline = options["baseline"] or BASELINES[case.job]
@@ -182,8 +184,8 @@ def command(scenario: str | None, **options: Unpack[Options]) -> None:
             rng=seed,
             progress=progress,
         )
-    if drawing is not None:
-        result.save_chart(str(options["chart"]))
+    if options["chart"] is not None:
+        result.save_chart(options["chart"])
     as_json = options["as_json"]
     text = json.dumps(result.to_dict(), indent=2) if as_json else explain(result)
     _shared.deliver_result(text, options["output"], result.notices, result.seed)
@@ -203,6 +205,11 @@ def explain(result: Simulation) -> str:
     words = f"{result.trials:,} trials; ± is one standard error."
     if baseline is not None:
         words += f" Improvement is the share of {baseline}'s risk that is saved."
+    if any(row.levels for row in result.rows):
+        words += (
+            " Ties: share of trials in which a reviewer gives equal scores to unequal "
+            "items; they void guarantees of rankings, and strictness for two items."
+        )
     return _shared.rendered(_table(result), words)
 
 
@@ -252,13 +259,6 @@ def _integers(name: str, text: str | None) -> tuple[int, ...]:
         ) from None
 
 
-def _chart_kind(path: str) -> str:
-    kind = Path(path).suffix.lower()
-    if kind not in (".png", ".svg"):
-        raise OptionError(f"chart must be a path to .png or .svg, got {path!r}.")
-    return kind
-
-
 def _cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
@@ -293,19 +293,25 @@ def _table(result: Simulation) -> Table:
     from rich.table import Table
 
     levels = any(row.levels for row in result.rows)
+    baseline = result.parameters["baseline"] is not None
     table = Table()
     if levels:
         table.add_column("levels", justify="right")
     table.add_column("method", overflow="fold")
     table.add_column("loss")
     table.add_column("risk", justify="right")
-    table.add_column("improvement", justify="right")
+    if baseline:
+        table.add_column("improvement", justify="right")
     if levels:
+        table.add_column("ties", justify="right")
         table.add_column("guarantee", overflow="fold")
     for row in result.rows:
-        cells = [row.method, row.loss, _plus_minus(row.risk, row.se), _gain(row)]
+        cells = [row.method, row.loss, _plus_minus(row.risk, row.se)]
+        if baseline:
+            cells.append(_gain(row))
         if levels:
-            cells = [str(row.levels or ""), *cells, row.certificate]
+            ties = f"{100 * row.ties:.3g} %"
+            cells = [str(row.levels or ""), *cells, ties, row.certificate]
         table.add_row(*cells)
     return table
 

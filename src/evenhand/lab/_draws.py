@@ -78,18 +78,13 @@ def draw_block(scenario: Scenario, seed: int, number: int, trials: int) -> Block
     potential = _potential(scenario, values, source("scales"))
     assigned = _assigned(scenario, trials, source("design"))
     noise = _noise(scenario, assigned.shape, source("noise"), source("spread"))
-    scores = np.take_along_axis(potential, assigned, axis=-1) + noise
+    scores = _finite(np.take_along_axis(potential, assigned, axis=-1) + noise)
     # A reviewer of one item has one noise, whichever of the two it is.
     seen = potential + noise if scenario.job == "compare" else scores
     if scenario.levels:
         low, high = score_range(scenario)
         form = scales(f"levels:{scenario.levels}:{low!r}:{high!r}").apply
         scores, seen = (form(part, part) for part in (scores, seen))
-    if not np.isfinite(scores).all():
-        raise OptionError(
-            "scores must be finite, got one beyond floats. Choose smaller values or "
-            "tamer scales."
-        )
     ordered = np.sort(seen, axis=-1)
     tied = (ordered[..., 1:] == ordered[..., :-1]).any(axis=(-1, -2))
     pairing = _words(source("pairing"), (trials, scenario.reviewers))
@@ -113,7 +108,17 @@ def score_range(scenario: Scenario) -> tuple[float, float]:
     noise = _noise(
         scenario, scores.shape, stream(0, "pilot noise"), stream(0, "pilot spread")
     )
-    return float((scores + noise).min()), float((scores + noise).max())
+    scores = _finite(scores + noise)
+    return float(scores.min()), float(scores.max())
+
+
+def _finite(scores: Floats) -> Floats:
+    if not np.isfinite(scores).all():
+        raise OptionError(
+            "scores must be finite, got one beyond floats. Choose smaller values or "
+            "tamer scales."
+        )
+    return scores
 
 
 def _values(scenario: Scenario, trials: int, source: Stream) -> Floats:
@@ -137,7 +142,9 @@ def _potential(scenario: Scenario, values: Floats, source: Stream) -> Floats:
     family = scenario.family()
     shape = (len(values), scenario.reviewers, scenario.items)
     wide = np.broadcast_to(values[:, None, :], shape)
-    scores = family.apply(wide, uniforms(source, (*shape[:2], family.draws)))
+    # What leaves the floats is refused in words, once noise has been added.
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = family.apply(wide, uniforms(source, (*shape[:2], family.draws)))
     if not isinstance(scenario.scales, str):
         # Named families increase by construction; a user's must be looked at.
         check_increasing(wide, scores, strict=family.strict)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand._kernels.simulation import expected_losses
-from evenhand.errors import OptionError, unknown
+from evenhand._labels import shown
+from evenhand.errors import OptionError
+from evenhand.losses import loss as named_loss
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,8 +23,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 # In the order of `expected_losses`.
-NAMES = ("zero-one", "kendall", "footrule", "top-K")
-TOP = 3
+NAMES = ("zero-one", "kendall", "footrule")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Loss:
     """One loss.
 
     Attributes:
-        name: Its name, with the number of items for "top-K".
+        name: Its name.
         column: Which of the four losses of `expected_losses` it is.
         best: How many items count as the best.
     """
@@ -55,8 +56,8 @@ def loss(name: str, items: int) -> Loss:
     Args:
         name: "zero-one", whether the ranking is not exactly right; "kendall", the
             number of pairs in the wrong order; "footrule", the sum of the distances
-            from the true places; or "top-3", the share of the best three items that
-            are not among the first three, and so on.
+            from the true places; or "top-3", how many of the best three items are not
+            among the first three, and so on.
         items: Number of items.
 
     Returns:
@@ -69,18 +70,18 @@ def loss(name: str, items: int) -> Loss:
         >>> loss("top-3", 10)
         Loss(name='top-3', column=3, best=3)
     """
-    if name in NAMES[:TOP]:
+    if not isinstance(name, str):
+        raise OptionError(f"loss must be a name, got {shown(name)}.")
+    # Unknown names are refused there.
+    named_loss(name)
+    if name in NAMES:
         return Loss(name, NAMES.index(name), 1)
-    if not isinstance(name, str) or not name.casefold().startswith("top"):
-        # The plural of "loss" is not made by an s.
-        raise OptionError(unknown("loss", name, NAMES).replace("losss", "losses"))
-    number = name.removeprefix("top-")
-    if not number.isdecimal() or not 1 <= int(number) <= items:
+    best = int(name.removeprefix("top-"))
+    if best > items:
         raise OptionError(
-            f"loss must be from 'top-1' to 'top-{items}' for {items} items, got "
-            f"{name!r}."
+            f"loss must be at most 'top-{items}' for {items} items, got {name!r}."
         )
-    return Loss(name, TOP, int(number))
+    return Loss(name, len(NAMES), best)
 
 
 def average_losses(

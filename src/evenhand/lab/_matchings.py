@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._kernels.lab import matching_law
+from evenhand._kernels.matchings import matching_law
 from evenhand.ab._numbers import Floats, is_exact
 
 if TYPE_CHECKING:

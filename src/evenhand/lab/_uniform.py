@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from evenhand._kernels.lab import matched_margins
+from evenhand._kernels.matchings import matched_margins
 from evenhand._outcomes import HALF
 from evenhand._randomness import RNGLike, seed_from, stream, uniforms
 from evenhand.ab import rules

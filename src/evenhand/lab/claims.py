@@ -10,6 +10,7 @@ from evenhand._randomness import Stream, stream
 from evenhand.ab import rules
 from evenhand.ab.canonical import first_probability
 from evenhand.lab import estimators
+from evenhand.lab.polynomial import brief
 from evenhand.ranking.twins import rearrange
 
 if TYPE_CHECKING:
@@ -55,18 +56,23 @@ class Row:
     def to_dict(self) -> dict[str, Json]:
         """Return the fields as plain values, the margin as text and as a number.
 
+        A margin with more than some sixty digits is cut to four, towards zero, and
+        said not to be exact.
+
         Examples:
             >>> from fractions import Fraction
             >>> Row("Theorem 2", "P > 1/2.", SEARCH, Fraction(1, 4), True).to_dict()
             {'name': 'Theorem 2', 'check': 'P > 1/2.', 'how': 'adversarial search',
-             'margin': '1/4', 'margin_decimal': 0.25, 'holds': True, 'witness': '',
-             'seconds': 0.0}
+             'margin': '1/4', 'margin_exact': True, 'margin_decimal': 0.25,
+             'holds': True, 'witness': '', 'seconds': 0.0}
         """
+        margin = brief(self.margin)
         return {
             "name": self.name,
             "check": self.check,
             "how": self.how,
-            "margin": str(self.margin),
+            "margin": str(margin),
+            "margin_exact": margin == self.margin,
             "margin_decimal": float(self.margin),
             "holds": self.holds,
             "witness": self.witness,

@@ -15,7 +15,7 @@ from evenhand._randomness import below
 from evenhand.ab.weights import GapWeight, offset, rational
 from evenhand.lab.adversary import as_table, random_rows, worst
 from evenhand.lab.claims import COUNTEREXAMPLE, ENUMERATION, SEARCH, Row, Trial
-from evenhand.lab.dominance import Witness
+from evenhand.lab.dominance import Witness, scales_text
 from evenhand.lab.duels import TRUTHS, ItemRule, Success, duel, named
 from evenhand.lab.refutation import SCORES, refute
 from evenhand.lab.scales import scales
@@ -257,7 +257,7 @@ def _noisy(trial: Trial, name: str, check: str, *, noises: int) -> Row:
         trial.source(name),
         budget=trial.pick(150, 3000),
     )
-    text = f"scales {_text(table[:2])}; noise {_text(table[2:])}"
+    text = f"scales {scales_text(table[:2])}; noise {scales_text(table[2:])}"
     return Row(name, check, SEARCH, found, found > 0, text)
 
 
@@ -380,7 +380,3 @@ def _searched(
 
 def _over_coin(success: Success, truth: Order, table: Table) -> Fraction:
     return success(truth, table) - HALF
-
-
-def _text(rows: Table) -> str:
-    return "; ".join(", ".join(map(str, row)) for row in rows)

@@ -19,6 +19,7 @@ from evenhand.ab.weights import GapWeight, as_weight
 from evenhand.errors import OptionError, unknown
 from evenhand.lab import duels, estimators, worlds
 from evenhand.lab.adversary import worst
+from evenhand.lab.polynomial import brief
 from evenhand.lab.refutation import Refutation, refute
 
 if TYPE_CHECKING:
@@ -57,12 +58,24 @@ class Witness:
         return {
             "truth": list(self.truth),
             "scales": [[str(score) for score in row] for row in self.scales],
-            "margin": str(self.margin),
+            "margin": str(brief(self.margin)),
         }
 
     def __str__(self) -> str:
-        rows = "; ".join(", ".join(map(str, row)) for row in self.scales)
-        return f"true ranking {' > '.join(map(str, self.truth))}, scales {rows}"
+        ranking = " > ".join(map(str, self.truth))
+        return f"true ranking {ranking}, scales {scales_text(self.scales)}"
+
+
+def scales_text(scales: Table) -> str:
+    """Write scales for people, a reviewer after the other, worst item first.
+
+    Examples:
+        >>> scales_text(((Fraction(1, 4), Fraction(3)), (Fraction(0), Fraction(9000))))
+        '0.25, 3; 0, 9000'
+    """
+    return "; ".join(
+        ", ".join(f"{float(score):.10g}" for score in row) for row in scales
+    )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -112,7 +125,8 @@ class Dominance:
             "n_items": self.n_items,
             "n_reviewers": self.n_reviewers,
             "design": self.design,
-            "margin": str(self.margin),
+            "margin": str(brief(self.margin)),
+            "margin_exact": brief(self.margin) == self.margin,
             "margin_decimal": float(self.margin),
             "strict": self.strict,
             "witness": [witness.to_dict() for witness in self.witness],

@@ -1,380 +1,169 @@
-"""The paper's figures, with exact values wherever they exist.
-
-Beside the paper's curves stands what it leaves out: fair coins on the same pairs, the
-best order that comparisons alone allow, the true maximum, the Pareto frontier.
-"""
+"""Reproduce the paper's figures: numbers, tables and charts, each written whole."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+import csv
+import io
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from evenhand._kernels.lab import flip_samples, mean_rank_samples
-from evenhand._randomness import SEED_BITS, WORD_BITS, stream, uniforms
-from evenhand._results import Json, Notice, version
-from evenhand.ab.canonical import first_probability
-from evenhand.ab.weights import rational
-from evenhand.errors import ConvergenceError
-from evenhand.lab.exact import biases, sampled_success, uniform_success
-from evenhand.lab.exact_ranking import ranking_risk
-from evenhand.lab.tradeoff import Tradeoff, best_tradeoff, frontier, tradeoff
+from evenhand import _charts as charts
+from evenhand._randomness import RNGLike, seed_from
+from evenhand.errors import OptionError, unknown
+from evenhand.lab import curves, drawings
+from evenhand.lab.curves import FULL, QUICK, Figure, Progress, Size
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Iterable
 
-    Floats = NDArray[np.float64]
+    import altair as alt
 
-Progress: TypeAlias = Callable[[str, int, int], None]
-Row: TypeAlias = dict[str, Json]
+    from evenhand._charts import Chart
 
-REVIEWERS = (2, 4, 6, 8, 10, 20, 30, 40, 50, 100)
-ITEMS = (3, 4, 5, 6, 7, 8, 9, 10, 15, 20, 30, 40, 50)
-EXPONENTS = range(-10, 11)
-RULES = ("votes", "sign", "mean", "median")
-PANELS = {
-    "fig1a": ("one-biased", "one biased reviewer"),
-    "fig1b": ("incremental", "incremental biases"),
-    "fig1c": ("incremental-one-biased", "incremental biases, one biased reviewer"),
-}
-# Up to so many items the risk of methods that see no scores is enumerated.
-ENUMERATED = 5
-IDEALS = 2**15
-NO_THEOREM = "m = 1 is outside 1 < m < n(n-1)/2; no theorem applies"
+__all__ = ["FIGURES", "FULL", "QUICK", "Figure", "Progress", "Size", "reproduce"]
+
+FIGURES = ("fig1", "fig2", "fig3")
+ALL = "all"
+READABLE = 0o644
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
-    """How large a run is.
+def reproduce(
+    names: Iterable[str] = (ALL,),
+    out_dir: str | Path | None = None,
+    *,
+    size: Size = FULL,
+    progress: Progress | None = None,
+    rng: RNGLike = None,
+) -> tuple[Figure, ...]:
+    """Work out the paper's figures, and write them if there is somewhere to write to.
 
-    Attributes:
-        rounds: Figure 1: simulated trials beside the exact values.
-        matchings: Figure 1: sampled matchings where no exact value exists.
-        trials: Figure 2: draws of values and scales.
-        samples: Figure 2: comparisons for each of them.
-        coins: Figure 3: simulated trials beside the exact values.
-        reviewers: Figure 1: numbers of reviewers.
-        items: Figure 2: numbers of items.
-    """
-
-    rounds: int = 10_000
-    matchings: int = 100_000
-    trials: int = 100
-    samples: int = 1000
-    coins: int = 500_000
-    reviewers: tuple[int, ...] = REVIEWERS
-    items: tuple[int, ...] = ITEMS
-
-
-FULL = Size()
-QUICK = Size(
-    rounds=1000,
-    matchings=4000,
-    trials=20,
-    samples=100,
-    coins=20_000,
-    reviewers=(2, 4, 6, 8, 10, 20, 50, 100),
-    items=(3, 4, 5, 8, 10, 20, 50),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """The numbers of one figure.
-
-    Attributes:
-        name: "fig1a", ...
-        title: What it shows.
-        rows: The numbers; improvements in per cent.
-        seed: The seed that repeats it.
-        parameters: What it was run with.
-        extra: Further fields of the JSON.
-        notices: What the reader must know.
-    """
-
-    name: str
-    title: str
-    rows: tuple[Row, ...]
-    seed: int
-    parameters: Mapping[str, Json]
-    extra: Mapping[str, Json] = field(default_factory=dict)
-    notices: tuple[Notice, ...] = ()
-
-    def to_dict(self) -> dict[str, Json]:
-        """Return the figure as in the JSON.
-
-        Examples:
-            >>> Figure("fig3", "A title", (), 7, {}).to_dict()["schema"]
-            'evenhand.figure/1'
-        """
-        return {
-            "schema": "evenhand.figure/1",
-            "figure": self.name,
-            "title": self.title,
-            "rows": [dict(row) for row in self.rows],
-            **self.extra,
-            "parameters": dict(self.parameters),
-            "seed": self.seed,
-            "warnings": [notice.to_dict() for notice in self.notices],
-            "version": version(),
-        }
-
-
-def two_items(
-    name: str, seed: int, *, size: Size = FULL, progress: Progress | None = None
-) -> Figure:
-    """Work out one panel of Figure 1: the rules for two items against a fair coin.
+    Figure 1 has three panels, which are written one by one and together. Each figure
+    gives a JSON and a CSV file with the numbers and a PNG and an SVG file with the
+    chart, as fig1a.json and so on.
 
     Args:
-        name: "fig1a", "fig1b" or "fig1c".
-        seed: Where chance comes from.
-        size: How large the run is.
-        progress: Told the figure, the steps done and all steps.
+        names: "fig1", "fig2", "fig3" or "all".
+        out_dir: Directory for the files, made if it is not there; None writes nothing.
+        size: How large the run is; as large as the paper's by default.
+        progress: Told the name of a figure, the steps done and all steps.
+        rng: Seed, generator or None. A figure does not depend on which others are made.
 
     Returns:
-        A row for each number of reviewers and rule.
+        The figures, panel by panel.
+
+    Raises:
+        OptionError: If a name is unknown or the directory cannot be written to.
 
     References:
-        Wang and Shah (2019), Figure 1.
+        Wang and Shah (2019), Section 4.
 
     Examples:
-        >>> size = Size(rounds=10, reviewers=(2, 4))
-        >>> two_items("fig1a", 7, size=size).rows[5]["improvement"]
-        50.0
+        >>> figure, = reproduce(["fig3"], size=Size(coins=100), rng=7)
+        >>> len(figure.rows), figure.extra["maximum_on_grid"]["gamma"]
+        (21, 1.0)
     """
-    family, title = PANELS[name]
-    rows: list[Row] = []
-    for step, m in enumerate(size.reviewers):
-        _tell(progress, name, step, len(size.reviewers))
-        shifts = biases(family, m)
-        for rule in RULES:
-            chance = uniform_success(
-                rule,
-                shifts,
-                samples=size.matchings,
-                rng=_child(seed, f"{name} {m} matchings"),
-            )
-            trial = sampled_success(
-                rule, shifts, trials=size.rounds, rng=_child(seed, f"{name} {m} trials")
-            )
-            rows.append(
-                {
-                    "m": m,
-                    "method": rule,
-                    "improvement": chance.improvement,
-                    "se": chance.improvement_se,
-                    "exact": chance.exact,
-                    "simulated": trial.improvement,
-                    "simulated_se": trial.improvement_se,
-                }
-            )
-    _tell(progress, name, len(size.reviewers), len(size.reviewers))
-    parameters: Row = {
-        "scales": family,
-        "weight": rational().to_dict(),
-        "trials": size.rounds,
-        "matchings": size.matchings,
-    }
-    return Figure(name, f"Two items: {title}", tuple(rows), seed, parameters)
-
-
-def many_items(
-    seed: int, *, size: Size = FULL, progress: Progress | None = None
-) -> Figure:
-    """Work out Figure 2: Algorithm 1 in Kendall tau against its start.
-
-    Two more methods are run on the same samples: "fair-coin" flips fair coins on the
-    pairs that Algorithm 1 flips, and "mean-rank" orders by the posterior mean rank,
-    from comparisons alone.
-
-    Args:
-        seed: Where chance comes from.
-        size: How large the run is.
-        progress: Told the figure, the steps done and all steps.
-
-    Returns:
-        A row for each number of items and method, with both readings of the paper's
-        average: of pooled losses, and of the improvements of the trials.
-
-    References:
-        Wang and Shah (2019), Figure 2.
-
-    Examples:
-        >>> size = Size(trials=2, samples=10, items=(3,))
-        >>> many_items(7, size=size).rows[0]["improvement"]
-        0.0
-    """
-    rows: list[Row] = []
-    done, total = 0, len(size.items) * size.trials
-    for n in size.items:
-        means = []
-        for trial in range(size.trials):
-            _tell(progress, "fig2", done, total)
-            means.append(_trial(seed, n, trial, size.samples))
-            done += 1
-        rows += _compared(n, np.array(means))
-    _tell(progress, "fig2", total, total)
-    parameters: Row = {
-        "values": "uniform from 0 to n",
-        "scales": "affine:0:1:0:1",
-        "reviewers": "m = floor(n(n-1)/4)",
-        "weight": rational().to_dict(),
-        "trials": size.trials,
-        "samples": size.samples,
-    }
-    notices = (
-        Notice(
-            "fair_coin",
-            "The start is the best ordinal ranking for exact recovery, not for Kendall "
-            "tau: even fair coins on the same pairs improve it, so the gain of flips "
-            "over fair-coin is what the scores bring.",
-        ),
-        Notice("no_theorem", f"n = 3: {NO_THEOREM}."),
-    )
-    title = "Many items: Kendall tau against the index order"
-    return Figure("fig2", title, tuple(rows), seed, parameters, {}, notices)
-
-
-def trade(seed: int, *, size: Size = FULL, progress: Progress | None = None) -> Figure:
-    """Work out Figure 3: perfect calibration against one biased reviewer.
-
-    Args:
-        seed: Where chance comes from.
-        size: How large the run is.
-        progress: Told the figure, the steps done and all steps.
-
-    Returns:
-        A row for each gamma = 2**k, with the exact point, a simulated one and the
-        Pareto frontier above it.
-
-    References:
-        Wang and Shah (2019), Figure 3.
-
-    Examples:
-        >>> figure = trade(7, size=Size(coins=100))
-        >>> max(figure.rows, key=lambda row: row["biased"])["gamma"]
-        1.0
-    """
-    rows: list[Row] = []
-    units = uniforms(stream(seed, "fig3 trials"), (size.coins, 3))
-    for step, exponent in enumerate(EXPONENTS):
-        _tell(progress, "fig3", step, len(EXPONENTS))
-        point = tradeoff(2.0**exponent)
-        row: Row = {**point._asdict(), "k": exponent, "se": 0.0, "exact": True}
-        for name, bias in (("perfect", 0.0), ("biased", 1.0)):
-            gain, se = _canonical_trials(point.gamma, bias, units)
-            row |= {f"simulated_{name}": gain, f"simulated_{name}_se": se}
-        rows.append({**row, "frontier": frontier(point.perfect)})
-    _tell(progress, "fig3", len(EXPONENTS), len(EXPONENTS))
-    best = best_tradeoff()
-    on_grid = max((tradeoff(2.0**k) for k in EXPONENTS), key=lambda point: point.biased)
-    extra: Row = {
-        "maximum": best._asdict(),
-        "maximum_on_grid": on_grid._asdict(),
-        "frontier": "biased = (100 - perfect) / 2",
-    }
-    parameters: Row = {"weight": "gamma gap / (1 + gamma gap)", "trials": size.coins}
-    title = "Perfect calibration against one biased reviewer"
-    notices = (_read_off(on_grid, best),)
-    return Figure("fig3", title, tuple(rows), seed, parameters, extra, notices)
-
-
-def _read_off(on_grid: Tradeoff, best: Tradeoff) -> Notice:
-    return Notice(
-        "read_off_plot",
-        "The paper's maximum, approximately (25 %, 9 %) at gamma = 1, was read off a "
-        f"plot: at gamma = {on_grid.gamma:g} the point is ({on_grid.perfect:.2f} %, "
-        f"{on_grid.biased:.2f} %), and over all gamma the maximum is at gamma = "
-        f"{best.gamma:.4f}, ({best.perfect:.2f} %, {best.biased:.2f} %).",
-    )
-
-
-def _canonical_trials(gamma: float, bias: float, units: Floats) -> tuple[float, float]:
-    """Simulate the canonical estimator, its coin integrated out; in per cent."""
-    values = np.sort(units[:, :2], axis=1)
-    # A coin says which of the two reviewers, the second biased, has the better item.
-    adds = np.where(units[:, 2] < float(Fraction(1, 2)), bias, 0.0)
-    scores = np.stack([values[:, 1] + adds, values[:, 0] + (bias - adds)], axis=1)
-    gains = 200 * np.asarray(first_probability(scores, weight=rational(gamma))) - 100
-    return float(gains.mean()), float(gains.std(ddof=1)) / math.sqrt(len(gains))
-
-
-def _trial(seed: int, n: int, trial: int, samples: int) -> list[float]:
-    """Mean Kendall distances of one trial: start, flips, fair coin, mean rank."""
-    source = stream(seed, f"fig2 {n} {trial}")
-    m = math.comb(n, 2) // 2
-    values = n * uniforms(source, n)
-    # Counted from 1, a slope is never 0.
-    slopes, shifts = 1 - uniforms(source, m), uniforms(source, m)
-    units = uniforms(source, (samples, 3 * (n - 1) + m))
-    found = flip_samples(values, slopes, shifts, units)
-    ranked = mean_rank_samples(values, m, units, IDEALS)
-    if (ranked[:, 2] < 0).any():
-        raise ConvergenceError(
-            f"comparisons of {n} items must have at most {IDEALS // 2} order ideals, "
-            "got more. Use another seed."
-        )
-    return [*found[:, :3].mean(axis=0).tolist(), float(ranked[:, 1].mean())]
-
-
-def _compared(n: int, means: Floats) -> list[Row]:
-    m = math.comb(n, 2) // 2
-    base = means[:, 0]
-    exact = _enumerated(n, m) if n <= ENUMERATED else {}
-    rows: list[Row] = []
-    for column, method in enumerate(("flips", "fair-coin", "mean-rank"), start=1):
-        pooled, pooled_se = _pooled(base, means[:, column])
-        each = 100 * (1 - means[:, column] / base)
-        row: Row = {"n": n, "m": m, "method": method}
-        if method in exact:
-            row |= {"improvement": exact[method], "se": 0.0, "exact": True}
+    chosen = _chosen(names)
+    folder = None if out_dir is None else _made(Path(out_dir))
+    seed = seed_from(rng)
+    figures: list[Figure] = []
+    for name in chosen:
+        if name == "fig1":
+            found = [
+                curves.two_items(panel, seed, size=size, progress=progress)
+                for panel in curves.PANELS
+            ]
+        elif name == "fig2":
+            found = [curves.many_items(seed, size=size, progress=progress)]
         else:
-            row |= {"improvement": pooled, "se": pooled_se, "exact": False}
-        rows.append(
-            {
-                **row,
-                "improvement_mean_of_trials": float(each.mean()),
-                "improvement_mean_of_trials_se": _se(each),
-                "simulated": pooled,
-                "simulated_se": pooled_se,
-                "kendall": float(means[:, column].mean()),
-                "kendall_of_start": float(base.mean()),
-                "note": NO_THEOREM if m == 1 and method == "flips" else "",
-            }
-        )
-    return rows
+            found = [curves.trade(seed, size=size, progress=progress)]
+        figures += found
+        if folder is not None:
+            _write_all(found, folder)
+    return tuple(figures)
 
 
-def _pooled(base: Floats, ours: Floats) -> tuple[float, float]:
-    """Relative improvement of pooled means, with its delta-method standard error."""
-    ratio = ours.mean() / base.mean()
-    return float(100 * (1 - ratio)), 100 * _se(ours - ratio * base) / float(base.mean())
+def as_csv(figure: Figure) -> str:
+    """Return the rows of a figure as the text of a CSV file.
+
+    Examples:
+        >>> as_csv(Figure("fig", "A title", ({"m": 2, "se": 0.5},), 7, {})).split()
+        ['m,se', '2,0.5']
+    """
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(figure.rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(figure.rows)
+    return text.getvalue()
 
 
-def _se(numbers: Floats) -> float:
-    return float(numbers.std(ddof=1)) / math.sqrt(len(numbers))
+def _chosen(names: Iterable[str]) -> list[str]:
+    wanted = [names] if isinstance(names, str) else list(names)
+    for name in wanted:
+        if name not in (*FIGURES, ALL):
+            raise OptionError(unknown("figure", name, (*FIGURES, ALL)))
+    return [name for name in FIGURES if name in wanted or ALL in wanted]
 
 
-def _enumerated(n: int, m: int) -> dict[str, float]:
-    """Improvements that do not depend on scores, exactly."""
-    base = ranking_risk(n, m)
-    methods = {"fair-coin": "fair-coins", "mean-rank": "mean-rank"}
-    found = {
-        name: float(100 * (1 - ranking_risk(n, m, method=method) / base))
-        for name, method in methods.items()
+def _write_all(figures: list[Figure], folder: Path) -> None:
+    drawn: list[alt.LayerChart] = []
+    for figure in figures:
+        if figure.name in curves.PANELS:
+            drawn.append(drawings.two_items_chart(figure))
+            _write(figure, drawn[-1], folder)
+        elif figure.name == "fig2":
+            _write(figure, drawings.many_items_chart(figure), folder)
+        else:
+            _write(figure, drawings.trade_chart(figure), folder)
+    if drawn:
+        _write(_joined(figures), charts.beside(drawn), folder)
+
+
+def _joined(panels: list[Figure]) -> Figure:
+    """Join the panels of Figure 1; each row says which one it is from."""
+    rows = [{"figure": panel.name, **row} for panel in panels for row in panel.rows]
+    first = panels[0]
+    scales = {panel.name: panel.parameters["scales"] for panel in panels}
+    parameters = {**first.parameters, "scales": scales}
+    return Figure("fig1", "Two items", tuple(rows), first.seed, parameters)
+
+
+def _write(figure: Figure, chart: Chart, folder: Path) -> None:
+    document = json.dumps(figure.to_dict(), indent=2) + "\n"
+    contents = {
+        "json": document.encode(),
+        "csv": as_csv(figure).encode(),
+        "png": charts.png(chart),
+        "svg": charts.svg(chart).encode(),
     }
-    # With one reviewer no two items are scored by different people, so nothing flips.
-    return {"flips": 0.0, **found} if m == 1 else found
+    for ending, content in contents.items():
+        _write_whole(folder / f"{figure.name}.{ending}", content)
 
 
-def _child(seed: int, purpose: str) -> int:
-    return int(stream(seed, purpose).random_raw()) >> (WORD_BITS - SEED_BITS)
+def _made(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    return folder
 
 
-def _tell(progress: Progress | None, name: str, done: int, total: int) -> None:
-    if progress is not None:
-        progress(name, done, total)
+def _write_whole(path: Path, content: bytes) -> None:
+    """Write to another name first, so that no reader ever sees half a file."""
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".evenhand-")
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(name).chmod(READABLE)
+        Path(name).replace(path)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> OptionError:
+    return OptionError(
+        f"output must be a directory that can be written to, got {str(path)!r}: "
+        f"{error.strerror}."
+    )

@@ -39,6 +39,9 @@ CoinLaw = dict[tuple[Order, tuple[Coin, ...]], Fraction]
 Polynomial = dict[tuple[Coin, ...], Fraction]
 
 BASE = 3
+# Bits of a fraction that is written out in full, some sixty digits.
+LONGEST = 200
+SHORTEST = 1000
 
 
 class _Watched:
@@ -230,9 +233,29 @@ def weighed(law: Mapping[Order, Fraction], chance: Chance) -> Order:
     left = sum(law.values())
     if left != 1:
         raise OptionError(f"probabilities of rankings must add up to 1, got {left}.")
-    *rankings, last = law
-    for ranking in rankings:
+    rankings = list(law)
+    if len(set(law.values())) == 1:
+        return rankings[chance.pick(len(rankings))]
+    for ranking in rankings[:-1]:
         if chance.coin(law[ranking] / left):
             return ranking
         left -= law[ranking]
-    return last
+    return rankings[-1]
+
+
+def brief(value: Fraction) -> Fraction:
+    """Return a fraction that can be written out: itself, or cut to four digits.
+
+    Exact averages over many scales can have thousands of digits. What is cut is cut
+    towards zero, so the sign stays and the true value is at least as far from zero.
+
+    Examples:
+        >>> brief(Fraction(1, 3)), brief(Fraction(-(10**99), 3**300 + 2))
+        (Fraction(1, 3), Fraction(-913, 1250000000000000000000000000000000000000000000))
+    """
+    if value.numerator.bit_length() + value.denominator.bit_length() <= LONGEST:
+        return value
+    scale = 1
+    while abs(value) * scale < SHORTEST:
+        scale *= 10
+    return Fraction(int(value * scale), scale)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evenhand._results import Json, Notice, version
+from evenhand.errors import OptionError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from evenhand._charts import Chart
+
+PICTURES = (".png", ".svg")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +34,9 @@ class Row:
         trials: How many trials there were.
         levels: Number of marks on the form; None for scores as they are.
         ties: Share of trials in which a reviewer gave equal scores to unequal items.
-        certificate: What such ties leave of the guarantees.
+        certificate: What such ties leave of the method's guarantee. For two items
+            "strictly better than a coin", "never worse than a coin" or "none"; for
+            many "kept", "void" or "none".
     """
 
     method: str
@@ -111,6 +119,43 @@ class Simulation:
             [row.to_dict() for row in self.rows], schema_overrides=kinds
         )
 
+    def chart(self) -> Chart:
+        """Draw the rows with error bars of two standard errors.
+
+        Examples:
+            >>> from evenhand.lab.scenario import Scenario
+            >>> from evenhand.lab.simulate import simulate
+            >>> result = simulate(Scenario(), "mean", trials=100, rng=7)
+            >>> result.chart().to_dict()["hconcat"][0]["height"]
+            30
+        """
+        # Imported here because few simulations are drawn.
+        from evenhand.lab._pictures import simulation_chart  # noqa: PLC0415
+
+        return simulation_chart(self)
+
+    def save_chart(self, path: str | Path) -> None:
+        """Draw the rows into a file, .png or .svg.
+
+        Raises:
+            OptionError: If the file is neither, or cannot be written.
+        """
+        file = Path(path)
+        require_picture(file)
+        from evenhand import _charts  # noqa: PLC0415 - few simulations are drawn
+
+        if file.suffix.lower() == ".png":
+            content = _charts.png(self.chart())
+        else:
+            content = _charts.svg(self.chart()).encode()
+        try:
+            file.write_bytes(content)
+        except OSError as error:
+            raise OptionError(
+                f"chart must be a path that can be written, got {str(path)!r}: "
+                f"{error.strerror}."
+            ) from error
+
     def __repr__(self) -> str:
         lines = [f"{self.trials} trials, seed {self.seed}"]
         for row in self.rows:
@@ -122,3 +167,16 @@ class Simulation:
             risk = f"{row.loss} {row.risk:.4g} (se {row.se:.2g})"
             lines.append(f"{row.method}{marks}: {risk}{gain}")
         return "\n".join(lines)
+
+
+def require_picture(path: Path) -> None:
+    """Refuse a path that does not end as a picture does.
+
+    Raises:
+        OptionError: If it is neither .png nor .svg.
+
+    Examples:
+        >>> require_picture(Path("gains.svg"))
+    """
+    if path.suffix.lower() not in PICTURES:
+        raise OptionError(f"chart must be a .png or .svg file, got {str(path)!r}.")

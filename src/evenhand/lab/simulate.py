@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 Progress: TypeAlias = Callable[[int, int, float | None], None]
 LOSSES = {"compare": "zero-one", "rank": "kendall"}
+NEVER_WORSE = ("sign", "mean", "median", "trimmed", "votes")
+GUARANTEED = ("topological", "uniform", "flips", "flips-uniform", "twins")
 # A requested error is looked for after so many blocks each time.
 CHECKED = 16
 
@@ -215,19 +217,22 @@ def _rows(task: Task, tally: Tally, *, improving: bool) -> list[Row]:
                 trials=tally.trials,
                 levels=task.scenario.levels or None,
                 ties=ties,
-                certificate=_certificate(task.scenario.job, ties),
+                certificate=_certificate(task.scenario.job, method, ties),
             )
             rows.append(row)
     return rows
 
 
-def _certificate(job: str, ties: float) -> str:
-    if ties == 0:
-        return "no ties: the method's guarantee is untouched"
-    often = f"ties in {100 * ties:.3g} % of trials"
+def _certificate(job: str, method: Tried, ties: float) -> str:
+    """Say what ties within reviewers leave of a method's guarantee."""
+    name = _name(method).partition(":")[0] if isinstance(method, str) else ""
     if job == "compare":
-        return f"{often}: never worse than a coin, but not strictly better"
-    return f"{often}: ranking guarantees are void"
+        if name == "votes" and ties == 0:
+            return "strictly better than a coin"
+        return "never worse than a coin" if name in NEVER_WORSE else "none"
+    if name not in GUARANTEED:
+        return "none"
+    return "void" if ties else "kept"
 
 
 def _name(method: Tried) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from evenhand import designs
+from evenhand import designs, losses
 from evenhand._outcomes import HALF, Chance, outcomes
 from evenhand.errors import DesignError, OptionError, unknown
 from evenhand.lab.estimators import Edges, Ordinal, as_law, graph
@@ -43,27 +43,29 @@ Loss = Callable[[Order, Order], int]
 Procedure = Callable[[Comparisons, Scores, Chance], Sequence[int]]
 Margin = Callable[[Order, Table], Fraction]
 
+LOSSES = ("zero-one", "kendall", "footrule")
 FEWEST_ITEMS = 3
 MOST_ITEMS = 4
 
 
-LOSSES: dict[str, Loss] = {
-    "zero-one": lambda order, truth: int(order != truth),
-    "kendall": lambda order, truth: sum(
-        (order.index(a) < order.index(b)) != (truth.index(a) < truth.index(b))
-        for a, b in itertools.combinations(truth, 2)
-    ),
-    "footrule": lambda order, truth: sum(
-        abs(order.index(item) - truth.index(item)) for item in truth
-    ),
-}
-
-
+@functools.cache
 def loss_named(name: str) -> Loss:
-    """Return a loss by name."""
+    """Return a loss by name, as a whole number.
+
+    Raises:
+        OptionError: If there is no such loss here.
+
+    Examples:
+        >>> loss_named("kendall")((0, 1, 2), (2, 1, 0))
+        3
+    """
     if name not in LOSSES:
         raise OptionError(unknown("loss", name, LOSSES))
-    return functools.cache(LOSSES[name])
+
+    def loss(order: Order, truth: Order) -> int:
+        return int(losses.loss(name)(truth, order))
+
+    return functools.cache(loss)
 
 
 def exact_first(weight: GapWeight) -> First:
@@ -170,7 +172,12 @@ def world(
 
 
 def margin_polynomials(
-    where: World, method: Estimator, baseline: Ordinal, loss: Loss
+    where: World,
+    method: Estimator,
+    baseline: Ordinal,
+    loss: Loss,
+    *,
+    laws: dict[Edges, CoinLaw] | None = None,
 ) -> dict[Order, Polynomial]:
     """Return the margin at every true ranking as a polynomial in coins.
 
@@ -179,6 +186,7 @@ def margin_polynomials(
         method: What is to be better.
         baseline: The ordinal method that it is compared with.
         loss: Of a ranking and the true one.
+        laws: What is known of the method's laws already; what is worked out is added.
 
     Returns:
         From each true ranking to the risk of the baseline minus that of the method.
@@ -191,7 +199,7 @@ def margin_polynomials(
         {(): Fraction(-2, 3), ((0, 1, 1, 2),): Fraction(1, 3),
          ((0, 0, 1, 1),): Fraction(1, 3)}
     """
-    laws: dict[Edges, CoinLaw] = {}
+    laws = {} if laws is None else laws
     margins = {}
     for truth in where.truths():
         parts: list[tuple[Fraction, Polynomial]] = []

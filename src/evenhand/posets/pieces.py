@@ -169,10 +169,8 @@ def irreducible(pieces: Pieces) -> Iterator[tuple[Codes, kernels.Diagram]]:
         joints = np.unique(above[above >= n_items])
         local[inside] = np.arange(len(inside))
         local[joints] = len(inside) + np.arange(len(joints))
-        yield (
-            inside,
-            diagram(len(inside), len(inside) + len(joints), local[above], local[below]),
-        )
+        n_nodes = len(inside) + len(joints)
+        yield inside, as_diagram(len(inside), n_nodes, local[above], local[below])
 
 
 def _pruned(

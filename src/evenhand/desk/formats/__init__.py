@@ -41,7 +41,8 @@ def read_ratings(
     CSV (with commas, semicolons or tabs), TSV, Parquet, JSON lines and Excel are read,
     also compressed with gzip. Columns are found by name ("reviewer", "item", "score")
     or by a well-known other name ("judge", "paper", "mark"). Empty rows are skipped;
-    rows without a score are left out and named in `notices`.
+    rows without a score are left out and named in `notices`. A cell of a workbook that
+    shows an error, such as #N/A, counts as empty.
 
     Args:
         source: Path, "-" for standard input, or an open stream of bytes or text.

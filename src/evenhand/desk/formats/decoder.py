@@ -20,6 +20,8 @@ import sys
 
 import polars as pl
 
+LEAST_MEMORY = 8 * 2**30
+
 Answer = tuple[dict[str, list[str]], pl.DataFrame | None]
 
 
@@ -80,8 +82,11 @@ def limit_memory() -> None:
         import resource  # noqa: PLC0415 - not on every system
 
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        _, most = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (memory, most))
+        now, most = resource.getrlimit(resource.RLIMIT_AS)
+        if now == resource.RLIM_INFINITY:
+            # Threads reserve address space that they never use, so not too little.
+            limit = max(memory, LEAST_MEMORY)
+            resource.setrlimit(resource.RLIMIT_AS, (limit, most))
 
 
 def main() -> None:

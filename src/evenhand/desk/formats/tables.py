@@ -31,6 +31,7 @@ SIGNATURES = {
 }
 UTF8_MARK = b"\xef\xbb\xbf"
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+MOST_KEYS = 1000
 SAVE_AS = "Save the file as UTF-8."
 JSON = json.JSONDecoder(object_pairs_hook=tuple)
 DECODER = Path(__file__).with_name("decoder.py")
@@ -135,6 +136,11 @@ def _json_lines(name: str, data: bytes) -> Table:
             targets = [columns.setdefault(key.strip(), []) for key in keys]
             for target in targets:
                 target.extend([None] * (len(lines) - len(target)))
+            if len(columns) > MOST_KEYS:
+                raise RatingsError(
+                    f"{name}:{number}: lines must share their keys, got more than "
+                    f"{MOST_KEYS} different ones."
+                )
         for target, value in zip(targets, values, strict=True):
             target.append(value)
         lines.append(number)
@@ -232,10 +238,11 @@ def _filled_rows(rows: pl.DataFrame) -> NDArray[np.int64]:
 
 
 def _check_names(names: Sequence[str], source: Source) -> None:
-    # Columns without a name, as spreadsheets and indices leave them, are never read.
-    named = [name for name in names if name]
-    for name in named:
-        if named.count(name) > 1:
+    seen: set[str] = set()
+    for name in names:
+        # Columns without a name, as spreadsheets and indices leave them, are not read.
+        if name and name in seen:
             raise source.whole(
                 f"Column names must differ, got {shown(name)} twice. Rename one."
             )
+        seen.add(name)

@@ -1,0 +1,255 @@
+"""Scenarios: defaults, TOML, and one sentence for everything that does not fit."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evenhand.ab._numbers import Floats
+from evenhand.errors import DesignError, EvenhandError, OptionError
+from evenhand.lab._laws import noise_law, standard_normal, value_law
+from evenhand.lab.scenario import FIELDS, Scenario
+
+
+def halved(reviewer: int, values: Floats) -> Floats:
+    return values / (2 + reviewer)
+
+
+def test_two_items_are_the_default() -> None:
+    assert Scenario().to_dict() == {
+        "job": "compare",
+        "items": 2,
+        "reviewers": 10,
+        "values": "uniform:0:1",
+        "scales": "affine",
+        "noise": "none",
+        "levels": 0,
+        "design": "halves",
+        "per_reviewer": 0,
+        "panels": 0,
+        "truth": "uniform",
+        "order": [],
+    }
+
+
+def test_ranking_is_the_papers_simulation_by_default() -> None:
+    scenario = Scenario(job="rank")
+    assert (scenario.items, scenario.reviewers) == (10, 22)
+    assert (scenario.values, scenario.design) == ("uniform:0:10", "pairs")
+    assert Scenario(job="rank", items=3).reviewers == 1
+
+
+def test_designs_bring_defaults_of_their_own() -> None:
+    dealt = Scenario(job="rank", items=6, design="balanced")
+    assert (dealt.reviewers, dealt.per_reviewer) == (6, 3)
+    assert Scenario(job="rank", items=6, design="everything").per_reviewer == 6
+    assert Scenario(design="panels").panels == 2
+
+
+def test_an_arbitrary_truth_is_the_index_order_unless_it_is_given() -> None:
+    assert Scenario(truth="arbitrary").order == (1, 2)
+    assert Scenario(truth="arbitrary", order=(2, 1)).order == (2, 1)
+
+
+def test_a_scenario_gives_itself_again() -> None:
+    first = Scenario(job="rank", items=5, design="balanced", scales="power > levels:3")
+    assert Scenario.from_options(
+        **first.to_dict() | {"order": None, "panels": None}
+    ) == (first)
+
+
+def test_a_function_may_be_the_scales() -> None:
+    assert Scenario(scales=halved).to_dict()["scales"] == "halved"
+
+
+def test_scales_are_laid_over_the_values() -> None:
+    family = Scenario(values="uniform:10:20", scales="threshold").family()
+    scores = family.apply(np.array([[15.0]]), np.full((1, 1), 0.5))
+    assert scores.tolist() == [[15.0]]
+
+
+def test_the_papers_theorems_take_enough_items_and_reviewers() -> None:
+    assert Scenario(job="rank", items=4, reviewers=2).pairs_left()
+    assert not Scenario(job="rank", items=4, reviewers=1).pairs_left()
+
+
+def test_a_file_and_options_make_a_scenario(tmp_path: Path) -> None:
+    file = tmp_path / "case.toml"
+    file.write_text(
+        'job = "rank"\nitems = 4\nreviewers = 3\ntruth = "arbitrary"\n'
+        "order = [4, 3, 2, 1]\n"
+    )
+    assert Scenario.from_toml(file) == Scenario(
+        job="rank", items=4, reviewers=3, truth="arbitrary", order=(4, 3, 2, 1)
+    )
+    assert Scenario.from_toml(file, reviewers=2, noise=None).reviewers == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("reviewer = 3", "unknown key 'reviewer', did you mean 'reviewers'?"),
+        ("reviewers = 3.5", "reviewers must be an integer, got 3.5."),
+        ("reviewers = true", "reviewers must be an integer, got True."),
+        ("reviewers = 0", "reviewers must be at least 1, got 0."),
+        ('items = "two"', "items must be an integer, got 'two'."),
+        ("values = 3", "values must be a text, got 3."),
+        ("scales = [1]", "scales must be a text such as 'affine' or a function"),
+        ("order = [1.5]", "order must be a list of integers"),
+        ("order = 3", "order must be a list of integers, got 3."),
+        ("noise = ", "scenario must be TOML: "),
+        ('design = "matched"\nreviewers = 5', "reviewers must be even"),
+    ],
+)
+def test_a_bad_file_is_refused_in_a_sentence_that_names_it(
+    tmp_path: Path, text: str, words: str
+) -> None:
+    file = tmp_path / "case.toml"
+    file.write_text(text)
+    with pytest.raises(EvenhandError) as refusal:
+        Scenario.from_toml(file)
+    assert str(refusal.value).startswith(f"{file}: ")
+    assert words in str(refusal.value)
+
+
+def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match="can be read: No such file"):
+        Scenario.from_toml(tmp_path / "none.toml")
+    (tmp_path / "case.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(OptionError, match="TOML in UTF-8"):
+        Scenario.from_toml(tmp_path / "case.toml")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"job": "rnk"}, "unknown job 'rnk', did you mean 'rank'?"),
+        ({"truth": "any"}, "unknown truth 'any'"),
+        ({"design": "halfs"}, "unknown design 'halfs', did you mean 'halves'?"),
+        ({"job": "rank", "design": "halves"}, "unknown design 'halves'"),
+        ({"scales": "afine"}, "did you mean 'affine'?"),
+        ({"noise": "gauss"}, "unknown noise 'gauss'"),
+        ({"values": "unifrm:0:1"}, "unknown value law 'unifrm', did you mean"),
+        ({"items": 3}, "items must be 2 to compare, got 3."),
+        ({"job": "rank", "items": 2}, "items must be at least 3, got 2."),
+        ({"reviewers": -1}, "reviewers must be at least 1, got -1."),
+        ({"levels": 1}, "levels must be at least 2, or 0 for none, got 1."),
+        ({"order": (2, 1)}, "order must come with truth 'arbitrary'"),
+        (
+            {"truth": "arbitrary", "order": (1, 1)},
+            "order must name each of the items 1 to 2 once, got [1, 1].",
+        ),
+        ({"colour": "red"}, "unknown key 'colour'"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(
+    options: dict[str, object], words: str
+) -> None:
+    with pytest.raises(OptionError) as refusal:
+        Scenario.from_options(**options)
+    assert words in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (
+            {"reviewers": 5, "design": "matched"},
+            "reviewers must be even for design 'matched', got 5.",
+        ),
+        ({"per_reviewer": 2}, "per_reviewer must be left out to compare, got 2."),
+        ({"panels": 3}, "panels must be left out for design 'halves'."),
+        (
+            {"design": "panels", "panels": 11},
+            "panels must be from 2 to the 10 reviewers, got 11.",
+        ),
+        ({"job": "rank", "panels": 2}, "panels must be left out to rank, got 2."),
+        (
+            {"job": "rank", "items": 4, "reviewers": 6},
+            "reviewers must be fewer than 6, the number of pairs of 4 items, for "
+            "design 'pairs', got 6. With every pair compared no theorem applies",
+        ),
+        (
+            {"job": "rank", "items": 4, "per_reviewer": 3},
+            "per_reviewer must be 2 for design 'pairs', got 3.",
+        ),
+        (
+            {"job": "rank", "items": 4, "design": "balanced", "per_reviewer": 5},
+            "per_reviewer must be at most items = 4, got 5.",
+        ),
+    ],
+)
+def test_designs_that_do_not_fit_are_refused(
+    options: dict[str, object], words: str
+) -> None:
+    with pytest.raises(DesignError) as refusal:
+        Scenario.from_options(**options)
+    assert words in str(refusal.value)
+
+
+def test_every_field_is_explained() -> None:
+    assert Scenario.__doc__ is not None
+    assert [
+        name for name in FIELDS if f"        {name}: " not in Scenario.__doc__
+    ] == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("uniform:1", "two numbers"),
+        ("uniform:1:1", "a lower end before the higher one"),
+        ("uniform:0:x", "finite numbers, got 'x' in 'uniform:0:x'"),
+        ("normal:0:0", "an SD above 0"),
+        ("normal:0:inf", "finite numbers, got 'inf'"),
+        ("given:1,2", "one number for each of the 3 items, got 2"),
+        ("given:1,2,1", "different from each other"),
+    ],
+)
+def test_bad_values_are_refused(spec: str, words: str) -> None:
+    with pytest.raises(OptionError) as refusal:
+        value_law(spec, 3)
+    assert words in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("none:1", "nothing after 'none'"),
+        ("normal", "one SD"),
+        ("normal:-1", "an SD of at least 0"),
+        ("discrete:", "finite numbers"),
+        ("discrete:1,2:0.5", "a probability for each number"),
+        ("discrete:1,2:0.5,0.6", "probabilities that add up to 1"),
+        ("per-reviewer:1", "two numbers"),
+        ("per-reviewer:2:1", "SDs of at least 0, the lower first"),
+    ],
+)
+def test_bad_noise_is_refused(spec: str, words: str) -> None:
+    with pytest.raises(OptionError) as refusal:
+        noise_law(spec)
+    assert words in str(refusal.value)
+
+
+def test_values_follow_their_law() -> None:
+    units = np.array([0.0, 0.25, 0.5])
+    assert value_law("uniform:-1:3", 3).quantile(units).tolist() == [-1, 0, 1]
+    assert value_law("given:3,1,2", 3).quantile(units).tolist() == [3, 1, 2]
+    normal = value_law("normal:5:2", 3)
+    assert normal.quantile(units)[2] == 5
+    assert normal.span == (-3, 13)
+
+
+def test_normal_numbers_are_finite_and_ordered() -> None:
+    ends = standard_normal(np.array([0.0, 2.0**-53, 0.5, 1 - 2.0**-53]))
+    assert np.isfinite(ends).all()
+    assert (np.diff(ends) > 0).all()
+
+
+def test_a_reviewers_own_spread_scales_all_of_its_noise() -> None:
+    noise = noise_law("per-reviewer:1:3")
+    assert noise is not None
+    units = np.full((2, 2), 0.75)
+    found = noise(units, np.array([[0.0], [0.5]]))
+    assert found[1].tolist() == (2 * found[0]).tolist()
+    assert found[0, 0] == standard_normal(np.array(0.75))

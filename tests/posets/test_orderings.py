@@ -1,0 +1,310 @@
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evenhand.errors import ContradictionError, ConvergenceError, RatingsError
+from evenhand.losses import kendall_tau
+from evenhand.posets import orderings
+from evenhand.posets.comparisons import (
+    Comparisons,
+    comparisons,
+    edges,
+    from_edges,
+    is_ordering,
+)
+from evenhand.posets.orderings import (
+    all_orderings,
+    arrivals,
+    completions,
+    count_orderings,
+    order_ideals,
+    topological_order,
+)
+from evenhand.posets.pieces import irreducible, take_apart
+from evenhand.ratings import Ratings
+from tests.strategies import Poset, any_ratings, consistent_ratings, posets
+
+if TYPE_CHECKING:
+    from evenhand._kernels.diagrams import Diagram
+
+few = settings(max_examples=40)
+
+
+def plain_orderings(c: Comparisons) -> list[tuple[int, ...]]:
+    """Every permutation that respects every edge, in lexicographic order."""
+    pairs = list(zip(*(codes.tolist() for codes in edges(c)), strict=True))
+    return [
+        order
+        for order in itertools.permutations(range(c.n_items))
+        if all(order.index(above) < order.index(below) for above, below in pairs)
+    ]
+
+
+def heap_order(c: Comparisons) -> list[int]:
+    """Kahn's algorithm with a heap, on all edges."""
+    above = {item: set[int]() for item in range(c.n_items)}
+    for upper, lower in zip(*(codes.tolist() for codes in edges(c)), strict=True):
+        above[lower].add(upper)
+    free = [item for item in above if not above[item]]
+    order: list[int] = []
+    while free:
+        item = heapq.heappop(free)
+        order.append(item)
+        for other, uppers in above.items():
+            if item in uppers:
+                uppers.remove(item)
+                if not uppers:
+                    heapq.heappush(free, other)
+    return order
+
+
+def whole_diagram(c: Comparisons) -> Diagram:
+    pieces = take_apart(c, topological_order(c), whole=True)
+    ((_, diagram),) = irreducible(pieces)
+    return diagram
+
+
+def two_chains(first: int, second: int) -> Comparisons:
+    """0 > 1 > ... and first > first + 1 > ..., not compared with each other."""
+    above = [item for item in range(first + second - 1) if item != first - 1]
+    return from_edges(first + second, above, [item + 1 for item in above])
+
+
+@few
+@given(consistent_ratings())
+def test_the_topological_order_is_the_first_of_all_orderings(ratings: Ratings) -> None:
+    c = comparisons(ratings)
+    assert tuple(topological_order(c).tolist()) == plain_orderings(c)[0]
+
+
+@settings(max_examples=30)
+@given(consistent_ratings(max_items=30, max_reviewers=12))
+def test_the_topological_order_is_a_plain_heaps(ratings: Ratings) -> None:
+    c = comparisons(ratings)
+    assert topological_order(c).tolist() == heap_order(c)
+
+
+@few
+@given(any_ratings())
+def test_a_topological_order_exists_unless_there_is_a_contradiction(
+    ratings: Ratings,
+) -> None:
+    c = comparisons(ratings)
+    if len(heap_order(c)) == c.n_items:
+        assert is_ordering(c, topological_order(c))
+    else:
+        with pytest.raises(RatingsError, match="No ordering respects them all"):
+            topological_order(c)
+
+
+def test_the_error_names_the_items_around_the_cycle() -> None:
+    with pytest.raises(RatingsError, match="got items 1 above 3 above 1"):
+        topological_order(from_edges(4, [0, 1, 3], [1, 3, 1]))
+
+
+def test_one_reviewer_of_2000_items_decides_their_order() -> None:
+    scores = np.random.Generator(np.random.PCG64(3)).permutation(2000)
+    ratings = Ratings(["r"] * 2000, np.arange(2000), scores)
+    assert (topological_order(comparisons(ratings)) == np.argsort(-scores)).all()
+    assert count_orderings(ratings) == 1
+
+
+@given(posets(max_items=6))
+def test_all_orderings_are_all_in_lexicographic_order(poset: Poset) -> None:
+    c = poset.comparisons()
+    assert list(all_orderings(c)) == plain_orderings(c)
+
+
+def test_contradictory_comparisons_have_no_orderings_to_list() -> None:
+    with pytest.raises(RatingsError, match="must be consistent"):
+        all_orderings(from_edges(2, [0, 1], [1, 0]))
+
+
+@pytest.mark.parametrize("n_items", [0, 1, 2, 5, 20, 200])
+def test_an_antichain_has_n_factorial_orderings(n_items: int) -> None:
+    assert count_orderings(from_edges(n_items, [], [])) == math.factorial(n_items)
+
+
+@pytest.mark.parametrize("n_items", [1, 2, 50, 3000])
+def test_a_chain_has_one_ordering(n_items: int) -> None:
+    c = from_edges(n_items, range(n_items - 1), range(1, n_items))
+    assert count_orderings(c) == 1
+
+
+@pytest.mark.parametrize(("first", "second"), [(1, 1), (2, 2), (5, 3), (400, 300)])
+def test_two_chains_interleave_in_binomially_many_ways(first: int, second: int) -> None:
+    expected = math.comb(first + second, first)
+    assert count_orderings(two_chains(first, second)) == expected
+
+
+@pytest.mark.parametrize(
+    ("poset", "count"),
+    [
+        (Poset(4, [0, 2], [1, 3]), 6),
+        (Poset(4, [0, 0, 1], [2, 3, 3]), 5),  # the letter N
+        (Poset(5, [0, 2, 2, 4], [1, 1, 3, 3]), 16),  # a fence: 1, 1, 2, 5, 16, 61, ...
+        (Poset(6, [0, 2, 2, 4, 4], [1, 1, 3, 3, 5]), 61),
+        (Poset(6, [0, 0, 1, 1, 2, 2], [4, 5, 3, 5, 3, 4]), 48),  # a crown
+        # The Boolean lattice of three elements.
+        (
+            Poset(
+                8,
+                [0, 0, 0, 1, 1, 2, 2, 4, 4, 3, 5, 6],
+                [1, 2, 4, 3, 5, 3, 6, 5, 6] + [7] * 3,
+            ),
+            48,
+        ),
+    ],
+)
+def test_known_counts(poset: Poset, count: int) -> None:
+    c = poset.comparisons()
+    assert count_orderings(c) == count
+    assert len(list(all_orderings(c))) == count
+
+
+@few
+@given(consistent_ratings(max_items=7))
+def test_counts_agree_with_brute_force(ratings: Ratings) -> None:
+    assert count_orderings(ratings) == len(plain_orderings(comparisons(ratings)))
+
+
+@given(posets(max_items=7))
+def test_counts_of_posets_agree_with_brute_force(poset: Poset) -> None:
+    c = poset.comparisons()
+    assert count_orderings(c) == len(plain_orderings(c))
+
+
+def test_ties_multiply_the_count() -> None:
+    scores = [1] * 1000 + [0] * 1000
+    ratings = Ratings(["r"] * 2000, range(2000), scores)
+    assert count_orderings(ratings) == math.factorial(1000) ** 2
+
+
+def test_contradictory_ratings_have_no_count() -> None:
+    ratings = Ratings.from_comparisons(["x", "y"], ["y", "x"])
+    with pytest.raises(ContradictionError, match="'x' above 'y'"):
+        count_orderings(ratings)
+
+
+def test_counting_stops_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    crown = from_edges(6, [0, 0, 1, 1, 2, 2], [4, 5, 3, 5, 3, 4])
+    monkeypatch.setattr(orderings, "COUNTED_IDEALS", 17)
+    with pytest.raises(ConvergenceError, match="6 items .* within 17 order ideals"):
+        count_orderings(crown)
+    monkeypatch.setattr(orderings, "COUNTED_IDEALS", 18)
+    assert count_orderings(crown) == 48
+
+
+def test_an_uncountable_poset_is_refused_at_once() -> None:
+    above = [*range(40), *range(39)]
+    below = [*range(40, 80), *range(41, 80)]
+    with pytest.raises(ConvergenceError, match="Draw from them with uniform_order"):
+        count_orderings(from_edges(80, above, below))
+
+
+@few
+@given(consistent_ratings(max_items=7))
+def test_ideals_are_all_sets_closed_upwards_and_the_limit_is_sharp(
+    ratings: Ratings,
+) -> None:
+    c = comparisons(ratings)
+    if c.n_items < 2:
+        return
+    pairs = list(zip(*(codes.tolist() for codes in edges(c)), strict=True))
+    closed = sum(
+        all(above in chosen or below not in chosen for above, below in pairs)
+        for size in range(c.n_items + 1)
+        for chosen in itertools.combinations(range(c.n_items), size)
+    )
+    ideals = order_ideals(whole_diagram(c), limit=closed)
+    assert ideals is not None
+    assert len(ideals.first) - 1 == closed
+    assert order_ideals(whole_diagram(c), limit=closed - 1) is None
+    assert arrivals(ideals)[-1] == completions(ideals)[0] == len(plain_orderings(c))
+
+
+@given(posets(min_items=2, max_items=6))
+def test_ways_in_times_ways_out_give_the_law_of_every_place(poset: Poset) -> None:
+    c = poset.comparisons()
+    ideals = order_ideals(whole_diagram(c), limit=1000)
+    assert ideals is not None
+    ways_in, ways_out = arrivals(ideals), completions(ideals)
+    # Ideals are numbered by size, and a step from size k fills place k.
+    size = [0] * len(ways_in)
+    at_place = np.zeros((c.n_items, c.n_items), dtype=np.int64)
+    for ideal, first in enumerate(ideals.first[:-1]):
+        for step in range(first, ideals.first[ideal + 1]):
+            size[ideals.to[step]] = size[ideal] + 1
+            ways = ways_in[ideal] * ways_out[ideals.to[step]]
+            at_place[topological_order(c)[ideals.item[step]], size[ideal]] += ways
+    assert size == sorted(size)
+    expected = np.zeros_like(at_place)
+    for order in plain_orderings(c):
+        expected[list(order), range(c.n_items)] += 1
+    assert (at_place == expected).all()
+
+
+def observations(
+    n_items: int, m: int
+) -> dict[tuple[tuple[int, int], ...], list[tuple[int, ...]]]:
+    """Each set of observed comparisons with the true rankings that give rise to it.
+
+    True rankings and sets of m distinct pairs are equally likely, so a list holds one
+    entry for each of the equally likely cases.
+    """
+    cases: dict[tuple[tuple[int, int], ...], list[tuple[int, ...]]] = {}
+    pairs = list(itertools.combinations(range(n_items), 2))
+    for truth in itertools.permutations(range(n_items)):
+        for chosen in itertools.combinations(pairs, m):
+            observed = tuple(
+                (a, b) if truth.index(a) < truth.index(b) else (b, a) for a, b in chosen
+            )
+            cases.setdefault(observed, []).append(truth)
+    return cases
+
+
+@pytest.mark.parametrize(("n_items", "m"), [(3, 1), (3, 2), (4, 2), (4, 3), (4, 5)])
+def test_given_the_comparisons_all_orderings_are_equally_likely(
+    n_items: int, m: int
+) -> None:
+    """Lemma 1(a), exactly, for a uniform prior."""
+    for observed, truths in observations(n_items, m).items():
+        c = from_edges(n_items, [a for a, _ in observed], [b for _, b in observed])
+        assert sorted(truths) == list(all_orderings(c))
+        assert Fraction(1, len(truths)) == Fraction(1, count_orderings(c))
+
+
+@pytest.mark.parametrize(
+    ("n_items", "expected"),
+    [(3, Fraction(17, 18)), (4, Fraction(529, 480)), (5, Fraction(50263, 30240))],
+)
+def test_expected_kendall_of_the_index_order_is_exact(
+    n_items: int, expected: Fraction
+) -> None:
+    """The values under fig2_exact_expected_kendall_of_the_index_order in the oracle.
+
+    Distinct random pairs, half of all of them rounded down; uniform true ranking.
+    """
+    total, count = 0, 0
+    for observed, truths in observations(n_items, math.comb(n_items, 2) // 2).items():
+        c = from_edges(n_items, [a for a, _ in observed], [b for _, b in observed])
+        order = topological_order(c)
+        total += sum(int(kendall_tau(np.array(truth), order)) for truth in truths)
+        count += len(truths)
+    assert Fraction(total, count) == expected
+
+
+@given(st.integers(0, 10), st.integers(0, 10))
+def test_items_without_a_comparison_only_multiply(first: int, free: int) -> None:
+    c = from_edges(first + 2 + free, [0], [1])
+    n_items = first + 2 + free
+    assert count_orderings(c) == math.factorial(n_items) // 2
