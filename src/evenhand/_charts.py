@@ -126,7 +126,7 @@ def lines(
     ends = {
         method: own[-1] for method, own in drawn.items() if own and styles[method].label
     }
-    heights = _apart([float(str(end[y.field])) for end in ends.values()], y)
+    heights = apart([float(str(end[y.field])) for end in ends.values()], y)
     for (method, end), height in zip(ends.items(), heights, strict=True):
         label = {**end, "label": styles[method].label, y.field: height}
         layers.append(_text([label], styles[method].colour, x, y))
@@ -165,7 +165,7 @@ def labelled_points(
     layers = [_text(rows, colour, x, y, offset=offset, align=align)]
     if ring:
         mark = _data(rows).mark_point(size=130, color=colour, strokeWidth=1.4)
-        layers.append(_placed(mark, x=_x(x), y=_y(y)))
+        layers.append(_placed(mark, _x(x), _y(y)))
     return alt.LayerChart(layer=layers)
 
 
@@ -225,6 +225,38 @@ def png(chart: Chart) -> bytes:
     return bytes(vl_convert.vegalite_to_png(_spec(chart), scale=SCALE))
 
 
+def apart(heights: Sequence[float], y: Axis) -> list[float]:
+    """Move names that would overlap up and down until they do not.
+
+    Args:
+        heights: Where names want to be.
+        y: Vertical axis.
+
+    Returns:
+        Where they go; names at the same height keep their order, from above.
+
+    Examples:
+        >>> apart([5.0, 100.0, 5.0], Axis("y", "y", (0, 100)))
+        [8.1, 100.0, 1.9]
+    """
+    least = APART * (y.domain[1] - y.domain[0])
+    order = sorted(range(len(heights)), key=lambda index: (-heights[index], index))
+    groups: list[list[int]] = []
+    centres: list[float] = []
+    for index in order:
+        groups.append([index])
+        centres.append(heights[index])
+        while len(groups) > 1 and _touch(groups[-2:], centres[-2:], least):
+            joined = groups[-2] + groups[-1]
+            centre = sum(heights[member] for member in joined) / len(joined)
+            groups[-2:], centres[-2:] = [joined], [centre]
+    moved = list(heights)
+    for group, centre in zip(groups, centres, strict=True):
+        for place, index in enumerate(group):
+            moved[index] = centre + least * ((len(group) - 1) / 2 - place)
+    return moved
+
+
 def _spec(chart: Chart) -> dict[str, object]:
     """Add the house's fonts, sizes and greys, and write the chart out."""
     dressed = (
@@ -269,10 +301,8 @@ def _data(rows: Rows) -> alt.Chart:
     return alt.Chart(alt.InlineData([dict(row) for row in rows]))
 
 
-def _placed(
-    mark: alt.Chart, **channels: alt.X | alt.Y | alt.Y2 | alt.Text
-) -> alt.Chart:
-    placed: alt.Chart = mark.encode(**channels)
+def _placed(mark: alt.Chart, x: alt.X, y: alt.Y, *more: alt.Y2 | alt.Text) -> alt.Chart:
+    placed: alt.Chart = mark.encode(x, y, *more)
     return placed
 
 
@@ -302,14 +332,14 @@ def _marks(axis: Axis) -> alt.Axis:
 def _zero_line(x: Axis, y: Axis) -> alt.Chart:
     ends = [{x.field: end, y.field: 0.0} for end in x.domain]
     line = _data(ends).mark_line(color=GREY, strokeWidth=1.2)
-    return _placed(line, x=_x(x), y=_y(y))
+    return _placed(line, _x(x), _y(y))
 
 
 def _bars(rows: Rows, colour: str, x: Axis, shift: float) -> alt.Chart:
     bars = _data(rows).mark_rule(
         color=colour, strokeWidth=2, opacity=0.55, xOffset=shift
     )
-    return _placed(bars, x=_x(x), y=alt.Y("low:Q"), y2=alt.Y2("high:Q"))
+    return _placed(bars, _x(x), alt.Y("low:Q"), alt.Y2("high:Q"))
 
 
 def _line(rows: Rows, style: Style, x: Axis, y: Axis) -> list[alt.Chart]:
@@ -317,7 +347,7 @@ def _line(rows: Rows, style: Style, x: Axis, y: Axis) -> list[alt.Chart]:
     line = _data(rows).mark_line(
         color=style.colour, strokeWidth=1.8, strokeDash=list(style.dash)
     )
-    layers = [_placed(line, x=across, y=up)]
+    layers = [_placed(line, across, up)]
     if style.marker:
         marks = _data(rows).mark_point(
             shape=style.marker,
@@ -327,7 +357,7 @@ def _line(rows: Rows, style: Style, x: Axis, y: Axis) -> list[alt.Chart]:
             opacity=1,
             strokeWidth=1.4,
         )
-        layers.append(_placed(marks, x=across, y=up))
+        layers.append(_placed(marks, across, up))
     return layers
 
 
@@ -348,27 +378,7 @@ def _text(
         dy=offset[1],
         fontSize=11.5,
     )
-    return _placed(mark, x=_x(x), y=_y(y), text=alt.Text("label:N"))
-
-
-def _apart(heights: Sequence[float], y: Axis) -> list[float]:
-    """Move names that would overlap up and down until they do not."""
-    least = APART * (y.domain[1] - y.domain[0])
-    order = sorted(range(len(heights)), key=lambda index: (-heights[index], index))
-    groups: list[list[int]] = []
-    centres: list[float] = []
-    for index in order:
-        groups.append([index])
-        centres.append(heights[index])
-        while len(groups) > 1 and _touch(groups[-2:], centres[-2:], least):
-            joined = groups[-2] + groups[-1]
-            centre = sum(heights[member] for member in joined) / len(joined)
-            groups[-2:], centres[-2:] = [joined], [centre]
-    moved = list(heights)
-    for group, centre in zip(groups, centres, strict=True):
-        for place, index in enumerate(group):
-            moved[index] = centre + least * ((len(group) - 1) / 2 - place)
-    return moved
+    return _placed(mark, _x(x), _y(y), alt.Text("label:N"))
 
 
 def _touch(groups: Sequence[list[int]], centres: Sequence[float], least: float) -> bool:

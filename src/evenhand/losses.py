@@ -20,7 +20,8 @@ from evenhand._results import Label
 from evenhand.errors import OptionError, RatingsError, unknown
 
 Rank = int | float | Fraction
-Ranking = Sequence[Label] | NDArray[np.integer] | Mapping[Label, Rank]
+RankMap = Mapping[str, Rank] | Mapping[int, Rank] | Mapping[Label, Rank]
+Ranking = Sequence[Label] | NDArray[np.integer] | RankMap
 Loss = Callable[[Ranking, Ranking], float]
 
 
@@ -153,7 +154,7 @@ def loss(name: str) -> Loss:
         return LOSSES[name]
     top = re.fullmatch(r"top-([1-9][0-9]{0,8})", name, re.ASCII)
     if top is None:
-        raise OptionError(unknown("loss", name, LOSSES))
+        raise OptionError(unknown("loss function", name, LOSSES))
     return functools.partial(top_k_overlap, k=int(top[1]))
 
 
@@ -187,10 +188,12 @@ def _code_places(order: NDArray[np.integer]) -> NDArray[np.int64] | None:
 
 
 def _ranks(ranking: Ranking, what: str) -> Mapping[Label, Rank]:
+    ranks: dict[Label, Rank] = {}
     if isinstance(ranking, Mapping):
-        for item, rank in ranking.items():
-            _require_rank(item, rank, what)
-        return ranking
+        for label, rank in ranking.items():
+            _require_rank(label, rank, what)
+            ranks[label] = rank
+        return ranks
     if isinstance(ranking, str | bytes) or not isinstance(
         ranking, Sequence | np.ndarray
     ):
@@ -199,7 +202,6 @@ def _ranks(ranking: Ranking, what: str) -> Mapping[Label, Rank]:
             f"{ranking!r}."
         )
     items = ranking.tolist() if isinstance(ranking, np.ndarray) else ranking
-    ranks: dict[Label, Rank] = {}
     for place, item in enumerate(items):
         try:
             seen = ranks.setdefault(item, place + 1)

@@ -104,6 +104,20 @@ def test_threshold_is_infinite_where_the_weight_stays_below() -> None:
     assert threshold("linear:4", [0.0, 1.0]).tolist() == [-4.0, 4.0]
 
 
+def test_threshold_without_a_formula_is_infinite_at_the_ends() -> None:
+    assert threshold(math.tanh, [0.0, 1.0]).tolist() == [-math.inf, math.inf]
+    half = weights.as_weight(lambda gap: 0.5 * math.tanh(gap))
+    assert threshold(half, 0.75) == math.inf
+
+
+def test_threshold_without_a_formula_is_the_first_float_that_reaches_u() -> None:
+    weight = weights.as_weight(lambda gap: gap / (1 + gap))
+    u = np.linspace(0.51, 0.99, 49)
+    found = threshold(weight, u)
+    assert (weight(found) >= 2 * u - 1).all()
+    assert (weight(np.nextafter(found, 0.0)) < 2 * u - 1).all()
+
+
 def test_threshold_golden_numbers() -> None:
     """By hand: W(1) = 3/4 for rational(1), W(-3) = 1/8, W(2) = 0.7 for linear(5)."""
     assert exact(threshold("rational", Fraction(3, 4))) == 1
@@ -166,6 +180,15 @@ def test_the_same_seed_gives_the_same_decision() -> None:
 
     assert winners() == winners()
     assert set(winners()) == {0, 1}
+
+
+def test_what_has_no_chance_is_never_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lowest(_: object, size: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        return np.zeros(size)
+
+    monkeypatch.setattr("evenhand.ab.canonical.uniforms", lowest)
+    assert decide([-1e308, 1e308]).winner == 1
+    assert decide([0.0, 1.0]).winner == 0
 
 
 def test_decision_prints_and_converts() -> None:

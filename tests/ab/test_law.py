@@ -141,6 +141,11 @@ class TestMajority:
             majority_probability(weights.odd(weight, shuffled)), found
         )
 
+    def test_few_votes_of_simple_chances_are_exact(self) -> None:
+        """By hand: three votes of 3/4 give 54/64, four give (81 + 108 + 27) / 256."""
+        assert majority_probability([0.75] * 3) == 27 / 32
+        assert majority_probability([0.75] * 4) == 216 / 256
+
     def test_balanced_votes_are_a_half_exactly(self) -> None:
         gaps = np.random.default_rng(2).normal(size=50)
         votes = weights.odd(weights.rational(), np.concatenate([gaps, -gaps]))
@@ -229,7 +234,7 @@ class TestOverPairings:
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         rng = np.random.default_rng(8)
-        first, second = rng.random(12) * 9 + 0.5, rng.random(15) * 9
+        first, second = rng.integers(1, 6, 12), rng.integers(0, 6, 15)
         for average in (votes_over_pairings, sign_over_pairings):
             exactly = average(first, second)
             assert exactly.pairings == 0
@@ -241,6 +246,18 @@ class TestOverPairings:
             # Five standard errors: a correct build fails for one seed in 1.7 million.
             gap = abs(sampled.probability - exactly.probability)
             assert gap < 5 * sampled.se
+
+    def test_pairings_are_sampled_only_beyond_the_bounds(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        # Three scores of two levels: 2 x 3 states of 4 cells, and 2 moves from each.
+        first, second = [1.0, 1.0, 2.0], [3.0, 4.0, 5.0]
+        for name, bound in (("WORK", 48), ("CELLS", 24)):
+            with monkeypatch.context() as patch:
+                patch.setattr(law, name, bound)
+                assert votes_over_pairings(first, second, rng=1).pairings == 0
+                patch.setattr(law, name, bound - 1)
+                assert votes_over_pairings(first, second, rng=1).pairings == 4000
 
     def test_standard_error_is_the_spread_of_the_sampled_means(
         self, monkeypatch: pytest.MonkeyPatch

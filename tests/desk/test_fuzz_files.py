@@ -104,7 +104,7 @@ def attempt(data: bytes, kind: str, **options: Any) -> None:  # noqa: ANN401 - o
     assert "\n" not in message
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(st.binary(max_size=60), st.sampled_from(["csv", "tsv", "jsonl"]))
 @example(b"", "csv")
 @example(b'"' * 200_001, "csv")
@@ -115,7 +115,7 @@ def test_any_bytes(data: bytes, kind: str) -> None:
     attempt(data, kind)
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(st.sampled_from(TEXTS), edits)
 def test_edited_text(sample: tuple[str, bytes], changes: list[Edit]) -> None:
     kind, data = sample
@@ -131,7 +131,7 @@ cells = st.one_of(
 headers = st.sampled_from(["reviewer", "item", "score", "rank", "winner", "loser", "x"])
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(
     st.lists(headers | cells, min_size=2, max_size=4),
     st.lists(st.lists(cells, min_size=2, max_size=4), max_size=4),
@@ -153,19 +153,19 @@ def test_any_table_of_text(
     attempt(text.encode("utf-8", "surrogatepass"), "csv")
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(st.sampled_from(PARQUETS), edits)
 def test_edited_parquet(data: bytes, changes: list[Edit]) -> None:
     attempt(edited(data, changes), "parquet")
 
 
-@settings(max_examples=4)
+@settings(max_examples=2)
 @given(edits)
 def test_edited_workbook(changes: list[Edit]) -> None:
     attempt(edited(WORKBOOK, changes), "excel")
 
 
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(st.sampled_from([SHEET, SHEET, *PARTS]), edits)
 def test_a_workbook_with_an_edited_part(part: str, changes: list[Edit]) -> None:
     file = io.BytesIO()

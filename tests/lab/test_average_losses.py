@@ -79,8 +79,8 @@ def test_every_loss_can_be_averaged() -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("kendal", "unknown loss 'kendal', did you mean 'kendall'?"),
-        ("top-0", "unknown loss 'top-0'"),
+        ("kendal", "'kendal', did you mean 'kendall'?"),
+        ("top-0", "'top-0'"),
         ("top-5", "loss must be at most 'top-4' for 4 items, got 'top-5'."),
         (3, "loss must be a name, got 3."),
     ],

@@ -142,6 +142,9 @@ def test_the_span_is_what_the_shapes_are_laid_over() -> None:
 def test_the_adversary_lets_nothing_count_but_who_scored() -> None:
     _, scores = scored("adversary", [0.4, 0.5, 0.1], 7)
     assert (scores[1:].min(axis=1) > scores[:-1].max(axis=1)).all()
+    # No sum of lower reviewers' scores makes up for one of a higher reviewer.
+    for reviewer in range(1, M):
+        assert scores[reviewer].min() > scores[:reviewer].max(axis=1).sum()
     # What values are makes no difference, only their order.
     assert (scores == scored("adversary", [0.4, 9.0, -2.0], 7)[1]).all()
 

@@ -39,29 +39,37 @@ def matching_law(
     states = strides[levels - 1] * (sizes[levels - 1] + 1)
     table = np.zeros((states, (degrees - 1) * (total // 2) + 1))
     table[0, 0] = 1.0
-    left = np.empty(levels, dtype=np.int64)
+    left = sizes.copy()
+    rest = total
     for state in range(states - 1):
-        rest = 0
-        for level in range(levels):
-            left[level] = sizes[level] - state // strides[level] % (sizes[level] + 1)
-            rest += left[level]
         width = (degrees - 1) * ((total - rest) // 2) + 1
-        if (total - rest) % 2 or not table[state, :width].any():
-            continue
-        first = 0
-        while left[first] == 0:
-            first += 1
-        left[first] -= 1
-        for second in range(first, levels):
-            if left[second] == 0:
-                continue
-            target = state + strides[first] + strides[second]
-            for point in range(degrees):
-                chance = terms[first, second, point] * left[second] / (rest - 1)
-                for place in range(width):
-                    table[target, place + point] += chance * table[state, place]
+        if (total - rest) % 2 == 0 and table[state, :width].any():
+            first = 0
+            while left[first] == 0:
+                first += 1
+            for second in range(first, levels):
+                others = left[second] - (first == second)
+                target = state + strides[first] + strides[second]
+                for point in range(degrees if others > 0 else 0):
+                    chance = terms[first, second, point] * others / (rest - 1)
+                    for place in range(width):
+                        table[target, place + point] += chance * table[state, place]
+        rest += count_on(left, sizes)
     law: NDArray[np.float64] = table[states - 1]
     return law
+
+
+@kernel
+def count_on(left: NDArray[np.int64], sizes: NDArray[np.int64]) -> int:
+    """Go to the next state in mixed radix; return the change of the sum of `left`."""
+    change = 0
+    for level in range(len(left)):
+        if left[level] > 0:
+            left[level] -= 1
+            return change - 1
+        left[level] = sizes[level]
+        change += sizes[level]
+    return change
 
 
 @kernel

@@ -347,7 +347,7 @@ def _gaps_of(weight: GapWeight, levels: Floats) -> Floats:
 
 def _bisect(weight: GapWeight, targets: Floats) -> Floats:
     low, high = np.zeros(targets.shape), np.full(targets.shape, FAR)
-    reached = weight.values(high) >= targets
+    reached = weight.values(high) > targets
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         if ((middle == low) | (middle == high)).all():

@@ -8,14 +8,17 @@ processes there are and however many blocks each takes at a time.
 from __future__ import annotations
 
 import itertools
+import math
 import multiprocessing
 import pickle
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -137,17 +140,10 @@ def run_batch(task: Task, numbers: Sequence[int]) -> list[Tally]:
     for number in numbers:
         trials = min(BLOCK, task.trials - number * BLOCK)
         found, tied = run(number, trials)
-        mean = found.mean(axis=0)
+        mean = _sums(found) / trials
         off = found - mean
-        tallies.append(
-            Tally(
-                trials,
-                tied,
-                mean,
-                (off * off).sum(axis=0),
-                (off * off[:, task.baseline, None]).sum(axis=0),
-            )
-        )
+        own = off[:, task.baseline, None]
+        tallies.append(Tally(trials, tied, mean, _sums(off * off), _sums(off * own)))
     return tallies
 
 
@@ -207,6 +203,12 @@ def _runner(task: Task) -> Run:
     return many
 
 
+def _sums(losses: Floats) -> Floats:
+    """Sum over trials, rounding once, so that other columns never matter."""
+    columns = losses.reshape(len(losses), -1).T.tolist()
+    return np.array([math.fsum(column) for column in columns]).reshape(losses[0].shape)
+
+
 def _batched(numbers: range, size: int) -> Iterator[list[int]]:
     left = iter(numbers)
     while batch := list(itertools.islice(left, size)):
@@ -214,7 +216,14 @@ def _batched(numbers: range, size: int) -> Iterator[list[int]]:
 
 
 def _can_travel(task: Task) -> bool:
-    """Say whether a task can be sent to another process."""
+    """Say whether a task can be sent to another process.
+
+    A fresh process begins with this one's main file, which a program that is read from
+    standard input does not have.
+    """
+    main = getattr(sys.modules["__main__"], "__file__", None)
+    if main is not None and not Path(main).exists():
+        return False
     try:
         pickle.dumps(task)
     except (pickle.PicklingError, AttributeError, TypeError):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from evenhand._outcomes import HALF, Chance
 from evenhand.ab.weights import rational
 from evenhand.lab.adversary import worst
+from evenhand.lab.algorithm_2 import over_reviewers, printed_algorithm_2
 from evenhand.lab.claims import ENUMERATION, SEARCH, OnTrial, Row, Trial
 from evenhand.lab.dominance import Contest, Witness, decided
 from evenhand.lab.estimators import Edges, Ordinal, graph, index_order, uniform
@@ -33,7 +34,7 @@ from evenhand.lab.worlds import (
     margin_polynomials,
     world,
 )
-from evenhand.posets.comparisons import Comparisons, compared, is_ordering
+from evenhand.posets.comparisons import Comparisons, compared
 from evenhand.posets.comparisons import edges as edges_of
 from evenhand.ranking.flips import reviewers_of
 
@@ -53,9 +54,9 @@ def algorithm_2(trial: Trial) -> Row:
         for edges in _graphs(4, m):
             checked += 1
             known = graph(4, edges)
-            ours = _over_reviewers(coin_law(trial.on_trial.flips, known, edges), m)
+            ours = over_reviewers(coin_law(trial.on_trial.flips, known, edges), m)
             everyone = [range(4)] * m
-            theirs = coin_law(_printed_algorithm_2(edges, m), known, everyone)
+            theirs = coin_law(printed_algorithm_2(edges, m), known, everyone)
             if ours != dict(theirs):
                 differing.append(edges)
     return Row(
@@ -77,64 +78,6 @@ def _graphs(n: int, m: int) -> list[Edges]:
     return sorted({edges for truth in truths for edges in where.comparisons(truth)})
 
 
-def _over_reviewers(law: CoinLaw, m: int) -> CoinLaw:
-    """Average a law over all assignments of reviewers to bundles."""
-    ways = list(itertools.permutations(range(m)))
-    total: CoinLaw = defaultdict(Fraction)
-    for ((order, coins), mass), way in itertools.product(law.items(), ways):
-        renamed = tuple((way[r], a, way[s], b) for r, a, s, b in coins)
-        total[order, renamed] += mass / len(ways)
-    return dict(total)
-
-
-def _printed_algorithm_2(pairs: Edges, m: int) -> Estimator:
-    """Algorithm 2: pairs of items first, then crews, then who of a crew gets which."""
-
-    def estimator(comparisons: Comparisons, scores: Scores, first: First) -> Drawn:
-        start = index_order(comparisons)
-
-        def procedure(chance: Chance) -> Order:
-            positions = _settled(comparisons, start, pairs, chance)
-            people = list(range(m))
-            crews = []
-            for _ in positions:
-                choices = list(itertools.combinations(people, 2))
-                crews.append(choices[chance.pick(len(choices))])
-                people = [person for person in people if person not in crews[-1]]
-            after = list(start)
-            for position, crew in zip(positions, crews, strict=True):
-                a, b = start[position : position + 2]
-                one, other = crew if chance.coin(HALF) else crew[::-1]
-                if not chance.coin(first(scores[one, a] - scores[other, b])):
-                    after[position : position + 2] = [b, a]
-            return tuple(after)
-
-        return procedure
-
-    return estimator
-
-
-def _settled(
-    comparisons: Comparisons, start: Order, pairs: Edges, chance: Chance
-) -> list[int]:
-    """Choose positions to flip and use up a pair of items for each of the two."""
-    left = list(pairs)
-    positions = []
-    position = 0
-    while position + 1 < len(start):
-        a, b = start[position : position + 2]
-        flipped = (*start[:position], b, a, *start[position + 2 :])
-        holding = [[pair for pair in left if item in pair] for item in (a, b)]
-        if not is_ordering(comparisons, flipped) or not all(holding):
-            position += 1
-            continue
-        used = [choices[chance.pick(len(choices))] for choices in holding]
-        left = [pair for pair in left if pair not in used]
-        positions.append(position)
-        position += 2
-    return positions
-
-
 def theorem_5(trial: Trial) -> Row:
     """Algorithm 1 beats every ordinal method for 0-1 loss, given a uniform prior."""
     cases = [(3, 2, trial.pick(150, 3000)), (4, 2, trial.pick(40, 800))]
@@ -150,7 +93,8 @@ def theorem_5(trial: Trial) -> Row:
         "Theorem 5",
         "Given a uniform true ranking, Algorithm 1 finds it more often than every "
         "ordinal method can, by E[1/T], on all scales tried that know the true "
-        f"ranking, for {_sizes(cases)}.",
+        f"ranking, for (items, reviewers) = "
+        f"{_sizes(cases)}.",
         SEARCH,
         margin,
         margin > 0,
@@ -182,7 +126,7 @@ def _told(n: int, m: int, witnesses: Sequence[Witness]) -> str:
 
 
 def _sizes(cases: Sequence[tuple[int, int, int]]) -> str:
-    return " and ".join(f"{n} items and {m} reviewers" for n, m, _ in cases)
+    return ", ".join(f"({n}, {m})" for n, m, _ in cases)
 
 
 def reversed_order(comparisons: Comparisons) -> Order:
@@ -249,7 +193,8 @@ def theorem_7(trial: Trial, loss: str) -> Row:
         f"Given a uniform true ranking, Algorithm 3 has a smaller expected {loss} "
         f"distance than the ordinal method it starts from, for {len(ORDINALS)} of "
         "them, topological or not, fixed or random, on all scales tried, with one pair "
-        f"of twins as printed or all, for {_sizes(cases)}.",
+        f"of twins as printed or all, for (items, reviewers) = "
+        f"{_sizes(cases)}.",
         SEARCH,
         margin,
         margin > 0,
@@ -288,7 +233,8 @@ def theorem_8(trial: Trial) -> Row:
         "Theorem 8",
         "Whatever the true ranking, flips from a uniform topological ordering find it "
         "more often than that ordering does, over distinct random pairs, on all scales "
-        f"tried, with the printed scan and with parity, for {_sizes(cases)}.",
+        f"tried, with the printed scan and with parity, for (items, reviewers) = "
+        f"{_sizes(cases)}.",
         SEARCH,
         margin,
         margin > 0,
@@ -347,7 +293,7 @@ def fails_printed_scan(trial: Trial) -> Row:
     share = 6 * margin + 1
     return Row(
         "Can fail: Appendix C scan",
-        "Given 1 > 2 and 3 > 4 and the true ranking 1, 2, 3, 4, the search finds "
+        "Given 0 > 1 and 2 > 3 and the true ranking 0, 1, 2, 3, the search finds "
         "scales on which the printed scan finds it less often than the uniform "
         "ordering, which does so in one case of six.",
         SEARCH,
@@ -365,7 +311,7 @@ def fails_without_retiring(trial: Trial) -> Row:
     share = 6 * margin + 1
     return Row(
         "Can fail: re-used reviewers",
-        "Given 1 > 3 and 2 > 4, the search finds scales on which Algorithm 1 without "
+        "Given 0 > 2 and 1 > 3, the search finds scales on which Algorithm 1 without "
         "retiring reviewers finds the true ranking less often than every topological "
         "ordering does, which is in one case of six.",
         SEARCH,

@@ -263,8 +263,8 @@ def theorem_7_unchanged(trial: Trial) -> Row:
     gain = loss(wrong, truth) - loss(right, truth)
     return Row(
         "Theorem 7, footrule unchanged",
-        "Given 1 > 3 and 2 > 3, the true ranking 1, 2, 3, 4 and the start 4, 1, 2, 3, "
-        "the right order of the twins 1 and 2 gains nothing in footrule, so a strict "
+        "Given 0 > 2 and 1 > 2, the true ranking 0, 1, 2, 3 and the start 3, 0, 1, 2, "
+        "the right order of the twins 0 and 1 gains nothing in footrule, so a strict "
         "gain needs other true rankings.",
         COUNTEREXAMPLE,
         Fraction(gain),

@@ -77,8 +77,8 @@ QUICK = Size(
     trials=20,
     samples=100,
     coins=20_000,
-    reviewers=(2, 4, 6, 8, 10, 20, 50, 100),
-    items=(3, 4, 5, 8, 10, 20, 50),
+    reviewers=(2, 4, 6, 8, 10, 50, 100),
+    items=(3, 4, 8, 10, 20, 50),
 )
 
 

@@ -49,7 +49,14 @@ POINTS = {"curve": Style("", charts.BLUE, "circle", (0, 1), size=34)}
 
 
 def two_items_chart(figure: Figure) -> alt.LayerChart:
-    """Draw one panel of Figure 1."""
+    """Draw one panel of Figure 1.
+
+    Examples:
+        >>> from evenhand.lab.curves import Size, two_items
+        >>> figure = two_items("fig1a", 7, size=Size(rounds=10, reviewers=(2, 4)))
+        >>> two_items_chart(figure).title.text
+        '(a) one biased reviewer'
+    """
     rows = [_with_bar(row) for row in figure.rows]
     ends = [float(row[end]) for row in rows for end in ("low", "high")]
     room = ROOM * (max(ends) - min(ends))
@@ -67,7 +74,14 @@ def two_items_chart(figure: Figure) -> alt.LayerChart:
 
 
 def many_items_chart(figure: Figure) -> alt.LayerChart:
-    """Draw Figure 2."""
+    """Draw Figure 2.
+
+    Examples:
+        >>> from evenhand.lab.curves import Size, many_items
+        >>> figure = many_items(7, size=Size(trials=2, samples=10, items=(3, 4)))
+        >>> many_items_chart(figure).title.subtitle
+        ['2 trials of 10 samples; bars: \u00b1 2 s.e.']
+    """
     rows = [_with_bar(row) for row in figure.rows]
     trials, samples = figure.parameters["trials"], figure.parameters["samples"]
     x = Axis("n", "number of items", (2.8, 55), (3, 4, 5, 7, 10, 15, 20, 30, 50), "log")
@@ -90,7 +104,13 @@ def many_items_chart(figure: Figure) -> alt.LayerChart:
 
 
 def trade_chart(figure: Figure) -> alt.HConcatChart:
-    """Draw Figure 3: the paper's curve, and how far it is from the frontier."""
+    """Draw Figure 3: the paper's curve, and how far it is from the frontier.
+
+    Examples:
+        >>> from evenhand.lab.curves import Size, trade
+        >>> len(trade_chart(trade(7, size=Size(coins=10))).hconcat)
+        2
+    """
     x = Axis("perfect", "improvement under perfect calibration (%)", (0, 100))
     near = Axis("biased", "improvement under bias (%)", (0, 10.5), (0, 2, 4, 6, 8, 10))
     far = Axis("biased", "improvement under bias (%)", (0, 52), (0, 10, 20, 30, 40, 50))

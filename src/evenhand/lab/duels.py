@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -46,8 +47,9 @@ NAMES = (
     "votes",
 )
 TRUTHS: tuple[Order, ...] = ((0, 1), (1, 0))
+MOST_REVIEWERS = 12
+# Assignments times pairings; 8 reviewers in halves have 1680.
 MOST_ROWS = 20_000
-"""Assignments times pairings; 8 reviewers in halves have 1680."""
 
 
 def assignments(
@@ -73,6 +75,11 @@ def assignments(
     """
     if not isinstance(design, str):
         return _own(design, n_reviewers)
+    if isinstance(n_reviewers, int) and n_reviewers > MOST_REVIEWERS:
+        raise DesignError(
+            f"n_reviewers must be at most {MOST_REVIEWERS} for an exact answer, got "
+            f"{n_reviewers}. Use simulate for more."
+        )
     if design not in designs.AB_DESIGNS:
         raise OptionError(unknown("design", design, designs.AB_DESIGNS))
     if design == "halves":
@@ -249,6 +256,14 @@ def _asked(
 def _batches(
     law: Mapping[Sides, Fraction], *, paired: bool, matched: bool
 ) -> list[_Batch]:
+    if paired and not matched:
+        counts = [(sides.count(0), sides.count(1)) for sides in law]
+        found = sum(math.perm(max(count), min(count)) for count in counts)
+        if found > MOST_ROWS:
+            raise DesignError(
+                f"n_reviewers must leave at most {MOST_ROWS} assignments and pairings "
+                f"for an exact answer, got {found}. Use fewer reviewers."
+            )
     rows: dict[tuple[int, int], list[tuple[Sides, Sides, Sides, Fraction]]]
     rows = defaultdict(list)
     for sides, probability in law.items():
@@ -256,11 +271,6 @@ def _batches(
         for one, two in ways:
             entry = (sides, one, two, probability / len(ways))
             rows[len(one), len(two)].append(entry)
-    if sum(map(len, rows.values())) > MOST_ROWS:
-        raise DesignError(
-            f"n_reviewers must leave at most {MOST_ROWS} assignments and pairings for "
-            "an exact answer. Use fewer reviewers."
-        )
     batches = []
     for (ones, twos), entries in rows.items():
         sides, first, second, weights = zip(*entries, strict=True)

@@ -17,7 +17,7 @@ from evenhand._outcomes import HALF, outcomes
 from evenhand.ab.weights import as_weight
 from evenhand.errors import DesignError, OptionError, unknown
 from evenhand.lab import estimators, polynomial, worlds
-from evenhand.lab.scales import Scales, check_increasing, scales
+from evenhand.lab.scales import OwnScale, Scales, check_increasing, scales
 from evenhand.posets.comparisons import edges
 from evenhand.posets.orderings import all_orderings
 from evenhand.ranking.flips import flips_program
@@ -43,7 +43,7 @@ def ranking_risk(
     method: str | Ordinal = "topological",
     loss: str = "kendall",
     values: Sequence[Fraction | int] | None = None,
-    spec: str | Scales = "identity",
+    spec: str | Scales | OwnScale = "identity",
     weight: Weight = None,
 ) -> Fraction:
     """Exact expected loss of a ranking method under the paper's design.
@@ -56,7 +56,8 @@ def ranking_risk(
             a look at the scores; or a function from comparisons to a ranking.
         loss: "kendall", "footrule" or "zero-one".
         values: Values of the items, all different; 0, 1, 2, ... if None.
-        spec: Scales that draw nothing at random; see `evenhand.lab.scales`.
+        spec: Scales that draw nothing at random, by name or as a function of the
+            reviewer and the value; see `evenhand.lab.scales`.
         weight: How a gap in scores weighs, with an exact form.
 
     Returns:
@@ -178,7 +179,7 @@ def _ordinal_risk(where: worlds.World, method: Ordinal, loss: worlds.Loss) -> Fr
 def _table(
     where: worlds.World,
     values: Sequence[Fraction | int] | None,
-    spec: str | Scales,
+    spec: str | Scales | OwnScale,
 ) -> polynomial.Table:
     given = range(where.n_items) if values is None else values
     ordered = sorted({Fraction(value) for value in given})

@@ -250,8 +250,8 @@ def brief(value: Fraction) -> Fraction:
     towards zero, so the sign stays and the true value is at least as far from zero.
 
     Examples:
-        >>> brief(Fraction(1, 3)), brief(Fraction(-(10**99), 3**300 + 2))
-        (Fraction(1, 3), Fraction(-913, 1250000000000000000000000000000000000000000000))
+        >>> brief(Fraction(-1, 3)), brief(Fraction(-1, 3) + Fraction(1, 10**99))
+        (Fraction(-1, 3), Fraction(-3333, 10000))
     """
     if value.numerator.bit_length() + value.denominator.bit_length() <= LONGEST:
         return value

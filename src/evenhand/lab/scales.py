@@ -30,7 +30,7 @@ Span: TypeAlias = tuple[Number, Number]
 
 UNIT: Span = (0, 1)
 THEN = ">"
-LARGEST_POWER = 1000
+LARGEST_POWER = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +71,11 @@ def scales(spec: str | Scales | OwnScale, *, span: Span = UNIT) -> Scales:
     - "levels:K:LOW:HIGH": the nearest of K evenly spaced marks from LOW to HIGH, by
       default the ends of the span.
     - "adversary": sees the true ranking, and makes every comparison of two reviewers'
-      scores say who scored, not what was scored: ranges doubling from one reviewer to
-      the next, in which only ranks count. "adversary:spread": the same, but stretched
-      about the middle of the true ranking, so that who scores higher at the top scores
-      lower at the bottom; that is what re-using reviewers stumbles over.
+      scores, and of their means, say who scored, not what was scored: each reviewer's
+      range is four times as high as the one's before, and only ranks count in it.
+      "adversary:spread": stretched about the middle of the true ranking instead, so
+      that who scores higher at the top scores lower at the bottom; that is what
+      re-using reviewers stumbles over.
 
     "A > B" applies A, then B. A function of the reviewer's index and an array of
     values is a family too.
@@ -318,8 +319,9 @@ def _adversary(spec: str, given: Sequence[str], _span: Span) -> Scales:
 
     def apply(values: Floats, _: Floats) -> Floats:
         m, n = values.shape[-2:]
-        # Beyond a thousand reviewers doubling would leave the floats.
-        powers = [2 ** (j * min(m, LARGEST_POWER) // m) for j in range(m)]
+        # Four times as high, so that all lower ones together never make up for one;
+        # among too many reviewers for the floats, some share a range.
+        powers = [4 ** (j * min(m, LARGEST_POWER) // m) for j in range(m)]
         size = np.array([_like(power, values) for power in powers])[:, None]
         place = ranks(values).astype(values.dtype)
         if kind == "offset":

@@ -271,13 +271,18 @@ def _notices(scenario: Scenario, rows: Sequence[Row]) -> tuple[Notice, ...]:
                 "reviewer and fewer reviewers than pairs of items.",
             )
         )
-    if scenario.job == "rank" and any(row.ties for row in rows):
-        share = max(row.ties for row in rows)
+    share = max(row.ties for row in rows)
+    if share:
+        rest = (
+            "ties void the paper's ranking guarantees."
+            if scenario.job == "rank"
+            else "ties leave 'never worse than a coin', not 'strictly better'."
+        )
         notices.append(
             Notice(
                 "ties_within_reviewers",
-                f"In up to {100 * share:.3g} % of trials a reviewer gave equal scores "
-                "to several items; ties void the paper's ranking guarantees.",
+                f"In up to {100 * share:.3g} % of trials a reviewer gives equal scores "
+                f"to unequal items; {rest}",
             )
         )
     return tuple(notices)

@@ -91,11 +91,11 @@ class Theorems:
         }
 
     def __repr__(self) -> str:
-        lines = [
-            f"{'holds' if row.holds else 'FAILS'}  {row.name}: margin {brief(row.margin)}"
+        return "\n".join(
+            f"{'holds' if row.holds else 'FAILS'}  {row.name}: margin "
+            f"{brief(row.margin)}"
             for row in self.rows
-        ]
-        return "\n".join(lines)
+        )
 
 
 def check_theorems(

@@ -16,6 +16,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from evenhand import designs, losses
+from evenhand._labels import shown
 from evenhand._outcomes import HALF, Chance, outcomes
 from evenhand.errors import DesignError, OptionError, unknown
 from evenhand.lab.estimators import Edges, Ordinal, as_law, graph
@@ -46,6 +47,7 @@ Margin = Callable[[Order, Table], Fraction]
 LOSSES = ("zero-one", "kendall", "footrule")
 FEWEST_ITEMS = 3
 MOST_ITEMS = 4
+PAIR = 2
 
 
 @functools.cache
@@ -139,8 +141,9 @@ def world(
     """Check and return a world.
 
     Raises:
-        OptionError: If there are too many items to enumerate, or given comparisons
-            contradict each other.
+        OptionError: If there are too many items to enumerate, or a given comparison is
+            not one.
+        RatingsError: If given comparisons contradict each other.
         DesignError: If the theorems ask for another number of reviewers.
 
     Examples:
@@ -153,7 +156,7 @@ def world(
             f"{n_items!r}. Use simulate for more."
         )
     if given is not None:
-        edges = tuple((int(a), int(b)) for a, b in given)
+        edges = _as_edges(given, n_items)
         if n_reviewers not in (None, len(edges)):
             raise DesignError(
                 f"n_reviewers must be the number of given comparisons, {len(edges)}, "
@@ -169,6 +172,22 @@ def world(
             f"{n_items} items, got {count!r}."
         )
     return World(n_items, count)
+
+
+def _as_edges(given: Sequence[Pair], n_items: int) -> Edges:
+    edges = []
+    for entry in given:
+        pair = tuple(entry)
+        inside = all(isinstance(x, int) and 0 <= x < n_items for x in pair)
+        if not inside or len(set(pair)) != len(pair) or len(pair) != PAIR:
+            raise OptionError(
+                f"given must hold comparisons (above, below) of items 0 to "
+                f"{n_items - 1}, got {shown(entry)}."
+            )
+        edges.append((pair[0], pair[1]))
+    if not edges:
+        raise OptionError("given must hold a comparison at least, got none.")
+    return tuple(edges)
 
 
 def margin_polynomials(

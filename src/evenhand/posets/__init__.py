@@ -11,7 +11,6 @@ from evenhand.posets.comparisons import (
     find_contradiction,
     from_edges,
     is_ordering,
-    levels,
     require_consistent,
     twins,
 )
@@ -36,7 +35,6 @@ __all__ = [
     "find_contradiction",
     "from_edges",
     "is_ordering",
-    "levels",
     "plan_orders",
     "require_consistent",
     "topological_order",

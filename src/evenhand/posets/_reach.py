@@ -31,7 +31,7 @@ def closure_table(levels: Levels) -> NDArray[np.bool_]:
     """Return the n x n table of who is above whom.
 
     Examples:
-        >>> from evenhand.posets import from_edges, levels
+        >>> from evenhand.posets.comparisons import from_edges, levels
         >>> closure_table(levels(from_edges(2, [1], [0]))).tolist()
         [[False, False], [True, False]]
     """
@@ -58,7 +58,7 @@ def twin_classes(levels: Levels, classes: Codes, *, by: Relation) -> Codes:
         A label for each item, -1 for items that are alone.
 
     Examples:
-        >>> from evenhand.posets import from_edges, levels
+        >>> from evenhand.posets.comparisons import from_edges, levels
         >>> three = levels(from_edges(3, [0, 0], [1, 2]))
         >>> twin_classes(three, np.zeros(3, dtype=np.int64), by="closure").tolist()
         [-1, 1, 1]

@@ -110,7 +110,7 @@ def from_edges(n_items: int, above: ArrayLike, below: ArrayLike) -> Comparisons:
         )
     reviewers = np.repeat(np.arange(len(items), dtype=np.int64), 2)
     starts = np.arange(items.size + 1, dtype=np.int64)
-    return _comparisons(n_items, starts, items.ravel(), reviewers)
+    return _comparisons(int(n_items), starts, items.ravel(), reviewers)
 
 
 def _comparisons(

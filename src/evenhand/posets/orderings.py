@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 # A step from ideal to ideal takes 16 bytes, and there are some ten to an ideal.
 COUNTED_IDEALS = 1_000_000
+BLOCK = 4096
 
 
 def topological_order(c: Comparisons) -> Codes:
@@ -109,9 +110,12 @@ class Ideals:
         to: The ideal that adding the item leads to.
     """
 
-    first: list[int]
-    item: list[int]
-    to: list[int]
+    first: Codes
+    item: Codes
+    to: Codes
+
+    def __len__(self) -> int:
+        return len(self.first) - 1
 
 
 def order_ideals(diagram: Diagram, *, limit: int) -> Ideals | None:
@@ -119,9 +123,13 @@ def order_ideals(diagram: Diagram, *, limit: int) -> Ideals | None:
 
     Examples:
         >>> from evenhand.posets.pieces import as_diagram
-        >>> antichain = as_diagram(2, 2, np.array([], int), np.array([], int))
-        >>> order_ideals(antichain, limit=4)
-        Ideals(first=[0, 2, 3, 4, 4], item=[0, 1, 1, 0], to=[1, 2, 3, 3])
+        >>> nothing = np.array([], dtype=np.int64)
+        >>> antichain = as_diagram(2, 2, nothing, nothing)
+        >>> ideals = order_ideals(antichain, limit=4)
+        >>> len(ideals), ideals.item.tolist(), ideals.to.tolist()
+        (4, [0, 1, 1, 0], [1, 2, 3, 3])
+        >>> order_ideals(antichain, limit=3) is None
+        True
     """
     if diagram.n_items > CLOSURE_ITEMS:
         return None
@@ -133,22 +141,23 @@ def order_ideals(diagram: Diagram, *, limit: int) -> Ideals | None:
     first, item, to = ideal_kernels.order_ideals(
         below, ideal_kernels.bit_lists(next_below), limit
     )
-    if len(first) == 0:
-        return None
-    return Ideals(first.tolist(), item.tolist(), to.tolist())
+    return None if len(first) == 0 else Ideals(first, item, to)
 
 
 def completions(ideals: Ideals) -> list[int]:
     """Count the ways to go on from each ideal to the whole piece.
 
     Examples:
-        >>> completions(Ideals([0, 2, 3, 4, 4], [0, 1, 1, 0], [1, 2, 3, 3]))
+        >>> steps = [0, 2, 3, 4, 4], [0, 1, 1, 0], [1, 2, 3, 3]
+        >>> completions(Ideals(*(np.array(part) for part in steps)))
         [2, 1, 1, 1]
     """
-    ways = [1] * (len(ideals.first) - 1)
-    for ideal in range(len(ways) - 2, -1, -1):
-        steps = ideals.to[ideals.first[ideal] : ideals.first[ideal + 1]]
-        ways[ideal] = sum([ways[step] for step in steps])
+    ways = [1] * len(ideals)
+    for start in reversed(range(0, len(ideals) - 1, BLOCK)):
+        first, to = _block(ideals, start, min(start + BLOCK, len(ideals) - 1))
+        for place in range(len(first) - 2, -1, -1):
+            steps = to[first[place] : first[place + 1]]
+            ways[start + place] = sum([ways[step] for step in steps])
     return ways
 
 
@@ -156,15 +165,23 @@ def arrivals(ideals: Ideals) -> list[int]:
     """Count the ways to reach each ideal from the empty one.
 
     Examples:
-        >>> arrivals(Ideals([0, 2, 3, 4, 4], [0, 1, 1, 0], [1, 2, 3, 3]))
+        >>> steps = [0, 2, 3, 4, 4], [0, 1, 1, 0], [1, 2, 3, 3]
+        >>> arrivals(Ideals(*(np.array(part) for part in steps)))
         [1, 1, 1, 2]
     """
-    ways = [0] * (len(ideals.first) - 1)
-    ways[0] = 1
-    for ideal, reached in enumerate(ways):
-        for step in range(ideals.first[ideal], ideals.first[ideal + 1]):
-            ways[ideals.to[step]] += reached
+    ways = [1] + [0] * (len(ideals) - 1)
+    for start in range(0, len(ideals), BLOCK):
+        first, to = _block(ideals, start, min(start + BLOCK, len(ideals)))
+        for place in range(len(first) - 1):
+            for step in to[first[place] : first[place + 1]]:
+                ways[step] += ways[start + place]
     return ways
+
+
+def _block(ideals: Ideals, start: int, end: int) -> tuple[list[int], list[int]]:
+    """Return the steps from some ideals as lists, which are quicker to go through."""
+    first = ideals.first[start : end + 1]
+    return (first - first[0]).tolist(), ideals.to[first[0] : first[-1]].tolist()
 
 
 def count_orderings(data: Ratings | Comparisons) -> int:

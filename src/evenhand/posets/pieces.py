@@ -152,7 +152,7 @@ def irreducible(pieces: Pieces) -> Iterator[tuple[Codes, kernels.Diagram]]:
     n_items = len(pieces.order)
     items = np.argsort(pieces.piece, kind="stable")
     starts = np.flatnonzero(np.diff(pieces.piece[items], prepend=-1))
-    ends = np.append(starts[1:], n_items)
+    ends = np.append(starts, n_items)[1:]
     # A joint belongs to the piece of its items.
     owner = np.where(pieces.above < n_items, pieces.above, pieces.below)
     edges = np.argsort(pieces.piece[owner], kind="stable")

@@ -188,10 +188,10 @@ def _counted(part: Counted, source: Stream) -> Codes:
     ideal = 0
     order: list[int] = []
     while len(order) < len(part.items):
-        step = ideals.first[ideal]
+        step = int(ideals.first[ideal])
         while left >= ways[ideals.to[step]]:
             left -= ways[ideals.to[step]]
             step += 1
-        order.append(ideals.item[step])
-        ideal = ideals.to[step]
+        order.append(int(ideals.item[step]))
+        ideal = int(ideals.to[step])
     return np.array(order, dtype=np.int64)

@@ -1,0 +1,114 @@
+"""`evenhand reproduce`, as a stranger would use it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from evenhand import cli
+from evenhand.cli import reproduce
+from evenhand.lab import figures
+from evenhand.lab.curves import Size
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(cli.COMMANDS, "reproduce", "evenhand.cli.reproduce")
+    small = Size(
+        rounds=20,
+        matchings=20,
+        trials=2,
+        samples=5,
+        coins=20,
+        reviewers=(2, 30),
+        items=(3, 4),
+    )
+    monkeypatch.setattr(figures, "QUICK", small)
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(cli.cli, ["reproduce", *words])
+
+
+def test_all_figures_are_printed_and_written(tmp_path: Path) -> None:
+    result = run("--quick", "-o", str(tmp_path / "out"), "--seed", "7")
+    assert result.exit_code == 0
+    for name in ("fig1a", "fig1b", "fig1c", "fig2", "fig3"):
+        assert f"{name}: " in result.stdout
+        document = json.loads((tmp_path / "out" / f"{name}.json").read_text())
+        assert document["seed"] == 7
+    assert "read off a plot" in result.stdout
+    assert "no theorem applies" in result.stdout
+    assert "seed 7" in result.stderr
+    assert str(tmp_path) in result.stderr
+
+
+def test_one_figure_is_made_alone_with_exact_beside_simulated(tmp_path: Path) -> None:
+    result = run("fig3", "--quick", "-o", str(tmp_path), "--seed", "7")
+    assert result.exit_code == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "fig3.csv",
+        "fig3.json",
+        "fig3.png",
+        "fig3.svg",
+    ]
+    rows = json.loads((tmp_path / "fig3.json").read_text())["rows"]
+    row = next(row for row in rows if row["k"] == 0)
+    assert f"22.7411 ({row['simulated_perfect']:.3f}" in result.stdout
+    assert "fig2" not in result.stdout
+
+
+def test_sampled_values_carry_their_standard_error(tmp_path: Path) -> None:
+    result = run("fig1", "--quick", "-o", str(tmp_path), "--seed", "7")
+    line = next(
+        line
+        for line in result.stdout[result.stdout.index("fig1b") :].splitlines()
+        if line.startswith("│        30")
+    )
+    votes = line.split("│")[2]
+    assert votes.count("\u00b1") == 2
+    assert max(map(len, result.stdout.splitlines())) <= 100
+
+
+def test_the_same_seed_prints_the_same(tmp_path: Path) -> None:
+    one, two = (
+        run("fig2", "--quick", "-o", str(tmp_path), "--seed", "7") for _ in range(2)
+    )
+    assert one.stdout == two.stdout != ""
+
+
+def test_without_a_seed_one_is_drawn_and_printed(tmp_path: Path) -> None:
+    result = run("fig3", "--quick", "-o", str(tmp_path))
+    seed = int(result.stderr.rsplit("seed ", 1)[1])
+    assert json.loads((tmp_path / "fig3.json").read_text())["seed"] == seed
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["fig4"], "unknown figure 'fig4', did you mean"),
+        (["fig3", "--quick", "-o", "/dev/null/x"], "output must be a directory"),
+        (["--sed", "7"], "no option --sed"),
+        (["fig3", "--seed", "-1"], "--seed"),
+    ],
+)
+def test_bad_input_gets_one_sentence_and_exit_code_2(
+    words: list[str], message: str
+) -> None:
+    result = run(*words)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_help_ends_with_an_example() -> None:
+    text = run("--help").stdout
+    assert "evenhand reproduce all -o out/ --seed 7" in text
+
+
+def test_progress_goes_through_all_steps_without_a_terminal() -> None:
+    with reproduce.progress_bar() as tell:
+        tell("fig2", 0, 2)
+        tell("fig2", 2, 2)

@@ -1,0 +1,195 @@
+"""`evenhand simulate`, as a stranger would use it."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from evenhand.cli import COMMANDS, cli
+
+
+@pytest.fixture(autouse=True)
+def known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(COMMANDS, "simulate", "evenhand.cli.simulate")
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(cli, ["simulate", *words])
+
+
+def refused(*words: str) -> str:
+    result = run(*words)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert result.stderr.startswith("evenhand: ")
+    assert result.stderr.count("\n") == 1
+    return result.stderr
+
+
+def test_two_items_are_simulated_by_default() -> None:
+    result = run("--trials", "200", "--seed", "7")
+    assert result.exit_code == 0
+    rows = [line.split("│") for line in result.stdout.splitlines() if "│" in line]
+    names = [row[1].strip() for row in rows]
+    assert names == ["coin", "votes", "mean", "median", "sign"]
+    assert "±" in result.stdout
+    assert "share of coin's risk" in result.stdout
+    assert result.stderr == "seed 7\n"
+
+
+def test_rankings_are_measured_against_the_index_order() -> None:
+    result = run("--job", "rank", "--items", "4", "--trials", "70", "--json")
+    found = json.loads(result.stdout)
+    assert found["schema"] == "evenhand.simulate/1"
+    assert [row["method"] for row in found["rows"]] == ["topological", "flips"]
+    assert found["rows"][0]["improvement"] == 0
+    assert found["parameters"]["losses"] == ["kendall"]
+    assert result.stderr == f"seed {found['seed']}\n"
+
+
+def test_a_seed_repeats_a_run() -> None:
+    words = ("--trials", "100", "--json", "--seed", "7")
+    assert run(*words).stdout == run(*words, "--workers", "1", "--batch", "1").stdout
+    assert run(*words).stdout != run(*words[:-1], "8").stdout
+
+
+def test_options_say_what_is_simulated() -> None:
+    words = [
+        *("--reviewers", "6", "--values", "normal:0:2", "--scales", "power > levels:9"),
+        *("--noise", "discrete:-1,1", "--design", "panels", "--panels", "3"),
+        *("--method", "votes", "--method", "median:lower", "--baseline", "mean"),
+        *("--loss", "zero-one", "--loss", "footrule", "--weight", "rational:2"),
+        *("--truth", "arbitrary", "--order", "2,1", "--trials", "100", "--json"),
+    ]
+    found = json.loads(run(*words).stdout)
+    parameters = found["parameters"]
+    scenario = parameters["scenario"]
+    assert scenario["reviewers"] == 6
+    assert scenario["scales"] == "power > levels:9"
+    assert (scenario["design"], scenario["panels"]) == ("panels", 3)
+    assert scenario["order"] == [2, 1]
+    assert parameters["methods"] == ["mean", "votes", "median:lower"]
+    assert parameters["weight"]["parameters"] == {"gamma": 2}
+    assert len(found["rows"]) == 6
+    wrong = {(row["method"], row["loss"]): row["risk"] for row in found["rows"]}
+    assert wrong["votes", "footrule"] == pytest.approx(2 * wrong["votes", "zero-one"])
+
+
+def test_a_file_names_the_scenario_and_options_go_first(tmp_path: Path) -> None:
+    file = tmp_path / "case.toml"
+    file.write_text('job = "rank"\nitems = 5\ndesign = "balanced"\nper_reviewer = 2\n')
+    words = (str(file), "--reviewers", "9", "--trials", "64", "--json", "--seed", "7")
+    scenario = json.loads(run(*words).stdout)["parameters"]["scenario"]
+    assert (scenario["job"], scenario["items"]) == ("rank", 5)
+    assert (scenario["reviewers"], scenario["per_reviewer"]) == (9, 2)
+
+
+def test_no_baseline_means_no_improvement() -> None:
+    words = ("--baseline", "none", "--trials", "64", "--method", "mean")
+    assert "improvement" not in run(*words).stdout
+    rows = json.loads(run(*words, "--json").stdout)["rows"]
+    assert [row["improvement"] for row in rows] == [None]
+
+
+def test_a_requested_error_ends_a_run() -> None:
+    words = ("--method", "votes", "--error", "1.5", "--json", "--seed", "7")
+    found = json.loads(run(*words).stdout)
+    assert found["trials"] < found["parameters"]["trials"] == 10_000
+    assert all(row["improvement_se"] <= 1.5 for row in found["rows"])
+
+
+def test_levels_are_studied() -> None:
+    words = ("--levels", "2,50", "--trials", "100", "--method", "votes", "--seed", "7")
+    result = run(*words)
+    assert "never worse than a coin" in result.stdout
+    assert "ties" in result.stdout
+    found = json.loads(run(*words, "--json").stdout)
+    assert [row["levels"] for row in found["rows"]] == [2, 2, 50, 50]
+    assert {row["trials"] for row in found["rows"]} == {100}
+    rank = run("--job", "rank", "--items", "4", "--levels", "3", "--trials", "64")
+    assert "void" in rank.stdout
+    assert "Note (ties_within_reviewers)" in rank.stderr
+
+
+def test_what_no_theorem_covers_is_said() -> None:
+    result = run("--job", "rank", "--items", "3", "--trials", "64")
+    assert result.exit_code == 0
+    assert "Note (no_theorem): With 3 items and 1 reviewers no theorem" in result.stderr
+
+
+def test_drawn_ratings_are_exported_with_the_truth_beside_them(tmp_path: Path) -> None:
+    file = tmp_path / "drawn.csv"
+    words = ("--job", "rank", "--items", "4", "--design", "everything")
+    result = run(*words, "--trials", "64", "--seed", "7", "--export", str(file))
+    assert result.exit_code == 0
+    rows = list(csv.DictReader(file.read_text().splitlines()))
+    assert list(rows[0]) == ["reviewer", "item", "score"]
+    assert len(rows) == 16
+    beside = (tmp_path / "drawn_truth.csv").read_text()
+    truth = list(csv.DictReader(beside.splitlines()))
+    assert list(truth[0]) == ["item", "value"]
+    values = {row["item"]: float(row["value"]) for row in truth}
+    mine = {row["item"]: float(row["score"]) for row in rows if row["reviewer"] == "1"}
+    assert sorted(mine, key=mine.__getitem__) == sorted(values, key=values.__getitem__)
+    best = max(values, key=values.__getitem__)
+    ranked = CliRunner().invoke(cli, ["rank", str(file), "--json", "--seed", "7"])
+    assert str(json.loads(ranked.stdout)["order"][0]) == best
+
+
+def test_a_chart_is_drawn(tmp_path: Path) -> None:
+    file = tmp_path / "gains.svg"
+    assert run("--trials", "64", "--chart", str(file)).exit_code == 0
+    assert "votes" in file.read_text()
+
+
+def test_a_result_can_be_written(tmp_path: Path) -> None:
+    file = tmp_path / "result.json"
+    assert run("--trials", "64", "--json", "-o", str(file)).stdout == ""
+    assert json.loads(file.read_text())["trials"] == 64
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--job", "rnk"], "unknown job 'rnk', did you mean 'rank'?"),
+        (["--scales", "afine"], "unknown scale 'afine', did you mean 'affine'?"),
+        (["--method", "voes"], "unknown method 'voes', did you mean 'votes'?"),
+        (["--loss", "kendal"], "'kendal', did you mean 'kendall'?"),
+        (["--design", "halfs"], "unknown design 'halfs', did you mean 'halves'?"),
+        (["--reviewers", "5", "--design", "matched"], "reviewers must be even"),
+        (["--reviewers", "0"], "0 is not in the range"),
+        (
+            ["--job", "rank", "--items", "4", "--reviewers", "6"],
+            "reviewers must be fewer than 6, the number of pairs of 4 items",
+        ),
+        (["--levels", "2,x"], "levels must be integers joined by commas, got '2,x'."),
+        (["--levels", "1"], "levels must be an integer of at least 2, got 1."),
+        (["--order", "1"], "order must come with truth 'arbitrary'"),
+        (["--chart", "gains.pdf"], "chart must be a .png or .svg file"),
+        (["--trials", "1"], "trials must be an integer of at least 2, got 1."),
+        (["--error", "0"], "error must be a number above 0, got 0.0."),
+        (["missing.toml"], "missing.toml: scenario must be a file that can be read"),
+        (["--export", "/none/x.csv"], "output must be a path that can be written"),
+        (["--trails", "9"], "There is no option --trails. Did you mean --trials?"),
+    ],
+)
+def test_bad_input_is_one_sentence(words: list[str], sentence: str) -> None:
+    assert sentence in refused(*words)
+
+
+def test_a_key_that_means_nothing_is_one_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "case.toml"
+    file.write_text("reviewrs = 9\n")
+    assert "unknown key 'reviewrs', did you mean 'reviewers'?" in refused(str(file))
+
+
+def test_the_help_ends_with_an_example_that_runs() -> None:
+    lines = run("--help").stdout.splitlines()
+    place = next(i for i, line in enumerate(lines) if line.strip() == "Example:")
+    words = lines[place + 1].split()
+    assert words[:2] == ["evenhand", "simulate"]
+    result = run(*words[2:])
+    assert result.exit_code == 0
+    assert "100 %" in result.stdout

@@ -1,0 +1,150 @@
+import itertools
+from collections.abc import Sequence
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evenhand.ab import rules
+from evenhand.ab.weights import rational
+from evenhand.errors import DesignError, OptionError
+from evenhand.lab.duels import (
+    NAMES,
+    TRUTHS,
+    ItemRule,
+    Sides,
+    assignments,
+    duel,
+    named,
+    pairings,
+)
+from evenhand.lab.exact import success
+
+HALF = Fraction(1, 2)
+Table = tuple[tuple[Fraction, Fraction], ...]
+
+
+def canonical(gap: Fraction) -> Fraction:
+    share = abs(gap) / (1 + abs(gap))
+    return (1 + (share if gap > 0 else -share)) / 2
+
+
+def tables(reviewers: int) -> st.SearchStrategy[Table]:
+    score = st.integers(-60, 60).map(lambda k: Fraction(k, 4))
+    row = st.lists(score, min_size=2, max_size=2, unique=True).map(
+        lambda pair: (min(pair), max(pair))
+    )
+    return st.lists(row, min_size=reviewers, max_size=reviewers).map(tuple)
+
+
+@settings(max_examples=50)
+@given(tables(2))
+def test_two_reviewers_and_two_assignments_are_the_canonical_formula(
+    table: Table,
+) -> None:
+    (low1, high1), (low2, high2) = table
+    expected = (canonical(high1 - low2) + canonical(high2 - low1)) / 2
+    for truth in TRUTHS:
+        assert duel(named("votes", rational()), "halves", 2)(truth, table) == expected
+
+
+@settings(max_examples=15)
+@given(tables(4), st.sampled_from(["halves", "coins", "panels"]))
+def test_named_rules_agree_with_the_exact_answers_of_the_lab(
+    table: Table, design: str
+) -> None:
+    better, worse = [high for _, high in table], [low for low, _ in table]
+    law = assignments(design, 4)
+    for name in ("coin", "sign", "mean", "median", "trimmed", "votes"):
+        right = duel(named(name, rational()), design, 4)
+        expected = success(name, better, worse, design=law)
+        assert right((0, 1), table) == right((1, 0), table) == expected
+
+
+@settings(max_examples=25)
+@given(tables(4))
+def test_a_function_of_assignment_and_scores_is_asked_for_every_assignment(
+    table: Table,
+) -> None:
+    def mean(sides: Sides, scores: Sequence[Fraction]) -> Fraction:
+        total = sum(s if z == 0 else -s for z, s in zip(sides, scores, strict=True))
+        return Fraction(1 + (total > 0) - (total < 0), 2)
+
+    for truth in TRUTHS:
+        by_name = duel(named("mean", rational()), "halves", 4)(truth, table)
+        assert duel(mean, "halves", 4)(truth, table) == by_name
+
+
+@settings(max_examples=25)
+@given(tables(4))
+def test_a_matched_design_pairs_within_its_pairs(table: Table) -> None:
+    # Two votes with ties by a coin are right as often as one of them.
+    expected = Fraction(0)
+    for (low1, high1), (low2, high2) in (table[:2], table[2:]):
+        expected += (canonical(high1 - low2) + canonical(high2 - low1)) / 4
+    assert duel(named("votes", rational()), "matched", 4)((1, 0), table) == expected
+
+
+def test_unequal_counts_pair_every_choice_of_the_larger_side() -> None:
+    assert pairings((1, 0, 1), paired=True) == [((1,), (0,)), ((1,), (2,))]
+    assert pairings((1, 0, 0), paired=True) == [((1,), (0,)), ((2,), (0,))]
+    assert pairings((0, 0, 0), paired=True) == [((), ())]
+    assert pairings((1, 0, 1), paired=False) == [((1,), (0, 2))]
+    ways = pairings((0, 0, 1, 1), paired=True)
+    assert ways == [((0, 1), (2, 3)), ((0, 1), (3, 2))]
+
+
+def test_an_empty_side_is_decided_by_a_coin() -> None:
+    # One reviewer: the other item never has a score.
+    table = ((Fraction(1), Fraction(2)),)
+    for name in NAMES:
+        assert duel(named(name, rational()), "coins", 1)((0, 1), table) == HALF
+
+
+def test_medians_are_told_apart() -> None:
+    # In halves, (0, 4, 5, 9) against itself one higher: by hand.
+    table = tuple((Fraction(x), Fraction(x) + 1) for x in (0, 4, 5, 9))
+    found = {
+        kind: duel(named(f"median:{kind}", rational()), "halves", 4)((0, 1), table)
+        for kind in ("upper", "lower", "middle")
+    }
+    by_hand = {}
+    for kind, pick in {"upper": 1, "lower": 0, "middle": None}.items():
+        right = Fraction(0)
+        for ours in itertools.combinations(range(4), 2):
+            one = sorted(table[j][1] for j in ours)
+            two = sorted(table[j][0] for j in range(4) if j not in ours)
+            left, other = (
+                (sum(one), sum(two)) if pick is None else (one[pick], two[pick])
+            )
+            right += Fraction(1 + (left > other) - (left < other), 2) / 6
+        by_hand[kind] = right
+    assert found == by_hand
+    assert (
+        duel(named("median", rational()), "halves", 4)((0, 1), table)
+        == (by_hand["upper"])
+    )
+
+
+def test_a_rule_that_is_no_probability_is_refused() -> None:
+    table = ((Fraction(1), Fraction(2)),) * 2
+    with pytest.raises(OptionError, match=r"between 0 and 1, got Fraction\(2, 1\) for"):
+        duel(lambda _z, _y: Fraction(2), "halves", 2)((0, 1), table)
+
+
+def test_bad_designs_and_names_are_refused_in_words() -> None:
+    with pytest.raises(OptionError, match="did you mean 'halves'"):
+        assignments("halfs", 2)
+    with pytest.raises(OptionError, match="did you mean 'votes'"):
+        named("vote", rational())
+    with pytest.raises(DesignError, match="pairs must name every pair"):
+        assignments("matched", 3)
+    with pytest.raises(DesignError, match="add up to 1"):
+        assignments({(0, 1): Fraction(1, 3)}, 2)
+    with pytest.raises(DesignError, match="item 0 or 1 to each of 2"):
+        assignments({(0, 1, 1): Fraction(1)}, 2)
+    with pytest.raises(DesignError, match=r"got 665280\. Use fewer reviewers"):
+        duel(ItemRule(rules.sign, paired=True), "halves", 12)
+    with pytest.raises(DesignError, match="at most 12 for an exact answer, got 13"):
+        assignments("coins", 13)

@@ -1,0 +1,254 @@
+"""The paper's figures: numbers against golden ones, files, repeatability."""
+
+import csv
+import io
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from evenhand.errors import OptionError
+from evenhand.lab import curves
+from evenhand.lab.curves import ITEMS, REVIEWERS, Figure, Row, Size
+from evenhand.lab.figures import FULL, QUICK, as_csv, reproduce
+
+GOLDEN = json.loads(
+    (Path(__file__).parent.parent / "golden" / "oracle_figures.json").read_text()
+)
+SMALL = Size(
+    rounds=1000,
+    matchings=1000,
+    trials=60,
+    samples=60,
+    coins=4000,
+    reviewers=(2, 4, 8, 10),
+    items=(3, 4, 8, 10, 20),
+)
+TINY = Size(
+    rounds=20,
+    matchings=20,
+    trials=3,
+    samples=5,
+    coins=20,
+    reviewers=(2, 4),
+    items=(3, 4),
+)
+FILES = ("fig1", "fig1a", "fig1b", "fig1c", "fig2", "fig3")
+ENDINGS = ("json", "csv", "png", "svg")
+
+
+@pytest.fixture(scope="module")
+def figures() -> dict[str, Figure]:
+    return {figure.name: figure for figure in reproduce(["all"], size=SMALL, rng=7)}
+
+
+def only(figure: Figure, **fields: object) -> Row:
+    rows = [
+        row
+        for row in figure.rows
+        if all(row[field] == value for field, value in fields.items())
+    ]
+    assert len(rows) == 1
+    return rows[0]
+
+
+def test_the_default_run_is_as_large_as_the_papers() -> None:
+    assert FULL.rounds >= 10_000
+    assert (FULL.trials, FULL.samples) == (100, 1000)
+    assert FULL.coins == 500_000
+    assert set(REVIEWERS) >= {2, 4, 6, 8, 10, 20, 30, 40, 50, 100}
+    assert set(ITEMS) >= {*range(3, 11), 15, 20, 30, 40, 50}
+    assert QUICK.samples < FULL.samples
+
+
+@pytest.mark.parametrize("name", ["fig1a", "fig1b", "fig1c"])
+def test_figure_1_has_exact_values_with_simulated_ones_beside(
+    figures: dict[str, Figure], name: str
+) -> None:
+    for known in GOLDEN["fig1"]:
+        if known["figure"] == name and known["m"] in SMALL.reviewers:
+            row = only(figures[name], m=known["m"], method=known["method"])
+            assert row["exact"] is True
+            assert row["se"] == 0.0
+            assert row["improvement"] == pytest.approx(known["improvement"], abs=1e-9)
+            # Within five standard errors: one false alarm in 1.7 million.
+            off = abs(float(row["simulated"]) - known["improvement"])
+            assert off <= 5 * float(row["simulated_se"])
+
+
+def test_figure_1_says_where_votes_are_sampled() -> None:
+    size = Size(rounds=10, matchings=50, reviewers=(30,))
+    row = only(curves.two_items("fig1b", 7, size=size), m=30, method="votes")
+    assert row["exact"] is False
+    assert float(row["se"]) > 0
+
+
+@pytest.mark.parametrize("known", GOLDEN["fig2"])
+def test_figure_2_agrees_with_golden_numbers(
+    figures: dict[str, Figure], known: dict[str, float]
+) -> None:
+    if known["n"] not in SMALL.items:
+        pytest.skip("not in the reduced run")
+    row = only(figures["fig2"], n=known["n"], method="flips")
+    assert row["m"] == known["m"]
+    # Within five standard errors: one false alarm in 1.7 million.
+    together = math.hypot(float(row["se"]), known["se"])
+    assert abs(float(row["improvement"]) - known["improvement"]) < 5 * together
+    each, each_se = (
+        float(row[f"improvement_mean_of_trials{part}"]) for part in ("", "_se")
+    )
+    # The mean of ratios is off by the variance of the trials' own losses, below 1 %.
+    assert abs(each - known["improvement"]) < 5 * math.hypot(each_se, known["se"]) + 1
+
+
+def test_figure_2_shows_zero_for_three_items_and_says_why(
+    figures: dict[str, Figure],
+) -> None:
+    row = only(figures["fig2"], n=3, method="flips")
+    assert (row["m"], row["improvement"], row["exact"]) == (1, 0.0, True)
+    assert "no theorem applies" in str(row["note"])
+    codes = {notice.code for notice in figures["fig2"].notices}
+    assert codes == {"no_theorem", "fair_coin"}
+
+
+def test_figure_2_has_fair_coins_and_the_mean_rank_beside(
+    figures: dict[str, Figure],
+) -> None:
+    for n in (4, 8, 10, 20):
+        flips, fair, ranked = (
+            float(only(figures["fig2"], n=n, method=method)["improvement"])
+            for method in ("flips", "fair-coin", "mean-rank")
+        )
+        assert 0 < fair < flips < ranked
+    exact = only(figures["fig2"], n=4, method="mean-rank")
+    assert exact["exact"] is True
+    # 1 - (17/20) / (529/480), by enumeration.
+    assert exact["improvement"] == pytest.approx(100 * (1 - 408 / 529), abs=1e-9)
+    # Within five standard errors: one false alarm in 1.7 million.
+    off = abs(float(exact["simulated"]) - float(exact["improvement"]))
+    assert off < 5 * float(exact["simulated_se"])
+
+
+@pytest.mark.parametrize("known", GOLDEN["fig3"])
+def test_figure_3_is_exact(figures: dict[str, Figure], known: dict[str, float]) -> None:
+    row = only(figures["fig3"], k=known["k"])
+    assert row["gamma"] == known["gamma"]
+    for side in ("perfect", "biased"):
+        assert row[side] == pytest.approx(known[side], abs=1e-9)
+        # Within five standard errors: one false alarm in 1.7 million.
+        off = abs(float(row[f"simulated_{side}"]) - known[side])
+        assert off < 5 * float(row[f"simulated_{side}_se"])
+    assert row["frontier"] == pytest.approx((100 - known["perfect"]) / 2)
+
+
+def test_figure_3_names_its_maximum_and_the_papers_reading(
+    figures: dict[str, Figure],
+) -> None:
+    document = json.loads(json.dumps(figures["fig3"].to_dict()))
+    grid, best = document["maximum_on_grid"], document["maximum"]
+    assert (grid["gamma"], round(grid["perfect"], 2), round(grid["biased"], 2)) == (
+        1.0,
+        22.74,
+        9.05,
+    )
+    assert round(best["gamma"], 4) == 1.2299
+    assert (round(best["perfect"], 2), round(best["biased"], 2)) == (26.17, 9.13)
+    (warning,) = document["warnings"]
+    assert warning["code"] == "read_off_plot"
+    assert "(25 %, 9 %)" in warning["message"]
+
+
+def test_every_figure_has_the_documented_fields(figures: dict[str, Figure]) -> None:
+    for figure in figures.values():
+        document = figure.to_dict()
+        assert document["schema"] == "evenhand.figure/1"
+        assert document["figure"] == figure.name
+        assert document["seed"] == 7
+        assert {"rows", "parameters", "warnings", "version"} <= set(document)
+    assert {"m", "method", "improvement", "se", "exact"} <= set(
+        figures["fig1a"].rows[0]
+    )
+    assert {"n", "method", "improvement", "se"} <= set(figures["fig2"].rows[0])
+    assert {"gamma", "perfect", "biased"} <= set(figures["fig3"].rows[0])
+
+
+def test_all_files_are_written_and_parse(tmp_path: Path) -> None:
+    folder = tmp_path / "deep" / "out"
+    found = {one.name: one for one in reproduce("all", folder, size=TINY, rng=7)}
+    assert sorted(path.name for path in folder.iterdir()) == sorted(
+        f"{name}.{ending}" for name in FILES for ending in ENDINGS
+    )
+    for name in FILES:
+        document = json.loads((folder / f"{name}.json").read_text())
+        rows = list(csv.DictReader(io.StringIO((folder / f"{name}.csv").read_text())))
+        assert len(rows) == len(document["rows"])
+        assert list(rows[0]) == list(document["rows"][0])
+        assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert (folder / f"{name}.svg").read_text().startswith("<svg")
+        if name in found:
+            assert document == json.loads(json.dumps(found[name].to_dict()))
+    panels = {
+        row["figure"] for row in json.loads((folder / "fig1.json").read_text())["rows"]
+    }
+    assert panels == {"fig1a", "fig1b", "fig1c"}
+
+
+def test_a_seed_repeats_every_byte_whatever_else_is_made(tmp_path: Path) -> None:
+    reproduce(["all"], tmp_path / "one", size=TINY, rng=7)
+    for name in ("fig3", "fig2"):
+        reproduce([name], tmp_path / "two", size=TINY, rng=7)
+    again = list((tmp_path / "two").iterdir())
+    assert len(again) == 2 * len(ENDINGS)
+    for path in again:
+        assert path.read_bytes() == (tmp_path / "one" / path.name).read_bytes()
+
+
+def test_another_seed_changes_what_is_simulated_and_nothing_exact() -> None:
+    one, other = (curves.two_items("fig1a", seed, size=TINY).rows[0] for seed in (7, 8))
+    assert one["improvement"] == other["improvement"]
+    assert one["simulated"] != other["simulated"]
+
+
+def test_progress_is_told_from_beginning_to_end() -> None:
+    told: dict[str, list[tuple[int, int]]] = {}
+    reproduce(
+        ["all"],
+        size=TINY,
+        rng=7,
+        progress=lambda name, done, total: told.setdefault(name, []).append(
+            (done, total)
+        ),
+    )
+    assert list(told) == ["fig1a", "fig1b", "fig1c", "fig2", "fig3"]
+    for steps in told.values():
+        assert [done for done, _ in steps] == sorted(done for done, _ in steps)
+        assert steps[0][0] == 0
+        assert steps[-1][0] == steps[-1][1]
+
+
+def test_an_unknown_figure_is_refused_before_anything_is_written(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(OptionError, match="unknown figure 'fig4', did you mean"):
+        reproduce(["fig3", "fig4"], tmp_path / "out", size=TINY)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_directory_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(OptionError, match="output must be a directory"):
+        reproduce(["fig3"], tmp_path / "file", size=TINY)
+
+
+def test_a_file_that_cannot_be_replaced_leaves_no_half_of_one(tmp_path: Path) -> None:
+    (tmp_path / "fig3.json").mkdir()
+    with pytest.raises(OptionError, match="output must be a directory"):
+        reproduce(["fig3"], tmp_path, size=TINY)
+    assert [path.name for path in tmp_path.iterdir()] == ["fig3.json"]
+
+
+def test_a_table_has_a_line_for_each_row(figures: dict[str, Figure]) -> None:
+    lines = as_csv(figures["fig3"]).splitlines()
+    assert len(lines) == 1 + 21
+    assert lines[0].startswith("gamma,perfect,biased,")

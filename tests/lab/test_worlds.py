@@ -1,0 +1,169 @@
+import itertools
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evenhand._outcomes import Chance
+from evenhand.ab.weights import linear, odd, offset, rational, sigmoid
+from evenhand.errors import DesignError, OptionError, RatingsError
+from evenhand.lab.estimators import (
+    METHODS,
+    Ordinal,
+    as_law,
+    flips,
+    graph,
+    index_order,
+    named,
+    ordinal,
+    twins_from,
+    uniform,
+)
+from evenhand.lab.polynomial import Estimator, Order, Scores, Table
+from evenhand.lab.worlds import (
+    Procedure,
+    enumerated,
+    evaluated,
+    exact_first,
+    loss_named,
+    margin_polynomials,
+    ordinal_risk,
+    world,
+)
+from evenhand.posets.comparisons import Comparisons
+
+W = exact_first(rational())
+Row = tuple[Fraction, ...]
+
+
+def rows(items: int) -> st.SearchStrategy[Row]:
+    score = st.integers(-3000, 3000).map(lambda k: Fraction(k, 8))
+    return st.lists(score, min_size=items, max_size=items, unique=True).map(
+        lambda scores: tuple(sorted(scores))
+    )
+
+
+def drawn(method: Estimator) -> Procedure:
+    def procedure(comparisons: Comparisons, scores: Scores, chance: Chance) -> Order:
+        return method(comparisons, scores, W)(chance)
+
+    return procedure
+
+
+@settings(max_examples=12)
+@given(
+    st.lists(rows(3), min_size=2, max_size=2),
+    st.sampled_from(["zero-one", "kendall", "footrule"]),
+    st.sampled_from([flips, twins_from(uniform), named("uniform", uniform)]),
+)
+def test_margins_agree_with_plain_enumeration(
+    scales: list[Row], loss: str, method: Estimator
+) -> None:
+    where, penalty, table = world(3, 2), loss_named(loss), tuple(scales)
+    quick = evaluated(margin_polynomials(where, method, index_order, penalty), W)
+    slow = enumerated(where, drawn(method), index_order, penalty)
+    for truth in where.truths():
+        assert quick(truth, table) == slow(truth, table)
+
+
+@settings(max_examples=5)
+@given(st.lists(rows(4), min_size=3, max_size=3))
+def test_margins_agree_given_comparisons_of_four_items(scales: list[Row]) -> None:
+    where = world(4, None, [(0, 1), (2, 3), (0, 3)])
+    table: Table = tuple(scales)
+    quick = evaluated(
+        margin_polynomials(where, flips, uniform, loss_named("kendall")), W
+    )
+    slow = enumerated(where, drawn(flips), uniform, loss_named("kendall"))
+    assert len(where.truths()) == 5
+    for truth in where.truths():
+        assert quick(truth, table) == slow(truth, table)
+
+
+def test_a_method_is_worth_nothing_against_itself() -> None:
+    for name in ("topological", "uniform"):
+        same = ordinal(name)
+        method = named(name, same)
+        margins = margin_polynomials(world(4, 3), method, same, loss_named("kendall"))
+        assert set(map(len, margins.values())) == {0}
+
+
+def test_the_best_ordinal_method_succeeds_with_one_in_t() -> None:
+    known = graph(4, ((0, 1), (2, 3)))
+    risk = ordinal_risk(
+        ordinal("best-ordinal"), known, (0, 1, 2, 3), loss_named("zero-one")
+    )
+    assert risk == Fraction(5, 6)
+
+
+def test_a_world_has_all_truths_and_all_pairs() -> None:
+    where = world(4, 3)
+    assert len(where.truths()) == 24
+    assert len(where.comparisons((3, 1, 0, 2))) == 20
+    assert all(
+        (3, 2) in edges or (2, 3) not in edges
+        for edges in where.comparisons((3, 1, 0, 2))
+    )
+    given = world(4, None, [(3, 1), (0, 2)])
+    assert given.n_reviewers == 2
+    assert given.comparisons((3, 1, 0, 2)) == [((3, 1), (0, 2))]
+    assert len(given.truths()) == 6
+    assert len(given.assignments()) == 2
+    assert world(3, None).n_reviewers == 2
+    assert world(4, None).n_reviewers == 3
+
+
+def test_losses_are_counted_by_hand() -> None:
+    order, truth = (2, 0, 1, 3), (0, 1, 2, 3)
+    found = [loss_named(name)(order, truth) for name in ("zero-one", "kendall")]
+    assert found == [1, 2]
+    assert loss_named("footrule")(order, truth) == 4
+
+
+@settings(max_examples=40)
+@given(st.fractions(max_denominator=500))
+def test_the_quick_probability_is_the_one_of_the_library(gap: Fraction) -> None:
+    for weight in (rational(), rational(Fraction(1, 7)), offset(Fraction(1, 3))):
+        assert exact_first(weight)(gap) == odd(weight, gap)
+
+
+def test_weights_without_an_exact_form_are_refused() -> None:
+    for weight in (sigmoid(), linear(10)):
+        with pytest.raises(OptionError, match="weight must be exact on Fractions"):
+            exact_first(weight)
+
+
+def test_worlds_beyond_the_theorems_are_refused_in_words() -> None:
+    for n_items in (1, 5):
+        with pytest.raises(OptionError, match="n_items must be 2, 3 or 4"):
+            world(n_items, 2)
+    for n_items, m, most in ((3, 3, 3), (4, 6, 6), (4, 1, 6)):
+        with pytest.raises(DesignError, match=f"above 1 and below {most}"):
+            world(n_items, m)
+    with pytest.raises(DesignError, match="number of given comparisons, 2, got 3"):
+        world(4, 3, [(0, 1), (2, 3)])
+    with pytest.raises(RatingsError, match="must be consistent"):
+        world(3, None, [(0, 1), (1, 2), (2, 0)])
+    for entries in ([(0, 4)], [(1, 1)], [(0, 1, 2)], [("a", "b")], []):
+        with pytest.raises(OptionError, match="given must hold"):
+            world(4, None, entries)  # type: ignore[arg-type]  # that is the point
+    with pytest.raises(OptionError, match="did you mean 'kendall'"):
+        loss_named("kendal")
+    with pytest.raises(OptionError, match="did you mean 'twins'"):
+        named("twin", index_order)
+    with pytest.raises(OptionError, match="did you mean 'uniform'"):
+        ordinal("unifrom")
+
+
+def test_every_named_method_is_never_worse_given_a_chain() -> None:
+    # Nothing is free: all but a backwards start find the one ordering there is.
+    chain = world(4, None, [(0, 1), (1, 2), (2, 3)])
+    table = ((Fraction(0), Fraction(1), Fraction(2), Fraction(3)),) * 3
+    baselines: list[Ordinal] = [index_order, uniform]
+    for name, baseline in itertools.product(METHODS, baselines):
+        margin = enumerated(
+            chain, drawn(named(name, baseline)), baseline, loss_named("zero-one")
+        )
+        assert margin((0, 1, 2, 3), table) == 0
+    assert as_law([2, 0, 1]) == {(2, 0, 1): 1}
