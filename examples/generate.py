@@ -8,10 +8,14 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evenhand import designs
 from evenhand._randomness import stream, uniforms
 from evenhand.cli.demo import as_csv, conference
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SEED = 7
 HERE = Path(__file__).parent
@@ -42,7 +46,7 @@ def two_designs() -> str:
     return table(["user", "variant", "rating"], rows)
 
 
-FILES = {
+FILES: dict[str, Callable[[], str]] = {
     "conference.csv": lambda: as_csv(conference(SEED)[0]),
     "designs.csv": two_designs,
     "contradiction.csv": lambda: table(

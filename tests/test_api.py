@@ -16,13 +16,17 @@ PUBLIC = {
     "Ranking",
     "Ratings",
     "RatingsError",
+    "Scenario",
+    "Simulation",
     "compare",
     "designs",
+    "lab",
     "losses",
     "methods",
     "posets",
     "rank",
     "read_ratings",
+    "simulate",
     "weights",
 }
 DEVELOPMENT = (

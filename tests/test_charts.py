@@ -4,6 +4,7 @@ import itertools
 import re
 import struct
 
+import altair as alt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from evenhand import _charts as charts
 from evenhand._charts import Axis, Style
 from evenhand.lab import drawings
+from evenhand.lab.curves import Row
 
 X = Axis("m", "number of reviewers", (1, 100), (1, 10, 100), "log")
 Y = Axis("gain", "improvement (%)", (-10, 110))
@@ -18,7 +20,7 @@ STYLES = {
     "votes": Style("the paper's votes", charts.BLUE),
     "sign": Style("sign", charts.ORANGE, "square", (4, 2), filled=False),
 }
-ROWS = [
+ROWS: list[Row] = [
     {"m": 2, "gain": 10.0, "method": "votes", "low": 8.0, "high": 12.0},
     {"m": 50, "gain": 80.0, "method": "votes", "low": 79.0, "high": 81.0},
     {"m": 2, "gain": 0.0, "method": "sign"},
@@ -30,6 +32,15 @@ def drawn() -> str:
     return charts.svg(
         charts.lines(ROWS, STYLES, x=X, y=Y, title="Two items", subtitle=["in small"])
     )
+
+
+def test_the_chart_is_valid_vega_lite() -> None:
+    chart = charts.lines(ROWS, STYLES, x=X, y=Y, title="Two items")
+    point: list[Row] = [{"m": 10, "gain": 50.0, "label": "look here"}]
+    layer = charts.labelled_points(point, x=X, y=Y, ring=True)
+    whole = charts.beside([charts.over(chart, layer), chart])
+    written = charts.specification(whole)
+    assert alt.HConcatChart.from_dict(written).to_dict()["$schema"].endswith(".json")
 
 
 def test_axes_title_and_lines_are_named() -> None:
@@ -46,7 +57,9 @@ def test_each_line_has_its_own_colour() -> None:
 
 
 def test_an_error_bar_is_drawn_for_rows_that_have_one() -> None:
-    bare = [{k: v for k, v in row.items() if k not in ("low", "high")} for row in ROWS]
+    bare: list[Row] = [
+        {k: v for k, v in row.items() if k not in ("low", "high")} for row in ROWS
+    ]
     without = charts.svg(charts.lines(bare, STYLES, x=X, y=Y))
     bars = 'aria-roledescription="rule mark"'
     assert drawn().count(bars) == 2
@@ -68,7 +81,7 @@ def test_charts_side_by_side_are_as_wide_as_all_of_them() -> None:
 
 
 def test_labels_and_rings_lie_over_a_chart() -> None:
-    point = [{"m": 10, "gain": 50.0, "label": "look here"}]
+    point: list[Row] = [{"m": 10, "gain": 50.0, "label": "look here"}]
     layer = charts.labelled_points(point, x=X, y=Y, ring=True)
     chart = charts.lines(ROWS, STYLES, x=X, y=Y, title="Two items")
     picture = charts.svg(charts.over(chart, layer))

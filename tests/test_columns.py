@@ -129,6 +129,13 @@ def test_a_score_without_an_item_does_not_hide_comparisons() -> None:
     assert found("winner", "loser", "score").kind == "comparisons"
 
 
+@pytest.mark.parametrize("given", [Columns(winner="won"), Columns(loser="lost")])
+def test_naming_one_side_asks_for_comparisons(given: Columns) -> None:
+    names = ("reviewer", "item", "score", *(("won", "loser") if given.winner else ()))
+    columns = found(*names, *(("winner", "lost") if given.loser else ()), given=given)
+    assert columns.kind == "comparisons"
+
+
 def test_an_ambiguous_reviewer_of_comparisons_is_not_dropped_in_silence() -> None:
     assert "may be the reviewer" in refused("winner", "loser", "user", "worker")
 

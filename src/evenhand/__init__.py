@@ -15,7 +15,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from evenhand import designs, losses, posets
+    from evenhand import designs, lab, losses, posets
     from evenhand.ab import weights
     from evenhand.ab.comparison import Comparison, compare
     from evenhand.catalogue import Method, methods
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
         OptionError,
         RatingsError,
     )
+    from evenhand.lab.results import Simulation
+    from evenhand.lab.scenario import Scenario
+    from evenhand.lab.simulation import simulate
     from evenhand.ranking.ranking import Ranking, rank
     from evenhand.ratings import Ratings
 
@@ -38,6 +41,9 @@ _HOMES = {
     "Comparison": "evenhand.ab.comparison",
     "rank": "evenhand.ranking.ranking",
     "Ranking": "evenhand.ranking.ranking",
+    "Scenario": "evenhand.lab.scenario",
+    "simulate": "evenhand.lab.simulation",
+    "Simulation": "evenhand.lab.results",
     "methods": "evenhand.catalogue",
     "Method": "evenhand.catalogue",
     "EvenhandError": "evenhand.errors",
@@ -52,6 +58,7 @@ _MODULES = {
     "losses": "evenhand.losses",
     "designs": "evenhand.designs",
     "posets": "evenhand.posets",
+    "lab": "evenhand.lab",
 }
 
 __all__ = [  # noqa: RUF022 - in the order in which a reader of the paper meets them
@@ -65,6 +72,10 @@ __all__ = [  # noqa: RUF022 - in the order in which a reader of the paper meets 
     "posets",
     "losses",
     "designs",
+    "lab",
+    "Scenario",
+    "simulate",
+    "Simulation",
     "methods",
     "Method",
     "EvenhandError",

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from evenhand._results import Json
 
-    Rows = Sequence[Mapping[str, Json]]
+    Row = Mapping[str, Json]
+    Point = dict[str, Json]
     Chart = alt.LayerChart | alt.HConcatChart
 
 BLACK = "#000000"
@@ -38,6 +39,36 @@ SCALE = 2
 APART = 0.062
 # Error bars of neighbouring methods stand so many pixels apart.
 BAR_STEP = 2.6
+
+
+CONFIG: dict[str, object] = {
+    "font": FONT,
+    "background": "white",
+    "padding": 8,
+    "view": {"stroke": None},
+    "title": {
+        "fontSize": 13,
+        "fontWeight": "bold",
+        "anchor": "start",
+        "frame": "group",
+        "offset": 12,
+        "subtitleFontSize": 11,
+        "subtitleColor": GREY,
+        "subtitlePadding": 4,
+    },
+    "axis": {
+        "labelFontSize": 11,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+        "gridColor": PALE,
+        "domainColor": GREY,
+        "tickColor": GREY,
+        "tickSize": 4,
+        "labelPadding": 4,
+        "labelFlush": False,
+    },
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +112,7 @@ class Axis:
 
 
 def lines(
-    rows: Rows,
+    rows: Sequence[Row],
     styles: Mapping[str, Style],
     *,
     x: Axis,
@@ -113,7 +144,8 @@ def lines(
         True
     """
     drawn = {
-        method: [dict(row) for row in rows if row[name] == method] for method in styles
+        method: [_used(row, x, y) for row in rows if row[name] == method]
+        for method in styles
     }
     layers = [_zero_line(x, y)]
     for place, (method, style) in enumerate(styles.items()):
@@ -126,7 +158,7 @@ def lines(
     ends = {
         method: own[-1] for method, own in drawn.items() if own and styles[method].label
     }
-    heights = apart([float(str(end[y.field])) for end in ends.values()], y)
+    heights = apart([_number(end[y.field]) for end in ends.values()], y)
     for (method, end), height in zip(ends.items(), heights, strict=True):
         label = {**end, "label": styles[method].label, y.field: height}
         layers.append(_text([label], styles[method].colour, x, y))
@@ -134,7 +166,7 @@ def lines(
 
 
 def labelled_points(
-    rows: Rows,
+    rows: Sequence[Row],
     *,
     x: Axis,
     y: Axis,
@@ -162,9 +194,10 @@ def labelled_points(
         >>> len(labelled_points([{"x": 0, "label": "here"}], x=axis, y=axis).layer)
         1
     """
-    layers = [_text(rows, colour, x, y, offset=offset, align=align)]
+    used = [_used(row, x, y) for row in rows]
+    layers = [_text(used, colour, x, y, offset=offset, align=align)]
     if ring:
-        mark = _data(rows).mark_point(size=130, color=colour, strokeWidth=1.4)
+        mark = _data(used).mark_point(size=130, color=colour, strokeWidth=1.4)
         layers.append(_placed(mark, _x(x), _y(y)))
     return alt.LayerChart(layer=layers)
 
@@ -211,7 +244,7 @@ def svg(chart: Chart) -> str:
         >>> svg(lines([], {}, x=axis, y=axis)).startswith("<svg")
         True
     """
-    return str(vl_convert.vegalite_to_svg(_spec(chart)))
+    return str(vl_convert.vegalite_to_svg(specification(chart)))
 
 
 def png(chart: Chart) -> bytes:
@@ -222,7 +255,18 @@ def png(chart: Chart) -> bytes:
         >>> png(lines([], {}, x=axis, y=axis))[1:4]
         b'PNG'
     """
-    return bytes(vl_convert.vegalite_to_png(_spec(chart), scale=SCALE))
+    return png_from(svg(chart))
+
+
+def png_from(picture: str) -> bytes:
+    """Turn SVG into PNG, two pixels to the unit.
+
+    Examples:
+        >>> axis = Axis("x", "x", (0, 1))
+        >>> png_from(svg(lines([], {}, x=axis, y=axis)))[1:4]
+        b'PNG'
+    """
+    return bytes(vl_convert.svg_to_png(picture, scale=SCALE))
 
 
 def apart(heights: Sequence[float], y: Axis) -> list[float]:
@@ -257,35 +301,16 @@ def apart(heights: Sequence[float], y: Axis) -> list[float]:
     return moved
 
 
-def _spec(chart: Chart) -> dict[str, object]:
-    """Add the house's fonts, sizes and greys, and write the chart out."""
-    dressed = (
-        chart.configure(font=FONT, background="white", padding=8)
-        .configure_view(stroke=None)
-        .configure_title(
-            fontSize=13,
-            fontWeight="bold",
-            anchor="start",
-            frame="group",
-            offset=12,
-            subtitleFontSize=11,
-            subtitleColor=GREY,
-            subtitlePadding=4,
-        )
-        .configure_axis(
-            labelFontSize=11,
-            titleFontSize=12,
-            titleFontWeight="normal",
-            titlePadding=8,
-            gridColor=PALE,
-            domainColor=GREY,
-            tickColor=GREY,
-            tickSize=4,
-            labelPadding=4,
-            labelFlush=False,
-        )
-    )
-    return dict(dressed.to_dict())
+def specification(chart: Chart) -> dict[str, object]:
+    """Write a chart out as Vega-Lite, with the house's fonts, sizes and greys.
+
+    Examples:
+        >>> axis = Axis("x", "x", (0, 1))
+        >>> specification(lines([], {}, x=axis, y=axis))["width"]
+        270
+    """
+    # Checking against the schema takes longer than drawing; the tests do it.
+    return {**chart.to_dict(validate=False), "config": CONFIG}
 
 
 def _finished(
@@ -297,8 +322,24 @@ def _finished(
     return chart
 
 
-def _data(rows: Rows) -> alt.Chart:
-    return alt.Chart(alt.InlineData([dict(row) for row in rows]))
+def _used(row: Row, x: Axis, y: Axis) -> Point:
+    """Keep what is drawn; a bar ends where the chart does."""
+    bottom, top = y.domain
+    point: Point = {axis.field: row[axis.field] for axis in (x, y)}
+    if "label" in row:
+        point["label"] = row["label"]
+    if "low" in row:
+        point["low"] = min(max(_number(row["low"]), bottom), top)
+        point["high"] = min(max(_number(row["high"]), bottom), top)
+    return point
+
+
+def _number(value: Json) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def _data(points: Sequence[Point]) -> alt.Chart:
+    return alt.Chart(alt.InlineData(list(points)))
 
 
 def _placed(mark: alt.Chart, x: alt.X, y: alt.Y, *more: alt.Y2 | alt.Text) -> alt.Chart:
@@ -330,19 +371,19 @@ def _marks(axis: Axis) -> alt.Axis:
 
 
 def _zero_line(x: Axis, y: Axis) -> alt.Chart:
-    ends = [{x.field: end, y.field: 0.0} for end in x.domain]
+    ends: list[Point] = [{x.field: end, y.field: 0.0} for end in x.domain]
     line = _data(ends).mark_line(color=GREY, strokeWidth=1.2)
     return _placed(line, _x(x), _y(y))
 
 
-def _bars(rows: Rows, colour: str, x: Axis, shift: float) -> alt.Chart:
+def _bars(rows: Sequence[Point], colour: str, x: Axis, shift: float) -> alt.Chart:
     bars = _data(rows).mark_rule(
         color=colour, strokeWidth=2, opacity=0.55, xOffset=shift
     )
     return _placed(bars, _x(x), alt.Y("low:Q"), alt.Y2("high:Q"))
 
 
-def _line(rows: Rows, style: Style, x: Axis, y: Axis) -> list[alt.Chart]:
+def _line(rows: Sequence[Point], style: Style, x: Axis, y: Axis) -> list[alt.Chart]:
     across, up = _x(x), _y(y)
     line = _data(rows).mark_line(
         color=style.colour, strokeWidth=1.8, strokeDash=list(style.dash)
@@ -362,7 +403,7 @@ def _line(rows: Rows, style: Style, x: Axis, y: Axis) -> list[alt.Chart]:
 
 
 def _text(
-    rows: Rows,
+    rows: Sequence[Point],
     colour: str,
     x: Axis,
     y: Axis,

@@ -260,7 +260,7 @@ def _column(values: object) -> object:
 
 
 def _array(values: NDArray[np.generic]) -> object:
-    # A masked array hands its hidden values to whoever reads it as an array.
+    # A masked array hands its hidden values to a reader that does not ask for them.
     if isinstance(values, np.ma.MaskedArray) or values.ndim != 1:
         return values.tolist()
     if values.dtype.kind in "iu":

@@ -17,6 +17,9 @@ COMMANDS = {
     "demo": "evenhand.cli.demo",
     "compare": "evenhand.cli.compare",
     "rank": "evenhand.cli.rank",
+    "simulate": "evenhand.cli.simulate",
+    "reproduce": "evenhand.cli.reproduce",
+    "theorems": "evenhand.cli.theorems",
     "methods": "evenhand.cli.methods",
 }
 

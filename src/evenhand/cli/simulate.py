@@ -159,7 +159,7 @@ def command(scenario: str | None, **options: Unpack[Options]) -> None:
     """
     from evenhand._randomness import seed_from
     from evenhand.lab.results import require_picture
-    from evenhand.lab.simulate import simulate
+    from evenhand.lab.simulation import simulate
 
     case = _scenario(scenario, options)
     seed = seed_from(options["seed"])
@@ -196,7 +196,7 @@ def explain(result: Simulation) -> str:
 
     Examples:
         >>> from evenhand.lab.scenario import Scenario
-        >>> from evenhand.lab.simulate import simulate
+        >>> from evenhand.lab.simulation import simulate
         >>> print(explain(simulate(Scenario(), "mean", trials=64, rng=7)))
         ... # doctest: +ELLIPSIS
         ┏━...
@@ -215,7 +215,7 @@ def explain(result: Simulation) -> str:
 
 def export(scenario: Scenario, seed: int, path: str) -> None:
     """Write the ratings of the first trial, and the true values beside them."""
-    from evenhand.lab.simulate import draw_ratings
+    from evenhand.lab.simulation import draw_ratings
 
     ratings, truth = draw_ratings(scenario, rng=seed)
     columns = ("reviewer", "item", "score")

@@ -38,7 +38,7 @@ def simulation_chart(result: Simulation) -> charts.Chart:
 
     Examples:
         >>> from evenhand.lab.scenario import Scenario
-        >>> from evenhand.lab.simulate import simulate
+        >>> from evenhand.lab.simulation import simulate
         >>> result = simulate(Scenario(), ["mean", "sign"], trials=64, rng=7)
         >>> len(simulation_chart(result).hconcat)
         1

@@ -132,11 +132,12 @@ def _joined(panels: list[Figure]) -> Figure:
 
 def _write(figure: Figure, chart: Chart, folder: Path) -> None:
     document = json.dumps(figure.to_dict(), indent=2) + "\n"
+    picture = charts.svg(chart)
     contents = {
         "json": document.encode(),
         "csv": as_csv(figure).encode(),
-        "png": charts.png(chart),
-        "svg": charts.svg(chart).encode(),
+        "png": charts.png_from(picture),
+        "svg": picture.encode(),
     }
     for ending, content in contents.items():
         _write_whole(folder / f"{figure.name}.{ending}", content)
@@ -154,10 +155,13 @@ def _write_whole(path: Path, content: bytes) -> None:
     """Write to another name first, so that no reader ever sees half a file."""
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".evenhand-")
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(name).chmod(READABLE)
-        Path(name).replace(path)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            Path(name).chmod(READABLE)
+            Path(name).replace(path)
+        finally:
+            Path(name).unlink(missing_ok=True)
     except OSError as error:
         raise _unwritable(path, error) from error
 

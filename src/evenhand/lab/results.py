@@ -91,7 +91,7 @@ class Simulation:
 
         Examples:
             >>> from evenhand.lab.scenario import Scenario
-            >>> from evenhand.lab.simulate import simulate
+            >>> from evenhand.lab.simulation import simulate
             >>> simulate(Scenario(), "mean", trials=100, rng=7).to_dict()["schema"]
             'evenhand.simulate/1'
         """
@@ -110,7 +110,7 @@ class Simulation:
 
         Examples:
             >>> from evenhand.lab.scenario import Scenario
-            >>> from evenhand.lab.simulate import simulate
+            >>> from evenhand.lab.simulation import simulate
             >>> simulate(Scenario(), "mean", trials=100, rng=7).to_frame().columns[:3]
             ['method', 'loss', 'risk']
         """
@@ -124,7 +124,7 @@ class Simulation:
 
         Examples:
             >>> from evenhand.lab.scenario import Scenario
-            >>> from evenhand.lab.simulate import simulate
+            >>> from evenhand.lab.simulation import simulate
             >>> result = simulate(Scenario(), "mean", trials=100, rng=7)
             >>> result.chart().to_dict()["hconcat"][0]["height"]
             30

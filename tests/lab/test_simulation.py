@@ -26,7 +26,7 @@ from evenhand.lab._many_items import Trial, ranking_method
 from evenhand.lab._two_items import rule, two_item_losses
 from evenhand.lab.results import Row
 from evenhand.lab.scenario import Scenario
-from evenhand.lab.simulate import CHECKED, draw_ratings, simulate
+from evenhand.lab.simulation import CHECKED, draw_ratings, simulate
 from evenhand.losses import kendall_tau
 from evenhand.ranking.flips import flip_neighbours, scan_from
 from evenhand.ranking.ranking import METHODS
