@@ -7,6 +7,7 @@ matched. Rendering works offline.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -339,7 +340,9 @@ def _number(value: Json) -> float:
 
 
 def _data(points: Sequence[Point]) -> alt.Chart:
-    return alt.Chart(alt.InlineData(list(points)))
+    # As text: altair copies lists of points again and again with every layer.
+    text, kind = json.dumps(points), alt.JsonDataFormat(type="json")
+    return alt.Chart(alt.InlineData(text, format=kind))
 
 
 def _placed(mark: alt.Chart, x: alt.X, y: alt.Y, *more: alt.Y2 | alt.Text) -> alt.Chart:

@@ -8,6 +8,7 @@ import pytest
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from evenhand import OptionError, RatingsError
 from evenhand.ab import weights
@@ -183,7 +184,7 @@ def test_the_same_seed_gives_the_same_decision() -> None:
 
 
 def test_what_has_no_chance_is_never_output(monkeypatch: pytest.MonkeyPatch) -> None:
-    def lowest(_: object, size: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    def lowest(_: object, size: int) -> NDArray[np.float64]:
         return np.zeros(size)
 
     monkeypatch.setattr("evenhand.ab.canonical.uniforms", lowest)

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from evenhand import OptionError, Ratings, RatingsError
 from evenhand._results import Label
@@ -434,6 +435,32 @@ class TestFrequencies:
         ]
         assert found[0].p_first == 0.5
         self.check(found)
+
+
+class TestCoins:
+    """Uniform draws lie in [0, 1): 0 is possible, 1 is not."""
+
+    def draw(self, patch: pytest.MonkeyPatch, value: float) -> None:
+        def fixed(_: object, size: int) -> NDArray[np.float64]:
+            return np.full(size, value)
+
+        patch.setattr("evenhand.ab.comparison.uniforms", fixed)
+
+    def test_what_has_no_chance_is_never_output(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        self.draw(monkeypatch, 0.0)
+        assert compare([-1e308, 1], [1e308, 2]).votes == (1, 1)
+        assert compare([1], [2], method="mean").winner == "B"
+
+    @pytest.mark.parametrize("method", ["sign", "mean", "coin"])
+    def test_half_of_the_draws_are_for_each_item(
+        self, method: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        self.draw(monkeypatch, 0.5)
+        assert compare([1], [1], method=method).winner == "B"
+        self.draw(monkeypatch, np.nextafter(0.5, 0))
+        assert compare([1], [1], method=method).winner == "A"
 
 
 class TestRefusals:

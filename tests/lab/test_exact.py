@@ -287,6 +287,19 @@ def test_rules_without_a_formula_are_sampled_when_halves_are_too_many() -> None:
     assert abs(found.improvement - exact.improvement) < 5 * found.improvement_se
 
 
+def test_signs_are_sampled_when_matchings_are_too_many() -> None:
+    # Within five standard errors: a correct build fails once in 1.7 million.
+    values = [Fraction(reviewer, 40) for reviewer in range(14)]
+    exact = uniform_success("sign", values[::2] * 2)
+    assert exact.exact
+    more = [Fraction(reviewer, 40) for reviewer in range(20)]
+    found = uniform_success("sign", more, samples=4000, rng=7)
+    again = sampled_success("sign", more, trials=4000, rng=8)
+    assert not found.exact
+    together = math.hypot(found.improvement_se, again.improvement_se)
+    assert abs(found.improvement - again.improvement) < 5 * together
+
+
 def test_the_same_seed_gives_the_same_samples() -> None:
     values = biases("incremental", 30)
     one, two, other = (
@@ -324,6 +337,11 @@ def test_the_papers_biases(family: str, added: list[int]) -> None:
             lambda: success("mean", list(range(1, 31)), list(range(30))),
             OptionError,
             "got 30",
+        ),
+        (
+            lambda: success("votes", *sides([(Fraction(j), HALF) for j in range(20)])),
+            OptionError,
+            "got 20. Use floats",
         ),
         (lambda: biases("affine", 4), OptionError, "unknown shifting scale 'affine'"),
         (lambda: uniform_success("mean", [0]), DesignError, "got 1"),

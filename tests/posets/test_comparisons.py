@@ -297,6 +297,30 @@ def test_a_single_cycle_is_found_whole(length: int) -> None:
     assert sorted(found[0]) == list(range(length))
 
 
+@pytest.mark.parametrize(
+    ("lengths", "expected"),
+    [
+        ((3, 4), [0, 1, 2]),
+        ((4, 3), [4, 5, 6]),
+        ((3, 3), [0, 1, 2]),
+        ((2, 3), [0, 1]),
+        ((5, 2, 4), [5, 6]),
+    ],
+)
+def test_of_several_cycles_the_first_shortest_is_shown(
+    lengths: tuple[int, ...], expected: list[int]
+) -> None:
+    above = np.arange(sum(lengths))
+    starts = np.cumsum((0, *lengths))
+    below = np.concatenate(
+        [np.roll(above[a:b], -1) for a, b in itertools.pairwise(starts.tolist())]
+    )
+    assert find_contradiction(from_edges(len(above), above, below)) == (
+        expected,
+        expected,
+    )
+
+
 @given(posets(max_items=7))
 def test_consistent_comparisons_have_no_contradiction(poset: Poset) -> None:
     assert find_contradiction(poset.comparisons()) is None

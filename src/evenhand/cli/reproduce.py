@@ -116,7 +116,7 @@ def _rules_table(figure: Figure) -> Table:
             row = rows[rule]
             known = f"{row['improvement']:.2f}"
             if not row["exact"]:
-                known += f"\u00b1{row['se']:.2f}"
+                known = f"{row['improvement']:.3f}\u00b1{row['se']:.3f}"
             cells.append(
                 f"{known} ({row['simulated']:.1f}\u00b1{row['simulated_se']:.1f})"
             )

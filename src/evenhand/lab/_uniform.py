@@ -211,7 +211,7 @@ def _signs(
     rule: Rule, levels: Sequence[Fraction], sizes: Sequence[int]
 ) -> Success | None:
     """Signs change at the bends only, so each piece between has one law."""
-    fits = matchings.matchings_fit(sizes, rule.points)
+    fits = matchings.matchings_fit(sizes, rule.points, fractions=True)
     added = np.array(levels, dtype=object)
     margin = Fraction(0)
     for low, high in itertools.pairwise([Fraction(0), *_bends(levels), Fraction(1)]):
@@ -226,7 +226,7 @@ def _signs(
 def _votes(
     rule: Rule, levels: Sequence[Fraction], sizes: Sequence[int]
 ) -> Success | None:
-    if not matchings.matchings_fit(sizes, rule.points):
+    if not matchings.matchings_fit(sizes, rule.points, fractions=False):
         return None
     added = np.array([float(level) for level in levels])
 

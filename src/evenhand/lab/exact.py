@@ -95,14 +95,15 @@ def success(
         pairs = list(zip(upper.tolist(), lower.tolist(), strict=True))
         kinds = sorted(set(pairs))
         sizes = [pairs.count(kind) for kind in kinds]
-        if matchings.matchings_fit(sizes, rule.points):
-            table = np.array(kinds, dtype=upper.dtype)
-            terms = rule.pair_terms(table[:, 0], table[:, 1])
+        table = np.array(kinds, dtype=upper.dtype)
+        terms = rule.pair_terms(table[:, 0], table[:, 1])
+        if matchings.matchings_fit(sizes, rule.points, fractions=is_exact(terms)):
             return (1 + matchings.majority_margin(terms, sizes)) / 2
     elif matchings.halves_fit([1] * len(upper)):
         return _over_halves(rule, upper, lower)
     raise OptionError(
-        f"reviewers must be few for an exact answer, got {len(upper)}. Use simulate."
+        f"reviewers must be few for an exact answer, got {len(upper)}. Use floats for "
+        "up to 20 of them, or simulate."
     )
 
 
@@ -156,8 +157,8 @@ def uniform_success(
 
     Returns:
         The chance; exact for every rule if few reviewers differ or there are at most
-        about 14 of them, for votes and sign up to 20, for mean and the upper and lower
-        median always.
+        14 of them, for votes up to 20, for mean (of biases on a grid) and the upper and
+        lower median always.
 
     Raises:
         DesignError: If there is an odd number of reviewers.
