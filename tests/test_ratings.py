@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 
 from evenhand._columns import Columns
 from evenhand._labels import Source
+from evenhand._parts import group_starts
 from evenhand.errors import EvenhandError, RatingsError
-from evenhand.ratings import Ratings, group_starts
+from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -71,6 +71,16 @@ def listing(values: Iterable[object]) -> str:
     return ", ".join(shown[:SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
+def counted(number: int, noun: str) -> str:
+    """Count things for a message.
+
+    Examples:
+        >>> counted(1, "reviewer"), counted(3, "item")
+        ('1 reviewer', '3 items')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def unknown(what: str, name: object, known: Iterable[object]) -> str:
     """Say that a name is unknown, with the nearest known one.
 

@@ -5,37 +5,41 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import astuple
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from evenhand._columns import Columns, Kind, find_columns
 from evenhand._labels import (
     Source,
-    alike,
     code_labels,
     column_values,
     label_series,
-    number_series,
     shown,
 )
-from evenhand._results import Json, Label, Notice
-from evenhand.errors import RatingsError, listing, unknown
+from evenhand._parts import (
+    Codes,
+    Labels,
+    Parts,
+    Scores,
+    alike_notices,
+    comparison_parts,
+    group_starts,
+    missing_notices,
+    one_type,
+    rating_parts,
+)
+from evenhand.errors import RatingsError, counted, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from narwhals.typing import IntoDataFrame, IntoLazyFrame
+    from numpy.typing import NDArray
 
-Codes = NDArray[np.int64]
-Scores = NDArray[np.float64]
-Labels = tuple[Label, ...]
-
-PLACES = 5
-"""How many rows or pairs of labels a notice names."""
+    from evenhand._results import Json, Label, Notice
 
 
 class Ratings:
@@ -374,12 +378,12 @@ class Ratings:
         )
 
     def __repr__(self) -> str:
-        items = _count(self.n_items, "item")
+        items = counted(self.n_items, "item")
         if self.kind == "comparisons":
-            return f"Ratings({_count(self.n_reviewers, 'comparison')} of {items})"
-        ratings = _count(self.n_ratings, self.kind[:-1])
+            return f"Ratings({counted(self.n_reviewers, 'comparison')} of {items})"
+        ratings = counted(self.n_ratings, self.kind[:-1])
         return (
-            f"Ratings({ratings} by {_count(self.n_reviewers, 'reviewer')} of {items})"
+            f"Ratings({ratings} by {counted(self.n_reviewers, 'reviewer')} of {items})"
         )
 
     def _fill(
@@ -396,15 +400,15 @@ class Ratings:
             extra = label_series(all_items, "item", Source())
         notices: list[Notice] = []
         if names.kind == "comparisons":
-            parts = _comparison_parts(columns, names, source)
+            parts = comparison_parts(columns, names, source)
         else:
-            parts = _rating_parts(columns, names, source)
+            parts = rating_parts(columns, names, source)
         kept = np.flatnonzero(~parts.missing)
         if len(kept) < len(parts.missing):
             if not missing_allowed:
                 row = int(np.flatnonzero(parts.missing)[0])
                 raise source.at(row, f"{names.score} must be a number, got None")
-            notices = _missing_notices(parts, names.kind[:-1], extra)
+            notices = missing_notices(parts, names.kind[:-1], extra)
             parts = parts.at(kept)
         if len(kept) == 0:
             raise source.whole(
@@ -412,15 +416,15 @@ class Ratings:
             )
         order = self._code(parts, extra)
         self.kind = names.kind
-        notices += _alike_notices("reviewer", self.reviewer_labels)
-        notices += _alike_notices("item", self.item_labels)
+        notices += alike_notices("reviewer", self.reviewer_labels)
+        notices += alike_notices("item", self.item_labels)
         self.notices = tuple(notices)
         self._digest = None
         self._check_duplicates(kept[order], source)
 
-    def _code(self, parts: _Parts, extra: pl.Series | None) -> Codes:
+    def _code(self, parts: Parts, extra: pl.Series | None) -> Codes:
         """Code the labels and sort the rows; return the order of the rows."""
-        known = parts.items if extra is None else _one_type(parts.items, extra)
+        known = parts.items if extra is None else one_type(parts.items, extra)
         self.item_labels, codes = code_labels(known)
         self.reviewer_labels, reviewer_codes = code_labels(parts.reviewers)
         item_codes = codes[: len(parts.items)]
@@ -448,156 +452,6 @@ class Ratings:
             f"reviewer {shown(reviewer)} must rate item {shown(item)} once, "
             f"got a second rating after {source.place(first)}",
         )
-
-
-def group_starts(codes: Codes, n_groups: int) -> Codes:
-    """Return where each group begins once rows are sorted by code, and the end.
-
-    Examples:
-        >>> group_starts(np.array([0, 2, 2]), 3).tolist()
-        [0, 1, 1, 3]
-    """
-    counts = np.bincount(codes, minlength=n_groups)
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-
-
-class _Parts(NamedTuple):
-    """Columns on their way into Ratings."""
-
-    reviewers: pl.Series
-    items: pl.Series
-    preference: Scores
-    missing: NDArray[np.bool_]
-    pairs: pl.Series | None = None
-
-    def at(self, rows: Codes) -> _Parts:
-        """Return these rows only."""
-        return _Parts(
-            self.reviewers.gather(rows),
-            self.items.gather(rows),
-            self.preference[rows],
-            self.missing[rows],
-            None if self.pairs is None else self.pairs.gather(rows),
-        )
-
-
-def _rating_parts(columns: dict[str, object], names: Columns, source: Source) -> _Parts:
-    value_name = names.score if names.kind == "scores" else names.rank
-    values, missing = number_series(columns[value_name], value_name, source)
-    reviewers = label_series(columns[names.reviewer], names.reviewer, source)
-    items = label_series(columns[names.item], names.item, source)
-    lengths = {
-        names.reviewer: len(reviewers),
-        names.item: len(items),
-        value_name: len(values),
-    }
-    pairs = None
-    if names.pair:
-        pairs = label_series(columns[names.pair], names.pair, source)
-        lengths[names.pair] = len(pairs)
-    _same_lengths(lengths, source)
-    # A rank counts downwards; its sign is turned so that higher is better everywhere.
-    preference = values if names.kind == "scores" else 0.0 - values
-    return _Parts(reviewers, items, preference, missing, pairs)
-
-
-def _missing_notices(parts: _Parts, noun: str, extra: pl.Series | None) -> list[Notice]:
-    reviewers, reviewer_codes = code_labels(parts.reviewers)
-    items, item_codes = code_labels(parts.items)
-    rows = np.flatnonzero(parts.missing)
-    # Rows are named by their labels: a line would change with the order of rows.
-    order = rows[np.lexsort((item_codes[rows], reviewer_codes[rows]))]
-    places = [
-        f"{shown(items[item_codes[row]])} by {shown(reviewers[reviewer_codes[row]])}"
-        for row in order[:PLACES]
-    ]
-    more = f" and {len(rows) - PLACES} more" if len(rows) > PLACES else ""
-    lost_rows = f"{_count(len(rows), 'row')} without a {noun} left out"
-    notices = [Notice(f"missing_{noun}s", f"{lost_rows}: {', '.join(places)}{more}.")]
-    present = set() if extra is None else set(extra.cast(pl.String).to_list())
-    rated = set(item_codes[~parts.missing].tolist())
-    lost = [
-        item
-        for code, item in enumerate(items)
-        if code not in rated and str(item) not in present
-    ]
-    if lost:
-        notices.append(
-            Notice(
-                "unrated_items",
-                f"Items without any {noun} are not in the result: {listing(lost)}.",
-            )
-        )
-    return notices
-
-
-def _alike_notices(what: str, labels: Labels) -> list[Notice]:
-    pairs = alike(labels)
-    if not pairs:
-        return []
-    named = ", ".join(f"{shown(one)} and {shown(two)}" for one, two in pairs[:PLACES])
-    more = f" and {len(pairs) - PLACES} more" if len(pairs) > PLACES else ""
-    text = f"Labels that look alike are taken for different {what}s: {named}{more}."
-    return [Notice(f"similar_{what}s", text)]
-
-
-def _comparison_parts(
-    columns: dict[str, object], names: Columns, source: Source
-) -> _Parts:
-    winners = label_series(columns[names.winner], names.winner, source)
-    losers = label_series(columns[names.loser], names.loser, source)
-    lengths = {names.winner: len(winners), names.loser: len(losers)}
-    people = None
-    if names.reviewer:
-        people = label_series(columns[names.reviewer], names.reviewer, source)
-        lengths[names.reviewer] = len(people)
-    _same_lengths(lengths, source)
-    items = _one_type(winners, losers)
-    _, codes = code_labels(items)
-    half = len(winners)
-    itself = np.flatnonzero(codes[:half] == codes[half:])
-    if len(itself):
-        row = int(itself[0])
-        raise source.at(
-            row,
-            f"{names.winner} and {names.loser} must differ, "
-            f"got {shown(winners[row])} twice",
-        )
-    person_codes = np.zeros(half, dtype=np.int64)
-    person_labels: Labels = ()
-    if people is not None:
-        person_labels, person_codes = code_labels(people)
-    order = np.lexsort((codes[half:], codes[:half], person_codes))
-    number = np.empty(half, dtype=np.int64)
-    first = group_starts(person_codes, int(person_codes.max(initial=0)) + 1)
-    number[order] = np.arange(half) - first[person_codes[order]] + 1
-    if people is None:
-        reviewers = pl.Series(number)
-    else:
-        reviewers = pl.Series(
-            [
-                f"{person_labels[person]}#{count}"
-                for person, count in zip(
-                    person_codes.tolist(), number.tolist(), strict=True
-                )
-            ],
-            dtype=pl.String,
-        )
-    preference = np.concatenate([np.ones(half), np.zeros(half)])
-    missing = np.zeros(2 * half, dtype=np.bool_)
-    return _Parts(pl.concat([reviewers, reviewers]), items, preference, missing)
-
-
-def _one_type(first: pl.Series, second: pl.Series) -> pl.Series:
-    if first.dtype != second.dtype:
-        first, second = first.cast(pl.String), second.cast(pl.String)
-    return pl.concat([first.alias("item"), second.alias("item")])
-
-
-def _same_lengths(lengths: dict[str, int], source: Source) -> None:
-    if len(set(lengths.values())) > 1:
-        got = ", ".join(f"{count} of {name}" for name, count in lengths.items())
-        raise source.whole(f"Columns must be of one length, got {got}.")
 
 
 def _eager(frame: IntoDataFrame | IntoLazyFrame) -> nw.DataFrame[Any]:
@@ -650,7 +504,3 @@ def _frozen(codes: Codes) -> Codes:
 def _frozen_scores(scores: Scores) -> Scores:
     scores.flags.writeable = False
     return scores
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

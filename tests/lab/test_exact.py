@@ -60,6 +60,20 @@ def test_success_agrees_with_the_law_over_every_assignment(
     )
 
 
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1)), min_size=4, max_size=4),
+    st.sampled_from(RULES),
+)
+@settings(max_examples=60)
+def test_ties_are_broken_by_a_fair_coin(
+    marks: list[tuple[int, int]], method: str
+) -> None:
+    better, worse = sides([(Fraction(low), Fraction(gap)) for low, gap in marks])
+    halves = designs.enumerate_halves(len(marks))
+    known = success(method, better, worse, design=halves)
+    assert success(method, better, worse) == known
+
+
 @given(scored)
 @settings(max_examples=40)
 def test_floats_agree_with_fractions(pairs: list[tuple[Fraction, Fraction]]) -> None:

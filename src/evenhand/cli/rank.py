@@ -30,7 +30,7 @@ NAMES = [method.name for method in methods("rank")]
 )
 @click.option(
     "--start",
-    type=_shared.Known(["topological", "uniform"]),
+    type=_shared.Known(["topological", "uniform", "mean-rank"]),
     help="Ordinal ranking that flips and twins start from.  [default: topological]",
 )
 @click.option(
@@ -138,6 +138,9 @@ def ranking_table(result: Ranking) -> Table:
     table = Table()
     table.add_column("rank", justify="right")
     table.add_column("item", overflow="fold")
+    averaged = any(row.mean_rank is not None for row in result.items)
+    if averaged:
+        table.add_column("mean rank", justify="right")
     table.add_column("reviews", justify="right")
     table.add_column("mean score", justify="right")
     table.add_column("spread", justify="right")
@@ -153,6 +156,7 @@ def ranking_table(result: Ranking) -> Table:
         cells = [
             str(row.rank),
             _shared.printable(row.item),
+            *([f"{row.mean_rank:.3g}"] if averaged else []),
             str(row.reviews),
             "" if row.mean_score is None else f"{row.mean_score:.3g}",
             "" if row.spread is None else f"{row.spread:.3g}",

@@ -1,5 +1,6 @@
 """What the comparisons say: who was put above whom, and which orders respect it."""
 
+from evenhand.posets.averages import Averages, averages, mean_ranks_exact
 from evenhand.posets.comparisons import (
     Comparisons,
     chain_edges,
@@ -22,8 +23,10 @@ from evenhand.posets.orderings import (
 from evenhand.posets.sampling import draw_order, plan_orders, uniform_order
 
 __all__ = [
+    "Averages",
     "Comparisons",
     "all_orderings",
+    "averages",
     "chain_edges",
     "closure",
     "compared",
@@ -35,6 +38,7 @@ __all__ = [
     "find_contradiction",
     "from_edges",
     "is_ordering",
+    "mean_ranks_exact",
     "plan_orders",
     "require_consistent",
     "topological_order",

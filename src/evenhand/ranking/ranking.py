@@ -25,6 +25,7 @@ from evenhand.posets.comparisons import (
 from evenhand.posets.orderings import topological_order
 from evenhand.posets.sampling import uniform_order
 from evenhand.ranking.flips import SCANS, Coin, flip_neighbours, scan_from
+from evenhand.ranking.mean_rank import MeanRankOrder, lot_notice, mean_rank_order
 from evenhand.ranking.results import Draw, RankedItem, Ranking
 from evenhand.ranking.twins import BYS, PAIRS, By, settle_twins
 from evenhand.ratings import Ratings
@@ -43,12 +44,13 @@ __all__ = ["METHODS", "STARTS", "Draw", "RankedItem", "Ranking", "rank"]
 METHODS: tuple[str, ...] = (
     "topological",
     "uniform",
+    "mean-rank",
     "flips",
     "flips-uniform",
     "twins",
     "mean",
 )
-STARTS = ("topological", "uniform")
+STARTS = ("topological", "uniform", "mean-rank")
 USED_BY: Mapping[str, tuple[str, ...]] = {
     "start": ("flips", "twins"),
     "scan": ("flips-uniform",),
@@ -57,7 +59,6 @@ USED_BY: Mapping[str, tuple[str, ...]] = {
     "weight": ("flips", "flips-uniform", "twins"),
 }
 CARDINAL = USED_BY["weight"]
-GROUPS_SHOWN = 3
 
 
 def rank(
@@ -77,15 +78,16 @@ def rank(
     Args:
         ratings: Who gave what to which item.
         method: "topological": the ordering that respects every comparison, smallest
-            labels first. "uniform": any such ordering, all equally likely. "flips":
+            labels first. "uniform": any such ordering, all equally likely.
+            "mean-rank": by rank averaged over all such orderings. "flips":
             an ordering whose free neighbours are settled by coins on their scores
             (Algorithm 1). "flips-uniform": the same from a uniform ordering
             (Appendix C). "twins": any ranking, with items that the comparisons cannot
             tell apart settled by coins (Algorithm 3). "mean": by plain mean score.
         start: For flips and twins, what they start from: "topological" (default),
-            "uniform", or a function that is given the comparisons and a Generator and
-            returns item codes, best first. It never sees a score. For flips its
-            ranking must respect every comparison.
+            "uniform", "mean-rank", or a function that is given the comparisons and a
+            Generator and returns item codes, best first. It never sees a score. For
+            flips its ranking must respect every comparison.
         scan: For flips-uniform, "parity" (default), which holds for every set of
             comparisons, or "paper", which holds on average over random ones.
         twins: For twins, settle "all" disjoint pairs (default) or the first "one", as
@@ -124,7 +126,7 @@ def rank(
     else:
         require_consistent(ratings, task.graph, method=method)
         if method in STARTS:
-            answer = _Answer(_start(task, method), {})
+            answer = _start(task, method)
         elif method == "flips":
             answer = _flips(task, start or "topological", as_weight(weight))
         elif method == "flips-uniform":
@@ -148,6 +150,7 @@ class _Answer:
     parameters: dict[str, Json]
     coins: tuple[Coin, ...] = ()
     notices: tuple[Notice, ...] = ()
+    mean_ranks: MeanRankOrder | None = None
 
 
 def _check(
@@ -178,12 +181,14 @@ def _check(
         ratings.scores  # noqa: B018 - refuses ranks and comparisons in words
 
 
-def _start(task: _Task, start: Start) -> Codes:
+def _start(task: _Task, start: Start) -> _Answer:
     source = stream(task.seed, "start")
     if start == "topological":
-        return topological_order(task.graph)
+        return _Answer(topological_order(task.graph), {})
+    if start == "mean-rank":
+        return _by_mean_rank(task)
     if isinstance(start, str):
-        return uniform_order(task.graph, source)
+        return _Answer(uniform_order(task.graph, source), {})
     answer = start(task.graph, np.random.Generator(source))
     try:
         order = np.asarray(answer)
@@ -195,25 +200,42 @@ def _start(task: _Task, start: Start) -> Codes:
             f"start must return the code of each of the {task.graph.n_items} items "
             f"once, best first, got {shown(answer)}."
         )
-    return order.astype(np.int64)
+    return _Answer(order.astype(np.int64), {})
+
+
+def _by_mean_rank(task: _Task) -> _Answer:
+    found = mean_rank_order(task.graph, task.seed)
+    return _Answer(
+        found.order,
+        {"samples": found.averages.samples},
+        notices=found.notices(task.ratings.item_labels),
+        mean_ranks=found,
+    )
+
+
+def _start_notices(begun: _Answer) -> tuple[Notice, ...]:
+    """Keep what is still true after coins have settled what a lot ordered first."""
+    return tuple(told for told in begun.notices if told.code != "tied_mean_ranks")
 
 
 def _flips(task: _Task, start: Start, weight: GapWeight) -> _Answer:
-    order = _start(task, start)
-    if not is_ordering(task.graph, order):
+    begun = _start(task, start)
+    if not is_ordering(task.graph, begun.order):
         raise OptionError(
             "start must respect every comparison for method 'flips', got a ranking "
             "that does not. Method 'twins' takes any ranking."
         )
     after, coins = flip_neighbours(
-        task.ratings, order, weight, stream(task.seed, "flips")
+        task.ratings, begun.order, weight, stream(task.seed, "flips")
     )
-    parameters: dict[str, Json] = {"start": _name(start), "weight": weight.to_dict()}
-    return _Answer(after, parameters, coins, _flip_notices(task, coins))
+    parameters: dict[str, Json] = {"start": _name(start), **begun.parameters}
+    parameters["weight"] = weight.to_dict()
+    notices = _start_notices(begun) + _flip_notices(task, coins)
+    return _Answer(after, parameters, coins, notices)
 
 
 def _flips_uniform(task: _Task, scan: str, weight: GapWeight) -> _Answer:
-    order = _start(task, "uniform")
+    order = _start(task, "uniform").order
     after, coins = flip_neighbours(
         task.ratings,
         order,
@@ -230,10 +252,11 @@ def _twins(
 ) -> _Answer:
     pairs = options[0]
     by: By = "direct" if options[1] == "direct" else "closure"
+    begun = _start(task, start)
     after, coins = settle_twins(
         task.ratings,
         task.graph,
-        _start(task, start),
+        begun.order,
         weight,
         stream(task.seed, "twins"),
         pairs=pairs,
@@ -241,26 +264,21 @@ def _twins(
     )
     parameters: dict[str, Json] = {
         "start": _name(start),
+        **begun.parameters,
         "twins": pairs,
         "by": by,
         "weight": weight.to_dict(),
     }
-    return _Answer(after, parameters, coins, _flip_notices(task, coins))
+    notices = _start_notices(begun) + _flip_notices(task, coins)
+    return _Answer(after, parameters, coins, notices)
 
 
 def _by_mean(task: _Task) -> _Answer:
     found = mean_order(task.ratings, stream(task.seed, "mean"))
-    labels = task.ratings.item_labels
     notices = []
     if found.ties:
-        groups = [listing(labels[item] for item in tie) for tie in found.ties]
-        more = len(groups) - GROUPS_SHOWN
-        text = "; ".join(groups[:GROUPS_SHOWN])
-        if more > 0:
-            text += f"; and {_count(more, 'group')} more"
-        notices.append(
-            Notice("tied_means", f"Items with equal means are ordered by lot: {text}.")
-        )
+        labels = task.ratings.item_labels
+        notices.append(lot_notice("tied_means", "means", found.ties, labels))
     order = np.array(found.order, dtype=np.int64)
     return _Answer(order, {}, notices=tuple(notices))
 
@@ -314,14 +332,16 @@ def _ranking(task: _Task, method: str, answer: _Answer, design: str | None) -> R
     ratings = task.ratings
     order = answer.order.tolist()
     rows = _item_rows(ratings)
+    found = answer.mean_ranks
+    ranks = None if found is None else found.averages.mean_rank.tolist()
     return Ranking(
         order=tuple(ratings.item_labels[item] for item in order),
         items=tuple(
             RankedItem(
                 item=ratings.item_labels[item],
                 rank=place,
-                bucket=None,
-                mean_rank=None,
+                bucket=None if found is None else found.buckets[place - 1],
+                mean_rank=None if ranks is None else ranks[item],
                 reviews=rows[item][0],
                 rank_low=None,
                 rank_high=None,
@@ -337,6 +357,7 @@ def _ranking(task: _Task, method: str, answer: _Answer, design: str | None) -> R
         seed=task.seed,
         data=ratings.summary(),
         notices=(*ratings.notices, *_group_notices(task), *answer.notices),
+        places=None if found is None else found.places,
     )
 
 

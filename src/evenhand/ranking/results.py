@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import html
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING
 
 from evenhand._results import Json, Label, Notice, tail
+from evenhand.errors import OptionError
+from evenhand.posets.averages import top_shares
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy as np
     import polars as pl
+    from numpy.typing import NDArray
 
 SCHEMA = "evenhand.rank/1"
 SHOWN = 20
@@ -89,6 +93,8 @@ class Ranking:
         certificate: What the result may claim, None for now.
         rho: Share of the reviewers' offsets, None for now.
         eta_price: Price of overturned neighbours, None for now.
+        places: For method mean-rank and at most 3,000 items, the probability of each
+            place, a row for each item in that order; not in the JSON.
     """
 
     order: tuple[Label, ...]
@@ -102,6 +108,30 @@ class Ranking:
     certificate: None = None
     rho: float | None = None
     eta_price: float | None = None
+    places: NDArray[np.float64] | None = field(default=None, compare=False)
+
+    def p_top(self, k: int) -> dict[Label, float]:
+        """Return the probability of each item to be among the best k, best first.
+
+        All orderings that respect the comparisons count as equally likely.
+
+        Raises:
+            OptionError: If the method is not mean-rank, k is not from 1 to the number
+                of items, or there are more than 3,000 items.
+
+        Examples:
+            >>> from evenhand import Ratings, rank
+            >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2])
+            >>> rank(ratings, method="mean-rank", rng=7).p_top(1)
+            {'y': 1.0, 'x': 0.0}
+        """
+        if self.method != "mean-rank":
+            raise OptionError(
+                f"p_top is given by method 'mean-rank', not by {self.method!r}. Rank "
+                "the same ratings with method='mean-rank' for it."
+            )
+        shares = top_shares(self.places, k).tolist()
+        return dict(zip(self.order, shares, strict=True))
 
     def to_dict(self) -> dict[str, Json]:
         """Return the result's JSON as plain values.

@@ -1,0 +1,185 @@
+"""Columns on their way into Ratings: checked, of one length, not yet coded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from evenhand._labels import (
+    Source,
+    alike,
+    code_labels,
+    label_series,
+    number_series,
+    shown,
+)
+from evenhand._results import Label, Notice
+from evenhand.errors import counted, listing
+
+if TYPE_CHECKING:
+    from evenhand._columns import Columns
+
+Codes = NDArray[np.int64]
+Scores = NDArray[np.float64]
+Labels = tuple[Label, ...]
+
+PLACES = 5
+"""How many rows or pairs of labels a notice names."""
+
+
+def group_starts(codes: Codes, n_groups: int) -> Codes:
+    """Return where each group begins once rows are sorted by code, and the end.
+
+    Examples:
+        >>> group_starts(np.array([0, 2, 2]), 3).tolist()
+        [0, 1, 1, 3]
+    """
+    counts = np.bincount(codes, minlength=n_groups)
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+class Parts(NamedTuple):
+    """Columns on their way into Ratings."""
+
+    reviewers: pl.Series
+    items: pl.Series
+    preference: Scores
+    missing: NDArray[np.bool_]
+    pairs: pl.Series | None = None
+
+    def at(self, rows: Codes) -> Parts:
+        """Return these rows only."""
+        return Parts(
+            self.reviewers.gather(rows),
+            self.items.gather(rows),
+            self.preference[rows],
+            self.missing[rows],
+            None if self.pairs is None else self.pairs.gather(rows),
+        )
+
+
+def rating_parts(columns: dict[str, object], names: Columns, source: Source) -> Parts:
+    """Take scores or ranks from their columns; a rank is turned into a preference."""
+    value_name = names.score if names.kind == "scores" else names.rank
+    values, missing = number_series(columns[value_name], value_name, source)
+    reviewers = label_series(columns[names.reviewer], names.reviewer, source)
+    items = label_series(columns[names.item], names.item, source)
+    lengths = {
+        names.reviewer: len(reviewers),
+        names.item: len(items),
+        value_name: len(values),
+    }
+    pairs = None
+    if names.pair:
+        pairs = label_series(columns[names.pair], names.pair, source)
+        lengths[names.pair] = len(pairs)
+    _same_lengths(lengths, source)
+    # A rank counts downwards; its sign is turned so that higher is better everywhere.
+    preference = values if names.kind == "scores" else 0.0 - values
+    return Parts(reviewers, items, preference, missing, pairs)
+
+
+def missing_notices(parts: Parts, noun: str, extra: pl.Series | None) -> list[Notice]:
+    """Say which rows have no value, and which items are lost with them."""
+    reviewers, reviewer_codes = code_labels(parts.reviewers)
+    items, item_codes = code_labels(parts.items)
+    rows = np.flatnonzero(parts.missing)
+    # Rows are named by their labels: a line would change with the order of rows.
+    order = rows[np.lexsort((item_codes[rows], reviewer_codes[rows]))]
+    places = [
+        f"{shown(items[item_codes[row]])} by {shown(reviewers[reviewer_codes[row]])}"
+        for row in order[:PLACES]
+    ]
+    more = f" and {len(rows) - PLACES} more" if len(rows) > PLACES else ""
+    lost_rows = f"{counted(len(rows), 'row')} without a {noun} left out"
+    notices = [Notice(f"missing_{noun}s", f"{lost_rows}: {', '.join(places)}{more}.")]
+    present = set() if extra is None else set(extra.cast(pl.String).to_list())
+    rated = set(item_codes[~parts.missing].tolist())
+    lost = [
+        item
+        for code, item in enumerate(items)
+        if code not in rated and str(item) not in present
+    ]
+    if lost:
+        notices.append(
+            Notice(
+                "unrated_items",
+                f"Items without any {noun} are not in the result: {listing(lost)}.",
+            )
+        )
+    return notices
+
+
+def alike_notices(what: str, labels: Labels) -> list[Notice]:
+    """Say which labels differ only in ways that people overlook."""
+    pairs = alike(labels)
+    if not pairs:
+        return []
+    named = ", ".join(f"{shown(one)} and {shown(two)}" for one, two in pairs[:PLACES])
+    more = f" and {len(pairs) - PLACES} more" if len(pairs) > PLACES else ""
+    text = f"Labels that look alike are taken for different {what}s: {named}{more}."
+    return [Notice(f"similar_{what}s", text)]
+
+
+def comparison_parts(
+    columns: dict[str, object], names: Columns, source: Source
+) -> Parts:
+    """Take comparisons from their columns, each as a reviewer of its own."""
+    winners = label_series(columns[names.winner], names.winner, source)
+    losers = label_series(columns[names.loser], names.loser, source)
+    lengths = {names.winner: len(winners), names.loser: len(losers)}
+    people = None
+    if names.reviewer:
+        people = label_series(columns[names.reviewer], names.reviewer, source)
+        lengths[names.reviewer] = len(people)
+    _same_lengths(lengths, source)
+    items = one_type(winners, losers)
+    _, codes = code_labels(items)
+    half = len(winners)
+    itself = np.flatnonzero(codes[:half] == codes[half:])
+    if len(itself):
+        row = int(itself[0])
+        raise source.at(
+            row,
+            f"{names.winner} and {names.loser} must differ, "
+            f"got {shown(winners[row])} twice",
+        )
+    person_codes = np.zeros(half, dtype=np.int64)
+    person_labels: Labels = ()
+    if people is not None:
+        person_labels, person_codes = code_labels(people)
+    order = np.lexsort((codes[half:], codes[:half], person_codes))
+    number = np.empty(half, dtype=np.int64)
+    first = group_starts(person_codes, int(person_codes.max(initial=0)) + 1)
+    number[order] = np.arange(half) - first[person_codes[order]] + 1
+    if people is None:
+        reviewers = pl.Series(number)
+    else:
+        reviewers = pl.Series(
+            [
+                f"{person_labels[person]}#{count}"
+                for person, count in zip(
+                    person_codes.tolist(), number.tolist(), strict=True
+                )
+            ],
+            dtype=pl.String,
+        )
+    preference = np.concatenate([np.ones(half), np.zeros(half)])
+    missing = np.zeros(2 * half, dtype=np.bool_)
+    return Parts(pl.concat([reviewers, reviewers]), items, preference, missing)
+
+
+def one_type(first: pl.Series, second: pl.Series) -> pl.Series:
+    """Join two label columns into one of a single type."""
+    if first.dtype != second.dtype:
+        first, second = first.cast(pl.String), second.cast(pl.String)
+    return pl.concat([first.alias("item"), second.alias("item")])
+
+
+def _same_lengths(lengths: dict[str, int], source: Source) -> None:
+    if len(set(lengths.values())) > 1:
+        got = ", ".join(f"{count} of {name}" for name, count in lengths.items())
+        raise source.whole(f"Columns must be of one length, got {got}.")

@@ -1,0 +1,201 @@
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections import Counter
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from evenhand.errors import ContradictionError, OptionError
+from evenhand.posets.averages import mean_ranks_exact
+from evenhand.posets.comparisons import comparisons, from_edges, is_ordering
+from evenhand.ranking.mean_rank import lot_notice, mean_rank_order
+from evenhand.ranking.ranking import rank
+from evenhand.ratings import Ratings
+from tests.strategies import consistent_ratings
+
+if TYPE_CHECKING:
+    from evenhand.ranking.results import Ranking
+
+N_SHAPE = Ratings.from_comparisons(["a", "a", "b"], ["c", "d", "d"])
+
+
+def told(result: Ranking) -> dict[str, str]:
+    return {notice.code: notice.message for notice in result.notices}
+
+
+def uncounted(size: int = 16) -> Ratings:
+    """A crown: 2**size ideals, so that it has to be sampled."""
+    rows = [
+        (f"r{upper}-{lower}", item, score)
+        for upper, lower in itertools.permutations(range(size), 2)
+        for item, score in ((upper, 9), (size + lower, 1))
+    ]
+    reviewers, items, scores = zip(*rows, strict=True)
+    return Ratings(reviewers, items, scores)
+
+
+@settings(max_examples=60)
+@given(consistent_ratings(max_items=7))
+def test_items_are_sorted_by_mean_rank_and_buckets_hold_equal_ones(
+    ratings: Ratings,
+) -> None:
+    c = comparisons(ratings)
+    ranks = dict(zip(ratings.item_labels, mean_ranks_exact(c), strict=True))
+    result = rank(ratings, method="mean-rank", rng=7)
+    found = [ranks[item] for item in result.order]
+    assert found == sorted(found)
+    assert [row.mean_rank for row in result.items] == [float(rank) for rank in found]
+    numbers = {value: at for at, value in enumerate(sorted(set(found)), start=1)}
+    assert [row.bucket for row in result.items] == [numbers[value] for value in found]
+    assert ("tied_mean_ranks" in told(result)) == (len(numbers) < len(found))
+    assert "sampled_orderings" not in told(result)
+    assert result.parameters == {"samples": 0, "design": None}
+    assert is_ordering(c, [ratings.item_code(item) for item in result.order])
+
+
+def test_the_letter_n_comes_out_as_by_hand() -> None:
+    result = rank(N_SHAPE, method="mean-rank", rng=7)
+    assert result.order == ("a", "b", "c", "d")
+    expected = [Fraction(7, 5), Fraction(9, 5), Fraction(16, 5), Fraction(18, 5)]
+    assert [row.mean_rank for row in result.items] == [float(r) for r in expected]
+    assert [row.bucket for row in result.items] == [1, 2, 3, 4]
+    # Of its orderings abcd, abdc, acbd, bacd, badc.
+    assert result.p_top(1) == {"a": 0.6, "b": 0.4, "c": 0, "d": 0}
+    assert result.p_top(2) == pytest.approx({"a": 1, "b": 0.8, "c": 0.2, "d": 0})
+    assert result.p_top(4) == dict.fromkeys("abcd", 1)
+    assert result.draws == ()
+    assert json.loads(json.dumps(result.to_dict()))["items"][0]["mean_rank"] == 1.4
+
+
+def test_ranks_will_do() -> None:
+    ratings = Ratings.from_ranks(
+        ["r", "r", "s", "s"], ["x", "y", "y", "z"], [1, 2, 1, 2]
+    )
+    result = rank(ratings, method="mean-rank", rng=7)
+    assert result.order == ("x", "y", "z")
+
+
+def test_equal_mean_ranks_are_ordered_by_lot() -> None:
+    ratings = Ratings.from_comparisons(["x", "x", "x"], ["a", "b", "c"])
+    seeds = 900
+    c = comparisons(ratings)
+    seen = Counter(
+        tuple(mean_rank_order(c, seed).order.tolist()) for seed in range(seeds)
+    )
+    assert {order[0] for order in seen} == {3}
+    assert len(seen) == 6
+    # Six standard errors on six counts: fails for one set of seeds in 80 million.
+    for count in seen.values():
+        assert abs(count - seeds / 6) < 6 * math.sqrt(seeds * 5 / 36)
+    result = rank(ratings, method="mean-rank", rng=7)
+    assert [row.bucket for row in result.items] == [1, 2, 2, 2]
+    assert told(result)["tied_mean_ranks"] == (
+        "Items with equal mean ranks are ordered by lot: 'a', 'b', 'c'."
+    )
+
+
+def test_items_may_tie_without_being_twins() -> None:
+    # A free item and the middle of a chain of three: by symmetry both 5/2.
+    ratings = Ratings(["r", "r", "r", "s"], ["a", "b", "c", "free"], [3, 2, 1, 5])
+    result = rank(ratings, method="mean-rank", rng=7)
+    assert [row.bucket for row in result.items] == [1, 2, 2, 3]
+    assert {row.item for row in result.items[1:3]} == {"b", "free"}
+
+
+def test_sampled_mean_ranks_say_so() -> None:
+    ratings = uncounted()
+    result = rank(ratings, method="mean-rank", rng=7)
+    worst = mean_rank_order(comparisons(ratings), 7).averages.mean_rank_se.max()
+    assert told(result)["sampled_orderings"] == (
+        "Mean ranks are from 2,000 random orderings; their largest standard error is "
+        f"{worst:.2g}."
+    )
+    assert result.parameters["samples"] == 2000
+    assert 0 < worst < 0.5
+    order = [ratings.item_code(item) for item in result.order]
+    assert is_ordering(comparisons(ratings), order)
+    assert sum(result.p_top(5).values()) == pytest.approx(5)
+
+
+@pytest.mark.parametrize("method", ["flips", "twins"])
+def test_coins_may_start_from_mean_ranks(method: str) -> None:
+    ratings = Ratings(
+        ["r", "r", "s", "s", "t", "t"], ["x", "y", "u", "v", "u", "w"], [2, 1] * 3
+    )
+    result = rank(ratings, method=method, start="mean-rank", rng=7)
+    assert result.parameters["start"] == "mean-rank"
+    assert result.parameters["samples"] == 0
+    assert is_ordering(
+        comparisons(ratings), [ratings.item_code(item) for item in result.order]
+    )
+    # What a lot had ordered, coins may have settled since.
+    assert "tied_mean_ranks" not in told(result)
+    started = rank(ratings, method="mean-rank", rng=7)
+    assert set(started.order) == set(result.order)
+    assert all(row.mean_rank is None for row in result.items)
+    for draw in result.draws:
+        places = [started.order.index(item) for item in draw.items]
+        assert places == sorted(places)
+
+
+def test_a_sampled_start_says_so() -> None:
+    result = rank(uncounted(), method="flips", start="mean-rank", rng=7)
+    assert "sampled_orderings" in told(result)
+    assert result.parameters["samples"] == 2000
+
+
+def test_other_methods_have_no_p_top() -> None:
+    result = rank(N_SHAPE, method="topological", rng=7)
+    with pytest.raises(
+        OptionError, match="by method 'mean-rank', not by 'topological'"
+    ):
+        result.p_top(1)
+    with pytest.raises(OptionError, match="k must be a whole number from 1 to 4"):
+        rank(N_SHAPE, method="mean-rank", rng=7).p_top(5)
+
+
+def test_contradictions_are_refused() -> None:
+    ratings = Ratings.from_comparisons(["x", "y"], ["y", "x"])
+    with pytest.raises(ContradictionError):
+        rank(ratings, method="mean-rank")
+
+
+def test_options_of_other_methods_are_refused() -> None:
+    with pytest.raises(OptionError, match="start is an option of flips and twins"):
+        rank(N_SHAPE, method="mean-rank", start="uniform")
+
+
+def test_many_items_are_ranked_without_their_places() -> None:
+    result = rank(
+        Ratings(["r"] * 4000, range(4000), [score // 2 for score in range(4000)]),
+        method="mean-rank",
+        rng=7,
+    )
+    assert [row.bucket for row in result.items] == [1 + at // 2 for at in range(4000)]
+    assert result.items[0].mean_rank == 1.5
+    assert told(result)["tied_mean_ranks"].endswith("; and 1997 groups more.")
+    with pytest.raises(OptionError, match="at most 3,000 items"):
+        result.p_top(1)
+
+
+def test_places_come_in_the_order_of_the_ranking() -> None:
+    order = mean_rank_order(from_edges(3, [2], [0]), 7)
+    assert order.places is not None
+    assert order.averages.places is not None
+    assert (order.places == order.averages.places[order.order]).all()
+    assert np.argmax(order.places[0]) == 0
+
+
+def test_groups_ordered_by_lot_are_counted() -> None:
+    groups = [(2 * at, 2 * at + 1) for at in range(4)]
+    message = lot_notice("tied_means", "means", groups, list("abcdefgh")).message
+    assert message == (
+        "Items with equal means are ordered by lot: 'a', 'b'; 'c', 'd'; 'e', 'f'; "
+        "and 1 group more."
+    )
