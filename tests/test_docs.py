@@ -100,7 +100,7 @@ def test_links_between_pages_lead_somewhere() -> None:
 
 
 def test_every_notice_is_in_the_reference() -> None:
-    code = re.compile(r"Notice\(\s*\"(\w+)\"")
+    code = re.compile(r"Notice\(\s*f?\"(\w+)\"")
     found = {
         name
         for path in (ROOT / "src").rglob("*.py")

@@ -157,7 +157,10 @@ def test_output_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
         (("rank", "-"), "<stdin>: The file is empty."),
         (("compare", CONFERENCE), "12"),
         (("compare", CONFERENCE, "--items", "A", "Z"), "unknown item 'Z'"),
-        (("compare", DESIGNS, "--trim", "0.3"), "trim must be left out for method 'votes'"),
+        (
+            ("compare", DESIGNS, "--trim", "0.3"),
+            "trim must be left out for method 'votes'",
+        ),
         (("rnk", CONFERENCE), "did you mean 'rank'?"),
         (("--no-such",), "There is no option --no-such."),
         (("rank",), "Missing argument 'FILE'"),

@@ -6,8 +6,10 @@ import json
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from evenhand._randomness import stream, uniforms
 from evenhand.errors import OptionError
 from evenhand.lab import curves
 from evenhand.lab.curves import ITEMS, REVIEWERS, Figure, Row, Size
@@ -107,6 +109,22 @@ def test_figure_2_agrees_with_golden_numbers(
     )
     # The mean of ratios is off by the variance of the trials' own losses, below 1 %.
     assert abs(each - known["improvement"]) < 5 * math.hypot(each_se, known["se"]) + 1
+
+
+def test_the_error_of_a_ratio_agrees_with_leaving_out_each_trial() -> None:
+    source = stream(7, "ratio")
+    base = 1 + uniforms(source, 200)
+    ours = base / 2 + 0.1 * uniforms(source, 200)
+    gain, se = curves.pooled(base, ours)
+    left = np.array(
+        [
+            curves.pooled(np.delete(base, trial), np.delete(ours, trial))[0]
+            for trial in range(200)
+        ]
+    )
+    jackknife = math.sqrt(199 / 200 * ((left - left.mean()) ** 2).sum())
+    assert gain == pytest.approx(100 * (1 - ours.sum() / base.sum()))
+    assert se == pytest.approx(jackknife, rel=0.02)
 
 
 def test_figure_2_shows_zero_for_three_items_and_says_why(

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from evenhand.errors import ContradictionError, OptionError
 from evenhand.posets.averages import mean_ranks_exact
 from evenhand.posets.comparisons import comparisons, from_edges, is_ordering
-from evenhand.ranking.mean_rank import lot_notice, mean_rank_order
+from evenhand.ranking.mean_rank import by_lot, mean_rank_order
 from evenhand.ranking.ranking import rank
 from evenhand.ratings import Ratings
 from tests.strategies import consistent_ratings
@@ -194,7 +194,7 @@ def test_places_come_in_the_order_of_the_ranking() -> None:
 
 def test_groups_ordered_by_lot_are_counted() -> None:
     groups = [(2 * at, 2 * at + 1) for at in range(4)]
-    message = lot_notice("tied_means", "means", groups, list("abcdefgh")).message
+    message = by_lot("means", groups, list("abcdefgh"))
     assert message == (
         "Items with equal means are ordered by lot: 'a', 'b'; 'c', 'd'; 'e', 'f'; "
         "and 1 group more."

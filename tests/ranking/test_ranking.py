@@ -61,6 +61,7 @@ def test_methods_are_these() -> None:
     assert METHODS == (
         "topological",
         "uniform",
+        "mean-rank",
         "flips",
         "flips-uniform",
         "twins",

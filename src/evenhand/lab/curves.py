@@ -286,6 +286,24 @@ def trade(seed: int, *, size: Size = FULL, progress: Progress | None = None) -> 
     return Figure("fig3", title, tuple(rows), seed, parameters, extra, notices)
 
 
+def pooled(base: Floats, ours: Floats) -> tuple[float, float]:
+    """Relative improvement of pooled losses, in per cent, with its standard error.
+
+    Args:
+        base: Mean loss of the baseline in each trial.
+        ours: Mean loss of a method in the same trials.
+
+    Returns:
+        The improvement, and its standard error by the delta method.
+
+    Examples:
+        >>> pooled(np.array([2.0, 4.0]), np.array([1.0, 2.0]))
+        (50.0, 0.0)
+    """
+    ratio = ours.mean() / base.mean()
+    return float(100 * (1 - ratio)), 100 * _se(ours - ratio * base) / float(base.mean())
+
+
 def _read_off(on_grid: Tradeoff, best: Tradeoff) -> Notice:
     return Notice(
         "read_off_plot",
@@ -330,32 +348,26 @@ def _compared(n: int, means: Floats) -> list[Row]:
     exact = _enumerated(n, m) if n <= ENUMERATED else {}
     rows: list[Row] = []
     for column, method in enumerate(("flips", "fair-coin", "mean-rank"), start=1):
-        pooled, pooled_se = _pooled(base, means[:, column])
+        gain, gain_se = pooled(base, means[:, column])
         each = 100 * (1 - means[:, column] / base)
         row: Row = {"n": n, "m": m, "method": method}
         if method in exact:
             row |= {"improvement": exact[method], "se": 0.0, "exact": True}
         else:
-            row |= {"improvement": pooled, "se": pooled_se, "exact": False}
+            row |= {"improvement": gain, "se": gain_se, "exact": False}
         rows.append(
             {
                 **row,
                 "improvement_mean_of_trials": float(each.mean()),
                 "improvement_mean_of_trials_se": _se(each),
-                "simulated": pooled,
-                "simulated_se": pooled_se,
+                "simulated": gain,
+                "simulated_se": gain_se,
                 "kendall": float(means[:, column].mean()),
                 "kendall_of_start": float(base.mean()),
                 "note": NO_THEOREM if m == 1 and method == "flips" else "",
             }
         )
     return rows
-
-
-def _pooled(base: Floats, ours: Floats) -> tuple[float, float]:
-    """Relative improvement of pooled means, with its delta-method standard error."""
-    ratio = ours.mean() / base.mean()
-    return float(100 * (1 - ratio)), 100 * _se(ours - ratio * base) / float(base.mean())
 
 
 def _se(numbers: Floats) -> float:

@@ -61,7 +61,7 @@ class MeanRankOrder:
         notices = []
         if self.ties:
             notices.append(
-                lot_notice("tied_mean_ranks", "mean ranks", self.ties, labels)
+                Notice("tied_mean_ranks", by_lot("mean ranks", self.ties, labels))
             )
         if not self.averages.exact:
             notices.append(
@@ -105,19 +105,15 @@ def mean_rank_order(c: Comparisons, seed: int) -> MeanRankOrder:
     return MeanRankOrder(np.array(order, dtype=np.int64), tuple(buckets), found)
 
 
-def lot_notice(
-    code: str, what: str, groups: Sequence[Sequence[int]], labels: Sequence[Label]
-) -> Notice:
+def by_lot(what: str, groups: Sequence[Sequence[int]], labels: Sequence[Label]) -> str:
     """Say which items were ordered by lot.
 
     Examples:
-        >>> lot_notice("tied_means", "means", [(0, 2)], ["x", "y", "z"]).message
+        >>> by_lot("means", [(0, 2)], ["x", "y", "z"])
         "Items with equal means are ordered by lot: 'x', 'z'."
     """
     told = [listing(labels[item] for item in group) for group in groups[:GROUPS_SHOWN]]
     more = len(groups) - GROUPS_SHOWN
     if more > 0:
         told.append(f"and {more} group{'s' if more > 1 else ''} more")
-    return Notice(
-        code, f"Items with equal {what} are ordered by lot: {'; '.join(told)}."
-    )
+    return f"Items with equal {what} are ordered by lot: {'; '.join(told)}."

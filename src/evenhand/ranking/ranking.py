@@ -14,7 +14,7 @@ from evenhand._results import Json, Notice
 from evenhand.ab.weights import GapWeight, as_weight
 from evenhand.calibration.mean import mean, mean_order, spread
 from evenhand.designs import RANKING_DESIGNS
-from evenhand.errors import OptionError, RatingsError, listing, unknown
+from evenhand.errors import OptionError, RatingsError, counted, listing, unknown
 from evenhand.posets.comparisons import (
     Comparisons,
     comparisons,
@@ -25,7 +25,7 @@ from evenhand.posets.comparisons import (
 from evenhand.posets.orderings import topological_order
 from evenhand.posets.sampling import uniform_order
 from evenhand.ranking.flips import SCANS, Coin, flip_neighbours, scan_from
-from evenhand.ranking.mean_rank import MeanRankOrder, lot_notice, mean_rank_order
+from evenhand.ranking.mean_rank import MeanRankOrder, by_lot, mean_rank_order
 from evenhand.ranking.results import Draw, RankedItem, Ranking
 from evenhand.ranking.twins import BYS, PAIRS, By, settle_twins
 from evenhand.ratings import Ratings
@@ -278,7 +278,7 @@ def _by_mean(task: _Task) -> _Answer:
     notices = []
     if found.ties:
         labels = task.ratings.item_labels
-        notices.append(lot_notice("tied_means", "means", found.ties, labels))
+        notices.append(Notice("tied_means", by_lot("means", found.ties, labels)))
     order = np.array(found.order, dtype=np.int64)
     return _Answer(order, {}, notices=tuple(notices))
 
@@ -300,7 +300,7 @@ def _flip_notices(task: _Task, coins: tuple[Coin, ...]) -> tuple[Notice, ...]:
         notices.append(
             Notice(
                 "ties_within_reviewers",
-                f"{_count(tied, 'reviewer')} gave equal scores to several items; ties "
+                f"{counted(tied, 'reviewer')} gave equal scores to several items; ties "
                 "within a reviewer void the paper's ranking guarantees.",
             )
         )
@@ -385,7 +385,3 @@ def _draw(ratings: Ratings, coin: Coin) -> Draw:
 
 def _series(names: tuple[str, ...]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
