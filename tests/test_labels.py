@@ -224,6 +224,7 @@ def test_integers_are_the_same_from_every_container(column: object) -> None:
         pl.Series([None, None]),
         pd.Series([1, None], dtype="Int64"),
         pd.Series(["x", np.nan], dtype=object),
+        pd.Series(["x", np.float32("nan")], dtype=object),
         pd.Series([1, pd.NA], dtype=object),
         pd.Series(["x", pd.NaT], dtype=object),
         pa.chunked_array([["x", None]]),

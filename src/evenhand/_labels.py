@@ -188,8 +188,8 @@ def column_values(column: nw.Series[IntoSeries]) -> pl.Series | list[object]:
     if column.dtype not in (nw.Object, nw.Unknown):
         try:
             return column.to_polars()
-        except (ImportError, UnicodeEncodeError):
-            # pandas without PyArrow, or half a surrogate pair in one of the values.
+        except (ImportError, TypeError, ValueError, NotImplementedError):
+            # pandas without PyArrow, or a value of another kind than it looked like.
             pass
     return [None if _is_missing(value) else value for value in column.to_list()]
 
