@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from evenhand import OptionError, Ratings, RatingsError
+from evenhand._randomness import permutation, stream
 from evenhand._results import Label
 from evenhand.ab import law, weights
 from evenhand.ab.comparison import METHODS, Comparison, compare
@@ -23,8 +24,8 @@ tenths = st.integers(0, 60).map(lambda number: number / 10)
 
 
 def ratings_of(
-    first: Sequence[float],
-    second: Sequence[float],
+    first: Sequence[float] | NDArray[np.float64],
+    second: Sequence[float] | NDArray[np.float64],
     *,
     names: tuple[Label, Label] = ("x", "y"),
     pairs: Sequence[Label] | None = None,
@@ -128,6 +129,21 @@ class TestRatings:
         found = {compare(ratings, method="sign", rng=seed).votes for seed in range(20)}
         assert found == {(2, 0), (1, 1)}
 
+    def test_the_drawn_pairing_is_the_permutation_of_the_longer_side(self) -> None:
+        long, short = np.linspace(0, 50, 6), np.array([5.0, 25.0, 35.0, 45.0])
+        for seed in range(10):
+            order = permutation(stream(seed, "pairing"), 6)
+            drawn = compare(ratings_of(short, long), method="sign", rng=seed).votes
+            assert drawn is not None
+            assert drawn[0] == (short > long[order[:4]]).sum()
+            drawn = compare(ratings_of(long, short), method="sign", rng=seed).votes
+            assert drawn is not None
+            assert drawn[1] == (short > long[order[:4]]).sum()
+            order = permutation(stream(seed, "pairing"), 4)
+            drawn = compare(ratings_of(short, long[:4]), method="sign", rng=seed).votes
+            assert drawn is not None
+            assert drawn[0] == (short > long[order]).sum()
+
     def test_row_order_does_not_matter(self) -> None:
         rng = np.random.default_rng(1)
         reviewers = [f"r{i}" for i in range(12)]
@@ -173,6 +189,12 @@ class TestRatings:
         assert comparison.parameters["pairing"] == "pairs"
         assert comparison.p_first == pytest.approx(43 / 56, abs=1e-15)
         assert comparison.p_first_se == 0
+
+    def test_pairs_of_other_items_do_not_matter(self) -> None:
+        ratings = Ratings(
+            [1, 2, 3, 4], ["x", "y", "z", "z"], [3, 2, 9, 9], pairs=["a", "a", "b", "b"]
+        )
+        assert compare(ratings, items=("x", "y"), rng=1).p_first == 0.75
 
     def test_a_rule_without_pairs_does_not_mind_the_pair_column(self) -> None:
         ratings = ratings_of([7, 9, 4], [5], pairs=["a", "b", "c", "c"])
@@ -472,6 +494,7 @@ class TestRefusals:
             ([1, None], [1, 2], r"first score must be a number, got None at index 1"),
             ([1, 2], 3, r"second scores must be a sequence, got 3"),
             ([1], None, r"second must be given when first is a list of scores"),
+            (np.ones((1, 2)), [1, 2], r"first score must be a number, got"),
             ([], [], r"There is no score\. Give at least one"),
             ([1, True], [1, 2], r"first score must be a number, got True at index 1"),
         ],

@@ -46,6 +46,7 @@ def test_sigmoid_is_a_half_at_gap_zero() -> None:
 def test_linear_is_the_share_of_the_declared_range() -> None:
     assert exact(weights.linear(Fraction(5, 2))(Fraction(1))) == Fraction(2, 5)
     assert weights.linear(4)([1.0, 4.0]).tolist() == [0.25, 1.0]
+    assert exact(weights.linear(4)(Fraction(4))) == 1
 
 
 def test_exponential_is_one_minus_exp() -> None:
@@ -55,9 +56,8 @@ def test_exponential_is_one_minus_exp() -> None:
 def test_offset_squeezes_the_base_into_c_to_one() -> None:
     weight = weights.offset(Fraction(1, 5), weights.rational(3))
     assert exact(weight(Fraction(0))) == Fraction(1, 5)
-    assert exact(weight(Fraction(1))) == Fraction(1, 5) + Fraction(4, 5) * Fraction(
-        3, 4
-    )
+    assert exact(weights.offset(0)(Fraction(1))) == Fraction(1, 2)
+    assert exact(weight(Fraction(1))) == Fraction(4, 5)
 
 
 @pytest.mark.parametrize("weight", BUILT_IN, ids=repr)
@@ -297,7 +297,7 @@ def test_offset_of_a_function_says_checked_on_grid() -> None:
 
 def test_gaps_must_be_numbers_of_at_least_zero() -> None:
     with pytest.raises(RatingsError, match=r"gap must be at least 0, got .*-1\.0"):
-        weights.rational()([1.0, -1.0])
+        weights.rational()([0.0, -1.0])
     with pytest.raises(RatingsError, match=r"gap must be finite, got nan at index"):
         odd(weights.rational(), [1.0, math.nan])
     with pytest.raises(RatingsError, match=r"gap must be a number, got 'x'"):

@@ -73,6 +73,18 @@ def bit_lists(bits: Words) -> tuple[Codes, Codes]:
 
 
 @kernel
+def _free_first(below: Words, out: Codes) -> int:
+    """Write the items that are below none, and return their number."""
+    size = 0
+    for item in range(len(below)):
+        bit = np.uint64(item & 63)
+        if not np.any((below[:item, item >> 6] >> bit) & np.uint64(1)):
+            out[size] = item
+            size += 1
+    return size
+
+
+@kernel
 def _free_after(
     below: Words, next_below: tuple[Codes, Codes], free: Codes, taken: int, out: Codes
 ) -> int:
@@ -177,12 +189,7 @@ def order_ideals(
     while 2 << widest <= limit:
         widest += 1
     free = np.empty(len(below) + 1, dtype=np.int64)
-    size = 0
-    for item in range(len(below)):
-        bit = np.uint64(item & 63)
-        if not np.any((below[:item, item >> 6] >> bit) & np.uint64(1)):
-            free[size] = item
-            size += 1
+    size = _free_first(below, free)
     first = np.array([0, size], dtype=np.int64)
     items = free[:size].copy()
     to = items.copy()
