@@ -226,3 +226,9 @@ def test_refuses_a_design_that_cannot_be_drawn(
 ) -> None:
     with pytest.raises(DesignError, match=words):
         draw()
+
+
+@pytest.mark.parametrize("labels", [5, [["a"], ["a"]]])
+def test_labels_that_are_none_are_refused_in_words(labels: object) -> None:
+    with pytest.raises(DesignError, match="pairs must be a sequence with a label"):
+        designs.matched(labels)  # type: ignore[arg-type]  # that is the point

@@ -449,3 +449,14 @@ def test_values_are_shown_on_one_short_line() -> None:
     for _ in range(10_000):
         deep = [deep]
     assert shown(deep) == "a very large list"
+
+
+@pytest.mark.parametrize("values", [[2**53, 2**53 + 1], ["9", "9007199254740993"]])
+def test_integers_that_a_double_would_change_are_refused(values: object) -> None:
+    with pytest.raises(RatingsError, match=r"score must fit 53 bits exactly, got '?90"):
+        number_series(values, "score", Source())
+
+
+def test_large_integers_that_a_double_keeps_are_taken() -> None:
+    numbers, _ = number_series([2**60, "00" + "1" + "0" * 22], "score", Source())
+    assert numbers.tolist() == [2.0**60, 1e22]

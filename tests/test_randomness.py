@@ -174,3 +174,8 @@ def test_without_anything_each_seed_is_fresh() -> None:
 def test_anything_else_is_refused_in_words(wrong: object) -> None:
     with pytest.raises(OptionError, match=r"^rng must be a Generator, .*, got .*\.$"):
         seed_from(cast("RNGLike", wrong))
+
+
+def test_an_integer_below_nothing_is_refused() -> None:
+    with pytest.raises(OptionError, match="bound must be at least 1, got 0"):
+        below(stream(7, "choice"), 0)

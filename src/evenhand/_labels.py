@@ -32,6 +32,7 @@ CANONICAL_INTEGER = r"^(?:0|-?[1-9][0-9]*)$"
 NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 COMMAS = r"^[+-]?[0-9]+(?:,[0-9]+)+(?:\.[0-9]+)?$"
 MISSING_WORDS = frozenset({"na", "n/a", "nan", "null", "none", "-", "?"})
+EXACT_INTEGERS = 2.0**53 - 1
 INT64_DIGITS = 18
 MAX_DIGITS = 640
 """Python may refuse to print a longer integer; longer text of digits stays text."""
@@ -180,7 +181,19 @@ def number_series(
     if len(bad):
         row = int(bad[0])
         raise source.at(row, f"{what} must be finite, got {shown(series[row])}")
+    _check_whole(series, numbers, what, source)
     return numbers, missing
+
+
+def _check_whole(
+    series: pl.Series, numbers: NDArray[np.float64], what: str, source: Source
+) -> None:
+    """Refuse integers that a double would change, and so might tie with others."""
+    for row in np.flatnonzero(np.abs(numbers) > EXACT_INTEGERS).tolist():
+        value = shown(series[row])
+        digits = str(series[row]).lstrip("+-").lstrip("0")
+        if digits.isdecimal() and int(digits) != abs(int(numbers[row])):
+            raise source.at(row, f"{what} must fit 53 bits exactly, got {value}")
 
 
 def column_values(column: nw.Series[IntoSeries]) -> pl.Series | list[object]:

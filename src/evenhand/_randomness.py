@@ -42,8 +42,9 @@ def seed_from(rng: RNGLike) -> int:
     if rng is None:
         return secrets.randbits(SEED_BITS)
     if isinstance(rng, np.random.Generator):
-        words = rng.integers(0, 2**SEED_BITS, size=1)
-        return int(words[0])
+        # Two raw words, since some bit generators have only 32 bits in one.
+        first, second = (int(word) for word in rng.bit_generator.random_raw(2))
+        return int(((first << 32) ^ second) % 2**SEED_BITS)
     if isinstance(rng, np.random.SeedSequence):
         return int(rng.generate_state(1, np.uint64)[0]) >> (WORD_BITS - SEED_BITS)
     if isinstance(rng, bool) or not isinstance(rng, int | np.integer) or rng < 0:
@@ -82,10 +83,15 @@ def uniforms(source: Stream, size: int | tuple[int, ...]) -> NDArray[np.float64]
 def below(source: Stream, bound: int) -> int:
     """Draw an integer that is exactly uniform on 0, ..., bound - 1; any size of bound.
 
+    Raises:
+        OptionError: If bound is not at least 1.
+
     Examples:
         >>> 0 <= below(stream(7, "choice"), 10**50) < 10**50
         True
     """
+    if bound < 1:
+        raise OptionError(f"bound must be at least 1, got {bound}.")
     bits = (bound - 1).bit_length()
     if bits == 0:
         return 0

@@ -13,6 +13,9 @@ RANKING_DESIGN = (
     f"{ANY_SCALES}, strictly (no ties within a reviewer); consistent comparisons; sets "
     "of items of one size, assigned to reviewers at random"
 )
+AB_VOID = ("one_side_empty", "both_decided")
+UNEQUAL_VOID = (*AB_VOID, "unequal_counts")
+RANKING_VOID = ("ties_within_reviewers", "unequal_loads", "no_free_pairs")
 CONSISTENT = f"{ANY_SCALES}; consistent comparisons"
 
 
@@ -27,6 +30,7 @@ class Method:
         assumes: What must hold of the reviewers and of the assignment.
         claims: What may be said of its answer if that holds.
         default: Whether it is used when no method is named.
+        void_by: Codes of the notices that leave nothing of the claim.
     """
 
     job: Job
@@ -35,8 +39,9 @@ class Method:
     assumes: str
     claims: str
     default: bool = False
+    void_by: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, str | bool]:
+    def to_dict(self) -> dict[str, str | bool | tuple[str, ...]]:
         """Return the fields as plain values."""
         return asdict(self)
 
@@ -55,6 +60,7 @@ CATALOGUE = (
         "The item with more wins over pairs of scores.",
         AB_DESIGN,
         "Never worse than a coin, but on some scales no better (Theorem 3).",
+        void_by=AB_VOID,
     ),
     Method(
         "compare",
@@ -62,6 +68,7 @@ CATALOGUE = (
         "The item with the higher mean score.",
         AB_DESIGN,
         "Never worse than a coin, but on some scales no better (Theorem 3).",
+        void_by=UNEQUAL_VOID,
     ),
     Method(
         "compare",
@@ -69,6 +76,7 @@ CATALOGUE = (
         "The item with the higher median score (upper, lower or middle).",
         AB_DESIGN,
         "Never worse than a coin, but on some scales no better (Theorem 3).",
+        void_by=UNEQUAL_VOID,
     ),
     Method(
         "compare",
@@ -76,6 +84,7 @@ CATALOGUE = (
         "The item with the higher trimmed mean.",
         AB_DESIGN,
         "Never worse than a coin, but on some scales no better.",
+        void_by=UNEQUAL_VOID,
     ),
     Method(
         "compare",
@@ -84,6 +93,7 @@ CATALOGUE = (
         AB_DESIGN,
         "Right more often than a coin, whatever the scales and values (Theorem 4).",
         default=True,
+        void_by=AB_VOID,
     ),
     Method(
         "rank",
@@ -118,6 +128,7 @@ CATALOGUE = (
         "Exactly right more often than every ordinal method, if every true ranking is "
         "equally likely (Theorem 5).",
         default=True,
+        void_by=RANKING_VOID,
     ),
     Method(
         "rank",
@@ -125,7 +136,8 @@ CATALOGUE = (
         "The same from a uniformly random ordering.",
         RANKING_DESIGN,
         "Exactly right more often than `uniform`, whatever the true ranking "
-        "(Theorem 8).",
+        "(Theorem 8); with the paper's scan on average over random comparisons only.",
+        void_by=RANKING_VOID,
     ),
     Method(
         "rank",
@@ -133,8 +145,9 @@ CATALOGUE = (
         "Any ordinal ranking, with items that the comparisons cannot tell apart "
         "settled by biased coins on their scores.",
         RANKING_DESIGN,
-        "Closer in Kendall tau and footrule than the ordinal ranking it starts from, "
-        "if every true ranking is equally likely (Theorem 7).",
+        "Closer on average in Kendall tau and footrule than the ordinal ranking it "
+        "starts from, if every true ranking is equally likely (Theorem 7).",
+        void_by=RANKING_VOID,
     ),
     Method(
         "rank",

@@ -382,8 +382,14 @@ def _balanced_sizes(
 
 def _groups(name: str, labels: Sequence[Hashable]) -> list[list[int]]:
     groups: dict[Hashable, list[int]] = {}
-    for reviewer, label in enumerate(labels):
-        groups.setdefault(label, []).append(reviewer)
+    try:
+        for reviewer, label in enumerate(labels):
+            groups.setdefault(label, []).append(reviewer)
+    except TypeError:
+        raise DesignError(
+            f"{name} must be a sequence with a label for each reviewer, got "
+            f"{labels!r:.80}."
+        ) from None
     if not groups:
         raise DesignError(f"{name} must name a group for each reviewer, got none.")
     return list(groups.values())

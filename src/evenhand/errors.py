@@ -95,3 +95,19 @@ def unknown(what: str, name: object, known: Iterable[object]) -> str:
     near = difflib.get_close_matches(str(name).casefold(), list(by_text), n=1)
     hint = f", did you mean {by_text[near[0]]!r}?" if near else "."
     return f"unknown {what} {name!r}{hint} Known {what}s: {listing(choices)}."
+
+
+def printable(value: object) -> str:
+    r"""Show a label or a message on one line, with control characters made visible.
+
+    Examples:
+        >>> print(printable("two\nlines"), printable(7))
+        two\nlines 7
+    """
+    text = str(value)
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else repr(character)[1:-1]
+        for character in text
+    )

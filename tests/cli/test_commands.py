@@ -1,7 +1,10 @@
 """The command line, as a stranger would use it."""
 
 import json
+import os
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from evenhand.ab.comparison import METHODS as COMPARE_METHODS
 from evenhand.cli import cli
-from evenhand.cli._shared import printable
+from evenhand.errors import printable
 from evenhand.ranking.ranking import METHODS as RANK_METHODS
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
@@ -245,3 +248,81 @@ def test_labels_with_control_characters_and_markup_are_shown_as_they_are() -> No
     assert "[red]x" in shown
     assert "line\\nbreak" in shown
     assert printable("\x1b[2J") == "\\x1b[2J"
+
+
+def test_a_claim_that_the_data_void_is_not_made() -> None:
+    ties = "reviewer,item,score\na,x,1\na,y,1\nb,y,2\nb,z,3\n"
+    shown = run("rank", "-", "--seed", "1", given=ties).stdout
+    assert "may claim nothing here" in shown
+    assert "Exactly right more often" not in shown
+    loads = "reviewer,item,score\na,x,1\na,y,2\nb,z,3\n"
+    assert "equal loads" in run("rank", "-", "--seed", "1", given=loads).stdout
+    sides = "reviewer,item,score\na,x,1\nb,y,2\nc,y,3\n"
+    mean = run("compare", "-", "--method", "mean", "--seed", "1", given=sides).stdout
+    assert "Never worse than a coin" not in mean
+    votes = run("compare", "-", "--seed", "1", given=sides).stdout
+    assert "Right more often than a coin" in votes
+
+
+def test_scores_too_large_for_floats_are_noted_without_a_warning() -> None:
+    huge = "reviewer,item,score\na,x,1e308\nb,y,-1e308\n"
+    for command in ("rank", "compare"):
+        result = run(command, "-", "--seed", "1", given=huge)
+        assert "gap_beyond_floats" in result.stderr
+        assert "overflow" not in result.stderr
+
+
+def test_a_long_ranking_is_printed_in_plain_columns_with_every_item() -> None:
+    rows = "".join(f"a,item {number},{number}\n" for number in range(1500))
+    text = f"reviewer,item,score\n{rows}"
+    shown = run("rank", "-", "--method", "mean", "--seed", "1", given=text).stdout
+    lines = shown.splitlines()
+    assert lines[1].split() == ["1", "1", "1.5e+03", "item", "1499"]
+    assert sum("item " in line for line in lines[1:1501]) == 1500
+
+
+def test_a_long_circle_is_shown_in_part() -> None:
+    rows = "".join(
+        f"r{number},{number},2\nr{number},{(number + 1) % 50},1\n"
+        for number in range(50)
+    )
+    message = refused(run("rank", "-", given=f"reviewer,item,score\n{rows}"))
+    assert "and so on over 43 more" in message
+    assert len(message) < 700
+
+
+def test_contradictory_comparisons_are_not_sent_to_a_method_that_needs_scores() -> None:
+    text = "winner,loser\nx,y\ny,x\n"
+    message = refused(run("rank", "-", "--method", "topological", given=text))
+    assert "only 'mean' copes with contradictions, and it needs scores" in message
+
+
+def test_labels_and_file_names_with_line_breaks_stay_on_one_line() -> None:
+    assert "no\\nsuch.csv" in refused(run("rank", "no\nsuch.csv"))
+    assert "column, got ''" in refused(run("rank", CONFERENCE, "--score", ""))
+
+
+def evenhand(*words: str, **options: object) -> subprocess.CompletedProcess[str]:
+    program = Path(sys.executable).with_name("evenhand")
+    return subprocess.run(  # type: ignore[call-overload,no-any-return]  # noqa: S603 - options vary; our own program
+        [program, *words], check=False, text=True, stderr=subprocess.PIPE, **options
+    )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_output_that_fails_is_one_sentence() -> None:
+    with Path("/dev/full").open("w") as full:
+        result = evenhand("methods", stdout=full)
+    assert result.returncode == 2
+    assert result.stderr == "evenhand: The output fails: No space left on device.\n"
+
+
+def test_a_screen_without_a_character_gets_an_escape() -> None:
+    result = evenhand(
+        *("rank", "-", "--method", "mean", "--seed", "1"),
+        input="reviewer,item,score\na,e\u0301,1\n",
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+    )
+    assert result.returncode == 0
+    assert "e\\u0301" in result.stdout

@@ -55,7 +55,7 @@ def test_averages_are_those_of_flipping_every_coin_both_ways(case: Case) -> None
     names = ["zero-one", "kendall", "footrule", "top-1", f"top-{len(order)}", "top-2"]
     places = np.argsort(np.array(truth)).astype(np.int64)
     coins = [
-        Coin(pair, p, kept=True, reviewers=(0, 1))
+        Coin(pair, 0.0, p, kept=True, reviewers=(0, 1))
         for pair, p in zip(pairs, chances, strict=True)
     ]
     found = average_losses(

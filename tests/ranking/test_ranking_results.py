@@ -55,7 +55,10 @@ def test_json_has_the_documented_fields_in_their_order() -> None:
     assert told["data"] == FREE.summary()
     assert told["certificate"] is None
     assert told["version"] == version()
-    assert {warning["code"] for warning in told["warnings"]} == {"separate_groups"}
+    assert {warning["code"] for warning in told["warnings"]} == {
+        "separate_groups",
+        "unequal_loads",
+    }
 
 
 def test_probabilities_keep_full_precision() -> None:

@@ -18,5 +18,12 @@ R = TypeVar("R")
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a function with Numba, keeping its type for mypy."""
-    return cast("Callable[P, R]", numba.njit(cache=True)(function))
+    """Compile a function with Numba, keeping its type for mypy.
+
+    The compiled code is kept on disk; where no folder can be written, as for a user
+    without a home, it is compiled anew in each run.
+    """
+    try:
+        return cast("Callable[P, R]", numba.njit(cache=True)(function))
+    except RuntimeError:
+        return cast("Callable[P, R]", numba.njit(function))

@@ -19,8 +19,8 @@ from evenhand.ab._sides import (
     sides_from_lists,
     sides_from_ratings,
 )
-from evenhand.ab.weights import GapWeight, as_weight, odd
-from evenhand.errors import OptionError, RatingsError, unknown
+from evenhand.ab.weights import GapWeight, as_weight, odd, resolved
+from evenhand.errors import OptionError, RatingsError, counted, unknown
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
@@ -299,6 +299,14 @@ class _Rule:
         ahead = votes[0] > votes[1]
         first_wins = ahead or (votes[0] == votes[1] and _coin(seed) < 0.5)  # noqa: PLR2004 - fair
         p_first, se, pairings = self._law(sides, seed)
+        if self.method == "votes" and not self._told_apart(sides):
+            beyond = Notice(
+                "gap_beyond_floats",
+                "Some gaps in scores are too large for floating point to tell from "
+                "larger ones under this weight; there a vote is never worse than a "
+                "coin, but no longer strictly better.",
+            )
+            notices = (*notices, beyond)
         if pairings:
             sampled = Notice(
                 "sampled_pairings",
@@ -307,6 +315,12 @@ class _Rule:
             )
             notices = (*notices, sampled)
         return _Outcome(first_wins, p_first, se, votes, sides.pairing, notices)
+
+    def _told_apart(self, sides: Sides) -> bool:
+        ends = [(sides.first.max(), sides.second.min())]
+        ends.append((sides.second.max(), sides.first.min()))
+        gaps = [difference(high, low) for high, low in ends]
+        return bool(resolved(self.weight, gaps).all())
 
     def _law(self, sides: Sides, seed: int) -> law.Averaged:
         first, second = sides.first, sides.second
@@ -331,8 +345,8 @@ class _Rule:
             text = f"{empty!r} has no score, so a fair coin decides."
             return (Notice("one_side_empty", text),)
         head = (
-            f"{sides.items[0]!r} has {counts[0]} scores and {sides.items[1]!r} has "
-            f"{counts[1]}"
+            f"{sides.items[0]!r} has {counted(counts[0], 'score')} and "
+            f"{sides.items[1]!r} has {counts[1]}"
         )
         if self.method in PAIRED:
             text = (

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import io
+import os
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.errors import EvenhandError, unknown
+from evenhand.errors import EvenhandError, printable, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,8 +34,8 @@ class Refusal(click.ClickException):
     exit_code = 2
 
     def show(self, file: object = None) -> None:  # noqa: ARG002 - click's signature
-        """Print the sentence."""
-        click.echo(f"evenhand: {self.message}", err=True)
+        """Print the sentence, on one line."""
+        click.echo(f"evenhand: {printable(self.message)}", err=True)
 
 
 @contextlib.contextmanager
@@ -94,4 +98,19 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line."""
-    cli.main(args=None if arguments is None else list(arguments), prog_name="evenhand")
+    for name in ("stdout", "stderr"):
+        screen = getattr(sys, name)
+        if screen is None:  # closed by whoever started us
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - for the whole run
+        elif isinstance(screen, io.TextIOWrapper):
+            screen.reconfigure(errors="backslashreplace")
+    try:
+        cli.main(
+            args=None if arguments is None else list(arguments), prog_name="evenhand"
+        )
+    except OSError as error:
+        # Nothing more can be written there, not even at exit.
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until exit
+        with contextlib.suppress(OSError):
+            click.echo(f"evenhand: The output fails: {error.strerror}.", err=True)
+        sys.exit(Refusal.exit_code)

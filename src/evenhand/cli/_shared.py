@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from evenhand.errors import OptionError, unknown
+from evenhand.catalogue import method as catalogued
+from evenhand.errors import OptionError, printable, unknown
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from evenhand._results import Label, Notice
+    from evenhand._results import Notice
+    from evenhand.catalogue import Job
     from evenhand.ratings import Ratings
 
 Command = TypeVar("Command", bound=Callable[..., None])
@@ -31,7 +33,7 @@ COLUMN_HELP = {
     "rank": "Column of the rank, 1 is best, for files without scores.",
     "winner": "Column of the better item, for plain comparisons.",
     "loser": "Column of the worse item.",
-    "pair": "Column that names pairs of reviewers (two items only).",
+    "pair": "Column that names pairs of reviewers.",
 }
 
 
@@ -48,9 +50,11 @@ class Known(click.Choice[str]):
         return super().convert(value, param, ctx)
 
 
-def reading_options(command: Command) -> Command:
+def reading_options(command: Command, *, pairs: bool = False) -> Command:
     """Add FILE and the options that say how to read it."""
     for name in reversed(COLUMN_HELP):
+        if name == "pair" and not pairs:
+            continue
         option = click.option(
             f"--{name}", f"{name}_column", metavar="COLUMN", help=COLUMN_HELP[name]
         )
@@ -81,6 +85,10 @@ def result_options(command: Command) -> Command:
 
 def read(file: str, file_format: str | None, columns: dict[str, str | None]) -> Ratings:
     """Read the ratings of a command."""
+    for name, column in columns.items():
+        if column == "":
+            option = name.removesuffix("_column")
+            raise OptionError(f"{option} must be the name of a column, got ''.")
     from evenhand.desk.formats import read_ratings
 
     with working(f"Reading {file}"):
@@ -152,6 +160,21 @@ def deliver(text: str, output: str | None) -> None:
         ) from error
 
 
+def claim(job: Job, method: str, notices: tuple[Notice, ...]) -> str:
+    """Say what an answer may claim, or what in the data keeps it from that.
+
+    Examples:
+        >>> claim("compare", "coin", ()).splitlines()[0]
+        'Method coin: Right half of the time.'
+    """
+    entry = catalogued(job, method)
+    void = [notice for notice in notices if notice.code in entry.void_by]
+    if void:
+        reasons = " ".join(notice.message for notice in void)
+        return f"Method {method} may claim nothing here. {reasons}"
+    return f"Method {method}: {entry.claims}\nIt assumes {entry.assumes}."
+
+
 def deliver_result(
     text: str, output: str | None, notices: tuple[Notice, ...], seed: int
 ) -> None:
@@ -160,19 +183,3 @@ def deliver_result(
     for notice in notices:
         click.echo(f"Note ({notice.code}): {notice.message}", err=True)
     click.echo(f"seed {seed}", err=True)
-
-
-def printable(label: Label) -> str:
-    """Show a label on one line, with control characters made visible.
-
-    Examples:
-        >>> printable("two\\nlines")
-        'two\\\\nlines'
-    """
-    text = str(label)
-    if text.isprintable():
-        return text
-    return "".join(
-        character if character.isprintable() else repr(character)[1:-1]
-        for character in text
-    )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from typing import TYPE_CHECKING, Literal
 
 import click
 
-from evenhand.catalogue import method as catalogued
 from evenhand.catalogue import methods
 from evenhand.cli import _shared
+from evenhand.errors import printable
 
 if TYPE_CHECKING:
     from evenhand.ab.comparison import Comparison
@@ -18,7 +19,7 @@ NAMES = [method.name for method in methods("compare")]
 
 
 @click.command("compare")
-@_shared.reading_options
+@functools.partial(_shared.reading_options, pairs=True)
 @click.option(
     "--items",
     nargs=2,
@@ -106,8 +107,8 @@ def explain(result: Comparison) -> str:
         >>> print(explain(compare([3], [2], method="mean", rng=7)).splitlines()[0])
         A is put above B.
     """
-    first, second = (_shared.printable(item) for item in result.items)
-    winner = _shared.printable(result.winner)
+    first, second = (printable(item) for item in result.items)
+    winner = printable(result.winner)
     loser = second if winner == first else first
     lines = [f"{winner} is put above {loser}."]
     if result.votes is not None:
@@ -120,7 +121,5 @@ def explain(result: Comparison) -> str:
         f"{about}{result.p_first:.3g}; that is the coin's bias, not a chance of being "
         "right."
     )
-    entry = catalogued("compare", result.method)
-    lines.append(f"Method {result.method}: {entry.claims}")
-    lines.append(f"It assumes {entry.assumes}.")
+    lines.append(_shared.claim("compare", result.method, result.notices))
     return "\n".join(lines)

@@ -57,14 +57,16 @@ def command(seed: int | None, save: str | None) -> None:
 
     seed = seed_from(seed)
     ratings, truth = conference(seed)
+    if save is not None:
+        _shared.deliver(as_csv(ratings), save)
     with _shared.working(
         "Ranking (the first run after installing compiles for a while)"
     ):
         ours = rank(ratings, method="flips", rng=seed)
         mean = rank(ratings, method="mean", rng=seed)
     pairs = N_PAPERS * (N_PAPERS - 1) // 2
-    wrong_ours = kendall_tau(truth, list(ours.order))
-    wrong_mean = kendall_tau(truth, list(mean.order))
+    wrong_ours = int(kendall_tau(truth, ours.order))
+    wrong_mean = int(kendall_tau(truth, mean.order))
     click.echo(
         f"A small conference: {N_PAPERS} papers, {N_REVIEWERS} reviewers, "
         f"{PER_REVIEWER} papers each.\n"
@@ -84,8 +86,6 @@ def command(seed: int | None, save: str | None) -> None:
         f"  evenhand rank conference.csv --seed {seed}\n"
         "  evenhand methods"
     )
-    if save is not None:
-        _shared.deliver(as_csv(ratings), save)
     click.echo(f"seed {seed}", err=True)
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.catalogue import method as catalogued
 from evenhand.catalogue import methods
 from evenhand.cli import _shared
+from evenhand.errors import printable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from evenhand.ranking.ranking import Ranking
 
 NAMES = [method.name for method in methods("rank")]
+# Rankings with more items are printed without a frame.
+LONG = 1000
 
 
 @click.command("rank")
@@ -118,17 +120,38 @@ def explain(result: Ranking) -> str:
         >>> "y" in explain(rank(ratings, method="topological", rng=7))
         True
     """
-    entry = catalogued("rank", result.method)
-    parts: list[str | Table] = [ranking_table(result)]
+    long = len(result.items) > LONG
+    parts: list[str | Table] = [] if long else [ranking_table(result)]
     if result.draws:
         coins = "coin was" if len(result.draws) == 1 else "coins were"
         parts.append(
             f"{len(result.draws)} {coins} flipped; the probabilities are the coins' "
             "biases, not chances of being right."
         )
-    parts.append(f"Method {result.method}: {entry.claims}")
-    parts.append(f"It assumes {entry.assumes}.")
-    return _shared.rendered(*parts)
+    parts.append(_shared.claim("rank", result.method, result.notices))
+    text = _shared.rendered(*parts)
+    return f"{plain_rows(result)}\n{text}" if long else text
+
+
+def plain_rows(result: Ranking) -> str:
+    """Lay out a long ranking in plain columns, which takes no time.
+
+    Examples:
+        >>> from evenhand.ranking.ranking import rank
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2])
+        >>> print(plain_rows(rank(ratings, method="mean", rng=7)).splitlines()[1])
+        1     1   2      y
+    """
+    width = len(str(len(result.items)))
+    lines = [f"{'rank':<{width + 4}} reviews mean score  item"]
+    lines += [
+        f"{row.rank:<{width + 4}} {row.reviews:<7} "
+        f"{'' if row.mean_score is None else f'{row.mean_score:.3g}':<11} "
+        f"{printable(row.item)}"
+        for row in result.items
+    ]
+    return "\n".join(lines)
 
 
 def ranking_table(result: Ranking) -> Table:
@@ -149,13 +172,13 @@ def ranking_table(result: Ranking) -> Table:
         for item in draw.items:
             share = draw.p_first if item == draw.items[0] else 1 - draw.p_first
             other = draw.items[1] if item == draw.items[0] else draw.items[0]
-            coins[item] = f"{share:.3g} to be above {_shared.printable(other)}"
+            coins[item] = f"{share:.3g} to be above {printable(other)}"
     if coins:
         table.add_column("settled by a coin", overflow="fold")
     for row in result.items:
         cells = [
             str(row.rank),
-            _shared.printable(row.item),
+            printable(row.item),
             *([f"{row.mean_rank:.3g}"] if averaged else []),
             str(row.reviews),
             "" if row.mean_score is None else f"{row.mean_score:.3g}",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evenhand.cli import _shared
+from evenhand.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -63,7 +64,7 @@ def command(
             rng=seed,
         )
     _shared.deliver("\n".join(explain(one) for one in figures), None)
-    click.echo(f"Numbers and charts are in {_shared.printable(output)}.", err=True)
+    click.echo(f"Numbers and charts are in {printable(output)}.", err=True)
     click.echo(f"seed {seed}", err=True)
 
 

@@ -100,7 +100,7 @@ def average_losses(
 
     Examples:
         >>> from evenhand.ranking.flips import Coin
-        >>> coin = Coin((1, 0), 0.25, True, (0, 1))
+        >>> coin = Coin((1, 0), -1.0, 0.25, True, (0, 1))
         >>> average_losses(np.array([1, 0, 2]), [coin], np.arange(3),
         ...                [loss("kendall", 3), loss("zero-one", 3)])
         [0.25, 0.25]

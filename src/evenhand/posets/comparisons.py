@@ -30,6 +30,8 @@ Codes = NDArray[np.int64]
 
 RELATIONS: tuple[Relation, ...] = ("direct", "closure")
 CLOSURE_ITEMS = 20_000
+# How many steps of a contradiction a message shows.
+STEPS_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -288,15 +290,23 @@ def require_consistent(ratings: Ratings, c: Comparisons, *, method: str) -> None
         return
     items = [ratings.item_labels[code] for code in found[0]]
     reviewers = [ratings.reviewer_labels[code] for code in found[1]]
-    steps = ", ".join(
+    steps = [
         f"{above!r} above {below!r} (reviewer {reviewer!r})"
         for above, below, reviewer in zip(
             items, items[1:] + items[:1], reviewers, strict=True
         )
+    ]
+    if len(steps) > STEPS_SHOWN:
+        left = len(steps) - STEPS_SHOWN
+        steps[STEPS_SHOWN - 1 : -1] = [f"and so on over {left + 1} more"]
+    advice = (
+        "Of these methods only 'mean' copes with contradictions, and it needs scores."
     )
+    if ratings.kind == "scores":
+        advice = "Choose 'mean', which copes with contradictory ratings."
     raise ContradictionError(
-        f"Method {method!r} needs comparisons that are consistent, got {steps}. "
-        "Choose 'mean', which copes with contradictory ratings.",
+        f"Method {method!r} needs comparisons that are consistent, got "
+        f"{', '.join(steps)}. {advice}",
         cycle=items,
         reviewers=reviewers,
     )
@@ -320,7 +330,7 @@ def closure(c: Comparisons) -> NDArray[np.bool_]:
     if c.n_items > CLOSURE_ITEMS:
         raise OptionError(
             f"The closure is a table of all pairs, for at most {CLOSURE_ITEMS:,} "
-            f"items, got {c.n_items:,}. Use compared for single pairs."
+            f"items, got {c.n_items:,}. Choose a method that does not need it."
         )
     return closure_table(levels(c))
 

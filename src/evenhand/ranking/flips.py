@@ -40,12 +40,14 @@ class Coin:
 
     Attributes:
         items: Codes of the two items, in the order they had before.
+        gap: Score of the first minus score of the second.
         p_first: Probability that the first one stays first.
         kept: Whether it did.
         reviewers: Codes of the reviewers whose scores were used for the two.
     """
 
     items: tuple[int, int]
+    gap: float
     p_first: float
     kept: bool
     reviewers: tuple[int, int]
@@ -181,17 +183,17 @@ def toss(
         ...                   np.array([1.0, 4.0]), 2)
         >>> rows = (np.array([0]), np.array([1]))
         >>> toss(reviews, np.array([[0, 1]]), rows, rational(), np.array([0.2]))
-        (Coin(items=(0, 1), p_first=0.125, kept=False, reviewers=(0, 1)),)
+        (Coin(items=(0, 1), gap=-3.0, p_first=0.125, kept=False, reviewers=(0, 1)),)
     """
     ones, others = rows
     with np.errstate(over="ignore"):
         gaps = reviews.scores[ones] - reviews.scores[others]
     p_first = odd(weight, gaps)
     people = np.stack([reviews.reviewers[ones], reviews.reviewers[others]], axis=1)
-    columns = (items, p_first, units < p_first, people)
+    columns = (items, gaps, p_first, units < p_first, people)
     return tuple(
-        Coin((a, b), p, kept, (one, other))
-        for (a, b), p, kept, (one, other) in zip(
+        Coin((a, b), gap, p, kept, (one, other))
+        for (a, b), gap, p, kept, (one, other) in zip(
             *(column.tolist() for column in columns), strict=True
         )
     )

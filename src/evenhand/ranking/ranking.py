@@ -14,11 +14,10 @@ from evenhand._results import Json, Notice
 from evenhand.ab.weights import GapWeight, as_weight
 from evenhand.calibration.mean import mean, mean_order, spread
 from evenhand.designs import RANKING_DESIGNS
-from evenhand.errors import OptionError, RatingsError, counted, listing, unknown
+from evenhand.errors import OptionError, RatingsError, listing, unknown
 from evenhand.posets.comparisons import (
     Comparisons,
     comparisons,
-    components,
     is_ordering,
     require_consistent,
 )
@@ -26,6 +25,7 @@ from evenhand.posets.orderings import topological_order
 from evenhand.posets.sampling import uniform_order
 from evenhand.ranking.flips import SCANS, Coin, flip_neighbours, scan_from
 from evenhand.ranking.mean_rank import MeanRankOrder, by_lot, mean_rank_order
+from evenhand.ranking.notices import flip_notices, group_notices
 from evenhand.ranking.results import Draw, RankedItem, Ranking
 from evenhand.ranking.twins import BYS, PAIRS, By, settle_twins
 from evenhand.ratings import Ratings
@@ -230,7 +230,7 @@ def _flips(task: _Task, start: Start, weight: GapWeight) -> _Answer:
     )
     parameters: dict[str, Json] = {"start": _name(start), **begun.parameters}
     parameters["weight"] = weight.to_dict()
-    notices = _start_notices(begun) + _flip_notices(task, coins)
+    notices = _start_notices(begun) + flip_notices(task.ratings, coins, weight)
     return _Answer(after, parameters, coins, notices)
 
 
@@ -244,7 +244,7 @@ def _flips_uniform(task: _Task, scan: str, weight: GapWeight) -> _Answer:
         scan=scan_from(scan, stream(task.seed, "scan")),
     )
     parameters: dict[str, Json] = {"scan": scan, "weight": weight.to_dict()}
-    return _Answer(after, parameters, coins, _flip_notices(task, coins))
+    return _Answer(after, parameters, coins, flip_notices(task.ratings, coins, weight))
 
 
 def _twins(
@@ -269,7 +269,7 @@ def _twins(
         "by": by,
         "weight": weight.to_dict(),
     }
-    notices = _start_notices(begun) + _flip_notices(task, coins)
+    notices = _start_notices(begun) + flip_notices(task.ratings, coins, weight)
     return _Answer(after, parameters, coins, notices)
 
 
@@ -287,45 +287,6 @@ def _name(start: Start) -> str:
     if isinstance(start, str):
         return start
     return str(getattr(start, "__name__", type(start).__name__))
-
-
-def _flip_notices(task: _Task, coins: tuple[Coin, ...]) -> tuple[Notice, ...]:
-    notices = []
-    ratings = task.ratings
-    rows = np.lexsort((ratings.scores, ratings.reviewer_codes))
-    reviewers, scores = ratings.reviewer_codes[rows], ratings.scores[rows]
-    equal = (np.diff(reviewers) == 0) & (np.diff(scores) == 0)
-    tied = len(np.unique(reviewers[1:][equal]))
-    if tied:
-        notices.append(
-            Notice(
-                "ties_within_reviewers",
-                f"{counted(tied, 'reviewer')} gave equal scores to several items; ties "
-                "within a reviewer void the paper's ranking guarantees.",
-            )
-        )
-    if not coins:
-        notices.append(
-            Notice(
-                "no_free_pairs",
-                "No pair of items was free to be settled by a coin on its scores, so "
-                "the ranking is its start.",
-            )
-        )
-    return tuple(notices)
-
-
-def _group_notices(task: _Task) -> tuple[Notice, ...]:
-    groups = len(np.unique(components(task.graph)))
-    if groups == 1:
-        return ()
-    return (
-        Notice(
-            "separate_groups",
-            f"The comparisons leave {groups} separate groups of items; items of "
-            "different groups cannot be ordered by comparisons.",
-        ),
-    )
 
 
 def _ranking(task: _Task, method: str, answer: _Answer, design: str | None) -> Ranking:
@@ -356,7 +317,7 @@ def _ranking(task: _Task, method: str, answer: _Answer, design: str | None) -> R
         parameters={**answer.parameters, "design": design},
         seed=task.seed,
         data=ratings.summary(),
-        notices=(*ratings.notices, *_group_notices(task), *answer.notices),
+        notices=(*ratings.notices, *group_notices(task.graph), *answer.notices),
         places=None if found is None else found.places,
     )
 
