@@ -37,6 +37,14 @@ COLUMN_HELP = {
 }
 
 
+weight_option = click.option(
+    "--weight",
+    metavar="SPEC",
+    help="How a gap in scores weighs: rational:GAMMA (default rational:1), "
+    "sigmoid:SCALE, linear:RANGE, exponential:SCALE, offset:C:SPEC.",
+)
+
+
 class Known(click.Choice[str]):
     """A choice that suggests the nearest known name."""
 

@@ -33,12 +33,7 @@ NAMES = [method.name for method in methods("compare")]
     show_default=True,
     help="Rule.",
 )
-@click.option(
-    "--weight",
-    metavar="SPEC",
-    help="How a gap in scores weighs: rational:GAMMA (default rational:1), "
-    "sigmoid:SCALE, linear:RANGE, exponential:SCALE, offset:C:SPEC.",
-)
+@_shared.weight_option
 @click.option(
     "--median", type=_shared.Known(["upper", "lower", "middle"]), help="Which median."
 )

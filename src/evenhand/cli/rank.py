@@ -50,12 +50,7 @@ LONG = 1000
     type=_shared.Known(["direct", "closure"]),
     help="Twins by direct comparisons or by all they imply.  [default: closure]",
 )
-@click.option(
-    "--weight",
-    metavar="SPEC",
-    help="How a gap in scores weighs: rational:GAMMA (default rational:1), "
-    "sigmoid:SCALE, linear:RANGE, exponential:SCALE, offset:C:SPEC.",
-)
+@_shared.weight_option
 @click.option(
     "--design",
     type=_shared.Known(["pairs", "balanced"]),
