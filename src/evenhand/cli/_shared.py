@@ -18,6 +18,7 @@ from evenhand.errors import OptionError, printable, unknown
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.progress import Progress, ProgressColumn
 
     from evenhand._results import Notice
     from evenhand.catalogue import Job
@@ -122,16 +123,26 @@ def console(*, stderr: bool = False, width: int | None = None) -> Console:
 
 
 @contextlib.contextmanager
+def progress_on(*columns: ProgressColumn) -> Iterator[Progress]:
+    """Open a progress display on standard error; it shows on a terminal only."""
+    from rich.progress import Progress
+
+    screen = console(stderr=True)
+    quiet = not screen.is_terminal
+    display = Progress(*columns, console=screen, transient=True, disable=quiet)
+    # Some versions of rich print a blank line for a display that is switched off.
+    with contextlib.nullcontext() if quiet else display:
+        yield display
+
+
+@contextlib.contextmanager
 def working(what: str) -> Iterator[None]:
     """Show on a terminal that something is going on, and for how long."""
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    screen = console(stderr=True)
-    with Progress(
-        *columns, console=screen, transient=True, disable=not screen.is_terminal
-    ) as progress:
-        progress.add_task(printable(what), total=None)
+    with progress_on(*columns) as display:
+        display.add_task(printable(what), total=None)
         yield
 
 

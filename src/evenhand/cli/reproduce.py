@@ -71,13 +71,10 @@ def command(
 @contextlib.contextmanager
 def progress_bar() -> Iterator[Progress]:
     """Show on a terminal how far each figure is."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 
-    screen = _shared.console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(
-        *columns, console=screen, transient=True, disable=not screen.is_terminal
-    ) as bar:
+    with _shared.progress_on(*columns) as bar:
         tasks = {}
 
         def tell(name: str, done: int, total: int) -> None:

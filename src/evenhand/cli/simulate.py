@@ -268,18 +268,15 @@ def _cores() -> int:
 @contextlib.contextmanager
 def _progress() -> Iterator[Callable[[int, int, float | None], None]]:
     """Show on a terminal how many trials are done, and the error so far."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
-    screen = _shared.console(stderr=True)
     columns = (
         TextColumn("{task.completed:,.0f} of {task.total:,.0f} trials"),
         BarColumn(),
         TextColumn("{task.description}"),
         TimeRemainingColumn(),
     )
-    with Progress(
-        *columns, console=screen, transient=True, disable=not screen.is_terminal
-    ) as bar:
+    with _shared.progress_on(*columns) as bar:
         task = bar.add_task("error ?", total=1)
 
         def show(done: int, wanted: int, error: float | None) -> None:

@@ -63,21 +63,13 @@ def _bar() -> Iterator[Callable[[int, int, str], None]]:
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
-        Progress,
         TextColumn,
         TimeElapsedColumn,
     )
 
-    screen = _shared.console(stderr=True)
-    with Progress(
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}"),
-        console=screen,
-        transient=True,
-        disable=not screen.is_terminal,
-    ) as progress:
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    words = TextColumn("{task.description}")
+    with _shared.progress_on(*columns, words) as progress:
         task = progress.add_task("", total=None)
 
         def moved(done: int, total: int, name: str) -> None:
