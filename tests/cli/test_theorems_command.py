@@ -9,6 +9,7 @@ from click.testing import CliRunner, Result
 from evenhand.ab._numbers import Floats
 from evenhand.ab.weights import GapWeight
 from evenhand.cli.theorems import command
+from evenhand.errors import OptionError
 from evenhand.lab import theorems
 from evenhand.lab.claims import SEARCH, Claim, Row, Trial
 from evenhand.lab.claims_two import theorem_2
@@ -145,3 +146,9 @@ def test_the_full_search_is_the_default(
 def test_help_ends_with_an_example() -> None:
     lines = run("--help").output.split("Options:")[0].strip().splitlines()
     assert lines[-1].strip() == "evenhand theorems --quick --seed 7"
+
+
+def test_a_path_that_cannot_be_written_is_refused_before_the_work() -> None:
+    result = run("-o", "no such folder/x.json")
+    assert isinstance(result.exception, OptionError)
+    assert "there is no such folder" in str(result.exception)

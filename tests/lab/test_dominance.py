@@ -247,3 +247,8 @@ def test_bad_input_is_refused_in_words() -> None:
         dominates("flips", "uniform", n_items=4, n_reviewers=6)
     with pytest.raises(DesignError, match="got 1 for"):
         dominates("votes", "coin", n_reviewers=3, design="matched")
+
+
+def test_the_best_ordinal_method_is_known_for_exact_recovery_only() -> None:
+    with pytest.raises(OptionError, match="'zero-one' for baseline 'best-ordinal'"):
+        dominates("flips", "best-ordinal", "kendall", n_items=4, n_reviewers=3, rng=1)

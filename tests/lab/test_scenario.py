@@ -253,3 +253,8 @@ def test_a_reviewers_own_spread_scales_all_of_its_noise() -> None:
     found = noise(units, np.array([[0.0], [0.5]]))
     assert found[1].tolist() == (2 * found[0]).tolist()
     assert found[0, 0] == standard_normal(np.array(0.75))
+
+
+def test_sizes_that_do_not_fit_in_memory_are_refused() -> None:
+    with pytest.raises(OptionError, match="must be at most 2,000,000 to fit in memory"):
+        Scenario(job="rank", items=2000)

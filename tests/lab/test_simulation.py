@@ -448,13 +448,58 @@ def test_a_form_without_ties_leaves_the_guarantee() -> None:
         "strictly better than a coin",
         "never worse than a coin",
     ]
-    every = Scenario(job="rank", items=3, values="given:0,1,2", scales="identity")
-    study = simulate(every, ["flips", backwards], levels=[2, 3], trials=50, rng=7)
+    every = Scenario(job="rank", items=4, values="given:0,1,2,3", scales="identity")
+    study = simulate(
+        every,
+        ["flips", backwards],
+        losses="zero-one",
+        levels=[2, 4],
+        trials=50,
+        rng=7,
+    )
     assert [row.certificate for row in study.rows] == ["void", "none", "kept", "none"]
-    assert {notice.code for notice in study.notices} == {
-        "ties_within_reviewers",
-        "no_theorem",
-    }
+    assert {notice.code for notice in study.notices} == {"ties_within_reviewers"}
+    small = Scenario(job="rank", items=3, values="given:0,1,2", scales="identity")
+    study = simulate(small, "flips", trials=50, rng=7)
+    assert {notice.code for notice in study.notices} == {"no_theorem"}
+
+
+@pytest.mark.parametrize(
+    ("method", "loss", "changes", "certificate"),
+    [
+        ("flips", "zero-one", {}, "kept"),
+        ("flips", "kendall", {}, "none"),
+        ("flips", "zero-one", {"noise": "normal:0.0001"}, "none"),
+        ("flips", "zero-one", {"truth": "arbitrary"}, "none"),
+        ("flips-uniform", "zero-one", {"truth": "arbitrary"}, "kept"),
+        ("flips-uniform:paper", "zero-one", {}, "none"),
+        ("twins", "kendall", {}, "kept"),
+        ("twins", "zero-one", {}, "none"),
+        ("topological", "zero-one", {}, "none"),
+        ("flips", "zero-one", {"reviewers": 1}, "none"),
+    ],
+)
+def test_a_guarantee_is_kept_for_its_own_loss_truth_and_noise_only(
+    method: str, loss: str, changes: dict[str, str | int], certificate: str
+) -> None:
+    plain = {"job": "rank", "items": 4, "reviewers": 3, "scales": "identity"}
+    scenario = Scenario.from_options(**{**plain, "values": "given:0,1,2,3", **changes})
+    rows = simulate(scenario, method, losses=loss, levels=[2**20], trials=8, rng=7).rows
+    assert [row.certificate for row in rows] == [certificate]
+
+
+def test_one_reviewer_is_a_coin_and_says_so() -> None:
+    alone = Scenario(reviewers=1, values="given:0,1", scales="identity")
+    row = simulate(alone, "votes", levels=[2], trials=50, rng=7).rows[0]
+    assert row.risk == 0.5
+    assert row.certificate == "never worse than a coin"
+
+
+@pytest.mark.parametrize("noise", ["normal:1e308", "discrete:1e308,-1e308"])
+def test_scores_beyond_floats_are_refused_without_a_warning(noise: str) -> None:
+    huge = Scenario(noise=noise, values="uniform:0:1e308")
+    with pytest.raises(OptionError, match="scores must be finite"):
+        simulate(huge, "votes", trials=64, rng=7)
 
 
 def test_plain_rows_have_the_documented_fields() -> None:

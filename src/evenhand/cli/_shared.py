@@ -155,6 +155,19 @@ def rendered(*parts: RenderableType) -> str:
     return capture.get()
 
 
+def check_output(output: str | None) -> None:
+    """Refuse a path that cannot be written before a long run, not after it."""
+    if output is None or output == "-":
+        return
+    if not Path(output).name or Path(output).is_dir():
+        raise OptionError(f"output must be the path of a file, got {output!r}.")
+    if not Path(output).parent.is_dir():
+        raise OptionError(
+            f"output must be a path that can be written, got {output!r}: there is no "
+            "such folder."
+        )
+
+
 def deliver(text: str, output: str | None) -> None:
     """Print a result, or write it to a file whole or not at all."""
     if not text.endswith("\n"):

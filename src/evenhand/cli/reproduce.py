@@ -44,8 +44,8 @@ def command(
     """Reproduce the paper's figures: fig1, fig2, fig3 or all.
 
     Numbers are exact wherever they can be, with simulated ones beside them, in runs as
-    large as the paper's. Beside its curves stand fair coins on the same pairs, the best
-    order that comparisons alone allow, the true maximum and the Pareto frontier.
+    large as the paper's. Beside its curves stand fair coins on the same pairs, the
+    order by posterior mean rank, the true maximum and the Pareto frontier.
 
     \b
     Example:

@@ -166,6 +166,7 @@ def command(scenario: str | None, **options: Unpack[Options]) -> None:
     if options["chart"] is not None:
         # Refused before the work, not after it.
         require_picture(Path(options["chart"]))
+    _shared.check_output(options["output"])
     if options["export"] is not None:
         export(case, seed, options["export"])
     baseline = options["baseline"] or BASELINES[case.job]
@@ -217,6 +218,8 @@ def export(scenario: Scenario, seed: int, path: str) -> None:
     """Write the ratings of the first trial, and the true values beside them."""
     from evenhand.lab.simulation import draw_ratings
 
+    if not Path(path).name:
+        raise OptionError(f"export must be the path of a file, got {path!r}.")
     ratings, truth = draw_ratings(scenario, rng=seed)
     columns = ("reviewer", "item", "score")
     rows = [[row[name] for name in columns] for row in ratings.rows()]

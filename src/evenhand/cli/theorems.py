@@ -46,6 +46,7 @@ def command(
     """
     from evenhand.lab import theorems
 
+    _shared.check_output(output)
     with _bar() as progress:
         found = theorems.check_theorems(quick=quick, progress=progress, rng=seed)
     if as_json:

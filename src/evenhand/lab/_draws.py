@@ -74,11 +74,13 @@ def draw_block(scenario: Scenario, seed: int, number: int, trials: int) -> Block
     def source(purpose: str) -> Stream:
         return stream(seed, f"simulate block {number} {purpose}")
 
-    values = _values(scenario, trials, source("values"))
-    potential = _potential(scenario, values, source("scales"))
-    assigned = _assigned(scenario, trials, source("design"))
-    noise = _noise(scenario, assigned.shape, source("noise"), source("spread"))
-    scores = _finite(np.take_along_axis(potential, assigned, axis=-1) + noise)
+    # Infinite scores are refused in words below.
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = _values(scenario, trials, source("values"))
+        potential = _potential(scenario, values, source("scales"))
+        assigned = _assigned(scenario, trials, source("design"))
+        noise = _noise(scenario, assigned.shape, source("noise"), source("spread"))
+        scores = _finite(np.take_along_axis(potential, assigned, axis=-1) + noise)
     # A reviewer of one item has one noise, whichever of the two it is.
     seen = potential + noise if scenario.job == "compare" else scores
     if scenario.levels:

@@ -247,7 +247,8 @@ def theorem_8_given(trial: Trial) -> Row:
     found = []
     holds = True
     method = trial.on_trial.flips_from_uniform("parity")
-    for m in range(2, trial.pick(3, 5) + 1):
+    most = trial.pick(3, 5)
+    for m in range(2, most + 1):
         for pairs in itertools.combinations(itertools.combinations(range(4), 2), m):
             contest = _contest(method, uniform, "zero-one", world(4, None, pairs))
             margin, table = worst(
@@ -268,10 +269,10 @@ def theorem_8_given(trial: Trial) -> Row:
     margin, text = min(found)
     return Row(
         "Theorem 8, given the comparisons",
-        "With the parity scan, given every set of comparisons of 4 items, flips from a "
-        "uniform ordering find the true ranking more often than it does if the true "
-        "ranking has free neighbours with scores, and as often otherwise; the margin "
-        "is the smallest of the former.",
+        f"With the parity scan, given every set of 2 to {most} comparisons of 4 items, "
+        "flips from a uniform ordering find the true ranking more often than it does "
+        "if the true ranking has free neighbours with scores, and as often otherwise; "
+        "the margin is the smallest of the former.",
         SEARCH,
         margin,
         holds,

@@ -1,7 +1,7 @@
 """The numbers of the paper's figures, exact wherever they can be.
 
 Beside the paper's curves stands what it leaves out: fair coins on the same pairs, the
-best order that comparisons alone allow, the true maximum, the Pareto frontier.
+order by posterior mean rank, the true maximum, the Pareto frontier.
 """
 
 from __future__ import annotations

@@ -213,6 +213,11 @@ def dominates(
         raise OptionError(f"budget must be an integer of at least 1, got {budget!r}.")
     seed = seed_from(rng)
     penalty = worlds.loss_named(loss)
+    if baseline == "best-ordinal" and loss != "zero-one":
+        raise OptionError(
+            f"loss must be 'zero-one' for baseline 'best-ordinal', got {loss!r}. Which "
+            "ordinal method is best is known for that loss only; name a method."
+        )
     chosen = as_weight(weight)
     worlds.exact_first(chosen)
     if n_items == TWO:

@@ -106,6 +106,10 @@ def refute(rule: FixedRule, *, scores: Sequence[Score] = SCORES) -> Refutation:
         >>> refute(lambda assignment, y1, y2: 1 if y1 < y2 else 2).probability
         Fraction(0, 1)
     """
+    if not callable(rule):
+        raise OptionError(
+            f"rule must be a function of (assignment, y1, y2), got {rule!r:.80}."
+        )
     levels = tuple(scores)
     if len(levels) < len(SCORES) or any(
         not one < other for one, other in itertools.pairwise(levels)

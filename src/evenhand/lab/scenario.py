@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from evenhand._results import Json
 
 JOBS = ("compare", "rank")
+# A block of 64 trials takes a gigabyte then.
+MOST_SCORES = 2_000_000
 DESIGNS: Final = {"compare": AB_DESIGNS, "rank": (*RANKING_DESIGNS, "everything")}
 COUNTS = ("items", "reviewers", "per_reviewer", "panels")
 TRUTHS = ("uniform", "arbitrary")
@@ -105,6 +107,7 @@ class Scenario:
             object.__setattr__(self, name, value)
         _known("design", self.design, DESIGNS[self.job])
         _check_sizes(self)
+        _check_memory(self)
         _check_design(self)
         _check_order(self)
         law = value_law(self.values, self.items)
@@ -282,6 +285,14 @@ def _check_design(scenario: Scenario) -> None:
             f"reviewers must be fewer than {most}, the number of pairs of "
             f"{scenario.items} items, for design 'pairs', got {m}. With every pair "
             "compared no theorem applies; 'balanced' may repeat a pair."
+        )
+
+
+def _check_memory(scenario: Scenario) -> None:
+    if scenario.items * scenario.reviewers > MOST_SCORES:
+        raise OptionError(
+            f"items times reviewers must be at most {MOST_SCORES:,} to fit in memory, "
+            f"got {scenario.items} times {scenario.reviewers}."
         )
 
 

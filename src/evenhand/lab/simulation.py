@@ -27,7 +27,7 @@ from evenhand.lab.scenario import Scenario
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from evenhand.lab._many_items import OwnRanking
     from evenhand.lab._two_items import OwnRule
@@ -37,7 +37,13 @@ if TYPE_CHECKING:
 Progress: TypeAlias = Callable[[int, int, float | None], None]
 LOSSES = {"compare": "zero-one", "rank": "kendall"}
 NEVER_WORSE = ("sign", "mean", "median", "trimmed", "votes")
-GUARANTEED = ("topological", "uniform", "flips", "flips-uniform", "twins")
+# Theorems 5, 8 and 7: which losses, and which true rankings. Theorem 8 with the parity
+# scan, which is the one without options.
+GUARANTEED: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "flips": (("zero-one",), ("uniform",)),
+    "flips-uniform": (("zero-one",), ("uniform", "arbitrary")),
+    "twins": (("kendall", "footrule"), ("uniform",)),
+}
 # A requested error is looked for after so many blocks each time.
 CHECKED = 16
 
@@ -217,20 +223,24 @@ def _rows(task: Task, tally: Tally, *, improving: bool) -> list[Row]:
                 trials=tally.trials,
                 levels=task.scenario.levels or None,
                 ties=ties,
-                certificate=_certificate(task.scenario.job, method, ties),
+                certificate=_certificate(task.scenario, method, loss, ties),
             )
             rows.append(row)
     return rows
 
 
-def _certificate(job: str, method: Tried, ties: float) -> str:
-    """Say what ties within reviewers leave of a method's guarantee."""
-    name = _name(method).partition(":")[0] if isinstance(method, str) else ""
-    if job == "compare":
-        if name == "votes" and ties == 0:
+def _certificate(scenario: Scenario, method: Tried, loss: str, ties: float) -> str:
+    """Say what the scenario, and ties within reviewers, leave of a guarantee."""
+    name, _, options = (method if isinstance(method, str) else "").partition(":")
+    if scenario.job == "compare":
+        if name == "votes" and ties == 0 and scenario.reviewers > 1:
             return "strictly better than a coin"
         return "never worse than a coin" if name in NEVER_WORSE else "none"
-    if name not in GUARANTEED:
+    losses, truths = GUARANTEED.get(name, ((), ()))
+    # Comparisons made from noisy scores are no comparisons of values.
+    if loss not in losses or scenario.truth not in truths or scenario.noise != "none":
+        return "none"
+    if scenario.reviewers == 1 or (options and name == "flips-uniform"):
         return "none"
     return "void" if ties else "kept"
 
