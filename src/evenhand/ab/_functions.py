@@ -43,12 +43,14 @@ def on_floats(function: Callable[..., object], points: Floats, what: str) -> Flo
         array([1., 2.])
     """
     with np.errstate(all="ignore"):
-        try:
-            values = np.asarray(function(points), dtype=np.float64)
-        except (TypeError, ValueError):
-            values = np.empty(0)
-        if values.shape == points.shape:
-            return values
+        # A function of one number may take an array of one, with a warning.
+        if points.size > 1:
+            try:
+                values = np.asarray(function(points), dtype=np.float64)
+            except (TypeError, ValueError):
+                values = np.empty(0)
+            if values.shape == points.shape:
+                return values
         answers = [function(point) for point in points.reshape(-1).tolist()]
     try:
         numbers = [float(answer) for answer in answers]  # type: ignore[arg-type]  # tried
