@@ -116,7 +116,7 @@ def test_levels_are_studied() -> None:
 def test_what_no_theorem_covers_is_said() -> None:
     result = run("--job", "rank", "--items", "3", "--trials", "64")
     assert result.exit_code == 0
-    assert "Note (no_theorem): With 3 items and 1 reviewers no theorem" in result.stderr
+    assert "Note (no_theorem): With 3 items and 1 reviewer no theorem" in result.stderr
 
 
 def test_drawn_ratings_are_exported_with_the_truth_beside_them(tmp_path: Path) -> None:

@@ -652,3 +652,11 @@ def test_rankings_that_cannot_be_tried_are_refused(
 def test_scales_that_do_not_increase_are_refused() -> None:
     with pytest.raises(OptionError, match="increasing on the values used"):
         simulate(Scenario(scales=lambda _, x: -x), "mean", rng=7)
+
+
+def test_an_error_that_was_not_reached_is_said() -> None:
+    few = simulate(Scenario(), "votes", trials=100, error=0.001, rng=7)
+    assert [notice.code for notice in few.notices] == ["error_not_reached"]
+    assert "in 100 trials" in few.notices[0].message
+    met = simulate(Scenario(), "votes", trials=100, error=50, rng=7)
+    assert met.notices == ()

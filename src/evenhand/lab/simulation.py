@@ -19,7 +19,7 @@ from evenhand._labels import shown
 from evenhand._randomness import RNGLike, seed_from
 from evenhand._results import Json, Label, Notice
 from evenhand.ab.weights import as_weight
-from evenhand.errors import OptionError
+from evenhand.errors import OptionError, counted
 from evenhand.lab._blocks import Tally, Task, Weight, run_blocks
 from evenhand.lab._draws import draw_block, score_range
 from evenhand.lab.results import Row, Simulation
@@ -110,10 +110,11 @@ def simulate(
     limit = _as_error(error)
     plans = [replace(scenario, levels=_whole("levels", k, 2)) for k in levels]
     rows: list[Row] = []
+    short = 0.0
     for done, plan in enumerate(plans or [scenario]):
         this = replace(task, scenario=plan)
         begun, wanted = done * task.trials, max(1, len(plans)) * task.trials
-        tally = None
+        tally, worst = None, 0.0
         with contextlib.closing(
             run_blocks(this, workers=workers, batch=batch)
         ) as blocks:
@@ -124,12 +125,14 @@ def simulate(
                     break
         if tally is not None:
             rows += _rows(this, tally, improving=baselined)
+        if limit is not None and worst > limit:
+            short = max(short, worst)
     return Simulation(
         tuple(rows),
         max(row.trials for row in rows),
         _parameters(task, levels, error, baselined=baselined),
         task.seed,
-        _notices(scenario, rows),
+        (*_notices(scenario, rows), *_short_notices(short, trials)),
     )
 
 
@@ -276,9 +279,10 @@ def _notices(scenario: Scenario, rows: Sequence[Row]) -> tuple[Notice, ...]:
         notices.append(
             Notice(
                 "no_theorem",
-                f"With {scenario.items} items and {scenario.reviewers} reviewers no "
-                "theorem of the paper applies: it takes more than 2 items, more than 1 "
-                "reviewer and fewer reviewers than pairs of items.",
+                f"With {counted(scenario.items, 'item')} and "
+                f"{counted(scenario.reviewers, 'reviewer')} no theorem of the paper "
+                "applies: it takes more than 2 items, more than 1 reviewer and fewer "
+                "reviewers than pairs of items.",
             )
         )
     share = max(row.ties for row in rows)
@@ -296,6 +300,16 @@ def _notices(scenario: Scenario, rows: Sequence[Row]) -> tuple[Notice, ...]:
             )
         )
     return tuple(notices)
+
+
+def _short_notices(short: float, trials: int) -> tuple[Notice, ...]:
+    if not short:
+        return ()
+    text = (
+        f"The error asked for was not reached in {trials:,} trials; the largest is "
+        f"{short:.2g}."
+    )
+    return (Notice("error_not_reached", text),)
 
 
 def _whole(name: str, value: int, least: int) -> int:
