@@ -1,5 +1,6 @@
 """The public names are a contract."""
 
+import inspect
 import subprocess
 import sys
 
@@ -88,3 +89,25 @@ def test_nothing_needs_the_development_packages() -> None:
     )
     result = run(code)
     assert result.stdout.strip() == "clean", result.stderr
+
+
+def test_every_public_function_has_an_example() -> None:
+    modules = [evenhand.weights, evenhand.losses, evenhand.designs]
+    rooms = [evenhand, evenhand.posets, evenhand.lab]
+    functions = [
+        value
+        for room in (*modules, *rooms)
+        for name, value in (
+            [(name, getattr(room, name)) for name in room.__all__]
+            if room in rooms
+            else vars(room).items()
+        )
+        if inspect.isfunction(value) and not name.startswith("_")
+    ]
+    own = [value for value in functions if value.__module__.startswith("evenhand")]
+    public = [value for value in own if "._" not in value.__module__]
+    assert len(public) > 40
+    lacking = [
+        value.__qualname__ for value in public if ">>>" not in (value.__doc__ or "")
+    ]
+    assert lacking == []
