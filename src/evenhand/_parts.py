@@ -96,21 +96,23 @@ def missing_notices(parts: Parts, noun: str, extra: pl.Series | None) -> list[No
     more = f" and {len(rows) - PLACES} more" if len(rows) > PLACES else ""
     lost_rows = f"{counted(len(rows), 'row')} without a {noun} left out"
     notices = [Notice(f"missing_{noun}s", f"{lost_rows}: {', '.join(places)}{more}.")]
+    lost = unrated(parts, extra)
+    if lost:
+        text = f"Items without any {noun} are not in the result: {listing(lost)}."
+        notices.append(Notice("unrated_items", text))
+    return notices
+
+
+def unrated(parts: Parts, extra: pl.Series | None) -> Labels:
+    """Return the items of which every row lacks a value, unless named in `extra`."""
+    items, item_codes = code_labels(parts.items)
     present = set() if extra is None else set(extra.cast(pl.String).to_list())
     rated = set(item_codes[~parts.missing].tolist())
-    lost = [
+    return tuple(
         item
         for code, item in enumerate(items)
         if code not in rated and str(item) not in present
-    ]
-    if lost:
-        notices.append(
-            Notice(
-                "unrated_items",
-                f"Items without any {noun} are not in the result: {listing(lost)}.",
-            )
-        )
-    return notices
+    )
 
 
 def alike_notices(what: str, labels: Labels) -> list[Notice]:

@@ -30,6 +30,7 @@ from evenhand._parts import (
     missing_notices,
     one_type,
     rating_parts,
+    unrated,
 )
 from evenhand.errors import RatingsError, counted, unknown
 
@@ -66,6 +67,7 @@ class Ratings:
         preference: A number for each rating that is higher for a better-liked item of
             the same reviewer. Only its order within one reviewer has a meaning.
         pair_codes: Pair of each rating, or None.
+        unrated_labels: Items that were named, but without any score; left out.
         notices: What was left out while reading, and why.
 
     Raises:
@@ -91,12 +93,14 @@ class Ratings:
         "preference",
         "reviewer_codes",
         "reviewer_labels",
+        "unrated_labels",
     )
 
     kind: Kind
     reviewer_labels: Labels
     item_labels: Labels
     pair_labels: Labels
+    unrated_labels: Labels
     reviewer_codes: Codes
     item_codes: Codes
     preference: Scores
@@ -395,6 +399,7 @@ class Ratings:
         *,
         missing_allowed: bool,
     ) -> None:
+        self.unrated_labels = ()
         extra = None
         if all_items is not None:
             extra = label_series(all_items, "item", Source())
@@ -409,6 +414,7 @@ class Ratings:
                 row = int(np.flatnonzero(parts.missing)[0])
                 raise source.at(row, f"{names.score} must be a number, got None")
             notices = missing_notices(parts, names.kind[:-1], extra)
+            self.unrated_labels = unrated(parts, extra)
             parts = parts.at(kept)
         if len(kept) == 0:
             raise source.whole(

@@ -543,7 +543,7 @@ class TestRefusals:
         with pytest.raises(OptionError, match=r"two different items, got \('x', 'x'\)"):
             compare(three, items=("x", "x"), rng=1)
         single = Ratings([1, 2], ["x", "x"], [1, 2])
-        with pytest.raises(RatingsError, match=r"got 1: 'x'\. Name the other"):
+        with pytest.raises(RatingsError, match=r"got 1: 'x'\. There is nothing"):
             compare(single, rng=1)
         with pytest.raises(RatingsError, match=r"second must be left out when first"):
             compare(three, [1, 2], rng=1)

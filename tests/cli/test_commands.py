@@ -326,3 +326,24 @@ def test_a_screen_without_a_character_gets_an_escape() -> None:
     )
     assert result.returncode == 0
     assert "e\\u0301" in result.stdout
+
+
+@pytest.mark.parametrize("words", [(), ("--items", "10", "9")])
+def test_an_item_of_which_no_row_has_a_score_is_an_empty_side(
+    words: tuple[str, ...],
+) -> None:
+    text = "reviewer,item,score\na,10,\nb,9,2\n"
+    result = run("compare", "-", *words, "--seed", "1", "--json", given=text)
+    told = json.loads(result.stdout)
+    assert told["items"] == ([10, 9] if words else [9, 10])
+    assert told["p_first"] == 0.5
+    codes = [warning["code"] for warning in told["warnings"]]
+    assert codes == ["missing_scores", "one_side_empty"]
+    typo = run("compare", "-", "--items", "11", "9", given=text)
+    assert "unknown item '11'" in refused(typo)
+
+
+def test_integer_items_are_compared_in_their_own_order() -> None:
+    text = "reviewer,item,score\na,10,1\nb,9,2\n"
+    result = run("compare", "-", "--seed", "1", "--json", given=text)
+    assert json.loads(result.stdout)["items"] == [9, 10]

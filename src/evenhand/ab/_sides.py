@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Pairing = Literal["given", "random", "pairs"]
 Both = Literal["drop", "decide"]
 TWO = 2
+UNRATED = -1
 PAIRED = ("sign", "votes")
 
 
@@ -100,15 +101,21 @@ def sides_from_ratings(
         >>> sides_from_ratings(ratings, None, "votes", None).first.tolist()
         [3.0, 4.0]
     """
-    codes = _item_codes(ratings, items)
-    labels = (ratings.item_labels[codes[0]], ratings.item_labels[codes[1]])
-    rows = [np.flatnonzero(ratings.item_codes == code) for code in codes]
+    one_item, other = _chosen(ratings, items)
+    labels = (one_item[0], other[0])
+    rows = [np.flatnonzero(ratings.item_codes == code) for _, code in (one_item, other)]
     if len(rows[0]) + len(rows[1]) == 0:
         raise RatingsError(
             f"There is no score of {labels[0]!r} or {labels[1]!r}. Choose items that "
             "were scored."
         )
-    notices = list(ratings.notices)
+    # An item without a score is in this result after all, on an empty side.
+    beside = set(ratings.unrated_labels) <= set(labels)
+    notices = [
+        notice
+        for notice in ratings.notices
+        if not (beside and notice.code == "unrated_items")
+    ]
     verdict = None
     if method != "coin":
         reviewers = [ratings.reviewer_codes[side] for side in rows]
@@ -130,22 +137,34 @@ def sides_from_ratings(
     return Sides(labels, one, two, pairing, ratings.summary(), found, verdict)
 
 
-def _item_codes(ratings: Ratings, items: Sequence[Label] | None) -> tuple[int, int]:
+def _chosen(ratings: Ratings, items: Sequence[Label] | None) -> list[tuple[Label, int]]:
+    """Return the two items and their codes; an item without a score has code -1."""
+    unrated = {str(label): label for label in ratings.unrated_labels}
     if items is not None:
-        first, second = (ratings.item_code(label) for label in _two(items))
-        if first == second:
+        found = []
+        for label in _two(items):
+            if str(label) in unrated:
+                found.append((unrated[str(label)], UNRATED))
+                continue
+            code = ratings.item_code(label)
+            found.append((ratings.item_labels[code], code))
+        if found[0][0] == found[1][0]:
             raise OptionError(f"items must be two different items, got {items!r}.")
-        return first, second
-    if ratings.n_items == TWO:
-        return 0, 1
+        return found
+    everything = [(label, code) for code, label in enumerate(ratings.item_labels)]
+    everything += [(label, UNRATED) for label in unrated.values()]
+    if len(everything) == TWO:
+        # Labels sort as in Ratings: integers by size, all else as text.
+        whole = all(isinstance(label, int) for label, _ in everything)
+        return sorted(everything, key=lambda item: item[0] if whole else str(item[0]))
     advice = (
         "Choose two with items=(a, b) or --items A B."
-        if ratings.n_items > TWO
-        else "Name the other with all_items if it has no rating."
+        if len(everything) > TWO
+        else "There is nothing to compare it with."
     )
     raise RatingsError(
-        f"ratings must be of two items to compare them, got {ratings.n_items}: "
-        f"{listing(ratings.item_labels)}. {advice}"
+        f"ratings must be of two items to compare them, got {len(everything)}: "
+        f"{listing(label for label, _ in everything)}. {advice}"
     )
 
 

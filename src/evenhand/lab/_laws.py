@@ -108,7 +108,7 @@ def standard_normal(units: Floats) -> Floats:
         array([-8.292,  0.   ])
     """
     # Imported here because few scenarios need it.
-    from scipy.special import ndtri  # noqa: PLC0415
+    from scipy.special import ndtri  # noqa: PLC0415 - slow to load
 
     return np.asarray(ndtri(np.maximum(units, HALF_STEP)), dtype=np.float64)
 

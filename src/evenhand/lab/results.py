@@ -130,7 +130,7 @@ class Simulation:
             30
         """
         # Imported here because few simulations are drawn.
-        from evenhand.lab._pictures import simulation_chart  # noqa: PLC0415
+        from evenhand.lab._pictures import simulation_chart  # noqa: PLC0415 - loads altair
 
         return simulation_chart(self)
 

@@ -240,8 +240,8 @@ def _consistent(c: Comparisons) -> bool:
 def _strong_groups(c: Comparisons) -> Codes:
     """Label the items that are above and below one another; -1 for all others."""
     # Imported here because only contradictory data needs it.
-    from scipy.sparse import coo_array  # noqa: PLC0415
-    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
+    from scipy.sparse import coo_array  # noqa: PLC0415 - slow to load
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415 - slow to load
 
     n_levels = len(c.level_reviewer)
     gates = c.n_items + np.repeat(np.arange(n_levels), np.diff(c.level_start))
