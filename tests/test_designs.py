@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from evenhand import designs
+from evenhand._balancing import laws
 from evenhand.errors import DesignError
 
 Bundles = tuple[tuple[int, ...], ...]
 FALSE_ALARM = 1e-6
 DRAWS = 3000
+DEALT = [[2, 3, 4], [0, 1, 2], [0, 1, 4], [0, 2, 3]]
 
 
 def as_key(assignment: NDArray[np.int64]) -> tuple[object, ...]:
@@ -116,6 +118,71 @@ def test_balanced_is_not_uniform_when_it_says_so() -> None:
     assert twice == Fraction(1, 3)
 
 
+def fillings(
+    sizes: tuple[int, int, int | None, int | None], conflicts: list[tuple[int, int]]
+) -> set[Bundles]:
+    """List all assignments that keep to loads and conflicts, one by one."""
+    n_items, n_reviewers, per_reviewer, per_item = sizes
+    rows = [
+        row
+        for size in range(n_items + 1)
+        for row in itertools.combinations(range(n_items), size)
+    ]
+    found = set()
+    for bundles in itertools.product(rows, repeat=n_reviewers):
+        taken = [len(row) for row in bundles]
+        given_to = loads(bundles, n_items)
+        met = {(who, item) for who, row in enumerate(bundles) for item in row}
+        if (
+            not met & set(conflicts)
+            and (per_reviewer is None or set(taken) == {per_reviewer})
+            and (per_item is None or set(given_to) == {per_item})
+            and max(taken) - min(taken) <= 1
+            and max(given_to) - min(given_to) <= 1
+        ):
+            found.add(bundles)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("sizes", "conflicts"),
+    [
+        ((3, 3, 2, 2), [(0, 0)]),
+        ((4, 3, 2, None), [(0, 0), (1, 2)]),
+        ((3, 4, None, 2), [(0, 0), (3, 2)]),
+        ((4, 4, 1, 1), [(0, 0), (1, 1), (2, 2), (3, 3)]),
+        ((4, 4, 2, 2), []),
+        ((4, 3, None, 1), [(2, 1)]),
+        ((2, 4, None, 3), []),
+        ((1, 1, 1, 1), []),
+    ],
+)
+def test_balanced_is_uniform_over_all_that_keeps_to_loads_and_conflicts(
+    sizes: tuple[int, int, int | None, int | None], conflicts: list[tuple[int, int]]
+) -> None:
+    n_items, n_reviewers, per_reviewer, per_item = sizes
+    law = designs.enumerate_balanced(
+        n_items, n_reviewers, per_reviewer, per_item=per_item, conflicts=conflicts
+    )
+    feasible = fillings(sizes, conflicts)
+    assert law == dict.fromkeys(feasible, Fraction(1, len(feasible)))
+    assert designs.balanced_is_uniform(
+        n_items, n_reviewers, per_reviewer, per_item=per_item, conflicts=conflicts
+    )
+
+
+def test_per_item_alone_pads_the_shorter_rows() -> None:
+    drawn = designs.balanced(4, 3, per_item=1, rng=7)
+    assert drawn.shape == (3, 2)
+    assert sorted(drawn.ravel().tolist()) == [-1, -1, 0, 1, 2, 3]
+    assert drawn[:, 0].min() >= 0
+
+
+def test_options_leave_the_dealt_assignments_as_they_were() -> None:
+    # Drawn before balanced knew of conflicts.
+    assert designs.balanced(5, 4, 3, rng=7).tolist() == DEALT
+
+
 @given(st.data())
 def test_balanced_loads_differ_by_at_most_one_and_no_item_repeats(
     data: st.DataObject,
@@ -148,6 +215,10 @@ DRAWN = [
     (
         lambda seed: designs.balanced(3, 2, 2, rng=seed),
         designs.enumerate_balanced(3, 2, 2),
+    ),
+    (
+        lambda seed: designs.balanced(4, 3, 2, conflicts=[(0, 0), (1, 2)], rng=seed),
+        designs.enumerate_balanced(4, 3, 2, conflicts=[(0, 0), (1, 2)]),
     ),
 ]
 
@@ -219,6 +290,15 @@ def test_as_many_reviewers_as_pairs_see_every_pair() -> None:
         (lambda: designs.matched([]), r"pairs must name a group"),
         (lambda: designs.panels([]), r"panel must name a group"),
         (lambda: designs.enumerate_pairs(3, 4), r"at most 3"),
+        (lambda: designs.balanced(3, 3), r"per_reviewer or per_item must be given"),
+        (
+            lambda: designs.balanced(2, 2, 1, conflicts=[(0, 0), (0, 1)]),
+            r"reviewer 0 must get 1 item, got only 0 without a conflict",
+        ),
+        (
+            lambda: designs.balanced(2, 2, 1, conflicts=[(0, 2)]),
+            r"conflicts must hold .* got \(0, 2\)",
+        ),
     ],
 )
 def test_refuses_a_design_that_cannot_be_drawn(
@@ -226,6 +306,20 @@ def test_refuses_a_design_that_cannot_be_drawn(
 ) -> None:
     with pytest.raises(DesignError, match=words):
         draw()
+
+
+def test_too_many_assignments_to_count_are_walked_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(laws, "BUDGET", 0)
+    laws.tables.cache_clear()
+    drawn = [designs.balanced(5, 4, 2, conflicts=[], rng=seed) for seed in (1, 1, 2)]
+    assert np.array_equal(drawn[0], drawn[1])
+    assert sorted(np.bincount(drawn[2].ravel()).tolist()) == [1, 1, 2, 2, 2]
+    assert not designs.balanced_is_uniform(5, 4, 2, conflicts=[])
+    with pytest.raises(DesignError, match="small enough to count all assignments"):
+        designs.enumerate_balanced(5, 4, 2, conflicts=[])
+    laws.tables.cache_clear()
 
 
 @pytest.mark.parametrize("labels", [5, [["a"], ["a"]]])

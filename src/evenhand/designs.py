@@ -12,24 +12,24 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand._balancing.grids import Bundles, Frame
+from evenhand._balancing.laws import deal, tables, walk
 from evenhand._outcomes import HALF, Chance, outcomes
 from evenhand._randomness import RNGLike, Stream, below, seed_from, stream
 from evenhand.errors import DesignError
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
     Assignment = NDArray[np.int64]
 
 Sides = tuple[int, ...]
-Bundles = tuple[tuple[int, ...], ...]
-Card = TypeVar("Card")
 
 AB_DESIGNS = ("halves", "coins", "matched", "panels")
 RANKING_DESIGNS = ("pairs", "balanced")
@@ -197,51 +197,121 @@ def enumerate_pairs(n_items: int, n_reviewers: int) -> dict[Bundles, Fraction]:
 
 
 def balanced(
-    n_items: int, n_reviewers: int, per_reviewer: int, *, rng: RNGLike = None
+    n_items: int,
+    n_reviewers: int,
+    per_reviewer: int | None = None,
+    *,
+    per_item: int | None = None,
+    conflicts: Iterable[tuple[int, int]] | None = None,
+    rng: RNGLike = None,
 ) -> Assignment:
     """Give each reviewer the same number of items, and each item the same load.
 
-    Loads of two items differ by at most one, and no reviewer gets an item twice. The
-    items are dealt like cards: bundle after bundle from a shuffled deck, a fresh deck
-    when one is used up, its first cards drawn among those that the bundle begun does
-    not hold yet; then the bundles go to the reviewers in a random order.
+    With per_reviewer alone, loads of two items differ by at most one; with per_item
+    alone, those of two reviewers do. No reviewer gets an item twice.
 
-    The law is unchanged when reviewers or items change names, which is what the
-    guarantees ask for. It is not uniform over all balanced assignments: for instance,
-    repeated bundles are somewhat more frequent than they would be under that law.
+    With per_reviewer and nothing else, items are dealt like cards: bundle after bundle
+    from a shuffled deck, a fresh deck when one is used up, its first cards drawn among
+    those that the bundle begun does not hold yet; then the bundles go to the reviewers
+    in a random order. The law is unchanged when reviewers or items change names, which
+    is what the guarantees ask for. It is not uniform over all balanced assignments: for
+    instance, repeated bundles are somewhat more frequent than they would be under that
+    law.
+
+    With per_item or conflicts, even none, every feasible assignment is equally likely
+    where they can be counted, and nearly so elsewhere: see `balanced_is_uniform`.
 
     Args:
         n_items: Number of items, at least 1.
         n_reviewers: Number of reviewers, at least 1.
         per_reviewer: Number of items for each reviewer, at most n_items.
+        per_item: Number of reviewers for each item, at most n_reviewers.
+        conflicts: Reviewer and item of each conflict of interest, never assigned.
         rng: Seed, generator or None.
 
     Returns:
-        The items of each reviewer, shape (n_reviewers, per_reviewer).
+        The items of each reviewer, shape (n_reviewers, largest number of items). Where
+        per_item alone leaves a reviewer one item less, the row ends in -1.
 
     Raises:
-        DesignError: If a reviewer would get more items than there are.
+        DesignError: If there is no such assignment; the message names a constraint that
+            cannot be met.
 
     Examples:
         >>> dealt = balanced(5, 4, 3, rng=7)
         >>> dealt.shape, sorted(np.bincount(dealt.ravel()).tolist())
         ((4, 3), [2, 2, 2, 3, 3])
+        >>> conflicts = [(0, 0), (1, 1), (2, 2)]
+        >>> balanced(3, 3, 2, per_item=2, conflicts=conflicts, rng=7).tolist()
+        [[1, 2], [0, 2], [0, 1]]
     """
-    sizes = _balanced_sizes(n_items, n_reviewers, per_reviewer)
-    return _fixed(_balanced(*sizes, _drawn(rng, "balanced")))
+    if per_item is None and conflicts is None:
+        sizes = _balanced_sizes(n_items, n_reviewers, per_reviewer)
+        return _fixed(deal(*sizes, _drawn(rng, "balanced")))
+    frame = _frame(n_items, n_reviewers, per_reviewer, per_item, conflicts)
+    seed = seed_from(rng)
+    counts = tables(frame.grid)
+    if counts is None:
+        return _padded(frame.bundles(_walked(frame, seed)))
+    return _padded(frame.bundles(counts.draw(_drawn(seed, "balanced"))))
 
 
 def enumerate_balanced(
-    n_items: int, n_reviewers: int, per_reviewer: int
+    n_items: int,
+    n_reviewers: int,
+    per_reviewer: int | None = None,
+    *,
+    per_item: int | None = None,
+    conflicts: Iterable[tuple[int, int]] | None = None,
 ) -> dict[Bundles, Fraction]:
     """Return every assignment of `balanced` with its exact probability.
+
+    Raises:
+        DesignError: If there is none, or too many to count.
 
     Examples:
         >>> len(enumerate_balanced(3, 2, 2))
         6
+        >>> enumerate_balanced(2, 2, 1, conflicts=[(0, 0)])
+        {((1,), (0,)): Fraction(1, 1)}
     """
-    sizes = _balanced_sizes(n_items, n_reviewers, per_reviewer)
-    return outcomes(lambda chance: _balanced(*sizes, chance))
+    if per_item is None and conflicts is None:
+        sizes = _balanced_sizes(n_items, n_reviewers, per_reviewer)
+        return outcomes(lambda chance: deal(*sizes, chance))
+    frame = _frame(n_items, n_reviewers, per_reviewer, per_item, conflicts)
+    counts = tables(frame.grid)
+    if counts is None:
+        raise DesignError(
+            f"n_items and n_reviewers must be small enough to count all assignments, "
+            f"got {n_items} and {n_reviewers}."
+        )
+    return outcomes(lambda chance: frame.bundles(counts.draw(chance)))
+
+
+def balanced_is_uniform(
+    n_items: int,
+    n_reviewers: int,
+    per_reviewer: int | None = None,
+    *,
+    per_item: int | None = None,
+    conflicts: Iterable[tuple[int, int]] | None = None,
+) -> bool:
+    """Say whether `balanced` makes every feasible assignment exactly as likely.
+
+    Where there are too many to count it does not: a random walk over all of them is
+    run for long, which comes close. Without conflicts its law is still unchanged when
+    reviewers or items change names.
+
+    Examples:
+        >>> balanced_is_uniform(10, 10, 3, conflicts=[])
+        True
+        >>> balanced_is_uniform(10, 10, 3), balanced_is_uniform(90, 90, 9, per_item=9)
+        (False, False)
+    """
+    if per_item is None and conflicts is None:
+        return False
+    frame = _frame(n_items, n_reviewers, per_reviewer, per_item, conflicts)
+    return tables(frame.grid) is not None
 
 
 class _Drawn:
@@ -310,31 +380,6 @@ def _pair(index: int) -> tuple[int, int]:
     return index - math.comb(high, 2), high
 
 
-def _balanced(
-    n_items: int, n_reviewers: int, per_reviewer: int, chance: Chance
-) -> Bundles:
-    deck: list[int] = []
-    bundles = []
-    for _ in range(n_reviewers):
-        held: list[int] = []
-        if len(deck) < per_reviewer:
-            held = deck
-            # Cards that the bundle holds already lie at the end, out of reach.
-            deck = [card for card in range(n_items) if card not in held] + held
-        reach = len(deck) - len(held)
-        while len(held) < per_reviewer:
-            held.append(_take(deck, reach, chance))
-            reach -= 1
-        bundles.append(tuple(sorted(held)))
-    return tuple(_take(bundles, left, chance) for left in range(n_reviewers, 0, -1))
-
-
-def _take(cards: list[Card], reach: int, chance: Chance) -> Card:
-    index = chance.pick(reach)
-    cards[index], cards[reach - 1] = cards[reach - 1], cards[index]
-    return cards.pop(reach - 1)
-
-
 def _fixed(assignment: Sides | Bundles) -> Assignment:
     array = np.array(assignment, dtype=np.int64)
     array.flags.writeable = False
@@ -367,10 +412,12 @@ def _pair_sizes(n_items: int, n_reviewers: int) -> tuple[int, int]:
 
 
 def _balanced_sizes(
-    n_items: int, n_reviewers: int, per_reviewer: int
+    n_items: int, n_reviewers: int, per_reviewer: int | None
 ) -> tuple[int, int, int]:
     items = _whole("n_items", n_items, 1)
     reviewers = _reviewers(n_reviewers)
+    if per_reviewer is None:
+        raise DesignError("per_reviewer or per_item must be given, got neither.")
     each = _whole("per_reviewer", per_reviewer, 1)
     if each > items:
         raise DesignError(
@@ -378,6 +425,36 @@ def _balanced_sizes(
             "gets an item twice."
         )
     return items, reviewers, each
+
+
+def _frame(
+    n_items: int,
+    n_reviewers: int,
+    per_reviewer: int | None,
+    per_item: int | None,
+    conflicts: Iterable[tuple[int, int]] | None,
+) -> Frame:
+    return Frame.of(
+        _whole("n_items", n_items, 1),
+        _reviewers(n_reviewers),
+        None if per_reviewer is None else _whole("per_reviewer", per_reviewer, 1),
+        None if per_item is None else _whole("per_item", per_item, 1),
+        conflicts or (),
+    )
+
+
+def _walked(frame: Frame, seed: int) -> Bundles:
+    start, grid = frame.start, frame.grid
+    if not any(grid.barred):
+        # From a start that favours no name, the walk favours none however short it is.
+        sizes = (grid.columns, grid.rows, grid.sizes[0])
+        start = frame.spared(deal(*sizes, _drawn(seed, "balanced")))
+    return walk(grid, start, stream(seed, "design balanced walk"))
+
+
+def _padded(bundles: Bundles) -> Assignment:
+    width = max(map(len, bundles))
+    return _fixed(tuple(row + (-1,) * (width - len(row)) for row in bundles))
 
 
 def _groups(name: str, labels: Sequence[Hashable]) -> list[list[int]]:

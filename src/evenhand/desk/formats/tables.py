@@ -226,7 +226,11 @@ def _text_table(header: Sequence[str], rows: pl.DataFrame, source: Source) -> Ta
         rows = rows[filled]
         line = source.line
         source = Source(source.name, lambda row: line(int(filled[row])), source.unit)
-    columns = {name: column for name, column in zip(names, rows, strict=True) if name}
+    columns = {
+        name: _unquoted(column)
+        for name, column in zip(names, rows, strict=True)
+        if name
+    }
     return Table({**columns}, source)
 
 
@@ -246,3 +250,11 @@ def _check_names(names: Sequence[str], source: Source) -> None:
                 f"Column names must differ, got {shown(name)} twice. Rename one."
             )
         seen.add(name)
+
+
+def _unquoted(column: pl.Series) -> pl.Series:
+    """Take off the apostrophe that keeps a label from running as a formula."""
+    if column.dtype != pl.String:
+        return column
+    kept = column.str.contains(r"^'+[=+\-@\t\r]").fill_null(value=False)
+    return column.str.slice(1).zip_with(kept, column) if kept.any() else column

@@ -1,0 +1,253 @@
+"""Who was given what to review, and whether ratings came from it."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evenhand.errors import DesignError, OptionError, listing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evenhand._results import Json, Label
+    from evenhand.ratings import Ratings
+
+    Rows = tuple[tuple[Label, Label], ...]
+
+SCHEMA = "evenhand.assignment/1"
+ESCAPED = re.compile(r"'+[=+\-@\t\r]")
+SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Assignment:
+    """Who was given what to review, and how that was drawn.
+
+    Attributes:
+        items: Labels of all items, sorted.
+        reviewers: Labels of all reviewers, sorted.
+        design: Name of the design.
+        parameters: "per_reviewer" and "per_item", None where not given.
+        rows: Reviewer and item of each assigned review, sorted.
+        groups: Reviewer and pair or panel, for "matched" and "panels", or None.
+        conflicts: Reviewer and item of each conflict of interest, sorted.
+        seed: What repeats the draw: an integer, or the secret text if it was sealed;
+            None while it is still sealed.
+        seal: SHA-256 that the secret was sealed with, or None.
+        uniform: Whether every feasible assignment was exactly as likely.
+        law: How it was drawn, in one sentence.
+        version: Version of evenhand that drew it.
+
+    Examples:
+        >>> from evenhand.assignments import assign
+        >>> assign(["x", "y"], ["a", "b", "c", "d"], design="halves", rng=7)
+        4 reviews of 2 items by 4 reviewers, design halves, seed 7
+        Every split of the reviewers into halves was equally likely.
+        'a': 'y'
+        'b': 'x'
+        'c': 'x'
+        'd': 'y'
+    """
+
+    items: tuple[Label, ...]
+    reviewers: tuple[Label, ...]
+    design: str
+    parameters: Mapping[str, Json]
+    rows: Rows
+    groups: Rows | None
+    conflicts: Rows
+    seed: int | str | None
+    seal: str | None
+    uniform: bool
+    law: str
+    version: str
+    _verified: bool = field(default=False, compare=False)
+
+    @property
+    def verified(self) -> bool:
+        """Whether it was drawn again from a secret that fits a given seal."""
+        return self._verified
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the fields as in the record.
+
+        Examples:
+            >>> from evenhand.assignments import assign
+            >>> found = assign(["x", "y"], ["a"], design="coins", rng=7).to_dict()
+            >>> found["rows"]
+            [['a', 'x']]
+        """
+        groups = None if self.groups is None else [list(row) for row in self.groups]
+        return {
+            "schema": SCHEMA,
+            "items": list(self.items),
+            "reviewers": list(self.reviewers),
+            "design": self.design,
+            "parameters": dict(self.parameters),
+            "rows": [list(row) for row in self.rows],
+            "groups": groups,
+            "conflicts": [list(row) for row in self.conflicts],
+            "seed": self.seed,
+            "seal": self.seal,
+            "uniform": self.uniform,
+            "law": self.law,
+            "version": self.version,
+        }
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return the rows as a polars dataframe; labels are text.
+
+        Examples:
+            >>> from evenhand.assignments import assign
+            >>> assign(["x", "y"], ["a"], design="coins", rng=7).to_frame().columns
+            ['reviewer', 'item']
+        """
+        rows = [(str(reviewer), str(item)) for reviewer, item in self.rows]
+        schema = {"reviewer": pl.String, "item": pl.String}
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
+    def sealed(self) -> Assignment:
+        """Return the assignment without its secret.
+
+        Raises:
+            OptionError: If it was not drawn with a secret.
+
+        Examples:
+            >>> from evenhand.assignments import assign
+            >>> drawn = assign([1, 2], ["a"], design="coins", secret="0" * 64)
+            >>> drawn.sealed().seed is None
+            True
+        """
+        if self.seal is None:
+            raise OptionError(
+                "Only an assignment that was drawn with a secret has one."
+            )
+        return replace(self, seed=None)
+
+    def strays(
+        self, ratings: Ratings, items: Sequence[Label] | None = None
+    ) -> tuple[tuple[Label, Label], ...]:
+        """Return reviewer and item of each rating that was not assigned.
+
+        Args:
+            ratings: The ratings.
+            items: Look at these items only; all if None.
+
+        Raises:
+            DesignError: If there are only comparisons, which keep no reviewer.
+
+        Examples:
+            >>> from evenhand import Ratings
+            >>> from evenhand.assignments import assign
+            >>> given = assign(["x", "y"], ["a", "b"], design="halves", rng=7)
+            >>> given.strays(Ratings(["a", "b"], ["x", "x"], [1, 2]))
+            (('a', 'x'),)
+        """
+        known = {_key(row) for row in self.rows}
+        return tuple(row for row in _rated(ratings, items) if _key(row) not in known)
+
+    def missing(self, ratings: Ratings) -> tuple[tuple[Label, Label], ...]:
+        """Return reviewer and item of each review that has no rating.
+
+        Examples:
+            >>> from evenhand import Ratings
+            >>> from evenhand.assignments import assign
+            >>> given = assign(["x", "y"], ["a", "b"], design="halves", rng=7)
+            >>> given.missing(Ratings(["a"], ["y"], [1]))
+            (('b', 'x'),)
+        """
+        rated = {_key(row) for row in _rated(ratings, None)}
+        return tuple(row for row in self.rows if _key(row) not in rated)
+
+    def holds(self, ratings: Ratings) -> bool:
+        """Say whether every rating was assigned.
+
+        Examples:
+            >>> from evenhand import Ratings
+            >>> from evenhand.assignments import assign
+            >>> given = assign(["x", "y"], ["a", "b"], design="halves", rng=7)
+            >>> given.holds(Ratings(["b"], ["x"], [1]))
+            True
+        """
+        return not self.strays(ratings)
+
+    def require(self, ratings: Ratings, items: Sequence[Label] | None = None) -> None:
+        """Refuse ratings that were not assigned.
+
+        Raises:
+            DesignError: If a rating was not assigned; it names the first.
+        """
+        found = self.strays(ratings, items)
+        if found:
+            reviewer, item = found[0]
+            more = f" {len(found) - 1} more are like it." if len(found) > 1 else ""
+            raise DesignError(
+                f"ratings must come from the assignment, got one of item {item!r} by "
+                f"reviewer {reviewer!r}, who was not given it.{more}"
+            )
+
+    def __repr__(self) -> str:
+        lines = [self._title(), self.law]
+        for reviewer, items in list(self._bundles().items())[:SHOWN]:
+            lines.append(f"{reviewer!r}: {listing(items)}")
+        if len(self.reviewers) > SHOWN:
+            lines.append(f"and {len(self.reviewers) - SHOWN} more")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        body = "".join(
+            f"<tr><td>{html.escape(str(reviewer))}</td>"
+            f"<td>{html.escape(', '.join(map(str, items)))}</td></tr>"
+            for reviewer, items in self._bundles().items()
+        )
+        caption = html.escape(f"{self._title()}. {self.law}")
+        return (
+            f"<table><caption>{caption}</caption><thead><tr><th>reviewer</th>"
+            f"<th>items</th></tr></thead><tbody>{body}</tbody></table>"
+        )
+
+    def _bundles(self) -> dict[Label, list[Label]]:
+        bundles: dict[Label, list[Label]] = {who: [] for who in self.reviewers}
+        for reviewer, item in self.rows:
+            bundles[reviewer].append(item)
+        return bundles
+
+    def _title(self) -> str:
+        seed = f"seed {self.seed}" if isinstance(self.seed, int) else "sealed seed"
+        seed = "verified seed" if self.verified else seed
+        return (
+            f"{len(self.rows)} reviews of {len(self.items)} items by "
+            f"{len(self.reviewers)} reviewers, design {self.design}, {seed}"
+        )
+
+
+def _rated(
+    ratings: Ratings, items: Sequence[Label] | None
+) -> list[tuple[Label, Label]]:
+    if ratings.kind == "comparisons":
+        raise DesignError(
+            "ratings must name the reviewer of each score or rank, got comparisons. "
+            "They cannot be held against an assignment."
+        )
+    codes = zip(
+        ratings.reviewer_codes.tolist(), ratings.item_codes.tolist(), strict=True
+    )
+    chosen = None if items is None else {str(item) for item in items}
+    return [
+        (ratings.reviewer_labels[reviewer], ratings.item_labels[item])
+        for reviewer, item in codes
+        if chosen is None or str(ratings.item_labels[item]) in chosen
+    ]
+
+
+def _key(row: tuple[Label, Label]) -> tuple[str, str]:
+    """Compare labels as text, without the quote that keeps a formula from running."""
+    reviewer, item = (
+        text[1:] if ESCAPED.match(text) else text for text in map(str, row)
+    )
+    return reviewer, item

@@ -1,0 +1,342 @@
+"""Draw an assignment, by name of the design; draw it again from its seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from evenhand import designs
+from evenhand._balancing.grids import InfeasibleError
+from evenhand._labels import Source, code_labels, label_series, shown
+from evenhand._randomness import RNGLike, seed_from
+from evenhand._results import Label, version
+from evenhand.assignments.assignment import Assignment
+from evenhand.assignments.seals import seal_of
+from evenhand.errors import DesignError, OptionError, RecordError, unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from evenhand.assignments.assignment import Rows
+
+    # A mapping's keys are of one type to a type checker, which knows no subtypes there.
+    Groups = Mapping[str, Label] | Mapping[int, Label] | Mapping[Label, Label]
+
+DESIGNS = (*designs.AB_DESIGNS, *designs.RANKING_DESIGNS)
+GROUPED = {"matched": "pair", "panels": "panel"}
+PAIR = 2
+LAWS = {
+    "halves": "Every split of the reviewers into halves was equally likely.",
+    "coins": "Each reviewer's item was drawn by a fair coin of its own.",
+    "matched": "In each pair of reviewers a fair coin gave one item to each.",
+    "panels": "Every split of the panels into halves was equally likely.",
+    "pairs": "Every choice of different pairs for the reviewers was equally likely.",
+    "balanced": "Every feasible assignment was equally likely.",
+}
+WALKED = (
+    "Drawn by a long random walk over all feasible assignments, so that they were "
+    "nearly, but not exactly, equally likely"
+)
+
+
+def assign(
+    items: Sequence[Label],
+    reviewers: Sequence[Label],
+    *,
+    design: str,
+    per_reviewer: int | None = None,
+    per_item: int | None = None,
+    conflicts: Iterable[tuple[Label, Label]] = (),
+    groups: Groups | None = None,
+    rng: RNGLike = None,
+    secret: str | None = None,
+) -> Assignment:
+    """Draw which reviewer gets which items.
+
+    The order in which items, reviewers and conflicts are given does not matter.
+
+    Args:
+        items: Labels of the items, all different; two for "halves", "coins", "matched"
+            and "panels".
+        reviewers: Labels of the reviewers, all different.
+        design: "halves", "coins", "matched" or "panels" for two items; "pairs" (each
+            reviewer another random pair) or "balanced" for many. See
+            `evenhand.designs`.
+        per_reviewer: For "balanced", how many items each reviewer gets; given alone,
+            loads of two items differ by at most one.
+        per_item: For "balanced", how many reviewers each item gets; given alone, loads
+            of two reviewers differ by at most one. Both together must fit exactly.
+        conflicts: For "balanced", reviewer and item of each conflict of interest.
+        groups: For "matched" and "panels", from each reviewer to its pair or panel.
+        rng: Seed, generator or None.
+        secret: Draw with this secret of `fresh_secret` instead, to be sealed.
+
+    Returns:
+        The assignment.
+
+    Raises:
+        DesignError: If there is no such assignment; it says which constraint cannot be
+            met.
+        OptionError: If a name is unknown or an option is not for this design.
+        RatingsError: If a label is missing or not text or an integer.
+
+    Examples:
+        >>> drawn = assign("p1 p2 p3".split(), ["Anna", "Bo", "Cy"], design="balanced",
+        ...                per_reviewer=2, conflicts=[("Anna", "p1")], rng=7)
+        >>> drawn.rows[:2], drawn.uniform
+        ((('Anna', 'p2'), ('Anna', 'p3')), True)
+    """
+    _check(design, per_reviewer, per_item, groups)
+    item_labels = _distinct(items, "item")
+    reviewer_labels = _distinct(reviewers, "reviewer")
+    pairs = _conflicts(conflicts, reviewer_labels, item_labels, design)
+    grouped = None if groups is None else _grouped(groups, reviewer_labels, design)
+    if secret is not None and rng is not None:
+        raise OptionError("rng must be left out when a secret is given.")
+    seal = None if secret is None else seal_of(secret)
+    seed = seed_from(rng) if secret is None else int(secret, 16)
+    order = _Order(item_labels, reviewer_labels, design, per_reviewer, per_item, pairs)
+    labels = None if grouped is None else [group for _, group in grouped]
+    rows = order.draw(labels, seed)
+    uniform = order.uniform()
+    return Assignment(
+        items=item_labels,
+        reviewers=reviewer_labels,
+        design=design,
+        parameters={"per_reviewer": per_reviewer, "per_item": per_item},
+        rows=rows,
+        groups=grouped,
+        conflicts=tuple((reviewer_labels[r], item_labels[i]) for r, i in pairs),
+        seed=seed if secret is None else secret,
+        seal=seal,
+        uniform=uniform,
+        law=LAWS[design] if uniform else _walked(has_conflicts=bool(pairs)),
+        version=version(),
+    )
+
+
+def redraw(assignment: Assignment, seed: int | str) -> Assignment:
+    """Draw again with the same items, reviewers, design and options.
+
+    Args:
+        assignment: What was drawn.
+        seed: An integer, or the secret text of a sealed seed.
+
+    Returns:
+        What that seed draws.
+
+    Raises:
+        EvenhandError: If there is no such assignment.
+
+    Examples:
+        >>> drawn = assign(["x", "y"], ["a", "b"], design="halves", rng=7)
+        >>> redraw(drawn, 7) == drawn
+        True
+    """
+    per_reviewer = assignment.parameters["per_reviewer"]
+    per_item = assignment.parameters["per_item"]
+    groups = assignment.groups
+    return assign(
+        assignment.items,
+        assignment.reviewers,
+        design=assignment.design,
+        per_reviewer=per_reviewer if isinstance(per_reviewer, int) else None,
+        per_item=per_item if isinstance(per_item, int) else None,
+        conflicts=assignment.conflicts,
+        groups=None if groups is None else dict(groups),
+        rng=None if isinstance(seed, str) else seed,
+        secret=seed if isinstance(seed, str) else None,
+    )
+
+
+def verify(assignment: Assignment, secret: str, seal: str) -> Assignment:
+    """Draw again from a revealed secret, and hold the secret against its seal.
+
+    Args:
+        assignment: What was drawn.
+        secret: The secret that was kept.
+        seal: The seal that was published before any rating.
+
+    Returns:
+        The same assignment with `verified` True.
+
+    Raises:
+        RecordError: If the secret does not fit the seal, or draws another assignment.
+
+    Examples:
+        >>> secret = "0" * 64
+        >>> drawn = assign([1, 2, 3], ["a", "b"], design="pairs", secret=secret)
+        >>> verify(drawn.sealed(), secret, seal_of(secret)).verified
+        True
+    """
+    fits = seal_of(secret)
+    if seal != fits or assignment.seal not in (None, fits):
+        raise RecordError(
+            f"secret must fit the seal {seal}, got one whose seal is {fits}. It is not "
+            "the secret that was sealed."
+        )
+    again = redraw(assignment, secret)
+    if again.rows != assignment.rows:
+        row = min(set(assignment.rows) ^ set(again.rows), key=str)
+        raise RecordError(
+            f"assignment must be what its seed draws, got another: reviewer "
+            f"{row[0]!r} and item {row[1]!r} are only in one of them."
+        )
+    return replace(assignment, seed=secret, seal=fits, _verified=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """What is to be drawn, checked and coded."""
+
+    items: tuple[Label, ...]
+    reviewers: tuple[Label, ...]
+    design: str
+    per_reviewer: int | None
+    per_item: int | None
+    conflicts: tuple[tuple[int, int], ...]
+
+    def draw(self, groups: list[Label] | None, seed: int) -> Rows:
+        if self.design in designs.AB_DESIGNS and len(self.items) != PAIR:
+            raise DesignError(
+                f"items must be two for design {self.design!r}, got {len(self.items)}. "
+                "Use 'pairs' or 'balanced' for more."
+            )
+        bundles = self._codes(groups, seed)
+        return tuple(
+            (reviewer, self.items[item])
+            for reviewer, row in zip(self.reviewers, bundles, strict=True)
+            for item in row
+            if item >= 0
+        )
+
+    def _codes(self, groups: list[Label] | None, seed: int) -> list[list[int]]:
+        count = len(self.reviewers)
+        if self.design == "balanced":
+            return self._balanced(seed)
+        if self.design == "pairs":
+            drawn: list[list[int]] = designs.pairs(
+                len(self.items), count, rng=seed
+            ).tolist()
+            return drawn
+        if self.design == "matched":
+            sides = designs.matched(groups or [], rng=seed)
+        elif self.design == "panels":
+            sides = designs.panels(groups or [], rng=seed)
+        elif self.design == "halves":
+            sides = designs.halves(count, rng=seed)
+        else:
+            sides = designs.coins(count, rng=seed)
+        return [[side] for side in sides.tolist()]
+
+    def _balanced(self, seed: int) -> list[list[int]]:
+        try:
+            drawn: list[list[int]] = designs.balanced(
+                len(self.items),
+                len(self.reviewers),
+                self.per_reviewer,
+                per_item=self.per_item,
+                conflicts=self.conflicts,
+                rng=seed,
+            ).tolist()
+        except InfeasibleError as error:
+            raise DesignError(error.named(self.reviewers, self.items)) from None
+        return drawn
+
+    def uniform(self) -> bool:
+        return self.design != "balanced" or designs.balanced_is_uniform(
+            len(self.items),
+            len(self.reviewers),
+            self.per_reviewer,
+            per_item=self.per_item,
+            conflicts=self.conflicts,
+        )
+
+
+def _walked(*, has_conflicts: bool) -> str:
+    if has_conflicts:
+        return f"{WALKED}."
+    return f"{WALKED}; no reviewer or item was favoured by its name."
+
+
+def _check(
+    design: str,
+    per_reviewer: int | None,
+    per_item: int | None,
+    groups: Groups | None,
+) -> None:
+    if design not in DESIGNS:
+        raise OptionError(unknown("design", design, DESIGNS))
+    for name, value in (("per_reviewer", per_reviewer), ("per_item", per_item)):
+        if value is not None and design != "balanced":
+            raise OptionError(
+                f"{name} must be left out for design {design!r}, got {shown(value)}. "
+                "It belongs to 'balanced'."
+            )
+    if groups is not None and design not in GROUPED:
+        raise OptionError(
+            f"groups must be left out for design {design!r}. They belong to 'matched' "
+            "and 'panels'."
+        )
+    if groups is None and design in GROUPED:
+        raise OptionError(
+            f"groups must name the {GROUPED[design]} of each reviewer for design "
+            f"{design!r}, got none."
+        )
+
+
+def _distinct(values: Sequence[Label], what: str) -> tuple[Label, ...]:
+    series = label_series(values, what, Source())
+    if len(series) == 0:
+        raise DesignError(f"{what}s must hold at least one label, got none.")
+    labels, _ = code_labels(series)
+    if len(labels) < len(series):
+        twice = series.filter(series.is_duplicated())[0]
+        raise DesignError(f"{what}s must be different, got {shown(twice)} twice.")
+    return labels
+
+
+def _conflicts(
+    conflicts: Iterable[tuple[Label, Label]],
+    reviewers: Sequence[Label],
+    items: Sequence[Label],
+    design: str,
+) -> tuple[tuple[int, int], ...]:
+    by_reviewer = {str(label): code for code, label in enumerate(reviewers)}
+    by_item = {str(label): code for code, label in enumerate(items)}
+    found = set()
+    for conflict in conflicts:
+        if isinstance(conflict, str) or len(conflict) != PAIR:
+            raise DesignError(
+                f"conflicts must hold pairs of a reviewer and an item, got "
+                f"{shown(conflict)}."
+            )
+        reviewer, item = (str(label).strip() for label in conflict)
+        if reviewer not in by_reviewer:
+            raise DesignError(unknown("reviewer", conflict[0], reviewers))
+        if item not in by_item:
+            raise DesignError(unknown("item", conflict[1], items))
+        found.add((by_reviewer[reviewer], by_item[item]))
+    if found and design != "balanced":
+        raise OptionError(
+            f"conflicts must be left out for design {design!r}. Only 'balanced' keeps "
+            "to them."
+        )
+    return tuple(sorted(found))
+
+
+def _grouped(groups: Groups, reviewers: tuple[Label, ...], design: str) -> Rows:
+    named = {str(who).strip(): group for who, group in groups.items()}
+    known = set(map(str, reviewers))
+    for who in groups:
+        if str(who).strip() not in known:
+            raise DesignError(unknown("reviewer", who, reviewers))
+    for reviewer in reviewers:
+        if str(reviewer) not in named:
+            raise DesignError(
+                f"groups must name the {GROUPED[design]} of each reviewer, got none "
+                f"for {reviewer!r}."
+            )
+    values = [named[str(reviewer)] for reviewer in reviewers]
+    labels = label_series(values, GROUPED[design], Source()).to_list()
+    return tuple(zip(reviewers, labels, strict=True))

@@ -1,0 +1,94 @@
+"""`evenhand audit`: replay a record, and name the first thing that differs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TypeVar
+
+import click
+
+from evenhand.cli import _shared
+from evenhand.errors import printable
+
+Command = TypeVar("Command", bound=Callable[..., None])
+DIFFERS = 1
+
+
+def _columns(command: Command) -> Command:
+    for name in reversed(_shared.COLUMN_HELP):
+        option = click.option(
+            f"--{name}",
+            f"{name}_column",
+            metavar="COLUMN",
+            help=_shared.COLUMN_HELP[name],
+        )
+        command = option(command)
+    return command
+
+
+@click.command("audit")
+@click.argument("record", metavar="RECORD")
+@click.argument("ratings", metavar="[RATINGS]", required=False)
+@click.option(
+    "--assignment", metavar="FILE", help="For a decision, the assignment's record."
+)
+@click.option("--seal", metavar="FILE", help="The seal that was published.")
+@click.option("--secret", metavar="FILE", help="The secret that was revealed.")
+@click.option(
+    "--format",
+    "file_format",
+    type=_shared.Known(["csv", "tsv", "jsonl", "parquet", "excel"]),
+    help="Format of RATINGS, if its name does not tell.",
+)
+@_columns
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("-o", "--output", metavar="PATH", help="Write there instead of printing.")
+@click.pass_context
+def command(
+    context: click.Context,
+    /,
+    record: str,
+    ratings: str | None,
+    *,
+    assignment: str | None,
+    seal: str | None,
+    secret: str | None,
+    file_format: str | None,
+    as_json: bool,
+    output: str | None,
+    **columns: str | None,
+) -> None:
+    """Check a record against everything that it should follow from.
+
+    RECORD is an assignment of evenhand assign --record or a decision of compare or rank
+    --record. Checked in turn: the record against its hashes, the assignment's seal
+    against the published one, the secret against the seal, the assignment against the
+    seed, the ratings against the assignment, and the decision against the ratings. What
+    was not given is named as not checked.
+
+    Exit code 0: nothing differs; 1: something does, and the first is named; 2: a file
+    cannot be read, or is not ours.
+
+    \b
+    Example:
+      evenhand audit decision.json ratings.csv --assignment assignment.json \\
+        --seal seal.json --secret secret.json
+    """
+    from evenhand.desk.records import read_hex
+    from evenhand.desk.replay import audit
+
+    found = None if ratings is None else _shared.read(ratings, file_format, columns)
+    with _shared.working("Replaying"):
+        result = audit(
+            record,
+            found,
+            assignment=assignment,
+            seal=None if seal is None else read_hex(seal, "seal"),
+            secret=None if secret is None else read_hex(secret, "secret"),
+        )
+    lines = repr(result).splitlines()
+    text = "\n".join(printable(line) for line in lines)
+    _shared.deliver(json.dumps(result.to_dict(), indent=2) if as_json else text, output)
+    if not result.identical:
+        context.exit(DIFFERS)

@@ -1,0 +1,262 @@
+"""One canonical form of plain values, hashes of each, and where two of them differ."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeGuard
+
+from evenhand.errors import RecordError, listing
+
+if TYPE_CHECKING:
+    from evenhand._results import Json
+
+    Record = dict[str, Json]
+
+SHORT = 8
+DIGITS = 4000
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One place where two things that should be the same are not.
+
+    Attributes:
+        field: Path of the value, such as "result.votes[0]".
+        expected: What should be there.
+        found: What is there.
+    """
+
+    field: str
+    expected: Json
+    found: Json
+
+    def __str__(self) -> str:
+        return (
+            f"{self.field}: expected {brief(self.expected)}, found {brief(self.found)}"
+        )
+
+
+class Absent(str):
+    """Stands for a value that is not there."""
+
+    __slots__ = ()
+
+
+ABSENT = Absent("nothing")
+
+
+def canonical(value: Json) -> str:
+    """Return the one canonical text of plain values.
+
+    Examples:
+        >>> canonical({"b": [1, 0.1], "a": None})
+        '{"a":null,"b":[1,0.1]}'
+    """
+    return json.dumps(
+        value,
+        sort_keys=True,
+        separators=(",", ":"),
+        ensure_ascii=False,
+        allow_nan=False,
+    )
+
+
+def finish(content: Mapping[str, Json]) -> Record:
+    """Add the hashes to the content of a record.
+
+    Examples:
+        >>> record = finish({"schema": "evenhand.seal/1", "seal": "0" * 64})
+        >>> record["hashes"]["seal"]
+        '1aa8e844'
+    """
+    record: Record = {**content, "hashes": _hashes(dict(content))}
+    return {**record, "sha256": _sha256(record)}
+
+
+def fault(record: Record) -> Difference | None:
+    """Return where a record does not fit its own hashes, or None.
+
+    Examples:
+        >>> record = finish({"schema": "evenhand.seal/1", "seal": "0" * 64})
+        >>> print(fault({**record, "seal": "1" * 64}).field)
+        seal
+    """
+    content = {
+        key: value for key, value in record.items() if key not in ("hashes", "sha256")
+    }
+    right = finish(content)
+    if canonical(right) == canonical(record):
+        return None
+    stated = record.get("sha256", ABSENT)
+    where = difference(right["hashes"], record.get("hashes", ABSENT))
+    if where is None:
+        return Difference("sha256", right["sha256"], stated)
+    if stated == right["sha256"]:
+        # The content fits the hash of the whole, so it is the short hash that does not.
+        return Difference(_joined("hashes", where.field), where.expected, where.found)
+    if where.field == "":
+        return Difference(
+            "hashes", "a hash of each value", record.get("hashes", ABSENT)
+        )
+    short = where.found
+    hashed = short if isinstance(short, Absent) else f"a value with hash {short}"
+    return Difference(where.field, hashed, _value_at(content, where.field))
+
+
+def difference(expected: Json, found: Json, path: str = "") -> Difference | None:
+    """Return the first place where two plain values differ, or None.
+
+    Floats may differ by 1e-9, relative or absolute; all else is compared exactly.
+
+    Examples:
+        >>> print(difference({"votes": [2, 1]}, {"votes": [2, 2]}))
+        votes[1]: expected 1, found 2
+        >>> difference(0.1 + 0.2, 0.3)
+    """
+    if is_dict(expected) and is_dict(found):
+        for key in [*expected, *(key for key in found if key not in expected)]:
+            step = difference(
+                expected.get(key, ABSENT), found.get(key, ABSENT), _joined(path, key)
+            )
+            if step is not None:
+                return step
+        return None
+    if is_list(expected) and is_list(found):
+        for place in range(max(len(expected), len(found))):
+            step = difference(
+                expected[place] if place < len(expected) else ABSENT,
+                found[place] if place < len(found) else ABSENT,
+                f"{path}[{place}]",
+            )
+            if step is not None:
+                return step
+        return None
+    return None if _same(expected, found) else Difference(path, expected, found)
+
+
+def decoded(data: bytes, name: str) -> Json:
+    """Decode JSON, and refuse what has no canonical form."""
+    if not data.strip():
+        raise RecordError(f"{name}: The file is empty.")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise RecordError(
+            f"{name}: text must be UTF-8, got byte {data[error.start]:#04x} at "
+            f"{error.start}. It is damaged, cut off, or not a record."
+        ) from None
+    try:
+        value: Json = json.loads(
+            text,
+            object_pairs_hook=_object,
+            parse_constant=_constant,
+            parse_float=_float,
+            parse_int=_int,
+        )
+        canonical(value).encode()
+    except json.JSONDecodeError as error:
+        cut = error.pos >= len(text.rstrip()) or "Unterminated" in error.msg
+        words = "It ends in the middle; it was cut off" if cut else "This is not JSON"
+        raise RecordError(
+            f"{name}: {words} (line {error.lineno}, column {error.colno})."
+        ) from None
+    except RecursionError:
+        raise RecordError(f"{name}: This is not a record: too deeply nested.") from None
+    except ValueError as error:
+        reason = "half a character" if isinstance(error, UnicodeError) else error
+        raise RecordError(f"{name}: This is not a record: it holds {reason}.") from None
+    return value
+
+
+def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = [key for key in found if keys.count(key) > 1]
+        raise ValueError(f"a key twice: {listing(twice)}")
+    return found
+
+
+def _constant(word: str) -> Json:
+    raise ValueError(f"the number {word}")
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"the number {text[:20]}, which is too large")
+    return number
+
+
+def _int(text: str) -> int:
+    if len(text) > DIGITS:
+        raise ValueError("a number with too many digits")
+    return int(text)
+
+
+def _hashes(value: Json) -> Json:
+    if is_dict(value):
+        return {key: _hashes(child) for key, child in value.items()}
+    if is_list(value):
+        return [_hashes(child) for child in value]
+    return _sha256(value)[:SHORT]
+
+
+def _sha256(value: Json) -> str:
+    return hashlib.sha256(canonical(value).encode()).hexdigest()
+
+
+def _value_at(content: Json, path: str) -> Json:
+    value = content
+    for key, place in re.findall(r"([^.\[\]]+)|\[(\d+)\]", path):
+        if is_dict(value):
+            value = value.get(key, ABSENT)
+        elif is_list(value):
+            value = value[int(place)] if int(place or 0) < len(value) else ABSENT
+    return value
+
+
+def _same(expected: Json, found: Json) -> bool:
+    if isinstance(expected, Absent) or isinstance(found, Absent):
+        return False
+    both = (expected, found)
+    if any(isinstance(value, float) for value in both) and all(
+        isinstance(value, int | float) and not isinstance(value, bool) for value in both
+    ):
+        return math.isclose(
+            float(str(expected)),
+            float(str(found)),
+            rel_tol=TOLERANCE,
+            abs_tol=TOLERANCE,
+        )
+    return type(expected) is type(found) and expected == found
+
+
+def _joined(path: str, key: str) -> str:
+    if not path or not key or key.startswith("["):
+        return f"{path}{key}"
+    return f"{path}.{key}"
+
+
+def brief(value: Json) -> str:
+    """Show a value in a message."""
+    if isinstance(value, Absent):
+        return value
+    text = canonical(value)
+    return text if len(text) <= 80 else text[:77] + "..."  # noqa: PLR2004 - one line
+
+
+def is_dict(value: object) -> TypeGuard[Mapping[str, Json]]:
+    """Say whether a value is a JSON object."""
+    return isinstance(value, Mapping)
+
+
+def is_list(value: object) -> TypeGuard[Sequence[Json]]:
+    """Say whether a value is a JSON array."""
+    return isinstance(value, Sequence) and not isinstance(value, str)

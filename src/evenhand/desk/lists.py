@@ -1,0 +1,175 @@
+"""Lists of items, reviewers and conflicts in; the assignment as CSV out.
+
+A spreadsheet runs a cell that begins with =, +, - or @ as a formula. Such a label is
+written with an apostrophe before it, and the apostrophe is taken off again when one of
+our own files is read. Labels that are plain integers, such as -5, stay as they are.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from evenhand._columns import ALIASES
+from evenhand._labels import CANONICAL_INTEGER, label_series
+from evenhand.assignments.assignment import ESCAPED
+from evenhand.assignments.drawing import GROUPED
+from evenhand.desk.formats.delimited import read_cells
+from evenhand.desk.formats.files import SUFFIXES, fetch
+from evenhand.desk.formats.tables import UTF8_MARK, read_table
+from evenhand.errors import OptionError, listing, unknown
+
+if TYPE_CHECKING:
+    from evenhand._results import Label
+    from evenhand.assignments import Assignment
+    from evenhand.desk.formats.files import File
+    from evenhand.desk.formats.tables import Table
+
+FORMULA = re.compile(r"'*[=+\-@\t\r]")
+TEXT = ("csv", "tsv")
+
+
+def safe_cell(label: Label) -> str:
+    """Return a cell that no spreadsheet runs as a formula.
+
+    Examples:
+        >>> safe_cell("=1+1"), safe_cell("-5"), safe_cell("'@anna"), safe_cell("x=1")
+        ("'=1+1", '-5', "''@anna", 'x=1')
+    """
+    text = str(label)
+    if FORMULA.match(text) and not re.fullmatch(CANONICAL_INTEGER, text):
+        return f"'{text}"
+    return text
+
+
+def plain_label(cell: str) -> str:
+    """Return the label that `safe_cell` was given.
+
+    Examples:
+        >>> plain_label(safe_cell("=1+1")), plain_label("'quoted'")
+        ('=1+1', "'quoted'")
+    """
+    return cell[1:] if ESCAPED.match(cell) else cell
+
+
+def read_labels(path: str, what: str, column: str | None = None) -> list[str]:
+    """Read labels: one on each line, or a column of a table.
+
+    Args:
+        path: File, or "-" for standard input.
+        what: "item" or "reviewer".
+        column: Name of the column; by default the one that is named for what it holds.
+
+    Returns:
+        The labels as text, without white space around them.
+
+    Raises:
+        RatingsError: If the file cannot be read, or has no such column.
+    """
+    file = _fetched(path)
+    lines = None if column else _plain_lines(file, what)
+    if lines is not None:
+        return [plain_label(line) for line in lines]
+    table = read_table(file)
+    return _labels(table, _column(table, what, column), what)
+
+
+def read_pairs(
+    path: str, first: tuple[str, str | None], second: tuple[str, str | None]
+) -> list[tuple[str, str]]:
+    """Read two columns of a table, such as reviewer and item of each conflict.
+
+    Args:
+        path: File, or "-" for standard input.
+        first: What the first column holds, and its name or None.
+        second: The same for the second.
+
+    Returns:
+        The labels of each row.
+
+    Raises:
+        RatingsError: If the file cannot be read, or has no such column.
+    """
+    table = read_table(_fetched(path))
+    columns = [
+        _labels(table, _column(table, what, column), what)
+        for what, column in (first, second)
+    ]
+    return list(zip(*columns, strict=True))
+
+
+def to_csv(assignment: Assignment) -> str:
+    """Return an assignment as CSV that is safe to open; pairs and panels go with it.
+
+    Examples:
+        >>> from evenhand.assignments import assign
+        >>> print(to_csv(assign(["=A1", "B"], ["a"], design="coins", rng=1)), end="")
+        reviewer,item
+        a,B
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    groups = None if assignment.groups is None else dict(assignment.groups)
+    more = [] if groups is None else [GROUPED[assignment.design]]
+    writer.writerow(["reviewer", "item", *more])
+    for reviewer, item in assignment.rows:
+        group = [] if groups is None else [groups[reviewer]]
+        writer.writerow([safe_cell(label) for label in (reviewer, item, *group)])
+    return text.getvalue()
+
+
+def _fetched(path: str) -> File:
+    plain = path.casefold().removesuffix(".gz")
+    known = path == "-" or PurePath(plain).suffix in SUFFIXES
+    return fetch(path, "" if known else "csv")
+
+
+def _plain_lines(file: File, what: str) -> list[str] | None:
+    """Return the lines of a list without a header, or None for a table."""
+    if file.format not in TEXT:
+        return None
+    data = file.data.removeprefix(UTF8_MARK)
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None  # the table's reader says where
+    if b"\0" in data:
+        return None
+    cells = read_cells(file.name, data, "\t" if file.format == "tsv" else ",;\t")
+    if len(cells.header) != 1 or _is_named(cells.header[0], what):
+        return None
+    found = [cells.header[0], *(row[0] or "" for row in cells.rows.iter_rows())]
+    return [line.strip() for line in found if line.strip()]
+
+
+def _is_named(name: str, what: str) -> bool:
+    words = re.sub(r"[_-]", " ", name.casefold()).split()
+    plain = "".join(word for word in words if word not in ("id", "name", "number", "#"))
+    aliases = ALIASES.get(what, frozenset([what]))
+    return (
+        plain in aliases or plain.removesuffix("id") in aliases or plain == f"{what}s"
+    )
+
+
+def _column(table: Table, what: str, column: str | None) -> str:
+    names = list(table.columns)
+    if column is not None:
+        if column.strip() not in names:
+            raise OptionError(unknown("column", column, names))
+        return column.strip()
+    exact = [name for name in names if name.casefold() == what]
+    found = exact or [name for name in names if _is_named(name, what)]
+    if len(found) == 1:
+        return found[0]
+    raise table.source.whole(
+        f"There must be one column for the {what}, got {len(found)} among "
+        f"{listing(names)}. Say which with --{what}-column."
+    )
+
+
+def _labels(table: Table, column: str, what: str) -> list[str]:
+    series = label_series(table.columns[column], what, table.source)
+    return [plain_label(str(label)) for label in series.to_list()]

@@ -1,0 +1,90 @@
+"""Several files at once: all are written, or none is."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evenhand.errors import OptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A file to be written.
+
+    Attributes:
+        path: Where to.
+        text: What.
+        private: For its owner's eyes only, and never over a file that is there.
+    """
+
+    path: str
+    text: str
+    private: bool = False
+
+
+def write_all(outputs: Sequence[Output]) -> None:
+    """Write all files or none.
+
+    Raises:
+        OptionError: If one cannot be written, or a private one is there already.
+    """
+    paths = [Path(output.path).absolute() for output in outputs]
+    twice = [str(path) for path in paths if paths.count(path) > 1]
+    if twice:
+        raise OptionError(
+            f"Outputs must go to different files, got {twice[0]!r} twice."
+        )
+    done: list[tuple[Path, Path | None]] = []
+    try:
+        for path, output in zip(paths, outputs, strict=True):
+            _write(path, output, done)
+    except OSError as error:
+        for path, before in reversed(done):
+            path.unlink() if before is None else before.replace(path)
+        there = isinstance(error, FileExistsError)
+        reason = "it is there already" if there else error.strerror
+        raise OptionError(
+            f"output must be a path that can be written, got {output.path!r}: {reason}."
+        ) from None
+    for _, before in done:
+        if before is not None:
+            before.unlink()
+
+
+def _write(path: Path, output: Output, done: list[tuple[Path, Path | None]]) -> None:
+    data = output.text.encode()
+    if output.private:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        done.append((path, None))
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        return
+    if path.is_dir():
+        raise IsADirectoryError(0, "this is a folder")
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)  # a device or a named pipe cannot be replaced
+        return
+    mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".evenhand-")
+    before = None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        Path(name).chmod(mode)
+        if path.exists():
+            before = Path(f"{name}.before")
+            path.replace(before)
+        Path(name).replace(path)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        if before is not None and before.exists():
+            before.replace(path)
+        raise
+    done.append((path, before))

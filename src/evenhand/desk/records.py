@@ -1,0 +1,364 @@
+"""Records: what was drawn and decided, in one canonical form that shows every edit.
+
+A record is JSON with sorted keys and no spaces. Beside its content it holds `hashes`, a
+short hash of each single value, and `sha256`, the hash of everything else. So a record
+that was edited shows it, and shows where. Whoever makes all hashes fit again is found
+out by a replay.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeGuard
+
+from evenhand._results import Label, version
+from evenhand.assignments import Assignment, seal_of, verify
+from evenhand.desk.canonical import (
+    ABSENT,
+    brief,
+    canonical,
+    decoded,
+    fault,
+    finish,
+    is_dict,
+    is_list,
+)
+from evenhand.desk.outputs import Output, write_all
+from evenhand.errors import RecordError, unknown
+
+if TYPE_CHECKING:
+    from evenhand.ab.comparison import Comparison
+    from evenhand.desk.canonical import Record
+    from evenhand.ranking.results import Ranking
+
+KINDS = ("assignment", "record", "seal", "secret")
+FORMAT = 1
+SCHEMA_FORM = re.compile(r"evenhand\.([a-z-]+)/([0-9]+)")
+HEX = re.compile(r"[0-9a-f]{64}")
+LARGEST = 2**28
+
+
+def parse(data: bytes, name: str) -> Record:
+    """Read a record of ours from bytes.
+
+    Raises:
+        RecordError: If it is not JSON, cut off, not ours, or of a form that this
+            version does not know.
+
+    Examples:
+        >>> parse(b'{"schema":"evenhand.seal/2"}', "seal.json")
+        Traceback (most recent call last):
+        ...
+        evenhand.errors.RecordError: seal.json: schema must be 'evenhand.seal/1', got
+        'evenhand.seal/2'. A later version of evenhand wrote it; use that one.
+    """
+    value = decoded(data, name)
+    schema = value.get("schema") if is_dict(value) else None
+    form = SCHEMA_FORM.fullmatch(schema) if isinstance(schema, str) else None
+    if not is_dict(value) or form is None:
+        raise RecordError(
+            f"{name}: This is not a record of evenhand: it has no field 'schema' that "
+            "begins with 'evenhand.'."
+        )
+    if form[1] not in KINDS:
+        text = unknown("kind of record", form[1], KINDS)
+        raise RecordError(f"{name}: {text[:1].upper()}{text[1:]}")
+    if form[2] != str(FORMAT):
+        raise RecordError(
+            f"{name}: schema must be 'evenhand.{form[1]}/{FORMAT}', got {schema!r}. A "
+            "later version of evenhand wrote it; use that one."
+        )
+    return dict(value)
+
+
+def read_record(path: str | os.PathLike[str]) -> Record:
+    """Read a record from a file; whether it fits its hashes is for `fault` to say.
+
+    Raises:
+        RecordError: If it cannot be read or is not ours.
+
+    Examples:
+        >>> read_record("none.json")
+        Traceback (most recent call last):
+        ...
+        evenhand.errors.RecordError: none.json: The file cannot be read: No such file or
+        directory.
+    """
+    name = os.fspath(path)
+    return parse(_bytes(name), name)
+
+
+def read_hex(path: str | os.PathLike[str], kind: str) -> str:
+    """Read a seal or a secret, from its record or from a file with nothing else.
+
+    Args:
+        path: The file.
+        kind: "seal" or "secret".
+
+    Returns:
+        The 64 hexadecimal digits.
+
+    Raises:
+        RecordError: If it holds neither.
+    """
+    name = os.fspath(path)
+    data = _bytes(name)
+    plain = data.strip().decode("ascii", "replace")
+    if HEX.fullmatch(plain):
+        return plain
+    record = parse(data, name)
+    if kind_of(record) != kind:
+        raise RecordError(
+            f"{name}: This must be a {kind}, got a record of kind {kind_of(record)!r}."
+        )
+    edited = fault(record)
+    value = record.get(kind)
+    if edited is not None or not isinstance(value, str) or not HEX.fullmatch(value):
+        # A secret is not shown, not even a damaged one.
+        where = kind if edited is None else edited.field
+        raise RecordError(f"{name}: The file was edited or damaged in field {where!r}.")
+    return value
+
+
+def text_of(record: Record) -> str:
+    """Return a record as the text of its file, in its canonical form."""
+    return f"{canonical(record)}\n"
+
+
+def kind_of(record: Record) -> str:
+    """Return the kind of a record that was parsed: "assignment", "record", ..."""
+    return str(record["schema"]).removeprefix("evenhand.").partition("/")[0]
+
+
+def assignment_record(assignment: Assignment) -> Record:
+    """Return the record of an assignment; a secret seed is left out of it.
+
+    Examples:
+        >>> from evenhand.assignments import assign
+        >>> drawn = assign(["x", "y"], ["a"], design="coins", secret="0" * 64)
+        >>> assignment_record(drawn)["seed"] is None
+        True
+    """
+    public = assignment if assignment.seal is None else assignment.sealed()
+    return finish(public.to_dict())
+
+
+def decision_record(
+    result: Comparison | Ranking, assignment: Assignment | None = None
+) -> Record:
+    """Return the record of a comparison or a ranking.
+
+    Args:
+        result: What `compare` or `rank` returned.
+        assignment: The assignment that the ratings came from, if it was given to them.
+
+    Raises:
+        RecordError: If a number in it is not finite.
+
+    Examples:
+        >>> from evenhand.ab.comparison import compare
+        >>> record = decision_record(compare([7], [6], method="mean", rng=7))
+        >>> record["result"]["winner"]
+        'A'
+    """
+    try:
+        plain = json.loads(canonical(result.to_dict()))
+    except ValueError:
+        raise RecordError(
+            "The result holds a number that is not finite and cannot be recorded."
+        ) from None
+    came = None
+    if assignment is not None:
+        hashed = assignment_record(assignment)["sha256"]
+        came = {"sha256": hashed, "verified": assignment.verified}
+    return finish(
+        {
+            "schema": f"evenhand.record/{FORMAT}",
+            "result": plain,
+            "assignment": came,
+            "version": version(),
+        }
+    )
+
+
+def seal_record(secret: str) -> Record:
+    """Return what may be published of a secret: its seal."""
+    return finish(
+        {
+            "schema": f"evenhand.seal/{FORMAT}",
+            "seal": seal_of(secret),
+            "version": version(),
+        }
+    )
+
+
+def secret_record(secret: str) -> Record:
+    """Return what must be kept of a secret until all ratings are in."""
+    return finish(
+        {
+            "schema": f"evenhand.secret/{FORMAT}",
+            "secret": secret,
+            "seal": seal_of(secret),
+            "version": version(),
+        }
+    )
+
+
+def assignment_from(record: Record, name: str) -> Assignment:
+    """Return the assignment of a record that fits its hashes.
+
+    Raises:
+        RecordError: If a field is missing or of the wrong kind.
+    """
+    if kind_of(record) != "assignment":
+        raise RecordError(
+            f"{name}: This must be an assignment, got a record of kind "
+            f"{kind_of(record)!r}."
+        )
+    take = _Fields(record, name)
+    parameters = record.get("parameters")
+    if not is_dict(parameters) or set(parameters) != {"per_reviewer", "per_item"}:
+        raise take.wrong("parameters", "per_reviewer and per_item")
+    groups = record.get("groups")
+    return Assignment(
+        items=take.labels("items"),
+        reviewers=take.labels("reviewers"),
+        design=take.text("design"),
+        parameters=dict(parameters),
+        rows=take.rows("rows"),
+        groups=None if groups is None else take.rows("groups"),
+        conflicts=take.rows("conflicts"),
+        seed=take.seed(),
+        seal=None if record.get("seal") is None else take.text("seal"),
+        uniform=record.get("uniform") is True,
+        law=take.text("law"),
+        version=take.text("version"),
+    )
+
+
+def load_assignment(
+    path: str | os.PathLike[str],
+    *,
+    secret: str | None = None,
+    seal: str | None = None,
+) -> Assignment:
+    """Read an assignment from its record, and verify it if its secret is revealed.
+
+    Args:
+        path: The record.
+        secret: The revealed secret, 64 hexadecimal digits; None to take the record as
+            it is.
+        seal: The published seal; the one in the record if None.
+
+    Returns:
+        The assignment; `verified` is True only if the secret was given.
+
+    Raises:
+        RecordError: If the record is not ours or was edited, the secret does not fit
+            the seal, or draws another assignment.
+    """
+    name = os.fspath(path)
+    record = read_record(name)
+    assignment = assignment_from(record, name)
+    edited = fault(record)
+    if edited is not None:
+        raise RecordError(
+            f"{name}: The record was edited or damaged in field {edited.field!r}."
+        )
+    if seal is not None and seal != assignment.seal:
+        raise RecordError(
+            f"{name}: seal must be the published one, {seal}, got {assignment.seal}."
+        )
+    if secret is None:
+        return assignment
+    if assignment.seal is None:
+        raise RecordError(
+            f"{name}: The assignment was not sealed, so it has no secret."
+        )
+    return verify(assignment, secret, assignment.seal)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fields:
+    record: Record
+    name: str
+
+    def wrong(self, key: str, rule: str) -> RecordError:
+        value = brief(self.record.get(key, ABSENT))
+        return RecordError(f"{self.name}: {key} must be {rule}, got {value}.")
+
+    def text(self, key: str) -> str:
+        value = self.record.get(key)
+        if not isinstance(value, str):
+            raise self.wrong(key, "text")
+        return value
+
+    def seed(self) -> int | None:
+        value = self.record.get("seed", ABSENT)
+        whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+        if value is None or whole:
+            return value if isinstance(value, int) else None
+        raise self.wrong("seed", "an integer of at least 0 or null")
+
+    def labels(self, key: str) -> tuple[Label, ...]:
+        value = self.record.get(key)
+        if is_list(value):
+            found = [label for label in value if _is_label(label)]
+            if len(found) == len(value):
+                return tuple(found)
+        raise self.wrong(key, "a list of labels")
+
+    def rows(self, key: str) -> tuple[tuple[Label, Label], ...]:
+        value = self.record.get(key)
+        found: list[tuple[Label, Label]] = []
+        for row in value if is_list(value) else [None]:
+            first, second = row if is_list(row) and len(row) == 2 else (None, None)  # noqa: PLR2004 - a pair
+            if not _is_label(first) or not _is_label(second):
+                raise self.wrong(key, "a list of pairs of labels")
+            found.append((first, second))
+        return tuple(found)
+
+
+def write_decision(
+    result: Comparison | Ranking,
+    path: str | os.PathLike[str],
+    assignment: Assignment | None = None,
+) -> Record:
+    """Write the record of a comparison or a ranking, whole or not at all.
+
+    Args:
+        result: What `compare` or `rank` returned.
+        path: Where to.
+        assignment: The assignment that the ratings came from, if it was given to them.
+
+    Returns:
+        The record.
+
+    Raises:
+        OptionError: If the file cannot be written.
+    """
+    record = decision_record(result, assignment)
+    write_all([Output(os.fspath(path), text_of(record))])
+    return record
+
+
+def _bytes(name: str) -> bytes:
+    try:
+        with Path(name).open("rb") as file:
+            data = file.read(LARGEST + 1)
+    except OSError as error:
+        reason = error.strerror or error
+        raise RecordError(f"{name}: The file cannot be read: {reason}.") from None
+    except ValueError:
+        raise RecordError(f"{name!r} is not the name of a file.") from None
+    if len(data) > LARGEST:
+        raise RecordError(f"{name}: The file is too large for a record.")
+    return data
+
+
+def _is_label(value: object) -> TypeGuard[Label]:
+    return isinstance(value, str | int) and not isinstance(value, bool)

@@ -1,0 +1,332 @@
+"""Audit: draw and decide again from a record, and name the first thing that differs."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from evenhand._results import Json, version
+from evenhand.ab.comparison import compare
+from evenhand.assignments import Assignment, redraw, seal_of, verify
+from evenhand.desk.canonical import ABSENT, Difference, difference, fault, is_dict
+from evenhand.desk.checklist import Audit, Check
+from evenhand.desk.records import assignment_from, kind_of, read_record
+from evenhand.errors import EvenhandError, RecordError, counted, listing
+from evenhand.ranking.ranking import rank
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from evenhand.desk.canonical import Record
+    from evenhand.ratings import Ratings
+
+RESULTS = {"evenhand.compare/1": "compare", "evenhand.rank/1": "rank"}
+OWN = "checked_on_data"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What an audit may hold a record against.
+
+    Attributes:
+        ratings: The ratings, or None.
+        assignment: Path of the record of the assignment, or None.
+        seal: The published seal, or None.
+        secret: The revealed secret, or None.
+    """
+
+    ratings: Ratings | None = None
+    assignment: str | None = None
+    seal: str | None = None
+    secret: str | None = None
+
+
+def audit(
+    record: str | os.PathLike[str],
+    ratings: Ratings | None = None,
+    *,
+    assignment: str | os.PathLike[str] | None = None,
+    seal: str | None = None,
+    secret: str | None = None,
+) -> Audit:
+    """Check a record of an assignment or a decision against all that there is.
+
+    Args:
+        record: Path of the record.
+        ratings: The ratings.
+        assignment: For a decision, path of the record of the assignment.
+        seal: The seal that was published, 64 hexadecimal digits.
+        secret: The secret that was revealed, 64 hexadecimal digits.
+
+    Returns:
+        Every check that was made, and those that could not be.
+
+    Raises:
+        RecordError: If a record is not ours, or cannot be replayed.
+
+    Examples:
+        >>> audit("none.json")
+        Traceback (most recent call last):
+        ...
+        evenhand.errors.RecordError: none.json: The file cannot be read: No such file or
+        directory.
+    """
+    name = os.fspath(record)
+    found = read_record(name)
+    path = None if assignment is None else os.fspath(assignment)
+    given = Evidence(ratings, path, seal, secret)
+    kind = kind_of(found)
+    if kind not in ("assignment", "record"):
+        raise RecordError(
+            f"{name}: An audit begins with an assignment or a decision, got a {kind}. "
+            f"Give the {kind} with --{kind}."
+        )
+    if kind == "assignment" and path is not None:
+        raise RecordError(
+            f"{name}: This is an assignment itself. Leave out --assignment."
+        )
+    checks = [_whole(found, "record")]
+    if checks[0].status == "differs":
+        return Audit((*checks, _stopped()))
+    if kind == "assignment":
+        checks += _assignment(found, name, given)
+    else:
+        checks += _decision(found, name, given)
+    return Audit(tuple(checks))
+
+
+def _whole(record: Record, name: str) -> Check:
+    where = fault(record)
+    if where is None:
+        return Check(name, "same", "Its content fits its hashes.")
+    says = f"It was edited or damaged in field {where.field!r}."
+    return Check(name, "differs", says, where)
+
+
+def _stopped() -> Check:
+    return Check("rest", "unchecked", "An edited record says nothing about the rest.")
+
+
+def _assignment(record: Record, name: str, given: Evidence) -> list[Check]:
+    drawn = assignment_from(record, name)
+    checks = [_seal(drawn, given), _seed(drawn, given), _draw(record, drawn, given)]
+    checks.append(_rated(drawn, given))
+    return checks
+
+
+def _seal(drawn: Assignment, given: Evidence) -> Check:
+    if given.seal is None:
+        why = "No published seal was given"
+        if drawn.seal is None:
+            why += ", and the assignment was not sealed"
+        return Check("seal", "unchecked", f"{why}.")
+    if given.seal == drawn.seal:
+        return Check("seal", "same", "The assignment has the seal that was published.")
+    where = Difference("seal", given.seal, drawn.seal)
+    return Check("seal", "differs", "The assignment has another seal.", where)
+
+
+def _seed(drawn: Assignment, given: Evidence) -> Check:
+    if given.secret is None:
+        why = "The secret was not given." if drawn.seal else "The seed is an open one."
+        return Check("seed", "unchecked", why)
+    fits = seal_of(given.secret)
+    if fits == drawn.seal:
+        return Check("seed", "same", "The secret fits the seal.")
+    where = Difference("seal", fits, drawn.seal)
+    return Check("seed", "differs", "The secret does not fit the seal.", where)
+
+
+def _draw(record: Record, drawn: Assignment, given: Evidence) -> Check:
+    seed = drawn.seed if given.secret is None else given.secret
+    if seed is None:
+        return Check("assignment", "unchecked", "The seed is still sealed.")
+    try:
+        again = redraw(drawn, seed)
+    except EvenhandError as error:
+        raise RecordError(f"The assignment cannot be drawn again: {error}") from error
+    expected = replace(again, seed=drawn.seed).to_dict()
+    content = {key: record[key] for key in record if key not in ("hashes", "sha256")}
+    words = "The seed draws this assignment again"
+    return _replayed("assignment", expected, content, words)
+
+
+def _rated(drawn: Assignment, given: Evidence) -> Check:
+    if given.ratings is None:
+        return Check("ratings", "unchecked", "No ratings were given.")
+    strays = drawn.strays(given.ratings)
+    if strays:
+        reviewer, item = strays[0]
+        where = Difference(
+            f"rating of item {item!r} by reviewer {reviewer!r}",
+            "an assigned review",
+            "a review that was not assigned",
+        )
+        says = f"{counted(len(strays), 'rating')} came from outside the assignment."
+        return Check("ratings", "differs", says, where)
+    missing = drawn.missing(given.ratings)
+    says = "Every rating was assigned."
+    if missing:
+        pairs = listing(f"{item} by {reviewer}" for reviewer, item in missing)
+        says += (
+            f" {counted(len(missing), 'assigned review')} without a rating: {pairs}."
+        )
+    return Check("ratings", "same", says)
+
+
+def _decision(record: Record, name: str, given: Evidence) -> list[Check]:
+    result = record.get("result")
+    if not is_dict(result) or result.get("schema") not in RESULTS:
+        raise RecordError(f"{name}: result must be a comparison or a ranking.")
+    came = record.get("assignment")
+    checks: list[Check] = []
+    drawn: Assignment | None = None
+    if given.assignment is None:
+        why = "No assignment was given"
+        why += "." if came is None else ", though the decision was made with one."
+        checks.append(Check("assignment", "unchecked", why))
+    else:
+        held = read_record(given.assignment)
+        whole = _whole(held, "assignment record")
+        checks += [whole, *_named(came, held)]
+        if any(check.status == "differs" for check in checks):
+            return [*checks, _stopped()]
+        drawn = assignment_from(held, given.assignment)
+        checks += _assignment(held, given.assignment, given)
+    if given.ratings is None:
+        checks.append(Check("data", "unchecked", "No ratings were given."))
+        return checks
+    parameters = result.get("parameters")
+    if is_dict(parameters) and parameters.get("pairing") == "given":
+        raise RecordError(
+            f"{name}: The decision was made from two lists of scores in the order of "
+            "their pairs, which ratings do not hold. Give no ratings."
+        )
+    checks.append(_data(result, given.ratings))
+    if any(check.status == "differs" for check in checks):
+        says = "It cannot follow from what differs already."
+        return [*checks, Check("decision", "unchecked", says)]
+    replay = _Replay(result, came if is_dict(came) else None, drawn, name)
+    checks.append(replay.check(given))
+    return checks
+
+
+def _named(came: Json, held: Record) -> list[Check]:
+    if came is None:
+        return []
+    stated = came.get("sha256", ABSENT) if is_dict(came) else came
+    if stated == held["sha256"]:
+        return [Check("assignment", "same", "The decision names this assignment.")]
+    where = Difference("assignment.sha256", held["sha256"], stated)
+    return [Check("assignment", "differs", "The decision names another one.", where)]
+
+
+def _data(result: Mapping[str, Json], ratings: Ratings) -> Check:
+    where = difference(ratings.summary(), result.get("data", ABSENT), "result.data")
+    if where is None:
+        return Check("data", "same", "The decision was made from these ratings.")
+    says = "The decision was not made from these ratings, or one was changed."
+    return Check("data", "differs", says, where)
+
+
+@dataclass(frozen=True, slots=True)
+class _Replay:
+    """A decision to be made again."""
+
+    result: Mapping[str, Json]
+    came: Mapping[str, Json] | None
+    drawn: Assignment | None
+    name: str
+
+    def check(self, given: Evidence) -> Check:
+        if given.ratings is None:
+            return Check("decision", "unchecked", "No ratings were given.")
+        if self.came is not None and self.drawn is None:
+            says = "It was made with an assignment, which was not given."
+            return Check("decision", "unchecked", says)
+        drawn, proved = self._proved(given)
+        again = self._again(given.ratings, drawn)
+        found = dict(self.result)
+        if not proved:
+            again["certificate"] = found.get("certificate")
+        words = "The ratings, method, parameters and seed give this result again"
+        if not proved:
+            words += " (all but its certificate, which needs the secret)"
+        return _replayed("decision", again, found, words, "result")
+
+    def _proved(self, given: Evidence) -> tuple[Assignment | None, bool]:
+        """Return the assignment as it was when the decision was made."""
+        if self.came is None or self.drawn is None:
+            return None, True
+        if self.came.get("verified") is not True:
+            return self.drawn, True
+        if given.secret is None or self.drawn.seal is None:
+            return self.drawn, False
+        try:
+            return verify(self.drawn, given.secret, self.drawn.seal), True
+        except EvenhandError:
+            # The secret's own check says so already.
+            return self.drawn, False
+
+    def _again(self, ratings: Ratings, drawn: Assignment | None) -> dict[str, Json]:
+        parameters, seed = self.result.get("parameters"), self.result.get("seed")
+        if not is_dict(parameters) or not isinstance(seed, int):
+            raise RecordError(f"{self.name}: parameters and seed must be there.")
+        weight = parameters.get("weight")
+        grid = is_dict(weight) and weight.get("checked_on_grid") is True
+        if parameters.get(OWN) is True or grid:
+            raise RecordError(
+                f"{self.name}: The decision was made with a function of the user's own "
+                "and cannot be replayed from the record alone."
+            )
+        job = RESULTS[str(self.result["schema"])]
+        call: Callable[..., object] = compare if job == "compare" else rank
+        known = inspect.signature(call).parameters
+        options: dict[str, object] = {
+            key: value for key, value in parameters.items() if key in known
+        }
+        options["method"] = self.result.get("method")
+        if job == "compare":
+            options["items"] = self.result.get("items")
+        if drawn is not None and "assignment" in known:
+            options["assignment"] = drawn
+        try:
+            if job == "compare":
+                return _plain(compare(ratings, **options, rng=seed).to_dict())  # type: ignore[arg-type]  # checked there
+            return _plain(rank(ratings, **options, rng=seed).to_dict())  # type: ignore[arg-type]  # checked there
+        except EvenhandError as error:
+            raise RecordError(
+                f"{self.name}: The decision cannot be replayed: {error}"
+            ) from error
+
+
+def _replayed(
+    name: str,
+    expected: Mapping[str, Json],
+    found: Mapping[str, Json],
+    words: str,
+    path: str = "",
+) -> Check:
+    """Compare all fields but the version, which decides what a difference means."""
+    stated = found.get("version", ABSENT)
+    where = difference({**expected, "version": stated}, dict(found), path)
+    other = stated != version()
+    if where is None:
+        note = f"; version {stated} made it, this is {version()}" if other else ""
+        return Check(name, "same", f"{words}{note}.")
+    says = f"A replay gives another value of {where.field!r}."
+    if other:
+        says += (
+            f" Version {stated} made it and this is {version()}; the same result is "
+            "promised by the same version only."
+        )
+    return Check(name, "differs", says, where)
+
+
+def _plain(value: Mapping[str, Json]) -> dict[str, Json]:
+    return dict(value)
+
+
+__all__: Sequence[str] = ("Audit", "Check", "audit")

@@ -1,0 +1,689 @@
+"""Records: one canonical form, and every edit is named."""
+
+import copy
+import json
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from evenhand import Ratings, compare, rank
+from evenhand._results import Json
+from evenhand.assignments import Assignment, assign, seal_of, verify
+from evenhand.desk import lists
+from evenhand.desk.canonical import canonical, difference, fault, finish
+from evenhand.desk.outputs import Output, write_all
+from evenhand.desk.records import (
+    assignment_from,
+    assignment_record,
+    decision_record,
+    load_assignment,
+    parse,
+    read_hex,
+    read_record,
+    seal_record,
+    secret_record,
+    text_of,
+    write_decision,
+)
+from evenhand.desk.replay import Audit, audit
+from evenhand.errors import EvenhandError, OptionError, RatingsError, RecordError
+from evenhand.posets.comparisons import Comparisons
+
+SECRET = "ab" * 32
+PEOPLE = ["Anna", "Bo", "Cy", "Di"]
+Record = dict[str, Json]
+
+
+def drawn(secret: str | None = SECRET) -> Assignment:
+    return assign(
+        ["p1", "p2", "p3"],
+        PEOPLE,
+        design="balanced",
+        per_reviewer=2,
+        conflicts=[("Bo", "p1")],
+        rng=5 if secret is None else None,
+        secret=secret,
+    )
+
+
+def ratings() -> Ratings:
+    rows = drawn().rows
+    return Ratings([r for r, _ in rows], [i for _, i in rows], [4, 9, 2, 7, 5, 1, 8, 3])
+
+
+def two_items() -> Ratings:
+    return Ratings(PEOPLE, ["x", "y", "x", "y"], [3, 8, 4, 5])
+
+
+def ranking_record() -> Record:
+    return decision_record(rank(ratings(), method="mean", rng=3))
+
+
+def comparison_record() -> Record:
+    return decision_record(compare(two_items(), method="votes", rng=3))
+
+
+KINDS = {
+    "sealed": lambda: assignment_record(drawn()),
+    "open": lambda: assignment_record(drawn(None)),
+    "grouped": lambda: assignment_record(
+        assign(
+            ["x", "y"],
+            PEOPLE,
+            design="matched",
+            groups=dict(zip(PEOPLE, [1, 2, 2, 1], strict=True)),
+            rng=1,
+        )
+    ),
+    "ranking": ranking_record,
+    "comparison": comparison_record,
+}
+RECORDS = {name: make() for name, make in KINDS.items()}
+
+
+def leaves(
+    value: Json, path: tuple[str | int, ...] = ()
+) -> Iterator[tuple[str | int, ...]]:
+    if isinstance(value, dict):
+        for key, child in value.items():
+            yield from leaves(child, (*path, key))
+    elif isinstance(value, list):
+        for place, child in enumerate(value):
+            yield from leaves(child, (*path, place))
+    else:
+        yield path
+
+
+def shown(path: tuple[str | int, ...]) -> str:
+    text = ""
+    for step in path:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}"
+    return text.removeprefix(".")
+
+
+def edited(record: Record, path: tuple[str | int, ...], value: Json = None) -> Record:
+    changed = copy.deepcopy(record)
+    place: object = changed
+    for step in path[:-1]:
+        place = place[step]  # type: ignore[index]  # the path is of this record
+    old = place[path[-1]]  # type: ignore[index]  # the same
+    place[path[-1]] = other(old) if value is None else value  # type: ignore[index]  # the same
+    return changed
+
+
+def other(value: Json) -> Json:
+    if value is None:
+        return 1
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return value + 1
+    return f"{value}x"
+
+
+def written(record: Record, path: Path) -> Path:
+    path.write_text(text_of(record), encoding="utf-8")
+    return path
+
+
+CASES = [
+    pytest.param(name, path, id=f"{name}:{shown(path)}")
+    for name, record in RECORDS.items()
+    for path in leaves(record)
+    if path != ("schema",)
+]
+
+
+@pytest.mark.parametrize(("name", "path"), CASES)
+def test_the_value_of_any_field_that_was_changed_is_named(
+    name: str, path: tuple[str | int, ...], tmp_path: Path
+) -> None:
+    file = written(edited(RECORDS[name], path), tmp_path / "record.json")
+    result = audit(file)
+    assert not result.identical
+    assert result.first is not None
+    assert result.first.difference is not None
+    assert result.first.difference.field == shown(path)
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_a_field_that_was_added_or_taken_away_is_named(name: str) -> None:
+    record = RECORDS[name]
+    for key in record:
+        if key in ("schema", "hashes", "sha256"):
+            continue
+        less = {k: v for k, v in record.items() if k != key}
+        found = fault(less)
+        assert found is not None
+        assert found.field.startswith(key)
+    more = fault({**record, "note": "me too"})
+    assert more is not None
+    assert more.field == "note"
+    for key in ("hashes", "sha256"):
+        gone = fault({k: v for k, v in record.items() if k != key})
+        assert gone is not None
+        assert gone.field == key
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_an_unchanged_record_fits_in_any_layout_and_order_of_keys(name: str) -> None:
+    record = RECORDS[name]
+    pretty = json.dumps(record, indent=3, sort_keys=False)
+    backwards = json.dumps(dict(reversed(record.items())), ensure_ascii=True)
+    for text in (pretty, backwards, text_of(record)):
+        assert fault(parse(text.encode(), "record.json")) is None
+
+
+# Fields of a decision that follow from the others; a replay finds them out even when
+# all hashes were made to fit again.
+FOLLOWING = [
+    pytest.param(name, path, id=f"{name}:{shown(path)}")
+    for name in ("ranking", "comparison")
+    for path in leaves(RECORDS[name]["result"])
+    if path[0] not in ("schema", "version", "seed", "method", "parameters")
+    and path[:2] != ("items", 0)
+    and path[:2] != ("items", 1)
+] + [
+    pytest.param("ranking", ("items", 0, key), id=f"ranking:items[0].{key}")
+    for key in ("item", "rank", "reviews", "mean_score")
+]
+
+
+@pytest.mark.parametrize(("name", "path"), FOLLOWING)
+def test_a_decision_that_was_edited_with_its_hashes_is_found_by_a_replay(
+    name: str, path: tuple[str | int, ...], tmp_path: Path
+) -> None:
+    record = edited(RECORDS[name], ("result", *path))
+    body = {k: v for k, v in record.items() if k not in ("hashes", "sha256")}
+    file = written(finish(body), tmp_path / "record.json")
+    given_ratings = ratings() if name == "ranking" else two_items()
+    result = audit(file, given_ratings)
+    assert result.first is not None
+    assert result.first.difference is not None
+    assert result.first.difference.field == f"result.{shown(path)}"
+
+
+DRAWN = [
+    pytest.param(path, id=shown(path))
+    for path in leaves(RECORDS["open"])
+    if path[0] in ("rows", "uniform", "law")
+]
+
+
+@pytest.mark.parametrize("path", DRAWN)
+def test_an_assignment_that_was_edited_with_its_hashes_is_found_by_a_replay(
+    path: tuple[str | int, ...], tmp_path: Path
+) -> None:
+    record = edited(RECORDS["open"], path)
+    body = {k: v for k, v in record.items() if k not in ("hashes", "sha256")}
+    result = audit(written(finish(body), tmp_path / "record.json"))
+    assert result.first is not None
+    assert result.first.name == "assignment"
+    assert result.first.difference is not None
+    assert result.first.difference.field == shown(path)
+
+
+def test_another_seed_does_not_draw_the_assignment(tmp_path: Path) -> None:
+    body = {**drawn(None).to_dict(), "seed": 6}
+    result = audit(written(finish(body), tmp_path / "record.json"))
+    assert result.first is not None
+    assert result.first.name == "assignment"
+    assert "rows" in str(result.first.difference)
+
+
+def named(result: Audit) -> dict[str, str]:
+    return {check.name: check.status for check in result.checks}
+
+
+def decided(tmp_path: Path) -> tuple[Path, Path]:
+    decision = written(ranking_record(), tmp_path / "decision.json")
+    return decision, written(RECORDS["sealed"], tmp_path / "assignment.json")
+
+
+def test_every_link_of_the_chain_is_checked(tmp_path: Path) -> None:
+    decision, assignment = decided(tmp_path)
+    result = audit(
+        decision,
+        ratings(),
+        assignment=assignment,
+        seal=seal_of(SECRET),
+        secret=SECRET,
+    )
+    assert result.identical
+    assert named(result) == {
+        "record": "same",
+        "assignment record": "same",
+        "seal": "same",
+        "seed": "same",
+        "assignment": "same",
+        "ratings": "same",
+        "data": "same",
+        "decision": "same",
+    }
+    assert repr(result).endswith("Nothing differs.")
+
+
+def test_what_was_not_given_is_named_as_not_checked(tmp_path: Path) -> None:
+    decision, assignment = decided(tmp_path)
+    bare = audit(decision)
+    assert bare.identical
+    assert named(bare) == {
+        "record": "same",
+        "assignment": "unchecked",
+        "data": "unchecked",
+    }
+    half = audit(assignment)
+    assert set(named(half).values()) == {"same", "unchecked"}
+    assert "4 things could not be checked" in repr(half)
+
+
+def test_another_secret_or_seal_is_found(tmp_path: Path) -> None:
+    file = written(RECORDS["sealed"], tmp_path / "assignment.json")
+    wrong = "cd" * 32
+    assert named(audit(file, secret=wrong))["seed"] == "differs"
+    first = audit(file, seal=seal_of(wrong), secret=wrong).first
+    assert first is not None
+    assert first.name == "seal"
+    assert wrong not in repr(audit(file, secret=wrong))
+    unsealed = written(RECORDS["open"], tmp_path / "open.json")
+    assert named(audit(unsealed, seal=seal_of(SECRET)))["seal"] == "differs"
+
+
+def test_a_rating_from_outside_the_assignment_is_named(tmp_path: Path) -> None:
+    file = written(RECORDS["sealed"], tmp_path / "assignment.json")
+    stray = Ratings(["Bo", "Cy"], ["p1", drawn().rows[4][1]], [1, 2])
+    first = audit(file, stray).first
+    assert first is not None
+    assert first.name == "ratings"
+    assert "item 'p1' by reviewer 'Bo'" in str(first.difference)
+
+
+def test_missing_ratings_are_a_note(tmp_path: Path) -> None:
+    file = written(RECORDS["sealed"], tmp_path / "assignment.json")
+    one = drawn().rows[0]
+    result = audit(file, Ratings([one[0]], [one[1]], [1]))
+    assert result.identical
+    assert "7 assigned reviews without a rating" in repr(result)
+
+
+def test_any_rating_that_was_changed_is_found_in_the_data(tmp_path: Path) -> None:
+    file = written(ranking_record(), tmp_path / "decision.json")
+    rows = ratings().rows()
+    for place, row in enumerate(rows):
+        for key in row:
+            changed = [dict(one) for one in rows]
+            value = row[key]
+            changed[place][key] = other(value)
+            columns = [[one[name] for one in changed] for name in row]
+            result = audit(file, Ratings(*columns))  # type: ignore[arg-type]  # three
+            assert result.first is not None
+            assert result.first.name == "data"
+            assert str(result.first.difference).startswith("result.data.")
+
+
+def test_ratings_that_cannot_be_decided_from_are_a_difference_too(
+    tmp_path: Path,
+) -> None:
+    file = written(comparison_record(), tmp_path / "decision.json")
+    twice = Ratings(["Anna", "Anna"], ["x", "y"], [1, 2])
+    result = audit(file, twice)
+    assert result.first is not None
+    assert result.first.name == "data"
+    assert named(result)["decision"] == "unchecked"
+
+
+def test_a_start_of_the_users_own_cannot_be_replayed(tmp_path: Path) -> None:
+    def own(graph: Comparisons, _: np.random.Generator) -> NDArray[np.int64]:
+        return np.arange(graph.n_items)
+
+    loose = Ratings(list("aabb"), list("wxyz"), [4, 3, 2, 1])
+    file = tmp_path / "decision.json"
+    write_decision(rank(loose, method="twins", start=own, rng=1), file)
+    with pytest.raises(RecordError, match="cannot be replayed: unknown start 'own'"):
+        audit(file, loose)
+
+
+def test_the_order_of_the_ratings_does_not_matter(tmp_path: Path) -> None:
+    file = written(ranking_record(), tmp_path / "decision.json")
+    rows = ratings().rows()[::-1]
+    columns = [[one[name] for one in rows] for name in ("reviewer", "item", "score")]
+    assert audit(file, Ratings(*columns)).identical  # type: ignore[arg-type]  # three
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"method": "coin"},
+        {"method": "sign"},
+        {"method": "mean"},
+        {"method": "median", "median": "lower"},
+        {"method": "trimmed", "trim": 0.25},
+        {"method": "votes", "weight": "offset:0.3:linear:10", "design": "halves"},
+        {"method": "votes", "items": ["y", "x"]},
+    ],
+)
+def test_every_comparison_replays(options: dict[str, object], tmp_path: Path) -> None:
+    file = tmp_path / "decision.json"
+    write_decision(compare(two_items(), **options, rng=11), file)  # type: ignore[arg-type]  # any
+    assert audit(file, two_items()).identical
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"method": "topological"},
+        {"method": "uniform"},
+        {"method": "mean-rank"},
+        {"method": "flips", "start": "uniform", "weight": "sigmoid:2"},
+        {"method": "flips-uniform", "scan": "paper"},
+        {"method": "twins", "twins": "one", "by": "direct"},
+        {"method": "mean", "design": "balanced"},
+    ],
+)
+def test_every_ranking_replays(options: dict[str, object], tmp_path: Path) -> None:
+    given_ratings = Ratings(list("aabb"), list("wxyz"), [4, 3, 2, 1])
+    file = tmp_path / "decision.json"
+    write_decision(rank(given_ratings, **options, rng=11), file)  # type: ignore[arg-type]  # any
+    assert audit(file, given_ratings).identical
+
+
+def test_a_function_of_the_users_own_cannot_be_replayed(tmp_path: Path) -> None:
+    def own(gap: float) -> float:
+        return gap / (3 + gap)
+
+    file = tmp_path / "decision.json"
+    write_decision(compare(two_items(), method="votes", weight=own, rng=1), file)
+    with pytest.raises(RecordError, match="function of the user's own"):
+        audit(file, two_items())
+
+
+def test_a_decision_from_two_lists_cannot_be_replayed_from_ratings(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "decision.json"
+    write_decision(compare([3, 4], [8, 5], method="votes", rng=1), file)
+    assert audit(file).identical
+    with pytest.raises(RecordError, match="made from two lists of scores"):
+        audit(file, two_items())
+
+
+def test_a_record_turned_into_another_kind_is_named(tmp_path: Path) -> None:
+    turned = {**RECORDS["ranking"], "schema": "evenhand.assignment/1"}
+    first = audit(written(turned, tmp_path / "record.json")).first
+    assert first is not None
+    assert str(first.difference).startswith("schema: ")
+
+
+def test_another_version_is_named_only_if_something_differs(tmp_path: Path) -> None:
+    record = comparison_record()
+    result = record["result"]
+    assert isinstance(result, dict)
+    aged = {**result, "version": "0.0.9"}
+    body = {"schema": record["schema"], "assignment": None, "version": "0.0.9"}
+    same = written(finish({**body, "result": aged}), tmp_path / "same.json")
+    found = audit(same, two_items())
+    assert found.identical
+    assert "version 0.0.9 made it" in repr(found)
+    changed = finish({**body, "result": {**aged, "winner": "z"}})
+    differs = audit(written(changed, tmp_path / "differs.json"), two_items())
+    assert differs.first is not None
+    assert "promised by the same version only" in differs.first.says
+
+
+def test_a_decision_that_names_an_assignment_is_held_against_it(tmp_path: Path) -> None:
+    shown_true = verify(drawn().sealed(), SECRET, seal_of(SECRET))
+    result = rank(ratings(), method="mean", assignment=shown_true, rng=3)
+    right = decision_record(result, shown_true)
+    file = written(right, tmp_path / "decision.json")
+    held = written(RECORDS["sealed"], tmp_path / "assignment.json")
+    assert named(audit(file, ratings()))["decision"] == "unchecked"
+    assert "needs the secret" in repr(audit(file, ratings(), assignment=held))
+    assert named(audit(file, ratings(), assignment=held, secret=SECRET)) == {
+        "record": "same",
+        "assignment record": "same",
+        "seal": "unchecked",
+        "seed": "same",
+        "assignment": "same",
+        "ratings": "same",
+        "data": "same",
+        "decision": "same",
+    }
+    wrong = written(RECORDS["open"], tmp_path / "other.json")
+    first = audit(file, ratings(), assignment=wrong).first
+    assert first is not None
+    assert str(first.difference).startswith("assignment.sha256")
+
+
+def test_an_edited_assignment_stops_the_audit_of_a_decision(tmp_path: Path) -> None:
+    decision, _ = decided(tmp_path)
+    bad = edited(RECORDS["sealed"], ("rows", 0, 1))
+    held = written(bad, tmp_path / "bad.json")
+    first = audit(decision, ratings(), assignment=held).first
+    assert first is not None
+    assert first.name == "assignment record"
+    assert str(first.difference).startswith("rows[0][1]")
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_a_record_that_was_cut_off_is_refused_in_a_sentence(
+    name: str, tmp_path: Path
+) -> None:
+    data = text_of(RECORDS[name]).encode()
+    for end in range(0, len(data) - 2, 10):
+        file = tmp_path / "cut.json"
+        file.write_bytes(data[:end])
+        with pytest.raises(RecordError) as error:
+            audit(file)
+        assert str(error.value).endswith(".")
+        assert "\n" not in str(error.value)
+
+
+@given(st.data())
+def test_damaged_bytes_never_end_in_anything_but_a_sentence(
+    data: st.DataObject,
+) -> None:
+    name = data.draw(st.sampled_from(sorted(RECORDS)))
+    damaged = bytearray(text_of(RECORDS[name]).encode())
+    for _ in range(data.draw(st.integers(1, 4))):
+        place = data.draw(st.integers(0, len(damaged) - 1))
+        damaged[place] = data.draw(st.integers(0, 255))
+    try:
+        record = parse(bytes(damaged), "record.json")
+    except RecordError:
+        return
+    changed = canonical(record) != canonical(RECORDS[name])
+    assert (fault(record) is not None) == changed
+
+
+BAD = [
+    (b"", "The file is empty"),
+    (b"{", "cut off"),
+    (b'{"a": "b', "cut off"),
+    (b"hello", "not JSON"),
+    (b"[1]", "not a record of evenhand"),
+    (b'{"schema": 3}', "not a record of evenhand"),
+    (b'{"schema": "other/1"}', "not a record of evenhand"),
+    (b'{"schema": "evenhand.sael/1"}', "did you mean 'seal'"),
+    (b'{"schema": "evenhand.record/2"}', "must be 'evenhand.record/1'"),
+    (b'{"schema": "evenhand.seal/1", "schema": "x"}', "a key twice: 'schema'"),
+    (b'{"a": NaN}', "the number NaN"),
+    (b'{"a": 1e999}', "too large"),
+    (b'{"a": ' + b"9" * 5000 + b"}", "too many digits"),
+    (b'{"a": "\\ud800"}', "half a character"),
+    (b'{"a": "\xff"}', "must be UTF-8, got byte 0xff"),
+    (b"[" * 100_000, "nested"),
+]
+
+
+@pytest.mark.parametrize(("data", "words"), BAD)
+def test_what_is_not_a_record_of_ours_is_refused(data: bytes, words: str) -> None:
+    with pytest.raises(RecordError, match=words):
+        parse(data, "x.json")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"parameters": {}}, "parameters must be per_reviewer and per_item, got {}"),
+        ({"items": "p1"}, 'items must be a list of labels, got "p1"'),
+        ({"items": [True]}, "items must be a list of labels"),
+        ({"rows": [["Bo"]]}, "rows must be a list of pairs of labels"),
+        ({"seed": -1}, "seed must be an integer of at least 0 or null, got -1"),
+        ({"design": None}, "design must be text, got null"),
+        ({"design": "halfs"}, "cannot be drawn again: unknown design 'halfs'"),
+        ({"groups": 3}, "groups must be a list of pairs"),
+    ],
+)
+def test_a_record_of_the_wrong_shape_is_refused(
+    change: Record, words: str, tmp_path: Path
+) -> None:
+    body = {**drawn(None).to_dict(), **change}
+    with pytest.raises(RecordError) as error:
+        audit(written(finish(body), tmp_path / "record.json"))
+    assert words in str(error.value)
+
+
+def test_a_seal_or_secret_is_not_where_an_audit_begins(tmp_path: Path) -> None:
+    file = written(seal_record(SECRET), tmp_path / "seal.json")
+    with pytest.raises(RecordError, match="Give the seal with --seal"):
+        audit(file)
+
+
+def test_seal_and_secret_are_read_from_records_or_plain_text(tmp_path: Path) -> None:
+    seal = written(seal_record(SECRET), tmp_path / "seal.json")
+    secret = written(secret_record(SECRET), tmp_path / "secret.json")
+    plain = tmp_path / "seal.txt"
+    plain.write_text(f"{seal_of(SECRET)}\n")
+    assert read_hex(seal, "seal") == read_hex(plain, "seal") == seal_of(SECRET)
+    assert read_hex(secret, "secret") == SECRET
+    with pytest.raises(RecordError, match=r"must be a secret, got a record of .*seal"):
+        read_hex(seal, "secret")
+    broken = written(edited(secret_record(SECRET), ("secret",)), tmp_path / "s.json")
+    with pytest.raises(
+        RecordError, match="edited or damaged in field 'secret'"
+    ) as error:
+        read_hex(broken, "secret")
+    assert SECRET not in str(error.value)
+
+
+def test_a_record_gives_the_assignment_back() -> None:
+    for name in ("sealed", "open", "grouped"):
+        found = assignment_from(RECORDS[name], name)
+        assert finish(found.to_dict()) == RECORDS[name]
+    with pytest.raises(RecordError, match="must be an assignment"):
+        assignment_from(RECORDS["ranking"], "r.json")
+
+
+def test_floats_may_differ_by_a_rounding_and_nothing_else_may() -> None:
+    assert difference(0.1 + 0.2, 0.3) is None
+    assert difference(1.0, 1) is None
+    unequal: list[tuple[Json, Json]] = [
+        (1.0, 1.0 + 1e-8),
+        (1, 2),
+        (True, 1),
+        ("1", 1),
+        (None, 0),
+        ([], {}),
+    ]
+    for one, two in unequal:
+        assert difference(one, two) is not None
+    found = difference({"a": [1, 2]}, {"a": [1]})
+    assert str(found) == "a[1]: expected 2, found nothing"
+    assert str(difference({}, {"b": 1})) == "b: expected nothing, found 1"
+
+
+def test_files_are_written_all_or_none(tmp_path: Path) -> None:
+    kept = tmp_path / "kept.json"
+    kept.write_text("before")
+    secret = tmp_path / "secret.json"
+    outputs = [
+        Output(str(kept), "after"),
+        Output(str(secret), "hush", private=True),
+        Output(str(tmp_path / "none" / "x.csv"), "x"),
+    ]
+    with pytest.raises(OptionError, match=r"x\.csv.*No such file"):
+        write_all(outputs)
+    assert kept.read_text() == "before"
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["kept.json"]
+    write_all(outputs[:2])
+    assert kept.read_text() == "after"
+    assert stat.S_IMODE(secret.stat().st_mode) == 0o600
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        "kept.json",
+        "secret.json",
+    ]
+    with pytest.raises(OptionError, match="it is there already"):
+        write_all([Output(str(kept), "again"), outputs[1]])
+    assert kept.read_text() == "after"
+    assert secret.read_text() == "hush"
+    with pytest.raises(OptionError, match="twice"):
+        write_all([Output(str(kept), "1"), Output(str(kept), "2")])
+    with pytest.raises(OptionError, match="folder"):
+        write_all([Output(str(tmp_path), "1")])
+    write_all([Output("/dev/null", "gone")])
+    assert not Path("/dev/null").is_file()
+
+
+@given(st.text(min_size=1))
+def test_a_cell_is_safe_and_gives_its_label_back(label: str) -> None:
+    cell = lists.safe_cell(label)
+    assert lists.plain_label(cell) == label
+    assert cell[0] not in "=+@\t\r"
+    assert cell[0] != "-" or str(int(cell)) == cell
+
+
+def test_lists_are_read_in_every_form(tmp_path: Path) -> None:
+    forms = {
+        "plain.txt": "b\n\n a \n'=c\n",
+        "list": "b\na\n=c\n",
+        "head.csv": "Paper ID\nb\na\n'=c\n",
+        "table.csv": "title,paper\nT,b\nT,a\nT,=c\n",
+        "table.tsv": "paper\ttitle\nb\tT\na\tT\n=c\tT\n",
+        "rows.jsonl": '{"item": "b"}\n{"item": "a"}\n{"item": "=c"}\n',
+    }
+    for name, text in forms.items():
+        file = tmp_path / name
+        file.write_text(text)
+        assert lists.read_labels(str(file), "item") == ["b", "a", "=c"]
+    table = str(tmp_path / "table.csv")
+    assert lists.read_labels(table, "item", "title") == ["T", "T", "T"]
+    with pytest.raises(EvenhandError, match="unknown column 'titel', did you mean"):
+        lists.read_labels(table, "item", "titel")
+    with pytest.raises(RatingsError, match="one column for the reviewer, got 0"):
+        lists.read_labels(table, "reviewer")
+    (tmp_path / "bad.txt").write_bytes(b"a\n\xff\n")
+    with pytest.raises(RatingsError, match="must be UTF-8"):
+        lists.read_labels(str(tmp_path / "bad.txt"), "item")
+    (tmp_path / "nul.txt").write_bytes(b"a\n\0\n")
+    with pytest.raises(RatingsError, match="must be UTF-8"):
+        lists.read_labels(str(tmp_path / "nul.txt"), "item")
+
+
+def test_an_assignment_is_loaded_and_verified_from_its_record(tmp_path: Path) -> None:
+    sealed = written(RECORDS["sealed"], tmp_path / "sealed.json")
+    assert not load_assignment(sealed).verified
+    assert load_assignment(sealed, secret=SECRET, seal=seal_of(SECRET)).verified
+    with pytest.raises(RecordError, match="seal must be the published one"):
+        load_assignment(sealed, secret=SECRET, seal="0" * 64)
+    with pytest.raises(RecordError, match="must fit the seal"):
+        load_assignment(sealed, secret="0" * 64)
+    with pytest.raises(RecordError, match="was not sealed"):
+        load_assignment(written(RECORDS["open"], tmp_path / "open.json"), secret=SECRET)
+    bad = written(edited(RECORDS["sealed"], ("rows", 0, 0)), tmp_path / "bad.json")
+    with pytest.raises(
+        RecordError, match=r"edited or damaged in field 'rows\[0\]\[0\]'"
+    ):
+        load_assignment(bad)
+
+
+def test_a_record_that_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(RecordError, match="No such file"):
+        read_record(tmp_path / "none.json")
+    with pytest.raises(RecordError, match="directory"):
+        read_record(tmp_path)
