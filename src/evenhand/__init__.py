@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from evenhand import designs, lab, losses, posets
     from evenhand.ab import weights
     from evenhand.ab.comparison import Comparison, compare
+    from evenhand.assignments import Assignment, assign
     from evenhand.catalogue import Method, methods
+    from evenhand.certificate import Certificate
     from evenhand.desk.formats import read_ratings
     from evenhand.errors import (
         ContradictionError,
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
         EvenhandError,
         OptionError,
         RatingsError,
+        RecordError,
     )
     from evenhand.lab.results import Simulation
     from evenhand.lab.scenario import Scenario
@@ -41,6 +44,9 @@ _HOMES = {
     "Comparison": "evenhand.ab.comparison",
     "rank": "evenhand.ranking.ranking",
     "Ranking": "evenhand.ranking.ranking",
+    "assign": "evenhand.assignments",
+    "Assignment": "evenhand.assignments",
+    "Certificate": "evenhand.certificate",
     "Scenario": "evenhand.lab.scenario",
     "simulate": "evenhand.lab.simulation",
     "Simulation": "evenhand.lab.results",
@@ -51,6 +57,7 @@ _HOMES = {
     "ContradictionError": "evenhand.errors",
     "OptionError": "evenhand.errors",
     "DesignError": "evenhand.errors",
+    "RecordError": "evenhand.errors",
     "ConvergenceError": "evenhand.errors",
 }
 _MODULES = {
@@ -71,7 +78,10 @@ __all__ = [  # noqa: RUF022 - in the order in which a reader of the paper meets 
     "Ranking",
     "posets",
     "losses",
+    "Certificate",
     "designs",
+    "assign",
+    "Assignment",
     "lab",
     "Scenario",
     "simulate",
@@ -83,6 +93,7 @@ __all__ = [  # noqa: RUF022 - in the order in which a reader of the paper meets 
     "ContradictionError",
     "OptionError",
     "DesignError",
+    "RecordError",
     "ConvergenceError",
 ]
 

@@ -41,13 +41,14 @@ def tail(
     seed: int,
     data: Mapping[str, Json],
     notices: Sequence[Notice],
+    certificate: Mapping[str, Json] | None = None,
 ) -> dict[str, Json]:
     """Return the fields that close every result's JSON, in their order."""
     return {
         "method": method,
         "parameters": dict(parameters),
         "seed": seed,
-        "certificate": None,
+        "certificate": certificate,
         "data": dict(data),
         "warnings": [notice.to_dict() for notice in notices],
         "version": version(),

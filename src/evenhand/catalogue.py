@@ -1,9 +1,18 @@
-"""The methods, with what each assumes and what it may claim."""
+"""The methods, with what each assumes and what it can certify at best.
+
+The claim of a method is what is proved of it if all that it assumes holds; the
+certificate of a result is what its data and its design leave of that.
+"""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Literal
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from evenhand.certificate import NONE, Claim
+
+if TYPE_CHECKING:
+    from evenhand._results import Json
 
 Job = Literal["compare", "rank"]
 
@@ -13,10 +22,62 @@ RANKING_DESIGN = (
     f"{ANY_SCALES}, strictly (no ties within a reviewer); consistent comparisons; sets "
     "of items of one size, assigned to reviewers at random"
 )
-AB_VOID = ("one_side_empty", "both_decided")
-UNEQUAL_VOID = (*AB_VOID, "unequal_counts")
-RANKING_VOID = ("ties_within_reviewers", "unequal_loads", "no_free_pairs")
 CONSISTENT = f"{ANY_SCALES}; consistent comparisons"
+
+COUNTS = "given how many scored each item"
+COMPARISONS = "given the comparisons"
+UNIFORM = "every true ranking equally likely"
+ANY_RANKING = "any true ranking"
+SAFE = (
+    "no less often right than a fair coin, whatever increasing scales the reviewers "
+    "use and whatever the values"
+)
+BETTER = SAFE.replace("no less often right", "right more often")
+AGAINST_A_COIN = Claim(
+    "G",
+    SAFE,
+    SAFE,
+    loss="zero-one",
+    baseline="fair coin",
+    prior="any values",
+    conditional=COUNTS,
+)
+AS_ANY_ORDINAL = Claim(
+    "paper Lemma 1",
+    "exactly right as often as any ordinal method can be if every true ranking is "
+    "equally likely",
+    loss="zero-one",
+    baseline="every ordinal method",
+    prior=UNIFORM,
+    conditional=COMPARISONS,
+)
+BEATS_ORDINAL = replace(
+    AS_ANY_ORDINAL,
+    says="exactly right more often than every ordinal method if every true ranking is "
+    "equally likely",
+    weakly=AS_ANY_ORDINAL.says,
+    strict=True,
+)
+TIES = Claim(
+    "T",
+    "closer to the true ranking in expected Kendall tau than with its ties broken at "
+    "random, whatever the scales and the true ranking",
+    "no farther from the true ranking in expected Kendall tau than with its ties "
+    "broken at random, whatever the scales and the true ranking",
+    loss="kendall",
+    baseline="random tie-breaking",
+    prior=ANY_RANKING,
+    conditional=COMPARISONS,
+    strict=True,
+)
+TIES_TWICE = replace(
+    TIES,
+    says=f"{TIES.says}, and exactly right more often where its groups are in the right "
+    "order",
+    weakly=f"{TIES.weakly}, and exactly right no less often where its groups are in "
+    "the right order",
+    loss="kendall, zero-one",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,22 +89,25 @@ class Method:
         name: What `method=` and `--method` take.
         summary: What it does.
         assumes: What must hold of the reviewers and of the assignment.
-        claims: What may be said of its answer if that holds.
+        best: What is proved of its answer if that holds.
         default: Whether it is used when no method is named.
-        void_by: Codes of the notices that leave nothing of the claim.
     """
 
     job: Job
     name: str
     summary: str
     assumes: str
-    claims: str
+    best: Claim
     default: bool = False
-    void_by: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, str | bool | tuple[str, ...]]:
+    @property
+    def claims(self) -> str:
+        """What it can certify at best, as a sentence."""
+        return self.best.sentence()
+
+    def to_dict(self) -> dict[str, Json]:
         """Return the fields as plain values."""
-        return asdict(self)
+        return {**asdict(self), "claims": self.claims}
 
 
 CATALOGUE = (
@@ -52,63 +116,71 @@ CATALOGUE = (
         "coin",
         "A fair coin that looks at no score: the baseline.",
         "nothing",
-        "Right half of the time.",
+        Claim(NONE, "right half of the time, whatever the scores: the baseline itself"),
     ),
     Method(
         "compare",
         "sign",
         "The item with more wins over pairs of scores.",
         AB_DESIGN,
-        "Never worse than a coin, but on some scales no better (Theorem 3).",
-        void_by=AB_VOID,
+        AGAINST_A_COIN,
     ),
     Method(
         "compare",
         "mean",
         "The item with the higher mean score.",
         AB_DESIGN,
-        "Never worse than a coin, but on some scales no better (Theorem 3).",
-        void_by=UNEQUAL_VOID,
+        AGAINST_A_COIN,
     ),
     Method(
         "compare",
         "median",
         "The item with the higher median score (upper, lower or middle).",
         AB_DESIGN,
-        "Never worse than a coin, but on some scales no better (Theorem 3).",
-        void_by=UNEQUAL_VOID,
+        AGAINST_A_COIN,
     ),
     Method(
         "compare",
         "trimmed",
         "The item with the higher trimmed mean.",
         AB_DESIGN,
-        "Never worse than a coin, but on some scales no better.",
-        void_by=UNEQUAL_VOID,
+        AGAINST_A_COIN,
     ),
     Method(
         "compare",
         "votes",
-        "A majority of biased coins, one for each pair of scores.",
+        "A majority of biased coins, one for each pair of scores: the paper's rule.",
         AB_DESIGN,
-        "Right more often than a coin, whatever the scales and values (Theorem 4).",
+        replace(AGAINST_A_COIN, theorem="paper 4", says=BETTER, strict=True),
+    ),
+    Method(
+        "compare",
+        "guarded",
+        "Mostly the higher trimmed mean, now and then the paper's votes: nearly the "
+        "accuracy of the mean, with a guarantee.",
+        AB_DESIGN,
+        replace(AGAINST_A_COIN, says=BETTER, strict=True),
         default=True,
-        void_by=AB_VOID,
     ),
     Method(
         "rank",
         "topological",
         "The ordering that respects every comparison, smallest labels first.",
         CONSISTENT,
-        "No ordinal method is exactly right more often, if every true ranking is "
-        "equally likely (Lemma 1).",
+        AS_ANY_ORDINAL,
     ),
     Method(
         "rank",
         "uniform",
         "One of the orderings that respect every comparison, all equally likely.",
         CONSISTENT,
-        "The minimax ordinal method for being exactly right (Appendix C).",
+        replace(
+            AS_ANY_ORDINAL,
+            theorem="paper Appendix C",
+            says="exactly right as often as any ordinal method can be in the worst "
+            "case over true rankings",
+            prior=ANY_RANKING,
+        ),
     ),
     Method(
         "rank",
@@ -116,28 +188,36 @@ CATALOGUE = (
         "By rank averaged over all orderings that respect every comparison; in our "
         "experiments within 0.5 % of the least expected Kendall tau distance.",
         f"{CONSISTENT}; every true ranking equally likely",
-        "The least expected squared distance of ranks that comparisons alone allow, if "
-        "every true ranking is equally likely; no guarantee against methods that use "
-        "scores.",
+        replace(
+            AS_ANY_ORDINAL,
+            says="the least expected squared distance of ranks that comparisons alone "
+            "allow if every true ranking is equally likely",
+            loss="squared ranks",
+        ),
     ),
     Method(
         "rank",
         "flips",
         "An ordering, with free neighbours settled by biased coins on their scores.",
         RANKING_DESIGN,
-        "Exactly right more often than every ordinal method, if every true ranking is "
-        "equally likely (Theorem 5).",
+        replace(BEATS_ORDINAL, theorem="paper 5"),
         default=True,
-        void_by=RANKING_VOID,
     ),
     Method(
         "rank",
         "flips-uniform",
         "The same from a uniformly random ordering.",
         RANKING_DESIGN,
-        "Exactly right more often than `uniform`, whatever the true ranking "
-        "(Theorem 8); with the paper's scan on average over random comparisons only.",
-        void_by=RANKING_VOID,
+        replace(
+            BEATS_ORDINAL,
+            theorem="paper 8",
+            says="exactly right more often than a uniformly random ordering that "
+            "respects the comparisons, whatever the true ranking",
+            weakly="exactly right no less often than a uniformly random ordering that "
+            "respects the comparisons, whatever the true ranking",
+            baseline="uniform",
+            prior=ANY_RANKING,
+        ),
     ),
     Method(
         "rank",
@@ -145,16 +225,50 @@ CATALOGUE = (
         "Any ordinal ranking, with items that the comparisons cannot tell apart "
         "settled by biased coins on their scores.",
         RANKING_DESIGN,
-        "Closer on average in Kendall tau and footrule than the ordinal ranking it "
-        "starts from, if every true ranking is equally likely (Theorem 7).",
-        void_by=RANKING_VOID,
+        replace(
+            TIES,
+            theorem="paper 7",
+            says="closer on average in Kendall tau and footrule than the ordinal "
+            "ranking it starts from if every true ranking is equally likely",
+            weakly="no farther on average in Kendall tau and footrule than the ordinal "
+            "ranking it starts from if every true ranking is equally likely",
+            loss="kendall, footrule",
+            baseline="the ordinal ranking it starts from",
+            prior=UNIFORM,
+        ),
+    ),
+    Method(
+        "rank",
+        "sorter",
+        "Free pairs sorted one after the other, the most open one first, each by "
+        "biased coins on the scores of reviewers not used before.",
+        RANKING_DESIGN,
+        replace(BEATS_ORDINAL, theorem="K"),
+    ),
+    Method(
+        "rank",
+        "ties",
+        "Any ordinal ranking, with groups that the comparisons cannot tell apart "
+        "sorted by mean scores and a little noise.",
+        RANKING_DESIGN,
+        TIES_TWICE,
+    ),
+    Method(
+        "rank",
+        "safe",
+        "By mean rank, with items of equal mean rank sorted by mean scores and a "
+        "little noise.",
+        RANKING_DESIGN,
+        TIES_TWICE,
     ),
     Method(
         "rank",
         "mean",
         "By mean score, as most people do.",
         "one scale shared by all reviewers",
-        "Nothing when scales differ; shown for comparison.",
+        Claim(
+            NONE, "no guarantee: means compare scales with each other, which may differ"
+        ),
     ),
 )
 
@@ -170,7 +284,7 @@ def methods(job: Job | None = None) -> tuple[Method, ...]:
 
     Examples:
         >>> [method.name for method in methods("compare")]
-        ['coin', 'sign', 'mean', 'median', 'trimmed', 'votes']
+        ['coin', 'sign', 'mean', 'median', 'trimmed', 'votes', 'guarded']
     """
     return tuple(method for method in CATALOGUE if job in (None, method.job))
 

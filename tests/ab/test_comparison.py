@@ -48,8 +48,8 @@ def load_golden() -> list[dict[str, object]]:
 
 class TestLists:
     def test_scores_are_paired_in_the_order_given(self) -> None:
-        straight = compare([7, 9, 4], [6, 3, 5], rng=1)
-        crossed = compare([7, 9, 4], [5, 6, 3], rng=1)
+        straight = compare([7, 9, 4], [6, 3, 5], method="votes", rng=1)
+        crossed = compare([7, 9, 4], [5, 6, 3], method="votes", rng=1)
         assert straight.p_first == pytest.approx(43 / 56, abs=1e-15)
         assert crossed.p_first != pytest.approx(straight.p_first, abs=1e-3)
         assert straight.parameters["pairing"] == "given"
@@ -67,7 +67,7 @@ class TestLists:
             assert compare(kind(first), kind(second), rng=3).to_dict() == expected
 
     def test_unequal_lengths_are_paired_at_random(self) -> None:
-        comparison = compare([3.0, 1.0], [2.0, 0.0, 5.0], rng=1)
+        comparison = compare([3.0, 1.0], [2.0, 0.0, 5.0], method="votes", rng=1)
         expected = law.votes_over_pairings(
             [Fraction(3), Fraction(1)], [Fraction(2), Fraction(0), Fraction(5)]
         )
@@ -118,7 +118,7 @@ class TestLists:
 class TestRatings:
     def test_p_first_averages_over_all_pairings(self) -> None:
         """By hand, as in the test of the law: 21/32."""
-        comparison = compare(ratings_of([3, 1], [2, 0]), rng=1)
+        comparison = compare(ratings_of([3, 1], [2, 0]), method="votes", rng=1)
         assert comparison.p_first == pytest.approx(21 / 32, abs=1e-15)
         assert comparison.p_first_se == 0
         assert comparison.parameters["pairing"] == "random"
@@ -185,7 +185,7 @@ class TestRatings:
 
     def test_pairs_that_are_named_are_kept(self) -> None:
         ratings = ratings_of([7, 9, 4], [5, 6, 3], pairs=["a", "b", "c", "c", "a", "b"])
-        comparison = compare(ratings, rng=1)
+        comparison = compare(ratings, method="votes", rng=1)
         assert comparison.parameters["pairing"] == "pairs"
         assert comparison.p_first == pytest.approx(43 / 56, abs=1e-15)
         assert comparison.p_first_se == 0
@@ -194,7 +194,8 @@ class TestRatings:
         ratings = Ratings(
             [1, 2, 3, 4], ["x", "y", "z", "z"], [3, 2, 9, 9], pairs=["a", "a", "b", "b"]
         )
-        assert compare(ratings, items=("x", "y"), rng=1).p_first == 0.75
+        comparison = compare(ratings, items=("x", "y"), method="votes", rng=1)
+        assert comparison.p_first == 0.75
 
     def test_a_rule_without_pairs_does_not_mind_the_pair_column(self) -> None:
         ratings = ratings_of([7, 9, 4], [5], pairs=["a", "b", "c", "c"])
@@ -231,12 +232,12 @@ class TestRatings:
     def test_many_scores_are_averaged_over_sampled_pairings(self) -> None:
         rng = np.random.default_rng(1)
         ratings = ratings_of(rng.random(60).tolist(), rng.random(60).tolist())
-        comparison = compare(ratings, rng=1)
+        comparison = compare(ratings, method="votes", rng=1)
         assert 0 < comparison.p_first_se < 0.01
         assert codes(comparison) == ["sampled_pairings"]
         assert "over 4000 sampled pairings" in comparison.notices[0].message
         assert f"(se {comparison.p_first_se:.1g})" in repr(comparison)
-        back = compare(ratings, items=("y", "x"), rng=1)
+        back = compare(ratings, items=("y", "x"), method="votes", rng=1)
         assert back.p_first == 1 - comparison.p_first
 
 
@@ -258,6 +259,7 @@ class TestReviewersOfBoth:
         comparison = compare(self.MIXED, both="decide", rng=1)
         assert (comparison.winner, comparison.p_first) == ("x", 1.0)
         assert comparison.votes is None
+        assert comparison.decided_by == "reviewers of both"
         assert codes(comparison) == ["both_decided"]
         assert "2 reviewers scored both items and put 'x' above 'y'" in (
             comparison.notices[0].message
@@ -316,7 +318,12 @@ class TestRanksAndComparisons:
 class TestResult:
     def test_json_has_the_documented_fields_in_order(self) -> None:
         comparison = compare(
-            [3, 1], [2, 0], weight="rational:2", design="halves", rng=9
+            [3, 1],
+            [2, 0],
+            method="votes",
+            weight="rational:2",
+            design="halves",
+            rng=9,
         )
         result = comparison.to_dict()
         assert list(result) == [
@@ -325,6 +332,7 @@ class TestResult:
             "winner",
             "p_first",
             "p_first_se",
+            "decided_by",
             "votes",
             "p_value",
             "p_value_first",
@@ -365,10 +373,11 @@ class TestResult:
         comparison = compare([3, 1], [2, 0], method=method, rng=9)
         assert comparison.parameters == {**options, "design": None}
 
-    def test_votes_are_counted_for_votes_and_sign_only(self) -> None:
+    def test_votes_are_counted_where_they_decide_only(self) -> None:
         for method in METHODS:
-            votes = compare([3, 1, 4], [2, 0, 4], method=method, rng=9).votes
-            assert (votes is not None) == (method in ("votes", "sign"))
+            comparison = compare([3, 1, 4], [2, 0, 4], method=method, rng=9)
+            counted = comparison.votes is not None
+            assert counted == (method in ("votes", "sign"))
         assert compare([3, 1, 4], [2, 0, 4], method="sign", rng=9).votes == (2, 0)
 
     def test_frame_is_one_row(self) -> None:
@@ -380,6 +389,7 @@ class TestResult:
                 "winner": "A",
                 "p_first": 1.0,
                 "p_first_se": 0.0,
+                "decided_by": "pairwise wins",
                 "votes_first": 2,
                 "votes_second": 0,
                 "method": "sign",
@@ -417,7 +427,8 @@ class TestResult:
 
     @pytest.mark.parametrize("case", load_golden(), ids=lambda case: str(case["name"]))
     def test_golden_results(self, case: dict[str, object]) -> None:
-        options: dict[str, object] = dict(case["options"])  # type: ignore[call-overload]  # a JSON object
+        # The cases were written when the paper's rule was the default.
+        options = {"method": "votes", **case["options"]}  # type: ignore[dict-item]  # a JSON object
         result = compare(case["first"], case["second"], **options).to_dict()  # type: ignore[arg-type]  # from JSON
         expected: dict[str, object] = dict(case["result"])  # type: ignore[call-overload]  # a JSON object
         p_first = expected.pop("p_first")
@@ -436,7 +447,9 @@ class TestFrequencies:
 
     def test_votes_on_a_random_pairing_win_as_often_as_p_first_says(self) -> None:
         ratings = ratings_of([3.0, 1.0, 0.2, 2.0], [2.0, 0.0, 1.5])
-        self.check([compare(ratings, rng=seed) for seed in range(self.RUNS)])
+        self.check(
+            [compare(ratings, method="votes", rng=seed) for seed in range(self.RUNS)]
+        )
 
     def test_sign_on_a_random_pairing_wins_as_often_as_p_first_says(self) -> None:
         ratings = ratings_of([3.0, 1.0, 2.0], [2.0, 0.0, 2.5, 4.0])
@@ -445,7 +458,10 @@ class TestFrequencies:
         self.check(found)
 
     def test_votes_on_given_pairs_win_as_often_as_p_first_says(self) -> None:
-        found = [compare([7, 9], [6, 9.5], rng=seed) for seed in range(self.RUNS)]
+        found = [
+            compare([7, 9], [6, 9.5], method="votes", rng=seed)
+            for seed in range(self.RUNS)
+        ]
         self.check(found)
         assert {comparison.votes for comparison in found} == {(2, 0), (1, 1), (0, 2)}
 
@@ -466,13 +482,13 @@ class TestCoins:
         def fixed(_: object, size: int) -> NDArray[np.float64]:
             return np.full(size, value)
 
-        patch.setattr("evenhand.ab.comparison.uniforms", fixed)
+        patch.setattr("evenhand.ab._methods.uniforms", fixed)
 
     def test_what_has_no_chance_is_never_output(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         self.draw(monkeypatch, 0.0)
-        assert compare([-1e308, 1], [1e308, 2]).votes == (1, 1)
+        assert compare([-1e308, 1], [1e308, 2], method="votes").votes == (1, 1)
         assert compare([1], [2], method="mean").winner == "B"
 
     @pytest.mark.parametrize("method", ["sign", "mean", "coin"])
@@ -514,8 +530,12 @@ class TestRefusals:
                 {"method": "mean", "weight": "rational"},
                 r"weight must be left out for method 'mean', got 'rational'\. It",
             ),
-            ({"median": "upper"}, r"median must be left out for method 'votes'"),
-            ({"trim": 0.1}, r"trim must be left out for method 'votes', got 0\.1"),
+            ({"median": "upper"}, r"median must be left out for method 'guarded'"),
+            (
+                {"method": "votes", "trim": 0.1},
+                r"trim must be left out for method 'votes', got 0\.1\. It belongs to "
+                r"methods 'trimmed', 'guarded'",
+            ),
             ({"method": "median", "median": "mid"}, r"unknown median 'mid'"),
             ({"method": "trimmed", "trim": 0.5}, r"trim must be at least 0 and below"),
             ({"weight": "linear:0.5"}, r"within the range 0\.5 .* got 1\.0"),

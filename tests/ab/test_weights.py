@@ -1,12 +1,14 @@
 """Gap weights: formulas, exactness, limits of floats, and what is refused."""
 
+import itertools
+import json
 import math
 from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand import OptionError, RatingsError
@@ -21,6 +23,8 @@ BUILT_IN = [
     weights.exponential(3),
     weights.offset(0.3, weights.rational(2)),
     weights.offset(0.3, weights.sigmoid()),
+    weights.steps([0, 1.5, 4], [0.2, 0.3, 0.5], mix=0.1),
+    weights.steps([2.5], [1], mix=0.25, base=weights.sigmoid(3)),
 ]
 UNBOUNDED = [weight for weight in BUILT_IN if weight.limit is None]
 gaps = st.fractions(min_value=0, max_value=1000, max_denominator=50)
@@ -306,3 +310,179 @@ def test_gaps_must_be_numbers_of_at_least_zero() -> None:
         weights.rational()(np.array([Fraction(1), True], dtype=object))
     with pytest.raises(RatingsError, match=r"full table, got rows of unequal length"):
         weights.rational()([[1.0], [1.0, 2.0]])
+
+
+# Steps.
+
+
+def test_steps_add_up_as_the_gap_grows() -> None:
+    weight = weights.steps([0, 1, 2], [0.25, 0.5, 0.25], mix=0.5)
+    expected = [0.125, 0.125 + 0.5 / 3, 0.625, 0.5 + 1 / 3]
+    np.testing.assert_allclose(weight([0.0, 0.5, 1.0, 2.0]), expected)
+    assert weight(math.inf) == 1.0
+    assert weights.steps([1], [0.5], mix=1)(1.0) == 0.5
+
+
+def test_steps_over_a_range_keep_the_range() -> None:
+    weight = weights.steps([1], [1], base=weights.linear(10))
+    assert weight(10.0) == 1.0
+    with pytest.raises(OptionError, match="within the range 10"):
+        weight(11.0)
+
+
+@pytest.mark.parametrize(
+    ("at", "shares", "mix", "words"),
+    [
+        ([0, 0], [0.5, 0.5], 0.1, r"at must be increasing gaps .* got \[0, 0\]"),
+        ([-1], [0.5], 0.1, "at least 0, one for each of the 1 shares"),
+        ([0, 1], [0.5], 0.1, "one for each of the 1 shares"),
+        ([0, 1], [0.5, 0.6], 0.1, "at most 1 in all"),
+        ([0, 1], [0.5, -0.1], 0.1, "at least 0 and at most 1 in all"),
+        ([0], [0.5], 0, "mix must be above 0, got 0"),
+        ([0], [0.5], 1.5, r"mix must be at most 1, got 1\.5"),
+        (["x"], [0.5], 0.1, "at must be a number, got 'x'"),
+    ],
+)
+def test_bad_steps_are_refused(
+    at: list[float], shares: list[float], mix: float, words: str
+) -> None:
+    with pytest.raises(OptionError, match=words):
+        weights.steps(at, shares, mix=mix)
+
+
+def test_steps_have_no_text() -> None:
+    with pytest.raises(OptionError, match=r"made by weights\.steps\(at, shares\)"):
+        as_weight("steps:1")
+
+
+# Records.
+
+
+@pytest.mark.parametrize("weight", BUILT_IN, ids=repr)
+def test_a_record_gives_the_weight_again(weight: GapWeight) -> None:
+    record = json.loads(json.dumps(weight.to_dict()))
+    for again in (weights.from_dict(record), as_weight(record)):
+        assert again.to_dict() == weight.to_dict()
+        assert repr(again) == repr(weight)
+        gaps_ = np.linspace(0, 9, 91)
+        np.testing.assert_array_equal(again(gaps_), weight(gaps_))
+
+
+def test_every_name_has_a_record() -> None:
+    assert {weight.name for weight in BUILT_IN} == set(weights.NAMES)
+
+
+@pytest.mark.parametrize(
+    "weight",
+    [as_weight(math.tanh), weights.offset(0.1, as_weight(math.tanh))],
+    ids=["alone", "as a base"],
+)
+def test_the_record_of_a_function_is_refused(weight: GapWeight) -> None:
+    with pytest.raises(
+        OptionError, match=r"got the function 'tanh'\. Pass the function"
+    ):
+        as_weight(weight.to_dict())
+
+
+def test_a_function_with_the_name_of_a_weight_is_not_taken_for_it() -> None:
+    def rational(gap: float) -> float:
+        return gap / (5 + gap)
+
+    with pytest.raises(OptionError, match="got the function 'rational'"):
+        as_weight(as_weight(rational).to_dict())
+
+
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        ({}, "unknown weight None"),
+        ({"name": "ratoinal", "parameters": {}}, "did you mean 'rational'"),
+        ({"name": "rational", "parameters": {}}, "rational must be gamma, got {}"),
+        ({"name": "linear", "parameters": {"gamma": 1}}, "linear must be range, got"),
+        ({"name": "linear", "parameters": [1]}, r"linear must be range, got \[1\]"),
+        ({"name": "rational", "parameters": {"gamma": "2"}}, "a number, got '2'"),
+        (
+            {"name": "offset", "parameters": {"c": 0.1, "base": "rational"}},
+            "base of weight offset must be a weight, got 'rational'",
+        ),
+        (
+            {
+                "name": "steps",
+                "parameters": {
+                    "at": 1,
+                    "shares": [1],
+                    "mix": 0.1,
+                    "base": {"name": "rational", "parameters": {"gamma": 1}},
+                },
+            },
+            "at and shares must be lists",
+        ),
+    ],
+)
+def test_a_bad_record_is_refused(record: dict[str, object], words: str) -> None:
+    with pytest.raises(OptionError, match=words):
+        as_weight(record)
+
+
+# The best guaranteed margin per unit of effect.
+
+RANGE = 6
+SCORES = [Fraction(score) for score in range(RANGE + 1)]
+SCALES = list(itertools.combinations(SCORES, 2))
+
+
+def margin_per_effect(
+    weight: GapWeight, one: tuple[Fraction, ...], two: tuple[Fraction, ...]
+) -> Fraction:
+    """Return (P - 1/2) / (D1 + D2) for two reviewers' scores, the lower first."""
+    gaps_ = np.array([one[1] - two[0], two[1] - one[0]], dtype=object)
+    pushes = [Fraction(push) for push in odd(weight, gaps_).tolist()]
+    excess = sum(pushes, Fraction(-1)) / 2
+    return excess / (one[1] - one[0] + two[1] - two[0])
+
+
+def test_the_linear_weight_has_the_same_margin_per_effect_on_all_scales() -> None:
+    weight = weights.linear(RANGE)
+    found = {
+        margin_per_effect(weight, *two) for two in itertools.product(SCALES, repeat=2)
+    }
+    assert found == {Fraction(1, 4 * RANGE)}
+
+
+@pytest.mark.parametrize(
+    "weight",
+    [
+        weights.rational(),
+        weights.rational(Fraction(1, 10)),
+        weights.rational(1000),
+        weights.sigmoid(Fraction(1, 2)),
+        weights.sigmoid(10),
+        weights.exponential(3),
+        weights.linear(RANGE + 1),
+        weights.offset(Fraction(1, 100), weights.linear(RANGE)),
+        weights.offset(Fraction(1, 2), weights.linear(RANGE)),
+        weights.offset(Fraction(1, 2), weights.rational()),
+        weights.steps([0, 3], [0.5, 0.5]),
+    ],
+    ids=repr,
+)
+def test_no_other_weight_has_a_larger_worst_margin_per_effect(
+    weight: GapWeight,
+) -> None:
+    pairs = itertools.product(SCALES, repeat=2)
+    least = min(margin_per_effect(weight, *two) for two in pairs)
+    assert 0 <= least < Fraction(1, 4 * RANGE)
+
+
+@given(st.lists(st.floats(0.01, 1), min_size=RANGE, max_size=RANGE))
+@settings(max_examples=30)
+def test_no_table_of_steps_has_a_larger_worst_margin(sizes: list[float]) -> None:
+    shares = [size / math.fsum(sizes) for size in sizes]
+    weight = weights.steps(range(1, RANGE + 1), shares, mix=0.001)
+    # Two reviewers of effect 1 whose scores are k + 1 apart, for k = 0, 2, 4: their
+    # margins add up to at most (w(6) - w(0)) / 4.
+    low = (Fraction(0), Fraction(1))
+    pairs = [(low, (Fraction(k + 1), Fraction(k + 2))) for k in range(0, RANGE, 2)]
+    assert min(margin_per_effect(weight, *two) for two in pairs) <= Fraction(
+        1, 4 * RANGE
+    )

@@ -5,22 +5,24 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from evenhand._kernels.ranking import choose_flips, choose_reviewers
 from evenhand._outcomes import outcomes
-from evenhand._randomness import stream
+from evenhand._randomness import stream, uniforms
 from evenhand.ab.weights import odd, rational
-from evenhand.errors import RatingsError
+from evenhand.errors import OptionError, RatingsError
 from evenhand.posets.comparisons import comparisons, from_edges, is_ordering
 from evenhand.posets.orderings import topological_order
 from evenhand.ranking.flips import (
+    Coin,
     by_item,
     choose_plainly,
     flip_neighbours,
     flips_program,
+    majority,
     scan_from,
 )
 from evenhand.ratings import Ratings
@@ -54,38 +56,42 @@ def reviewers_by_item(ratings: Ratings) -> list[list[int]]:
     return found
 
 
-@given(ratings_with_ties(), st.data(), st.sampled_from(SCANS))
+@given(
+    ratings_with_ties(), st.data(), st.sampled_from(SCANS), st.sampled_from([1, 3, 5])
+)
 def test_the_kernel_chooses_what_the_plain_version_chooses(
-    ratings: Ratings, data: st.DataObject, scan: tuple[int, int]
+    ratings: Ratings, data: st.DataObject, scan: tuple[int, int], score_pairs: int
 ) -> None:
     n = ratings.n_items
     order = data.draw(st.permutations(range(n)))
-    draws = data.draw(st.lists(units, min_size=n, max_size=n))
+    row = st.lists(units, min_size=score_pairs, max_size=score_pairs)
+    draws = data.draw(st.lists(row, min_size=n, max_size=n))
     reviews = by_item(ratings)
     positions, ones, others = choose_flips(
         np.array(order, dtype=np.int64),
         scan,
         (reviews.starts, reviews.reviewers, reviews.scores),
         reviews.n_reviewers,
-        np.array(draws),
+        np.array(draws, dtype=np.float64),
     )
-    chosen = zip(
-        positions.tolist(),
-        reviews.reviewers[ones].tolist(),
-        reviews.reviewers[others].tolist(),
-        strict=True,
-    )
-    assert list(chosen) == choose_plainly(
+    rows = np.stack([ones, others], axis=2).reshape(len(positions), 2 * score_pairs)
+    chosen = [
+        (position, *reviews.reviewers[used[used >= 0]].tolist())
+        for position, used in zip(positions.tolist(), rows, strict=True)
+    ]
+    assert chosen == choose_plainly(
         comparisons(ratings),
         reviewers_by_item(ratings),
         order,
         scan,
-        lambda position, count: int(draws[position] * count),
+        lambda position, drawn, count: int(draws[position][drawn] * count),
+        score_pairs=score_pairs,
     )
-    for rows, shift in ((ones, 0), (others, 1)):
-        for row, position in zip(rows.tolist(), positions.tolist(), strict=True):
+    for side, shift in ((ones, 0), (others, 1)):
+        for used, position in zip(side.tolist(), positions.tolist(), strict=True):
             item = order[position + shift]
-            assert reviews.starts[item] <= row < reviews.starts[item + 1]
+            for at in filter(lambda at: at >= 0, used):
+                assert reviews.starts[item] <= at < reviews.starts[item + 1]
 
 
 @given(ratings_with_ties(), st.data())
@@ -134,33 +140,52 @@ def consistent_ratings(draw: st.DrawFn) -> Ratings:
     return Ratings(reviewers, items, scores, all_items=range(n_items))
 
 
-@given(consistent_ratings(), st.integers(0, 2**32), st.sampled_from(SCANS))
+def scores_by_code(ratings: Ratings) -> dict[tuple[int, int], float]:
+    columns = (ratings.reviewer_codes, ratings.item_codes, ratings.scores)
+    return {
+        (reviewer, item): value
+        for reviewer, item, value in zip(
+            *(column.tolist() for column in columns), strict=True
+        )
+    }
+
+
+@given(
+    consistent_ratings(),
+    st.integers(0, 2**32),
+    st.sampled_from(SCANS),
+    st.sampled_from([1, 3]),
+)
 def test_coins_are_what_they_say_and_the_ordering_stays_topological(
-    ratings: Ratings, seed: int, scan: tuple[int, int]
+    ratings: Ratings, seed: int, scan: tuple[int, int], score_pairs: int
 ) -> None:
     graph = comparisons(ratings)
     start = topological_order(graph)
     after, coins = flip_neighbours(
-        ratings, start, rational(), stream(seed, "flips"), scan=scan
+        ratings,
+        start,
+        rational(),
+        stream(seed, "flips"),
+        scan=scan,
+        score_pairs=score_pairs,
     )
     assert is_ordering(graph, after)
-    score = {
-        (reviewer, item): value
-        for reviewer, item, value in zip(
-            ratings.reviewer_codes.tolist(),
-            ratings.item_codes.tolist(),
-            ratings.scores.tolist(),
-            strict=True,
-        )
-    }
+    score = scores_by_code(ratings)
     people = [reviewer for coin in coins for reviewer in coin.reviewers]
     assert len(people) == len(set(people))
     place = {item: index for index, item in enumerate(after.tolist())}
     before = {item: index for index, item in enumerate(start.tolist())}
     settled: set[int] = set()
     for coin in coins:
-        (a, b), (one, other) = coin.items, coin.reviewers
-        assert coin.p_first == odd(rational(), score[one, a] - score[other, b])
+        a, b = coin.items
+        used = list(zip(coin.reviewers[::2], coin.reviewers[1::2], strict=True))
+        gaps = [score[one, a] - score[other, b] for one, other in used]
+        assert len(gaps) in {1, score_pairs}
+        assert coin.gap in gaps
+        assert abs(coin.gap) == max(map(abs, gaps))
+        p_first = float(by_counting([canonical(Fraction(gap)) for gap in gaps]))
+        assert coin.p_first == pytest.approx(p_first, abs=1e-15)
+        assert coin.anchors == ()
         assert before[b] == before[a] + 1
         assert (place[a] < place[b]) == coin.kept
         assert {place[a], place[b]} == {before[a], before[b]}
@@ -168,6 +193,148 @@ def test_coins_are_what_they_say_and_the_ordering_stays_topological(
         settled |= {a, b}
     for item in set(range(ratings.n_items)) - settled:
         assert place[item] == before[item]
+
+
+@given(consistent_ratings(), st.integers(0, 2**32))
+def test_one_score_pair_takes_two_uniforms_for_each_position(
+    ratings: Ratings, seed: int
+) -> None:
+    # What was drawn before there were several score pairs is drawn still.
+    graph = comparisons(ratings)
+    start = topological_order(graph)
+    draws = uniforms(stream(seed, "flips"), (ratings.n_items, 2))
+    score = scores_by_code(ratings)
+    chosen = choose_plainly(
+        graph,
+        reviewers_by_item(ratings),
+        start.tolist(),
+        (0, 1),
+        lambda position, _, count: int(draws[position, 0] * count),
+    )
+    expected = []
+    for position, one, other in chosen:
+        a, b = start[position : position + 2].tolist()
+        gap = score[one, a] - score[other, b]
+        p_first = float(odd(rational(), gap))
+        kept = bool(draws[position, 1] < p_first)
+        expected.append(Coin((a, b), gap, p_first, kept, (one, other)))
+    _, coins = flip_neighbours(ratings, start, rational(), stream(seed, "flips"))
+    assert list(coins) == expected
+
+
+def by_counting(chances: list[Fraction]) -> Fraction:
+    """The probability of a majority, over all ways that coins may fall."""
+    total = Fraction(0)
+    for falls in itertools.product((True, False), repeat=len(chances)):
+        if 2 * sum(falls) > len(chances):
+            total += math.prod(
+                p if fall else 1 - p for p, fall in zip(chances, falls, strict=True)
+            )
+    return total
+
+
+@given(st.lists(st.fractions(0, 1, max_denominator=20), min_size=1, max_size=7))
+def test_a_majority_is_counted_over_all_falls(chances: list[Fraction]) -> None:
+    odd_number = chances[: len(chances) - 1 + len(chances) % 2]
+    assert majority(odd_number) == by_counting(odd_number)
+
+
+# Theorem 5 with three score pairs: six reviewers, each of one of two bundles.
+
+
+def three_pairs(
+    bundles: list[tuple[int, int]], truth: tuple[int, ...], scales: list[list[Fraction]]
+) -> Fraction:
+    """The probability of finding the truth, over all assignments of reviewers."""
+    value = {item: len(truth) - 1 - rank for rank, item in enumerate(truth)}
+    edges = [sorted(bundle, key=truth.index) for bundle in bundles]
+    graph = from_edges(len(truth), *zip(*edges, strict=True))
+    start = topological_order(graph).tolist()
+    total, count = Fraction(0), 0
+    for chosen in itertools.combinations(range(6), 3):
+        scores = {
+            (reviewer, item): scales[reviewer][value[item]]
+            for reviewer in range(6)
+            for item in bundles[reviewer not in chosen]
+        }
+        program = flips_program(graph, scores, start, canonical, score_pairs=3)
+        total += outcomes(program).get(truth, Fraction(0))
+        count += 1
+    return total / count
+
+
+steps = st.lists(st.integers(1, 1000), min_size=4, max_size=4)
+bases = st.integers(-1000, 1000)
+six_scales = st.lists(
+    st.builds(
+        lambda base, jumps: [
+            Fraction(base + jump, 7) for jump in itertools.accumulate(jumps)
+        ],
+        bases,
+        steps,
+    ),
+    min_size=6,
+    max_size=6,
+)
+
+
+@settings(max_examples=5)
+@given(st.data())
+def test_theorem_5_with_a_majority_of_three_on_any_scales(data: st.DataObject) -> None:
+    # B = {0 > 2, 1 > 2}, two orderings: the flip of 0 and 1 uses all six reviewers.
+    truths = [(0, 1, 2), (1, 0, 2)]
+    found = [
+        three_pairs([(0, 2), (1, 2)], truth, data.draw(six_scales)) for truth in truths
+    ]
+    assert sum(found) > 1
+
+
+def test_a_majority_of_three_beats_one_coin_on_equal_scales() -> None:
+    ratings = table(
+        *((reviewer, 0, 5) for reviewer in range(3)),
+        *((reviewer, 1, 4) for reviewer in range(3, 6)),
+    )
+    p_first = {
+        score_pairs: flip_neighbours(
+            ratings,
+            np.arange(2),
+            rational(),
+            stream(7, "flips"),
+            score_pairs=score_pairs,
+        )[1][0].p_first
+        for score_pairs in (1, 3, 5)
+    }
+    # Three coins of 3/4: 27/64 and three times 9/64. There are no five fresh pairs.
+    assert p_first == {1: 0.75, 3: 54 / 64, 5: 54 / 64}
+
+
+def test_an_even_number_of_fresh_reviewers_leaves_two_for_later() -> None:
+    # Two reviewers of each of 0 and 1, who are the only ones of 2 and 3, too.
+    ratings = table(
+        *((reviewer, 0, 5) for reviewer in (0, 1)),
+        *((reviewer, 1, 5) for reviewer in (2, 3)),
+        *((reviewer, 2, 1) for reviewer in (0, 1)),
+        *((reviewer, 3, 1) for reviewer in (2, 3)),
+    )
+    _, coins = flip_neighbours(
+        ratings, np.arange(4), rational(), stream(7, "flips"), score_pairs=3
+    )
+    assert [coin.items for coin in coins] == [(0, 1), (2, 3)]
+    assert [len(coin.reviewers) for coin in coins] == [2, 2]
+    assert {who for coin in coins for who in coin.reviewers} == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("score_pairs", [0, 2, -1, 1.0, True])
+def test_a_number_without_a_majority_is_refused(score_pairs: int) -> None:
+    ratings = table((0, 0, 5), (1, 1, 5))
+    with pytest.raises(OptionError, match="score_pairs must be an odd whole number"):
+        flip_neighbours(
+            ratings,
+            np.arange(2),
+            rational(),
+            stream(7, "flips"),
+            score_pairs=score_pairs,
+        )
 
 
 def test_outputs_are_as_frequent_as_the_exact_law_says() -> None:
@@ -207,7 +374,7 @@ def table(*rows: tuple[int, int, float]) -> Ratings:
 
 def coins_of(
     ratings: Ratings, seed: int = 7, scan: tuple[int, int] = (0, 1)
-) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+) -> list[tuple[tuple[int, int], tuple[int, ...]]]:
     order = topological_order(comparisons(ratings))
     _, coins = flip_neighbours(
         ratings, order, rational(), stream(seed, "flips"), scan=scan

@@ -11,15 +11,26 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from evenhand.errors import ContradictionError, OptionError
-from evenhand.posets.averages import mean_ranks_exact
-from evenhand.posets.comparisons import comparisons, from_edges, is_ordering
-from evenhand.ranking.mean_rank import by_lot, mean_rank_order
+from evenhand.errors import ContradictionError, ConvergenceError, OptionError
+from evenhand.posets.averages import averages, mean_ranks_exact
+from evenhand.posets.comparisons import comparisons, edges, from_edges, is_ordering
+from evenhand.posets.orderings import all_orderings, topological_order
+from evenhand.posets.sampling import plan_orders
+from evenhand.ranking.mean_rank import (
+    FEW_ITEMS,
+    SAMPLING_WORK,
+    by_lot,
+    mean_rank_order,
+    sampling_work,
+)
 from evenhand.ranking.ranking import rank
 from evenhand.ratings import Ratings
 from tests.strategies import consistent_ratings
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evenhand.posets.comparisons import Codes, Comparisons
     from evenhand.ranking.results import Ranking
 
 N_SHAPE = Ratings.from_comparisons(["a", "a", "b"], ["c", "d", "d"])
@@ -152,9 +163,7 @@ def test_a_sampled_start_says_so() -> None:
 
 def test_other_methods_have_no_p_top() -> None:
     result = rank(N_SHAPE, method="topological", rng=7)
-    with pytest.raises(
-        OptionError, match="by method 'mean-rank', not by 'topological'"
-    ):
+    with pytest.raises(OptionError, match="'mean-rank'.* not by 'topological'"):
         result.p_top(1)
     with pytest.raises(OptionError, match="k must be a whole number from 1 to 4"):
         rank(N_SHAPE, method="mean-rank", rng=7).p_top(5)
@@ -167,7 +176,7 @@ def test_contradictions_are_refused() -> None:
 
 
 def test_options_of_other_methods_are_refused() -> None:
-    with pytest.raises(OptionError, match="start is an option of flips and twins"):
+    with pytest.raises(OptionError, match="start is an option of .* not of mean-rank"):
         rank(N_SHAPE, method="mean-rank", start="uniform")
 
 
@@ -199,3 +208,158 @@ def test_groups_ordered_by_lot_are_counted() -> None:
         "Items with equal means are ordered by lot: 'a', 'b'; 'c', 'd'; 'e', 'f'; "
         "and 1 group more."
     )
+
+
+# The proxy.
+
+
+@settings(max_examples=60)
+@given(consistent_ratings(max_items=7))
+def test_the_proxy_respects_every_comparison(ratings: Ratings) -> None:
+    c = comparisons(ratings)
+    found = mean_rank_order(c, 7, "proxy")
+    values = found.averages.mean_rank
+    for above, below in zip(*edges(c), strict=True):
+        assert values[above] + 1 <= values[below]
+    assert is_ordering(c, found.order)
+    ranked = [values[item] for item in found.order.tolist()]
+    assert ranked == sorted(ranked)
+    numbers = {value: at for at, value in enumerate(sorted(set(ranked)), start=1)}
+    assert list(found.buckets) == [numbers[value] for value in ranked]
+
+
+@settings(max_examples=60)
+@given(consistent_ratings(max_items=6))
+def test_the_proxy_is_the_middle_of_the_ranks_that_an_item_may_have(
+    ratings: Ratings,
+) -> None:
+    c = comparisons(ratings)
+    ranks = [
+        [order.index(item) + 1 for order in all_orderings(c)]
+        for item in range(c.n_items)
+    ]
+    middle = [Fraction(min(places) + max(places), 2) for places in ranks]
+    found = mean_rank_order(c, 7, "proxy").averages
+    assert list(found.fractions) == middle
+    assert found.mean_rank.tolist() == [float(value) for value in middle]
+
+
+def test_the_proxy_says_what_it_is() -> None:
+    c = from_edges(3, [0], [1])
+    found = mean_rank_order(c, 7, "proxy")
+    codes = {notice.code: notice.message for notice in found.notices(["a", "b", "c"])}
+    assert set(codes) == {"closure_proxy"}
+    assert "not averages over orderings" in codes["closure_proxy"]
+    assert "(n + 1 + items above - items below) / 2" in codes["closure_proxy"]
+    assert found.proxy
+    assert found.places is None
+    assert not mean_rank_order(c, 7).proxy
+
+
+def test_equal_proxies_are_ordered_by_lot() -> None:
+    c = from_edges(4, [0], [1])
+    orders = {
+        tuple(mean_rank_order(c, seed, "proxy").order.tolist()) for seed in range(60)
+    }
+    assert orders == {(0, 2, 3, 1), (0, 3, 2, 1)}
+    (tied,) = mean_rank_order(c, 7, "proxy").notices("abcd")[:1]
+    assert tied.message == (
+        "Items with equal proxies of mean ranks are ordered by lot: 'c', 'd'."
+    )
+
+
+def expected_loss(order: Codes, above: NDArray[np.float64]) -> float:
+    """Kendall tau of an order, averaged over all orderings."""
+    return float(np.tril(above[np.ix_(order, order)], -1).sum())
+
+
+def test_the_proxy_gains_nearly_what_mean_ranks_gain() -> None:
+    # Ten items, half of all pairs: over 1,000 random sets mean ranks had a Kendall tau
+    # smaller by 30.3 % (standard error .3) than the index order, the proxy by 29.0 %.
+    source = np.random.default_rng(7)
+    pairs = list(itertools.combinations(range(10), 2))
+    losses = []
+    for seed in range(150):
+        truth = source.permutation(10)
+        chosen = [pairs[at] for at in source.permutation(45)[:22]]
+        edge = [sorted(pair, key=truth.__getitem__) for pair in chosen]
+        c = from_edges(10, *zip(*edge, strict=True))
+        above = averages(c).above
+        assert above is not None
+        orders = [topological_order(c)]
+        orders += [mean_rank_order(c, seed, how).order for how in ("exact", "proxy")]
+        losses.append([expected_loss(order, above) for order in orders])
+    index, exact, proxy = np.mean(losses, axis=0)
+    # Five standard errors of .8 %: a false alarm for one seed in 1.7 million.
+    assert abs(1 - exact / index - 0.303) < 0.04
+    assert abs(1 - proxy / index - 0.29) < 0.04
+    assert exact < proxy < 1.05 * exact
+
+
+def tied(n_items: int, n_reviewers: int, load: int, n_levels: int) -> Comparisons:
+    """Reviewers of many items who use a few levels, all in one true order."""
+    source = np.random.default_rng(7)
+    value = source.random(n_items)
+    seen = [source.permutation(n_items)[:load] for _ in range(n_reviewers)]
+    cuts = [np.sort(source.random(n_levels - 1)) for _ in range(n_reviewers)]
+    scores = [
+        np.searchsorted(cut, value[items])
+        for cut, items in zip(cuts, seen, strict=True)
+    ]
+    reviewers = np.repeat(np.arange(n_reviewers), load)
+    ratings = Ratings(
+        reviewers,
+        np.concatenate(seen),
+        np.concatenate(scores),
+        all_items=range(n_items),
+    )
+    return comparisons(ratings)
+
+
+@pytest.mark.parametrize("sizes", [(100, 20, 50, 3), (10_000, 20, 5_000, 10)])
+def test_orderings_that_are_slow_to_sample_are_left_to_the_proxy(
+    sizes: tuple[int, int, int, int],
+) -> None:
+    c = tied(*sizes)
+    assert sampling_work(plan_orders(c)) > SAMPLING_WORK
+    found = mean_rank_order(c, 7)
+    assert found.proxy
+    assert found.averages.samples == 0
+    assert is_ordering(c, found.order)
+    assert found.order.tolist() == mean_rank_order(c, 7, "proxy").order.tolist()
+
+
+def test_few_items_are_always_quick_enough_to_sample() -> None:
+    # The most that items may cost: each counts as a neighbour of each other one.
+    longest = 4 * FEW_ITEMS**2
+    assert 2000 * longest * (FEW_ITEMS + FEW_ITEMS**2 // 2) < SAMPLING_WORK
+
+
+def test_the_work_of_sampling_is_reckoned_piece_by_piece() -> None:
+    # A crown of 2 x 5 items with its chains of two, and no ties: h = 2, w = 0.
+    c = comparisons(uncounted(5))
+    assert sampling_work(plan_orders(c)) == 0
+    swept = plan_orders(c, ideals=1)
+    assert sampling_work(swept, samples=10) == 10 * 4 * 2 * 2 * (10 + 20)
+    # Two levels of 30, by one reviewer, in a row: a joint as wide as they are.
+    both = comparisons(
+        Ratings(
+            [0] * 60 + [1] * 2,
+            [*range(60), 0, 60],
+            [*([5] * 30), *([1] * 30), 5, 1],
+        )
+    )
+    wide = plan_orders(both, ideals=0)
+    assert sampling_work(wide, samples=1) == 4 * 2 * 30 * (61 + 60 + 1)
+
+
+def test_ways_are_asked_for_by_name() -> None:
+    c = comparisons(uncounted(4))
+    exact = mean_rank_order(c, 7, "exact")
+    assert exact.averages.fractions == mean_rank_order(c, 7).averages.fractions
+    assert list(exact.averages.fractions) == mean_ranks_exact(c)
+    with pytest.raises(OptionError, match="unknown how 'proxi', did you mean 'proxy'"):
+        mean_rank_order(c, 7, "proxi")
+    # 2**20 ideals and more.
+    with pytest.raises(ConvergenceError, match="within 1,000,000 order ideals"):
+        mean_rank_order(comparisons(uncounted(20)), 7, "exact")

@@ -1,5 +1,6 @@
 import itertools
 import json
+import math
 from collections import Counter
 
 import numpy as np
@@ -12,7 +13,7 @@ from evenhand import designs
 from evenhand._results import Label, Notice
 from evenhand.errors import ContradictionError, OptionError, RatingsError
 from evenhand.posets.comparisons import Comparisons, comparisons, is_ordering
-from evenhand.ranking.ranking import METHODS, rank
+from evenhand.ranking.ranking import METHODS, Draw, rank
 from evenhand.ratings import Ratings
 
 PAIRWISE = ("topological", "uniform", "flips", "flips-uniform", "twins")
@@ -65,6 +66,9 @@ def test_methods_are_these() -> None:
         "flips",
         "flips-uniform",
         "twins",
+        "sorter",
+        "ties",
+        "safe",
         "mean",
     )
 
@@ -91,13 +95,34 @@ def test_every_method_ranks_every_item_once_and_tells_all(
         assert row.mean_score == pytest.approx(np.mean(scores), abs=1e-12)
         assert row.spread == pytest.approx(np.std(scores, ddof=1), abs=1e-12)
     for draw in result.draws:
-        (one, other), (a, b) = draw.reviewers, draw.items
-        gap = given[one, a] - given[other, b]
-        share = gap / (1 + abs(gap))
-        assert draw.p_first == pytest.approx((1 + share) / 2, abs=1e-15)
+        assert draw.p_first == pytest.approx(told_again(draw, given, method), abs=1e-12)
         places = [result.order.index(item) for item in draw.items]
         assert draw.first == draw.items[int(np.argmin(places))]
         assert draw.reviewers[0] != draw.reviewers[1]
+
+
+def told_again(
+    draw: Draw, given: dict[tuple[Label, Label], float], method: str
+) -> float:
+    """Work out a draw's probability from what the result says of it."""
+    a, b = draw.items
+    ones, others = draw.reviewers[::2], draw.reviewers[1::2]
+    gaps = []
+    for number, (one, other) in enumerate(zip(ones, others, strict=True)):
+        shared = draw.anchors[number] if draw.anchors else ()
+        sheets = [[given[who, item] for item in shared] for who in (one, other)]
+        spreads = [float(np.std(sheet)) if len(sheet) > 1 else 0.0 for sheet in sheets]
+        scores = []
+        for who, item, sheet, spread in zip(
+            (one, other), (a, b), sheets, spreads, strict=True
+        ):
+            score = given[who, item] - (float(np.mean(sheet)) if sheet else 0.0)
+            scores.append(score / spread if min(spreads) > 0 else score)
+        gaps.append(scores[0] - scores[1])
+    gap = float(np.mean(gaps))
+    if method in ("ties", "safe"):
+        return math.erfc(-gap / (2 * 0.1)) / 2
+    return (1 + gap / (1 + abs(gap))) / 2
 
 
 @pytest.mark.parametrize("method", PAIRWISE)
@@ -258,7 +283,10 @@ def test_a_uniform_start_is_used_when_asked_for() -> None:
             "scan is an option of flips-uniform, not",
         ),
         ({"method": "flips", "scan": "paper"}, "of flips-uniform, not of flips"),
-        ({"method": "mean", "start": "uniform"}, "of flips and twins, not of mean"),
+        (
+            {"method": "mean", "start": "uniform"},
+            "of flips, twins and ties, not of mean",
+        ),
         ({"method": "uniform", "twins": "all"}, "twins is an option of twins, not of"),
         (
             {"method": "flips", "by": "closure"},
@@ -266,7 +294,7 @@ def test_a_uniform_start_is_used_when_asked_for() -> None:
         ),
         (
             {"method": "topological", "weight": "rational:1"},
-            "weight is an option of flips, flips-uniform and twins, not of topological",
+            "weight is an option of flips, flips-uniform, sorter and twins, not of",
         ),
         ({"method": "flip"}, "unknown method 'flip', did you mean 'flips'"),
         ({"method": "flips-uniform", "scan": "odd"}, "scan must be one of 'paper'"),
@@ -407,8 +435,26 @@ def test_parameters_are_the_options_that_were_used() -> None:
     cases: list[tuple[dict[str, str], dict[str, object]]] = [
         ({"method": "mean"}, {}),
         ({"method": "uniform"}, {}),
-        ({"method": "flips"}, {"start": "topological", "weight": weight}),
-        ({"method": "flips-uniform"}, {"scan": "parity", "weight": weight}),
+        (
+            {"method": "flips"},
+            {"start": "topological", "weight": weight, "score_pairs": 1},
+        ),
+        (
+            {"method": "flips-uniform"},
+            {"scan": "parity", "weight": weight, "score_pairs": 1},
+        ),
+        (
+            {"method": "sorter"},
+            {"weight": weight, "score_pairs": 1, "anchored": True},
+        ),
+        (
+            {"method": "ties"},
+            {"start": "mean-rank", "samples": 0, "noise": 0.1, "anchored": True},
+        ),
+        (
+            {"method": "safe"},
+            {"samples": 0, "eta": 0.0, "noise": 0.1, "anchored": True},
+        ),
         (
             {"method": "twins"},
             {
@@ -420,8 +466,10 @@ def test_parameters_are_the_options_that_were_used() -> None:
         ),
     ]
     for options, expected in cases:
-        given = {"weight": "rational:2"} if "weight" in expected else {}
-        result = rank(ratings, **options, **given, design="pairs", rng=7)
+        given = "rational:2" if "weight" in expected else None
+        result = rank(
+            ratings, method=options["method"], weight=given, design="pairs", rng=7
+        )
         assert result.parameters == {**expected, "design": "pairs"}
 
 

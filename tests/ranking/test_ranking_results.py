@@ -50,10 +50,12 @@ def test_json_has_the_documented_fields_in_their_order() -> None:
             "p_first": 0.125,
             "first": result.draws[0].first,
             "reviewers": ["a", "b"],
+            "anchors": [],
         }
     ]
     assert told["data"] == FREE.summary()
-    assert told["certificate"] is None
+    assert result.certificate is not None
+    assert told["certificate"] == result.certificate.to_dict()
     assert told["version"] == version()
     assert {warning["code"] for warning in told["warnings"]} == {
         "separate_groups",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand._kernels import kernel
+from evenhand._kernels.ideals import bit_lists, order_ideals
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -98,6 +99,9 @@ def choose_flips(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Choose the neighbours that a coin will settle, and whose scores it uses.
 
+    Score pairs are drawn one after the other, and an even number of them loses the
+    last.
+
     Args:
         order: Item codes, best first.
         scan: Position of the first two neighbours, and how far to go on from two that
@@ -105,31 +109,41 @@ def choose_flips(
         reviews: Where each item's ratings begin, and the end; then, by item, the
             reviewer of each rating, increasing, and the preference.
         n_reviewers: Number of reviewers.
-        units: One uniform for each position.
+        units: A row of uniforms for each position, one for each score pair wanted.
 
     Returns:
-        Positions of the first of each two neighbours, and the ratings to be used for
-        the first and for the second.
+        Positions of the first of each two neighbours, and rows of the ratings to be
+        used for the first and for the second; -1 where a score pair is missing.
     """
     starts, reviewers, preference = reviews
     position, step = scan
     retired = np.zeros(n_reviewers, dtype=np.bool_)
     positions = np.empty(len(order) // 2, dtype=np.int64)
-    ones = np.empty(len(order) // 2, dtype=np.int64)
-    others = np.empty(len(order) // 2, dtype=np.int64)
+    ones = np.full((len(order) // 2, units.shape[1]), -1, dtype=np.int64)
+    others = ones.copy()
     found = 0
     while position + 1 < len(order):
         a, b = order[position], order[position + 1]
         one, other = (starts[a], starts[a + 1]), (starts[b], starts[b + 1])
-        pairs = _free_pairs(one, other, reviewers, preference, retired)
-        if pairs == 0:
+        drawn = 0
+        while drawn < units.shape[1]:
+            pairs = _free_pairs(one, other, reviewers, preference, retired)
+            if pairs == 0:
+                break
+            number = int(units[position, drawn] * pairs)
+            i, j = _pair_number(number, one, other, reviewers, retired)
+            retired[reviewers[i]] = True
+            retired[reviewers[j]] = True
+            ones[found, drawn], others[found, drawn] = i, j
+            drawn += 1
+        if drawn == 0:
             position += step
             continue
-        number = int(units[position] * pairs)
-        i, j = _pair_number(number, one, other, reviewers, retired)
-        retired[reviewers[i]] = True
-        retired[reviewers[j]] = True
-        positions[found], ones[found], others[found] = position, i, j
+        if drawn % 2 == 0:
+            for rows in (ones, others):
+                retired[reviewers[rows[found, drawn - 1]]] = False
+                rows[found, drawn - 1] = -1
+        positions[found] = position
         found += 1
         position += 2
     return positions[:found], ones[:found], others[:found]
@@ -168,3 +182,181 @@ def choose_reviewers(
         pair = _pair_number(number, one, other, reviewers, retired)
         firsts[index], seconds[index] = pair
     return firsts, seconds
+
+
+@kernel
+def add_answer(
+    reach: NDArray[np.bool_], heights: NDArray[np.int64], upper: int, lower: int
+) -> None:
+    """Put one free item above another, with all that follows from it.
+
+    Args:
+        reach: Who is above whom, closed; changed in place.
+        heights: Number of items below each item less those above; changed in place.
+        upper: The one item.
+        lower: The other.
+    """
+    for one in range(len(reach)):
+        if one != upper and not reach[one, upper]:
+            continue
+        for other in range(len(reach)):
+            if other != lower and not reach[lower, other]:
+                continue
+            if not reach[one, other]:
+                reach[one, other] = True
+                heights[one] += 1
+                heights[other] -= 1
+
+
+@kernel
+def _ideal_ways(
+    first: NDArray[np.int64], to: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    # The number of ways into each ideal from the empty one, and on to the full one.
+    size = len(first) - 1
+    into, onward = np.zeros(size), np.zeros(size)
+    into[0] = 1
+    onward[size - 1] = 1
+    for ideal in range(size):
+        for step in range(first[ideal], first[ideal + 1]):
+            into[to[step]] += into[ideal]
+    for ideal in range(size - 2, -1, -1):
+        for step in range(first[ideal], first[ideal + 1]):
+            onward[ideal] += onward[to[step]]
+    return into, onward
+
+
+@kernel
+def _below_bits(
+    reach: NDArray[np.bool_], order: NDArray[np.int64]
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    # Bits of the items below each, and of those with no third item between, numbered
+    # and listed by their places in an ordering.
+    n_items = len(reach)
+    below = np.zeros((n_items, (n_items + 63) >> 6), dtype=np.uint64)
+    for one in range(n_items):
+        for other in range(one + 1, n_items):
+            if reach[order[one], order[other]]:
+                below[one, other >> 6] |= np.uint64(1) << np.uint64(other & 63)
+    next_below = below.copy()
+    for one in range(n_items):
+        for other in range(one + 1, n_items):
+            if reach[order[one], order[other]]:
+                next_below[one] &= ~below[other]
+    return below, next_below
+
+
+@kernel
+def pair_counts(
+    reach: NDArray[np.bool_], heights: NDArray[np.int64], limit: int
+) -> NDArray[np.float64]:
+    """Count the orderings in which one item is above another, for all pairs.
+
+    Counts are sums of whole numbers, exact up to 2**53. There must be at most 170
+    items, so that no count is too large for a float.
+
+    Args:
+        reach: Who is above whom, closed.
+        heights: Number of items below each item less those above.
+        limit: Most order ideals to list.
+
+    Returns:
+        The counts at [a, b], or a table without rows if there are more ideals.
+    """
+    n_items = len(reach)
+    # An item above another has more below it and less above it.
+    order = np.argsort(-heights, kind="mergesort")
+    below, next_below = _below_bits(reach, order)
+    first, item, to = order_ideals(below, bit_lists(next_below), limit)
+    if len(first) == 0:
+        return np.empty((0, n_items))
+    into, onward = _ideal_ways(first, to)
+    counts = np.zeros((n_items, n_items))
+    holds = np.zeros((len(first) - 1, n_items), dtype=np.bool_)
+    for ideal in range(len(first) - 1):
+        for step in range(first[ideal], first[ideal + 1]):
+            ways = into[ideal] * onward[to[step]]
+            one = order[item[step]]
+            holds[to[step]] = holds[ideal]
+            holds[to[step], one] = True
+            for other in range(n_items):
+                if other != one and not holds[ideal, other]:
+                    counts[one, other] += ways
+    return counts
+
+
+@kernel
+def most_open_pair(
+    reach: NDArray[np.bool_],
+    counts: NDArray[np.float64],
+    reviews: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]],
+    retired: NDArray[np.bool_],
+    fresh: NDArray[np.int64],
+) -> tuple[int, int]:
+    """Find the free pair with fresh reviewers that is above and below most equally.
+
+    Args:
+        reach: Who is above whom, closed.
+        counts: Orderings in which one item is above another.
+        reviews: Where each item's ratings begin, and the end; then, by item, the
+            reviewer of each rating, increasing, and the preference.
+        retired: Which reviewers are not fresh.
+        fresh: Number of fresh reviewers of each item.
+
+    Returns:
+        The codes of the two items, the smallest among equals, or -1 for none.
+    """
+    starts, reviewers, preference = reviews
+    found, best = (-1, -1), np.inf
+    for a in range(len(reach)):
+        one = (starts[a], starts[a + 1])
+        for b in range(a + 1, len(reach)):
+            if reach[a, b] or reach[b, a] or fresh[a] == 0 or fresh[b] == 0:
+                continue
+            odds = abs(counts[a, b] - counts[b, a])
+            other = (starts[b], starts[b + 1])
+            if odds < best and _free_pairs(one, other, reviewers, preference, retired):
+                found, best = (a, b), odds
+    return found
+
+
+@kernel
+def nearest_pair(
+    reach: NDArray[np.bool_],
+    heights: NDArray[np.int64],
+    reviews: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]],
+    retired: NDArray[np.bool_],
+    fresh: NDArray[np.int64],
+) -> tuple[int, int]:
+    """Find the free pair with fresh reviewers that is nearest in height.
+
+    Args:
+        reach: Who is above whom, closed.
+        heights: Number of items below each item less those above.
+        reviews: Where each item's ratings begin, and the end; then, by item, the
+            reviewer of each rating, increasing, and the preference.
+        retired: Which reviewers are not fresh.
+        fresh: Number of fresh reviewers of each item.
+
+    Returns:
+        The codes of the two items, the smaller one first, or -1 for none. Among equals
+        the highest, then those with the smallest codes.
+    """
+    starts, reviewers, preference = reviews
+    order = np.argsort(-heights, kind="mergesort")
+    order = order[fresh[order] > 0]
+    found, best = (-1, -1), len(reach) * 2
+    for place in range(len(order)):
+        a = order[place]
+        one = (starts[a], starts[a + 1])
+        for later in range(place + 1, len(order)):
+            b = order[later]
+            if heights[a] - heights[b] >= best:
+                break
+            other = (starts[b], starts[b + 1])
+            if not reach[a, b] and _free_pairs(
+                one, other, reviewers, preference, retired
+            ):
+                found, best = (min(a, b), max(a, b)), heights[a] - heights[b]
+                break
+    return found

@@ -42,6 +42,8 @@ class Sides:
         data: Sizes and hash of the data.
         notices: What the reader of a result must know.
         verdict: Index of the item that all reviewers of both put first, or None.
+        groups: Pair or panel of the reviewer of each score, for the two items, if it is
+            known.
     """
 
     items: tuple[Label, Label]
@@ -51,6 +53,7 @@ class Sides:
     data: Mapping[str, Json]
     notices: tuple[Notice, ...] = ()
     verdict: int | None = None
+    groups: tuple[tuple[Label, ...], tuple[Label, ...]] | None = None
 
 
 def sides_from_lists(
@@ -86,9 +89,23 @@ def sides_from_lists(
 
 
 def sides_from_ratings(
-    ratings: Ratings, items: Sequence[Label] | None, method: str, both: Both | None
+    ratings: Ratings,
+    items: Sequence[Label] | None,
+    method: str,
+    both: Both | None,
+    *,
+    groups: Mapping[Label, Label] | None = None,
+    panels: bool = False,
 ) -> Sides:
     """Take the scores of two items from Ratings.
+
+    Args:
+        ratings: The ratings.
+        items: Labels of the two items, None if there are only two.
+        method: Name of the rule.
+        both: What to do with reviewers who scored both items.
+        groups: Pair or panel of each reviewer, None to take the pairs of the ratings.
+        panels: Whether groups are panels, whose scores are not in pairs.
 
     Raises:
         RatingsError: If there are not two items to compare, reviewers scored both, a
@@ -129,12 +146,42 @@ def sides_from_ratings(
             rows, notice = _without(ratings, rows, twice, labels, both)
             notices.append(notice)
     pairing: Pairing = "random"
-    if ratings.pair_codes is not None and verdict is None and method in PAIRED:
+    in_pairs = ratings.pair_codes is not None and not panels
+    if in_pairs and verdict is None and method in PAIRED:
         pairing = "pairs"
-        rows = _in_pairs(ratings, ratings.pair_codes, rows, labels)
+        rows = _in_pairs(ratings, rows, labels)
     one, two = (ratings.preference[side] for side in rows)
-    found = tuple(notices)
-    return Sides(labels, one, two, pairing, ratings.summary(), found, verdict)
+    return Sides(
+        labels,
+        one,
+        two,
+        pairing,
+        ratings.summary(),
+        tuple(notices),
+        verdict,
+        _grouped(ratings, rows, groups),
+    )
+
+
+def _grouped(
+    ratings: Ratings,
+    rows: list[NDArray[np.intp]],
+    groups: Mapping[Label, Label] | None,
+) -> tuple[tuple[Label, ...], tuple[Label, ...]] | None:
+    if groups is not None:
+        people = ratings.reviewer_labels
+        one, two = (
+            tuple(groups[people[code]] for code in ratings.reviewer_codes[side])
+            for side in rows
+        )
+    elif ratings.pair_codes is not None:
+        codes = ratings.pair_codes
+        one, two = (
+            tuple(ratings.pair_labels[code] for code in codes[side]) for side in rows
+        )
+    else:
+        return None
+    return one, two
 
 
 def _chosen(ratings: Ratings, items: Sequence[Label] | None) -> list[tuple[Label, int]]:
@@ -226,12 +273,12 @@ def _decided_notice(count: int, labels: tuple[Label, Label], verdict: int) -> No
 
 
 def _in_pairs(
-    ratings: Ratings,
-    pair_codes: NDArray[np.int64],
-    rows: list[NDArray[np.intp]],
-    labels: tuple[Label, Label],
+    ratings: Ratings, rows: list[NDArray[np.intp]], labels: tuple[Label, Label]
 ) -> list[NDArray[np.intp]]:
     """Order both sides by pair, each of which must hold one rating of each item."""
+    pair_codes = ratings.pair_codes
+    if pair_codes is None:
+        return rows
     n_pairs = len(ratings.pair_labels)
     held = [np.bincount(pair_codes[side], minlength=n_pairs) for side in rows]
     present = held[0] + held[1] > 0

@@ -17,10 +17,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand._labels import shown
-from evenhand.ab._numbers import Floats, Numbers, as_numbers, difference, is_exact
+from evenhand.ab._numbers import (
+    Floats,
+    Numbers,
+    as_numbers,
+    constant,
+    difference,
+    is_exact,
+    magnitude,
+)
+from evenhand.ab.checker import OwnRule, answer
 from evenhand.ab.law import majority_probability
 from evenhand.ab.weights import GapWeight, as_weight, odd
-from evenhand.errors import OptionError, RatingsError, unknown
+from evenhand.errors import OptionError, RatingsError, listing, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +37,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MEDIANS = ("upper", "lower", "middle")
+STATISTICS = (
+    "trimmed",
+    "mean",
+    "median",
+    *(f"median:{which}" for which in MEDIANS),
+    "midrank",
+    "sign",
+)
 TRIM = 0.2
+EPS = 0.1
 ROUNDING = float(np.finfo(np.float64).eps)
 # From the largest float to the smallest there are 650 decimal digits.
 _ALL_DIGITS = Context(prec=700)
@@ -192,6 +210,174 @@ def votes(
     return majority_probability(odd(as_weight(weight), difference(one, two)))
 
 
+def midrank(first: Numbers, second: Numbers) -> Floats:
+    """More wins over all pairs of a first and a second score: the higher rank sum.
+
+    Args:
+        first: Scores of the first item, shape (..., k1).
+        second: Scores of the second item, shape (..., k2).
+
+    Returns:
+        0, 1/2 or 1, shape (...).
+
+    Raises:
+        RatingsError: If a score is not finite.
+
+    References:
+        Mann and Whitney (1947), with ties counted half.
+
+    Examples:
+        >>> midrank([3, 1, 5], [2, 2, 5])
+        np.float64(0.5)
+        >>> midrank([9, 3], [1, 4, 2])
+        np.float64(1.0)
+    """
+    one, two = _as_sides(first, second)
+    shape = np.broadcast_shapes(one.shape[:-1], two.shape[:-1])
+    order = np.zeros(shape, dtype=np.int64)
+    for place in np.ndindex(shape):
+        left, right = _row(one, shape, place), np.sort(_row(two, shape, place))
+        below = np.searchsorted(right, left, side="left").sum()
+        not_above = np.searchsorted(right, left, side="right").sum()
+        order[place] = np.sign(below + not_above - len(left) * len(right))
+    return _chance(order, one)
+
+
+def guarded(
+    first: Numbers,
+    second: Numbers,
+    *,
+    eps: float | Fraction = EPS,
+    trim: float = TRIM,
+    statistic: str | OwnRule | None = None,
+    weight: GapWeight | Callable[[float], float] | str | None = None,
+) -> Floats:
+    """Follow a statistic, but with probability eps the paper's votes.
+
+    The statistic brings its accuracy, the votes bring the guarantee: by Theorem G the
+    mixture is right more than half of the time on all increasing scales. A statistic
+    of one's own must not fall when a first score rises or a second falls, and must
+    change its sign when the items swap; `check_rule` looks for a failure, and `compare`
+    always does.
+
+    Args:
+        first: Scores of the first item, shape (..., k1).
+        second: Scores of the second item, shape (..., k2); the first min(k1, k2) of
+            each are the pairs that vote.
+        eps: Probability of the votes, above 0 and at most 1; exact if it is a Fraction,
+            and for Fractions the shortest decimal that stands for it.
+        trim: For the statistic "trimmed": share cut at each end.
+        statistic: "trimmed" (if None), "mean", "median", "median:lower",
+            "median:middle", "midrank", "sign", or a function of both items' scores,
+            two arrays in pairing order, the sign of whose answer decides.
+        weight: For the votes: increasing map from a gap to [0, 1), rational(1) if None.
+
+    Returns:
+        Probabilities, shape (...); exact for Fractions if the weight is.
+
+    Raises:
+        RatingsError: If a score is not finite.
+        OptionError: If an option is unknown or out of range.
+
+    Examples:
+        >>> guarded([7, 9, 4], [6, 3, 5]).round(4)
+        np.float64(0.9768)
+        >>> guarded([Fraction(3)], [Fraction(2)], eps=Fraction(1, 5), statistic="mean")
+        Fraction(19, 20)
+    """
+    share = as_eps(eps)
+    one, two = _as_sides(first, second)
+    leaning = followed(statistic, one, two, trim=trim)
+    pairs = min(one.shape[-1], two.shape[-1])
+    voted = votes(one[..., :pairs], two[..., :pairs], weight=weight)
+    return mixed(leaning, voted, share)
+
+
+def mixed(one: Numbers, other: Numbers, eps: Fraction) -> Floats:
+    """Return (1 - eps) one + eps other; turning both round turns the result round.
+
+    Args:
+        one: Probabilities.
+        other: Probabilities.
+        eps: Probability of the other.
+
+    Returns:
+        Probabilities, exact if all are; 1 - p for 1 - p, to the last bit.
+
+    Examples:
+        >>> mixed(1.0, 0.25, Fraction(1, 10))
+        np.float64(0.925)
+    """
+    sides = [as_numbers(side, "probability") for side in (one, other)]
+    if not all(is_exact(side) for side in sides):
+        sides = [side.astype(np.float64) for side in sides]
+    share, half = constant(eps, sides[0]), constant(Fraction(1, 2), sides[0])
+    rest = constant(1 - eps, sides[0])
+    margin = np.asarray(rest * (sides[0] - half) + share * (sides[1] - half))
+    larger = np.minimum(half + magnitude(margin), 2 * half)
+    return np.where(margin < 0, 1 - larger, larger)[()]
+
+
+def followed(
+    statistic: str | OwnRule | None,
+    first: Numbers,
+    second: Numbers,
+    *,
+    trim: float = TRIM,
+) -> Floats:
+    """Follow the sign of a statistic.
+
+    Args:
+        statistic: What `guarded` takes.
+        first: Scores of the first item, shape (..., k1).
+        second: Scores of the second item, shape (..., k2); for "sign" the first
+            min(k1, k2) of each are pairs.
+        trim: For "trimmed": share cut at each end.
+
+    Returns:
+        0, 1/2 (a tie, or a side without scores) or 1, shape (...).
+
+    Raises:
+        RatingsError: If a score is not finite.
+        OptionError: If there is no such statistic, or it is not a number.
+
+    Examples:
+        >>> followed("midrank", [3, 9], [2, 4, 1])
+        np.float64(1.0)
+        >>> followed(lambda one, two: max(one) - max(two), [3, 9], [2, 4, 10])
+        np.float64(0.0)
+    """
+    chosen = as_statistic(statistic)
+    one, two = _as_sides(first, second)
+    if not isinstance(chosen, str):
+        return _chance(_signs(chosen, one, two), one)
+    name, _, which = chosen.partition(":")
+    if name == "median":
+        return median(one, two, median=which or "upper")
+    if name == "trimmed":
+        return trimmed(one, two, trim=trim)
+    if name == "sign":
+        pairs = min(one.shape[-1], two.shape[-1])
+        return sign(one[..., :pairs], two[..., :pairs])
+    return midrank(one, two) if name == "midrank" else mean(one, two)
+
+
+def _signs(statistic: OwnRule, one: Floats, two: Floats) -> NDArray[np.int64]:
+    shape = np.broadcast_shapes(one.shape[:-1], two.shape[:-1])
+    order = np.zeros(shape, dtype=np.int64)
+    if one.shape[-1] and two.shape[-1]:
+        for place in np.ndindex(shape):
+            rows = _row(one, shape, place), _row(two, shape, place)
+            found = answer(statistic, *rows, "statistic")
+            order[place] = (found > 0) - (found < 0)
+    return order
+
+
+def _row(side: Floats, shape: tuple[int, ...], place: tuple[int, ...]) -> Floats:
+    row: Floats = np.broadcast_to(side, (*shape, side.shape[-1]))[place]
+    return row
+
+
 def _chance(order: NDArray[np.int64], like: Floats) -> Floats:
     if is_exact(like):
         exact: Floats = _CHANCES[order + 1]
@@ -258,6 +444,53 @@ def as_share(trim: object) -> float:
     if not 0 <= trim < 0.5:  # noqa: PLR2004 - a half from each end leaves nothing
         raise OptionError(f"trim must be at least 0 and below 0.5, got {trim}.")
     return float(trim)
+
+
+def as_eps(eps: object) -> Fraction:
+    """Return the probability of the votes, checked; a float is its shortest decimal.
+
+    Raises:
+        OptionError: If it is not a number above 0 and at most 1.
+
+    Examples:
+        >>> as_eps(0.1)
+        Fraction(1, 10)
+    """
+    number = eps.item() if isinstance(eps, np.generic) else eps
+    if isinstance(number, bool) or not isinstance(number, int | float | Fraction):
+        raise OptionError(f"eps must be a number, got {shown(eps)}.")
+    if number == 0:
+        raise OptionError(
+            "eps must be above 0 and at most 1, got 0. Without votes the statistic is "
+            "on some scales no better than a coin; if that will do, use its own method."
+        )
+    if not 0 < number <= 1:
+        raise OptionError(f"eps must be above 0 and at most 1, got {number}.")
+    return Fraction(repr(number)) if isinstance(number, float) else Fraction(number)
+
+
+def as_statistic(statistic: object) -> str | OwnRule:
+    """Return the name of a statistic, or a user's own, checked.
+
+    Raises:
+        OptionError: If it is neither.
+
+    Examples:
+        >>> as_statistic(None), as_statistic("median:lower")
+        ('trimmed', 'median:lower')
+    """
+    if statistic is None:
+        return STATISTICS[0]
+    if isinstance(statistic, str):
+        if statistic not in STATISTICS:
+            raise OptionError(unknown("statistic", statistic, STATISTICS))
+        return statistic
+    if callable(statistic):
+        return statistic
+    raise OptionError(
+        f"statistic must be a name or a function, got {shown(statistic)}. Known "
+        f"statistics: {listing(STATISTICS)}."
+    )
 
 
 def _as_sides(first: Numbers, second: Numbers) -> tuple[Floats, Floats]:

@@ -8,8 +8,9 @@ where the formula allows it.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, cast
@@ -38,7 +39,8 @@ if TYPE_CHECKING:
 
 Number = int | float | Fraction
 
-NAMES = ("rational", "sigmoid", "linear", "exponential", "offset")
+NAMES = ("rational", "sigmoid", "linear", "exponential", "offset", "steps")
+MIX = 0.01
 
 # A user's function is never asked beyond this gap, where its own formula may overflow.
 FAR = 1e100
@@ -285,16 +287,85 @@ def offset(c: Number, base: GapWeight | str | None = None) -> GapWeight:
     )
 
 
+def steps(
+    at: Sequence[Number],
+    shares: Sequence[Number],
+    *,
+    mix: Number = MIX,
+    base: GapWeight | str | None = None,
+) -> GapWeight:
+    """Return a table of steps, mixed with a strictly increasing weight.
+
+    It is (1 - mix) times the sum of the shares whose step the gap has reached, plus
+    mix times the base. Steps alone are flat between, so they may tie with a coin.
+
+    Args:
+        at: Gaps at which it steps up, increasing, at least 0.
+        shares: How much each step adds, at least 0, at most 1 in all.
+        mix: Share of the base, above 0 and at most 1.
+        base: The strictly increasing weight, rational(1) if None.
+
+    Returns:
+        The weight.
+
+    Raises:
+        OptionError: If the table is not one, or mix is out of range.
+
+    Examples:
+        >>> steps([0, 1], [0.25, 0.75], mix=0.5)([0.0, 1.0])
+        array([0.125, 0.75 ])
+    """
+    edges = [_finite("at", edge) for edge in at]
+    parts = [_finite("shares", share) for share in shares]
+    if len(edges) != len(parts) or any(e < 0 for e in edges) or not _rising(edges):
+        raise OptionError(
+            f"at must be increasing gaps of at least 0, one for each of the "
+            f"{len(parts)} shares, got {shown(list(at))}."
+        )
+    # The shares of a solver add up to 1 only within rounding.
+    if any(part < 0 for part in parts) or sum(parts) > 1 + ROUNDING:
+        raise OptionError(
+            "shares must be at least 0 and at most 1 in all, got "
+            f"{shown(list(shares))}."
+        )
+    mixed = _positive("mix", mix)
+    if mixed > 1:
+        raise OptionError(f"mix must be at most 1, got {mix!r}.")
+    under = as_weight(base)
+    room, rest = float(1 - mixed), float(mixed)
+    places = np.array([float(edge) for edge in edges])
+    heights = np.minimum(np.cumsum([0.0, *(float(part) for part in parts)]), 1.0)
+
+    def function(gaps: Floats) -> Floats:
+        reached = np.searchsorted(places, gaps, side="right")
+        return np.asarray(room * heights[reached] + rest * under.values(gaps))
+
+    parameters: dict[str, Json] = {
+        "at": [_json(edge) for edge in at],
+        "shares": [_json(share) for share in shares],
+        "mix": _json(mix),
+        "base": under.to_dict(),
+    }
+    return GapWeight(
+        "steps",
+        parameters,
+        function,
+        limit=under.limit,
+        checked_on_grid=under.checked_on_grid,
+    )
+
+
 def as_weight(
-    weight: GapWeight | Callable[[float], float] | str | None,
+    weight: GapWeight | Callable[[float], float] | Mapping[str, object] | str | None,
 ) -> GapWeight:
     """Return a gap weight from whatever names one.
 
     Args:
         weight: A GapWeight; None for rational(1); a text such as "rational:2",
-            "sigmoid:0.5", "linear:10", "exponential:1" or "offset:0.3:rational:1"; or
-            any function of a gap, on arrays or on single floats, whose range and strict
-            increase are checked on a grid from 0 to a thousand million.
+            "sigmoid:0.5", "linear:10", "exponential:1" or "offset:0.3:rational:1"; what
+            `GapWeight.to_dict` returned, as it is in a record; or any function of a
+            gap, on arrays or on single floats, whose range and strict increase are
+            checked on a grid from 0 to a thousand million.
 
     Returns:
         The weight.
@@ -306,6 +377,8 @@ def as_weight(
     Examples:
         >>> as_weight("offset:0.3:rational:2")
         offset(c=0.3, base=rational(gamma=2))
+        >>> as_weight({"name": "linear", "parameters": {"range": 10}})
+        linear(range=10)
         >>> as_weight(lambda gap: gap / (2 + gap)).checked_on_grid
         True
     """
@@ -315,12 +388,62 @@ def as_weight(
         return weight
     if isinstance(weight, str):
         return _from_text(weight)
+    if isinstance(weight, Mapping):
+        return from_dict(weight)
     if callable(weight):
         return _from_function(weight)
     raise OptionError(
         f"weight must be a name, a gap weight or a function of a gap, "
         f"got {shown(weight)}. Known weights: {', '.join(NAMES)}."
     )
+
+
+def from_dict(record: Mapping[str, object]) -> GapWeight:
+    """Return the weight that `GapWeight.to_dict` was asked of.
+
+    Args:
+        record: Its name and parameters, as in the JSON of a result.
+
+    Returns:
+        The weight.
+
+    Raises:
+        OptionError: If the name is unknown or a user's function, whose name does not
+            tell what it does, or the parameters are not those of the weight.
+
+    Examples:
+        >>> from_dict(offset(0.5, sigmoid(2)).to_dict())
+        offset(c=0.5, base=sigmoid(scale=2))
+    """
+    name, given = record.get("name"), record.get("parameters", {})
+    own = record.get("checked_on_grid", False) and name not in _WITH_BASE
+    if own:
+        raise OptionError(
+            f"weight must be a built-in one to be made again from a record, got the "
+            f"function {shown(name)}. Pass the function itself."
+        )
+    if not isinstance(name, str) or name not in NAMES:
+        raise OptionError(unknown("weight", name, NAMES))
+    wanted = _PARAMETERS[name]
+    if not isinstance(given, Mapping) or set(given) != set(wanted):
+        raise OptionError(
+            f"parameters of weight {name} must be {', '.join(wanted)}, got "
+            f"{shown(given)}."
+        )
+    numbers = [given[key] for key in wanted if key != "base"]
+    if name not in _WITH_BASE:
+        return _MAKERS[name](*numbers)
+    base = given["base"]
+    if not isinstance(base, Mapping):
+        raise OptionError(f"base of weight {name} must be a weight, got {shown(base)}.")
+    if name == "offset":
+        return offset(numbers[0], from_dict(base))
+    at, shares, mix = numbers
+    if not isinstance(at, list) or not isinstance(shares, list):
+        raise OptionError(
+            f"at and shares must be lists of numbers, got {shown(given)}."
+        )
+    return steps(at, shares, mix=mix, base=from_dict(base))
 
 
 def odd(weight: GapWeight, gap: Numbers) -> Floats:
@@ -397,6 +520,10 @@ def _positive(name: str, value: object) -> Fraction:
     return number
 
 
+def _rising(numbers: Sequence[Fraction]) -> bool:
+    return all(one < two for one, two in itertools.pairwise(numbers))
+
+
 def _json(value: Number) -> int | float:
     exact = Fraction(value)
     whole = exact.denominator == 1 and not isinstance(value, float)
@@ -422,20 +549,34 @@ def _from_text(text: str) -> GapWeight:
         if not rest:
             raise OptionError(f"weight offset must have c, got {text!r}. {_FORM}")
         return offset(_parsed(rest[0], text), ":".join(rest[1:]) or None)
+    if name == "steps":
+        raise OptionError(
+            f"weight steps must be made by weights.steps(at, shares), got {text!r}. "
+            f"{_FORM}"
+        )
     if len(rest) > 1 or (name == "linear" and not rest):
         raise OptionError(
             f"weight {name} must have one parameter, got {text!r}. {_FORM}"
         )
     given = [_parsed(part, text) for part in rest]
-    makers: dict[str, Callable[..., GapWeight]] = {
-        "rational": rational,
-        "sigmoid": sigmoid,
-        "linear": linear,
-        "exponential": exponential,
-    }
-    return makers[name](*given)
+    return _MAKERS[name](*given)
 
 
+_MAKERS: dict[str, Callable[..., GapWeight]] = {
+    "rational": rational,
+    "sigmoid": sigmoid,
+    "linear": linear,
+    "exponential": exponential,
+}
+_WITH_BASE = ("offset", "steps")
+_PARAMETERS = {
+    "rational": ("gamma",),
+    "sigmoid": ("scale",),
+    "linear": ("range",),
+    "exponential": ("scale",),
+    "offset": ("c", "base"),
+    "steps": ("at", "shares", "mix", "base"),
+}
 _FORM = "Write for instance rational:1, linear:10 or offset:0.3:rational:1."
 
 

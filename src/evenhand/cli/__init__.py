@@ -21,6 +21,8 @@ COMMANDS = {
     "demo": "evenhand.cli.demo",
     "compare": "evenhand.cli.compare",
     "rank": "evenhand.cli.rank",
+    "assign": "evenhand.cli.assign",
+    "audit": "evenhand.cli.audit",
     "simulate": "evenhand.cli.simulate",
     "reproduce": "evenhand.cli.reproduce",
     "theorems": "evenhand.cli.theorems",
@@ -93,6 +95,7 @@ def cli() -> None:
       evenhand demo                      a small conference, start to end
       evenhand compare ratings.csv       which of two items is better
       evenhand rank ratings.csv          order many items
+      evenhand assign --help             draw who reviews what, for all to check
     """
 
 

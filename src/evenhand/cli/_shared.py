@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from evenhand.catalogue import method as catalogued
 from evenhand.errors import OptionError, printable, unknown
 
 if TYPE_CHECKING:
@@ -21,7 +20,10 @@ if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
 
     from evenhand._results import Notice
-    from evenhand.catalogue import Job
+    from evenhand.ab.comparison import Comparison
+    from evenhand.assignments import Assignment
+    from evenhand.certificate import Certificate
+    from evenhand.ranking.ranking import Ranking
     from evenhand.ratings import Ratings
 
 Command = TypeVar("Command", bound=Callable[..., None])
@@ -90,6 +92,37 @@ def result_options(command: Command) -> Command:
         "-o", "--output", metavar="PATH", help="Write there instead of printing."
     )
     return seed(as_json(output(command)))
+
+
+def evidence_options(command: Command) -> Command:
+    """Add the options that say how reviewers were assigned, and keep a record."""
+    assignment = click.option(
+        "--assignment",
+        "assignment_path",
+        metavar="RECORD",
+        help="Record of evenhand assign that FILE came through.",
+    )
+    secret = click.option(
+        "--secret",
+        metavar="PATH",
+        help="The assignment's secret, now revealed; then it is verified.",
+    )
+    record = click.option(
+        "--record", metavar="PATH", help="Write a record there, for evenhand audit."
+    )
+    return assignment(secret(record(command)))
+
+
+def read_assignment(path: str | None, secret: str | None) -> Assignment | None:
+    """Read the assignment of a command, verified if its secret is given."""
+    if path is None:
+        if secret is not None:
+            raise OptionError("--secret must come with --assignment.")
+        return None
+    from evenhand.desk.records import load_assignment, read_hex
+
+    revealed = None if secret is None else read_hex(secret, "secret")
+    return load_assignment(path, secret=revealed)
 
 
 def read(file: str, file_format: str | None, columns: dict[str, str | None]) -> Ratings:
@@ -192,19 +225,30 @@ def deliver(text: str, output: str | None) -> None:
         ) from error
 
 
-def claim(job: Job, method: str, notices: tuple[Notice, ...]) -> str:
-    """Say what an answer may claim, or what in the data keeps it from that.
+def claim(certificate: Certificate | None) -> str:
+    """Say what an answer may claim.
 
     Examples:
-        >>> claim("compare", "coin", ()).splitlines()[0]
-        'Method coin: Right half of the time.'
+        >>> from evenhand.certificate import Claim, certify
+        >>> claim(certify(Claim("G", "never worse than a coin")))
+        'What this may claim: Never worse than a coin (Theorem G).'
     """
-    entry = catalogued(job, method)
-    void = [notice for notice in notices if notice.code in entry.void_by]
-    if void:
-        reasons = " ".join(notice.message for notice in void)
-        return f"Method {method} may claim nothing here. {reasons}"
-    return f"Method {method}: {entry.claims}\nIt assumes {entry.assumes}."
+    return f"What this may claim: {certificate}"
+
+
+def deliver_decision(
+    text: str,
+    output: str | None,
+    result: Comparison | Ranking,
+    record: str | None,
+    assignment: Assignment | None,
+) -> None:
+    """Print or write a decision, and its record; notes go to standard error."""
+    if record is not None:
+        from evenhand.desk.records import write_decision
+
+        write_decision(result, record, assignment)
+    deliver_result(text, output, result.notices, result.seed)
 
 
 def deliver_result(

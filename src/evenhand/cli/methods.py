@@ -13,7 +13,7 @@ from evenhand.cli import _shared
 @click.command("methods")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(*, as_json: bool) -> None:
-    """List the methods, what they assume and what they may claim.
+    """List the methods, what they assume and what they can certify at best.
 
     \b
     Example:
@@ -28,7 +28,7 @@ def command(*, as_json: bool) -> None:
 
     for job, title in (("compare", "Two items"), ("rank", "Many items")):
         table = Table(title=title, title_justify="left", show_lines=True)
-        for column in ("method", "what it does", "assumes", "may claim"):
+        for column in ("method", "what it does", "assumes", "can certify at best"):
             table.add_column(column, overflow="fold")
         for method in methods():
             if method.job == job:

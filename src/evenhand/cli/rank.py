@@ -14,6 +14,7 @@ from evenhand.errors import printable
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from evenhand._results import Label
     from evenhand.ranking.ranking import Ranking
 
 NAMES = [method.name for method in methods("rank")]
@@ -33,7 +34,8 @@ LONG = 1000
 @click.option(
     "--start",
     type=_shared.Known(["topological", "uniform", "mean-rank"]),
-    help="Ordinal ranking that flips and twins start from.  [default: topological]",
+    help="Ordinal ranking that flips, twins and ties start from.  [default: "
+    "topological; mean-rank for ties]",
 )
 @click.option(
     "--scan",
@@ -52,12 +54,36 @@ LONG = 1000
 )
 @_shared.weight_option
 @click.option(
+    "--score-pairs",
+    type=click.IntRange(min=1),
+    help="Pairs of scores, an odd number, that settle two items by majority, for flips "
+    "and sorter.  [default: 1]",
+)
+@click.option(
+    "--noise",
+    type=float,
+    help="Noise on mean scores, for ties and safe, in score points.  [default: 0.1]",
+)
+@click.option(
+    "--anchored/--raw",
+    default=None,
+    help="Take scores relative to items that reviewers share, or as they are, for "
+    "sorter, ties and safe.  [default: anchored]",
+)
+@click.option(
+    "--eta",
+    type=float,
+    help="For safe, let scores settle items whose order is as open as 1/2 + ETA; the "
+    "price is shown.  [default: 0]",
+)
+@click.option(
     "--design",
     type=_shared.Known(["pairs", "balanced"]),
-    help="How items were assigned to reviewers, for the record.",
+    help="How items were assigned to reviewers; the guarantees rest on it.",
 )
+@_shared.evidence_options
 @_shared.result_options
-def command(
+def command(  # noqa: PLR0913 - a parameter for each option
     file: str,
     file_format: str | None,
     *,
@@ -67,7 +93,14 @@ def command(
     twins: str | None,
     by: str | None,
     weight: str | None,
+    score_pairs: int | None,
+    noise: float | None,
+    anchored: bool | None,
+    eta: float | None,
     design: str | None,
+    assignment_path: str | None,
+    secret: str | None,
+    record: str | None,
     seed: int | None,
     as_json: bool,
     output: str | None,
@@ -87,6 +120,7 @@ def command(
     from evenhand.ranking.ranking import rank
 
     ratings = _shared.read(file, file_format, columns)
+    assignment = _shared.read_assignment(assignment_path, secret)
     with _shared.working(
         "Ranking (the first run after installing compiles for a while)"
     ):
@@ -98,11 +132,16 @@ def command(
             twins=twins,
             by=by,
             weight=weight,
+            score_pairs=score_pairs,
+            noise=noise,
+            anchored=anchored,
+            eta=eta,
             design=design,
+            assignment=assignment,
             rng=seed,
         )
     text = json.dumps(result.to_dict(), indent=2) if as_json else explain(result)
-    _shared.deliver_result(text, output, result.notices, result.seed)
+    _shared.deliver_decision(text, output, result, record, assignment)
 
 
 def explain(result: Ranking) -> str:
@@ -118,12 +157,12 @@ def explain(result: Ranking) -> str:
     long = len(result.items) > LONG
     parts: list[str | Table] = [] if long else [ranking_table(result)]
     if result.draws:
-        coins = "coin was" if len(result.draws) == 1 else "coins were"
+        pairs = "pair was" if len(result.draws) == 1 else "pairs were"
         parts.append(
-            f"{len(result.draws)} {coins} flipped; the probabilities are the coins' "
-            "biases, not chances of being right."
+            f"{len(result.draws)} {pairs} settled by chance and scores; the "
+            "probabilities are those of the draw, not chances of being right."
         )
-    parts.append(_shared.claim("rank", result.method, result.notices))
+    parts.append(_shared.claim(result.certificate))
     text = _shared.rendered(*parts)
     return f"{plain_rows(result)}\n{text}" if long else text
 
@@ -162,14 +201,15 @@ def ranking_table(result: Ranking) -> Table:
     table.add_column("reviews", justify="right")
     table.add_column("mean score", justify="right")
     table.add_column("spread", justify="right")
-    coins = {}
+    coins: dict[Label, str] = {}
     for draw in result.draws:
         for item in draw.items:
             share = draw.p_first if item == draw.items[0] else 1 - draw.p_first
             other = draw.items[1] if item == draw.items[0] else draw.items[0]
-            coins[item] = f"{share:.3g} to be above {printable(other)}"
+            told = f"{share:.3g} to be above {printable(other)}"
+            coins[item] = f"{coins[item]}; {told}" if item in coins else told
     if coins:
-        table.add_column("settled by a coin", overflow="fold")
+        table.add_column("settled by chance", overflow="fold")
     for row in result.items:
         cells = [
             str(row.rank),

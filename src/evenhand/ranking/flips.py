@@ -1,8 +1,9 @@
 """Algorithm 1: free neighbours of an ordering are settled by biased coins.
 
 Two neighbours that no reviewer put in order may change places without breaking any
-comparison. A coin on one score of each, by two different reviewers, decides; then all
-scores of these two reviewers are retired, so that every coin is fresh.
+comparison. A coin on one score of each, by two different reviewers, decides, or the
+majority of several such coins; then all scores of these reviewers are retired, so that
+every coin is fresh.
 
 Which neighbours and reviewers are used depends on the comparisons and on chance, never
 on the size of a score. So they are chosen first, and all coins are flipped afterwards.
@@ -19,10 +20,12 @@ from evenhand._kernels.ranking import choose_flips
 from evenhand._outcomes import HALF
 from evenhand._randomness import Stream, below, uniforms
 from evenhand.ab.weights import GapWeight, odd
+from evenhand.errors import OptionError
 from evenhand.posets.comparisons import Comparisons, compared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
     from fractions import Fraction
 
     from numpy.typing import NDArray
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from evenhand.ratings import Ratings
 
 Score = TypeVar("Score", float, "Fraction")
+Chances = TypeVar("Chances", "NDArray[np.float64]", "Fraction")
 SCANS = ("paper", "parity")
 
 
@@ -40,17 +44,22 @@ class Coin:
 
     Attributes:
         items: Codes of the two items, in the order they had before.
-        gap: Score of the first minus score of the second.
+        gap: Score of the first minus score of the second; of several score pairs, the
+            one largest in size.
         p_first: Probability that the first one stays first.
         kept: Whether it did.
-        reviewers: Codes of the reviewers whose scores were used for the two.
+        reviewers: Codes of the reviewers whose scores were used, by turns for the first
+            and for the second.
+        anchors: For each score pair the codes of the items that both reviewers scored
+            and whose mean score was taken off first; empty if none was.
     """
 
     items: tuple[int, int]
     gap: float
     p_first: float
     kept: bool
-    reviewers: tuple[int, int]
+    reviewers: tuple[int, ...]
+    anchors: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +114,51 @@ def scan_from(scan: str, source: Stream) -> tuple[int, int]:
     return (0, 1) if scan == "paper" else (below(source, 2), 2)
 
 
+def majority(chances: Sequence[Chances]) -> Chances:
+    """Return the probability that most of an odd number of coins fall on heads.
+
+    Args:
+        chances: Probability of heads for each coin, or an array of them.
+
+    Examples:
+        >>> from fractions import Fraction
+        >>> majority([Fraction(1, 2), Fraction(1, 3), Fraction(1, 4)])
+        Fraction(7, 24)
+    """
+    heads = [1 - chances[0], chances[0]]
+    for chance in chances[1:]:
+        more = [share * chance for share in heads]
+        heads = [share * (1 - chance) for share in heads] + more[-1:]
+        for number, share in enumerate(more[:-1], start=1):
+            heads[number] = heads[number] + share
+    total = heads[-1]
+    for share in heads[len(chances) // 2 + 1 : -1]:
+        total = total + share
+    return total
+
+
+def check_score_pairs(score_pairs: int) -> None:
+    """Refuse a number of score pairs that has no majority.
+
+    Raises:
+        OptionError: If it is not an odd number of at least 1.
+
+    Examples:
+        >>> check_score_pairs(3)
+    """
+    whole = isinstance(score_pairs, int | np.integer)
+    if (
+        not whole
+        or isinstance(score_pairs, bool)
+        or score_pairs < 1
+        or (score_pairs % 2 == 0)
+    ):
+        raise OptionError(
+            "score_pairs must be an odd whole number of at least 1, so that there is "
+            f"always a majority, got {score_pairs!r}."
+        )
+
+
 def flip_neighbours(
     ratings: Ratings,
     order: NDArray[np.int64],
@@ -112,6 +166,7 @@ def flip_neighbours(
     source: Stream,
     *,
     scan: tuple[int, int] = (0, 1),
+    score_pairs: int = 1,
 ) -> tuple[NDArray[np.int64], tuple[Coin, ...]]:
     """Settle the free neighbours of an ordering by coins on their scores.
 
@@ -119,14 +174,19 @@ def flip_neighbours(
         ratings: Scores.
         order: A topological ordering of the comparisons, item codes best first.
         weight: How a gap in scores weighs.
-        source: Where chance comes from; two uniforms for each position.
+        source: Where chance comes from; for each position a uniform for each score pair
+            and one more.
         scan: What `scan_from` returns.
+        score_pairs: How many coins, on different reviewers' scores, have a majority
+            over two neighbours; an odd number. Neighbours with fewer fresh reviewers
+            are settled by the largest odd number that was drawn.
 
     Returns:
         The new ordering and the coins, by position.
 
     Raises:
         RatingsError: If there are no scores.
+        OptionError: If score_pairs is not odd.
 
     References:
         Wang and Shah (2019), Algorithm 1 and Appendix C.
@@ -141,17 +201,18 @@ def flip_neighbours(
         >>> coins[0].items, coins[0].p_first
         ((0, 1), 0.125)
     """
+    check_score_pairs(score_pairs)
     reviews = by_item(ratings)
-    units = uniforms(source, (len(order), 2))
+    units = uniforms(source, (len(order), score_pairs + 1))
     positions, ones, others = choose_flips(
         order,
         scan,
         (reviews.starts, reviews.reviewers, reviews.scores),
         reviews.n_reviewers,
-        units[:, 0].copy(),
+        units[:, :-1].copy(),
     )
     items = np.stack([order[positions], order[positions + 1]], axis=1)
-    coins = toss(reviews, items, (ones, others), weight, units[positions, 1])
+    coins = toss(reviews, items, (ones, others), weight, units[positions, -1])
     after = order.copy()
     swapped = positions[[not coin.kept for coin in coins]]
     after[swapped], after[swapped + 1] = order[swapped + 1], order[swapped]
@@ -165,14 +226,16 @@ def toss(
     weight: GapWeight,
     units: NDArray[np.float64],
 ) -> tuple[Coin, ...]:
-    """Flip one coin for each pair of items.
+    """Flip one coin, or a majority of coins, for each pair of items.
 
     Args:
         reviews: Scores by item.
         items: Two item codes a row.
-        rows: Ratings to be used for the first items and for the second ones.
+        rows: Ratings to be used for the first items and for the second ones, one for
+            each pair or a row of an odd number of them; -1 at the end of a row that is
+            shorter.
         weight: How a gap in scores weighs.
-        units: One uniform for each coin.
+        units: One uniform for each pair.
 
     Returns:
         The coins.
@@ -183,18 +246,30 @@ def toss(
         ...                   np.array([1.0, 4.0]), 2)
         >>> rows = (np.array([0]), np.array([1]))
         >>> toss(reviews, np.array([[0, 1]]), rows, rational(), np.array([0.2]))
-        (Coin(items=(0, 1), gap=-3.0, p_first=0.125, kept=False, reviewers=(0, 1)),)
+        (Coin(items=(0, 1), gap=-3.0, p_first=0.125, kept=False, reviewers=(0, 1), \
+anchors=()),)
     """
-    ones, others = rows
+    ones, others = (side[:, np.newaxis] if side.ndim == 1 else side for side in rows)
     with np.errstate(over="ignore"):
         gaps = reviews.scores[ones] - reviews.scores[others]
-    p_first = odd(weight, gaps)
-    people = np.stack([reviews.reviewers[ones], reviews.reviewers[others]], axis=1)
-    columns = (items, gaps, p_first, units < p_first, people)
+    p_first, used = np.empty(len(items)), (ones >= 0).sum(axis=1)
+    for number in np.unique(used).tolist():
+        chosen = used == number
+        p_first[chosen] = majority(list(odd(weight, gaps[chosen, :number]).T))
+    gaps[ones < 0] = 0
+    gap = gaps[np.arange(len(items)), np.abs(gaps).argmax(axis=1)]
+    people = np.stack([reviews.reviewers[ones], reviews.reviewers[others]], axis=2)
+    columns = (
+        items,
+        gap,
+        p_first,
+        units < p_first,
+        people.reshape(len(items), 2 * ones.shape[1]),
+    )
     return tuple(
-        Coin((a, b), gap, p, kept, (one, other))
-        for (a, b), gap, p, kept, (one, other) in zip(
-            *(column.tolist() for column in columns), strict=True
+        Coin((a, b), gap, p, kept, tuple(crew[: 2 * number]))
+        for (a, b), gap, p, kept, crew, number in zip(
+            *(column.tolist() for column in (*columns, used)), strict=True
         )
     )
 
@@ -206,6 +281,7 @@ def flips_program(
     first: Callable[[Score], Fraction],
     *,
     scan: str = "paper",
+    score_pairs: int = 1,
 ) -> Callable[[Chance], tuple[int, ...]]:
     """Return Algorithm 1 as a procedure whose exact law can be worked out.
 
@@ -216,6 +292,7 @@ def flips_program(
         first: From the gap in scores to the probability that the first of two
             neighbours stays first.
         scan: "paper" or "parity".
+        score_pairs: How many coins have a majority over two neighbours.
 
     Returns:
         A procedure for `outcomes`, with the new ordering as its result.
@@ -240,12 +317,15 @@ def flips_program(
             reviewers,
             order,
             (start, step),
-            lambda _, count: chance.pick(count),
+            lambda *asked: chance.pick(asked[-1]),
+            score_pairs=score_pairs,
         )
         after = list(order)
-        for position, one, other in chosen:
+        for position, *crew in chosen:
             a, b = order[position], order[position + 1]
-            if not chance.coin(first(scores[one, a] - scores[other, b])):
+            pairs = zip(crew[::2], crew[1::2], strict=True)
+            chances = [first(scores[r, a] - scores[s, b]) for r, s in pairs]
+            if not chance.coin(majority(chances)):
                 after[position], after[position + 1] = b, a
         return tuple(after)
 
@@ -257,8 +337,10 @@ def choose_plainly(
     reviewers: Sequence[Sequence[int]],
     order: Sequence[int],
     scan: tuple[int, int],
-    pick: Callable[[int, int], int],
-) -> list[tuple[int, int, int]]:
+    pick: Callable[[int, int, int], int],
+    *,
+    score_pairs: int = 1,
+) -> list[tuple[int, ...]]:
     """Choose neighbours and reviewers as the kernel does, but with any kind of chance.
 
     Args:
@@ -267,10 +349,13 @@ def choose_plainly(
         order: A topological ordering, item codes best first.
         scan: Position of the first two neighbours, and how far to go on from two that
             are not free.
-        pick: From a position and a number of pairs to the number of one pair.
+        pick: From a position, the number of score pairs drawn there and a number of
+            pairs to the number of one pair.
+        score_pairs: How many score pairs are wanted.
 
     Returns:
-        Position of the first of each two neighbours, and the reviewer for each.
+        Position of the first of each two neighbours, then the reviewers, by turns for
+        the first and for the second.
 
     Examples:
         >>> from evenhand.posets.comparisons import from_edges
@@ -283,24 +368,39 @@ def choose_plainly(
     position, step = scan
     while position + 1 < len(order):
         a, b = order[position], order[position + 1]
-        pairs = (
-            []
-            if compared(comparisons, a, b)
-            else [
-                (one, other)
-                for one in reviewers[a]
-                for other in reviewers[b]
-                if one != other and not retired & {one, other}
-            ]
-        )
-        if not pairs:
+        crew: list[int] = []
+        while not compared(comparisons, a, b) and len(crew) < 2 * score_pairs:
+            pairs = fresh_pairs(reviewers[a], reviewers[b], retired.union(crew))
+            if not pairs:
+                break
+            crew += pairs[pick(position, len(crew) // 2, len(pairs))]
+        if not crew:
             position += step
             continue
-        one, other = pairs[pick(position, len(pairs))]
-        retired |= {one, other}
-        chosen.append((position, one, other))
+        if len(crew) % 4 == 0:
+            del crew[-2:]
+        retired.update(crew)
+        chosen.append((position, *crew))
         position += 2
     return chosen
+
+
+def fresh_pairs(
+    ones: Sequence[int], others: Sequence[int], retired: AbstractSet[int]
+) -> list[tuple[int, int]]:
+    """List the pairs of different reviewers of two items, neither of them retired.
+
+    Examples:
+        >>> fresh_pairs([1, 2], [2, 3], {1})
+        [(2, 3)]
+    """
+    left = [one for one in ones if one not in retired]
+    return [
+        (one, other)
+        for one in left
+        for other in others
+        if one != other and other not in retired
+    ]
 
 
 def reviewers_of(

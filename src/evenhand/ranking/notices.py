@@ -10,15 +10,19 @@ from evenhand._results import Notice
 from evenhand.ab.weights import resolved
 from evenhand.errors import counted
 from evenhand.posets.comparisons import components
+from evenhand.ranking.claims import reviewers_with_ties
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from evenhand.ab.weights import GapWeight
     from evenhand.posets.comparisons import Comparisons
     from evenhand.ranking.flips import Coin
+    from evenhand.ranking.ties import TieBreak
     from evenhand.ratings import Ratings
 
 
-def flip_notices(
+def coin_notices(
     ratings: Ratings, coins: tuple[Coin, ...], weight: GapWeight
 ) -> tuple[Notice, ...]:
     """Say what stands in the way of the guarantees of rankings by coins.
@@ -27,25 +31,10 @@ def flip_notices(
         >>> from evenhand.ab.weights import rational
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a", "b"], ["x", "y", "x"], [1, 1, 2])
-        >>> [notice.code for notice in flip_notices(ratings, (), rational())]
+        >>> [notice.code for notice in coin_notices(ratings, (), rational())]
         ['ties_within_reviewers', 'unequal_loads', 'no_free_pairs']
     """
-    notices = []
-    tied = _reviewers_with_ties(ratings)
-    if tied:
-        text = (
-            f"{counted(tied, 'reviewer')} gave equal scores to several items; ties "
-            "within a reviewer void the paper's ranking guarantees."
-        )
-        notices.append(Notice("ties_within_reviewers", text))
-    loads = np.bincount(ratings.reviewer_codes)
-    if loads.min() < loads.max():
-        most = counted(int(loads.max()), "item")
-        text = (
-            f"Reviewers scored from {loads.min()} to {most} each; the ranking "
-            "guarantees need equal loads."
-        )
-        notices.append(Notice("unequal_loads", text))
+    notices = list(_load_notices(ratings))
     if coins and not np.all(resolved(weight, [coin.gap for coin in coins])):
         text = (
             "Some gaps in scores are too large for floating point to tell from larger "
@@ -60,6 +49,53 @@ def flip_notices(
         )
         notices.append(Notice("no_free_pairs", text))
     return tuple(notices)
+
+
+def tie_notices(ratings: Ratings, found: TieBreak) -> tuple[Notice, ...]:
+    """Say what stands in the way of the guarantee of ties broken by scores.
+
+    Examples:
+        >>> from evenhand._randomness import stream
+        >>> from evenhand.ranking.ties import break_ties
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a", "b"], ["x", "y"], [1, 1e30])
+        >>> found = break_ties(ratings, [0, 1], [(0, 1)], stream(7, "ties"))
+        >>> [notice.code for notice in tie_notices(ratings, found)]
+        ['gap_beyond_floats']
+    """
+    notices = list(_load_notices(ratings))
+    if found.noise > 0 and not found.resolved:
+        text = (
+            "Some differences of means are too large for floating point to tell from "
+            "larger ones under this noise; there the order is never worse than one by "
+            "lot, but no longer strictly better."
+        )
+        notices.append(Notice("gap_beyond_floats", text))
+    if not found.settled:
+        text = (
+            "No items that the comparisons hold for equal had scores to settle them, "
+            "so the ranking is its start."
+        )
+        notices.append(Notice("no_free_pairs", text))
+    return tuple(notices)
+
+
+def _load_notices(ratings: Ratings) -> Iterator[Notice]:
+    tied = reviewers_with_ties(ratings)
+    if tied:
+        text = (
+            f"{counted(tied, 'reviewer')} gave equal scores to several items; ties "
+            "within a reviewer void the paper's ranking guarantees."
+        )
+        yield Notice("ties_within_reviewers", text)
+    loads = np.bincount(ratings.reviewer_codes)
+    if loads.min() < loads.max():
+        most = counted(int(loads.max()), "item")
+        text = (
+            f"Reviewers scored from {loads.min()} to {most} each; the ranking "
+            "guarantees need equal loads."
+        )
+        yield Notice("unequal_loads", text)
 
 
 def group_notices(graph: Comparisons) -> tuple[Notice, ...]:
@@ -80,10 +116,3 @@ def group_notices(graph: Comparisons) -> tuple[Notice, ...]:
             "different groups cannot be ordered by comparisons.",
         ),
     )
-
-
-def _reviewers_with_ties(ratings: Ratings) -> int:
-    rows = np.lexsort((ratings.scores, ratings.reviewer_codes))
-    reviewers, scores = ratings.reviewer_codes[rows], ratings.scores[rows]
-    equal = (reviewers[1:] == reviewers[:-1]) & (scores[1:] == scores[:-1])
-    return len(np.unique(reviewers[1:][equal]))

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from evenhand.certificate import Certificate
+
 SCHEMA = "evenhand.rank/1"
 SHOWN = 20
 HEAD = ("rank", "item", "reviews", "mean score", "spread")
@@ -30,13 +32,17 @@ class Draw:
         items: The two items, in the order that the start gave them.
         p_first: Probability with which the coin puts items[0] first.
         first: The item that it put first.
-        reviewers: The reviewers whose scores of items[0] and of items[1] it used.
+        reviewers: The reviewers whose scores of items[0] and of items[1] it used, in
+            turns if it used several of each.
+        anchors: For each of these pairs of reviewers the items that both scored and
+            that their scores were set against; empty if scores were used as they are.
     """
 
     items: tuple[Label, Label]
     p_first: float
     first: Label
-    reviewers: tuple[Label, Label]
+    reviewers: tuple[Label, ...]
+    anchors: tuple[tuple[Label, ...], ...] = ()
 
     def to_dict(self) -> dict[str, Json]:
         """Return the fields as plain values."""
@@ -45,6 +51,7 @@ class Draw:
             "p_first": self.p_first,
             "first": self.first,
             "reviewers": list(self.reviewers),
+            "anchors": [list(shared) for shared in self.anchors],
         }
 
 
@@ -90,9 +97,10 @@ class Ranking:
         seed: What repeats the run.
         data: Sizes and hash of the ratings.
         notices: What the reader must know.
-        certificate: What the result may claim, None for now.
+        certificate: What the result may claim.
         rho: Share of the reviewers' offsets, None for now.
-        eta_price: Price of overturned neighbours, None for now.
+        eta_price: Most that neighbours put at risk for their scores can cost in Kendall
+            tau, None without the option eta.
         places: For method mean-rank and at most 3,000 items, the probability of each
             place, a row for each item in that order; not in the JSON.
     """
@@ -105,7 +113,7 @@ class Ranking:
     seed: int
     data: Mapping[str, Json]
     notices: tuple[Notice, ...]
-    certificate: None = None
+    certificate: Certificate | None = None
     rho: float | None = None
     eta_price: float | None = None
     places: NDArray[np.float64] | None = field(default=None, compare=False)
@@ -125,10 +133,10 @@ class Ranking:
             >>> rank(ratings, method="mean-rank", rng=7).p_top(1)
             {'y': 1.0, 'x': 0.0}
         """
-        if self.method != "mean-rank":
+        if self.method not in ("mean-rank", "safe"):
             raise OptionError(
-                f"p_top is given by method 'mean-rank', not by {self.method!r}. Rank "
-                "the same ratings with method='mean-rank' for it."
+                f"p_top is given by methods 'mean-rank' and 'safe', not by "
+                f"{self.method!r}. Rank the same ratings with one of them for it."
             )
         shares = top_shares(self.places, k).tolist()
         return dict(zip(self.order, shares, strict=True))
@@ -146,6 +154,9 @@ class Ranking:
             seed=self.seed,
             data=self.data,
             notices=self.notices,
+            certificate=None
+            if self.certificate is None
+            else self.certificate.to_dict(),
         )
         return {
             "schema": SCHEMA,

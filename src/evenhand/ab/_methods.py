@@ -1,0 +1,465 @@
+"""The methods of compare: checked options in, one drawn outcome and its law out."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand._labels import shown
+from evenhand._randomness import permutation, stream, uniforms
+from evenhand._results import Json, Notice
+from evenhand.ab import law, rules
+from evenhand.ab._numbers import Floats, difference
+from evenhand.ab._sides import PAIRED
+from evenhand.ab.checker import Kind, OwnRule, RuleCheck, answer, check_rule, own_name
+from evenhand.ab.weights import GapWeight, as_weight, odd, resolved
+from evenhand.errors import OptionError, counted, listing, unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from fractions import Fraction
+
+    from evenhand.ab._sides import Pairing, Sides
+
+METHODS: tuple[str, ...] = (
+    "coin",
+    "sign",
+    "mean",
+    "median",
+    "trimmed",
+    "votes",
+    "guarded",
+)
+_FOR = {
+    "weight": ("votes", "guarded"),
+    "median": ("median",),
+    "trim": ("trimmed", "guarded"),
+    "eps": ("guarded",),
+    "statistic": ("guarded",),
+}
+_DECIDERS = {
+    "coin": "coin",
+    "sign": "pairwise wins",
+    "mean": "means",
+    "median": "medians",
+    "trimmed": "trimmed means",
+    "midrank": "midranks",
+}
+TIE = "tie coin"
+FAIR = 0.5
+# Up to so many scores of one item, a user's function is asked in every pairing; with
+# more, in so many sampled ones.
+FEW_SCORES = 5
+OWN_PAIRINGS = 200
+# A function that says the same in all pairings, up to rounding, does not look at them.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a method drew, and with what probability.
+
+    Attributes:
+        first_wins: Whether the first item is output.
+        p_first: Probability of that, over pairings and coins.
+        p_first_se: Its standard error, 0 if it is exact.
+        decided_by: What the output followed.
+        votes: Votes for each item, if they were what decided.
+        pairing: How scores were paired, or None if they were not.
+        notices: What the reader must know.
+        check: What was found about a user's rule or statistic, if there is one.
+    """
+
+    first_wins: bool
+    p_first: float
+    p_first_se: float = 0.0
+    decided_by: str = TIE
+    votes: tuple[int, int] | None = None
+    pairing: Pairing | None = None
+    notices: tuple[Notice, ...] = ()
+    check: RuleCheck | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method with its options, checked.
+
+    Attributes:
+        name: Its name, or that of the user's function.
+        own: The user's function, or None.
+        weight: For votes.
+        median: For the median.
+        trim: For trimmed means.
+        eps: For guarded, the probability of the votes.
+        statistic: For guarded, what is followed otherwise.
+    """
+
+    name: str
+    own: OwnRule | None
+    weight: GapWeight
+    median: str
+    trim: float
+    eps: Fraction
+    statistic: str | OwnRule
+
+    @property
+    def label(self) -> str:
+        """Name in messages; no user's function is taken for a method of ours."""
+        return self.name if self.own is None else f"{self.name}()"
+
+    @property
+    def paired(self) -> bool:
+        """Whether it looks at pairs of scores, or may do so."""
+        return self.own is not None or self.name in (*PAIRED, "guarded")
+
+    @property
+    def function(self) -> tuple[OwnRule, Kind] | None:
+        """The user's function that has a say, and what it returns."""
+        if self.own is not None:
+            return self.own, "probability"
+        if self.name == "guarded" and not isinstance(self.statistic, str):
+            return self.statistic, "statistic"
+        return None
+
+    def parameters(self, pairing: str | None) -> dict[str, Json]:
+        """Return what was used, as in the JSON."""
+        used: dict[str, Json] = {}
+        guarded = self.own is None and self.name == "guarded"
+        follows = self.name if self.own is None else None
+        if guarded:
+            given = self.statistic
+            used["eps"] = float(self.eps)
+            used["statistic"] = given if isinstance(given, str) else own_name(given)
+            follows = given if isinstance(given, str) else None
+        if self.function is not None:
+            used["checked_on_data"] = True
+        if guarded or follows == "votes":
+            used["weight"] = self.weight.to_dict()
+        if follows == "median" and not guarded:
+            used["median"] = self.median
+        if follows == "trimmed":
+            used["trim"] = self.trim
+        if pairing is not None:
+            used["pairing"] = pairing
+        return used
+
+    def run(self, sides: Sides, seed: int) -> Outcome:
+        """Draw an outcome.
+
+        Raises:
+            OptionError: If a user's function fails its check, or a gap is beyond the
+                range of the weight.
+        """
+        if sides.verdict is not None:
+            p_first = 1.0 - sides.verdict
+            return Outcome(sides.verdict == 0, p_first, decided_by="reviewers of both")
+        notices = self._notices(sides)
+        if not len(sides.first) or not len(sides.second) or self.label == "coin":
+            return Outcome(_coin(seed) < FAIR, FAIR, decided_by="coin", notices=notices)
+        if self.own is not None:
+            return self._asked(self.own, sides, seed, notices)
+        if self.name == "guarded":
+            return self._guard(sides, seed, notices)
+        if self.name in PAIRED:
+            return self._vote(sides, seed, notices)
+        p_first = float(self._follow(self.name, sides.first, sides.second))
+        return Outcome(
+            _coin(seed) < p_first,
+            p_first,
+            decided_by=TIE if p_first == FAIR else _DECIDERS[self.name],
+            notices=notices,
+        )
+
+    def _follow(self, statistic: str, first: Floats, second: Floats) -> Floats:
+        if self.name == "median":
+            return rules.median(first, second, median=self.median)
+        return rules.followed(statistic, first, second, trim=self.trim)
+
+    def _asked(
+        self, own: OwnRule, sides: Sides, seed: int, notices: tuple[Notice, ...]
+    ) -> Outcome:
+        check = _checked(own, "probability", sides, seed)
+        here, average = _over_pairings(own, "probability", sides, seed)
+        return Outcome(
+            _coin(seed) < here,
+            average.probability,
+            average.se,
+            self.name,
+            pairing=sides.pairing,
+            notices=(*notices, *_sampled(average)),
+            check=check,
+        )
+
+    def _guard(self, sides: Sides, seed: int, notices: tuple[Notice, ...]) -> Outcome:
+        check = None
+        statistic = self.statistic
+        if isinstance(statistic, str):
+            here, average = self._statistic(statistic, sides, seed)
+            word = _DECIDERS[statistic.partition(":")[0]]
+        else:
+            check = _checked(statistic, "statistic", sides, seed)
+            here, average = _over_pairings(statistic, "statistic", sides, seed)
+            word = own_name(statistic)
+        voted = self._votes_law(sides, seed)
+        eps = float(self.eps)
+        # The two may rest on the same sampled pairings, so their errors add up.
+        se = (1 - eps) * average.se + eps * voted.se
+        p_first = rules.mixed(average.probability, voted.probability, self.eps)
+        law_of_both = law.Averaged(
+            float(p_first), se, max(average.pairings, voted.pairings)
+        )
+        votes = None
+        if _uniform(seed, "guard") < eps:
+            votes = self._count(sides, seed)
+            here, word = float(np.sign(votes[0] - votes[1]) + 1) / 2, "votes"
+        return Outcome(
+            _coin(seed) < here,
+            law_of_both.probability,
+            law_of_both.se,
+            TIE if here == FAIR else word,
+            votes,
+            sides.pairing,
+            (*notices, *self._beyond(sides), *_sampled(law_of_both)),
+            check,
+        )
+
+    def _statistic(
+        self, statistic: str, sides: Sides, seed: int
+    ) -> tuple[float, law.Averaged]:
+        """Follow a statistic in the pairing drawn, and on average over pairings."""
+        if statistic == "sign":
+            here = float(rules.sign(*_drawn(sides, seed)))
+            return here, self._sign_law(sides, seed)
+        here = float(self._follow(statistic, sides.first, sides.second))
+        return here, law.Averaged(here, 0.0, 0)
+
+    def _vote(self, sides: Sides, seed: int, notices: tuple[Notice, ...]) -> Outcome:
+        if self.name == "votes":
+            votes = self._count(sides, seed)
+            average, beyond = self._votes_law(sides, seed), self._beyond(sides)
+        else:
+            one, two = _drawn(sides, seed)
+            votes = int((one > two).sum()), int((one < two).sum())
+            average, beyond = self._sign_law(sides, seed), ()
+        ahead = votes[0] > votes[1]
+        tied = votes[0] == votes[1]
+        return Outcome(
+            ahead or (tied and _coin(seed) < FAIR),
+            average.probability,
+            average.se,
+            TIE if tied else _DECIDERS.get(self.name, "votes"),
+            votes,
+            sides.pairing,
+            (*notices, *beyond, *_sampled(average)),
+        )
+
+    def _count(self, sides: Sides, seed: int) -> tuple[int, int]:
+        one, two = _drawn(sides, seed)
+        chances = odd(self.weight, difference(one, two))
+        won = int((uniforms(stream(seed, "votes"), len(one)) < chances).sum())
+        return won, len(one) - won
+
+    def _votes_law(self, sides: Sides, seed: int) -> law.Averaged:
+        first, second = sides.first, sides.second
+        if sides.pairing == "random":
+            return law.votes_over_pairings(first, second, weight=self.weight, rng=seed)
+        p_first = rules.votes(first, second, weight=self.weight)
+        return law.Averaged(float(p_first), 0.0, 0)
+
+    def _sign_law(self, sides: Sides, seed: int) -> law.Averaged:
+        if sides.pairing == "random":
+            return law.sign_over_pairings(sides.first, sides.second, rng=seed)
+        return law.Averaged(float(rules.sign(sides.first, sides.second)), 0.0, 0)
+
+    def _beyond(self, sides: Sides) -> tuple[Notice, ...]:
+        ends = [(sides.first.max(), sides.second.min())]
+        ends.append((sides.second.max(), sides.first.min()))
+        gaps = [difference(high, low) for high, low in ends]
+        if resolved(self.weight, gaps).all():
+            return ()
+        text = (
+            "Some gaps in scores are too large for floating point to tell from larger "
+            "ones under this weight; there a vote is never worse than a coin, but no "
+            "longer strictly better."
+        )
+        return (Notice("gap_beyond_floats", text),)
+
+    def _notices(self, sides: Sides) -> tuple[Notice, ...]:
+        counts = len(sides.first), len(sides.second)
+        if self.label == "coin" or counts[0] == counts[1]:
+            return ()
+        if 0 in counts:
+            empty = sides.items[counts.index(0)]
+            text = f"{empty!r} has no score, so a fair coin decides."
+            return (Notice("one_side_empty", text),)
+        head = (
+            f"{sides.items[0]!r} has {counted(counts[0], 'score')} and "
+            f"{sides.items[1]!r} has {counts[1]}"
+        )
+        uses = f"{head}: a random pairing uses {min(counts)} of each. "
+        if self.own is None and self.name in PAIRED:
+            text = (
+                f"{uses}Given unequal counts the mean and the median can be worse than "
+                "a coin."
+            )
+        elif self.own is None and self.name != "guarded":
+            text = (
+                f"{head}: given unequal counts the mean and the median can be worse "
+                "than a coin. The method 'votes' pairs equal numbers."
+            )
+        else:
+            part = "the statistic" if self.own is None else "the rule"
+            text = (
+                f"{uses if self.own is None else f'{head}: '}"
+                f"Over all counts that the assignment could have given, the method is "
+                f"no worse than a coin (Theorem G); given these counts {part} can be "
+                "worse. The method 'votes' pairs equal numbers."
+            )
+        return (Notice("unequal_counts", text),)
+
+
+def as_method(
+    method: str | OwnRule,
+    *,
+    weight: GapWeight | Callable[[float], float] | str | None,
+    median: str | None,
+    trim: float | None,
+    eps: float | Fraction | None,
+    statistic: str | OwnRule | None,
+) -> Method:
+    """Return a method with its options, all checked.
+
+    Raises:
+        OptionError: If a name is unknown, or an option out of range or not for this
+            method.
+    """
+    own = None
+    if isinstance(method, str):
+        if method not in METHODS:
+            raise OptionError(unknown("method", method, METHODS))
+        name = method
+    elif callable(method):
+        own, name = method, own_name(method)
+    else:
+        raise OptionError(f"method must be a name or a function, got {shown(method)}.")
+    given = {
+        "weight": weight,
+        "median": median,
+        "trim": trim,
+        "eps": eps,
+        "statistic": statistic,
+    }
+    for option, value in given.items():
+        homes = _FOR[option]
+        if value is not None and (own is not None or name not in homes):
+            kind = "method" if len(homes) == 1 else "methods"
+            raise OptionError(
+                f"{option} must be left out for method {name!r}, got {value!r}. It "
+                f"belongs to {kind} {listing(homes)}."
+            )
+    followed = rules.as_statistic(statistic)
+    if trim is not None and name == "guarded" and followed != "trimmed":
+        label = followed if isinstance(followed, str) else own_name(followed)
+        raise OptionError(
+            f"trim must be left out for statistic {label!r}, got {trim!r}. It belongs "
+            "to statistic 'trimmed'."
+        )
+    chosen = "upper" if median is None else median
+    if chosen not in rules.MEDIANS:
+        raise OptionError(unknown("median", chosen, rules.MEDIANS))
+    return Method(
+        name,
+        own,
+        as_weight(weight),
+        chosen,
+        rules.TRIM if trim is None else rules.as_share(trim),
+        rules.as_eps(rules.EPS if eps is None else eps),
+        followed,
+    )
+
+
+def _checked(own: OwnRule, kind: Kind, sides: Sides, seed: int) -> RuleCheck:
+    one, two = _in_order(sides, seed)
+    check = check_rule(own, one, two, kind=kind, rng=seed)
+    if not check.passed:
+        raise OptionError(
+            f"{check.sentence} Without that no guarantee holds (Theorem G). Scale by "
+            "a declared range, and cut a fixed share of the scores, instead of what "
+            "the data suggest."
+        )
+    return check
+
+
+def _over_pairings(
+    own: OwnRule, kind: Kind, sides: Sides, seed: int
+) -> tuple[float, law.Averaged]:
+    """Ask a user's function in the pairing drawn, and in all or many of them."""
+
+    def chance(one: Floats, two: Floats) -> float:
+        found = float(answer(own, one, two, kind))
+        return found if kind == "probability" else float(1 + np.sign(found)) / 2
+
+    here = chance(*_in_order(sides, seed))
+    one, two = sides.first, sides.second
+    if sides.pairing != "random":
+        return here, law.Averaged(here, 0.0, 0)
+    size = max(len(one), len(two))
+    exact = size <= FEW_SCORES
+    found = [
+        chance(one[order], two) if len(one) == size else chance(one, two[order])
+        for order in (_all_orders(size) if exact else _some_orders(size, seed))
+    ]
+    if max(found) - min(found) <= ROUNDING:
+        return here, law.Averaged(here, 0.0, 0)
+    se = 0.0 if exact else float(np.std(found, ddof=1)) / math.sqrt(len(found))
+    average = float(np.mean(found))
+    return here, law.Averaged(average, se, 0 if exact else len(found))
+
+
+def _all_orders(size: int) -> Iterator[list[int]]:
+    return (list(order) for order in itertools.permutations(range(size)))
+
+
+def _some_orders(size: int, seed: int) -> Iterator[list[int]]:
+    source = stream(seed, "pairings")
+    return (permutation(source, size).tolist() for _ in range(OWN_PAIRINGS))
+
+
+def _in_order(sides: Sides, seed: int) -> tuple[Floats, Floats]:
+    """Return all scores, the pairs first; random ones are a random permutation."""
+    one, two = sides.first, sides.second
+    if sides.pairing != "random":
+        return one, two
+    order = permutation(stream(seed, "pairing"), max(len(one), len(two)))
+    if len(one) > len(two):
+        return one[order], two
+    return one, two[order]
+
+
+def _drawn(sides: Sides, seed: int) -> tuple[Floats, Floats]:
+    """Return the scores in pairs only."""
+    one, two = _in_order(sides, seed)
+    pairs = min(len(one), len(two))
+    return one[:pairs], two[:pairs]
+
+
+def _sampled(average: law.Averaged) -> tuple[Notice, ...]:
+    if not average.pairings:
+        return ()
+    text = (
+        f"p_first is an average over {average.pairings} sampled pairings, standard "
+        f"error {average.se:.2g}; there are too many pairings for the exact average."
+    )
+    return (Notice("sampled_pairings", text),)
+
+
+def _uniform(seed: int, purpose: str) -> float:
+    return float(uniforms(stream(seed, purpose), 1)[0])
+
+
+def _coin(seed: int) -> float:
+    return _uniform(seed, "tie")

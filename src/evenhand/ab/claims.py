@@ -1,0 +1,151 @@
+"""What the answer of a comparison may claim: Theorem G and the paper's Theorem 4."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from evenhand.ab._sides import PAIRED
+from evenhand.catalogue import AGAINST_A_COIN, methods
+from evenhand.certificate import (
+    NONE,
+    Certificate,
+    Claim,
+    Finding,
+    assignment_finding,
+    certify,
+    not_strict,
+)
+from evenhand.designs import AB_DESIGNS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evenhand.ab._sides import Sides
+    from evenhand.ab.weights import GapWeight
+
+AVERAGE = "on average over the assignment, not given how many scored each item"
+UNRESOLVED = Finding(
+    "weaker",
+    "a gap is beyond what floating point can tell from a larger one",
+    not_strict,
+)
+CLAIMS = {method.name: method.best for method in methods("compare")}
+EQUAL_DESIGNS = ("halves", "matched")
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a comparison beside its scores.
+
+    Attributes:
+        method: Name of the rule; one of CLAIMS, or a user's own.
+        design: How reviewers were assigned, as declared; None if nobody said.
+        verified: Whether that assignment was drawn from a seed sealed beforehand.
+        missing: Reviewers who were assigned an item and gave no score.
+        weight: The gap weight, if the rule votes.
+        resolved: Whether floating point tells the gaps from larger ones.
+        vouched: What is said of a user's own rule or statistic, None without one.
+    """
+
+    method: str
+    design: str | None = None
+    verified: bool = False
+    missing: int = 0
+    weight: GapWeight | None = None
+    resolved: bool = True
+    vouched: str | None = None
+
+
+def comparison_certificate(sides: Sides, facts: Facts) -> Certificate:
+    """Work out what a comparison may claim.
+
+    Args:
+        sides: The scores.
+        facts: What else is known.
+
+    Examples:
+        >>> from evenhand.ab._sides import sides_from_lists
+        >>> sides = sides_from_lists([3, 4], [1, 2], None)
+        >>> certificate = comparison_certificate(sides, Facts("mean", "halves"))
+        >>> certificate.theorem, certificate.strict, certificate.declared
+        ('G', False, ('random assignment (halves): declared',))
+    """
+    claim = CLAIMS.get(facts.method, AGAINST_A_COIN)
+    if sides.verdict is not None:
+        return certify(
+            Claim(
+                NONE,
+                "no theorem is needed: reviewers who scored both items all agree, so "
+                "the order is right if their scales are increasing and their scores "
+                "free of noise",
+            )
+        )
+    if claim.theorem == NONE:
+        return certify(claim)
+    if "panels" in (facts.design or "") and claim.theorem.startswith("paper"):
+        claim = replace(claim, theorem="G")
+    return certify(claim, _findings(sides, facts, claim))
+
+
+def weight_finding(weight: GapWeight) -> Finding:
+    """Say how it is known that a weight increases.
+
+    Examples:
+        >>> from evenhand.ab.weights import rational
+        >>> weight_finding(rational()).text
+        'weight rational: strictly increasing by its form'
+    """
+    if weight.checked_on_grid:
+        return Finding("declared", f"weight {weight.name}: checked on a grid")
+    return Finding("checked", f"weight {weight.name}: strictly increasing by its form")
+
+
+def _findings(sides: Sides, facts: Facts, claim: Claim) -> Iterator[Finding]:
+    counts = len(sides.first), len(sides.second)
+    if 0 in counts:
+        empty = sides.items[counts.index(0)]
+        yield Finding("void", f"{empty!r} has no score, so a fair coin decided")
+        return
+    yield assignment_finding(facts.design, claim, AB_DESIGNS, verified=facts.verified)
+    yield from _count_findings(sides, facts)
+    voting = facts.method in (*PAIRED, "guarded")
+    if voting and sides.pairing == "given":
+        yield Finding("declared", "pairs of scores made without a look at them")
+    if facts.weight is not None:
+        yield weight_finding(facts.weight)
+    if facts.vouched is not None:
+        yield Finding("declared", facts.vouched)
+    if claim.strict:
+        yield Finding("declared", "no reviewer would give both items the same score")
+    if not facts.resolved:
+        yield UNRESOLVED
+
+
+def _count_findings(sides: Sides, facts: Facts) -> Iterator[Finding]:
+    one, two = len(sides.first), len(sides.second)
+    codes = {notice.code for notice in sides.notices}
+    allowed = 1 if facts.design == "halves" else 0
+    lost = facts.design in EQUAL_DESIGNS and abs(one - two) > allowed
+    if facts.missing or lost or "missing_scores" in codes:
+        yield Finding(
+            "declared", "scores missing for reasons that have nothing to do with items"
+        )
+    if "both_dropped" in codes:
+        yield Finding(
+            "declared",
+            "reviewers who scored both items, and are left out, did so by no choice "
+            "that has to do with the items",
+        )
+    if one == two:
+        yield Finding("checked", f"equal counts: {one} scores of each item")
+    elif facts.method in PAIRED and facts.design != "panels":
+        text = f"equal counts in the votes: {min(one, two)} scores of each item"
+        yield Finding("checked", text)
+    else:
+        yield Finding(
+            "weaker",
+            f"the counts are unequal ({one} and {two}), and given such counts means "
+            "and medians can be worse than a coin",
+            lambda claim: replace(claim, conditional=AVERAGE),
+        )

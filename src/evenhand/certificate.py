@@ -1,0 +1,251 @@
+"""What a result may claim, worked out from the data and the declared design.
+
+A method brings a claim: what is proved of it at best. What was found in the data and
+said about the assignment is held against it: a finding is an assumption that was
+checked, one that is only declared, one that leaves a weaker claim, or one that leaves
+nothing. The certificate is what remains.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from evenhand.errors import listing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from evenhand._results import Json
+
+Standing: TypeAlias = Literal["checked", "declared", "weaker", "void"]
+NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What is proved of a method if everything that it asks for holds.
+
+    Attributes:
+        theorem: "G", "K", "T" or "A" for ours, "paper 4" and so on for the paper's, and
+            "none".
+        loss: What is counted: "zero-one", "kendall", ...
+        baseline: What the method is held against.
+        prior: What is assumed of the true ranking before any score is seen.
+        conditional: What the claim is given, or averaged over.
+        strict: Whether it is better, not just as good.
+        says: The claim in words, for a sentence.
+        weakly: The same if it is not strict.
+    """
+
+    theorem: str
+    says: str
+    weakly: str = ""
+    loss: str | None = None
+    baseline: str | None = None
+    prior: str | None = None
+    conditional: str | None = None
+    strict: bool = False
+
+    def sentence(self) -> str:
+        """Return the claim as a sentence.
+
+        Examples:
+            >>> Claim("G", "never worse than a coin").sentence()
+            'Never worse than a coin (Theorem G).'
+        """
+        head = self.says[:1].upper() + self.says[1:]
+        return f"{head}{_cited(self.theorem)}."
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was found out, or only said, about the data and the design.
+
+    Attributes:
+        standing: "checked": it holds in the data. "declared": it is only said.
+            "weaker": it leaves a weaker claim. "void": it leaves nothing.
+        text: What it is; a clause for a list or a sentence.
+        leaves: For a weaker claim, what is left of a claim.
+    """
+
+    standing: Standing
+    text: str
+    leaves: Callable[[Claim], Claim] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """What a result may claim.
+
+    Attributes:
+        theorem: "G", "K", "T", "A", "paper 4" and so on, or "none".
+        loss: What is counted, None without a theorem; so are the next three.
+        baseline: What the result is held against.
+        prior: What is assumed of the true ranking.
+        conditional: What the claim is given, or averaged over.
+        strict: Whether it is better, not just as good.
+        checked: Assumptions that hold in the data.
+        declared: Assumptions that are only said to hold.
+        retired: Number of reviewers whose scores were used up by coins, or None.
+        eta_price: Most that overturned neighbours can cost in Kendall tau, or None.
+        sentence: All of it for people.
+    """
+
+    theorem: str
+    loss: str | None
+    baseline: str | None
+    prior: str | None
+    conditional: str | None
+    strict: bool
+    checked: tuple[str, ...]
+    declared: tuple[str, ...]
+    retired: int | None
+    eta_price: float | None
+    sentence: str
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the fields as in the JSON.
+
+        Examples:
+            >>> certify(Claim("none", "nothing")).to_dict()["theorem"]
+            'none'
+        """
+        lists = {"checked": list(self.checked), "declared": list(self.declared)}
+        return {**asdict(self), **lists}
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+def certify(
+    claim: Claim,
+    findings: Iterable[Finding] = (),
+    *,
+    retired: int | None = None,
+    eta_price: float | None = None,
+) -> Certificate:
+    """Hold what was found against what is claimed.
+
+    Args:
+        claim: What is proved of the method at best.
+        findings: What was found in the data and said of the design.
+        retired: Number of reviewers that coins used up.
+        eta_price: Price of overturned neighbours.
+
+    Returns:
+        What remains.
+
+    Examples:
+        >>> best = Claim("G", "right more often than a coin", strict=True)
+        >>> certify(best, [Finding("declared", "a random assignment")]).sentence
+        'Right more often than a coin (Theorem G), if this is so: a random assignment.'
+        >>> certify(best, [Finding("void", "one item has no score")]).sentence
+        'No guarantee: one item has no score.'
+    """
+    found = list(findings)
+    voids = _texts(found, "void")
+    if voids or claim.theorem == NONE:
+        head = f"No guarantee: {'; '.join(voids)}" if voids else claim.says
+        claim = Claim(NONE, head)
+        sentence = f"{head[:1].upper()}{head[1:]}{'' if head.endswith('.') else '.'}"
+    else:
+        for finding in found:
+            claim = claim if finding.leaves is None else finding.leaves(claim)
+        sentence = _sentence(claim, found)
+    if eta_price:
+        sentence += (
+            f" Neighbours that the comparisons order by a small margin were put at "
+            f"risk for the sake of their scores; at worst that costs {eta_price:.3g} "
+            "in Kendall tau."
+        )
+    return Certificate(
+        theorem=claim.theorem,
+        loss=claim.loss,
+        baseline=claim.baseline,
+        prior=claim.prior,
+        conditional=claim.conditional,
+        strict=claim.strict,
+        checked=_texts(found, "checked"),
+        declared=_texts(found, "declared"),
+        retired=retired,
+        eta_price=eta_price,
+        sentence=sentence,
+    )
+
+
+def not_strict(claim: Claim) -> Claim:
+    """Leave "never worse" of a claim.
+
+    Examples:
+        >>> not_strict(Claim("G", "better", "never worse", strict=True)).sentence()
+        'Never worse (Theorem G).'
+    """
+    return replace(claim, strict=False, says=claim.weakly or claim.says)
+
+
+def assignment_finding(
+    design: str | None,
+    claim: Claim,
+    known: tuple[str, ...],
+    *,
+    verified: bool = False,
+) -> Finding:
+    """Say how far the random assignment is established.
+
+    Args:
+        design: What was declared, None if nothing was.
+        claim: What would be claimed if it were.
+        known: The designs that the claim holds for.
+        verified: Whether the assignment was drawn from a seed sealed beforehand.
+
+    Examples:
+        >>> claim = Claim("G", "never worse than a coin")
+        >>> assignment_finding("halves", claim, ("halves",), verified=True).text
+        'random assignment (halves): verified'
+        >>> assignment_finding("pairs", claim, ("halves",)).standing
+        'void'
+    """
+    if design is None:
+        return Finding(
+            "void",
+            "nobody declared how reviewers were assigned. If they were assigned at "
+            f"random, declare it (design= or --design: {', '.join(known)}), and it is "
+            f"{claim.says}{_cited(claim.theorem)}, as far as nothing else stands "
+            "against it",
+        )
+    if design not in known:
+        return Finding(
+            "void",
+            f"the claim is proved for the designs {listing(known)}, not for {design!r}",
+        )
+    if verified:
+        return Finding("checked", f"random assignment ({design}): verified")
+    return Finding("declared", f"random assignment ({design}): declared")
+
+
+def _texts(findings: Iterable[Finding], standing: Standing) -> tuple[str, ...]:
+    return tuple(found.text for found in findings if found.standing == standing)
+
+
+def _sentence(claim: Claim, findings: list[Finding]) -> str:
+    parts = [claim.sentence().removesuffix(".")]
+    if claim.conditional is not None:
+        parts.append(claim.conditional)
+    text = ", ".join(parts)
+    declared = _texts(findings, "declared")
+    if declared:
+        text += f", if this is so: {'; '.join(declared)}"
+    weaker = _texts(findings, "weaker")
+    if weaker:
+        text += f". No more than that, because {'; '.join(weaker)}"
+    return f"{text}."
+
+
+def _cited(theorem: str) -> str:
+    if theorem == NONE:
+        return ""
+    if theorem.startswith("paper "):
+        rest = theorem.removeprefix("paper ")
+        return f" (the paper's {'Theorem ' if rest[0].isdigit() else ''}{rest})"
+    return f" (Theorem {theorem})"

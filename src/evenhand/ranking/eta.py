@@ -1,0 +1,341 @@
+"""eta: near ties are settled by scores too, at a price that is known beforehand.
+
+Neighbours a, b of the order by mean rank may be all but tied: given the comparisons, a
+is the better one with probability q, and q is at most 1/2 + eta. If they are thrown
+into one bucket and sorted as ties are, then by Theorem T either of them, whichever is
+better, comes out first with probability 1/2 at least. So the expected loss of the pair
+is 1/2 at most, where it was 1 - q: the step costs q - 1/2 at worst, and gains whatever
+the scores know. The price is the sum of q - 1/2 over all pairs of items that were
+thrown together and had different mean ranks. It bounds the expected Kendall tau lost
+against mean rank, for a uniform prior and all scales, given the comparisons.
+
+Which buckets are merged depends on the comparisons alone, so Theorem T applies to the
+merged ones. Neighbours are merged before any tie is broken: broken ties tell of scores.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand._labels import shown
+from evenhand._randomness import Stream, stream
+from evenhand.errors import OptionError
+from evenhand.posets.averages import TABLE_ITEMS, averages
+from evenhand.posets.orderings import COUNTED_IDEALS
+from evenhand.posets.sampling import DEFAULT_IDEALS
+from evenhand.ranking.mean_rank import MeanRankOrder, mean_rank_order
+from evenhand.ranking.ties import TieBreak, break_ties, equal_mean_ranks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from evenhand.posets.comparisons import Codes, Comparisons
+    from evenhand.ratings import Ratings
+
+    Table = NDArray[np.float64]
+    Buckets = tuple[tuple[int, ...], ...]
+
+HALF = 0.5
+NEIGHBOURS = 2
+# Probabilities are sums of rounded shares; one that is 0.6 may come out just above.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class NearTies:
+    """Buckets of equal or nearly equal items.
+
+    Attributes:
+        buckets: The buckets of two items or more, by place.
+        merged: Pairs of items of different mean rank in one bucket, the upper first.
+        price: Sum over these of the probability that the upper is better, less 1/2:
+            the most Kendall tau that settling them by scores can lose on average.
+        loss: Expected Kendall tau of the order that they came from, ties by lot.
+    """
+
+    buckets: Buckets
+    merged: tuple[tuple[int, int], ...]
+    price: float
+    loss: float
+
+    @property
+    def relative(self) -> float:
+        """The price as a share of the expected Kendall tau of mean rank."""
+        return self.price / self.loss if self.loss > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SafeOrder:
+    """Items by mean rank, ties and near ties by scores.
+
+    Attributes:
+        order: Item codes, best first.
+        mean_ranks: Where it started from.
+        buckets: The items that were held for equal.
+        ties: How they were settled.
+        near: The near ties, None for eta = 0.
+    """
+
+    order: Codes
+    mean_ranks: MeanRankOrder
+    buckets: Buckets
+    ties: TieBreak
+    near: NearTies | None
+
+    @property
+    def price(self) -> float:
+        """Bound of the expected Kendall tau that eta may lose; 0 for eta = 0."""
+        return 0.0 if self.near is None else self.near.price
+
+
+def near_ties(
+    order: Sequence[int] | Codes,
+    buckets: Sequence[Sequence[int]],
+    above: Table,
+    eta: float,
+    *,
+    most: int = NEIGHBOURS,
+    scored: Sequence[bool] | NDArray[np.bool_] | None = None,
+) -> NearTies:
+    """Merge neighbouring buckets of an order that are all but tied.
+
+    As many pairs as possible are thrown together; among the ways to do so, the one with
+    the least price is taken.
+
+    Args:
+        order: Item codes, best first.
+        buckets: Groups of tied items, each in neighbouring places of the order; all
+            other items are buckets of their own.
+        above: above[a, b] is the probability that a is better than b.
+        eta: Buckets are merged if no item is better than one of a later bucket with a
+            probability above 1/2 + eta.
+        most: Buckets are merged as long as they have no more items than this: 2 takes
+            disjoint neighbours; more items gain more at a higher price.
+        scored: Whether each item has a score, by code; without one, it is never merged.
+
+    Returns:
+        The merged buckets and their price.
+
+    Raises:
+        OptionError: If eta is not between 0 and 1/2, or most is less than 1.
+
+    Examples:
+        >>> from evenhand.posets import averages, from_edges
+        >>> found = averages(from_edges(5, [0, 0, 1], [1, 2, 3]))
+        >>> near = near_ties([0, 1, 4, 2, 3], [], found.above, 0.1)
+        >>> near.buckets, round(near.price, 3), round(near.loss, 3)
+        (((1, 4),), 0.033, 2.0)
+    """
+    check_eta(eta)
+    if most < 1:
+        raise OptionError(f"most must be at least 1, got {shown(most)}.")
+    runs = _runs(order, buckets)
+    bare = (
+        set() if scored is None else set(np.flatnonzero(~np.asarray(scored)).tolist())
+    )
+    cuts = _best_cuts(runs, above, HALF + eta + ROUNDING, most, bare)
+    groups = [runs[start:end] for start, end in cuts]
+    merged = tuple(pair for group in groups for pair in _across(group))
+    # Items of one bucket are in either order by lot; all others as the order has them.
+    wrong = [float(above[b, a]) for a, b in _across(runs)]
+    tied = sum(math.comb(len(run), 2) for run in runs)
+    whole = (tuple(item for run in group for item in run) for group in groups)
+    return NearTies(
+        buckets=tuple(bucket for bucket in whole if len(bucket) > 1),
+        merged=merged,
+        price=math.fsum(float(above[a, b]) - HALF for a, b in merged),
+        loss=math.fsum([*wrong, tied * HALF]),
+    )
+
+
+def overturn(
+    ratings: Ratings,
+    order: Sequence[int] | Codes,
+    near: NearTies,
+    source: Stream,
+    *,
+    noise: float | None = None,
+    anchored: bool = True,
+) -> TieBreak:
+    """Settle ties and near ties by scores.
+
+    Args:
+        ratings: Scores.
+        order: The order that the near ties came from.
+        near: What `near_ties` returned.
+        source: Where chance comes from.
+        noise: As for `break_ties`.
+        anchored: As for `break_ties`.
+
+    Returns:
+        The new order, and how it came about.
+
+    Raises:
+        RatingsError: If there are no scores.
+
+    Examples:
+        >>> from evenhand._randomness import stream
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a", "b", "c"], ["x", "y", "z"], [1, 4, 2])
+        >>> near = NearTies(((1, 2),), ((1, 2),), 0.05, 1.0)
+        >>> overturn(ratings, [0, 2, 1], near, stream(7, "ties")).order.tolist()
+        [0, 1, 2]
+    """
+    return break_ties(
+        ratings, order, near.buckets, source, noise=noise, anchored=anchored
+    )
+
+
+def safe_order(
+    ratings: Ratings,
+    c: Comparisons,
+    seed: int,
+    *,
+    noise: float | None = None,
+    anchored: bool = True,
+    eta: float = 0.0,
+    most: int = NEIGHBOURS,
+    how: str = "auto",
+) -> SafeOrder:
+    """Order items by mean rank, and break ties by scores.
+
+    Args:
+        ratings: Scores.
+        c: The comparisons that they make, without a contradiction.
+        seed: Where all chance comes from.
+        noise: As for `break_ties`.
+        anchored: As for `break_ties`.
+        eta: Items whose order is less certain than 1/2 + eta are held for tied, too.
+        most: As for `near_ties`.
+        how: As for `mean_rank_order`.
+
+    Returns:
+        The order, and how it came about. If mean ranks were sampled, the price is from
+        a sample, too.
+
+    Raises:
+        RatingsError: If there are no scores, or the comparisons contradict each other.
+        OptionError: If noise or eta is out of range, or eta is above 0 for more than
+            3,000 items or for a proxy of mean ranks.
+        ConvergenceError: As for `mean_rank_order`.
+
+    Examples:
+        >>> from evenhand.posets.comparisons import comparisons
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "x", "z"], [9, 7, 5, 1])
+        >>> found = safe_order(ratings, comparisons(ratings), 7)
+        >>> found.order.tolist(), found.ties.draws[0].anchors, found.price
+        ([0, 1, 2], ((0,),), 0.0)
+    """
+    check_eta(eta)
+    ratings.scores  # noqa: B018 - refuses ranks and comparisons before the work
+    found = mean_rank_order(c, seed, how)
+    buckets, near = equal_mean_ranks(found, c), None
+    if eta > 0:
+        # Twins with sampled mean ranks need not be neighbours.
+        runs = buckets if found.averages.exact else ()
+        scored = np.diff(ratings.by_item()[0]) > 0
+        above = _above(c, found, seed, eta, how)
+        near = near_ties(found.order, runs, above, eta, most=most, scored=scored)
+        buckets = near.buckets
+    ties = break_ties(
+        ratings,
+        found.order,
+        buckets,
+        stream(seed, "ties"),
+        noise=noise,
+        anchored=anchored,
+    )
+    return SafeOrder(ties.order, found, buckets, ties, near)
+
+
+def _above(
+    c: Comparisons, found: MeanRankOrder, seed: int, eta: float, how: str
+) -> Table:
+    above = None
+    if not found.proxy and c.n_items <= TABLE_ITEMS:
+        ideals = COUNTED_IDEALS if how == "exact" else DEFAULT_IDEALS
+        above = averages(c, ideals=ideals, pairs=True, rng=seed).above
+    if above is None:
+        raise OptionError(
+            f"eta must be 0 for more than {TABLE_ITEMS:,} items, and where mean ranks "
+            f"are a proxy, got {eta!r}."
+        )
+    return above
+
+
+def check_eta(eta: float) -> None:
+    """Refuse what is not a number from 0 to below 1/2.
+
+    Examples:
+        >>> check_eta(0.1)
+    """
+    number = isinstance(eta, int | float) and not isinstance(eta, bool)
+    if not number or not 0 <= eta < HALF:
+        raise OptionError(
+            f"eta must be a number from 0 to below 0.5, got {shown(eta)}."
+        )
+
+
+def _runs(
+    order: Sequence[int] | Codes, buckets: Sequence[Sequence[int]]
+) -> list[list[int]]:
+    """Cut an order into its buckets."""
+    number = {item: index for index, tied in enumerate(buckets) for item in tied}
+    items = np.asarray(order, dtype=np.int64).tolist()
+    keys = itertools.groupby(items, key=lambda item: number.get(item, -1 - item))
+    runs = [list(run) for _, run in keys]
+    if len(runs) > len(items) - len(number) + len(buckets):
+        raise OptionError(
+            "buckets must be of neighbouring places, got one that is not."
+        )
+    return runs
+
+
+def _across(runs: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
+    return [
+        (a, b)
+        for upper, lower in itertools.combinations(runs, 2)
+        for a in upper
+        for b in lower
+    ]
+
+
+def _best_cuts(
+    runs: Sequence[Sequence[int]],
+    above: Table,
+    limit: float,
+    most: int,
+    bare: set[int],
+) -> list[tuple[int, int]]:
+    """Cut the runs into groups: most pairs thrown together, then least price."""
+    best: list[tuple[float, float, int]] = [(0, 0.0, 0)]
+    for end in range(1, len(runs) + 1):
+        found = (*best[end - 1][:2], end - 1)
+        number, price = 0, 0.0
+        for start in range(end - 2, -1, -1):
+            items = {item for run in runs[start:end] for item in run}
+            if len(items) > most or bare & items:
+                break
+            q = above[
+                np.ix_(runs[start], list(itertools.chain(*runs[start + 1 : end])))
+            ]
+            if q.max() > limit:
+                break
+            number, price = number + q.size, price + float((q - HALF).sum())
+            before = best[start]
+            found = max(found, (before[0] + number, before[1] - price, start))
+        best.append(found)
+    cuts = []
+    end = len(runs)
+    while end:
+        cuts.append((best[end][2], end))
+        end = best[end][2]
+    return cuts[::-1]

@@ -1,0 +1,318 @@
+"""`safe` on contradictory data: some reviewers make the groups, the others break ties.
+
+Noisy reviewers contradict each other, and groups of tied items that were read off the
+same noisy scores that then settle them favour whoever was lucky once. So the reviewers
+are split by lot, without a look at a score. One part makes a weak order: buckets of
+items, best first. Scores of the other part sort each bucket.
+
+Why Theorem T holds with noise. Let reviewer j give item i the score F_j(x_i, e),
+nondecreasing in the value x_i, with a noise e whose law has nothing to do with the item
+and which is exchangeable among the items of one reviewer. Let bundles of equal size be
+given to reviewers at random. The split is drawn from the reviewers' codes alone. Fix
+it, and all that the first part was given and scored: the weak order is now fixed,
+whatever rule made it, and the second part's reviewers still have the remaining bundles
+at random, with noise of their own. Take a better than b in one bucket. Which of the
+second part's scores are used is chosen by bundles and chance. Exchange the reviewers
+used for a with those used for b, one for one; each takes its noise along, and a
+reviewer used for both stays and exchanges the two noises. Both cases are equally
+likely. For r in place of s the differences of the scores before and after add up to
+
+    F_r(a, e_r) - F_s(b, e_s) + F_s(a, e_s) - F_r(b, e_r) >= 0,
+
+since each scale is nondecreasing with its noise held; anchors (Theorem A) are held with
+theirs. So with normal noise of the tie-break, a stands before b with probability 1/2 at
+least, and above 1/2 if scales increase strictly. An item without a score in the second
+part goes before or after all others of its bucket, by a coin: exactly 1/2. Buckets are
+runs of the order, so these pairs are all that tie-breaking can change: expected Kendall
+tau is no higher than that of random tie-breaking, for every true ranking, all scales,
+and every outcome of the first part. Ties within a reviewer cost strictness, no more.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand._labels import shown
+from evenhand._randomness import Stream, below, permutation, stream
+from evenhand.calibration.bradley_terry import bradley_terry
+from evenhand.errors import OptionError, unknown
+from evenhand.posets.comparisons import comparisons, twins
+from evenhand.posets.condensation import condense
+from evenhand.ranking.mean_rank import mean_rank_order
+from evenhand.ranking.ties import TIED, TieBreak, TieDraw, break_ties
+from evenhand.ratings import Ratings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from evenhand.calibration.results import Fit
+    from evenhand.posets.comparisons import Comparisons
+
+    Codes = NDArray[np.int64]
+    Buckets = tuple[tuple[int, ...], ...]
+
+HOWS = ("bradley-terry", "components")
+# Measured on simulated noisy ratings: more for the order is better up to here.
+SHARE = 0.8
+NEAR = 0.1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SplitOrder:
+    """An order by some reviewers, with ties broken by the others.
+
+    Attributes:
+        order: Item codes, best first.
+        weak: The weak order: all items in buckets, best first, items by code.
+        ties: How ties were broken, with codes of reviewers as in the ratings.
+        ordered: Codes of the reviewers who made the weak order.
+        breakers: Codes of the reviewers whose scores broke its ties.
+        bare: Items of buckets, in the order that they got, which no breaker scored;
+            they are placed by lot.
+        how: What made the weak order.
+        share: Share of the reviewers that went to the weak order, as asked.
+    """
+
+    order: Codes
+    weak: Buckets
+    ties: TieBreak
+    ordered: tuple[int, ...]
+    breakers: tuple[int, ...]
+    bare: Buckets
+    how: str
+    share: float
+
+    @property
+    def buckets(self) -> Buckets:
+        """The buckets of two items or more."""
+        return tuple(bucket for bucket in self.weak if len(bucket) >= TIED)
+
+
+def split_order(
+    ratings: Ratings,
+    seed: int,
+    *,
+    noise: float | None = None,
+    anchored: bool = True,
+    how: str = "bradley-terry",
+    share: float = SHARE,
+    near: float = NEAR,
+) -> SplitOrder:
+    """Order items by some reviewers and break its ties by the scores of the others.
+
+    Args:
+        ratings: Scores; they may contradict each other, and have ties.
+        seed: Where all chance comes from.
+        noise: As for `break_ties`.
+        anchored: As for `break_ties`.
+        how: What makes the weak order of the first part. "bradley-terry": items whose
+            values are within `near` standard errors. "components": items that are put
+            above and below one another; groups by mean rank. Of much noisy data that
+            leaves a single group, as one contradiction can join many items.
+        share: Share of the reviewers that make the weak order, from 0 to below 1; at
+            least one breaks ties.
+        near: For bradley-terry, how many standard errors of their difference an item
+            may be below the best of its bucket.
+
+    Returns:
+        The order, and how it came about.
+
+    Raises:
+        RatingsError: If there are no scores.
+        OptionError: If an option is out of range.
+
+    Examples:
+        >>> ratings = Ratings(
+        ...     ["a", "a", "b", "b", "c", "c"], ["x", "y"] * 3, [2, 1, 7, 9, 3, 2])
+        >>> found = split_order(ratings, 7)
+        >>> len(found.ordered), len(found.breakers), found.weak
+        (2, 1, ((0, 1),))
+    """
+    _check(how, share, near)
+    scores = ratings.scores
+    first, second = split_reviewers(ratings.n_reviewers, seed, share=share)
+    weak: Buckets = (tuple(range(ratings.n_items)),)
+    if first:
+        weak = weak_order(_part(ratings, scores, first), seed, how=how, near=near)
+    breakers = _part(ratings, scores, second)
+    starts, _ = breakers.by_item()
+    scored = (np.diff(starts) > 0).tolist()
+    order, tied, bare = _laid_out(weak, scored, stream(seed, "split lots"))
+    ties = break_ties(
+        breakers, order, tied, stream(seed, "ties"), noise=noise, anchored=anchored
+    )
+    return SplitOrder(
+        order=ties.order,
+        weak=weak,
+        ties=replace(ties, draws=tuple(_named(ties.draws, second))),
+        ordered=first,
+        breakers=second,
+        bare=bare,
+        how=how,
+        share=share,
+    )
+
+
+def split_reviewers(
+    n_reviewers: int, seed: int, *, share: float = SHARE
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Split reviewers by lot, from their number alone.
+
+    Args:
+        n_reviewers: How many there are, at least 1.
+        seed: Where the lot comes from.
+        share: Share of the first part, rounded; the second has one at least.
+
+    Returns:
+        Codes of the reviewers who make the weak order, and of those who break its ties.
+
+    Examples:
+        >>> first, second = split_reviewers(5, 7)
+        >>> len(first), sorted(first + second)
+        (4, [0, 1, 2, 3, 4])
+    """
+    size = min(math.floor(share * n_reviewers + 0.5), n_reviewers - 1)
+    lot = permutation(stream(seed, "split"), n_reviewers)
+    return tuple(sorted(lot[:size].tolist())), tuple(sorted(lot[size:].tolist()))
+
+
+def weak_order(
+    part: Ratings, seed: int, *, how: str = HOWS[0], near: float = NEAR
+) -> Buckets:
+    """Put items in buckets, from one part of the reviewers alone.
+
+    Args:
+        part: What these reviewers gave, with all items.
+        seed: Where sampled mean ranks come from, if need be.
+        how: As for `split_order`.
+        near: As for `split_order`.
+
+    Returns:
+        All items in buckets, best first.
+
+    Examples:
+        >>> part = Ratings([0, 0, 1, 1, 1], [0, 1, 2, 1, 3], [2, 1, 7, 9, 3])
+        >>> weak_order(part, 7), weak_order(part, 7, how="components")
+        (((0,), (1,), (2,), (3,)), ((0,), (1,), (2,), (3,)))
+    """
+    if how == "components":
+        return _by_components(comparisons(part), seed)
+    return value_buckets(bradley_terry(part), near)
+
+
+def value_buckets(fit: Fit, near: float) -> Buckets:
+    """Cut items, sorted by value, where one falls off from the first of its bucket.
+
+    Args:
+        fit: Values and standard errors.
+        near: An item stays in a bucket while its value is at most so many standard
+            errors of the difference below that of the first.
+
+    Returns:
+        All items in buckets, best first.
+
+    Examples:
+        >>> fit = bradley_terry(Ratings.from_comparisons(["x", "y"], ["y", "z"]))
+        >>> value_buckets(fit, 0.1), value_buckets(fit, 1.0)
+        (((0,), (1,), (2,)), ((0, 1, 2),))
+    """
+    values = fit.estimates.tolist()
+    errors = [0.0] * len(values) if fit.errors is None else fit.errors.tolist()
+    order = np.argsort(-fit.estimates, kind="stable").tolist()
+    buckets = [[order[0]]]
+    for item in order[1:]:
+        best = buckets[-1][0]
+        reach = near * math.hypot(errors[best], errors[item])
+        if values[best] - values[item] <= reach:
+            buckets[-1].append(item)
+        else:
+            buckets.append([item])
+    return tuple(tuple(sorted(bucket)) for bucket in buckets)
+
+
+def _by_components(c: Comparisons, seed: int) -> Buckets:
+    folded = condense(c)
+    found = mean_rank_order(folded.graph, seed)
+    keys = list(found.averages.fractions)
+    if not found.averages.exact:
+        # Sampled mean ranks of twins differ by chance alone.
+        for same in twins(folded.graph):
+            middle = sum((keys[group] for group in same), Fraction(0)) / len(same)
+            for group in same:
+                keys[group] = middle
+    members = folded.members()
+    groups = sorted(range(folded.n_groups), key=keys.__getitem__)
+    runs = itertools.groupby(groups, key=keys.__getitem__)
+    return tuple(
+        tuple(sorted(item for group in run for item in members[group]))
+        for _, run in runs
+    )
+
+
+def _laid_out(
+    weak: Buckets, scored: Sequence[bool], source: Stream
+) -> tuple[list[int], list[list[int]], Buckets]:
+    """Order buckets by lot; items without a score go to one end of theirs, by a coin.
+
+    Returns:
+        The order, the items that scores are to sort, and those without.
+    """
+    order: list[int] = []
+    tied: list[list[int]] = []
+    left: list[tuple[int, ...]] = []
+    for bucket in weak:
+        if len(bucket) < TIED:
+            order += bucket
+            continue
+        lot = [bucket[place] for place in permutation(source, len(bucket)).tolist()]
+        bare = [item for item in lot if not scored[item]]
+        rest = [item for item in lot if scored[item]]
+        order += bare + rest if below(source, 2) else rest + bare
+        if len(rest) >= TIED:
+            tied.append(rest)
+        if bare:
+            left.append(tuple(bare))
+    return order, tied, tuple(left)
+
+
+def _part(
+    ratings: Ratings, scores: NDArray[np.float64], reviewers: Sequence[int]
+) -> Ratings:
+    """Keep some reviewers, by codes, and all items."""
+    chosen = np.zeros(ratings.n_reviewers, dtype=np.bool_)
+    chosen[list(reviewers)] = True
+    rows = chosen[ratings.reviewer_codes]
+    return Ratings(
+        ratings.reviewer_codes[rows],
+        ratings.item_codes[rows],
+        scores[rows],
+        all_items=range(ratings.n_items),
+    )
+
+
+def _named(draws: Iterable[TieDraw], breakers: Sequence[int]) -> Iterable[TieDraw]:
+    """Give reviewers the codes that they have in the whole."""
+    for draw in draws:
+        one, other = (tuple(breakers[who] for who in side) for side in draw.reviewers)
+        yield replace(draw, reviewers=(one, other))
+
+
+def _check(how: str, share: float, near: float) -> None:
+    if how not in HOWS:
+        raise OptionError(unknown("how", how, HOWS))
+    for name, value, rule in (
+        ("share", share, "a number from 0 to below 1"),
+        ("near", near, "a finite number of at least 0"),
+    ):
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        most = 1 if name == "share" else math.inf
+        if not number or not 0 <= value < most:
+            raise OptionError(f"{name} must be {rule}, got {shown(value)}.")

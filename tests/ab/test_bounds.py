@@ -1,0 +1,123 @@
+"""The error bound of the mean under a declared range, against exact errors."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand import OptionError, designs
+from evenhand._randomness import below, stream
+from evenhand.ab.bounds import effect_for_error, mean_error_bound
+
+RANGE = 12
+
+
+def error_of_the_mean(better: list[int], worse: list[int]) -> Fraction:
+    """Exact over balanced halves, a tie counted as an error in full."""
+    errors = Fraction(0)
+    for sides, chance in designs.enumerate_halves(len(better)).items():
+        rows = zip(better, worse, sides, strict=True)
+        gap = sum(high if side == 0 else -low for high, low, side in rows)
+        errors += chance if gap <= 0 else 0
+    return errors
+
+
+def assert_bounded(better: list[int], worse: list[int]) -> None:
+    per_item = len(better) // 2
+    effect = Fraction(sum(better) - sum(worse), len(better))
+    bound = mean_error_bound(per_item, score_range=RANGE, effect=float(effect))
+    assert error_of_the_mean(better, worse) <= Fraction(bound)
+
+
+@pytest.mark.parametrize("per_item", [1, 2, 3, 4])
+def test_no_scales_exceed_the_bound(per_item: int) -> None:
+    """Harsh and lenient reviewers at the ends of the range, and effects of any size."""
+    for harsh in range(2 * per_item + 1):
+        for gaps in itertools.product([0, 1, 5, RANGE], repeat=2):
+            worse = [0] * harsh + [RANGE - gaps[1]] * (2 * per_item - harsh)
+            better = [
+                low + gap
+                for low, gap in zip(
+                    worse,
+                    [gaps[0]] * harsh + [gaps[1]] * (2 * per_item - harsh),
+                    strict=True,
+                )
+            ]
+            if sum(better) > sum(worse):
+                assert_bounded(better, worse)
+
+
+def test_no_random_scales_exceed_the_bound() -> None:
+    source = stream(2019, "scales in a range")
+    close = Fraction(0)
+    for _ in range(200):
+        size = 2 * (1 + below(source, 4))
+        worse = [below(source, RANGE) for _ in range(size)]
+        better = [low + below(source, RANGE - low + 1) for low in worse]
+        if better != worse:
+            assert_bounded(better, worse)
+            close = max(close, error_of_the_mean(better, worse))
+    # The errors are real: the means are often wrong here.
+    assert close >= Fraction(1, 2)
+
+
+def test_bound_by_hand() -> None:
+    """Four reviewers each, half of the range: exp(-16/5 * 1/4)."""
+    assert mean_error_bound(4, score_range=10, effect=5) == math.exp(-0.8)
+    assert mean_error_bound(4, score_range=10, effect=0) == 1
+
+
+@given(
+    st.integers(1, 10**6),
+    st.floats(1e-3, 1e6),
+    st.floats(1e-12, 1, exclude_max=True),
+)
+def test_effect_for_error_is_the_least_that_is_enough(
+    per_item: int, width: float, error: float
+) -> None:
+    effect = effect_for_error(per_item, score_range=width, error=error)
+    if effect <= width:
+        bound = mean_error_bound(per_item, score_range=width, effect=effect)
+        assert bound <= error
+        less = mean_error_bound(per_item, score_range=width, effect=effect * (1 - 1e-9))
+        assert less > error or error > 1 - 1e-6
+    else:
+        assert mean_error_bound(per_item, score_range=width, effect=width) > error
+
+
+def test_an_effect_beyond_the_range_says_that_the_bound_is_empty() -> None:
+    assert effect_for_error(1, score_range=4) > 4
+    assert effect_for_error(5, score_range=4) < 4
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"per_item": 0}, "per_item must be an integer of at least 1, got 0"),
+        ({"per_item": 2.5}, "per_item must be an integer"),
+        ({"per_item": True}, "per_item must be an integer"),
+        ({"score_range": 0}, "score_range must be a finite number above 0, got 0"),
+        ({"score_range": math.inf}, "score_range must be a finite number above 0"),
+        ({"effect": 5}, "effect must be a number from 0 to score_range = 4, got 5"),
+        ({"effect": -1}, "effect must be a number from 0"),
+        ({"effect": math.nan}, "effect must be a number from 0"),
+        ({"effect": "big"}, "effect must be a number from 0"),
+    ],
+)
+def test_names_a_wrong_value(wrong: dict[str, int], words: str) -> None:
+    values = {"per_item": 3, "score_range": 4, "effect": 1, **wrong}
+    with pytest.raises(OptionError, match=words):
+        mean_error_bound(
+            values["per_item"],
+            score_range=values["score_range"],
+            effect=values["effect"],
+        )
+
+
+def test_names_a_wrong_error() -> None:
+    for error in (0, 1, math.nan):
+        with pytest.raises(OptionError, match="error must be a number above 0 and"):
+            effect_for_error(3, score_range=4, error=error)

@@ -1,0 +1,411 @@
+"""The checker: what it must catch on ordinary data, and what it must let pass."""
+
+import functools
+import json
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evenhand import OptionError, RatingsError
+from evenhand.ab import rules, weights
+from evenhand.ab._numbers import Floats
+from evenhand.ab.checker import Kind, OwnRule, RuleCheck, answer, check_rule, own_name
+
+DATA: dict[str, tuple[list[float], list[float]]] = {
+    "whole": ([7, 9, 4, 6, 8], [6, 3, 5, 4, 7]),
+    "five points": ([5, 4, 4, 2, 5, 3], [3, 3, 4, 1, 2, 5]),
+    "decimals": ([0.31, 0.72, 0.55, 0.18], [0.44, 0.61, 0.09, 0.95]),
+    "far apart": ([90.5, 91.0, 93.5, 95.0, 92.0], [1.5, 2.0, 2.5, 0.5, 3.0]),
+    "an outlier": ([3.0, 4.0, 5.0, 60.0, 4.5], [3.5, 2.0, 4.0, 3.0, 5.5]),
+    "unequal": ([3.0, 4.0, 5.0, 2.5], [3.5, 2.0, 4.0, 3.0, 5.5, 1.0, 4.4]),
+}
+
+
+def in_pairs(one: Floats, two: Floats) -> tuple[Floats, Floats]:
+    count = min(len(one), len(two))
+    return one[:count], two[:count]
+
+
+def votes_scaled(one: Floats, two: Floats, by: float) -> float:
+    if by == 0:
+        return float(rules.sign(*in_pairs(one, two)))
+    return float(rules.votes(*in_pairs(one / by, two / by)))
+
+
+def mad(scores: Floats) -> float:
+    return float(np.median(np.abs(scores - np.median(scores))))
+
+
+def scaled_by_mad(one: Floats, two: Floats) -> float:
+    return votes_scaled(one, two, mad(np.concatenate([one, two])))
+
+
+def scaled_by_pooled_deviation(one: Floats, two: Floats) -> float:
+    square = len(one) * one.var() + len(two) * two.var()
+    return votes_scaled(one, two, math.sqrt(square / (len(one) + len(two) - 2)))
+
+
+def without_far_ones(scores: Floats) -> Floats:
+    spread = mad(scores)
+    kept: Floats = scores[np.abs(scores - np.median(scores)) <= 2 * spread]
+    return kept
+
+
+def within_fences(scores: Floats) -> Floats:
+    low, high = np.quantile(scores, [0.25, 0.75])
+    reach = 1.5 * (high - low)
+    kept: Floats = scores[(scores >= low - reach) & (scores <= high + reach)]
+    return kept
+
+
+def mean_after_mad(one: Floats, two: Floats) -> float:
+    return float(without_far_ones(one).mean() - without_far_ones(two).mean())
+
+
+def mean_after_fences(one: Floats, two: Floats) -> float:
+    return float(within_fences(one).mean() - within_fences(two).mean())
+
+
+def mean_after_pooled_fences(one: Floats, two: Floats) -> float:
+    kept = within_fences(np.concatenate([one, two]))
+    sides = [side[(side >= kept.min()) & (side <= kept.max())] for side in (one, two)]
+    return float(sides[0].mean() - sides[1].mean()) if all(map(len, sides)) else 0.0
+
+
+def as_probability(statistic: OwnRule) -> OwnRule:
+    @functools.wraps(statistic)
+    def rule(one: Floats, two: Floats) -> float:
+        return float(1 + np.sign(float(statistic(one, two)))) / 2
+
+    return rule
+
+
+def u_statistic(one: Floats, two: Floats) -> float:
+    return float(np.arctan(one[:, None] - two[None, :]).sum())
+
+
+def hodges_lehmann(one: Floats, two: Floats) -> float:
+    return float(np.median(one[:, None] - two[None, :]))
+
+
+def welch(one: Floats, two: Floats) -> float:
+    """Its sign is that of the difference of the means, and only that is used."""
+    gap = float(one.mean() - two.mean())
+    error = math.sqrt(one.var() / len(one) + two.var() / len(two))
+    return gap / error if error > 0 else gap
+
+
+BREAKERS: list[tuple[OwnRule, Kind]] = [
+    (scaled_by_mad, "probability"),
+    (scaled_by_pooled_deviation, "probability"),
+    (mean_after_mad, "statistic"),
+    (mean_after_fences, "statistic"),
+    (mean_after_pooled_fences, "statistic"),
+    (as_probability(mean_after_mad), "probability"),
+    (as_probability(mean_after_fences), "probability"),
+]
+
+
+def paired(rule: Callable[[Floats, Floats], Floats]) -> OwnRule:
+    def on_pairs(one: Floats, two: Floats) -> float:
+        return float(rule(*in_pairs(one, two)))
+
+    return on_pairs
+
+
+def mixture(one: Floats, two: Floats) -> float:
+    parts = [rules.mean(one, two), rules.median(one, two), rules.midrank(one, two)]
+    return float(np.dot(parts, [0.5, 0.25, 0.25]))
+
+
+SAFE: dict[str, tuple[Callable[[Floats, Floats], object], Kind]] = {
+    "coin": (rules.coin, "probability"),
+    "sign": (paired(rules.sign), "probability"),
+    "mean": (rules.mean, "probability"),
+    "trimmed": (rules.trimmed, "probability"),
+    "median": (rules.median, "probability"),
+    "lower median": (functools.partial(rules.median, median="lower"), "probability"),
+    "middle median": (functools.partial(rules.median, median="middle"), "probability"),
+    "midrank": (rules.midrank, "probability"),
+    "votes": (paired(rules.votes), "probability"),
+    "sigmoid votes": (
+        paired(functools.partial(rules.votes, weight="sigmoid")),
+        "probability",
+    ),
+    "guarded": (rules.guarded, "probability"),
+    "guarded sign": (
+        functools.partial(rules.guarded, statistic="sign"),
+        "probability",
+    ),
+    "mixture": (mixture, "probability"),
+    "U-statistic": (u_statistic, "statistic"),
+    "Hodges-Lehmann": (hodges_lehmann, "statistic"),
+    "Welch": (welch, "statistic"),
+    "difference of sums": (lambda one, two: one.sum() - two.sum(), "statistic"),
+}
+
+
+def checked(rule: object, data: str, kind: Kind, *, rng: int = 1) -> RuleCheck:
+    return check_rule(rule, *DATA[data], kind=kind, rng=rng)  # type: ignore[arg-type]  # also NumPy's numbers
+
+
+# Of four scores, fences around the quartiles leave none outside.
+CAUGHT = [
+    pytest.param(rule, kind, data, id=f"{own_name(rule)} {kind} {data}")
+    for rule, kind in BREAKERS
+    for data in DATA
+    if not (data == "decimals" and "fences" in own_name(rule))
+]
+
+
+@pytest.mark.parametrize(("rule", "kind", "data"), CAUGHT)
+def test_scaling_and_cleaning_by_the_data_are_caught(
+    rule: OwnRule, kind: Kind, data: str
+) -> None:
+    check = checked(rule, data, kind)
+    assert not check.passed
+    found = check.counterexample
+    assert found is not None
+    assert found.broken == "monotone"
+    # The failure is one: a single score moved in its item's favour, and a fall.
+    moves = [
+        (side, old, new)
+        for side in (0, 1)
+        for old, new in zip(found.before[side], found.after[side], strict=True)
+        if old != new
+    ]
+    assert len(moves) == 1
+    side, old, new = moves[0]
+    assert new > old if side == 0 else new < old
+    values = [
+        float(answer(rule, np.array(one), np.array(two), kind))
+        for one, two in (found.before, found.after)
+    ]
+    assert values == list(found.values)
+    if kind == "statistic":
+        assert np.sign(values[1]) < np.sign(values[0])
+    else:
+        assert values[1] < values[0]
+
+
+@pytest.mark.parametrize("data", DATA)
+@pytest.mark.parametrize("name", SAFE)
+def test_rules_that_keep_the_terms_pass(name: str, data: str) -> None:
+    rule, kind = SAFE[name]
+    check = check_rule(rule, *DATA[data], kind=kind, rng=1, limit=600)  # type: ignore[arg-type]  # also NumPy's numbers
+    assert check.passed
+    assert check.counterexample is None
+    assert check.evaluations == 600
+    assert "asked 600 times around the data" in check.sentence
+
+
+@settings(max_examples=25)
+@given(
+    first=st.lists(st.integers(0, 9).map(lambda n: n / 10), min_size=1, max_size=7),
+    second=st.lists(st.integers(0, 9).map(lambda n: n / 10), min_size=1, max_size=7),
+    seed=st.integers(0, 99),
+)
+def test_sums_of_decimals_are_not_mistaken_for_failures(
+    first: list[float], second: list[float], seed: int
+) -> None:
+    def unsteady(one: Floats, two: Floats) -> float:
+        """The mean, added up in an order that depends on the scores."""
+        sides = [side[np.argsort(np.sin(99 * side))] for side in (one, two)]
+        return float(sum(sides[0]) / len(one) - sum(sides[1]) / len(two))
+
+    check = check_rule(unsteady, first, second, kind="statistic", rng=seed, limit=300)
+    assert check.passed
+
+
+def one_side(one: Floats, _: Floats) -> float:
+    return float(one.mean() > 3)
+
+
+def favours_the_first(one: Floats, two: Floats) -> float:
+    return 0.75 if one.mean() >= two.mean() else 0.25
+
+
+def backwards(one: Floats, two: Floats) -> float:
+    return float(two.mean() - one.mean())
+
+
+def test_a_rule_that_does_not_turn_round_is_shown_with_its_items_swapped() -> None:
+    check = check_rule(one_side, [7, 9], [6, 3], rng=1)
+    assert check.counterexample is not None
+    assert check.counterexample.broken == "swap"
+    assert check.counterexample.before == ((7, 9), (6, 3))
+    assert check.counterexample.after == ((6, 3), (7, 9))
+    assert check.counterexample.values == (1, 1)
+    assert check.sentence == (
+        "one_side must turn p into 1 - p when the items swap, got 1 for first 7.0, 9.0 "
+        "and second 6.0, 3.0, and 1 with the items swapped."
+    )
+    check = check_rule(lambda one, _: one.mean(), [7], [6], kind="statistic", rng=1)
+    assert "must turn its sign round when the items swap" in check.sentence
+
+
+@pytest.mark.parametrize("second", [[6, 3], [6, 3, 1]])
+def test_ties_that_are_not_even_are_found_away_from_the_data(
+    second: list[float],
+) -> None:
+    check = check_rule(favours_the_first, [7, 9], second, rng=1)
+    assert check.counterexample is not None
+    assert check.counterexample.broken == "swap"
+    one, two = check.counterexample.before
+    assert sum(one) / len(one) == sum(two) / len(two)
+
+
+def test_a_rule_for_the_lower_score_is_told_what_it_must_do() -> None:
+    check = check_rule(backwards, [7, 9], [6, 3], kind="statistic", rng=1)
+    assert check.sentence.startswith("backwards must not fall when a ")
+    assert " there becomes " in check.sentence
+
+
+def test_of_a_statistic_only_the_sign_is_looked_at() -> None:
+    assert check_rule(welch, *DATA["whole"], kind="statistic", rng=1).passed
+
+    def squashed(one: Floats, two: Floats) -> float:
+        return (1 + welch(one, two) / (1 + abs(welch(one, two)))) / 2
+
+    assert not check_rule(squashed, *DATA["whole"], rng=1).passed
+
+
+def test_the_same_seed_asks_the_same() -> None:
+    def run(seed: int) -> list[tuple[float, ...]]:
+        asked = []
+
+        def watched(one: Floats, two: Floats) -> float:
+            asked.append((*one.tolist(), *two.tolist()))
+            return float(rules.mean(one, two))
+
+        check_rule(watched, [7, 9], [6, 3], rng=seed, limit=300)
+        return asked
+
+    assert run(1) == run(1)
+    assert run(1) != run(2)
+    found = run(1)
+    assert len(found) == 300
+    assert found[0] == (7, 9, 6, 3)
+    assert (6, 3, 7, 9) in found
+    for moved in (6, 8, 3, 4.5, 9.06, 15, 69, 6009, -57, -5997):
+        assert (moved, 9, 6, 3) in found
+
+
+def test_scores_where_a_rule_has_no_answer_are_passed_over() -> None:
+    declared = functools.partial(rules.votes, weight=weights.linear(10))
+    check = check_rule(declared, [7, 9], [6, 3], rng=1)  # type: ignore[arg-type]  # NumPy's numbers
+    assert check.passed
+    assert 0 < check.undefined < check.evaluations
+    assert f"{check.undefined} times it had no answer" in check.sentence
+
+
+def test_what_a_rule_raises_at_the_data_is_the_users_to_see() -> None:
+    def broken(_one: Floats, _two: Floats) -> float:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        check_rule(broken, [1], [2], rng=1)
+
+    def careless(one: Floats, two: Floats) -> float:
+        if max(one) > 100:
+            raise KeyError
+        return float(rules.mean(one, two))
+
+    with pytest.raises(KeyError):
+        check_rule(careless, [1], [2], rng=1)
+
+
+def test_an_answer_that_is_none_near_the_data_is_refused() -> None:
+    def odd(one: Floats, two: Floats) -> float:
+        return float(rules.mean(one, two)) if max(one) < 100 else math.nan
+
+    words = r"odd must return a probability in \[0, 1\], got nan for first"
+    with pytest.raises(OptionError, match=words):
+        check_rule(odd, [1], [2], rng=1)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        ([1e308, -1e308, 3.0], [1e308, 2.0, 1.7e308]),
+        ([5.0, 5.0], [5.0, 5.0]),
+        ([0.0], [0.0]),
+        ([1e-300], [2e-300]),
+    ],
+)
+def test_extreme_and_equal_scores_are_no_trouble(
+    data: tuple[list[float], list[float]],
+) -> None:
+    for rule in (rules.mean, rules.guarded, rules.midrank):
+        assert check_rule(rule, *data, rng=1, limit=300).passed  # type: ignore[arg-type]  # NumPy's numbers
+
+
+def test_answers_may_be_any_kind_of_number() -> None:
+    one, two = np.ones(1), np.zeros(1)
+    half = Fraction(1, 2)
+    values: list[object] = [0.5, np.float64(0.5), np.array(0.5), np.array([0.5]), half]
+    for value in values:
+        rule = functools.partial(lambda value, _one, _two: value, value)
+        assert answer(rule, one, two, "probability") == 0.5
+    assert answer(lambda *_: 1, one, two, "probability") == 1
+    assert answer(lambda *_: math.inf, one, two, "statistic") == math.inf
+    exact = answer(lambda *_: Fraction(1, 3), one, two, "probability")
+    assert exact == Fraction(1, 3)
+
+
+def test_names_of_functions() -> None:
+    class Callable1:
+        def __call__(self, one: Floats, two: Floats) -> float:
+            return float(rules.mean(one, two))
+
+    assert own_name(Callable1()) == "Callable1"
+    assert own_name(functools.partial(rules.votes, weight=None)) == "votes"
+    assert own_name(lambda: 0) == "<lambda>"
+
+
+def test_long_lists_are_cut_short_in_words_but_not_in_the_result() -> None:
+    rng = np.random.default_rng(1)
+    first, second = rng.random(30), rng.random(30)
+    check = check_rule(scaled_by_mad, first, second, rng=1)
+    assert "and 22 more" in check.sentence
+    assert check.counterexample is not None
+    assert len(check.counterexample.before[0]) == 30
+    document = check.to_dict()
+    assert json.loads(json.dumps(document)) == document
+    assert list(document) == [
+        "name",
+        "kind",
+        "passed",
+        "evaluations",
+        "undefined",
+        "counterexample",
+        "sentence",
+    ]
+    assert check_rule(rules.mean, [1], [2], rng=1).to_dict()["counterexample"] is None  # type: ignore[arg-type]  # NumPy's numbers
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "options", "error", "words"),
+    [
+        ([1], [2], {"kind": "p"}, OptionError, r"unknown kind 'p'.* 'probability'"),
+        ([1], [2], {"limit": 0}, OptionError, r"limit must be a whole .* got 0"),
+        ([1], [2], {"limit": True}, OptionError, r"limit must be a whole .* got True"),
+        ([], [2], {}, RatingsError, r"two lists with a score each, got shapes \(0,\)"),
+        ([[1]], [2], {}, RatingsError, r"got shapes \(1, 1\) and \(1,\)"),
+        ([math.inf], [2], {}, RatingsError, r"first score must be finite, got inf"),
+    ],
+)
+def test_refusals(
+    first: list[float],
+    second: list[float],
+    options: dict[str, object],
+    error: type[Exception],
+    words: str,
+) -> None:
+    with pytest.raises(error, match=words):
+        check_rule(rules.mean, first, second, **options)  # type: ignore[arg-type]  # a user's mistake

@@ -1,0 +1,637 @@
+"""Randomisation p-values: valid on every scale, and exact however they are counted."""
+
+import itertools
+import math
+import time
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from evenhand import DesignError, OptionError, RatingsError, designs
+from evenhand._kernels.redraws import subsets, sum_law
+from evenhand._randomness import Stream, below, stream
+from evenhand.ab import _counting, pvalues
+from evenhand.ab._centres import Centres, tally
+from evenhand.ab._problems import problem
+from evenhand.ab.pvalues import PValues, exact_p_values, p_values
+from evenhand.errors import ConvergenceError
+
+Side = list[Fraction]
+Sides = tuple[int, ...]
+Law = dict[Sides, Fraction]
+
+
+def plain_mean(side: Side) -> Fraction:
+    return sum(side, Fraction(0)) / len(side)
+
+
+def plain_median(which: str) -> Callable[[Side], Fraction]:
+    def of(side: Side) -> Fraction:
+        ordered = sorted(side)
+        low, high = ordered[(len(side) - 1) // 2], ordered[len(side) // 2]
+        return {"lower": low, "upper": high, "middle": (low + high) / 2}[which]
+
+    return of
+
+
+def plain_trimmed(side: Side) -> Fraction:
+    cut = len(side) // 5
+    return plain_mean(sorted(side)[cut : len(side) - cut])
+
+
+def wins(one: Side, two: Side) -> Fraction:
+    won = sum(Fraction((a > b) - (a < b)) for a in one for b in two)
+    return Fraction(won) / (len(one) * len(two))
+
+
+def difference(of: Callable[[Side], Fraction]) -> Callable[[Side, Side], Fraction]:
+    return lambda one, two: of(one) - of(two)
+
+
+def best(one: Sequence[Fraction], two: Sequence[Fraction]) -> Fraction:
+    """A user's own statistic."""
+    return max(one) - max(two)
+
+
+STATISTICS: dict[str, Callable[[Side, Side], Fraction]] = {
+    "mean": difference(plain_mean),
+    "upper": difference(plain_median("upper")),
+    "lower": difference(plain_median("lower")),
+    "middle": difference(plain_median("middle")),
+    "trimmed": difference(plain_trimmed),
+    "midrank": wins,
+    "callable": best,
+}
+
+
+def options(name: str) -> dict[str, object]:
+    if name in ("upper", "lower", "middle"):
+        return {"statistic": "median", "median": name}
+    return {"statistic": best if name == "callable" else name}
+
+
+def given_counts(sides: Sides) -> Law:
+    ahead = sides.count(0)
+    places = list(itertools.combinations(range(len(sides)), ahead))
+    return {
+        tuple(0 if i in chosen else 1 for i in range(len(sides))): Fraction(
+            1, len(places)
+        )
+        for chosen in places
+    }
+
+
+def law_of(design: str | None, labels: list[int], sides: Sides) -> Law:
+    """The library's own enumeration of the designs, and ours given the counts."""
+    if design == "halves":
+        return designs.enumerate_halves(len(sides))
+    if design == "coins":
+        return designs.enumerate_coins(len(sides))
+    if design == "matched":
+        return designs.enumerate_matched(labels)
+    if design == "panels":
+        return designs.enumerate_panels(labels)
+    return given_counts(sides)
+
+
+def split(scores: Sequence[Fraction], sides: Sides) -> tuple[Side, Side]:
+    pairs = list(zip(scores, sides, strict=True))
+    return [y for y, side in pairs if side == 0], [y for y, side in pairs if side == 1]
+
+
+def plain(
+    scores: Side, sides: Sides, law: Law, statistic: Callable[[Side, Side], Fraction]
+) -> tuple[Fraction, Fraction]:
+    """The definition, word for word; 0 for an assignment with an empty side."""
+
+    def value(drawn: Sides) -> Fraction:
+        one, two = split(scores, drawn)
+        return statistic(one, two) if one and two else Fraction(0)
+
+    observed = value(sides)
+    redrawn = [(value(drawn), chance) for drawn, chance in law.items()]
+    above = sum((p for t, p in redrawn if t >= observed), Fraction(0))
+    return above, sum((p for t, p in redrawn if t <= observed), Fraction(0))
+
+
+def grouped(
+    design: str | None, labels: list[int], sides: Sides
+) -> list[list[int]] | None:
+    if design not in ("matched", "panels"):
+        return None
+    return [
+        [label for label, side in zip(labels, sides, strict=True) if side == item]
+        for item in (0, 1)
+    ]
+
+
+def counted(
+    scores: Side, sides: Sides, design: str | None, labels: list[int], name: str
+) -> tuple[Fraction, Fraction]:
+    one, two = split(scores, sides)
+    groups = grouped(design, labels, sides)
+    return exact_p_values(one, two, design=design, groups=groups, **options(name))  # type: ignore[arg-type]  # by name
+
+
+@st.composite
+def experiments(
+    draw: DrawFn, max_reviewers: int = 7, *, long: bool = False
+) -> tuple[Side, Sides, str | None, list[int]]:
+    design = draw(st.sampled_from([None, *designs.AB_DESIGNS]))
+    size = draw(st.integers(2, max_reviewers))
+    if design == "matched":
+        size += size % 2
+    score = st.one_of(
+        st.integers(0, 4).map(Fraction), st.fractions(-9, 9, max_denominator=9)
+    )
+    if long:
+        score |= st.integers(0, 10**40).map(Fraction)
+    scores = draw(st.lists(score, min_size=size, max_size=size))
+    labels = draw(st.permutations([i // 2 for i in range(size)]))
+    if design == "panels":
+        labels = draw(st.lists(st.integers(0, 3), min_size=size, max_size=size))
+    if design is None:
+        sides = tuple(draw(st.lists(st.integers(0, 1), min_size=size, max_size=size)))
+    else:
+        sides = draw(st.sampled_from(sorted(law_of(design, labels, (0,) * size))))
+    return scores, sides, design, labels
+
+
+@settings(max_examples=200)
+@given(experiments(long=True), st.sampled_from(sorted(STATISTICS)))
+def test_p_values_are_the_definition_word_for_word(
+    experiment: tuple[Side, Sides, str | None, list[int]], name: str
+) -> None:
+    scores, sides, design, labels = experiment
+    found = counted(scores, sides, design, labels, name)
+    if 0 < sum(sides) < len(sides):
+        law = law_of(design, labels, sides)
+        assert found == plain(scores, sides, law, STATISTICS[name])
+    else:
+        assert found == (Fraction(1), Fraction(1))
+
+
+@settings(max_examples=200)
+@given(experiments(), st.sampled_from(sorted(set(STATISTICS) - {"callable"})))
+def test_every_way_of_counting_gives_the_same(
+    experiment: tuple[Side, Sides, str | None, list[int]], name: str
+) -> None:
+    scores, sides, design, labels = experiment
+    one, two = split(scores, sides)
+    assume(one and two)
+    test = problem(
+        one,
+        two,
+        design=design,
+        groups=grouped(design, labels, sides),
+        **{"statistic": "mean", "trim": 0.2, "median": "upper", **options(name)},  # type: ignore[arg-type]  # by name
+    )
+    assert isinstance(test.compared, Centres)
+    total = test.redraws.total
+    enumerated = tally(test.redraws.everything(), test.redraws.values, test.compared)
+    packed = _counting.packed_tails(test.redraws, test.compared)
+    sparse = _counting.sparse_tails(test.redraws, test.compared)
+    exchangeable = test.redraws.exchangeable
+    for found in (packed, sparse):
+        if test.compared.whole or exchangeable:
+            assert found == enumerated
+        else:
+            assert found is None
+    floats = _counting.sum_chances(test.redraws, test.compared)
+    assert (floats is not None) == (test.compared.whole and exchangeable)
+    for share, count in zip(floats or (), enumerated, strict=floats is not None):
+        assert share == pytest.approx(count / total, rel=1e-14)
+
+
+def random_scales(
+    source: Stream, size: int, *, equal: bool
+) -> tuple[list[Fraction], list[Fraction]]:
+    """Scores of both items by each reviewer, the first never above the second.
+
+    Offsets from none to huge: the scales that fool a test most are far apart.
+    """
+    low, high = [], []
+    spread = 10 ** below(source, 4)
+    for _ in range(size):
+        offset = Fraction(below(source, 5) * spread, 1 + below(source, 3))
+        low.append(offset)
+        high.append(offset if equal else offset + below(source, 4))
+    return low, high
+
+
+def test_type_one_error_never_exceeds_alpha_on_any_scales() -> None:
+    """500 experiments, the error exact over the whole design, at every alpha."""
+    source = stream(2019, "adversarial scales")
+    touched = 0
+    for case in range(500):
+        design = [None, *designs.AB_DESIGNS][case % 5]
+        name = sorted(STATISTICS)[below(source, len(STATISTICS))]
+        size = 2 + below(source, 7 if case % 4 == 0 else 5)
+        size += size % 2 if design == "matched" else 0
+        equal = case % 3 == 0
+        low, high = random_scales(source, size, equal=equal)
+        labels = [i // 2 for i in range(size)]
+        if design == "panels":
+            labels = [below(source, 4) for _ in range(size)]
+        start = tuple(0 if i <= below(source, size) else 1 for i in range(size))
+        found: dict[tuple[Fraction, Fraction], Fraction] = {}
+        for sides, chance in law_of(design, labels, start).items():
+            scores = [(low, high)[side][i] for i, side in enumerate(sides)]
+            pair = counted(scores, sides, design, labels, name)
+            found[pair] = found.get(pair, Fraction(0)) + chance
+        for alpha in {first for first, _ in found}:
+            error = sum(p for (first, _), p in found.items() if first <= alpha)
+            assert error <= alpha, (design, name, low, high)
+            touched += error == alpha < 1
+        if equal:
+            two_sided = {2 * min(pair): Fraction(0) for pair in found}
+            for pair, chance in found.items():
+                two_sided[2 * min(pair)] += chance
+            for alpha in two_sided:
+                assert sum(p for t, p in two_sided.items() if t <= alpha) <= alpha
+    # Were the p-values any smaller, the test would have failed many times.
+    assert touched > 100
+
+
+def test_power_is_at_most_alpha_on_scales_far_apart() -> None:
+    """What the explanation says: under these scales a better item does not show."""
+    law = designs.enumerate_halves(6)
+    found: list[tuple[Fraction, Fraction]] = []
+    for sides, chance in law.items():
+        scores = [Fraction(1000**i + 1 - side) for i, side in enumerate(sides)]
+        found.append((counted(scores, sides, "halves", [], "mean")[0], chance))
+    for alpha, _ in found:
+        assert sum(chance for p, chance in found if p <= alpha) <= alpha
+    assert min(found)[0] == Fraction(1, 20)
+
+
+@settings(max_examples=200)
+@given(experiments(6), st.sampled_from(sorted(set(STATISTICS) - {"callable"})))
+def test_swapping_the_items_swaps_the_one_sided_values(
+    experiment: tuple[Side, Sides, str | None, list[int]], name: str
+) -> None:
+    scores, sides, design, labels = experiment
+    turned = tuple(1 - side for side in sides)
+    found = counted(scores, sides, design, labels, name)
+    assert counted(scores, turned, design, labels, name) == found[::-1]
+
+
+def test_the_classic_cup_of_tea() -> None:
+    """Fisher (1935): eight cups, four right, one way in 70."""
+    tested = p_values([1, 1, 1, 1], [0, 0, 0, 0], design="halves")
+    assert tested.p_value_first == 1 / 70
+    assert tested.p_value == 2 / 70
+    assert tested.p_value_second == 1
+    assert (tested.exact, tested.samples, tested.se) == (True, 0, 0)
+
+
+def test_pairs_flip_within_pairs() -> None:
+    """By hand: differences 1, 2, 3; of eight sign patterns one reaches 6."""
+    assert exact_p_values([2, 4, 6], [1, 2, 3], statistic="pairs") == (
+        Fraction(1, 8),
+        Fraction(1),
+    )
+    lone = exact_p_values(
+        [2, 4, 6, 99],
+        [1, 2, 3],
+        statistic="pairs",
+        groups=(["a", "b", "c", "d"], ["a", "b", "c"]),
+    )
+    assert lone == (Fraction(1, 8), Fraction(1))
+
+
+def test_whoever_is_left_of_a_pair_was_sent_by_a_coin() -> None:
+    """By hand: 5 against 1 in a pair, and 9 alone: four assignments."""
+    groups = (["a", "b"], ["a"])
+    found = exact_p_values([5, 9], [1], design="matched", groups=groups)
+    # Means: 7 - 1, 5 - 5, 5 - 5 and 1 - 7, of which the first was observed.
+    assert found == (Fraction(1, 4), Fraction(1))
+
+
+def test_ties_do_not_depend_on_floats() -> None:
+    assert 0.1 + 0.2 != 0.3
+    for first, second in ([[0.1, 0.2], [0.3, 0.0]], [[1e16, 1.0], [1e16 - 2, 3.0]]):
+        exact = [[Fraction(repr(x)) for x in side] for side in (first, second)]
+        for statistic in ("mean", "trimmed", "pairs"):
+            floats = exact_p_values(first, second, statistic=statistic)
+            assert floats == exact_p_values(*exact, statistic=statistic)
+            assert floats[0] + floats[1] > 1
+
+
+def test_rounding_in_a_users_function_makes_no_p_value_smaller() -> None:
+    def floating(one: Sequence[float], two: Sequence[float]) -> float:
+        return float(np.mean(one) - np.mean(two))
+
+    scores = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]
+    for first in itertools.combinations(scores, 3):
+        second = [score for score in scores if score not in first]
+        own = exact_p_values(first, second, statistic=floating)  # type: ignore[arg-type]  # sequences
+        assert own == exact_p_values(first, second)
+
+
+def test_an_item_without_scores_has_p_values_of_one() -> None:
+    for design in (None, "halves", "coins"):
+        tested = p_values([], [3, 4], design=design)
+        assert (tested.p_value, tested.p_value_first, tested.p_value_second) == (
+            1,
+            1,
+            1,
+        )
+
+
+def test_halves_that_cannot_have_been_drawn_become_given_counts() -> None:
+    first, second = [5, 7, 9, 8], [1, 2]
+    dropped = p_values(first, second, design="halves")
+    assert dropped.design == "given counts"
+    assert dropped.p_value_first == p_values(first, second).p_value_first
+    assert p_values([5, 7, 8], [1, 2], design="halves").design == "halves"
+    groups = (["a", "b", "c"], ["d"])
+    panels = p_values([5, 7, 8], [1], design="panels", groups=groups)
+    assert panels.design == "given panel counts"
+    assert panels.p_value_first == 1 / 4
+
+
+# Hoeffding: 5,000 draws are farther than this from their probability, for one of 40
+# values, once in a million times.
+FAR = math.sqrt(math.log(2 * 40 * 1e6) / (2 * 5000))
+
+
+@pytest.mark.parametrize("design", [None, "halves", "coins", "matched", "panels"])
+@pytest.mark.parametrize("statistic", ["mean", "midrank", "median", "trimmed"])
+def test_sampling_agrees_with_counting(design: str | None, statistic: str) -> None:
+    first, second = [5, 3, 4, 4, 5, 2, 5, 4], [3, 3, 4, 2, 1, 4, 3]
+    groups = None
+    if design == "matched":
+        groups = [*range(8), *range(7)]
+    elif design == "panels":
+        groups = [0, 0, 0, 1, 1, 1, 2, 3, 4, 5, 5, 5, 6, 6, 6]
+    test = problem(
+        first,
+        second,
+        statistic=statistic,
+        design=design,
+        groups=groups,
+        trim=0.2,
+        median="upper",
+    )
+    exact = test.exact_tails(pvalues.LIMIT)
+    assert exact is not None
+    sampled = test.sampled_tails(5000, stream(2019, "redraws"))
+    for found, true in zip(sampled, exact[0], strict=True):
+        assert abs(found / 5000 - true / test.redraws.total) < FAR
+
+
+def test_trimming_leaves_something() -> None:
+    almost_half = math.nextafter(0.5, 0)
+    first, second = [1, 5, 9, 9], [0, 2, 2, 3]
+    found = exact_p_values(first, second, statistic="trimmed", trim=almost_half)
+    assert found == exact_p_values(first, second, statistic="median", median="middle")
+
+
+def many_digits(seed: int, size: int) -> list[float]:
+    source = stream(seed, "digits")
+    return [below(source, 10**15) / 10**15 for _ in range(size)]
+
+
+def test_sampled_values_count_the_observed_assignment() -> None:
+    first = [score + 10 for score in many_digits(1, 30)]
+    tested = p_values(first, many_digits(2, 30), samples=99, rng=5)
+    assert tested.how == "sampling"
+    assert tested.p_value_first == 1 / 100
+    assert tested.p_value_second == 1
+    assert tested.p_value == 2 / 100
+    assert tested.se == pytest.approx(math.sqrt(0.01 * 0.99 / 99))
+    assert (tested.exact, tested.samples, tested.seed) == (False, 99, 5)
+
+
+def test_sampled_values_are_valid() -> None:
+    """Exactly, for two samples of a design with two assignments.
+
+    All (observed, redrawn, redrawn) are equally likely; the code's own tails are used.
+    """
+    found = []
+    for observed, *drawn in itertools.product([True, False], repeat=3):
+        one, two = ([2], [1]) if observed else ([1], [2])
+        test = problem(
+            one,
+            two,
+            statistic="mean",
+            design=None,
+            groups=None,
+            trim=0.2,
+            median="upper",
+        )
+        assert isinstance(test.compared, Centres)
+        # Columns are the scores 1 and 2, and the items may have been swapped.
+        rows = np.array([[not high, high] for high in drawn]) ^ test.swapped
+        tails = tally([rows], test.redraws.values, test.compared)
+        hits = tails[1] if test.swapped else tails[0]
+        found.append(Fraction(1 + hits, 3))
+    for alpha in found:
+        assert sum(p <= alpha for p in found) <= alpha * len(found)
+
+
+def test_results_forget_the_order_of_the_rows() -> None:
+    first, second = many_digits(3, 25), many_digits(4, 24)
+    labels = [i % 7 for i in range(25)], [7 + i % 6 for i in range(24)]
+    turned = labels[0][::-1], labels[1][::-1]
+    for design, groups, other in [(None, None, None), ("panels", labels, turned)]:
+        tested = p_values(first, second, design=design, groups=groups, rng=1)
+        again = p_values(first[::-1], second[::-1], design=design, groups=other, rng=1)
+        assert again == tested
+        swapped = p_values(
+            second, first, design=design, groups=groups and groups[::-1], rng=1
+        )
+        assert swapped.p_value_first == tested.p_value_second
+        assert swapped.p_value == tested.p_value
+
+
+def test_exact_values_do_not_use_the_seed() -> None:
+    scores = [3, 4, 5, 5], [1, 2, 4, 5]
+    assert p_values(*scores, rng=1) == p_values(*scores, rng=2)
+    assert p_values(*scores).seed is None
+
+
+def test_sixty_against_sixty_is_exact_and_quick() -> None:
+    source = stream(1, "five points")
+    first, second = ([1 + below(source, 5) for _ in range(60)] for _ in range(2))
+    for statistic in ("mean", "midrank", "median", "trimmed"):
+        start = time.process_time()
+        assert p_values(first, second, statistic=statistic).exact
+        # Ten times what it takes here.
+        assert time.process_time() - start < 4
+
+
+def test_many_scores_are_counted_to_the_last_digits() -> None:
+    """One way in C(1000, 500): far below what a sample could show."""
+    tested = p_values([1] * 500, [0] * 500)
+    assert (tested.exact, tested.how) == (True, "counting")
+    assert tested.p_value_first == pytest.approx(1 / math.comb(1000, 500), rel=1e-12)
+
+
+def test_no_p_value_is_rounded_to_zero() -> None:
+    assert 0.5**1100 == 0
+    assert p_values([1] * 1100, [0] * 1100, statistic="pairs").p_value_first > 0
+    assert p_values([1] * 600, [0] * 600).p_value_first > 0
+
+
+def test_explanation_says_what_it_is_and_is_not() -> None:
+    text = p_values([3, 5], [1, 2], design="coins").explanation()
+    for words in (
+        "each reviewer to an item by a fair coin",
+        "whatever increasing scales",
+        "None of them is the probability that an item is better",
+        "with probability at most alpha: a large p-value does not show",
+    ):
+        assert words in text
+    assert "\n" not in text
+    sampled = PValues(0.1, 0.05, 0.95, False, 99, 0.02, "sampling", "mean", "coins", 1)  # noqa: FBT003 - a field
+    assert "estimated from 99 redraws (standard error at most 0.02)" in (
+        sampled.explanation()
+    )
+    for design in (*designs.AB_DESIGNS, "given counts", "given panel counts"):
+        assert design in pvalues._REDRAWN  # noqa: SLF001 - every design has its words
+
+
+def test_too_many_assignments_cannot_be_exact() -> None:
+    with pytest.raises(
+        ConvergenceError, match=r"limit must be larger .*, got 10\. Use"
+    ):
+        exact_p_values(many_digits(1, 30), many_digits(2, 30), limit=10)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "words"),
+    [
+        ({"statistic": "means"}, OptionError, "unknown statistic 'means', did you"),
+        ({"median": "mid"}, OptionError, "unknown median 'mid'"),
+        ({"trim": 0.5}, OptionError, "trim must be at least 0 and below 0.5"),
+        ({"design": "half"}, OptionError, "unknown design 'half', did you"),
+        ({"samples": 0}, OptionError, "samples must be an integer of at least 1, got"),
+        ({"samples": True}, OptionError, "samples must be an integer"),
+        ({"limit": -1}, OptionError, "limit must be an integer of at least 0, got -1"),
+        ({"groups": [1, 2, 3]}, OptionError, "groups must be left out for design None"),
+        ({"design": "panels"}, DesignError, "groups must name the panel of each"),
+        ({"design": "matched"}, DesignError, "groups must name the pair of each"),
+        (
+            {"design": "panels", "groups": [1, 2]},
+            DesignError,
+            "groups must hold a label for each of 3 reviewers, got",
+        ),
+        (
+            {"design": "panels", "groups": {1, 2, 3}},
+            DesignError,
+            "groups must hold a label for each of 3 reviewers, got",
+        ),
+        (
+            {"design": "panels", "groups": [1, 2, 1]},
+            DesignError,
+            "got reviewers of both items for 1",
+        ),
+        (
+            {"design": "matched", "groups": [1, 1, 2]},
+            DesignError,
+            "got 2 of one item for 1",
+        ),
+        (
+            {"design": "panels", "groups": [[1], [2], [3]]},
+            DesignError,
+            "groups must hold a label for each reviewer, got \\[1\\]",
+        ),
+        (
+            {"statistic": "pairs", "design": "halves"},
+            OptionError,
+            "statistic 'pairs' must come with design 'matched', got 'halves'",
+        ),
+        (
+            {"statistic": lambda one, two: math.nan},  # noqa: ARG005 - no matter what
+            OptionError,
+            "statistic must return a finite number, got nan",
+        ),
+        (
+            {"statistic": lambda one, two: "high"},  # noqa: ARG005 - no matter what
+            OptionError,
+            "statistic must return a finite number, got 'high'",
+        ),
+    ],
+)
+def test_names_a_wrong_option(
+    wrong: dict[str, object], error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        p_values([1, 2], [3], **wrong)  # type: ignore[arg-type]  # wrong on purpose
+
+
+def test_names_wrong_scores() -> None:
+    with pytest.raises(RatingsError, match=r"first score must be finite, got nan at"):
+        p_values([1, math.nan], [2])
+    with pytest.raises(RatingsError, match="second scores must be one list"):
+        p_values([1], [[2]])
+    with pytest.raises(RatingsError, match="There is no score"):
+        p_values([], [])
+
+
+def test_labels_may_be_arrays_and_text() -> None:
+    by_two = exact_p_values(
+        [1, 5], [2], design="panels", groups=(np.array(["x", "y"]), ["z"])
+    )
+    assert by_two == exact_p_values(
+        [1, 5], [2], design="panels", groups=np.array([0, 1, 2])
+    )
+    column = pl.Series(["x", "y", "z"])
+    assert by_two == exact_p_values([1, 5], [2], design="panels", groups=column)
+    assert exact_p_values([2], [1], design="matched", groups=("a", "a"))[0] == 1 / 2
+
+
+def plain_subset(uniforms: list[float], count: int) -> list[bool]:
+    chosen: list[bool] = []
+    for place, uniform in enumerate(uniforms):
+        taken = uniform * (len(uniforms) - place) < count - sum(chosen)
+        chosen.append(taken)
+    return chosen
+
+
+@given(st.lists(st.floats(0, 1, exclude_max=True), min_size=1, max_size=9), st.data())
+def test_subsets_kernel_is_its_plain_twin(
+    uniforms: list[float], data: st.DataObject
+) -> None:
+    count = data.draw(st.integers(0, len(uniforms)))
+    found = subsets(np.array([uniforms]), np.array([count]))[0].tolist()
+    assert found == plain_subset(uniforms, count)
+    assert sum(found) == count
+
+
+def plain_sum_law(
+    values: list[int], ahead: int | None
+) -> dict[tuple[int, int], Fraction]:
+    law: dict[tuple[int, int], Fraction] = {}
+    size = len(values)
+    counts = range(size + 1) if ahead is None else [ahead]
+    ways = 2**size if ahead is None else math.comb(size, ahead)
+    for count in counts:
+        for chosen in itertools.combinations(values, count):
+            key = count, sum(chosen)
+            law[key] = law.get(key, Fraction(0)) + Fraction(1, ways)
+    return law
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=8), st.data())
+def test_sum_law_kernel_is_its_plain_twin(
+    values: list[int], data: st.DataObject
+) -> None:
+    ahead = data.draw(st.none() | st.integers(0, len(values)))
+    coins = ahead is None
+    ordered = np.array(sorted(values), dtype=np.int64)
+    most = len(values) if ahead is None else ahead
+    found = sum_law(ordered, -1 if coins else most, most)
+    expected = np.zeros(found.shape)
+    for place, chance in plain_sum_law(values, ahead).items():
+        expected[place] = chance
+    # Some 4 * 8 roundings; an impossible sum has probability 0 exactly.
+    np.testing.assert_allclose(found, expected, rtol=1e-14, atol=0)

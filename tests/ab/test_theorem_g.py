@@ -1,0 +1,324 @@
+"""Theorem G by exact enumeration of rules, mixtures, designs; and what breaks it."""
+
+import functools
+import statistics
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evenhand import designs
+from evenhand.ab import rules, weights
+from evenhand.ab._numbers import Floats
+from evenhand.ab.checker import check_rule
+
+HALF = Fraction(1, 2)
+Scale = tuple[Fraction, Fraction]
+"""A reviewer's score for the better item and that for the worse one."""
+Rule = Callable[[Floats, Floats], Floats]
+Law = Mapping[tuple[int, ...], Fraction]
+
+
+def laws(m: int) -> dict[str, Law]:
+    pairs = [j // 2 for j in range(m)]
+    return {
+        "halves": designs.enumerate_halves(m),
+        "coins": designs.enumerate_coins(m),
+        "matched": designs.enumerate_matched(pairs),
+        "panels": designs.enumerate_panels(pairs if m > 2 else [0, 1]),
+        "two panels": designs.enumerate_panels([2 * j // m for j in range(m)]),
+    }
+
+
+def p_correct(rule: Rule, scales: Sequence[Scale], law: Law) -> Fraction:
+    """Average over assignments, item 0 being better; pairs in the reviewers' order."""
+    batches: dict[int, list[tuple[list[Fraction], list[Fraction], Fraction]]]
+    batches = defaultdict(list)
+    for sides, chance in law.items():
+        given_by = list(zip(sides, scales, strict=True))
+        first = [better for side, (better, _) in given_by if side == 0]
+        second = [worse for side, (_, worse) in given_by if side == 1]
+        batches[len(first)].append((first, second, chance))
+    total = Fraction(0)
+    for rows in batches.values():
+        one, two = (np.array([row[i] for row in rows], dtype=object) for i in (0, 1))
+        found = np.asarray(rule(one, two)).tolist()
+        for (_, _, chance), p_first in zip(rows, found, strict=True):
+            assert isinstance(p_first, Fraction)
+            total += chance * p_first
+    return total
+
+
+def in_pairs(rule: Rule) -> Rule:
+    """Take as many scores of each item as the other has."""
+
+    def paired(first: Floats, second: Floats) -> Floats:
+        count = min(first.shape[-1], second.shape[-1])
+        return rule(first[..., :count], second[..., :count])
+
+    return paired
+
+
+def kernel(first: Floats, second: Floats) -> Fraction:
+    """A U-statistic with the monotone antisymmetric kernel d / (1 + |d|)."""
+    gaps = [a - b for a in first.tolist() for b in second.tolist()]
+    return sum((gap / (1 + abs(gap)) for gap in gaps), Fraction(0))
+
+
+def mixture(parts: Sequence[tuple[Fraction, Rule]]) -> Rule:
+    def rule(first: Floats, second: Floats) -> Floats:
+        found = [np.asarray(share) * part(first, second) for share, part in parts]
+        return np.asarray(sum(found))
+
+    return rule
+
+
+def votes(weight: weights.GapWeight) -> Rule:
+    return in_pairs(functools.partial(rules.votes, weight=weight))
+
+
+FIFTH = Fraction(1, 5)
+SAFE: dict[str, Rule] = {
+    "coin": rules.coin,
+    "sign": in_pairs(rules.sign),
+    "mean": rules.mean,
+    "trimmed": rules.trimmed,
+    "trimmed by a third": functools.partial(rules.trimmed, trim=0.34),
+    "upper median": rules.median,
+    "lower median": functools.partial(rules.median, median="lower"),
+    "middle median": functools.partial(rules.median, median="middle"),
+    "midrank": rules.midrank,
+    "U-statistic": functools.partial(rules.followed, kernel),
+    "mean and median": mixture([(FIFTH, rules.mean), (1 - FIFTH, rules.median)]),
+}
+STRICT: dict[str, Rule] = {
+    "votes": votes(weights.rational()),
+    "votes, slow weight": votes(weights.rational(Fraction(1, 40))),
+    "votes, linear": votes(weights.linear(60)),
+    "votes, offset": votes(weights.offset(HALF)),
+    "guarded": rules.guarded,
+    "guarded, eps 1": functools.partial(rules.guarded, eps=1),
+    "guarded mean": functools.partial(
+        rules.guarded, eps=Fraction(1, 1000), statistic="mean"
+    ),
+    "guarded median": functools.partial(rules.guarded, statistic="median:middle"),
+    "guarded midrank": functools.partial(
+        rules.guarded, eps=HALF, statistic="midrank", weight="linear:60"
+    ),
+    "guarded sign": functools.partial(rules.guarded, eps=0.05, statistic="sign"),
+    "guarded U-statistic": functools.partial(rules.guarded, statistic=kernel),
+    "mean and votes": mixture(
+        [(1 - FIFTH, rules.mean), (FIFTH, votes(weights.rational()))]
+    ),
+}
+
+
+def scales(m: int, *, ties: bool) -> st.SearchStrategy[list[Scale]]:
+    score = st.fractions(min_value=-30, max_value=30, max_denominator=3)
+    # Few levels, so that scores of different reviewers often tie.
+    level = st.integers(-2, 2).map(Fraction)
+    pair = st.one_of(*(st.lists(s, min_size=2, max_size=2) for s in (score, level)))
+    if not ties:
+        pair = pair.filter(lambda two: two[0] != two[1])
+    one = pair.map(lambda two: (max(two), min(two)))
+    return st.lists(one, min_size=m, max_size=m)
+
+
+class TestEveryRule:
+    """Never below one half, whatever the scales, in every symmetric design."""
+
+    def holds(self, scales: Sequence[Scale]) -> None:
+        strict = all(better > worse for better, worse in scales)
+        for law in laws(len(scales)).values():
+            for rule in SAFE.values():
+                assert p_correct(rule, scales, law) >= HALF
+            for rule in STRICT.values():
+                right = p_correct(rule, scales, law)
+                assert right > HALF if strict else right >= HALF
+
+    @settings(max_examples=30)
+    @given(scales=scales(2, ties=True))
+    def test_with_two_reviewers(self, scales: list[Scale]) -> None:
+        self.holds(scales)
+
+    @settings(max_examples=20)
+    @given(scales=scales(4, ties=True))
+    def test_with_four_reviewers_and_ties(self, scales: list[Scale]) -> None:
+        self.holds(scales)
+
+    @settings(max_examples=20)
+    @given(scales=scales(4, ties=False))
+    def test_with_four_reviewers(self, scales: list[Scale]) -> None:
+        self.holds(scales)
+
+    @settings(max_examples=8)
+    @given(scales=scales(6, ties=False))
+    def test_with_six_reviewers(self, scales: list[Scale]) -> None:
+        self.holds(scales)
+
+    @pytest.mark.parametrize("m", [2, 4, 6])
+    def test_on_scales_that_never_overlap(self, m: int) -> None:
+        self.holds([(2**j + Fraction(1, 4), Fraction(2**j)) for j in range(m)])
+
+    @pytest.mark.parametrize("name", SAFE)
+    def test_the_others_are_no_better_than_a_coin_somewhere(self, name: str) -> None:
+        """So the guard is needed: these scales are the paper's, or lie far apart."""
+        apart = [(Fraction(10**j + 1), Fraction(10**j)) for j in (1, 3, 5, 7)]
+        stairs = [(b + HALF, Fraction(b)) for b in (0, 1, 2, 6)]
+        found = [
+            p_correct(SAFE[name], s, designs.enumerate_halves(4))
+            for s in (apart, stairs)
+        ]
+        assert min(found) == HALF
+
+    def test_guarding_with_little_still_counts(self) -> None:
+        apart = [(Fraction(10**j + 1), Fraction(10**j)) for j in (1, 3, 5, 7)]
+        tiny = functools.partial(rules.guarded, eps=Fraction(1, 10**9))
+        right = p_correct(tiny, apart, designs.enumerate_halves(4))
+        assert HALF < right < HALF + Fraction(1, 10**9)
+
+
+class TestOneSidedPanels:
+    def test_a_design_that_gives_all_reviewers_one_item_leaves_a_coin(self) -> None:
+        law = designs.enumerate_panels([0, 0])
+        scales = [(Fraction(2), Fraction(1))] * 2
+        assert p_correct(rules.guarded, scales, law) == HALF
+
+
+class TestUnequalCounts:
+    """On average over the design it holds; given the counts it need not."""
+
+    SCALES = tuple((b + Fraction(2, 3), b + FIFTH) for b in (0, 0, 100))
+
+    def test_guarded_mean_can_be_worse_than_a_coin_given_one_against_two(self) -> None:
+        law = {
+            sides: Fraction(1, 3)
+            for sides in designs.enumerate_halves(3)
+            if sum(sides) == 2
+        }
+        rule = functools.partial(rules.guarded, statistic="mean")
+        assert len(law) == 3
+        assert p_correct(rule, self.SCALES, law) < HALF
+
+    def test_it_is_better_on_average_over_the_counts(self) -> None:
+        for law in (designs.enumerate_halves(3), designs.enumerate_coins(3)):
+            rule = functools.partial(rules.guarded, statistic="mean")
+            assert p_correct(rule, self.SCALES, law) > HALF
+
+
+def by_rows(rule: Callable[[list[Fraction], list[Fraction]], Fraction]) -> Rule:
+    def table(first: Floats, second: Floats) -> Floats:
+        rows = zip(first.tolist(), second.tolist(), strict=True)
+        return np.array([rule(one, two) for one, two in rows], dtype=object)
+
+    return table
+
+
+def spread(scores: Sequence[Fraction]) -> Fraction:
+    """Median absolute deviation."""
+    middle = statistics.median(scores)
+    return statistics.median([abs(score - middle) for score in scores])
+
+
+def mad_votes(first: list[Fraction], second: list[Fraction]) -> Fraction:
+    """Votes on scores divided by the MAD of the same scores, over all pairings."""
+    by = spread([*first, *second])
+    if by == 0:
+        gaps = [(a > b) - (a < b) for a in first for b in second]
+        return HALF + Fraction(sum(gaps), 2 * len(gaps))
+    chances = [
+        weights.odd(weights.rational(), (a - b) / by) for a in first for b in second
+    ]
+    # With two pairs a majority, ties by a coin, is right as often as one vote.
+    return Fraction(np.sum(chances)) / len(chances)
+
+
+def squared_sd_votes(first: list[Fraction], second: list[Fraction]) -> Fraction:
+    """Votes with w(g) = g^2 / (1 + g^2), g the gap in pooled standard deviations."""
+    sides = [first, second]
+    middles = [sum(side) / Fraction(len(side)) for side in sides]
+    square = sum(
+        (score - middle) ** 2
+        for side, middle in zip(sides, middles, strict=True)
+        for score in side
+    ) / Fraction(len(first) + len(second) - 2)
+    signed = [(a - b) * abs(a - b) for a, b in zip(first, second, strict=True)]
+    if square == 0:
+        return rules.sign(first, second)  # type: ignore[return-value]  # of Fractions
+    return rules.votes([gap / square for gap in signed], [Fraction(0)] * len(signed))  # type: ignore[return-value]  # of Fractions
+
+
+def without_outliers(first: list[Fraction], second: list[Fraction]) -> Fraction:
+    """Higher mean after scores beyond 2 MAD of all scores are deleted."""
+    scores = [*first, *second]
+    middle, reach = statistics.median(scores), 2 * spread(scores)
+    kept = [[s for s in side if abs(s - middle) <= reach] for side in (first, second)]
+    if not all(kept):
+        return HALF
+    gap = sum(kept[0]) / Fraction(len(kept[0])) - sum(kept[1]) / Fraction(len(kept[1]))
+    return Fraction(1 + (gap > 0) - (gap < 0), 2)
+
+
+def paired(
+    better: Sequence[int | Fraction], worse: Sequence[int | Fraction]
+) -> list[Scale]:
+    return [(Fraction(u), Fraction(v)) for u, v in zip(better, worse, strict=True)]
+
+
+class TestWhatBreaksIt:
+    """Scaling and cleaning by the same data: below one half, and refused."""
+
+    SMALL = Fraction(1, 1000)
+    MAD = paired([-(10**6), 10**6 + 4, SMALL, SMALL], [-(10**6) - SMALL, 4, 0, 0])
+    OUTLIERS = paired([9, 16, 1, 18], [5, 15, 0, 17])
+    PANELS = paired([21, 39, 14, 14], [20, 20, 13, 0])
+
+    def test_votes_scaled_by_the_mad_fall_below_one_half(self) -> None:
+        law = designs.enumerate_halves(4)
+        right = p_correct(by_rows(mad_votes), self.MAD, law)
+        assert right < Fraction("0.4948")
+        assert p_correct(votes(weights.rational()), self.MAD, law) > HALF
+
+    def test_deleting_outliers_is_right_once_in_six_times(self) -> None:
+        law = designs.enumerate_halves(4)
+        assert p_correct(by_rows(without_outliers), self.OUTLIERS, law) == Fraction(
+            1, 6
+        )
+        assert p_correct(rules.mean, self.OUTLIERS, law) >= HALF
+
+    def test_votes_scaled_by_the_pooled_deviation_fail_for_panels(self) -> None:
+        law = designs.enumerate_panels([0, 0, 1, 1])
+        right = p_correct(by_rows(squared_sd_votes), self.PANELS, law)
+        assert right < Fraction("0.474")
+
+    @pytest.mark.parametrize(
+        ("rule", "scales"),
+        [(mad_votes, MAD), (without_outliers, OUTLIERS), (squared_sd_votes, PANELS)],
+    )
+    @pytest.mark.parametrize("sides", [(0, 0, 1, 1), (1, 0, 0, 1), (1, 0, 1, 0)])
+    def test_the_checker_refuses_them_on_such_data(
+        self,
+        rule: Callable[[list[float], list[float]], object],
+        scales: list[Scale],
+        sides: tuple[int, ...],
+    ) -> None:
+        def on_floats(first: Floats, second: Floats) -> float:
+            exact = ([Fraction(s) for s in side.tolist()] for side in (first, second))
+            return float(rule(*exact))  # type: ignore[arg-type]  # Fractions
+
+        scores = [
+            [
+                float(s[item])
+                for s, side in zip(scales, sides, strict=True)
+                if side == item
+            ]
+            for item in (0, 1)
+        ]
+        check = check_rule(on_floats, *scores, rng=1)
+        assert not check.passed
+        assert check.counterexample is not None
+        assert check.counterexample.broken == "monotone"

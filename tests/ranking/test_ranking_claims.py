@@ -1,0 +1,234 @@
+"""Each thing in the data or the design that matters changes the certificate."""
+
+import pytest
+
+from evenhand._results import Label
+from evenhand.assignments import assign
+from evenhand.assignments.drawing import verify
+from evenhand.assignments.seals import fresh_secret, seal_of
+from evenhand.catalogue import method as catalogued
+from evenhand.certificate import Certificate
+from evenhand.ranking.ranking import METHODS, rank
+from evenhand.ratings import Ratings
+
+# Two pairs that nobody compared with each other: x > y, z > w.
+REVIEWERS = ["a", "a", "b", "b"]
+ITEMS = ["x", "y", "z", "w"]
+FREE = Ratings(REVIEWERS, ITEMS, [9, 7, 4, 3])
+# Four items, each above the two bottom ones: 'x', 'y' are twins, and so are 'v', 'w'.
+TWINS = Ratings(
+    ["a", "a", "b", "b", "c", "c", "d", "d"],
+    ["x", "v", "y", "v", "x", "w", "y", "w"],
+    [3.1, 3, 3.2, 3, 2.2, 2, 2.1, 2],
+)
+
+
+def certificate(ratings: Ratings = FREE, **options: object) -> Certificate:
+    chosen = {"method": "flips", "design": "pairs", "rng": 7, **options}
+    found = rank(ratings, **chosen).certificate  # type: ignore[arg-type]  # as given
+    assert found is not None
+    return found
+
+
+def test_flips_on_clean_data_may_claim_the_papers_theorem_5() -> None:
+    found = certificate()
+    assert (found.theorem, found.loss) == ("paper 5", "zero-one")
+    assert found.baseline == "every ordinal method"
+    assert found.prior == "every true ranking equally likely"
+    assert found.conditional == "given the comparisons"
+    assert found.strict
+    assert found.retired == 2
+    assert found.eta_price is None
+    assert "no ties within a reviewer" in found.checked
+    assert "equal loads: 2 items each" in found.checked
+    assert "random assignment (pairs): declared" in found.declared
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "mean"])
+def test_a_tie_within_a_reviewer_voids_every_ranking_guarantee(name: str) -> None:
+    tied = Ratings(REVIEWERS, ITEMS, [9, 9, 4, 3])
+    assert certificate(method=name).theorem != "none"
+    found = certificate(tied, method=name)
+    assert found.theorem == "none"
+    assert not found.strict
+    assert "1 reviewer gave equal scores to several items" in found.sentence
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "mean"])
+def test_an_undeclared_design_voids_and_says_what_a_declared_one_would_give(
+    name: str,
+) -> None:
+    found = certificate(method=name, design=None)
+    assert found.theorem == "none"
+    assert "nobody declared how reviewers were assigned" in found.sentence
+    assert certificate(method=name).theorem != "none"
+
+
+@pytest.mark.parametrize("name", ["flips", "flips-uniform", "twins", "sorter"])
+def test_unequal_loads_void_what_scores_settle_but_not_the_ordinal_part(
+    name: str,
+) -> None:
+    uneven = Ratings(
+        ["a", "a", "a", "b", "b"], ["x", "y", "u", "z", "w"], [9, 7, 6, 4, 3]
+    )
+    found = certificate(uneven, method=name, design="balanced")
+    assert found.theorem == "none"
+    assert "reviewers scored from 2 to 3 items each" in found.sentence
+    ordinal = certificate(uneven, method="mean-rank", design="balanced")
+    assert ordinal.theorem == "paper Lemma 1"
+
+
+def test_a_pair_given_twice_contradicts_the_declared_design() -> None:
+    twice = Ratings(["a", "a", "b", "b"], ["x", "y", "x", "y"], [9, 7, 4, 3])
+    found = certificate(twice, method="topological")
+    assert found.theorem == "none"
+    assert "which is not so here" in found.sentence
+    assert certificate(twice, method="topological", design="balanced").theorem != "none"
+
+
+def test_a_gap_beyond_float_resolution_leaves_no_strictness() -> None:
+    far = Ratings(REVIEWERS, ITEMS, [9e16, 7e16, 4, 3])
+    found = certificate(far)
+    assert found.theorem == "paper 5"
+    assert not found.strict
+    assert "floating point" in found.sentence
+
+
+def test_a_callable_weight_is_only_checked_on_a_grid() -> None:
+    assert any("by its form" in text for text in certificate().checked)
+    found = certificate(weight=lambda gap: gap / (2 + gap))
+    assert any("checked on a grid" in text for text in found.declared)
+    assert not any("by its form" in text for text in found.checked)
+
+
+def test_a_start_of_ones_own_is_taken_at_its_word() -> None:
+    found = certificate(start=lambda *_: [0, 1, 2, 3], method="twins")
+    assert "a start that does not look at scores" in found.declared
+
+
+def test_the_papers_scan_holds_on_average_only() -> None:
+    ours = certificate(method="flips-uniform")
+    papers = certificate(method="flips-uniform", scan="paper")
+    assert ours.conditional == "given the comparisons"
+    assert papers.conditional == "on average over random comparisons"
+
+
+def test_a_ranking_that_nothing_was_free_in_is_just_as_good_as_ordinal_ones() -> None:
+    chain = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 4, 3])
+    for name in ("flips", "sorter", "ties", "safe"):
+        found = certificate(chain, method=name)
+        assert found.theorem != "none"
+        assert not found.strict, name
+        assert "it is its ordinal start" in found.sentence
+
+
+@pytest.mark.parametrize("name", ["ties", "safe"])
+def test_ties_may_claim_theorem_t_or_a(name: str) -> None:
+    raw = certificate(TWINS, method=name, anchored=False)
+    assert (raw.theorem, raw.baseline, raw.prior) == (
+        "T",
+        "random tie-breaking",
+        "any true ranking",
+    )
+    assert raw.strict
+    assert certificate(TWINS, method=name).theorem == "A"
+
+
+def test_a_reviewer_who_serves_twice_leaves_kendall_only() -> None:
+    found = certificate(TWINS, method="ties", anchored=False)
+    assert found.loss == "kendall"
+    assert "served more than once" in found.sentence
+    once = Ratings(
+        ["a", "a", "b", "b", "c", "c", "d", "d"],
+        ["x", "v", "y", "v", "p", "q", "r", "s"],
+        [3.1, 3, 3.2, 3, 2.2, 2, 2.1, 2],
+    )
+    alone = certificate(once, method="ties", anchored=False)
+    assert alone.loss == "kendall, zero-one"
+
+
+def test_without_noise_ties_are_never_worse_but_not_strictly_better() -> None:
+    assert certificate(TWINS, method="ties").strict
+    assert not certificate(TWINS, method="ties", noise=0).strict
+
+
+def test_a_price_is_in_the_certificate_only_if_eta_was_asked_for() -> None:
+    ratings = Ratings(
+        ["a", "a", "b", "b", "c", "c"],
+        ["1", "2", "1", "3", "2", "4"],
+        [9, 7, 8, 5, 6, 4],
+    )
+    assert certificate(ratings, method="safe").eta_price is None
+    found = rank(ratings, method="safe", eta=0.4, design="pairs", rng=7)
+    assert found.certificate is not None
+    assert found.eta_price is not None
+    assert found.eta_price == found.certificate.eta_price
+    assert found.eta_price > 0
+    assert "at worst that costs" in found.certificate.sentence
+
+
+def test_mean_may_claim_nothing_on_any_data() -> None:
+    found = certificate(method="mean")
+    assert found.theorem == "none"
+    assert found.sentence.startswith("No guarantee")
+
+
+def sealed_ratings(
+    conflicts: list[tuple[Label, Label]],
+) -> tuple[Ratings, object, object]:
+    people = [f"r{number}" for number in range(4)]
+    papers = ["p1", "p2", "p3", "p4"]
+    secret = fresh_secret()
+    drawn = assign(
+        papers,
+        people,
+        design="balanced",
+        per_reviewer=2,
+        conflicts=conflicts,
+        secret=secret,
+    )
+    value = {paper: 10.0 - number for number, paper in enumerate(papers)}
+    rows = [(who, what, value[str(what)]) for who, what in drawn.rows]
+    ratings = Ratings(*map(list, zip(*rows, strict=True)))
+    return ratings, drawn.sealed(), verify(drawn.sealed(), secret, seal_of(secret))
+
+
+def test_a_sealed_assignment_is_verified_instead_of_declared() -> None:
+    ratings, sealed, verified = sealed_ratings([])
+    options = {"method": "topological", "design": None}
+    before = certificate(ratings, assignment=sealed, **options)
+    after = certificate(ratings, assignment=verified, **options)
+    assert "random assignment (balanced): declared" in before.declared
+    assert "random assignment (balanced): verified" in after.checked
+    assert not any("random assignment" in text for text in after.declared)
+
+
+def test_conflicts_of_interest_void_what_scores_settle() -> None:
+    ratings, _, verified = sealed_ratings([("r0", "p1")])
+    options = {"design": None, "assignment": verified}
+    found = certificate(ratings, method="flips", **options)
+    assert found.theorem == "none"
+    assert "conflicts of interest" in found.sentence
+    assert certificate(ratings, method="topological", **options).theorem != "none"
+
+
+def test_a_missing_rating_is_declared_to_mean_nothing() -> None:
+    ratings, _, verified = sealed_ratings([])
+    rows = ratings.rows()[1:]
+    fewer = Ratings(
+        [row["reviewer"] for row in rows],  # type: ignore[misc]  # labels
+        [row["item"] for row in rows],  # type: ignore[misc]  # labels
+        [row["score"] for row in rows],  # type: ignore[misc]  # numbers
+        all_items=["p1", "p2", "p3", "p4"],
+    )
+    found = certificate(fewer, method="mean-rank", design=None, assignment=verified)
+    assert any("ratings missing for reasons" in text for text in found.declared)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_no_certificate_claims_more_than_the_catalogue_does_at_best(name: str) -> None:
+    best = catalogued("rank", name).best
+    for ratings in (FREE, TWINS):
+        found = certificate(ratings, method=name)
+        assert found.theorem in (best.theorem, "none", "A")
+        assert not (found.strict and not best.strict)

@@ -1,0 +1,131 @@
+"""A certificate is what the findings leave of a claim."""
+
+import json
+
+import pytest
+
+from evenhand.catalogue import CATALOGUE, methods
+from evenhand.certificate import (
+    Claim,
+    Finding,
+    assignment_finding,
+    certify,
+    not_strict,
+)
+
+BEST = Claim(
+    "G",
+    "right more often than a coin",
+    "no less often right than a coin",
+    loss="zero-one",
+    baseline="fair coin",
+    prior="any values",
+    conditional="given the counts",
+    strict=True,
+)
+
+
+def test_nothing_found_leaves_the_claim_as_it_is() -> None:
+    found = certify(BEST)
+    assert (found.theorem, found.loss, found.baseline) == ("G", "zero-one", "fair coin")
+    assert (found.prior, found.conditional) == ("any values", "given the counts")
+    assert found.strict
+    assert found.sentence == (
+        "Right more often than a coin (Theorem G), given the counts."
+    )
+
+
+def test_checked_and_declared_assumptions_are_kept_apart() -> None:
+    findings = [Finding("checked", "equal counts"), Finding("declared", "no collusion")]
+    found = certify(BEST, findings)
+    assert found.checked == ("equal counts",)
+    assert found.declared == ("no collusion",)
+    assert found.sentence.endswith("given the counts, if this is so: no collusion.")
+
+
+def test_a_weaker_claim_says_why_it_is_weaker() -> None:
+    found = certify(BEST, [Finding("weaker", "a gap is too large", not_strict)])
+    assert found.theorem == "G"
+    assert not found.strict
+    assert found.sentence == (
+        "No less often right than a coin (Theorem G), given the counts. No more than "
+        "that, because a gap is too large."
+    )
+
+
+def test_one_void_leaves_nothing_whatever_else_holds() -> None:
+    findings = [
+        Finding("checked", "equal counts"),
+        Finding("void", "one item has no score"),
+        Finding("weaker", "a gap is too large", not_strict),
+        Finding("void", "nobody knows who scored"),
+    ]
+    found = certify(BEST, findings, retired=2)
+    assert found.theorem == "none"
+    assert (found.loss, found.baseline, found.prior) == (None, None, None)
+    assert found.conditional is None
+    assert not found.strict
+    assert found.retired == 2
+    assert found.sentence == (
+        "No guarantee: one item has no score; nobody knows who scored."
+    )
+
+
+def test_the_price_of_eta_is_in_the_sentence() -> None:
+    found = certify(BEST, eta_price=0.25)
+    assert found.eta_price == 0.25
+    assert "at worst that costs 0.25 in Kendall tau." in found.sentence
+
+
+def test_a_method_without_a_theorem_keeps_its_own_words() -> None:
+    found = certify(Claim("none", "no guarantee: means compare scales"))
+    assert found.theorem == "none"
+    assert found.sentence == "No guarantee: means compare scales."
+
+
+@pytest.mark.parametrize(
+    ("design", "verified", "standing", "words"),
+    [
+        ("halves", False, "declared", "random assignment (halves): declared"),
+        ("halves", True, "checked", "random assignment (halves): verified"),
+        ("pairs", False, "void", "not for 'pairs'"),
+        (None, False, "void", "nobody declared how reviewers were assigned"),
+    ],
+)
+def test_the_assignment_is_verified_declared_wrong_or_unknown(
+    design: str | None, *, verified: bool, standing: str, words: str
+) -> None:
+    finding = assignment_finding(design, BEST, ("halves", "coins"), verified=verified)
+    assert finding.standing == standing
+    assert words in finding.text
+
+
+def test_json_has_exactly_the_fields_of_the_contract() -> None:
+    fields = json.loads(json.dumps(certify(BEST).to_dict()))
+    assert list(fields) == [
+        "theorem",
+        "loss",
+        "baseline",
+        "prior",
+        "conditional",
+        "strict",
+        "checked",
+        "declared",
+        "retired",
+        "eta_price",
+        "sentence",
+    ]
+
+
+def test_every_strict_claim_of_the_catalogue_has_words_for_a_weaker_one() -> None:
+    strict = [method.best for method in CATALOGUE if method.best.strict]
+    assert len(strict) >= 7
+    for claim in strict:
+        assert claim.weakly
+        assert claim.weakly != claim.says
+        assert not certify(claim, [Finding("weaker", "x", not_strict)]).strict
+
+
+def test_each_job_has_one_default_method() -> None:
+    for job in ("compare", "rank"):
+        assert sum(method.default for method in methods(job)) == 1
