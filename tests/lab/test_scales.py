@@ -51,6 +51,23 @@ def exactly(spec: str, values: list[Fraction], reviewers: int) -> list[list[Frac
     return result
 
 
+def test_a_bias_is_a_normal_shift_of_each_reviewer() -> None:
+    values = np.zeros((20_000, 2))
+    family = scales("bias:0.25")
+    drawn = uniforms(stream(2019, "test"), (20_000, family.draws))
+    shifts = family.apply(values, drawn)
+    np.testing.assert_array_equal(shifts[:, 0], shifts[:, 1])
+    # Five standard errors of the mean and of the SD: one seed in 1.7 million each.
+    assert abs(shifts[:, 0].mean()) < 5 * 0.25 / np.sqrt(20_000)
+    assert abs(shifts[:, 0].std() - 0.25) < 5 * 0.25 / np.sqrt(40_000)
+    assert scales("bias").apply(values[:1], drawn[:1])[0, 0] == 2 * shifts[0, 0]
+
+
+def test_a_negative_bias_sd_is_refused() -> None:
+    with pytest.raises(OptionError, match="an SD of at least 0, got 'bias:-1'"):
+        scales("bias:-1")
+
+
 # Far enough apart that no scale's own arithmetic can make them equal.
 apart = st.lists(st.integers(-50, 150), min_size=2, max_size=6, unique=True).map(
     lambda whole: [number / 100 for number in whole]

@@ -46,6 +46,8 @@ def test_every_theorem_and_lemma_has_a_row(quick: Theorems) -> None:
         assert any(name.startswith(f"Theorem {number}") for name in names)
     for number in (1, 2):
         assert any(name.startswith(f"Lemma {number}") for name in names)
+    for letter in "GDKTA":
+        assert any(name.startswith(f"Theorem {letter}") for name in names)
     for failure in ("sign", "mean", "median", "MAD", "re-used", "Appendix C"):
         assert any(name.startswith(f"Can fail: {failure}") for name in names)
 
@@ -61,6 +63,10 @@ def test_margins_are_exact_and_of_the_right_sign(quick: Theorems) -> None:
         "Lemma 2",
         "Lemma 2, swaps",
         "Theorem 7, footrule unchanged",
+        "Theorem G",
+        "Theorem D",
+        "P-values",
+        "Equal groups",
         "Can fail: sign",
         "Can fail: mean",
         "Can fail: median",
@@ -70,6 +76,10 @@ def test_margins_are_exact_and_of_the_right_sign(quick: Theorems) -> None:
         "Can fail: MAD scaling",
         "Can fail: re-used reviewers",
         "Can fail: Appendix C scan",
+        "Can fail: outlier deletion",
+        "Can fail: pooled spread",
+        "Can fail: centring",
+        "Can fail: ties within a reviewer",
     }
     for name, value in margin.items():
         sign = (value > 0) - (value < 0)
@@ -106,6 +116,13 @@ def test_the_known_numbers_come_out(quick: Theorems) -> None:
     assert Fraction(-1, 12) < margin["Can fail: Appendix C scan"] < Fraction(-1, 13)
     # T P(success) goes below the 0.183 that a bias of 10 gives.
     assert 1 + 6 * margin["Can fail: re-used reviewers"] < Fraction("0.183")
+    # T P(success) - 1 of the sorter, the best guaranteed slope, 1/6 and 0.0025.
+    assert 0 < margin["Theorem K"] < Fraction(1, 1000)
+    assert margin["Can fail: outlier deletion"] <= Fraction(1, 6) - Fraction(1, 2)
+    assert margin["Can fail: pooled spread"] <= Fraction("0.474") - Fraction(1, 2)
+    assert round(float(margin["Can fail: centring"] + Fraction(1, 2)), 4) == 0.0025
+    ties = margin["Can fail: ties within a reviewer"]
+    assert round(float(ties), 3) == round(0.1727 - 0.3889, 3)
     # At least as bad as 0.4948.
     assert margin["Can fail: MAD scaling"] <= Fraction("-0.0052")
 

@@ -278,7 +278,7 @@ six_scales = st.lists(
 )
 
 
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(st.data())
 def test_theorem_5_with_a_majority_of_three_on_any_scales(data: st.DataObject) -> None:
     # B = {0 > 2, 1 > 2}, two orderings: the flip of 0 and 1 uses all six reviewers.

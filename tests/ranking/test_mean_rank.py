@@ -163,7 +163,7 @@ def test_a_sampled_start_says_so() -> None:
 
 def test_other_methods_have_no_p_top() -> None:
     result = rank(N_SHAPE, method="topological", rng=7)
-    with pytest.raises(OptionError, match="'mean-rank'.* not by 'topological'"):
+    with pytest.raises(OptionError, match=r"'mean-rank'.* not by 'topological'"):
         result.p_top(1)
     with pytest.raises(OptionError, match="k must be a whole number from 1 to 4"):
         rank(N_SHAPE, method="mean-rank", rng=7).p_top(5)
@@ -176,7 +176,7 @@ def test_contradictions_are_refused() -> None:
 
 
 def test_options_of_other_methods_are_refused() -> None:
-    with pytest.raises(OptionError, match="start is an option of .* not of mean-rank"):
+    with pytest.raises(OptionError, match=r"start is an option of .* not of mean-rank"):
         rank(N_SHAPE, method="mean-rank", start="uniform")
 
 

@@ -121,7 +121,7 @@ def told_again(
         gaps.append(scores[0] - scores[1])
     gap = float(np.mean(gaps))
     if method in ("ties", "safe"):
-        return math.erfc(-gap / (2 * 0.1)) / 2
+        return math.erfc(-gap / (2 * 0.3)) / 2
     return (1 + gap / (1 + abs(gap))) / 2
 
 
@@ -449,11 +449,11 @@ def test_parameters_are_the_options_that_were_used() -> None:
         ),
         (
             {"method": "ties"},
-            {"start": "mean-rank", "samples": 0, "noise": 0.1, "anchored": True},
+            {"start": "mean-rank", "samples": 0, "noise": 0.3, "anchored": True},
         ),
         (
             {"method": "safe"},
-            {"samples": 0, "eta": 0.0, "noise": 0.1, "anchored": True},
+            {"samples": 0, "eta": 0.0, "noise": 0.3, "anchored": True},
         ),
         (
             {"method": "twins"},

@@ -187,7 +187,7 @@ def test_the_sorter_beats_the_best_ordinal_estimator_given_any_comparisons(
         assert total > 1 if a_pair_is_asked(4, compared) else total == 1
 
 
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(salt=st.integers(0, 2**32), anchors=st.booleans())
 def test_it_does_so_on_random_scales_tailored_to_the_truth(
     *, salt: int, anchors: bool
@@ -624,16 +624,16 @@ def path_gain(n: int, ratings: Ratings, coins: Sequence[Coin]) -> tuple[float, f
     return 1 / count_orderings(c), right / left
 
 
-@pytest.mark.parametrize(("anchors", "theory"), [(False, 1.5), (True, 1.5)])
+@pytest.mark.parametrize(("anchors", "before"), [(False, 1.58), (True, 1.72)])
 def test_at_eight_items_it_finds_the_truth_as_often_as_measured_before(
-    theory: float, *, anchors: bool
+    before: float, *, anchors: bool
 ) -> None:
     # The paper's scenario at m = C(8, 2) / 2. THEORY: 1.50 with a standard error of .11
     # times the best ordinal estimator. Summed over all answers of 1,500 worlds it is
     # 1.58 (.02) without anchors and 1.72 (.03) with them; here along the true ones of
-    # 400. Five combined standard errors: a false alarm for one seed in 3 million.
+    # 250. Five combined standard errors: a false alarm for one seed in 3 million.
     rows = []
-    for seed in range(400):
+    for seed in range(250):
         ratings, truth = scenario(8, 14, seed)
         coins = follow_truth(
             ratings,
@@ -647,9 +647,9 @@ def test_at_eight_items_it_finds_the_truth_as_often_as_measured_before(
     ordinal, ours = np.array(rows).T
     ratio = ours.mean() / ordinal.mean()
     error = np.std(ours - ratio * ordinal) / ordinal.mean() / math.sqrt(len(rows))
-    assert error < 0.12
-    assert ratio > theory - 3 * math.hypot(error, 0.11)
-    assert abs(ratio - (1.72 if anchors else 1.58)) < 5 * math.hypot(error, 0.03)
+    assert error < 0.15
+    assert ratio > 1.50 - 3 * math.hypot(error, 0.11)
+    assert abs(ratio - before) < 5 * math.hypot(error, 0.03)
 
 
 # Refusals.

@@ -132,6 +132,10 @@ def shifted(offset: int, slope: int, power: int) -> Scale:
     return lambda x: offset + slope * Fraction(x + 3) ** power
 
 
+def looked_up(table: Sequence[Fraction], x: int) -> Fraction:
+    return table[x + 2]
+
+
 # Reviewers 0 and 1 make the weak order; 2 and 3 break ties, one far above the other.
 ADVERSARIES: dict[str, Sequence[Scale]] = {
     "offsets": [shifted(1000 * who, 1, 1) for who in range(4)],
@@ -145,6 +149,15 @@ DESIGNS: list[Sequence[Bundle]] = [
 ]
 
 
+@functools.cache
+def settled(
+    adversary: str, number: int, truth: Bundle, tied: Bundle
+) -> list[list[Fraction]]:
+    """Return the chances of the breakers of a design, under noise and without."""
+    scales, bundles = ADVERSARIES[adversary][2:], DESIGNS[number][2:]
+    return list(right(bundles, truth, scales, tied, (smooth, step)).values())
+
+
 @pytest.mark.parametrize("how", HOWS)
 @pytest.mark.parametrize("adversary", ADVERSARIES)
 def test_ties_broken_by_the_others_beat_a_lot_exactly_under_noise(
@@ -152,18 +165,17 @@ def test_ties_broken_by_the_others_beat_a_lot_exactly_under_noise(
 ) -> None:
     scales = ADVERSARIES[adversary]
     met = 0
-    for bundles in DESIGNS:
+    for number, bundles in enumerate(DESIGNS):
         for truth in itertools.permutations(range(3)):
             # Given who made the weak order, with which bundles and which noise.
             for weak, mass in weak_law(bundles[:2], truth, scales[:2], how).items():
                 gain = Fraction(0)
                 for bucket in weak:
                     seen = set(itertools.chain(*bundles[2:]))
-                    tied = [item for item in bucket if item in seen]
+                    tied = tuple(item for item in bucket if item in seen)
                     if len(tied) < 2:
                         continue
-                    pairs = right(bundles[2:], truth, scales[2:], tied, (smooth, step))
-                    for strict, bare in pairs.values():
+                    for strict, bare in settled(adversary, number, truth, tied):
                         assert strict > HALF
                         assert bare >= HALF
                         gain += mass * (strict - HALF)
@@ -182,22 +194,24 @@ def test_the_weak_orders_of_these_worlds_do_have_ties_and_contradictions() -> No
 
 
 def test_scores_that_made_the_tie_may_be_worse_than_a_lot() -> None:
-    # Reviewers 0 and 1 scored items 0 and 1, and contradicted each other; one has a
-    # scale that is steep at the bottom. Given that tie, the same scores mislead.
-    truth = (0, 1, 2)
+    # Two reviewers contradict each other on items of values 6 and 3; their scale jumps
+    # between 4 and 5, which is where noise puts the worse item first. Of the three ways
+    # to be right, one outweighs the error of the other reviewer.
+    def jump(x: int) -> Fraction:
+        return Fraction(x + 100 * (x >= 5))
 
-    def steep(x: int) -> Fraction:
-        return Fraction(100 * min(x, 4) + x)
-
-    scales: Sequence[Scale] = [steep, steep]
-    wrong, total = Fraction(0), 0
-    for marks in noisy([(0, 1), (0, 1)], truth, scales):
+    first: list[Fraction] = []
+    for marks in noisy([(0, 1), (0, 1)], (0, 1, 2), [jump, jump]):
         gaps = [marks[who][0] - marks[who][1] for who in (0, 1)]
         if gaps[0] * gaps[1] < 0:
-            total += 1
-            wrong += step(sum(gaps, Fraction(0)))
-    assert total > 0
-    assert wrong / total < HALF
+            first.append(step(sum(gaps, Fraction(0))))
+    assert sum(first) / len(first) == Fraction(1, 3)
+    # The same two items, tied by others, are safe with reviewers of the same scale.
+    ((strict, bare),) = right(
+        [(0, 2), (1, 2)], (0, 1, 2), [jump, jump], [0, 1], (smooth, step)
+    ).values()
+    assert strict > HALF
+    assert bare >= HALF
 
 
 scale = st.lists(
@@ -218,7 +232,7 @@ scale = st.lists(
 def test_scales_with_ties_are_never_worse_than_a_lot_either(
     truth: list[int], tables: list[list[Fraction]], bundles: list[Bundle]
 ) -> None:
-    scales: list[Scale] = [lambda x, table=table: table[x + 2] for table in tables]
+    scales = [functools.partial(looked_up, table) for table in tables]
     tied = [item for item in range(3) if any(item in own for own in bundles)]
     if len(tied) < 2:
         return
@@ -241,7 +255,7 @@ def world(
     rng = np.random.default_rng(seed)
     values = rng.normal(size=n)
     bundles = [rng.permutation(n)[:load] for _ in range(m)]
-    rows = []
+    rows: list[tuple[int, int, float]] = []
     for who, bundle in enumerate(bundles):
         plain = values[bundle] + noise * rng.normal(size=load)
         given_scores = {
@@ -271,8 +285,8 @@ def gain(values: np.ndarray, found: SplitOrder) -> float:
 def test_gains_on_larger_noisy_data_are_never_negative(kind: str, how: str) -> None:
     gains = []
     for seed in range(60):
-        values, ratings = world(seed, kind=kind, m=12, noise=1.0)
-        options = {"how": how, "near": 0.5}
+        values, ratings = world(seed, kind=kind, m=12, noise=0.8)
+        options = {"how": how, "near": 1.0}
         found = split_order(ratings, seed, **options)  # type: ignore[arg-type] # two options
         gains.append(gain(values, found))
     error = float(np.std(gains, ddof=1)) / math.sqrt(len(gains))
@@ -349,7 +363,7 @@ def test_items_that_no_breaker_scored_go_to_either_end_of_their_bucket() -> None
     # Reviewer 0 alone scored item 2; whoever orders, all are one bucket at a wide near.
     ratings = Ratings([0, 0, 1, 1, 2, 2], [0, 2, 0, 1, 0, 1], [1, 2, 3, 1, 4, 2])
     ends = []
-    for seed in range(400):
+    for seed in range(120):
         found = split_order(ratings, seed, share=0.5, near=50.0)
         if 0 in found.breakers:
             continue

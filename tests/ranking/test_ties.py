@@ -25,7 +25,6 @@ from evenhand.ranking.ties import (
     before,
     break_ties,
     equal_mean_ranks,
-    noise_for,
     twin_buckets,
 )
 from evenhand.ratings import Ratings
@@ -233,13 +232,6 @@ def test_overlapping_buckets_and_missing_scores_are_refused_in_words() -> None:
         break_ties(
             Ratings.from_ranks([0, 0], [0, 1], [1, 2]), [0, 1], [], stream(7, "t")
         )
-
-
-def test_noise_follows_a_declared_range_only() -> None:
-    assert noise_for() == NOISE == 0.1
-    assert noise_for(1, 5) == pytest.approx(0.04)
-    with pytest.raises(OptionError, match="low and high must be finite"):
-        noise_for(5, 5)
 
 
 # Buckets.

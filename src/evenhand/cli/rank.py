@@ -62,7 +62,7 @@ LONG = 1000
 @click.option(
     "--noise",
     type=float,
-    help="Noise on mean scores, for ties and safe, in score points.  [default: 0.1]",
+    help="Noise on mean scores, for ties and safe, in score points.  [default: 0.3]",
 )
 @click.option(
     "--anchored/--raw",

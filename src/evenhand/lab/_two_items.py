@@ -23,6 +23,8 @@ from evenhand.ab.weights import as_weight
 from evenhand.errors import OptionError, unknown
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from evenhand.ab.weights import GapWeight
     from evenhand.lab._draws import Block
     from evenhand.lab._losses import Loss
@@ -68,10 +70,13 @@ def rule(method: str | OwnRule, weight: GapWeight) -> Rule:
     if name == "votes":
         chosen = as_weight(option) if option else weight
         chance = functools.partial(rules.votes, weight=chosen)
+    elif name == "guarded":
+        eps = _number("eps", option) if option else rules.EPS
+        chance = functools.partial(_guarded, eps=eps, weight=weight)
     elif name == "median" and option:
         chance = functools.partial(rules.median, median=option)
     elif name == "trimmed" and option:
-        chance = functools.partial(rules.trimmed, trim=_share(option))
+        chance = functools.partial(rules.trimmed, trim=_number("trim", option))
     elif option:
         raise OptionError(f"method {name!r} must have no option, got {method!r}.")
     # A bad option is refused here, not in the middle of a run.
@@ -145,8 +150,17 @@ def _own(function: OwnRule) -> Rule:
     return Rule(name, chance, paired=False)
 
 
-def _share(option: str) -> float:
+def _guarded(
+    one: Floats, two: Floats, *, eps: float | Fraction, weight: GapWeight
+) -> Floats:
+    """Follow all scores, and vote on the pairs that come first."""
+    pairs = min(one.shape[-1], two.shape[-1])
+    voted = rules.votes(one[:, :pairs], two[:, :pairs], weight=weight)
+    return rules.mixed(rules.trimmed(one, two), voted, rules.as_eps(eps))
+
+
+def _number(name: str, option: str) -> float:
     try:
         return float(option)
     except ValueError:
-        raise OptionError(f"trim must be a number, got {option!r}.") from None
+        raise OptionError(f"{name} must be a number, got {option!r}.") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from evenhand._randomness import Stream, stream
@@ -11,11 +12,11 @@ from evenhand.ab import rules
 from evenhand.ab.canonical import first_probability
 from evenhand.lab import estimators
 from evenhand.lab.polynomial import brief
+from evenhand.ranking.anchors import choose_layers, layer_values
+from evenhand.ranking.sorter import sorter_program
 from evenhand.ranking.twins import rearrange
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -24,11 +25,13 @@ if TYPE_CHECKING:
     from evenhand.ab.weights import GapWeight
     from evenhand.lab.estimators import Ordinal
     from evenhand.lab.polynomial import Estimator
+    from evenhand.ranking.anchors import Layer, Sheets
 
 How = Literal["exact enumeration", "exact counterexample", "adversarial search"]
 ENUMERATION: How = "exact enumeration"
 COUNTEREXAMPLE: How = "exact counterexample"
 SEARCH: How = "adversarial search"
+EPS = Fraction(1, 10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +92,13 @@ class OnTrial:
             probability of the first item.
         votes: Theorem 4's rule: from paired scores of two items and a weight to the
             probability of the first item.
+        guarded: Theorem G's mixture: from paired scores of two items and the name of
+            the statistic that is mixed with votes to the probability of the first item.
         flips: Algorithm 1.
         flips_from_uniform: Appendix C, by name of the scan.
+        sorter: Theorem K's sorter.
+        layers: What chooses reviewers for tied items, for Theorem T.
+        relative: Scores set against items that all reviewers scored, for Theorem A.
         twins_from: Algorithm 3 on top of an ordinal method.
         rearrange: Its first step: from a ranking, what is above two twins, the twins
             and what is below to a new ranking.
@@ -102,8 +110,16 @@ class OnTrial:
     votes: Callable[[Floats, Floats, GapWeight], Floats] = lambda one, two, weight: (
         rules.votes(one, two, weight=weight)
     )
+    guarded: Callable[[Floats, Floats, str], Floats] = lambda one, two, statistic: (
+        rules.guarded(one, two, statistic=statistic, eps=EPS)
+    )
     flips: Estimator = estimators.flips
     flips_from_uniform: Callable[[str], Estimator] = estimators.flips_from_uniform
+    sorter: Estimator = lambda comparisons, scores, first: sorter_program(
+        comparisons, scores, first, anchors=False
+    )
+    layers: Callable[..., tuple[Layer, ...]] = choose_layers
+    relative: Callable[[Sheets, Sequence[int], Layer], list[Fraction]] = layer_values
     twins_from: Callable[[Ordinal, bool], Estimator] = lambda start, printed: (
         estimators.twins_from(start, printed=printed)
     )

@@ -22,7 +22,7 @@ from evenhand.ab.weights import rational
 from evenhand.errors import ConvergenceError
 from evenhand.lab.exact import biases, sampled_success, uniform_success
 from evenhand.lab.exact_ranking import ranking_risk
-from evenhand.lab.tradeoff import Tradeoff, best_tradeoff, frontier, tradeoff
+from evenhand.lab.tradeoff import Tradeoff, best_tradeoff, known_bias_frontier, tradeoff
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -268,7 +268,7 @@ def trade(seed: int, *, size: Size = FULL, progress: Progress | None = None) -> 
         for name, bias in (("perfect", 0.0), ("biased", 1.0)):
             gain, se = _canonical_trials(point.gamma, bias, units)
             row |= {f"simulated_{name}": gain, f"simulated_{name}_se": se}
-        rows.append({**row, "frontier": frontier(point.perfect)})
+        rows.append({**row, "frontier": known_bias_frontier(point.perfect)})
     _tell(progress, "fig3", len(EXPONENTS), len(EXPONENTS))
     best = best_tradeoff()
     on_grid = max((tradeoff(2.0**k) for k in EXPONENTS), key=lambda point: point.biased)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evenhand import _charts as charts
 from evenhand._charts import Axis, Style
-from evenhand.lab.tradeoff import best_tradeoff, frontier, tradeoff
+from evenhand.lab.tradeoff import best_tradeoff, known_bias_frontier, tradeoff
 
 if TYPE_CHECKING:
     import altair as alt
@@ -120,7 +120,11 @@ def trade_chart(figure: Figure) -> alt.HConcatChart:
         {**tradeoff(2 ** (step / STEPS))._asdict(), "method": "curve"} for step in dense
     ]
     limit: list[Row] = [
-        {"perfect": perfect, "biased": frontier(perfect), "method": "frontier"}
+        {
+            "perfect": perfect,
+            "biased": known_bias_frontier(perfect),
+            "method": "frontier",
+        }
         for perfect in (0.0, 100.0)
     ]
     trials = figure.parameters["trials"]

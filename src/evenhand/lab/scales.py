@@ -20,6 +20,7 @@ from evenhand.ab._functions import on_floats
 from evenhand.ab._numbers import Floats, is_exact, map_exact
 from evenhand.errors import OptionError, unknown
 from evenhand.lab._increasing import check_increasing, ranks
+from evenhand.lab._laws import standard_normal
 
 __all__ = ["FAMILIES", "OwnScale", "Scales", "check_increasing", "ranks", "scales"]
 
@@ -63,6 +64,7 @@ def scales(spec: str | Scales | OwnScale, *, span: Span = UNIT) -> Scales:
     - "incremental-one-biased": reviewer j adds j - 1, the last m (m - 1) / 2
       (Figure 1c).
     - "disjoint": reviewer j adds so much that no two share a range.
+    - "bias:0.5": a normal shift of mean 0 with this SD, drawn for each reviewer.
     - "affine:0:1:0:1": a random slope and a random shift, each between two numbers.
     - "power:0.25:4": u to a random power; its logarithm is uniform.
     - "exponential:1:3": exponential in u at a random rate; concave at a negative one.
@@ -211,6 +213,16 @@ def _disjoint(m: int, span: Span) -> Sequence[Number]:
     return [2 * reviewer * (span[1] - span[0]) for reviewer in range(m)]
 
 
+def _bias(spec: str, given: Sequence[str], _span: Span) -> Scales:
+    (sd,) = (float(number) for number in _numbers(spec, given, (Fraction(1, 2),)))
+    _require("an SD of at least 0", spec, holds=sd >= 0)
+
+    def apply(values: Floats, uniforms: Floats) -> Floats:
+        return np.asarray(values + sd * standard_normal(uniforms))
+
+    return Scales(spec, 1, _floats_only(spec, apply), strict=True)
+
+
 def _affine(spec: str, given: Sequence[str], _span: Span) -> Scales:
     least, most, low, high = _numbers(spec, given, (0, 1, 0, 1))
     _require(
@@ -355,6 +367,7 @@ FAMILIES: dict[str, Builder] = {
     "incremental": _shifting(_incremental),
     "incremental-one-biased": _shifting(_incremental_one_biased),
     "disjoint": _shifting(_disjoint),
+    "bias": _bias,
     "affine": _affine,
     "power": _power,
     "exponential": _exponential,

@@ -36,13 +36,17 @@ if TYPE_CHECKING:
 
 Progress: TypeAlias = Callable[[int, int, float | None], None]
 LOSSES = {"compare": "zero-one", "rank": "kendall"}
-NEVER_WORSE = ("sign", "mean", "median", "trimmed", "votes")
-# Theorems 5, 8 and 7: which losses, and which true rankings. Theorem 8 with the parity
-# scan, which is the one without options.
+NEVER_WORSE = ("sign", "mean", "median", "trimmed", "votes", "guarded")
+STRICT = ("votes", "guarded")
+# Theorems 5, 8, 7, K and T: which losses, and which true rankings. Theorem 8 with the
+# parity scan, which is the one without options.
 GUARANTEED: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "flips": (("zero-one",), ("uniform",)),
     "flips-uniform": (("zero-one",), ("uniform", "arbitrary")),
     "twins": (("kendall", "footrule"), ("uniform",)),
+    "sorter": (("zero-one",), ("uniform",)),
+    "ties": (("kendall",), ("uniform", "arbitrary")),
+    "safe": (("kendall",), ("uniform", "arbitrary")),
 }
 # A requested error is looked for after so many blocks each time.
 CHECKED = 16
@@ -236,7 +240,7 @@ def _certificate(scenario: Scenario, method: Tried, loss: str, ties: float) -> s
     """Say what the scenario, and ties within reviewers, leave of a guarantee."""
     name, _, options = (method if isinstance(method, str) else "").partition(":")
     if scenario.job == "compare":
-        if name == "votes" and ties == 0 and scenario.reviewers > 1:
+        if name in STRICT and ties == 0 and scenario.reviewers > 1:
             return "strictly better than a coin"
         return "never worse than a coin" if name in NEVER_WORSE else "none"
     losses, truths = GUARANTEED.get(name, ((), ()))

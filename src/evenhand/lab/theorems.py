@@ -1,4 +1,4 @@
-"""Every theorem and lemma of the paper, checked on this machine.
+"""Every theorem and lemma of the paper and beyond it, checked on this machine.
 
 One row for each claim: what was checked, how, the smallest margin found as a fraction,
 and whether the claim held. Rows that begin with "Can fail" show that the adversary can
@@ -17,7 +17,14 @@ from typing import TYPE_CHECKING
 from evenhand._randomness import RNGLike, seed_from
 from evenhand._results import version
 from evenhand.errors import OptionError, unknown
-from evenhand.lab import claims_many, claims_orders, claims_two
+from evenhand.lab import (
+    claims_beyond,
+    claims_failures,
+    claims_many,
+    claims_orders,
+    claims_ranking,
+    claims_two,
+)
 from evenhand.lab.claims import Claim, OnTrial, Row, Trial
 from evenhand.lab.polynomial import brief
 
@@ -50,12 +57,28 @@ CLAIMS: dict[str, Claim] = {
     "Theorem 7, strict witness": claims_orders.theorem_7_witness,
     "Theorem 8": claims_many.theorem_8,
     "Theorem 8, given the comparisons": claims_many.theorem_8_given,
+    "Theorem G": claims_beyond.theorem_g,
+    "Theorem G, strict": claims_beyond.theorem_g_strict,
+    "Theorem D": claims_beyond.theorem_d,
+    "Theorem D, infimum": claims_beyond.theorem_d_infimum,
+    "Linear weight": claims_beyond.linear_weight,
+    "Mean, bound": claims_beyond.mean_bound,
+    "P-values": claims_beyond.p_values,
+    "Theorem K": claims_ranking.theorem_k,
+    "Theorem T": claims_ranking.theorem_t,
+    "Theorem A": claims_ranking.theorem_a,
+    "Eta, price": claims_ranking.eta_price,
+    "Equal groups": claims_ranking.equal_groups,
     "Can fail: sign": functools.partial(claims_two.fails, name="sign"),
     "Can fail: mean": functools.partial(claims_two.fails, name="mean"),
     "Can fail: median": functools.partial(claims_two.fails, name="median"),
     "Can fail: MAD scaling": claims_two.fails_mad,
     "Can fail: re-used reviewers": claims_many.fails_without_retiring,
     "Can fail: Appendix C scan": claims_many.fails_printed_scan,
+    "Can fail: outlier deletion": claims_failures.fails_outliers,
+    "Can fail: pooled spread": claims_failures.fails_pooled,
+    "Can fail: centring": claims_failures.fails_centring,
+    "Can fail: ties within a reviewer": claims_failures.fails_ties,
 }
 
 
@@ -64,7 +87,8 @@ class Theorems:
     """All claims, checked.
 
     Attributes:
-        rows: One for each claim, in the order of the paper, known failures last.
+        rows: One for each claim, in the order of the paper, then what goes beyond it,
+            known failures last.
         quick: Whether the small budget was used.
         seed: Seed of the searches.
     """
@@ -106,7 +130,7 @@ def check_theorems(
     progress: Progress | None = None,
     rng: RNGLike = None,
 ) -> Theorems:
-    """Check every theorem and lemma of the paper.
+    """Check every theorem and lemma of the paper, and those that go further.
 
     Args:
         quick: Search with a small budget, some ten seconds in all; otherwise some

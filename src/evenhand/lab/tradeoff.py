@@ -93,11 +93,12 @@ def best_tradeoff() -> Tradeoff:
     return tradeoff(float(brentq(slope, 0.5, 4.0, xtol=1e-15, rtol=1e-15)))
 
 
-def frontier(perfect: float) -> float:
+def known_bias_frontier(perfect: float) -> float:
     """Return the largest improvement under a bias of 1 that any weight allows.
 
     It is approached by weights that are constant up to gaps of 1 and near 1 beyond,
-    and presumes that the bias is known to be 1.
+    and presumes that the bias is known to be 1. `evenhand.lab.frontier` finds the same
+    by linear programming, and more.
 
     Args:
         perfect: Improvement under perfect calibration, in per cent.
@@ -109,7 +110,7 @@ def frontier(perfect: float) -> float:
         OptionError: If perfect is not between 0 and 100.
 
     Examples:
-        >>> frontier(26.0)
+        >>> known_bias_frontier(26.0)
         37.0
     """
     if not 0 <= perfect <= 100:  # noqa: PLR2004 - per cent

@@ -101,7 +101,7 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
         score_pairs: For flips, flips-uniform and sorter, how many pairs of scores, an
             odd number, have a majority over each pair of items; 1 by default.
         noise: For ties and safe, standard deviation of the normal noise on each mean,
-            0.1 by default. It must not be chosen by a look at the scores.
+            0.3 by default. It must not be chosen by a look at the scores.
         anchored: For sorter, ties and safe, whether scores are taken relative to those
             of items that the reviewers share (Theorem A); they are by default.
         eta: For safe, hold items for equal, too, whose order the comparisons leave as

@@ -62,8 +62,9 @@ if TYPE_CHECKING:
     Codes = NDArray[np.int64]
     Buckets = tuple[tuple[int, ...], ...]
 
-NOISE = 0.1
-SHARE_OF_RANGE = 0.01
+# Small beside the steps of usual forms, so that little of what scores know is lost; on
+# forms of five marks still strict in floats.
+NOISE = 0.3
 TIED = 2
 # A smaller probability has a complement that floats hold for 1.
 RESOLUTION = 2.0**-54
@@ -126,29 +127,6 @@ class TieBreak:
     def strict(self) -> bool:
         """Whether some bucket has two items with scores, and noise that counts."""
         return self.settled > 0 and self.resolved
-
-
-def noise_for(low: float | None = None, high: float | None = None) -> float:
-    """Return the usual noise, which never looks at the scores.
-
-    Args:
-        low: Lowest score that reviewers may give, if declared.
-        high: Highest score that they may give.
-
-    Returns:
-        A hundredth of the declared range, or 0.1 score points.
-
-    Examples:
-        >>> noise_for(), noise_for(0, 100)
-        (0.1, 1.0)
-    """
-    if low is None or high is None:
-        return NOISE
-    if not (math.isfinite(high - low) and low < high):
-        raise OptionError(
-            f"low and high must be finite and in this order, got {low!r} and {high!r}."
-        )
-    return (high - low) * SHARE_OF_RANGE
 
 
 def twin_buckets(order: Sequence[int] | Codes, c: Comparisons) -> Buckets:
@@ -224,9 +202,9 @@ def break_ties(
         buckets: Disjoint groups of items that are held for equal, by comparisons alone.
         source: Where chance comes from.
         noise: Standard deviation of the noise on each mean, in score points, or in
-            spreads of the anchors where there are two or more; 0.1 by default, see
-            `noise_for`. It must not be taken from the scores themselves. 0 is never
-            worse than a lot, but not always better.
+            spreads of the anchors where there are two or more; 0.3 by default. It must
+            not be taken from the scores themselves. 0 is never worse than a lot, but
+            not always better.
         anchored: Set scores against those of items that all reviewers used scored.
 
     Returns:
@@ -244,7 +222,7 @@ def break_ties(
         >>> ratings = Ratings(["a", "b"], ["x", "y"], [1, 1.2])
         >>> found = break_ties(ratings, [0, 1], [(0, 1)], stream(7, "ties"))
         >>> [(draw.items, round(draw.p_first, 3)) for draw in found.draws]
-        [((0, 1), 0.079)]
+        [((0, 1), 0.319)]
     """
     sd = _checked_noise(noise)
     after = np.array(order, dtype=np.int64)

@@ -1,0 +1,304 @@
+"""The rows beyond the paper can fail: each is handed something that is broken."""
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import evenhand as eh
+from evenhand._outcomes import Chance, outcomes
+from evenhand.ab import rules
+from evenhand.ab.pvalues import exact_p_values
+from evenhand.ab.weights import linear, offset, rational
+from evenhand.lab import claims_beyond, claims_ranking
+from evenhand.lab.claims import EPS, OnTrial, Row, Trial
+from evenhand.lab.claims_beyond import exp_below, type_one
+from evenhand.lab.claims_ranking import against_lots, mean_rank_buckets, settled, shapes
+from evenhand.lab.duels import ItemRule
+from evenhand.lab.estimators import graph
+from evenhand.lab.polynomial import Drawn, First, Order, Scores
+from evenhand.lab.scenario import Scenario
+from evenhand.posets.comparisons import Comparisons
+from evenhand.ranking import anchors
+from evenhand.ranking.anchors import Layer, Sheets, choose_layers
+from evenhand.ranking.sorter import sorter_program
+
+Floats = NDArray[np.float64]
+
+
+def checked(
+    claim: Callable[[Trial], Row], on_trial: OnTrial | None = None, seed: int = 7
+) -> Row:
+    return claim(Trial(seed, quick=True, on_trial=on_trial or OnTrial()))
+
+
+# What is broken is found out.
+
+
+def only_the_statistic(one: Floats, two: Floats, statistic: str) -> Floats:
+    return rules.followed(statistic, one, two)
+
+
+def against_the_statistic(one: Floats, two: Floats, statistic: str) -> Floats:
+    return rules.guarded(two, one, statistic=statistic, eps=EPS)
+
+
+def leaning_away(comparisons: Comparisons, scores: Scores, first: First) -> Drawn:
+    return sorter_program(comparisons, scores, lambda gap: first(-gap), anchors=False)
+
+
+def never_asking(comparisons: Comparisons, scores: Scores, first: First) -> Drawn:
+    del scores, first
+
+    def draw(chance: Chance) -> Order:
+        del chance
+        return tuple(range(comparisons.n_items))
+
+    return draw
+
+
+def centred(sheets: Sheets, items: Sequence[int], layer: Layer) -> list[Fraction]:
+    """Set a score against the reviewer's own mean, the item itself included."""
+    values = []
+    for item, reviewer in zip(items, layer.reviewers, strict=True):
+        marks = [Fraction(mark) for mark in sheets.marks[reviewer].values()]
+        mean = sum(marks, Fraction(0)) / len(marks)
+        values.append(mean - Fraction(sheets.marks[reviewer][item]))
+    return values
+
+
+def highest_first(
+    sheets: Sheets, items: Sequence[int], pick: Callable[[int], int], *, anchored: bool
+) -> tuple[Layer, ...]:
+    """Look at the scores: the first item gets its worst one, the others their best."""
+    del pick, anchored
+    people = []
+    for number, item in enumerate(items):
+        marks = {one: sheets.marks[one][item] for one in sheets.people[item]}
+        choose = min if number == 0 else max
+        people.append(choose(marks, key=marks.__getitem__))
+    return (Layer(tuple(people), ()),)
+
+
+@pytest.mark.parametrize(
+    ("claim", "on_trial"),
+    [
+        (claims_beyond.theorem_g_strict, OnTrial(guarded=only_the_statistic)),
+        (claims_beyond.theorem_g_strict, OnTrial(guarded=against_the_statistic)),
+        (claims_beyond.theorem_d_infimum, OnTrial(guarded=only_the_statistic)),
+        (claims_ranking.theorem_k, OnTrial(sorter=leaning_away)),
+        (claims_ranking.theorem_k, OnTrial(sorter=never_asking)),
+        (claims_ranking.theorem_a, OnTrial(relative=centred)),
+    ],
+)
+def test_a_broken_estimator_is_found_out(
+    claim: Callable[[Trial], Row], on_trial: OnTrial
+) -> None:
+    assert checked(claim).holds
+    assert not checked(claim, on_trial).holds
+
+
+def test_ties_broken_against_the_scores_are_found_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def negated(
+        sheets: Sheets, items: Sequence[int], layers: Sequence[Layer]
+    ) -> list[Fraction]:
+        return [-value for value in anchors.mean_values(sheets, items, layers)]
+
+    assert checked(claims_ranking.theorem_t).holds
+    monkeypatch.setattr(claims_ranking, "mean_values", negated)
+    assert not checked(claims_ranking.theorem_t).holds
+
+
+def test_looking_at_scores_to_choose_reviewers_loses_to_the_lot() -> None:
+    # Items 0 and 1 are above 2 and 3, and each has two reviewers.
+    edges = ((0, 2), (0, 3), (1, 2), (1, 3))
+    table = tuple(
+        tuple(Fraction(9 * reviewer + score) for score in range(4))
+        for reviewer in range(4)
+    )
+    margins = [
+        against_lots(4, edges, layers)((0, 1, 2, 3), table)
+        for layers in (choose_layers, highest_first)
+    ]
+    assert margins[0] > 0 > margins[1]
+
+
+def test_a_rule_below_a_half_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lower(one: Floats, two: Floats) -> Floats:
+        return rules.midrank(two, one)
+
+    monkeypatch.setattr(claims_beyond, "FIXED", ("midrank",))
+    assert checked(claims_beyond.theorem_g).holds
+    monkeypatch.setattr(claims_beyond, "_fixed", lambda _: ItemRule(lower))
+    assert not checked(claims_beyond.theorem_g).holds
+
+
+def test_a_rule_with_a_margin_everywhere_is_found_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def vote(one: Floats, two: Floats) -> Floats:
+        return rules.votes(one, two)
+
+    monkeypatch.setattr(claims_beyond, "_fixed", lambda _: ItemRule(vote, paired=True))
+    assert not checked(claims_beyond.theorem_d).holds
+
+
+def test_a_weight_as_good_as_the_linear_one_would_be_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    same = linear(claims_beyond.RANGE)
+    monkeypatch.setattr(claims_beyond, "_others", lambda _: [rational(), same])
+    assert not checked(claims_beyond.linear_weight).holds
+    steeper = offset(0, linear(claims_beyond.RANGE))
+    monkeypatch.setattr(claims_beyond, "_others", lambda _: [steeper])
+    assert checked(claims_beyond.linear_weight).margin == 0
+
+
+def test_a_stronger_bound_on_the_mean_is_found_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(claims_beyond, "exp_below", lambda size: exp_below(size) / 2)
+    assert not checked(claims_beyond.mean_bound).holds
+
+
+def test_a_p_value_that_is_too_small_is_found_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    honest = exact_p_values
+
+    def halved(*sides: object, **options: object) -> tuple[Fraction, Fraction]:
+        one, two = honest(*sides, **options)  # type: ignore[arg-type]  # passed on
+        return one * Fraction(99, 100), two
+
+    monkeypatch.setattr(claims_beyond, "exact_p_values", halved)
+    assert not checked(claims_beyond.p_values).holds
+
+
+def test_a_price_that_is_too_low_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = claims_ranking._merged  # noqa: SLF001 - the price alone is changed
+
+    def cheaper(
+        known: Comparisons, edges: tuple[tuple[int, int], ...]
+    ) -> tuple[list[tuple[int, ...]], Fraction]:
+        buckets, price = honest(known, edges)
+        return buckets, price / 1000
+
+    def negated(
+        sheets: Sheets, items: Sequence[int], layers: Sequence[Layer]
+    ) -> list[Fraction]:
+        return [value / 36 for value in anchors.mean_values(sheets, items, layers)]
+
+    # Scores that tell all but nothing: what the merging itself costs is left.
+    monkeypatch.setattr(claims_ranking, "mean_values", negated)
+    assert checked(claims_ranking.eta_price).holds
+    monkeypatch.setattr(claims_ranking, "_merged", cheaper)
+    assert not checked(claims_ranking.eta_price).holds
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(
+    "claim",
+    [
+        claims_beyond.theorem_g_strict,
+        claims_beyond.p_values,
+        claims_ranking.theorem_k,
+        claims_ranking.theorem_t,
+        claims_ranking.theorem_a,
+        claims_ranking.eta_price,
+    ],
+)
+def test_the_claims_hold_from_other_seeds(
+    claim: Callable[[Trial], Row], seed: int
+) -> None:
+    assert checked(claim, seed=seed).holds
+
+
+# The parts.
+
+
+@pytest.mark.parametrize(
+    "size", [Fraction(0), Fraction(1, 3), Fraction(9, 4), Fraction(8)]
+)
+def test_the_exponential_is_bounded_from_below(size: Fraction) -> None:
+    # exp(-x) times the longer series of exp(x), all of whose terms are positive.
+    terms = itertools.accumulate(
+        range(1, 80), lambda t, n: t * size / n, initial=Fraction(1)
+    )
+    larger = sum(terms, Fraction(0))
+    assert exp_below(size) * larger <= 1
+    assert float(exp_below(size)) == pytest.approx(math.exp(-size), abs=1e-11)
+
+
+def test_type_one_error_is_counted_by_hand() -> None:
+    # Two reviewers, two assignments: p is 1/2 or 1, each half of the time.
+    apart = ((Fraction(0), Fraction(0)), (Fraction(5), Fraction(5)))
+    assert type_one(apart, "halves", "mean") == 0
+    # Here the worse item never has the higher score, and p is 1.
+    worse = ((Fraction(0), Fraction(9)), (Fraction(1), Fraction(9)))
+    assert type_one(worse, "halves", "mean") == 0
+    assert type_one((*apart, *worse), "coins", "midrank") >= 0
+
+
+def test_shapes_are_counted_up_to_names() -> None:
+    # Two edges among four items: a path, two ways to meet, and two apart.
+    assert len(shapes(4, 2)) == 4
+    assert shapes(3, 1) == [((0, 1),)]
+
+
+def test_buckets_are_of_equal_mean_rank() -> None:
+    assert mean_rank_buckets(graph(3, ((2, 0),))) == [(2,), (1,), (0,)]
+    assert mean_rank_buckets(graph(3, ())) == [(0, 1, 2)]
+
+
+def test_a_bucket_of_three_is_sorted_by_its_noisy_means() -> None:
+    scores = {(0, 0): Fraction(0), (1, 1): Fraction(1), (2, 2): Fraction(2)}
+
+    def draw(chance: Chance) -> Order:
+        return settled(mean_rank_buckets, choose_layers, graph(3, ()), scores, chance)
+
+    law = outcomes(draw)
+    assert sum(law.values()) == 1
+    assert law[2, 1, 0] == Fraction(64**2, 64**2 + 64 + 1) * Fraction(64, 65)
+    assert law[0, 1, 2] == Fraction(1, 64**2 + 64 + 1) * Fraction(64, 64**2 + 64)
+
+
+def test_a_bucket_with_an_item_without_score_is_left_to_the_lot() -> None:
+    scores = {(0, 0): Fraction(0), (1, 1): Fraction(1)}
+
+    def draw(chance: Chance) -> Order:
+        return settled(mean_rank_buckets, choose_layers, graph(3, ()), scores, chance)
+
+    assert set(outcomes(draw).values()) == {Fraction(1, 6)}
+
+
+# The table of the default rule, m = 10: improvement over a coin in per cent.
+
+TABLE = {
+    "identity": (100, 100, 40, 94),
+    "bias:0.5": (60, 54, 28, 54.8),
+    "one-biased": (0, 100, 33, 93.3),
+    "incremental": (12.5, 0, 6.1, 9.1),
+    "incremental-one-biased": (0, 0, 5.3, 9.0),
+}
+
+
+@pytest.mark.parametrize("scales", TABLE)
+def test_the_table_of_the_default_rule_is_reproduced(scales: str) -> None:
+    methods = ["mean", "median", "votes", "guarded"]
+    run = eh.simulate(
+        Scenario(scales=scales), methods, baseline="coin", trials=6400, rng=2019
+    )
+    rows = {row.method: row for row in run.rows}
+    for method, known in zip(methods, TABLE[scales], strict=True):
+        found, se = rows[method].improvement, rows[method].improvement_se
+        assert found is not None
+        assert se is not None
+        # Half a unit of the table, and five standard errors: 20 cells, each with a
+        # false alarm for one seed in 1.7 million.
+        assert abs(found - known) < 0.5 + 5 * se, method
