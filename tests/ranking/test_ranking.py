@@ -449,11 +449,23 @@ def test_parameters_are_the_options_that_were_used() -> None:
         ),
         (
             {"method": "ties"},
-            {"start": "mean-rank", "samples": 0, "noise": 0.3, "anchored": True},
+            {
+                "start": "mean-rank",
+                "mean_ranks": "exact",
+                "samples": 0,
+                "noise": 0.3,
+                "anchored": True,
+            },
         ),
         (
             {"method": "safe"},
-            {"samples": 0, "eta": 0.0, "noise": 0.3, "anchored": True},
+            {
+                "mean_ranks": "exact",
+                "samples": 0,
+                "eta": 0.0,
+                "noise": 0.3,
+                "anchored": True,
+            },
         ),
         (
             {"method": "twins"},

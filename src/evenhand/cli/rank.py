@@ -77,6 +77,11 @@ LONG = 1000
     "price is shown.  [default: 0]",
 )
 @click.option(
+    "--mean-ranks",
+    type=_shared.Known(["auto", "exact", "sampled", "proxy"]),
+    help="How mean-rank and safe work out mean ranks.  [default: auto]",
+)
+@click.option(
     "--design",
     type=_shared.Known(["pairs", "balanced"]),
     help="How items were assigned to reviewers; the guarantees rest on it.",
@@ -97,6 +102,7 @@ def command(  # noqa: PLR0913 - a parameter for each option
     noise: float | None,
     anchored: bool | None,
     eta: float | None,
+    mean_ranks: str | None,
     design: str | None,
     assignment_path: str | None,
     secret: str | None,
@@ -136,6 +142,7 @@ def command(  # noqa: PLR0913 - a parameter for each option
             noise=noise,
             anchored=anchored,
             eta=eta,
+            mean_ranks=mean_ranks,
             design=design,
             assignment=assignment,
             rng=seed,

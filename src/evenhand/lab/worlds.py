@@ -38,6 +38,7 @@ from evenhand.posets.comparisons import Comparisons
 from evenhand.posets.orderings import all_orderings, topological_order
 
 if TYPE_CHECKING:
+    from evenhand._balancing.grids import Bundles
     from evenhand.ab.weights import GapWeight
 
 Loss = Callable[[Order, Order], int]
@@ -127,7 +128,7 @@ class World:
         put = [(a, b) if place[a] < place[b] else (b, a) for a, b in pairs]
         return list(itertools.combinations(put, self.n_reviewers))
 
-    def assignments(self) -> dict[designs.Bundles, Fraction]:
+    def assignments(self) -> dict[Bundles, Fraction]:
         """Return every assignment of pairs to reviewers with its probability."""
         if self.given is None:
             return designs.enumerate_pairs(self.n_items, self.n_reviewers)

@@ -53,6 +53,7 @@ class Options:
     noise: float | None
     anchored: bool
     eta: float
+    mean_ranks: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,22 +97,23 @@ def answer(method: str, task: Task, options: Options) -> Answer:
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2])
         >>> options = Options(
-        ...     "topological", "parity", "all", "closure", rational(), 1, None, True, 0)
+        ...     "topological", "parity", "all", "closure", rational(), 1, None, True, 0,
+        ...     "auto")
         >>> task = Task(ratings, comparisons(ratings), 7)
         >>> answer("topological", task, options).order.tolist()
         [1, 0]
     """
     if method in STARTS:
-        return _start(task, method)
+        return _start(task, method, options.mean_ranks)
     return METHODS[method](task, options)
 
 
-def _start(task: Task, start: Start) -> Answer:
+def _start(task: Task, start: Start, how: str = "auto") -> Answer:
     source = stream(task.seed, "start")
     if start == "topological":
         return Answer(topological_order(task.graph), {}, Facts("topological"))
     if start == "mean-rank":
-        return _by_mean_rank(task)
+        return _by_mean_rank(task, how)
     if isinstance(start, str):
         return Answer(uniform_order(task.graph, source), {}, Facts("uniform"))
     given = start(task.graph, np.random.Generator(source))
@@ -128,19 +130,20 @@ def _start(task: Task, start: Start) -> Answer:
     return Answer(order.astype(np.int64), {}, Facts("", own_start=True))
 
 
-def _by_mean_rank(task: Task) -> Answer:
-    found = mean_rank_order(task.graph, task.seed)
+def _by_mean_rank(task: Task, how: str) -> Answer:
+    return _ranked(task, mean_rank_order(task.graph, task.seed, how=how))
+
+
+def _ranked(task: Task, found: MeanRankOrder) -> Answer:
+    sampled = not found.averages.exact
+    used = "proxy" if found.proxy else "sampled" if sampled else "exact"
     return Answer(
         found.order,
-        _estimated(found),
-        Facts("mean-rank", sampled=not found.averages.exact),
+        {"mean_ranks": used, "samples": found.averages.samples},
+        Facts("mean-rank", sampled=sampled, proxy=found.proxy),
         notices=found.notices(task.ratings.item_labels),
         mean_ranks=found,
     )
-
-
-def _estimated(found: MeanRankOrder) -> dict[str, Json]:
-    return {"samples": found.averages.samples}
 
 
 def _kept_notices(notices: tuple[Notice, ...]) -> tuple[Notice, ...]:
@@ -260,14 +263,9 @@ def _safe(task: Task, options: Options) -> Answer:
         noise=options.noise,
         anchored=options.anchored,
         eta=options.eta,
+        how=options.mean_ranks,
     )
-    begun = Answer(
-        found.mean_ranks.order,
-        _estimated(found.mean_ranks),
-        Facts("mean-rank"),
-        notices=found.mean_ranks.notices(task.ratings.item_labels),
-        mean_ranks=found.mean_ranks,
-    )
+    begun = _ranked(task, found.mean_ranks)
     parameters: dict[str, Json] = {**begun.parameters, "eta": options.eta}
     price = None if found.near is None else found.price
     return _tied(task, "safe", found.ties, options, parameters, begun, eta_price=price)

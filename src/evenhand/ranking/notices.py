@@ -45,7 +45,7 @@ def coin_notices(
     if not coins:
         text = (
             "No pair of items was free to be settled by a coin on its scores, so the "
-            "ranking is its start."
+            "ranking is an ordinal one."
         )
         notices.append(Notice("no_free_pairs", text))
     return tuple(notices)
@@ -74,7 +74,7 @@ def tie_notices(ratings: Ratings, found: TieBreak) -> tuple[Notice, ...]:
     if not found.settled:
         text = (
             "No items that the comparisons hold for equal had scores to settle them, "
-            "so the ranking is its start."
+            "so the ranking is an ordinal one."
         )
         notices.append(Notice("no_free_pairs", text))
     return tuple(notices)

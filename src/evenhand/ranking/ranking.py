@@ -18,6 +18,7 @@ from evenhand.ranking.answers import METHODS as WITH_SCORES
 from evenhand.ranking.answers import STARTS, Answer, Options, Task, answer
 from evenhand.ranking.claims import ranking_certificate
 from evenhand.ranking.flips import SCANS, check_score_pairs
+from evenhand.ranking.mean_rank import HOWS
 from evenhand.ranking.notices import group_notices
 from evenhand.ranking.results import Draw, RankedItem, Ranking
 from evenhand.ranking.twins import BYS, PAIRS
@@ -52,6 +53,7 @@ USED_BY: Mapping[str, tuple[str, ...]] = {
     "noise": ("ties", "safe"),
     "anchored": ("sorter", "ties", "safe"),
     "eta": ("safe",),
+    "mean_ranks": ("mean-rank", "safe"),
 }
 
 
@@ -68,6 +70,7 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
     noise: float | None = None,
     anchored: bool | None = None,
     eta: float | None = None,
+    mean_ranks: str | None = None,
     design: str | None = None,
     assignment: Assignment | None = None,
     rng: RNGLike = None,
@@ -106,6 +109,8 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
             of items that the reviewers share (Theorem A); they are by default.
         eta: For safe, hold items for equal, too, whose order the comparisons leave as
             open as 1/2 + eta; the price is in the result. 0 by default.
+        mean_ranks: For mean-rank and safe, "exact", "sampled", or a "proxy" that takes
+            no time; "auto" (default) takes the first that is not too much work.
         design: How items were assigned to reviewers, "pairs" or "balanced", as far as
             it was so; the certificate rests on it.
         assignment: The assignment that the ratings came through, which says it better.
@@ -139,6 +144,7 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
         "noise": noise,
         "anchored": anchored,
         "eta": eta,
+        "mean_ranks": mean_ranks,
     }
     _check(ratings, method, given)
     declared = declare(design, assignment, RANKING_DESIGNS, ratings)
@@ -152,6 +158,7 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
         noise=noise,
         anchored=anchored is not False,
         eta=0.0 if eta is None else eta,
+        mean_ranks=mean_ranks or "auto",
     )
     check_score_pairs(options.score_pairs)
     task = Task(ratings, comparisons(ratings), seed_from(rng))
@@ -194,6 +201,7 @@ def _check_choices(given: Mapping[str, object]) -> None:
         "twins": PAIRS,
         "by": BYS,
         "anchored": (True, False),
+        "mean_ranks": HOWS,
     }
     for option, known in choices.items():
         if given[option] is not None and given[option] not in known:
