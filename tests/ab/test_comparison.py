@@ -337,6 +337,8 @@ class TestResult:
             "p_value",
             "p_value_first",
             "p_value_second",
+            "test",
+            "error_bound",
             "method",
             "parameters",
             "seed",

@@ -330,7 +330,7 @@ class TestCompare:
 
 
 class TestFrequencies:
-    RUNS = 2000
+    RUNS = 1000
 
     def check(self, found: list[Comparison]) -> None:
         # Five standard errors: a correct build fails for one seed in 1.7 million.

@@ -21,7 +21,9 @@ RULES: list[Callable[[Numbers, Numbers], object]] = [
     rules.mean,
     rules.trimmed,
     rules.median,
+    rules.midrank,
     rules.votes,
+    rules.guarded,
 ]
 
 

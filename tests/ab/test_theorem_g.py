@@ -140,22 +140,22 @@ class TestEveryRule:
                 right = p_correct(rule, scales, law)
                 assert right > HALF if strict else right >= HALF
 
-    @settings(max_examples=30)
+    @settings(max_examples=20)
     @given(scales=scales(2, ties=True))
     def test_with_two_reviewers(self, scales: list[Scale]) -> None:
         self.holds(scales)
 
-    @settings(max_examples=20)
+    @settings(max_examples=14)
     @given(scales=scales(4, ties=True))
     def test_with_four_reviewers_and_ties(self, scales: list[Scale]) -> None:
         self.holds(scales)
 
-    @settings(max_examples=20)
+    @settings(max_examples=14)
     @given(scales=scales(4, ties=False))
     def test_with_four_reviewers(self, scales: list[Scale]) -> None:
         self.holds(scales)
 
-    @settings(max_examples=8)
+    @settings(max_examples=5)
     @given(scales=scales(6, ties=False))
     def test_with_six_reviewers(self, scales: list[Scale]) -> None:
         self.holds(scales)

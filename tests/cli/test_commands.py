@@ -25,10 +25,13 @@ COMPARE_FIELDS = [
     "winner",
     "p_first",
     "p_first_se",
+    "decided_by",
     "votes",
     "p_value",
     "p_value_first",
     "p_value_second",
+    "test",
+    "error_bound",
     "method",
     "parameters",
     "seed",
@@ -85,7 +88,9 @@ def test_compare_prints_the_documented_fields() -> None:
     assert result["items"] == ["new design", "old design"]
     assert result["winner"] in result["items"]
     assert 0 < result["p_first"] < 1
-    assert sum(result["votes"]) == 6
+    assert result["decided_by"] in ("votes", "trimmed means")
+    assert 0 < result["p_value_first"] < result["p_value"] < 0.05
+    assert result["certificate"]["theorem"] == "none"
     assert result["data"]["ratings"] == 12
 
 
@@ -97,7 +102,7 @@ def test_rank_prints_the_documented_fields() -> None:
     assert [row["item"] for row in result["items"]] == result["order"]
     assert result["draws"]
     for draw in result["draws"]:
-        assert list(draw) == ["items", "p_first", "first", "reviewers"]
+        assert list(draw) == ["items", "p_first", "first", "reviewers", "anchors"]
 
 
 @pytest.mark.parametrize("command", ["compare", "rank"])
@@ -161,7 +166,7 @@ def test_output_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
         (("compare", CONFERENCE), "12"),
         (("compare", CONFERENCE, "--items", "A", "Z"), "unknown item 'Z'"),
         (
-            ("compare", DESIGNS, "--trim", "0.3"),
+            ("compare", DESIGNS, "--method", "votes", "--trim", "0.3"),
             "trim must be left out for method 'votes'",
         ),
         (("rnk", CONFERENCE), "did you mean 'rank'?"),
@@ -250,18 +255,24 @@ def test_labels_with_control_characters_and_markup_are_shown_as_they_are() -> No
     assert printable("\x1b[2J") == "\\x1b[2J"
 
 
+def claimed(given: str, *words: str) -> str:
+    shown = " ".join(run(*words, "--seed", "1", given=given).stdout.split())
+    return shown.partition("What this may claim: ")[2]
+
+
 def test_a_claim_that_the_data_void_is_not_made() -> None:
-    ties = "reviewer,item,score\na,x,1\na,y,1\nb,y,2\nb,z,3\n"
-    shown = run("rank", "-", "--seed", "1", given=ties).stdout
-    assert "may claim nothing here" in shown
-    assert "Exactly right more often" not in shown
-    loads = "reviewer,item,score\na,x,1\na,y,2\nb,z,3\n"
-    assert "equal loads" in run("rank", "-", "--seed", "1", given=loads).stdout
+    rank = ("rank", "-", "--design", "balanced")
+    clean = "reviewer,item,score\na,x,1\na,y,3\nb,w,2\nb,z,3\n"
+    assert claimed(clean, *rank).startswith("Exactly right more often")
+    assert claimed(clean, "rank", "-").startswith("No guarantee: nobody declared")
+    ties = clean.replace("a,y,3", "a,y,1")
+    assert "ties within a reviewer void" in claimed(ties, *rank)
+    loads = clean.replace("b,z,3\n", "")
+    assert "equal loads" in claimed(loads, *rank)
+    compare = ("compare", "-", "--design", "coins", "--method")
     sides = "reviewer,item,score\na,x,1\nb,y,2\nc,y,3\n"
-    mean = run("compare", "-", "--method", "mean", "--seed", "1", given=sides).stdout
-    assert "Never worse than a coin" not in mean
-    votes = run("compare", "-", "--seed", "1", given=sides).stdout
-    assert "Right more often than a coin" in votes
+    assert "not given how many scored" in claimed(sides, *compare, "mean")
+    assert claimed(sides, *compare, "votes").startswith("Right more often than a fair")
 
 
 def test_scores_too_large_for_floats_are_noted_without_a_warning() -> None:

@@ -94,7 +94,7 @@ def sides_from_ratings(
     method: str,
     both: Both | None,
     *,
-    groups: Mapping[Label, Label] | None = None,
+    groups: Mapping[str, Label] | None = None,
     panels: bool = False,
 ) -> Sides:
     """Take the scores of two items from Ratings.
@@ -104,7 +104,8 @@ def sides_from_ratings(
         items: Labels of the two items, None if there are only two.
         method: Name of the rule.
         both: What to do with reviewers who scored both items.
-        groups: Pair or panel of each reviewer, None to take the pairs of the ratings.
+        groups: Pair or panel of each reviewer, by its label as text; None to take the
+            pairs of the ratings.
         panels: Whether groups are panels, whose scores are not in pairs.
 
     Raises:
@@ -166,12 +167,12 @@ def sides_from_ratings(
 def _grouped(
     ratings: Ratings,
     rows: list[NDArray[np.intp]],
-    groups: Mapping[Label, Label] | None,
+    groups: Mapping[str, Label] | None,
 ) -> tuple[tuple[Label, ...], tuple[Label, ...]] | None:
     if groups is not None:
         people = ratings.reviewer_labels
         one, two = (
-            tuple(groups[people[code]] for code in ratings.reviewer_codes[side])
+            tuple(groups[str(people[code])] for code in ratings.reviewer_codes[side])
             for side in rows
         )
     elif ratings.pair_codes is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import html
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ import polars as pl
 
 from evenhand._randomness import RNGLike, seed_from
 from evenhand._results import Json, Label, Notice, tail
-from evenhand.ab._methods import METHODS, TIE, Method, as_method
+from evenhand.ab._methods import METHODS, TIE, Method, Outcome, as_method
 from evenhand.ab._sides import (
     PAIRED,
     Both,
@@ -18,7 +19,11 @@ from evenhand.ab._sides import (
     sides_from_lists,
     sides_from_ratings,
 )
-from evenhand.errors import OptionError, RatingsError, unknown
+from evenhand.ab._tests import bound, tested
+from evenhand.ab.claims import Facts, comparison_certificate
+from evenhand.assignments.declared import Declared, declare
+from evenhand.designs import AB_DESIGNS
+from evenhand.errors import OptionError, RatingsError
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
@@ -29,13 +34,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.ab.checker import OwnRule
+    from evenhand.ab.pvalues import PValues
     from evenhand.ab.weights import GapWeight
+    from evenhand.assignments.assignment import Assignment
+    from evenhand.certificate import Certificate
 
     Scores = Sequence[float] | NDArray[np.generic] | pl.Series
 
-__all__ = ["BOTH", "DESIGNS", "METHODS", "Comparison", "compare"]
+__all__ = ["BOTH", "METHODS", "Comparison", "compare"]
 
-DESIGNS = ("halves", "coins", "matched", "panels")
 BOTH = ("drop", "decide")
 
 
@@ -58,10 +65,9 @@ class Comparison:
         seed: The seed that repeats the result.
         data: Sizes and hash of the data.
         notices: What the reader must know.
-        p_value: None until p-values are computed.
-        p_value_first: The same.
-        p_value_second: The same.
-        certificate: None until certificates are worked out.
+        test: The randomisation test behind the p-values, None if there is none.
+        error_bound: What a declared range of scores says of the mean's errors, or None.
+        certificate: What the result may claim.
 
     Examples:
         >>> compare([7, 9, 4], [6, 3, 5], rng=1)
@@ -81,10 +87,24 @@ class Comparison:
     seed: int
     data: Mapping[str, Json]
     notices: tuple[Notice, ...] = ()
-    p_value: None = None
-    p_value_first: None = None
-    p_value_second: None = None
-    certificate: None = None
+    test: PValues | None = None
+    error_bound: Mapping[str, Json] | None = None
+    certificate: Certificate | None = None
+
+    @property
+    def p_value(self) -> float | None:
+        """Two-sided p-value under any increasing scales, None without a test."""
+        return None if self.test is None else self.test.p_value
+
+    @property
+    def p_value_first(self) -> float | None:
+        """One-sided p-value against "the first item is no better"."""
+        return None if self.test is None else self.test.p_value_first
+
+    @property
+    def p_value_second(self) -> float | None:
+        """One-sided p-value against "the second item is no better"."""
+        return None if self.test is None else self.test.p_value_second
 
     def to_dict(self) -> dict[str, Json]:
         """Return the result as in the JSON.
@@ -104,12 +124,17 @@ class Comparison:
             "p_value": self.p_value,
             "p_value_first": self.p_value_first,
             "p_value_second": self.p_value_second,
+            "test": None if self.test is None else _about(self.test),
+            "error_bound": self.error_bound,
             **tail(
                 method=self.method,
                 parameters=self.parameters,
                 seed=self.seed,
                 data=self.data,
                 notices=self.notices,
+                certificate=(
+                    None if self.certificate is None else self.certificate.to_dict()
+                ),
             ),
         }
 
@@ -163,7 +188,7 @@ class Comparison:
         return [head, chances, f"method {self.method}, seed {self.seed}{seen}"]
 
 
-def compare(
+def compare(  # noqa: PLR0913 - a keyword for each option of a method
     first: Ratings | Scores,
     second: Scores | None = None,
     *,
@@ -174,8 +199,11 @@ def compare(
     trim: float | None = None,
     eps: float | Fraction | None = None,
     statistic: str | OwnRule | None = None,
+    test: str | None = None,
+    score_range: tuple[float, float] | None = None,
     both: Both | None = None,
     design: str | None = None,
+    assignment: Assignment | None = None,
     rng: RNGLike = None,
 ) -> Comparison:
     """Compare two items that different reviewers scored.
@@ -201,10 +229,16 @@ def compare(
         statistic: For "guarded": "trimmed" (if None), "mean", "median", "median:lower",
             "median:middle", "midrank", "sign", or a function of both items' scores,
             the sign of whose answer is followed.
+        test: Statistic of the p-values: "mean", "median", "trimmed", "midrank" or
+            "pairs"; by default the one that the method follows.
+        score_range: For "mean", lowest and highest score that the form allows; with
+            the design "halves" the result then says how small an effect can be trusted.
         both: For a Ratings in which reviewers scored both items: "drop" leaves them
             out, "decide" follows them if they all agree.
-        design: How the items were assigned: "halves", "coins", "matched" or "panels";
-            recorded as declared.
+        design: How the items were assigned: "halves", "coins", "matched" or "panels".
+            The certificate and the p-values rest on it. For "panels" the pairs of a
+            Ratings name the panels.
+        assignment: The assignment that a Ratings came through, which says it better.
         rng: Seed, Generator or SeedSequence.
 
     Returns:
@@ -238,15 +272,15 @@ def compare(
     chosen = as_method(
         method, weight=weight, median=median, trim=trim, eps=eps, statistic=statistic
     )
-    if design is not None and design not in DESIGNS:
-        raise OptionError(unknown("design", design, DESIGNS))
     if both is not None and both not in BOTH:
         raise OptionError(f"both must be 'drop' or 'decide', got {both!r}.")
     seed = seed_from(rng)
+    ratings = first if isinstance(first, Ratings) else None
+    declared = declare(design, assignment, AB_DESIGNS, ratings, items)
     if isinstance(first, Ratings):
         if second is not None:
             raise RatingsError("second must be left out when first is a Ratings.")
-        sides = _from_ratings(first, items, chosen, both)
+        sides = _from_ratings(first, items, chosen, both, declared)
     elif both is not None:
         raise OptionError(
             f"both={both!r} must come with a Ratings. Two lists of scores do not say "
@@ -255,7 +289,9 @@ def compare(
     else:
         sides = sides_from_lists(first, second, items)
     outcome = chosen.run(sides, seed)
-    declared: dict[str, Json] = {} if both is None else {"both": both}
+    found, told = tested(sides, chosen, test, declared.design, seed)
+    given = {"test": test, "score_range": score_range, "both": both}
+    used: dict[str, Json] = {name: to for name, to in given.items() if to is not None}
     return Comparison(
         items=sides.items,
         winner=sides.items[0 if outcome.first_wins else 1],
@@ -264,19 +300,57 @@ def compare(
         decided_by=outcome.decided_by,
         votes=outcome.votes,
         method=chosen.name,
-        parameters={**chosen.parameters(outcome.pairing), **declared, "design": design},
+        parameters={
+            **chosen.parameters(outcome.pairing),
+            **used,
+            "design": declared.design,
+        },
         seed=seed,
         data=sides.data,
-        notices=(*sides.notices, *outcome.notices),
+        notices=(*sides.notices, *outcome.notices, *told),
+        test=found,
+        error_bound=bound(sides, chosen, score_range, declared.design),
+        certificate=comparison_certificate(sides, _facts(chosen, declared, outcome)),
     )
 
 
+def _facts(chosen: Method, declared: Declared, outcome: Outcome) -> Facts:
+    codes = {notice.code for notice in outcome.notices}
+    voting = chosen.own is None and chosen.name in ("votes", "guarded")
+    return Facts(
+        chosen.label,
+        design=declared.design,
+        verified=declared.verified,
+        missing=declared.missing,
+        weight=chosen.weight if voting else None,
+        resolved="gap_beyond_floats" not in codes,
+        vouched=None if outcome.check is None else outcome.check.sentence,
+    )
+
+
+def _about(test: PValues) -> dict[str, Json]:
+    told = test.to_dict()
+    return {name: told[name] for name in told if not name.startswith("p_value")}
+
+
 def _from_ratings(
-    ratings: Ratings, items: Sequence[Label] | None, chosen: Method, both: Both | None
+    ratings: Ratings,
+    items: Sequence[Label] | None,
+    chosen: Method,
+    both: Both | None,
+    declared: Declared,
 ) -> Sides:
-    sides = sides_from_ratings(ratings, items, chosen.label, both)
+    drawn = declared.assignment
+    take = functools.partial(
+        sides_from_ratings,
+        groups=None
+        if drawn is None or drawn.groups is None
+        else {str(reviewer): group for reviewer, group in drawn.groups},
+        panels=declared.design == "panels",
+    )
+    sides = take(ratings, items, chosen.label, both)
     named = ratings.pair_codes is not None and sides.verdict is None
     if named and chosen.paired and chosen.label not in PAIRED:
         # Pairs that the data name are for whatever votes, under any name.
-        return sides_from_ratings(ratings, items, PAIRED[1], both)
+        return take(ratings, items, PAIRED[1], both)
     return sides

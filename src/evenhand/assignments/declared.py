@@ -53,7 +53,7 @@ def declare(
 
     Raises:
         OptionError: If a design is unknown, or the two contradict each other.
-        RatingsError: If a rating was never assigned.
+        DesignError: If a rating was never assigned.
 
     Examples:
         >>> declare("halves", None, ("halves", "coins"), None)

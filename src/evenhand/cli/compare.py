@@ -15,6 +15,8 @@ from evenhand.errors import printable
 if TYPE_CHECKING:
     from evenhand.ab.comparison import Comparison
 
+TIE = "tie coin"
+FOLLOWED = "what was followed"
 NAMES = [method.name for method in methods("compare")]
 
 
@@ -29,7 +31,7 @@ NAMES = [method.name for method in methods("compare")]
 @click.option(
     "--method",
     type=_shared.Known(NAMES),
-    default="votes",
+    default="guarded",
     show_default=True,
     help="Rule.",
 )
@@ -37,7 +39,36 @@ NAMES = [method.name for method in methods("compare")]
 @click.option(
     "--median", type=_shared.Known(["upper", "lower", "middle"]), help="Which median."
 )
-@click.option("--trim", type=float, help="Share cut off at each end.  [default: 0.2]")
+@click.option(
+    "--trim",
+    type=float,
+    help="Share cut off at each end, for trimmed and guarded.  [default: 0.2]",
+)
+@click.option(
+    "--eps",
+    type=float,
+    help="For guarded, probability of following the votes.  [default: 0.1]",
+)
+@click.option(
+    "--statistic",
+    metavar="NAME",
+    help="For guarded, what is followed otherwise: trimmed (default), mean, median, "
+    "median:lower, median:middle, midrank or sign.",
+)
+@click.option(
+    "--test",
+    type=_shared.Known(["mean", "median", "trimmed", "midrank", "pairs"]),
+    help="Statistic of the p-values.  [default: what the method follows]",
+)
+@click.option(
+    "--range",
+    "score_range",
+    nargs=2,
+    type=float,
+    metavar="LOW HIGH",
+    help="For mean, lowest and highest score of the form: how small a difference can "
+    "be trusted.",
+)
 @click.option(
     "--both",
     type=_shared.Known(["drop", "decide"]),
@@ -46,10 +77,12 @@ NAMES = [method.name for method in methods("compare")]
 @click.option(
     "--design",
     type=_shared.Known(["halves", "coins", "matched", "panels"]),
-    help="How reviewers were assigned to the items, for the record.",
+    help="How reviewers were assigned to the items; the guarantee and the p-values "
+    "rest on it. With panels, --pair names the column of the panel.",
 )
+@_shared.evidence_options
 @_shared.result_options
-def command(
+def command(  # noqa: PLR0913 - a parameter for each option
     file: str,
     file_format: str | None,
     items: tuple[str, str] | None,
@@ -58,8 +91,15 @@ def command(
     weight: str | None,
     median: str | None,
     trim: float | None,
+    eps: float | None,
+    statistic: str | None,
+    test: str | None,
+    score_range: tuple[float, float] | None,
     both: Literal["drop", "decide"] | None,
     design: str | None,
+    assignment_path: str | None,
+    secret: str | None,
+    record: str | None,
     seed: int | None,
     as_json: bool,
     output: str | None,
@@ -78,6 +118,7 @@ def command(
     from evenhand.ab.comparison import compare
 
     ratings = _shared.read(file, file_format, columns)
+    assignment = _shared.read_assignment(assignment_path, secret)
     with _shared.working("Deciding"):
         result = compare(
             ratings,
@@ -86,12 +127,17 @@ def command(
             weight=weight,
             median=median,
             trim=trim,
+            eps=eps,
+            statistic=statistic,
+            test=test,
+            score_range=score_range,
             both=both,
             design=design,
+            assignment=assignment,
             rng=seed,
         )
     text = json.dumps(result.to_dict(), indent=2) if as_json else explain(result)
-    _shared.deliver_result(text, output, result.notices, result.seed)
+    _shared.deliver_decision(text, output, result, record, assignment)
 
 
 def explain(result: Comparison) -> str:
@@ -110,11 +156,39 @@ def explain(result: Comparison) -> str:
         ours, theirs = result.votes
         level = " A fair coin broke the tie." if ours == theirs else ""
         lines.append(f"Votes: {ours} for {first}, {theirs} for {second}.{level}")
+    elif result.method == "guarded":
+        by = "A fair coin broke a tie of" if result.decided_by == TIE else "Decided by"
+        what = FOLLOWED if result.decided_by == TIE else result.decided_by
+        lines.append(f"{by} {what}.")
     about = "about " if result.p_first_se else ""
     lines.append(
         f"On these scores the rule outputs {first} with probability "
         f"{about}{result.p_first:.3g}; that is the coin's bias, not a chance of being "
         "right."
     )
-    lines.append(_shared.claim("compare", result.method, result.notices))
+    lines.append(_shared.claim(result.certificate))
+    lines += _tested(result, first, second)
     return "\n".join(lines)
+
+
+def _tested(result: Comparison, first: str, second: str) -> list[str]:
+    lines = []
+    if result.test is not None:
+        about = "" if result.test.exact else " (sampled)"
+        lines.append(
+            f"P-values under any increasing scales{about}: "
+            f"{result.test.p_value_first:.3g} against the claim that {first} is no "
+            f"better, {result.test.p_value_second:.3g} against the claim that {second} "
+            f"is no better, {result.test.p_value:.3g} two-sided."
+        )
+        lines.append(result.test.explanation())
+    if result.error_bound is not None:
+        effect = result.error_bound["effect"]
+        lines.append(
+            "With so few scores and this range no difference is large enough for the "
+            "mean's error to be bounded by 5 %."
+            if effect is None
+            else "The mean is wrong with probability at most 5 % if reviewers' scores "
+            f"of the two differ by {effect:.3g} or more on average."
+        )
+    return lines

@@ -1,0 +1,222 @@
+"""Each thing in the data or the design that matters changes the certificate."""
+
+from collections.abc import Callable
+
+import numpy as np
+import polars as pl
+import pytest
+
+from evenhand._results import Label
+from evenhand.ab.comparison import METHODS, compare
+from evenhand.assignments import assign, fresh_secret, seal_of, verify
+from evenhand.catalogue import method as catalogued
+from evenhand.certificate import Certificate
+from evenhand.errors import DesignError, OptionError
+from evenhand.ratings import Ratings
+
+FIRST, SECOND = [7, 9, 4, 8], [6, 3, 5, 1]
+GIVEN = "given how many scored each item"
+DESIGNS = ("halves", "coins", "matched", "panels")
+
+
+def certificate(
+    first: object = FIRST, second: object = SECOND, **options: object
+) -> Certificate:
+    chosen = {"design": "halves", "rng": 7, **options}
+    found = compare(first, second, **chosen).certificate  # type: ignore[arg-type]  # as given
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_guarded_may_claim_theorem_g_strictly(design: str) -> None:
+    found = certificate(design=design)
+    assert (found.theorem, found.loss, found.baseline) == ("G", "zero-one", "fair coin")
+    assert (found.prior, found.conditional) == ("any values", GIVEN)
+    assert found.strict
+    assert f"random assignment ({design}): declared" in found.declared
+    assert "equal counts: 4 scores of each item" in found.checked
+
+
+def test_votes_are_the_papers_theorem_where_it_has_one() -> None:
+    assert certificate(method="votes").theorem == "paper 4"
+    assert certificate(method="votes", design="panels").theorem == "G"
+
+
+@pytest.mark.parametrize("name", ["sign", "mean", "median", "trimmed"])
+def test_rules_without_coins_are_never_worse_but_not_strict(name: str) -> None:
+    found = certificate(method=name)
+    assert found.theorem == "G"
+    assert not found.strict
+    assert found.sentence.startswith("No less often right than a fair coin")
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "coin"])
+def test_an_undeclared_design_leaves_nothing(name: str) -> None:
+    found = certificate(method=name, design=None)
+    assert found.theorem == "none"
+    assert "nobody declared how reviewers were assigned" in found.sentence
+
+
+def test_a_coin_claims_to_be_the_baseline() -> None:
+    assert certificate(method="coin").sentence.startswith("Right half of the time")
+
+
+@pytest.mark.parametrize("name", ["mean", "median", "trimmed", "guarded"])
+def test_unequal_counts_leave_the_average_over_the_design(name: str) -> None:
+    found = certificate(FIRST, SECOND[:3], method=name, design="coins")
+    assert found.theorem == "G"
+    assert found.conditional is not None
+    assert found.conditional.startswith("on average over the assignment")
+    assert "counts are unequal (4 and 3)" in found.sentence
+
+
+def test_votes_pair_equal_numbers_whatever_the_counts() -> None:
+    found = certificate(FIRST, SECOND[:3], method="votes", design="coins")
+    assert found.conditional == GIVEN
+    assert "equal counts in the votes: 3 scores of each item" in found.checked
+
+
+def test_counts_that_halves_cannot_give_mean_that_scores_are_missing() -> None:
+    missing = "scores missing for reasons that have nothing to do with items"
+    assert missing in certificate(FIRST, SECOND[:2]).declared
+    assert missing not in certificate(FIRST, SECOND[:3]).declared
+    assert missing not in certificate(FIRST, SECOND[:2], design="coins").declared
+
+
+def test_an_empty_side_leaves_nothing() -> None:
+    found = certificate(FIRST, [])
+    assert found.theorem == "none"
+    assert found.sentence == "No guarantee: 'B' has no score, so a fair coin decided."
+
+
+@pytest.mark.parametrize("name", ["votes", "guarded"])
+def test_a_gap_beyond_float_resolution_leaves_no_strictness(name: str) -> None:
+    found = certificate([7, 9e17], [6, 3], method=name)
+    assert found.theorem != "none"
+    assert not found.strict
+    assert found.sentence.startswith("No less often right")
+    assert "floating point" in found.sentence
+
+
+def test_a_callable_weight_is_only_checked_on_a_grid() -> None:
+    found = certificate(weight=lambda gap: gap / (3 + gap))
+    assert any("checked on a grid" in text for text in found.declared)
+    assert not any("by its form" in text for text in found.checked)
+    assert any("by its form" in text for text in certificate().checked)
+
+
+def upper_half(one: np.ndarray, two: np.ndarray) -> float:
+    return float(
+        np.sort(one)[len(one) // 2 :].sum() - np.sort(two)[len(two) // 2 :].sum()
+    )
+
+
+def highest(one: np.ndarray, two: np.ndarray) -> float:
+    return (1 + float(np.sign(one.max() - two.max()))) / 2
+
+
+def test_a_rule_of_ones_own_is_vouched_for_by_its_user_and_a_check() -> None:
+    own = certificate(method=highest)
+    assert own.theorem == "G"
+    assert not own.strict
+    assert any("highest" in text for text in own.declared)
+    followed = certificate(statistic=upper_half)
+    assert followed.strict
+    assert any("upper_half" in text for text in followed.declared)
+
+
+def scaled_by_spread(one: np.ndarray, two: np.ndarray) -> float:
+    every = np.concatenate([one, two])
+    spread = float(np.median(np.abs(every - np.median(every)))) or 1.0
+    gaps = (one - two) / spread
+    return float(np.mean((1 + gaps / (1 + np.abs(gaps))) / 2))
+
+
+def without_outliers(one: np.ndarray, two: np.ndarray) -> float:
+    every = np.concatenate([one, two])
+    middle = np.median(every)
+    spread = float(np.median(np.abs(every - middle))) or 1.0
+    kept = [side[np.abs(side - middle) <= 2 * spread] for side in (one, two)]
+    means = [float(side.mean()) if len(side) else float(middle) for side in kept]
+    return (1 + float(np.sign(means[0] - means[1]))) / 2
+
+
+@pytest.mark.parametrize("rule", [scaled_by_spread, without_outliers])
+def test_rules_that_break_the_guarantee_are_refused(
+    rule: Callable[[np.ndarray, np.ndarray], float],
+) -> None:
+    with pytest.raises(OptionError, match="no guarantee holds"):
+        certificate([7, 9, 4, 8, 30], [6, 3, 5, 1, 2], method=rule)
+
+
+def test_reviewers_of_both_items_change_what_is_declared() -> None:
+    ratings = Ratings(
+        ["a", "b", "c", "d", "e", "e"],
+        ["x", "y", "x", "y", "x", "y"],
+        [5, 4, 6, 3, 9, 1],
+    )
+    dropped = certificate(ratings, None, both="drop")
+    assert any("who scored both items" in text for text in dropped.declared)
+    decided = certificate(ratings, None, both="decide")
+    assert decided.theorem == "none"
+    assert "no theorem is needed" in decided.sentence.lower()
+
+
+def test_missing_scores_are_declared_to_mean_nothing() -> None:
+    frame = pl.DataFrame(
+        {
+            "reviewer": ["a", "b", "c", "d"],
+            "item": ["x", "y", "x", "y"],
+            "score": [5, 4, None, 3],
+        }
+    )
+    ratings = Ratings.from_frame(frame)
+    found = certificate(ratings, None, design="coins")
+    assert any("scores missing for reasons" in text for text in found.declared)
+
+
+def drawn() -> tuple[list[tuple[Label, Label]], object, object]:
+    secret = fresh_secret()
+    people = [f"r{number}" for number in range(6)]
+    made = assign(["x", "y"], people, design="halves", secret=secret)
+    sealed = made.sealed()
+    return list(made.rows), sealed, verify(sealed, secret, seal_of(secret))
+
+
+def rated(rows: list[tuple[Label, Label]]) -> Ratings:
+    people, items = zip(*rows, strict=True)
+    return Ratings(people, items, range(len(rows)), all_items=["x", "y"])
+
+
+def test_a_sealed_assignment_is_verified_instead_of_declared() -> None:
+    rows, sealed, verified = drawn()
+    before = certificate(rated(rows), None, design=None, assignment=sealed)
+    after = certificate(rated(rows), None, design=None, assignment=verified)
+    assert "random assignment (halves): declared" in before.declared
+    assert "random assignment (halves): verified" in after.checked
+    assert not any("random assignment" in text for text in after.declared)
+    assert after.strict
+
+
+def test_a_rating_that_was_never_assigned_is_refused() -> None:
+    rows, _, verified = drawn()
+    person, item = rows[0]
+    rows[0] = (person, "y" if item == "x" else "x")
+    with pytest.raises(DesignError, match="who was not given it"):
+        certificate(rated(rows), None, design=None, assignment=verified)
+
+
+def test_an_assigned_review_that_is_missing_is_declared() -> None:
+    rows, _, verified = drawn()
+    found = certificate(rated(rows[1:]), None, design=None, assignment=verified)
+    assert any("scores missing for reasons" in text for text in found.declared)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_no_certificate_claims_more_than_the_catalogue_does_at_best(name: str) -> None:
+    best = catalogued("compare", name).best
+    for design in DESIGNS:
+        found = certificate(method=name, design=design)
+        assert found.theorem in (best.theorem, "none", "G")
+        assert found.strict <= best.strict
