@@ -325,6 +325,10 @@ def test_any_rating_that_was_changed_is_found_in_the_data(tmp_path: Path) -> Non
             assert result.first is not None
             assert result.first.name == "data"
             assert str(result.first.difference).startswith("result.data.")
+            if key != "reviewer":
+                assert f"differ of {row['item']!r}" in repr(result).replace(
+                    f"{changed[place]['item']!r}, ", ""
+                )
 
 
 def test_ratings_that_cannot_be_decided_from_are_a_difference_too(

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 from evenhand._results import Json, version
 from evenhand.ab.comparison import compare
 from evenhand.assignments import Assignment, redraw, seal_of, verify
-from evenhand.desk.canonical import ABSENT, Difference, difference, fault, is_dict
+from evenhand.calibration.mean import mean
+from evenhand.desk.canonical import (
+    ABSENT,
+    Difference,
+    difference,
+    fault,
+    is_dict,
+    is_list,
+)
 from evenhand.desk.checklist import Audit, Check
 from evenhand.desk.records import assignment_from, kind_of, read_record
 from evenhand.errors import EvenhandError, RecordError, counted, listing
@@ -228,7 +236,33 @@ def _data(result: Mapping[str, Json], ratings: Ratings) -> Check:
     if where is None:
         return Check("data", "same", "The decision was made from these ratings.")
     says = "The decision was not made from these ratings, or one was changed."
+    changed = _changed_items(result, ratings)
+    if changed:
+        says += f" Reviews or mean scores differ of {listing(changed)}."
     return Check("data", "differs", says, where)
+
+
+def _changed_items(result: Mapping[str, Json], ratings: Ratings) -> list[str]:
+    """Name the items whose reviews are not those that a ranking was made from.
+
+    A record holds no single score, which could be guessed back from its hash; but the
+    number and the mean of each item's scores are in a ranking.
+    """
+    listed = result.get("items")
+    stated: dict[str, list[Json]] = {
+        str(row.get("item")): [row.get("reviews"), row.get("mean_score")]
+        for row in (listed if is_list(listed) else [])
+        if is_dict(row)
+    }
+    starts, rows = ratings.by_item()
+    values = ratings.preference[rows].tolist()
+    found: dict[str, list[Json]] = {}
+    for code, label in enumerate(ratings.item_labels):
+        scores = values[starts[code] : starts[code + 1]]
+        centre = mean(scores) if scores and ratings.kind == "scores" else None
+        found[str(label)] = [len(scores), centre]
+    names = sorted({*stated, *found}) if stated else []
+    return [name for name in names if difference(found.get(name), stated.get(name))]
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,7 +152,7 @@ def _kept_notices(notices: tuple[Notice, ...]) -> tuple[Notice, ...]:
 
 
 def _flips(task: Task, options: Options) -> Answer:
-    begun = _start(task, options.start)
+    begun = _start(task, options.start, options.mean_ranks)
     if not is_ordering(task.graph, begun.order):
         raise OptionError(
             "start must respect every comparison for method 'flips', got a ranking "
@@ -214,7 +214,7 @@ def _sorter(task: Task, options: Options) -> Answer:
 
 def _twins(task: Task, options: Options) -> Answer:
     by: By = "direct" if options.by == "direct" else "closure"
-    begun = _start(task, options.start)
+    begun = _start(task, options.start, options.mean_ranks)
     after, coins = settle_twins(
         task.ratings,
         task.graph,
@@ -242,7 +242,7 @@ def _twins(task: Task, options: Options) -> Answer:
 
 
 def _ties(task: Task, options: Options) -> Answer:
-    begun = _start(task, options.start)
+    begun = _start(task, options.start, options.mean_ranks)
     found = break_ties(
         task.ratings,
         begun.order,

@@ -53,7 +53,7 @@ USED_BY: Mapping[str, tuple[str, ...]] = {
     "noise": ("ties", "safe"),
     "anchored": ("sorter", "ties", "safe"),
     "eta": ("safe",),
-    "mean_ranks": ("mean-rank", "safe"),
+    "mean_ranks": ("mean-rank", "flips", "twins", "ties", "safe"),
 }
 
 
@@ -109,8 +109,9 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
             of items that the reviewers share (Theorem A); they are by default.
         eta: For safe, hold items for equal, too, whose order the comparisons leave as
             open as 1/2 + eta; the price is in the result. 0 by default.
-        mean_ranks: For mean-rank and safe, "exact", "sampled", or a "proxy" that takes
-            no time; "auto" (default) takes the first that is not too much work.
+        mean_ranks: For mean-rank, safe and whatever starts from mean ranks: "exact",
+            "sampled", or a "proxy" that takes no time; "auto" (default) takes the first
+            that is not too much work.
         design: How items were assigned to reviewers, "pairs" or "balanced", as far as
             it was so; the certificate rests on it.
         assignment: The assignment that the ratings came through, which says it better.

@@ -1,4 +1,4 @@
-"""How sure a ranking is: ranks that an item may have, and items that cannot be told apart.
+"""How sure a ranking is: an interval of ranks for each item, and buckets.
 
 Where the uncertainty comes from differs by method, and the result says so:
 
@@ -7,9 +7,11 @@ Where the uncertainty comes from differs by method, and the result says so:
 - anything else: the same method on reviewers drawn again, with replacement.
 
 An item's interval leaves out at most (1 - level) / 2 of the probability at either end,
-and holds the place that the order gave the item in any case. A bucket is a run of the
-order in which no item is above a later one with a probability of `level` or more; an
-item that some item of the bucket is so sure to beat begins the next bucket.
+and holds the place that the order gave the item in any case. Two items are told apart
+if one is above the other with a probability of (1 + level) / 2 at least, so that the
+intervals of two items by themselves overlap exactly if they are not. A bucket is a run
+of the order in which no item is told apart from a later one; an item that is told apart
+from one of the bucket begins the next. Items of different buckets need not be.
 
 These probabilities rest on the model, or on the prior, of their source. No guarantee
 under arbitrary scales comes with them.
@@ -17,32 +19,44 @@ under arbitrary scales comes with them.
 
 from __future__ import annotations
 
-import math
-import statistics
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evenhand._labels import shown
-from evenhand._randomness import Stream, below, permutation, stream, uniforms
 from evenhand.errors import OptionError
 from evenhand.posets.averages import top_shares
 from evenhand.posets.proxy import closure_counts
-from evenhand.ratings import Ratings
+from evenhand.ranking._adaptive_errors import adaptive_errors
+from evenhand.ranking._buckets import (
+    any_above,
+    any_drawn_above,
+    cut,
+    first_by_places,
+    normal_buckets,
+)
+from evenhand.ranking._rank_draws import (
+    drawn_intervals,
+    drawn_ranks,
+    normal_draws,
+    refits,
+    scaled,
+    shrunk,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from evenhand.calibration.results import Fit
     from evenhand.posets.comparisons import Comparisons
+    from evenhand.ranking._rank_draws import Ranks, Refit
+    from evenhand.ratings import Ratings
 
     Codes = NDArray[np.int64]
-    Ranks = NDArray[np.int32]
     Table = NDArray[np.float64]
-    Refit = Callable[[Ratings], ArrayLike]
 
 ORDERINGS = "posterior over orderings"
 MODEL = "model"
@@ -54,8 +68,6 @@ ROUNDING = 1e-9
 # Numbers drawn in all, and how many draws at least and at most.
 MODEL_WORK, MODEL_DRAWS = 4_000_000, (200, 2000)
 REFIT_WORK, REFIT_DRAWS = 20_000_000, (20, 200)
-# Middles of the steps of the grid of uniforms: 0 itself has no quantile.
-HALF_STEP = 2.0**-54
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,8 +80,7 @@ class RankUncertainty:
         rank_high: Worst rank in it.
         buckets: For each place of the order the number of its bucket, from 1.
         source: Where the uncertainty comes from.
-        level: Probability that an interval has at least, and that tells two items
-            apart.
+        level: Probability that an interval has at least.
         draws: How many rankings were drawn; 0 if probabilities were worked out.
     """
 
@@ -133,7 +144,7 @@ def from_places(
         above: above[a, b] is the probability that a is above b. Without it buckets come
             from the places alone, as if two items' places were independent, and an item
             is held against the first of its bucket only.
-        level: Probability of intervals, and at which two items are told apart.
+        level: Probability of intervals.
         draws: How many orderings were sampled, if they were.
 
     Raises:
@@ -155,17 +166,19 @@ def from_places(
     high = n_items - np.count_nonzero(after <= tail + ROUNDING, axis=1)
     if above is None:
         earlier = before - places
-        buckets = _cut(codes, _first_by_places(places, earlier, level))
+        buckets = cut(codes, first_by_places(places, earlier, 1 - tail))
     else:
-        buckets = _cut(codes, _any_above(above, level))
-    return _made(codes, low, high, buckets, ORDERINGS, level, draws, places=places)
+        buckets = cut(codes, any_above(above, 1 - tail))
+    return _made(
+        codes, (low, high), buckets, ORDERINGS, level, draws=draws, places=places
+    )
 
 
 def from_bounds(order: Sequence[int] | Codes, c: Comparisons) -> RankUncertainty:
     """Take all ranks that the comparisons allow, where orderings are too many to weigh.
 
-    The intervals are certain if the comparisons are right; so is the order of items of
-    different buckets, as every two neighbours of one bucket were left open.
+    The intervals are certain if the comparisons are right, and so is the order of items
+    of different buckets. There are no probabilities.
 
     Args:
         order: Item codes, best first, as the comparisons have it.
@@ -180,11 +193,10 @@ def from_bounds(order: Sequence[int] | Codes, c: Comparisons) -> RankUncertainty
     codes = np.asarray(order, dtype=np.int64)
     above, below_counts = closure_counts(c)
     low, high = 1 + above, c.n_items - below_counts
-    # All before are above an item exactly if its best rank is its place.
     reach = np.maximum.accumulate(high[codes])
     begins = low[codes] > np.concatenate([[0], reach[:-1]])
     buckets = tuple(np.cumsum(begins).tolist())
-    return _made(codes, low, high, buckets, BOUNDS, 1.0, 0)
+    return _made(codes, (low, high), buckets, BOUNDS, 1.0)
 
 
 def from_fit(
@@ -210,7 +222,7 @@ def from_fit(
         errors: Standard errors, if not those of the fit.
         shrink: Whether estimates are plain ones, without a prior; they are then drawn
             to their mean as far as errors explain their spread.
-        level: Probability of intervals, and at which two items are told apart.
+        level: Probability of intervals.
         draws: How many; from 200 to 2,000 by the number of items, if not given.
 
     Raises:
@@ -218,7 +230,8 @@ def from_fit(
 
     Examples:
         >>> from evenhand.calibration.bradley_terry import bradley_terry
-        >>> fit = bradley_terry(Ratings.from_comparisons(["x"] * 9, ["y"] * 9))
+        >>> from evenhand.ratings import Ratings
+        >>> fit = bradley_terry(Ratings.from_comparisons(["x"] * 30, ["y"] * 30))
         >>> found = from_fit(fit, 7)
         >>> found.rank_low.tolist(), found.rank_high.tolist(), found.buckets
         ([1, 2], [1, 2], (1, 2))
@@ -230,17 +243,17 @@ def from_fit(
             f"fit must have standard errors, got none from method {fit.method!r}. Give "
             "errors, or use from_bootstrap."
         )
-    values, spread = _scaled(fit.estimates, np.asarray(given, dtype=np.float64))
+    values, spread = scaled(fit.estimates, np.asarray(given, dtype=np.float64))
     if shrink:
-        values, spread = _shrunk(values, spread)
+        values, spread = shrunk(values, spread)
     codes = (
         np.argsort(-fit.estimates, kind="stable") if order is None else np.array(order)
     ).astype(np.int64)
     number = _number(draws, len(codes), MODEL_WORK, MODEL_DRAWS)
-    ranks = _drawn_ranks(_normal_draws(values, spread, number, seed), number, seed)
-    low, high = _drawn_intervals(ranks, tail)
-    buckets = _normal_buckets(codes, values, spread, level)
-    return _made(codes, low, high, buckets, MODEL, level, number, ranks=ranks)
+    ranks = drawn_ranks(normal_draws(values, spread, number, seed), number, seed)
+    interval = drawn_intervals(ranks, tail)
+    buckets = normal_buckets(codes, values, spread, 1 - tail)
+    return _made(codes, interval, buckets, MODEL, level, draws=number, ranks=ranks)
 
 
 def from_bootstrap(
@@ -254,15 +267,17 @@ def from_bootstrap(
 ) -> RankUncertainty:
     """Rank again, with as many reviewers drawn from the same ones.
 
-    An item that no drawn reviewer rated gets a place by lot. An item with one rating
-    looks surer than it is, as its own noise is never seen.
+    An item that no drawn reviewer rated gets a place by lot. Intervals are somewhat too
+    short where items have few ratings: in simulations with 4 to 10 of them, those of
+    90 % held the true rank in 77 % to 90 % of cases. An item with one rating looks
+    surer than it is, as its own noise is never seen.
 
     Args:
         ratings: The ratings.
         refit: From ratings to a value for each item, by code, higher for better.
         seed: Where the draws come from.
         order: Item codes, best first: the ranking of all ratings.
-        level: Probability of intervals, and at which two items are told apart.
+        level: Probability of intervals.
         draws: How many; from 20 to 200 by the number of ratings, if not given.
 
     Raises:
@@ -270,35 +285,72 @@ def from_bootstrap(
 
     Examples:
         >>> from evenhand.calibration.borda import borda
+        >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings([0, 0, 1, 1, 2, 2], ["x", "y"] * 3, [2, 1, 7, 5, 3, 9])
         >>> refit = lambda ratings: borda(ratings).estimates
         >>> from_bootstrap(ratings, refit, 7, order=[0, 1]).p_top(1).round(2).tolist()
-        [0.74, 0.26]
+        [0.69, 0.31]
     """
     tail = _tail(level)
     codes = np.array(order, dtype=np.int64)
     number = _number(draws, ratings.n_ratings, REFIT_WORK, REFIT_DRAWS)
-    ranks = _drawn_ranks(_refits(ratings, refit, number, seed), number, seed)
-    low, high = _drawn_intervals(ranks, tail)
-    buckets = _cut(codes, _any_drawn_above(ranks, level))
-    return _made(codes, low, high, buckets, BOOTSTRAP, level, number, ranks=ranks)
+    ranks = drawn_ranks(refits(ratings, refit, number, seed), number, seed)
+    interval = drawn_intervals(ranks, tail)
+    buckets = cut(codes, any_drawn_above(ranks, 1 - tail))
+    return _made(codes, interval, buckets, BOOTSTRAP, level, draws=number, ranks=ranks)
+
+
+def from_model(
+    ratings: Ratings,
+    fit: Fit,
+    refit: Refit,
+    seed: int,
+    *,
+    order: Sequence[int] | Codes,
+    level: float = LEVEL,
+) -> RankUncertainty:
+    """Take a model's errors if there are any, and the bootstrap if not.
+
+    Args:
+        ratings: The ratings.
+        fit: What a model made of them.
+        refit: The model again, from ratings to values; for models without errors.
+        seed: Where the draws come from.
+        order: Item codes, best first.
+        level: Probability of intervals.
+
+    Examples:
+        >>> from evenhand.calibration.borda import borda
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings([0, 0, 1, 1, 2, 2], ["x", "y"] * 3, [2, 1, 7, 5, 3, 9])
+        >>> refit = lambda ratings: borda(ratings).estimates
+        >>> from_model(ratings, borda(ratings), refit, 7, order=[0, 1]).source
+        'bootstrap over reviewers'
+    """
+    if fit.method == "adaptive":
+        errors = adaptive_errors(ratings, fit)
+        return from_fit(fit, seed, order=order, errors=errors, level=level)
+    if fit.errors is None:
+        return from_bootstrap(ratings, refit, seed, order=order, level=level)
+    # Least squares has no prior, and no components of variance.
+    plain = fit.method == "additive" and fit.variances is None
+    return from_fit(fit, seed, order=order, shrink=plain, level=level)
 
 
 def _made(
     order: Codes,
-    low: NDArray[np.integer],
-    high: NDArray[np.integer],
+    interval: tuple[NDArray[np.integer], NDArray[np.integer]],
     buckets: tuple[int, ...],
     source: str,
     level: float,
-    draws: int,
     *,
+    draws: int = 0,
     places: Table | None = None,
     ranks: Ranks | None = None,
 ) -> RankUncertainty:
     own = np.empty(len(order), dtype=np.int64)
     own[order] = np.arange(1, len(order) + 1)
-    found = (order, np.minimum(low, own), np.maximum(high, own))
+    found = (order, np.minimum(interval[0], own), np.maximum(interval[1], own))
     for table in (*found, ranks):
         if table is not None:
             table.flags.writeable = False
@@ -322,161 +374,3 @@ def _number(draws: int | None, size: int, work: int, bounds: tuple[int, int]) ->
             f"draws must be a whole number of at least 1, got {shown(draws)}."
         )
     return draws
-
-
-# Draws: one row of values at a time, so that memory holds ranks only.
-
-
-def _normal_draws(
-    values: Table, errors: Table, draws: int, seed: int
-) -> Iterator[Table]:
-    from scipy.special import ndtri  # noqa: PLC0415 - slow to load
-
-    source = stream(seed, "model draws")
-    for _ in range(draws):
-        units = uniforms(source, len(values))
-        yield values + errors * ndtri(units + HALF_STEP)
-
-
-def _refits(ratings: Ratings, refit: Refit, draws: int, seed: int) -> Iterator[Table]:
-    source = stream(seed, "bootstrap")
-    starts = np.searchsorted(ratings.reviewer_codes, np.arange(ratings.n_reviewers + 1))
-    for _ in range(draws):
-        units = uniforms(source, ratings.n_reviewers)
-        chosen = (units * ratings.n_reviewers).astype(np.int64)
-        sizes = starts[chosen + 1] - starts[chosen]
-        first = np.repeat(starts[chosen] - np.cumsum(sizes) + sizes, sizes)
-        rows = first + np.arange(len(first))
-        seen, items = np.unique(ratings.item_codes[rows], return_inverse=True)
-        people = np.repeat(np.arange(len(chosen)), sizes)
-        values = np.empty(ratings.n_items)
-        again = _again(ratings, people, items, ratings.preference[rows])
-        values[seen] = np.asarray(refit(again), dtype=np.float64)
-        # By lot among the others: the value of one of them.
-        bare = np.setdiff1d(np.arange(ratings.n_items), seen)
-        values[bare] = values[seen[[below(source, len(seen)) for _ in bare]]]
-        yield values
-
-
-def _again(ratings: Ratings, people: Codes, items: Codes, scores: Table) -> Ratings:
-    if ratings.kind == "scores":
-        return Ratings(people, items, scores)
-    # Ranks count from the best.
-    return Ratings.from_ranks(people.tolist(), items.tolist(), (-scores).tolist())
-
-
-def _drawn_ranks(draws: Iterator[Table], number: int, seed: int) -> Ranks:
-    """Rank each row of values, 1 for the highest; equal values by lot."""
-    source = stream(seed, "equal draws")
-    ranks: Ranks | None = None
-    for row, values in enumerate(draws):
-        if ranks is None:
-            ranks = np.empty((number, len(values)), dtype=np.int32)
-        ranks[row, _by_value(values, source)] = np.arange(1, len(values) + 1)
-    return np.empty((0, 0), dtype=np.int32) if ranks is None else ranks
-
-
-def _by_value(values: Table, source: Stream) -> Codes:
-    order = np.argsort(-values)
-    if (np.diff(values[order]) == 0).any():
-        order = np.lexsort((permutation(source, len(values)), -values))
-    return order.astype(np.int64)
-
-
-def _drawn_intervals(ranks: Ranks, tail: float) -> tuple[Codes, Codes]:
-    ordered = np.sort(ranks, axis=0)
-    out = math.floor(tail * len(ranks) + ROUNDING)
-    low, high = ordered[out], ordered[len(ranks) - 1 - out]
-    return low.astype(np.int64), high.astype(np.int64)
-
-
-def _scaled(values: Table, errors: Table) -> tuple[Table, Table]:
-    """Divide by the largest number, so that no sum leaves the floats."""
-    largest = max(float(np.abs(values).max()), float(np.abs(errors).max()))
-    if not 0 < largest < math.inf:
-        return np.zeros_like(values), np.zeros_like(errors)
-    return values / largest, errors / largest
-
-
-def _shrunk(values: Table, errors: Table) -> tuple[Table, Table]:
-    """Draw plain estimates to their mean: empirical Bayes with a normal prior."""
-    prior = max(float(np.var(values)) - float(np.mean(errors**2)), 0.0)
-    total = prior + errors**2
-    kept = np.divide(prior, total, out=np.ones_like(total), where=total > 0)
-    centre = float(values.mean())
-    return centre + kept * (values - centre), np.sqrt(kept) * errors
-
-
-# Buckets: a test tells whether an item is surely below one of the bucket so far.
-
-
-def _cut(order: Codes, separated: Callable[[list[int], int], bool]) -> tuple[int, ...]:
-    bucket: list[int] = []
-    number = 1
-    numbers = []
-    for item in order.tolist():
-        if bucket and separated(bucket, item):
-            number += 1
-            bucket = []
-        bucket.append(item)
-        numbers.append(number)
-    return tuple(numbers)
-
-
-def _any_above(above: Table, level: float) -> Callable[[list[int], int], bool]:
-    def separated(bucket: list[int], item: int) -> bool:
-        return bool(above[bucket, item].max() >= level - ROUNDING)
-
-    return separated
-
-
-def _first_by_places(
-    places: Table, earlier: Table, level: float
-) -> Callable[[list[int], int], bool]:
-    def separated(bucket: list[int], item: int) -> bool:
-        # The first is above if its place is before the other's; equal places cannot be.
-        first = bucket[0]
-        wins = float(places[item] @ earlier[first])
-        same = float(places[item] @ places[first])
-        return wins >= (level - ROUNDING) * max(1 - same, ROUNDING)
-
-    return separated
-
-
-def _any_drawn_above(ranks: Ranks, level: float) -> Callable[[list[int], int], bool]:
-    def separated(bucket: list[int], item: int) -> bool:
-        wins = np.count_nonzero(ranks[:, bucket] < ranks[:, [item]], axis=0)
-        return bool(wins.max() >= (level - ROUNDING) * len(ranks))
-
-    return separated
-
-
-def _normal_buckets(
-    order: Codes, values: Table, errors: Table, level: float
-) -> tuple[int, ...]:
-    """Cut by the normal probability that one value is above another."""
-    reach = statistics.NormalDist().inv_cdf(level)
-    value, error = values.tolist(), errors.tolist()
-    # Only items that no other of the bucket beats in both value and error can be the
-    # first to leave an item behind; there are few of them.
-    leaders: list[int] = []
-    number = 1
-    numbers = []
-    for item in order.tolist():
-        if any(
-            value[one] - value[item] > reach * math.hypot(error[one], error[item])
-            for one in leaders
-        ):
-            number += 1
-            leaders = []
-        if not any(
-            value[one] >= value[item] and error[one] <= error[item] for one in leaders
-        ):
-            leaders = [
-                one
-                for one in leaders
-                if value[one] > value[item] or error[one] < error[item]
-            ]
-            leaders.append(item)
-        numbers.append(number)
-    return tuple(numbers)
