@@ -6,18 +6,25 @@ Everything here is generated; a test checks that the files are what this writes.
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evenhand import designs
+from evenhand import assign, designs
 from evenhand._randomness import stream, uniforms
 from evenhand.cli.demo import as_csv, conference
+from evenhand.desk.records import seal_record, secret_record, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 SEED = 7
+TALKS = [f"talk {number}" for number in range(1, 9)]
+PEOPLE = ["Anna", "Bo", "Cy", "Dee", "Eli", "Fay", "Gus", "Hal"]
+# Anybody can work it out, so that the guide shows the same on every machine. A real one
+# is drawn by `evenhand assign --seal`.
+SECRET = hashlib.sha256(b"evenhand example 1").hexdigest()
 HERE = Path(__file__).parent
 
 
@@ -46,6 +53,27 @@ def two_designs() -> str:
     return table(["user", "variant", "rating"], rows)
 
 
+def workshop() -> list[list[object]]:
+    """Eight talks, three for each of eight reviewers, by a sealed assignment."""
+    drawn = assign(TALKS, PEOPLE, design="balanced", per_reviewer=3, secret=SECRET)
+    values = dict(zip(TALKS, uniforms(stream(SEED, "values"), 8), strict=True))
+    slopes = dict(zip(PEOPLE, uniforms(stream(SEED, "slopes"), 8), strict=True))
+    shifts = dict(zip(PEOPLE, uniforms(stream(SEED, "shifts"), 8), strict=True))
+    rows = [(str(who), str(talk)) for who, talk in drawn.rows]
+    return [
+        [who, talk, f"{5 * shifts[who] + (1 + 4 * slopes[who]) * values[talk]:.1f}"]
+        for who, talk in rows
+    ]
+
+
+def reviews(*, changed: bool = False) -> str:
+    """The workshop's ratings; changed, the last one is a point higher."""
+    rows = workshop()
+    if changed:
+        rows[-1][2] = f"{float(str(rows[-1][2])) + 1:.1f}"
+    return table(["reviewer", "item", "score"], rows)
+
+
 FILES: dict[str, Callable[[], str]] = {
     "conference.csv": lambda: as_csv(conference(SEED)[0]),
     "designs.csv": two_designs,
@@ -58,7 +86,18 @@ FILES: dict[str, Callable[[], str]] = {
         [["Cy", "apple", "quince"], ["Dee", "pear", "plum"], ["Cy", "apple", "plum"]],
     ),
 }
+# The workshop of the guide, from two lists to ratings that came through a sealed draw.
+WORKSHOP: dict[str, Callable[[], str]] = {
+    "talks.txt": lambda: "".join(f"{talk}\n" for talk in TALKS),
+    "reviewers.txt": lambda: "".join(f"{person}\n" for person in PEOPLE),
+    "secret.json": lambda: text_of(secret_record(SECRET)),
+    "seal.json": lambda: text_of(seal_record(SECRET)),
+    "ratings.csv": reviews,
+    "changed.csv": lambda: reviews(changed=True),
+}
 
 if __name__ == "__main__":
-    for name, make in FILES.items():
-        (HERE / name).write_text(make(), encoding="utf-8")
+    (HERE / "workshop").mkdir(exist_ok=True)
+    for folder, files in ((HERE, FILES), (HERE / "workshop", WORKSHOP)):
+        for name, make in files.items():
+            (folder / name).write_text(make(), encoding="utf-8")
