@@ -80,6 +80,16 @@ TIES_TWICE = replace(
 )
 
 
+_MODEL = Claim(
+    NONE, "no guarantee: right only as far as reviewers' scales are what it assumes"
+)
+_ORDERS = Claim(
+    NONE,
+    "no guarantee, but no scale can change its answer: it looks at each reviewer's "
+    "order only",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Method:
     """One way to decide.
@@ -201,7 +211,6 @@ CATALOGUE = (
         "An ordering, with free neighbours settled by biased coins on their scores.",
         RANKING_DESIGN,
         replace(BEATS_ORDINAL, theorem="paper 5"),
-        default=True,
     ),
     Method(
         "rank",
@@ -257,7 +266,8 @@ CATALOGUE = (
         "rank",
         "safe",
         "By mean rank, with items of equal mean rank sorted by mean scores and a "
-        "little noise.",
+        "little noise; where reviewers contradict each other, some of them make groups "
+        "and the others sort them.",
         RANKING_DESIGN,
         TIES_TWICE,
     ),
@@ -269,6 +279,69 @@ CATALOGUE = (
         Claim(
             NONE, "no guarantee: means compare scales with each other, which may differ"
         ),
+    ),
+    Method(
+        "rank",
+        "adaptive",
+        "By scores as far as reviewers' offsets are small, by orders as far as they "
+        "are not; how far is read off the data.",
+        "reviewers' offsets, as estimated, tell how far scores can be compared",
+        Claim(
+            NONE,
+            "no guarantee under arbitrary scales: it is the most accurate on ordinary "
+            "ratings that we know of, and method safe is the one with a guarantee",
+        ),
+        default=True,
+    ),
+    Method(
+        "rank",
+        "centred",
+        "By mean score after each reviewer's mean is taken off.",
+        "scales that differ by an offset; reviewers who see equally good items",
+        _MODEL,
+    ),
+    Method(
+        "rank",
+        "z",
+        "The same, divided by each reviewer's standard deviation.",
+        "scales that differ by offset and slope; reviewers who see equally good and "
+        "equally varied items",
+        _MODEL,
+    ),
+    Method(
+        "rank",
+        "additive",
+        "By item values of a model with an offset for each reviewer.",
+        "scales that differ by an offset",
+        _MODEL,
+    ),
+    Method(
+        "rank",
+        "affine",
+        "By item values of a model with an offset and a slope for each reviewer.",
+        "scales that differ by offset and slope",
+        _MODEL,
+    ),
+    Method(
+        "rank",
+        "isotonic",
+        "By item values that an increasing scale of each reviewer fits best.",
+        "any increasing scales, and enough ratings to learn them",
+        _MODEL,
+    ),
+    Method(
+        "rank",
+        "bradley-terry",
+        "By item values that explain who was put above whom.",
+        f"{ANY_SCALES}; errors of reviewers alike for all items",
+        _ORDERS,
+    ),
+    Method(
+        "rank",
+        "borda",
+        "By the share of comparisons that an item won.",
+        f"{ANY_SCALES}; reviewers who see equally good items",
+        _ORDERS,
     ),
 )
 
@@ -293,7 +366,7 @@ def method(job: Job, name: str) -> Method:
     """Return one method of the catalogue.
 
     Examples:
-        >>> method("rank", "flips").default
+        >>> method("rank", "adaptive").default
         True
     """
     return next(entry for entry in methods(job) if entry.name == name)

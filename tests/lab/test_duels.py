@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from evenhand.ab import rules
 from evenhand.ab.weights import rational
 from evenhand.errors import DesignError, OptionError
+from evenhand.lab.dominance import dominates
 from evenhand.lab.duels import (
     NAMES,
     TRUTHS,
@@ -56,7 +57,7 @@ def test_named_rules_agree_with_the_exact_answers_of_the_lab(
 ) -> None:
     better, worse = [high for _, high in table], [low for low, _ in table]
     law = assignments(design, 4)
-    for name in ("coin", "sign", "mean", "median", "trimmed", "votes"):
+    for name in ("coin", "sign", "mean", "median", "trimmed", "votes", "guarded"):
         right = duel(named(name, rational()), design, 4)
         expected = success(name, better, worse, design=law)
         assert right((0, 1), table) == right((1, 0), table) == expected
@@ -93,6 +94,51 @@ def test_unequal_counts_pair_every_choice_of_the_larger_side() -> None:
     assert pairings((1, 0, 1), paired=False) == [((1,), (0, 2))]
     ways = pairings((0, 0, 1, 1), paired=True)
     assert ways == [((0, 1), (2, 3)), ((0, 1), (3, 2))]
+
+
+def test_scores_that_are_left_over_follow_the_pairs() -> None:
+    ways = pairings((1, 0, 1), paired=True, rest=True)
+    assert ways == [((1,), (0, 2)), ((1,), (2, 0))]
+    ways = pairings((1, 0, 0), paired=True, rest=True)
+    assert ways == [((1, 2), (0,)), ((2, 1), (0,))]
+    assert pairings((0, 0), paired=True, rest=True) == [((0, 1), ())]
+
+
+@settings(max_examples=15)
+@given(tables(3), st.sampled_from(["1/3", "0.25", "1"]))
+def test_guarded_follows_all_scores_and_votes_by_pairs(table: Table, eps: str) -> None:
+    share = Fraction(eps)
+    for truth in TRUTHS:
+        found = duel(named(f"guarded:{eps}", rational()), "coins", 3)(truth, table)
+        followed = duel(named("trimmed", rational()), "coins", 3)(truth, table)
+        voted = duel(named("votes", rational()), "coins", 3)(truth, table)
+        assert found == (1 - share) * followed + share * voted
+        assert found > HALF
+
+
+@pytest.mark.parametrize("design", ["halves", "coins", "matched", "panels"])
+def test_guarded_dominates_the_coin_by_name_where_others_only_draw(design: str) -> None:
+    found = dominates("guarded", "coin", n_reviewers=4, design=design, budget=20, rng=7)
+    assert found.strict
+    for name in ("trimmed", "midrank"):
+        other = dominates(name, "coin", n_reviewers=4, design=design, budget=60, rng=7)
+        assert other.margin == 0
+
+
+@settings(max_examples=15)
+@given(tables(4))
+def test_midranks_count_the_wins_of_all_pairs(table: Table) -> None:
+    def wins(sides: Sides, scores: Sequence[Fraction]) -> Fraction:
+        ours, theirs = (
+            [score for side, score in zip(sides, scores, strict=True) if side == z]
+            for z in (0, 1)
+        )
+        gain = sum((a > b) - (a < b) for a in ours for b in theirs)
+        return Fraction(1 + (gain > 0) - (gain < 0), 2)
+
+    for design in ("halves", "coins"):
+        found = duel(named("midrank", rational()), design, 4)((0, 1), table)
+        assert found == duel(wins, design, 4)((0, 1), table)
 
 
 def test_an_empty_side_is_decided_by_a_coin() -> None:
@@ -138,6 +184,12 @@ def test_bad_designs_and_names_are_refused_in_words() -> None:
         assignments("halfs", 2)
     with pytest.raises(OptionError, match="did you mean 'votes'"):
         named("vote", rational())
+    with pytest.raises(OptionError, match="did you mean 'guarded'"):
+        named("gaurded", rational())
+    with pytest.raises(OptionError, match="eps must be a number, got 'a third'"):
+        named("guarded:a third", rational())
+    with pytest.raises(OptionError, match="eps must be above 0 and at most 1, got 2"):
+        named("guarded:2", rational())
     with pytest.raises(DesignError, match="pairs must name every pair"):
         assignments("matched", 3)
     with pytest.raises(DesignError, match="add up to 1"):

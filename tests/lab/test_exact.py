@@ -28,7 +28,7 @@ FAMILIES = {
     "fig1c": "incremental-one-biased",
 }
 HALF = Fraction(1, 2)
-RULES = ("sign", "mean", "median", "trimmed", "votes")
+RULES = ("sign", "mean", "median", "trimmed", "votes", "guarded")
 
 numbers = st.fractions(min_value=-3, max_value=3, max_denominator=6)
 gaps = st.fractions(min_value=Fraction(1, 50), max_value=5, max_denominator=50)
@@ -314,6 +314,37 @@ def test_signs_are_sampled_when_matchings_are_too_many() -> None:
     assert abs(found.improvement - again.improvement) < 5 * together
 
 
+@given(scored, st.sampled_from([Fraction(1, 10), Fraction(1, 3), 1]))
+@settings(max_examples=30)
+def test_guarded_is_a_mixture_and_beats_a_fair_coin_on_all_increasing_scales(
+    pairs: list[tuple[Fraction, Fraction]], eps: Fraction
+) -> None:
+    better, worse = sides(pairs)
+    found = success("guarded", better, worse, eps=eps, trim=0.25)
+    followed = success("trimmed", better, worse, trim=0.25)
+    voted = success("votes", better, worse)
+    assert found == (1 - eps) * followed + eps * voted
+    assert found > HALF
+
+
+@pytest.mark.parametrize("count", [10, 30])
+def test_guarded_mixes_what_is_exact_and_what_is_sampled(count: int) -> None:
+    values = [Fraction(reviewer, 7) for reviewer in range(count)]
+    parts = [
+        uniform_success(name, values, samples=200, rng=7)
+        for name in ("trimmed", "votes")
+    ]
+    found = uniform_success("guarded", values, samples=200, rng=7)
+    exact, error = (0.9, 0.1), [part.improvement_se for part in parts]
+    expected = sum(q * part.improvement for q, part in zip(exact, parts, strict=True))
+    assert found.improvement == pytest.approx(expected)
+    assert found.improvement_se == pytest.approx(
+        math.hypot(0.9 * error[0], 0.1 * error[1])
+    )
+    assert found.exact == (count == 10)
+    assert (found.se > 0) == (count == 30)
+
+
 def test_the_same_seed_gives_the_same_samples() -> None:
     values = biases("incremental", 30)
     one, two, other = (
@@ -356,6 +387,11 @@ def test_the_papers_biases(family: str, added: list[int]) -> None:
             lambda: success("votes", *sides([(Fraction(j), HALF) for j in range(20)])),
             OptionError,
             "got 20. Use floats",
+        ),
+        (
+            lambda: success("guarded", [1, 2], [0, 1], eps=0),
+            OptionError,
+            "eps must be above 0",
         ),
         (lambda: biases("affine", 4), OptionError, "unknown shifting scale 'affine'"),
         (lambda: uniform_success("mean", [0]), DesignError, "got 1"),

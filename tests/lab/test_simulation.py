@@ -1,9 +1,11 @@
 """Simulations agree with exact values, and do not depend on how they are run."""
 
+import itertools
 import json
 import math
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from fractions import Fraction
 from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import Any
@@ -13,23 +15,31 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evenhand._outcomes import outcomes
 from evenhand._randomness import stream
 from evenhand.ab._numbers import Floats
 from evenhand.ab.comparison import compare
 from evenhand.ab.weights import rational
 from evenhand.errors import OptionError
-from evenhand.lab import _blocks
+from evenhand.lab import _blocks, _trial
 from evenhand.lab._blocks import BLOCK, Tally, Task, run_batch
 from evenhand.lab._draws import Block, draw_block
-from evenhand.lab._losses import average_losses, loss
-from evenhand.lab._many_items import Trial, ranking_method
+from evenhand.lab._losses import Arranged, loss
+from evenhand.lab._many_items import ranking_method
+from evenhand.lab._trial import Trial
 from evenhand.lab._two_items import rule, two_item_losses
 from evenhand.lab.results import Row
 from evenhand.lab.scenario import Scenario
 from evenhand.lab.simulation import CHECKED, draw_ratings, simulate
 from evenhand.losses import kendall_tau
+from evenhand.losses import loss as named_loss
+from evenhand.posets.averages import averages
+from evenhand.posets.comparisons import comparisons, find_contradiction, from_edges
 from evenhand.ranking.flips import flip_neighbours, scan_from
-from evenhand.ranking.ranking import METHODS
+from evenhand.ranking.mean_rank import mean_rank_order
+from evenhand.ranking.ranking import METHODS, rank
+from evenhand.ranking.sorter import sorter_program
+from evenhand.ranking.ties import equal_mean_ranks
 from evenhand.ranking.twins import settle_twins
 from evenhand.ratings import Ratings
 
@@ -40,6 +50,8 @@ RULES = ["sign", "mean", "median", "votes"]
 # Of this seed the ratings have two pairs of twins.
 TWINS_SEED = 18
 SMALL = Scenario(job="rank", items=5)
+AGAINST = "kept against random tie-breaking"
+HALF = Fraction(1, 2)
 
 
 def first_higher(first: Floats, second: Floats) -> float:
@@ -104,8 +116,9 @@ def test_expectations_are_those_of_coins_that_are_flipped(method: str) -> None:
     differences = []
     for seed in range(300):
         trial = Trial(ratings, stream(seed, "start"))
-        order, coins = tried.run(trial, stream(seed, "coins"))
-        expected = average_losses(order, coins, places, [loss("kendall", 6)])[0]
+        found = tried.run(trial, stream(seed, "coins"))
+        assert isinstance(found, Arranged)
+        expected = found.average(places, [loss("kendall", 6)])[0]
         source = stream(seed, "coins")
         if method == "twins":
             after, flipped = settle_twins(
@@ -120,12 +133,169 @@ def test_expectations_are_those_of_coins_that_are_flipped(method: str) -> None:
             after, flipped = flip_neighbours(
                 ratings, trial.drawn, rational(), source, scan=scan
             )
-        assert flipped == coins
+        assert flipped == found.coins
         differences.append(kendall_tau(best_first, after) - expected)
     # Five standard errors: one seed in 1.7 million.
     error = np.std(differences) / math.sqrt(len(differences))
     assert error > 0
     assert abs(np.mean(differences)) < 5 * error
+
+
+# Items 0, 5 and 6 are above 3 and 4; 1 and 2 have no score, 7 and 8 one each.
+TIED = Ratings(
+    [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 7],
+    [0, 3, 0, 4, 5, 3, 5, 4, 6, 3, 6, 4, 7, 8],
+    [5, 1, 9, 2, 4.5, 1.5, 8, 2, 7, 1.2, 6, 2.5, 3, 3.2],
+    all_items=range(9),
+)
+
+
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        ("mean-rank", {}),
+        ("ties", {}),
+        ("safe", {}),
+        ("ties:2:raw", {"noise": 2.0, "anchored": False}),
+        ("safe:0.3:1", {"eta": 0.3, "noise": 1.0}),
+        ("sorter:raw", {"anchored": False}),
+        ("sorter:3:rational:2", {"score_pairs": 3, "weight": "rational:2"}),
+        ("flips:3", {"score_pairs": 3}),
+        ("mean-rank:proxy", {"mean_ranks": "proxy"}),
+    ],
+)
+def test_expectations_are_those_of_whole_rankings(
+    method: str, options: dict[str, Any]
+) -> None:
+    best_first = [5, 0, 6, 2, 8, 7, 1, 4, 3]
+    places = np.argsort(best_first).astype(np.int64)
+    names = ["kendall", "zero-one", "footrule", "top-2"]
+    losses = [loss(name, 9) for name in names]
+    tried = ranking_method(method, rational())
+    expected, drawn = [], []
+    for seed in range(150):
+        trial = Trial(TIED, stream(seed, "start"), stream(seed, "lots"))
+        expected.append(tried.run(trial, stream(seed, "run")).average(places, losses))
+        found = rank(TIED, method=method.partition(":")[0], rng=seed, **options).order
+        drawn.append([named_loss(name)(best_first, found) for name in names])
+    ours, theirs = np.array(expected), np.array(drawn)
+    # Five standard errors: one seed in 1.7 million for each of four losses.
+    error = np.hypot(ours.std(axis=0), theirs.std(axis=0)) / math.sqrt(150)
+    assert np.all(abs(ours.mean(axis=0) - theirs.mean(axis=0)) <= 5 * error)
+    if method.startswith(("ties", "safe", "mean-rank")):
+        assert ours[:, 0].std() < theirs[:, 0].std()
+
+
+def test_safe_copes_with_contradictions_as_rank_does() -> None:
+    scenario = Scenario(job="rank", items=5, reviewers=9, noise="normal:9")
+    ratings, truth = draw_ratings(scenario, rng=5)
+    assert find_contradiction(comparisons(ratings)) is not None
+    best_first = sorted(truth, key=lambda label: -truth[label])
+    places = np.argsort([int(label) - 1 for label in best_first]).astype(np.int64)
+    method = ranking_method("safe", rational())
+    differences = []
+    for seed in range(150):
+        outcome = method.run(Trial(ratings, stream(1, "x")), stream(seed, "y"))
+        drawn = rank(ratings, method="safe", rng=_trial.draw_seed(stream(seed, "y")))
+        expected = outcome.average(places, [loss("kendall", 5)])[0]
+        differences.append(kendall_tau(best_first, drawn.order) - expected)
+    # Five standard errors: one seed in 1.7 million.
+    error = np.std(differences) / math.sqrt(len(differences))
+    assert error > 0
+    assert abs(np.mean(differences)) < 5 * error
+
+
+def test_tied_items_next_to_each_other_leave_no_chance_in_kendall() -> None:
+    method = ranking_method("mean-rank", rational())
+    best_first = [5, 0, 6, 2, 8, 7, 1, 4, 3]
+    found = {
+        method.run(Trial(TIED, stream(seed, "x")), stream(seed, "y")).average(
+            np.argsort(best_first).astype(np.int64), [loss("kendall", 9)]
+        )[0]
+        for seed in range(30)
+    }
+    # Half of the pairs within {0, 5, 6}, {1, 2, 7, 8} and {3, 4}.
+    assert found == {5.0}
+
+
+def test_the_sorters_chance_to_be_right_is_exact() -> None:
+    """Every true ranking of four items, one reviewer each: no choice of reviewers."""
+    scores = [Fraction(1), Fraction(4), Fraction(5, 2), Fraction(2)]
+    ratings = Ratings(range(4), range(4), [float(score) for score in scores])
+    law = outcomes(
+        sorter_program(
+            comparisons(ratings),
+            {(item, item): score for item, score in enumerate(scores)},
+            lambda gap: HALF + gap / (2 * (1 + abs(gap))),
+        )
+    )
+    method = ranking_method("sorter", rational())
+    found = {}
+    for truth in itertools.permutations(range(4)):
+        outcome = method.run(Trial(ratings, stream(1, "x")), stream(1, "y"))
+        places = np.argsort(truth).astype(np.int64)
+        found[truth] = 1 - outcome.average(places, [loss("zero-one", 4)])[0]
+    assert sum(found.values()) == pytest.approx(1)
+    assert found == pytest.approx({t: float(law.get(t, 0)) for t in found})
+
+
+def test_the_sorters_chance_to_be_right_is_so_on_average_over_reviewers() -> None:
+    scores = {(0, 0): 1, (1, 1): 4, (2, 2): 2.5, (3, 0): 3, (4, 1): 0.5, (5, 2): 2}
+    reviewers, items = zip(*scores, strict=True)
+    ratings = Ratings(reviewers, items, list(scores.values()))
+    law = outcomes(
+        sorter_program(
+            comparisons(ratings),
+            {where: Fraction(score) for where, score in scores.items()},
+            lambda gap: HALF + gap / (2 * (1 + abs(gap))),
+        )
+    )
+    method = ranking_method("sorter", rational())
+    for truth in itertools.permutations(range(3)):
+        places = np.argsort(truth).astype(np.int64)
+        found = []
+        for seed in range(300):
+            outcome = method.run(Trial(ratings, stream(1, "x")), stream(seed, "y"))
+            found.append(1 - outcome.average(places, [loss("zero-one", 3)])[0])
+        # Five standard errors: one seed in 1.7 million for each true ranking.
+        error = np.std(found) / math.sqrt(len(found))
+        assert error > 0
+        assert abs(np.mean(found) - float(law[truth])) < 5 * error
+
+
+edges = st.lists(
+    st.tuples(st.integers(0, 6), st.integers(0, 6)).filter(lambda e: e[0] < e[1]),
+    max_size=12,
+)
+
+
+@given(edges, st.permutations(range(7)), st.integers(0, 2**32))
+@settings(max_examples=60)
+def test_mean_ranks_are_counted_as_rank_has_them(
+    pairs: list[tuple[int, int]], names: list[int], seed: int
+) -> None:
+    c = from_edges(7, [names[a] for a, _ in pairs], [names[b] for _, b in pairs])
+    found, known = _trial._counted(c, seed), mean_rank_order(c, seed)  # noqa: SLF001 - its twin
+    assert found is not None
+    assert found.order.tolist() == known.order.tolist()
+    assert found.ties == equal_mean_ranks(known, c)
+    assert found.above is not None
+    above = averages(c, rng=seed).above
+    assert above is not None
+    assert found.above == pytest.approx(above)
+
+
+def test_orderings_too_many_to_count_are_averaged_as_rank_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried = ["mean-rank", "ties", "safe", "safe:0.1"]
+    counted = simulate(SMALL, tried, trials=100, rng=7).rows
+    monkeypatch.setattr(_trial, "COUNTED_IDEALS", 0)
+    others = simulate(SMALL, tried, trials=100, rng=7).rows
+    assert [row.risk for row in others[:3]] == [row.risk for row in counted[:3]]
+    # The same trials, but with lots of their own.
+    assert others[3].risk == pytest.approx(counted[3].risk, abs=0.1)
+    assert others[3].risk < others[2].risk
 
 
 @pytest.mark.parametrize("method", [*RULES, "coin", "trimmed"])
@@ -197,14 +367,43 @@ def test_options_follow_a_colon() -> None:
     rows = simulate(SMALL, orders, trials=100, rng=7).rows
     assert rows[0].risk != rows[1].risk
     assert len({row.risk for row in rows}) == 4
+    orders = ["ties", "ties:raw", "ties:9", "safe", "safe:0.2", "safe:0.2:raw:9"]
+    orders += ["mean-rank", "sorter:3", "sorter:raw", "sorter:raw:rational:9"]
+    rows = simulate(SMALL, orders, trials=100, rng=7).rows
+    assert len({row.risk for row in rows}) == len(orders)
+    # The same words in any order, and what is so without a word.
+    same = {
+        "safe:raw:0.2:9": "safe:0.2:9:raw",
+        "ties:anchored:0.3": "ties",
+        "mean-rank:exact": "mean-rank:auto",
+        "safe:0:.3": "safe",
+    }
+    for one, other in same.items():
+        rows = simulate(SMALL, [one, other], trials=64, rng=7).rows
+        assert rows[0].risk == rows[1].risk
+    tried = ["guarded:0.3", "guarded:midrank", "guarded:0.3:midrank", "guarded"]
+    rows = simulate(Scenario(reviewers=7), tried, trials=300, rng=7).rows
+    assert len({row.risk for row in rows}) == 4
 
 
 def test_all_methods_see_the_same_data() -> None:
     alone = simulate(SMALL, "flips", trials=150, rng=7).rows[0]
     tried = ["uniform", "flips-uniform", "twins", "flips"]
+    tried += ["mean-rank", "sorter", "ties", "safe"]
     among = simulate(SMALL, tried, baseline="topological", trials=150, rng=7)
     row = next(row for row in among.rows if row.method == "flips")
     assert (row.risk, row.se) == (alone.risk, alone.se)
+    for row in among.rows:
+        alone = simulate(SMALL, row.method, trials=150, rng=7).rows[0]
+        assert (row.risk, row.se) == (alone.risk, alone.se), row.method
+
+
+def test_a_loss_does_not_depend_on_other_losses() -> None:
+    losses = ["footrule", "zero-one", "kendall"]
+    together = simulate(SMALL, "sorter", losses=losses, trials=100, rng=7).rows
+    for row in together:
+        alone = simulate(SMALL, "sorter", losses=row.loss, trials=100, rng=7).rows[0]
+        assert row == alone
 
 
 def test_a_weightless_coin_is_a_fair_coin_on_the_same_neighbours() -> None:
@@ -477,6 +676,21 @@ def test_a_form_without_ties_leaves_the_guarantee() -> None:
         ("twins", "zero-one", {}, "none"),
         ("topological", "zero-one", {}, "none"),
         ("flips", "zero-one", {"reviewers": 1}, "none"),
+        ("flips-uniform:3", "zero-one", {}, "kept"),
+        ("flips", "zero-one", {"design": "everything"}, "none"),
+        ("sorter:3:raw", "zero-one", {}, "kept"),
+        ("sorter", "kendall", {}, "none"),
+        ("sorter", "zero-one", {"truth": "arbitrary"}, "none"),
+        ("sorter", "zero-one", {"noise": "normal:0.0001"}, "none"),
+        ("ties", "kendall", {"truth": "arbitrary"}, AGAINST),
+        ("ties:raw", "kendall", {}, AGAINST),
+        ("ties", "zero-one", {}, "none"),
+        ("ties", "kendall", {"design": "everything"}, "none"),
+        ("ties", "kendall", {"noise": "normal:0.0001"}, "none"),
+        ("safe", "kendall", {"design": "balanced", "per_reviewer": 2}, AGAINST),
+        ("safe:0:1", "kendall", {}, AGAINST),
+        ("safe:0.1", "kendall", {}, "none"),
+        ("mean-rank", "kendall", {}, "none"),
     ],
 )
 def test_a_guarantee_is_kept_for_its_own_loss_truth_and_noise_only(
@@ -593,6 +807,9 @@ def test_numbers_print_for_people() -> None:
         ({"methods": "median:uper"}, "unknown median 'uper', did you mean 'upper'?"),
         ({"methods": "trimmed:0.9"}, "trim must be at least 0 and below 0.5"),
         ({"methods": "trimmed:x"}, "trim must be a number, got 'x'."),
+        ({"methods": "guarded:x"}, "eps must be a number, got 'x'."),
+        ({"methods": "guarded:0"}, "eps must be above 0 and at most 1, got 0"),
+        ({"methods": "guarded:0.1:mode"}, "unknown statistic 'mode'"),
         ({"methods": "votes:ratio"}, "unknown weight 'ratio'"),
         ({"methods": []}, "methods and losses must name at least one each."),
         ({"methods": [3]}, "method must be a name or a function, got 3."),
@@ -627,10 +844,37 @@ def test_bad_options_are_refused(options: dict[str, object], words: str) -> None
         (SMALL, "mean:2", "method 'mean' must have no option"),
         (SMALL, "twins:some", "unknown weight 'some'"),
         (
+            SMALL,
+            "safe:row",
+            "method 'safe' must have options eta and then noise and one of 'raw', "
+            "'anchored', got 'safe:row'.",
+        ),
+        (
+            Scenario(job="rank", items=5, noise="normal:9", reviewers=9),
+            "safe:0.1",
+            "eta must be 0 where ratings may contradict each other, got 0.1.",
+        ),
+        (SMALL, "mean-rank:3", "one of 'exact', 'sampled', 'proxy', 'auto', got"),
+        (SMALL, "safe:0.5", "eta must be a number from 0 to below 0.5, got 0.5."),
+        (SMALL, "ties:-1", "noise must be a finite number of at least 0, got -1."),
+        (SMALL, "ties:inf", "noise must be a finite number of at least 0, got inf."),
+        (SMALL, "ties:1:1", "method 'ties' must have options noise and one of"),
+        (SMALL, "sorter:2", "score_pairs must be an odd whole number of at least 1"),
+        (SMALL, "sorter:1.5", "score_pairs must be an odd whole number of at least 1"),
+        (SMALL, "sorter:3:some", "unknown weight 'some'"),
+        *(
+            (
+                Scenario(job="rank", items=5, noise="normal:9", reviewers=9),
+                method,
+                f"method '{method}' must have comparisons that are consistent",
+            )
+            for method in ("mean-rank", "sorter", "ties")
+        ),
+        (
             Scenario(job="rank", items=5, noise="normal:9", reviewers=9),
             "flips",
             "method 'flips' must have comparisons that are consistent, got a "
-            "contradiction. Choose noise 'none' or method 'mean'.",
+            "contradiction. Choose noise 'none' or method 'safe'.",
         ),
         (SMALL, "mean", "method 'mean' cannot be tried here: items must have"),
         (

@@ -53,7 +53,7 @@ def uncounted(size: int = 16) -> Ratings:
 
 @settings(max_examples=60)
 @given(consistent_ratings(max_items=7))
-def test_items_are_sorted_by_mean_rank_and_buckets_hold_equal_ones(
+def test_items_are_sorted_by_mean_rank_and_buckets_are_runs_of_the_order(
     ratings: Ratings,
 ) -> None:
     c = comparisons(ratings)
@@ -62,11 +62,12 @@ def test_items_are_sorted_by_mean_rank_and_buckets_hold_equal_ones(
     found = [ranks[item] for item in result.order]
     assert found == sorted(found)
     assert [row.mean_rank for row in result.items] == [float(rank) for rank in found]
-    numbers = {value: at for at, value in enumerate(sorted(set(found)), start=1)}
-    assert [row.bucket for row in result.items] == [numbers[value] for value in found]
-    assert ("tied_mean_ranks" in told(result)) == (len(numbers) < len(found))
+    buckets = [row.bucket or 0 for row in result.items]
+    assert buckets == sorted(buckets)
+    assert set(buckets) == set(range(1, max(buckets) + 1))
+    assert ("tied_mean_ranks" in told(result)) == (len(set(found)) < len(found))
     assert "sampled_orderings" not in told(result)
-    assert result.parameters == {"samples": 0, "design": None}
+    assert result.parameters["mean_ranks"] == "exact"
     assert is_ordering(c, [ratings.item_code(item) for item in result.order])
 
 
@@ -75,7 +76,13 @@ def test_the_letter_n_comes_out_as_by_hand() -> None:
     assert result.order == ("a", "b", "c", "d")
     expected = [Fraction(7, 5), Fraction(9, 5), Fraction(16, 5), Fraction(18, 5)]
     assert [row.mean_rank for row in result.items] == [float(r) for r in expected]
-    assert [row.bucket for row in result.items] == [1, 2, 3, 4]
+    assert [row.bucket for row in result.items] == [1, 1, 2, 2]
+    assert [(row.rank_low, row.rank_high) for row in result.items] == [
+        (1, 2),
+        (1, 3),
+        (2, 4),
+        (3, 4),
+    ]
     # Of its orderings abcd, abdc, acbd, bacd, badc.
     assert result.p_top(1) == {"a": 0.6, "b": 0.4, "c": 0, "d": 0}
     assert result.p_top(2) == pytest.approx({"a": 1, "b": 0.8, "c": 0.2, "d": 0})
@@ -115,7 +122,7 @@ def test_items_may_tie_without_being_twins() -> None:
     # A free item and the middle of a chain of three: by symmetry both 5/2.
     ratings = Ratings(["r", "r", "r", "s"], ["a", "b", "c", "free"], [3, 2, 1, 5])
     result = rank(ratings, method="mean-rank", rng=7)
-    assert [row.bucket for row in result.items] == [1, 2, 2, 3]
+    assert result.mean_rank == {"a": 1.25, "b": 2.5, "free": 2.5, "c": 3.75}
     assert {row.item for row in result.items[1:3]} == {"b", "free"}
 
 
@@ -161,10 +168,9 @@ def test_a_sampled_start_says_so() -> None:
     assert result.parameters["samples"] == 2000
 
 
-def test_other_methods_have_no_p_top() -> None:
+def test_every_ordinal_method_has_the_same_p_top() -> None:
     result = rank(N_SHAPE, method="topological", rng=7)
-    with pytest.raises(OptionError, match=r"'mean-rank'.* not by 'topological'"):
-        result.p_top(1)
+    assert result.p_top(2) == rank(N_SHAPE, method="mean-rank", rng=7).p_top(2)
     with pytest.raises(OptionError, match="k must be a whole number from 1 to 4"):
         rank(N_SHAPE, method="mean-rank", rng=7).p_top(5)
 

@@ -13,7 +13,7 @@ FREE = Ratings(["a", "b", "b"], ["x", "y", "z"], [1.0, 4.0, 2.5])
 
 
 def test_json_has_the_documented_fields_in_their_order() -> None:
-    result = rank(FREE, design="pairs", rng=7)
+    result = rank(FREE, design="pairs", method="flips", rng=7)
     told = json.loads(json.dumps(result.to_dict()))
     assert list(told) == [
         "schema",
@@ -21,6 +21,8 @@ def test_json_has_the_documented_fields_in_their_order() -> None:
         "items",
         "rho",
         "eta_price",
+        "intervals",
+        "top",
         "draws",
         "method",
         "parameters",
@@ -43,6 +45,8 @@ def test_json_has_the_documented_fields_in_their_order() -> None:
         "p_top",
         "mean_score",
         "spread",
+        "estimate",
+        "error",
     ]
     assert told["draws"] == [
         {
@@ -80,7 +84,7 @@ def test_the_frame_has_a_row_for_each_item_best_first() -> None:
 
 
 def test_the_frame_keeps_integer_labels_and_turns_huge_ones_into_text() -> None:
-    small = rank(Ratings([1, 1], [5, 6], [1, 2]), rng=7).to_frame()
+    small = rank(Ratings([1, 1], [5, 6], [1, 2]), method="flips", rng=7).to_frame()
     assert small["item"].to_list() == [6, 5]
     huge = rank(Ratings([1, 1], [5, 10**30], [1, 2]), rng=7).to_frame()
     assert huge["item"].to_list() == [str(10**30), "5"]
@@ -115,13 +119,13 @@ def test_labels_cannot_break_the_page_or_the_screen() -> None:
 
 
 def test_the_page_has_a_row_for_each_item() -> None:
-    page = rank(FREE, rng=7)._repr_html_()
+    page = rank(FREE, method="flips", rng=7)._repr_html_()
     assert page.count("<tr>") == 4
     assert "1 coin, seed 7" in page
 
 
 def test_a_ranking_cannot_be_changed() -> None:
-    result = rank(FREE, rng=7)
+    result = rank(FREE, method="flips", rng=7)
     assert isinstance(result, Ranking)
     assert not hasattr(result, "__dict__")
     with pytest.raises(FrozenInstanceError):

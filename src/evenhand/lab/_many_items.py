@@ -1,14 +1,14 @@
 """Ranking methods on one trial after the other, coins integrated out.
 
-A text names a method, with its options after a colon: "flips:linear:10",
-"flips-uniform:paper", "twins:one:direct". A user's own method is a function from
-Ratings and a Generator to item codes, best first.
+A text names a method, with its options after a colon; `_told` says which there are. A
+user's own method is a function from Ratings and a Generator to item codes, best first.
 """
 
 from __future__ import annotations
 
 import copy
 import functools
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
@@ -17,58 +17,35 @@ import numpy as np
 
 from evenhand._labels import shown
 from evenhand._randomness import Stream, stream
-from evenhand.ab.weights import GapWeight, as_weight
 from evenhand.calibration.mean import mean_order
-from evenhand.errors import OptionError, RatingsError, unknown
-from evenhand.lab._losses import Loss, average_losses
-from evenhand.posets.comparisons import comparisons, find_contradiction
+from evenhand.errors import OptionError, RatingsError
+from evenhand.lab._losses import Arranged, Loss, Outcome, Questioned
+from evenhand.lab._told import AUTO, Told, options_of
+from evenhand.lab._trial import Trial, by_lot, by_scores, draw_seed, ranked
+from evenhand.posets.comparisons import chain_edges, from_edges
 from evenhand.posets.orderings import topological_order
-from evenhand.posets.sampling import uniform_order
-from evenhand.ranking.flips import SCANS, Coin, flip_neighbours, scan_from
-from evenhand.ranking.ranking import METHODS, rank
-from evenhand.ranking.twins import BYS, PAIRS, settle_twins
+from evenhand.ranking.eta import near_ties, safe_order
+from evenhand.ranking.flips import flip_neighbours, scan_from
+from evenhand.ranking.ranking import rank
+from evenhand.ranking.sorter import follow_truth, sort_free_pairs
+from evenhand.ranking.split import split_order
+from evenhand.ranking.ties import break_ties, twin_buckets
+from evenhand.ranking.twins import settle_twins
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from evenhand.ab.weights import GapWeight
     from evenhand.lab._draws import Block
     from evenhand.lab.scenario import Scenario
     from evenhand.posets.comparisons import Comparisons
+    from evenhand.ranking.flips import Coin
+    from evenhand.ranking.ties import Buckets, TieBreak
 
     Codes = NDArray[np.int64]
 
 OwnRanking: TypeAlias = Callable[[Ratings, np.random.Generator], object]
-CHOICES = {"flips-uniform": (SCANS,), "twins": (PAIRS, BYS)}
-WEIGHED = ("flips", "flips-uniform", "twins")
-DISCARDED_BITS = 11
-
-
-class Trial:
-    """One trial: ratings, and what several methods need of them."""
-
-    def __init__(self, ratings: Ratings, source: Stream) -> None:
-        """Keep the ratings; a uniform ordering is drawn from the source if needed."""
-        self.ratings = ratings
-        self._source = source
-
-    @functools.cached_property
-    def graph(self) -> Comparisons:
-        """Who was put above whom."""
-        return comparisons(self.ratings)
-
-    @functools.cached_property
-    def smallest(self) -> Codes:
-        """The ordering that respects every comparison, smallest codes first."""
-        return topological_order(self.graph)
-
-    @functools.cached_property
-    def drawn(self) -> Codes:
-        """An ordering that respects every comparison, uniformly at random."""
-        return uniform_order(self.graph, self._source)
-
-
-Outcome: TypeAlias = tuple["Codes", Sequence[Coin]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +55,7 @@ class Method:
     Attributes:
         name: What the user called it.
         purpose: What its chance is for; methods of one purpose see the same draws.
-        run: From a trial and a source of chance to the ordering if every coin keeps it,
-            and the coins.
+        run: From a trial and a source of chance to what came out.
     """
 
     name: str
@@ -100,19 +76,9 @@ def ranking_method(method: str | OwnRanking, weight: GapWeight) -> Method:
     """
     if not isinstance(method, str):
         return _own(method)
-    name, *options = method.split(":")
-    if name not in METHODS:
-        raise OptionError(unknown("method", name, METHODS))
-    chosen = []
-    for known in CHOICES.get(name, ()):
-        given = bool(options) and options[0] in known
-        chosen.append(options.pop(0) if given else known[-1])
-    if options and name not in WEIGHED:
-        raise OptionError(f"method {name!r} must have no option, got {method!r}.")
-    if name not in RUNS:
-        return Method(method, name, functools.partial(_other, name))
-    told = _Options(chosen, as_weight(":".join(options)) if options else weight)
-    return Method(method, name, functools.partial(RUNS[name], told))
+    told = options_of(method, weight)
+    run = RUNS.get(told.name, _other)
+    return Method(method, told.name, functools.partial(run, told))
 
 
 def ranking_losses(
@@ -155,17 +121,17 @@ def ranking_losses(
         return stream(seed, f"simulate block {number} method {purpose}")
 
     sources = [source(method.purpose) for method in tried]
-    start = source("start")
+    start, lots = source("start"), source("lots")
     truth = block.places()
     result = np.empty((len(truth), len(tried), len(losses)))
     for row, ratings in enumerate(_ratings(scenario, block)):
-        trial = Trial(ratings, start)
+        trial = Trial(ratings, start, lots)
         for column, method in enumerate(tried):
             try:
-                order, coins = method.run(trial, sources[column])
+                found = method.run(trial, sources[column])
+                result[row, column] = found.average(truth[row], losses)
             except RatingsError as error:
                 raise _refusal(method.name, trial, error) from error
-            result[row, column] = average_losses(order, coins, truth[row], losses)
     return result
 
 
@@ -189,71 +155,191 @@ def _ratings(scenario: Scenario, block: Block) -> list[Ratings]:
     return made
 
 
-@dataclass(frozen=True, slots=True)
-class _Options:
-    """What a method was told: the names it was given, and the weight."""
-
-    names: Sequence[str]
-    weight: GapWeight
+def _topological(_: Told, trial: Trial, __: Stream) -> Outcome:
+    return Arranged(trial.smallest)
 
 
-def _topological(_: _Options, trial: Trial, __: Stream) -> Outcome:
-    return trial.smallest, ()
+def _uniform(_: Told, trial: Trial, __: Stream) -> Outcome:
+    return Arranged(trial.drawn)
 
 
-def _uniform(_: _Options, trial: Trial, __: Stream) -> Outcome:
-    return trial.drawn, ()
+def _mean_rank(told: Told, trial: Trial, _: Stream) -> Outcome:
+    how = told.words[0]
+    plain = how == AUTO
+    found = trial.mean_ranks if plain else ranked(trial.graph, trial.lot, how)
+    return by_lot(found.order, found.ties)
 
 
-def _flips(options: _Options, trial: Trial, source: Stream) -> Outcome:
-    _, coins = flip_neighbours(trial.ratings, trial.smallest, options.weight, source)
-    return trial.smallest, coins
-
-
-def _flips_uniform(options: _Options, trial: Trial, source: Stream) -> Outcome:
-    scan = scan_from(options.names[0], source)
+def _flips(told: Told, trial: Trial, source: Stream) -> Outcome:
     _, coins = flip_neighbours(
-        trial.ratings, trial.drawn, options.weight, source, scan=scan
+        trial.ratings,
+        trial.smallest,
+        told.weight,
+        source,
+        score_pairs=told.score_pairs,
     )
-    return trial.drawn, coins
+    return Arranged(trial.smallest, coins)
 
 
-def _twins(options: _Options, trial: Trial, source: Stream) -> Outcome:
+def _flips_uniform(told: Told, trial: Trial, source: Stream) -> Outcome:
+    _, coins = flip_neighbours(
+        trial.ratings,
+        trial.drawn,
+        told.weight,
+        source,
+        scan=scan_from(told.words[0], source),
+        score_pairs=told.score_pairs,
+    )
+    return Arranged(trial.drawn, coins)
+
+
+def _twins(told: Told, trial: Trial, source: Stream) -> Outcome:
     after, coins = settle_twins(
         trial.ratings,
         trial.graph,
         trial.smallest,
-        options.weight,
+        told.weight,
         source,
-        pairs=options.names[0],
-        by="direct" if options.names[1] == "direct" else "closure",
+        pairs=told.words[0],
+        by="direct" if told.words[1] == "direct" else "closure",
     )
     order = after.copy()
     for coin in coins:
         if not coin.kept:
             places = [int(np.flatnonzero(after == item)[0]) for item in coin.items]
             order[places[0]], order[places[1]] = after[places[1]], after[places[0]]
-    return order, coins
+    return Arranged(order, coins)
 
 
-def _mean(_: _Options, trial: Trial, source: Stream) -> Outcome:
+def _sorter(told: Told, trial: Trial, source: Stream) -> Outcome:
+    seed = draw_seed(source)
+
+    def right(truth: Codes) -> float:
+        order = np.argsort(truth)
+        coins = follow_truth(
+            trial.ratings,
+            trial.graph,
+            order.tolist(),
+            told.weight,
+            stream(seed, "sorter"),
+            score_pairs=told.score_pairs,
+            anchors=told.anchored,
+        )
+        # What stays open is put in order by codes, and may be wrong for that.
+        if not np.array_equal(_smallest(trial.graph, coins), order):
+            return 0.0
+        return math.prod(
+            coin.p_first if coin.kept else 1 - coin.p_first for coin in coins
+        )
+
+    def drawn() -> Codes:
+        order, _ = sort_free_pairs(
+            trial.ratings,
+            trial.graph,
+            told.weight,
+            stream(seed, "sorter"),
+            score_pairs=told.score_pairs,
+            anchors=told.anchored,
+        )
+        return order
+
+    return Questioned(right, drawn)
+
+
+def _smallest(graph: Comparisons, coins: Sequence[Coin]) -> Codes:
+    """Return the smallest ordering that respects comparisons and answers."""
+    answers = [coin.items if coin.kept else coin.items[::-1] for coin in coins]
+    added = np.array(answers, dtype=np.int64).reshape(-1, 2).T
+    above, below = (
+        np.concatenate([known, new])
+        for known, new in zip(chain_edges(graph), added, strict=True)
+    )
+    return topological_order(from_edges(graph.n_items, above, below))
+
+
+def _ties(told: Told, trial: Trial, source: Stream) -> Outcome:
+    found = trial.mean_ranks
+    # Twins have equal mean ranks.
+    alone = found.exact and not found.ties
+    buckets = () if alone else twin_buckets(found.order, trial.graph)
+    broken = _broken(told, trial, buckets, source)
+    twins = {item for bucket in buckets for item in bucket}
+    # A lot among twins and others says where the twins are, so it is kept as drawn.
+    lots = tuple(tied for tied in found.ties if twins.isdisjoint(tied))
+    return by_scores(found.order, buckets, broken, lots)
+
+
+def _safe(told: Told, trial: Trial, source: Stream) -> Outcome:
+    if not trial.consistent:
+        return _split(told, trial, source)
+    found, buckets, eta = trial.mean_ranks, trial.equals, told.numbers["eta"]
+    above = found.above
+    if eta > 0 and above is None:
+        # Sampled orderings are not kept for others, so this does all its work again.
+        safe = safe_order(
+            trial.ratings,
+            trial.graph,
+            draw_seed(source),
+            noise=told.numbers["noise"],
+            anchored=told.anchored,
+            eta=eta,
+        )
+        return by_scores(safe.mean_ranks.order, safe.buckets, safe.ties)
+    if eta > 0 and above is not None:
+        scored = np.diff(trial.ratings.by_item()[0]) > 0
+        near = near_ties(found.order, buckets, above, eta, scored=scored)
+        buckets = near.buckets
+    return by_scores(found.order, buckets, _broken(told, trial, buckets, source))
+
+
+def _split(told: Told, trial: Trial, source: Stream) -> Outcome:
+    """Break ties by other reviewers than those who made them, as `rank` does."""
+    if told.numbers["eta"] > 0:
+        raise OptionError(
+            "eta must be 0 where ratings may contradict each other, got "
+            f"{told.numbers['eta']}. Choose noise 'none' or method 'safe'."
+        )
+    found = split_order(
+        trial.ratings,
+        draw_seed(source),
+        noise=told.numbers["noise"],
+        anchored=told.anchored,
+    )
+    return by_scores(found.order, found.buckets, found.ties)
+
+
+def _broken(told: Told, trial: Trial, buckets: Buckets, source: Stream) -> TieBreak:
+    return break_ties(
+        trial.ratings,
+        trial.mean_ranks.order,
+        buckets,
+        source,
+        noise=told.numbers["noise"],
+        anchored=told.anchored,
+    )
+
+
+def _mean(_: Told, trial: Trial, source: Stream) -> Outcome:
     order = mean_order(trial.ratings, source).order
-    return np.array(order, dtype=np.int64), ()
+    return Arranged(np.array(order, dtype=np.int64))
 
 
-def _other(name: str, trial: Trial, source: Stream) -> Outcome:
-    seed = int(source.random_raw()) >> DISCARDED_BITS
+def _other(told: Told, trial: Trial, source: Stream) -> Outcome:
     # Labels are codes, so the ranking's labels are what is wanted.
-    found = rank(trial.ratings, method=name, rng=seed)
-    return np.array(found.order, dtype=np.int64), ()
+    found = rank(trial.ratings, method=told.name, rng=draw_seed(source))
+    return Arranged(np.array(found.order, dtype=np.int64))
 
 
-RUNS: dict[str, Callable[[_Options, Trial, Stream], Outcome]] = {
+RUNS: dict[str, Callable[[Told, Trial, Stream], Outcome]] = {
     "topological": _topological,
     "uniform": _uniform,
+    "mean-rank": _mean_rank,
     "flips": _flips,
     "flips-uniform": _flips_uniform,
     "twins": _twins,
+    "sorter": _sorter,
+    "ties": _ties,
+    "safe": _safe,
     "mean": _mean,
 }
 
@@ -276,15 +362,15 @@ def _own(function: OwnRanking) -> Method:
                 f"method {name} must return the code of each of the {n_items} items "
                 f"once, best first, got {shown(answer)}."
             )
-        return order.astype(np.int64), ()
+        return Arranged(order.astype(np.int64))
 
     return Method(name, name, run)
 
 
 def _refusal(name: str, trial: Trial, error: RatingsError) -> OptionError:
-    if find_contradiction(trial.graph) is None:
+    if trial.consistent:
         return OptionError(f"method {name!r} cannot be tried here: {error}")
     return OptionError(
         f"method {name!r} must have comparisons that are consistent, got a "
-        "contradiction. Choose noise 'none' or method 'mean'."
+        "contradiction. Choose noise 'none' or method 'safe'."
     )

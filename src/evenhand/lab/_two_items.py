@@ -1,8 +1,9 @@
 """Rules for two items on many trials at once, without flipping a coin.
 
 A text names a rule, with its option after a colon: "median:lower", "trimmed:0.1",
-"votes:rational:2". A user's own rule is a function from the scores of the first item
-and of the second to the probability that the first is output.
+"votes:rational:2", "guarded:0.2", "guarded:0.2:midrank". A user's own rule is a
+function from the scores of the first item and of the second to the probability that the
+first is output.
 """
 
 from __future__ import annotations
@@ -23,8 +24,6 @@ from evenhand.ab.weights import as_weight
 from evenhand.errors import OptionError, unknown
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from evenhand.ab.weights import GapWeight
     from evenhand.lab._draws import Block
     from evenhand.lab._losses import Loss
@@ -71,8 +70,10 @@ def rule(method: str | OwnRule, weight: GapWeight) -> Rule:
         chosen = as_weight(option) if option else weight
         chance = functools.partial(rules.votes, weight=chosen)
     elif name == "guarded":
-        eps = _number("eps", option) if option else rules.EPS
-        chance = functools.partial(_guarded, eps=eps, weight=weight)
+        eps, statistic = _guard(option)
+        chance = functools.partial(
+            rules.guarded, eps=eps, statistic=statistic, weight=weight
+        )
     elif name == "median" and option:
         chance = functools.partial(rules.median, median=option)
     elif name == "trimmed" and option:
@@ -150,13 +151,12 @@ def _own(function: OwnRule) -> Rule:
     return Rule(name, chance, paired=False)
 
 
-def _guarded(
-    one: Floats, two: Floats, *, eps: float | Fraction, weight: GapWeight
-) -> Floats:
-    """Follow all scores, and vote on the pairs that come first."""
-    pairs = min(one.shape[-1], two.shape[-1])
-    voted = rules.votes(one[:, :pairs], two[:, :pairs], weight=weight)
-    return rules.mixed(rules.trimmed(one, two), voted, rules.as_eps(eps))
+def _guard(option: str) -> tuple[float, str | None]:
+    """Read a probability of the votes, or a statistic, or one after the other."""
+    if option in ("", *rules.STATISTICS):
+        return rules.EPS, option or None
+    eps, _, statistic = option.partition(":")
+    return _number("eps", eps), statistic or None
 
 
 def _number(name: str, option: str) -> float:

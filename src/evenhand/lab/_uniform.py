@@ -2,7 +2,7 @@
 
 Only the gap between the two values matters then. Rules that vote by pairs are averaged
 over random matchings of the reviewers, rules that compare one number of each item over
-random halves.
+random halves, and a mixture of two rules is the mixture of their averages.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import functools
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -73,15 +73,17 @@ class Rule:
 
     Attributes:
         method: Name of the rule.
-        weight: For votes.
+        weight: For votes and guarded.
         median: For median.
-        trim: For trimmed.
+        trim: For trimmed and guarded.
+        eps: For guarded.
     """
 
     method: str
     weight: GapWeight
     median: str
     trim: float
+    eps: Fraction
 
     def given(self, first: Floats, second: Floats) -> Floats:
         """Probability for the first item, scores paired in the order given."""
@@ -92,11 +94,16 @@ class Rule:
             "median": functools.partial(rules.median, median=self.median),
             "trimmed": functools.partial(rules.trimmed, trim=self.trim),
             "votes": functools.partial(rules.votes, weight=self.weight),
+            "guarded": functools.partial(
+                rules.guarded, eps=self.eps, trim=self.trim, weight=self.weight
+            ),
         }
         return functions[self.method](first, second)
 
     def over_pairings(self, first: Floats, second: Floats) -> float | Fraction:
         """Probability for the first item over random pairings, where it has any."""
+        if self.method == "guarded":
+            return self.mixed(*(r.over_pairings(first, second) for r in self.parts))
         if self.method == "votes":
             return votes_over_pairings(first, second, weight=self.weight).probability
         if self.method == "sign":
@@ -115,6 +122,21 @@ class Rule:
         return np.stack([(1 * sign + 1 * sign.T) * half for sign in signs], axis=-1)
 
     @property
+    def parts(self) -> tuple[Rule, Rule]:
+        """What guarded is a mixture of."""
+        return replace(self, method="trimmed"), replace(self, method="votes")
+
+    def mixed(
+        self, followed: float | Fraction, voted: float | Fraction
+    ) -> float | Fraction:
+        """Mix the probabilities of the two parts."""
+        both = (followed, voted)
+        if all(isinstance(chance, Fraction) for chance in both):
+            return (1 - self.eps) * followed + self.eps * voted
+        one, other = map(float, both)
+        return float(1 - self.eps) * one + float(self.eps) * other
+
+    @property
     def points(self) -> int:
         """Most points that a pair can give."""
         return 1 if self.method == "votes" else 2
@@ -126,6 +148,7 @@ def as_rule(
     weight: Weight = None,
     median: str = "upper",
     trim: float = rules.TRIM,
+    eps: float | Fraction = rules.EPS,
 ) -> Rule:
     """Check a method and its options.
 
@@ -140,7 +163,8 @@ def as_rule(
         raise OptionError(unknown("method", method, METHODS))
     if median not in rules.MEDIANS:
         raise OptionError(unknown("median", median, rules.MEDIANS))
-    return Rule(method, as_weight(weight), median, rules.as_share(trim))
+    share, probability = rules.as_share(trim), rules.as_eps(eps)
+    return Rule(method, as_weight(weight), median, share, probability)
 
 
 def averaged(
@@ -161,6 +185,12 @@ def averaged(
         >>> averaged(as_rule("mean"), [Fraction(0)] * 2, 0, 7).probability
         Fraction(1, 1)
     """
+    if rule.method == "guarded":
+        one, two = (averaged(part, numbers, samples, rng) for part in rule.parts)
+        # The two parts sample from streams of their own.
+        spread = math.hypot(float(1 - rule.eps) * one.se, float(rule.eps) * two.se)
+        chance = rule.mixed(one.probability, two.probability)
+        return Success(chance, spread, exact=one.exact and two.exact)
     ordered = sorted(numbers)
     levels = sorted(set(ordered))
     sizes = [ordered.count(level) for level in levels]

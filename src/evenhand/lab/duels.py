@@ -44,7 +44,9 @@ NAMES = (
     "median:lower",
     "median:middle",
     "trimmed",
+    "midrank",
     "votes",
+    "guarded",
 )
 TRUTHS: tuple[Order, ...] = ((0, 1), (1, 0))
 MOST_REVIEWERS = 12
@@ -99,33 +101,39 @@ class ItemRule:
     Attributes:
         function: From scores of item 0 and of item 1, a row each, to probabilities.
         paired: Whether it takes its scores in pairs.
+        rest: Whether it takes those that are left over too, after the pairs.
     """
 
     function: Callable[[Floats, Floats], Floats]
     paired: bool = False
+    rest: bool = False
 
 
 def named(name: str, weight: GapWeight) -> ItemRule:
     """Return a rule by name.
 
     Args:
-        name: One of NAMES.
-        weight: For the rule "votes".
+        name: One of NAMES; "guarded:0.2" has the votes with probability 0.2.
+        weight: For the rules "votes" and "guarded".
 
     Returns:
         The rule.
 
     Raises:
-        OptionError: If the name is unknown.
+        OptionError: If the name is unknown, or the probability is none.
 
     Examples:
         >>> from evenhand.ab.weights import rational
         >>> named("median:lower", rational()).function([1, 5], [2, 3])
         np.float64(0.0)
     """
-    if name not in NAMES:
-        raise OptionError(unknown("rule", name, NAMES))
     head, _, kind = name.partition(":")
+    if name not in NAMES and head != "guarded":
+        raise OptionError(unknown("rule", name, NAMES))
+    if head == "guarded":
+        eps = rules.as_eps(_number(kind) if kind else rules.EPS)
+        function = functools.partial(rules.guarded, eps=eps, weight=weight)
+        return ItemRule(function, paired=True, rest=True)
     if head == "median":
         return ItemRule(functools.partial(rules.median, median=kind or "upper"))
     if head == "votes":
@@ -135,8 +143,16 @@ def named(name: str, weight: GapWeight) -> ItemRule:
         "sign": ItemRule(rules.sign, paired=True),
         "mean": ItemRule(rules.mean),
         "trimmed": ItemRule(rules.trimmed),
+        "midrank": ItemRule(rules.midrank),
     }
     return simple[head]
+
+
+def _number(text: str) -> Fraction:
+    try:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise OptionError(f"eps must be a number, got {text!r}.") from None
 
 
 def duel(
@@ -166,7 +182,7 @@ def duel(
     """
     law = assignments(design, n_reviewers)
     if isinstance(rule, ItemRule):
-        batches = _batches(law, paired=rule.paired, matched=design == "matched")
+        batches = _batches(law, rule, matched=design == "matched")
         p_first = functools.partial(_batched, rule, batches)
     else:
         p_first = functools.partial(_asked, rule, law)
@@ -179,7 +195,7 @@ def duel(
 
 
 def pairings(
-    sides: Sides, *, paired: bool, matched: bool = False
+    sides: Sides, *, paired: bool, matched: bool = False, rest: bool = False
 ) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
     """List the ways in which a rule may take the scores of an assignment.
 
@@ -191,6 +207,7 @@ def pairings(
         sides: The item of each reviewer.
         paired: Whether the rule takes its scores in pairs.
         matched: Whether neighbours are a pair.
+        rest: Whether the reviewers that are left over follow the pairs.
 
     Returns:
         Reviewers of item 0 and of item 1, in pairs, for each way.
@@ -203,9 +220,15 @@ def pairings(
     second = tuple(r for r, side in enumerate(sides) if side == 1)
     if not paired or matched:
         return [(first, second)]
-    if len(first) <= len(second):
-        return [(first, way) for way in itertools.permutations(second, len(first))]
-    return [(way, second) for way in itertools.permutations(first, len(second))]
+    if len(first) > len(second):
+        ways = pairings(
+            tuple(1 - side for side in sides), paired=True, matched=matched, rest=rest
+        )
+        return [(one, two) for two, one in ways]
+    return [
+        (first, (*way, *(r for r in second if rest and r not in way)))
+        for way in itertools.permutations(second, len(first))
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,9 +277,9 @@ def _asked(
 
 
 def _batches(
-    law: Mapping[Sides, Fraction], *, paired: bool, matched: bool
+    law: Mapping[Sides, Fraction], rule: ItemRule, *, matched: bool
 ) -> list[_Batch]:
-    if paired and not matched:
+    if rule.paired and not matched:
         counts = [(sides.count(0), sides.count(1)) for sides in law]
         found = sum(math.perm(max(count), min(count)) for count in counts)
         if found > MOST_ROWS:
@@ -267,7 +290,7 @@ def _batches(
     rows: dict[tuple[int, int], list[tuple[Sides, Sides, Sides, Fraction]]]
     rows = defaultdict(list)
     for sides, probability in law.items():
-        ways = pairings(sides, paired=paired, matched=matched)
+        ways = pairings(sides, paired=rule.paired, matched=matched, rest=rule.rest)
         for one, two in ways:
             entry = (sides, one, two, probability / len(ways))
             rows[len(one), len(two)].append(entry)

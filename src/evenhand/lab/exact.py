@@ -51,6 +51,7 @@ def success(
     weight: Weight = None,
     median: str = "upper",
     trim: float = rules.TRIM,
+    eps: float | Fraction = rules.EPS,
     design: Mapping[Sides, Fraction] | None = None,
 ) -> float | Fraction:
     """Exact chance that a rule names the better of two items of given values.
@@ -59,9 +60,10 @@ def success(
         method: One of the rules of `compare`.
         better: Score that each reviewer would give to the better item.
         worse: Score that each reviewer would give to the worse item.
-        weight: For "votes", how a gap in scores weighs.
+        weight: For "votes" and "guarded", how a gap in scores weighs.
         median: For "median", which one.
-        trim: For "trimmed", the share cut at each end.
+        trim: For "trimmed" and "guarded", the share cut at each end.
+        eps: For "guarded", the probability of the votes.
         design: Law of the assignment, as the `enumerate_` functions of
             `evenhand.designs` return it, with the better item as item 0. Without it,
             half of the reviewers get each item.
@@ -84,14 +86,20 @@ def success(
         >>> success("mean", [2, 9], [1, 6])
         0.5
     """
-    rule = as_rule(method, weight=weight, median=median, trim=trim)
+    rule = as_rule(method, weight=weight, median=median, trim=trim, eps=eps)
     upper, lower = _as_scores(better, worse)
     if design is not None:
         return _over_design(rule, upper, lower, design)
     _require_even(len(upper))
-    if method == "coin":
+    return _over_everything(rule, upper, lower)
+
+
+def _over_everything(rule: Rule, upper: Floats, lower: Floats) -> float | Fraction:
+    if rule.method == "guarded":
+        return rule.mixed(*(_over_everything(r, upper, lower) for r in rule.parts))
+    if rule.method == "coin":
         return HALF if is_exact(upper) else float(HALF)
-    if method in PAIRED:
+    if rule.method in PAIRED:
         pairs = list(zip(upper.tolist(), lower.tolist(), strict=True))
         kinds = sorted(set(pairs))
         sizes = [pairs.count(kind) for kind in kinds]
@@ -138,6 +146,7 @@ def uniform_success(
     weight: Weight = None,
     median: str = "upper",
     trim: float = rules.TRIM,
+    eps: float | Fraction = rules.EPS,
     samples: int = SAMPLES,
     rng: RNGLike = None,
 ) -> Success:
@@ -149,9 +158,10 @@ def uniform_success(
     Args:
         method: One of the rules of `compare`.
         shifts: What each reviewer adds, an even number of reviewers.
-        weight: For "votes", how a gap in scores weighs.
+        weight: For "votes" and "guarded", how a gap in scores weighs.
         median: For "median", which one.
-        trim: For "trimmed", the share cut at each end.
+        trim: For "trimmed" and "guarded", the share cut at each end.
+        eps: For "guarded", the probability of the votes.
         samples: How many pairings or assignments are sampled where there are too many.
         rng: Seed for these samples.
 
@@ -173,7 +183,7 @@ def uniform_success(
         >>> round(uniform_success("votes", biases("one-biased", 100)).improvement, 3)
         75.309
     """
-    rule = as_rule(method, weight=weight, median=median, trim=trim)
+    rule = as_rule(method, weight=weight, median=median, trim=trim, eps=eps)
     _require_even(len(shifts))
     _require_trials("samples", samples)
     return averaged(rule, [Fraction(shift) for shift in shifts], samples, rng)
@@ -186,6 +196,7 @@ def sampled_success(
     weight: Weight = None,
     median: str = "upper",
     trim: float = rules.TRIM,
+    eps: float | Fraction = rules.EPS,
     trials: int,
     rng: RNGLike = None,
 ) -> Success:
@@ -194,9 +205,10 @@ def sampled_success(
     Args:
         method: One of the rules of `compare`.
         shifts: What each reviewer adds, an even number of reviewers.
-        weight: For "votes", how a gap in scores weighs.
+        weight: For "votes" and "guarded", how a gap in scores weighs.
         median: For "median", which one.
-        trim: For "trimmed", the share cut at each end.
+        trim: For "trimmed" and "guarded", the share cut at each end.
+        eps: For "guarded", the probability of the votes.
         trials: Number of trials, at least 2.
         rng: Seed, generator or None. A seed gives every method the same trials.
 
@@ -212,7 +224,7 @@ def sampled_success(
         >>> found.probability
         1.0
     """
-    rule = as_rule(method, weight=weight, median=median, trim=trim)
+    rule = as_rule(method, weight=weight, median=median, trim=trim, eps=eps)
     _require_even(len(shifts))
     _require_trials("trials", trials)
     return sampled(rule, [Fraction(shift) for shift in shifts], trials, rng)

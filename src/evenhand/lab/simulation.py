@@ -22,6 +22,7 @@ from evenhand.ab.weights import as_weight
 from evenhand.errors import OptionError, counted
 from evenhand.lab._blocks import Tally, Task, Weight, run_blocks
 from evenhand.lab._draws import draw_block, score_range
+from evenhand.lab._told import options_of
 from evenhand.lab.results import Row, Simulation
 from evenhand.lab.scenario import Scenario
 from evenhand.ratings import Ratings
@@ -39,7 +40,7 @@ LOSSES = {"compare": "zero-one", "rank": "kendall"}
 NEVER_WORSE = ("sign", "mean", "median", "trimmed", "votes", "guarded")
 STRICT = ("votes", "guarded")
 # Theorems 5, 8, 7, K and T: which losses, and which true rankings. Theorem 8 with the
-# parity scan, which is the one without options.
+# parity scan only.
 GUARANTEED: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "flips": (("zero-one",), ("uniform",)),
     "flips-uniform": (("zero-one",), ("uniform", "arbitrary")),
@@ -48,6 +49,9 @@ GUARANTEED: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "ties": (("kendall",), ("uniform", "arbitrary")),
     "safe": (("kendall",), ("uniform", "arbitrary")),
 }
+KEPT = "kept"
+# Theorem T compares a method with its own start, not with every ordinal method.
+AGAINST = dict.fromkeys(("ties", "safe"), f"{KEPT} against random tie-breaking")
 # A requested error is looked for after so many blocks each time.
 CHECKED = 16
 
@@ -71,10 +75,15 @@ def simulate(
 
     Args:
         scenario: The situation.
-        methods: Names of methods, with options after a colon, as in "median:lower",
-            "votes:rational:2" or "twins:one:direct"; or functions: for two items, from
-            the scores of the first and of the second to the probability that the first
-            is output; for many, from Ratings and a Generator to item codes, best first.
+        methods: Names of methods, with options after a colon; or functions: for two
+            items, from the scores of the first and of the second to the probability
+            that the first is output; for many, from Ratings and a Generator to item
+            codes, best first. Options for two items: "median:lower", "trimmed:0.1",
+            "votes:rational:2", "guarded:0.2" (eps), "guarded:0.2:midrank". For many, in
+            any order, a weight last: "flips:3" (score pairs), "sorter:3:rational:2",
+            "flips-uniform:paper", "twins:one:direct", "mean-rank:proxy", "ties:0.5"
+            (noise), "safe:0.1" (eta), "safe:0.1:0.5" (eta and noise), and "raw" for
+            sorter, ties and safe without anchors.
         losses: "zero-one", "kendall", "footrule", "top-3" and so on; by default
             "zero-one" for two items and "kendall" for many.
         baseline: The method that the others are measured against; it gets rows too.
@@ -237,7 +246,11 @@ def _rows(task: Task, tally: Tally, *, improving: bool) -> list[Row]:
 
 
 def _certificate(scenario: Scenario, method: Tried, loss: str, ties: float) -> str:
-    """Say what the scenario, and ties within reviewers, leave of a guarantee."""
+    """Say what the scenario, and ties within reviewers, leave of a guarantee.
+
+    With eta nothing is left but a price that is known beforehand. Where every reviewer
+    scores every item nothing is left to settle, so that no method is better.
+    """
     name, _, options = (method if isinstance(method, str) else "").partition(":")
     if scenario.job == "compare":
         if name in STRICT and ties == 0 and scenario.reviewers > 1:
@@ -247,9 +260,13 @@ def _certificate(scenario: Scenario, method: Tried, loss: str, ties: float) -> s
     # Comparisons made from noisy scores are no comparisons of values.
     if loss not in losses or scenario.truth not in truths or scenario.noise != "none":
         return "none"
-    if scenario.reviewers == 1 or (options and name == "flips-uniform"):
+    if scenario.reviewers == 1 or scenario.design == "everything":
         return "none"
-    return "void" if ties else "kept"
+    if options:
+        told = options_of(str(method))
+        if "paper" in told.words or told.numbers.get("eta", 0) > 0:
+            return "none"
+    return "void" if ties else AGAINST.get(name, KEPT)
 
 
 def _name(method: Tried) -> str:

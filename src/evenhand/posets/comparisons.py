@@ -227,7 +227,7 @@ def find_contradiction(c: Comparisons) -> tuple[list[int], list[int]] | None:
     """
     if _consistent(c):
         return None
-    cycle = shortest_cycle(levels(c), _strong_groups(c)).tolist()
+    cycle = shortest_cycle(levels(c), strong_groups(c)).tolist()
     following = cycle[1:] + cycle[:1]
     steps = zip(cycle, following, strict=True)
     return cycle, [_reviewer_of(c, above, below) for above, below in steps]
@@ -237,8 +237,15 @@ def _consistent(c: Comparisons) -> bool:
     return len(kernels.smallest_order(levels(c))) == c.n_items
 
 
-def _strong_groups(c: Comparisons) -> Codes:
-    """Label the items that are above and below one another; -1 for all others."""
+def strong_groups(c: Comparisons) -> Codes:
+    """Label the items that are above and below one another; -1 for all others.
+
+    Examples:
+        >>> strong_groups(from_edges(3, [0, 1], [1, 0])).tolist()[2]
+        -1
+    """
+    if len(c.level_reviewer) == 0:
+        return np.full(c.n_items, -1, dtype=np.int64)
     # Imported here because only contradictory data needs it.
     from scipy.sparse import coo_array  # noqa: PLC0415 - slow to load
     from scipy.sparse.csgraph import connected_components  # noqa: PLC0415 - slow to load
@@ -299,11 +306,9 @@ def require_consistent(ratings: Ratings, c: Comparisons, *, method: str) -> None
     if len(steps) > STEPS_SHOWN:
         left = len(steps) - STEPS_SHOWN
         steps[STEPS_SHOWN - 1 : -1] = [f"and so on over {left + 1} more"]
-    advice = (
-        "Of these methods only 'mean' copes with contradictions, and it needs scores."
-    )
+    advice = "Method 'adaptive' copes with contradictions."
     if ratings.kind == "scores":
-        advice = "Choose 'mean', which copes with contradictory ratings."
+        advice = "Methods 'adaptive' and 'safe' cope with contradictions."
     raise ContradictionError(
         f"Method {method!r} needs comparisons that are consistent, got "
         f"{', '.join(steps)}. {advice}",
@@ -364,7 +369,7 @@ def twins(c: Comparisons, *, by: Relation = "closure") -> list[tuple[int, ...]]:
         raise OptionError(unknown("relation", by, RELATIONS))
     classes = np.zeros(c.n_items, dtype=np.int64)
     if by == "closure" and not _consistent(c):
-        classes[_strong_groups(c) >= 0] = -1
+        classes[strong_groups(c) >= 0] = -1
     classes = twin_classes(levels(c), classes, by=by)
     members: dict[int, list[int]] = {}
     for item in np.flatnonzero(classes >= 0).tolist():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +14,11 @@ from evenhand._results import Json, Notice
 from evenhand.ab.weights import resolved
 from evenhand.calibration.mean import mean_order
 from evenhand.errors import OptionError
-from evenhand.posets.comparisons import Comparisons, is_ordering
+from evenhand.posets.comparisons import (
+    Comparisons,
+    find_contradiction,
+    is_ordering,
+)
 from evenhand.posets.orderings import topological_order
 from evenhand.posets.sampling import uniform_order
 from evenhand.ranking.claims import Facts
@@ -23,6 +27,7 @@ from evenhand.ranking.flips import Coin, flip_neighbours, scan_from
 from evenhand.ranking.mean_rank import MeanRankOrder, by_lot, mean_rank_order
 from evenhand.ranking.notices import coin_notices, tie_notices
 from evenhand.ranking.sorter import sort_free_pairs
+from evenhand.ranking.split import split_order
 from evenhand.ranking.ties import TieBreak, break_ties, twin_buckets
 from evenhand.ranking.twins import By, settle_twins
 
@@ -32,6 +37,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from evenhand.ab.weights import GapWeight
+    from evenhand.calibration.results import Fit
+    from evenhand.ranking.uncertainty import RankUncertainty
     from evenhand.ratings import Ratings
 
     Codes = NDArray[np.int64]
@@ -44,16 +51,17 @@ STARTS = ("topological", "uniform", "mean-rank")
 class Options:
     """What a method was told, with defaults filled in."""
 
-    start: Start
-    scan: str
-    twins: str
-    by: str
     weight: GapWeight
-    score_pairs: int
-    noise: float | None
-    anchored: bool
-    eta: float
-    mean_ranks: str
+    start: Start = "topological"
+    scan: str = "parity"
+    twins: str = "all"
+    by: str = "closure"
+    score_pairs: int = 1
+    noise: float | None = None
+    anchored: bool = True
+    eta: float = 0.0
+    mean_ranks: str = "auto"
+    shrink: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +84,9 @@ class Answer:
         ties: How ties were broken, if they were.
         notices: What the reader must know.
         mean_ranks: The mean ranks, if they were worked out.
+        fit: What a model made of the ratings, if one did.
+        uncertainty: How sure the places are, if that is known by now.
+        buckets: Number of each item's group, if groups were made otherwise.
         facts: What the certificate must know, but for the design.
     """
 
@@ -86,29 +97,25 @@ class Answer:
     ties: TieBreak | None = None
     notices: tuple[Notice, ...] = ()
     mean_ranks: MeanRankOrder | None = None
+    fit: Fit | None = None
+    uncertainty: RankUncertainty | None = None
+    buckets: Mapping[int, int] | None = None
 
 
-def answer(method: str, task: Task, options: Options) -> Answer:
-    """Rank by the method of a name.
+def from_start(task: Task, start: Start, how: str = "auto") -> Answer:
+    """Rank by comparisons alone: a name of STARTS, or a user's function.
+
+    Raises:
+        OptionError: If the function does not return every item once.
 
     Examples:
-        >>> from evenhand.ab.weights import rational
         >>> from evenhand.posets.comparisons import comparisons
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2])
-        >>> options = Options(
-        ...     "topological", "parity", "all", "closure", rational(), 1, None, True, 0,
-        ...     "auto")
         >>> task = Task(ratings, comparisons(ratings), 7)
-        >>> answer("topological", task, options).order.tolist()
+        >>> fromfrom_start(task, "topological").order.tolist()
         [1, 0]
     """
-    if method in STARTS:
-        return _start(task, method, options.mean_ranks)
-    return METHODS[method](task, options)
-
-
-def _start(task: Task, start: Start, how: str = "auto") -> Answer:
     source = stream(task.seed, "start")
     if start == "topological":
         return Answer(topological_order(task.graph), {}, Facts("topological"))
@@ -152,7 +159,7 @@ def _kept_notices(notices: tuple[Notice, ...]) -> tuple[Notice, ...]:
 
 
 def _flips(task: Task, options: Options) -> Answer:
-    begun = _start(task, options.start, options.mean_ranks)
+    begun = from_start(task, options.start, options.mean_ranks)
     if not is_ordering(task.graph, begun.order):
         raise OptionError(
             "start must respect every comparison for method 'flips', got a ranking "
@@ -179,7 +186,7 @@ def _flips(task: Task, options: Options) -> Answer:
 
 
 def _flips_uniform(task: Task, options: Options) -> Answer:
-    order = _start(task, "uniform").order
+    order = from_start(task, "uniform").order
     after, coins = flip_neighbours(
         task.ratings,
         order,
@@ -214,7 +221,7 @@ def _sorter(task: Task, options: Options) -> Answer:
 
 def _twins(task: Task, options: Options) -> Answer:
     by: By = "direct" if options.by == "direct" else "closure"
-    begun = _start(task, options.start, options.mean_ranks)
+    begun = from_start(task, options.start, options.mean_ranks)
     after, coins = settle_twins(
         task.ratings,
         task.graph,
@@ -242,7 +249,7 @@ def _twins(task: Task, options: Options) -> Answer:
 
 
 def _ties(task: Task, options: Options) -> Answer:
-    begun = _start(task, options.start, options.mean_ranks)
+    begun = from_start(task, options.start, options.mean_ranks)
     found = break_ties(
         task.ratings,
         begun.order,
@@ -256,6 +263,8 @@ def _ties(task: Task, options: Options) -> Answer:
 
 
 def _safe(task: Task, options: Options) -> Answer:
+    if find_contradiction(task.graph) is not None:
+        return _split(task, options)
     found = safe_order(
         task.ratings,
         task.graph,
@@ -269,6 +278,36 @@ def _safe(task: Task, options: Options) -> Answer:
     parameters: dict[str, Json] = {**begun.parameters, "eta": options.eta}
     price = None if found.near is None else found.price
     return _tied(task, "safe", found.ties, options, parameters, begun, eta_price=price)
+
+
+def _split(task: Task, options: Options) -> Answer:
+    """Order by some reviewers, and break its ties by the scores of the others."""
+    if options.eta > 0:
+        raise OptionError(
+            f"eta must be 0 for ratings that contradict each other, got {options.eta}. "
+            "Its price is known for consistent ones only."
+        )
+    found = split_order(
+        task.ratings, task.seed, noise=options.noise, anchored=options.anchored
+    )
+    parameters: dict[str, Json] = {
+        "split": {"ordered": len(found.ordered), "breakers": len(found.breakers)},
+        "eta": options.eta,
+    }
+    text = (
+        f"Reviewers contradict each other, so {len(found.ordered)} of them, drawn by "
+        f"lot, made {len(found.weak)} groups of items, and the scores of the other "
+        f"{len(found.breakers)} sorted each group."
+    )
+    begun = Answer(
+        found.order, {}, Facts("safe"), notices=(Notice("split_reviewers", text),)
+    )
+    tied = _tied(task, "safe", found.ties, options, parameters, begun)
+    buckets = {
+        item: number for number, group in enumerate(found.weak, 1) for item in group
+    }
+    facts = replace(tied.facts, split=True)
+    return replace(tied, facts=facts, buckets=buckets)
 
 
 def _tied(
@@ -358,7 +397,7 @@ def _name(start: Start) -> str:
     return str(getattr(start, "__name__", type(start).__name__))
 
 
-METHODS: dict[str, Callable[[Task, Options], Answer]] = {
+WITH_SCORES: dict[str, Callable[[Task, Options], Answer]] = {
     "flips": _flips,
     "flips-uniform": _flips_uniform,
     "twins": _twins,

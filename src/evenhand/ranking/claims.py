@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from evenhand.ratings import Ratings
 
 CLAIMS = {method.name: method.best for method in methods("rank")}
+SPLIT = "the groups come from reviewers who contradict each other"
 ORDINAL_METHODS = ("topological", "uniform", "mean-rank")
 
 
@@ -55,6 +56,7 @@ class Facts:
         equal_loads: Whether reviewers who could stand in for each other scored equally
             many items; None asks the same of all reviewers.
         reused: Reviewers whose scores settled more than one group, or two items of one.
+        split: Whether some reviewers made the groups and others broke ties.
         noiseless: Whether ties were broken by bare means.
         sampled: Whether mean ranks are from sampled orderings.
         proxy: Whether they are not mean ranks at all.
@@ -75,6 +77,7 @@ class Facts:
     anchored: bool = False
     equal_loads: bool | None = None
     reused: int = 0
+    split: bool = False
     noiseless: bool = False
     sampled: bool = False
     proxy: bool = False
@@ -109,8 +112,13 @@ def _findings(ratings: Ratings, facts: Facts, claim: Claim) -> Iterator[Finding]
         facts.design, claim, RANKING_DESIGNS, verified=facts.verified
     )
     yield from _data_findings(ratings, facts)
-    yield Finding("checked", "no contradiction among the comparisons")
-    yield Finding("declared", "reviewers order what they see without error")
+    if facts.split:
+        yield Finding("checked", "reviewers split by lot, without a look at scores")
+        yield Finding("declared", "noise in scores that has nothing to do with items")
+        yield Finding("weaker", SPLIT, _given_the_groups)
+    else:
+        yield Finding("checked", "no contradiction among the comparisons")
+        yield Finding("declared", "reviewers order what they see without error")
     if facts.conflicts and facts.method not in ORDINAL_METHODS:
         yield Finding(
             "void",
@@ -152,7 +160,10 @@ def _score_findings(facts: Facts) -> Iterator[Finding]:
 
 def _data_findings(ratings: Ratings, facts: Facts) -> Iterator[Finding]:
     tied = reviewers_with_ties(ratings)
-    if tied:
+    if tied and facts.split:
+        text = f"{counted(tied, 'reviewer')} gave equal scores to several items"
+        yield Finding("weaker", text, not_strict)
+    elif tied:
         yield Finding(
             "void",
             f"{counted(tied, 'reviewer')} gave equal scores to several items, and ties "
@@ -202,6 +213,11 @@ def _distinct_pairs(ratings: Ratings, loads: np.ndarray) -> bool:
     rows = np.lexsort((ratings.item_codes, ratings.reviewer_codes))
     pairs = ratings.item_codes[rows].reshape(-1, PAIR)
     return len(np.unique(pairs, axis=0)) == len(pairs)
+
+
+def _given_the_groups(claim: Claim) -> Claim:
+    kendall = _kendall_only(claim)
+    return replace(kendall, conditional="given the reviewers who made the groups")
 
 
 def _on_average(claim: Claim) -> Claim:

@@ -11,16 +11,25 @@ from evenhand._randomness import RNGLike, seed_from
 from evenhand.ab.weights import GapWeight, as_weight
 from evenhand.assignments.declared import Declared, declare
 from evenhand.calibration.mean import mean, spread
+from evenhand.calibration.models import MODELS, ORDINAL
 from evenhand.designs import RANKING_DESIGNS
 from evenhand.errors import OptionError, RatingsError, listing, unknown
 from evenhand.posets.comparisons import Comparisons, comparisons, require_consistent
-from evenhand.ranking.answers import METHODS as WITH_SCORES
-from evenhand.ranking.answers import STARTS, Answer, Options, Task, answer
+from evenhand.ranking.answers import (
+    STARTS,
+    WITH_SCORES,
+    Answer,
+    Options,
+    Task,
+    from_start,
+)
 from evenhand.ranking.claims import ranking_certificate
 from evenhand.ranking.flips import SCANS, check_score_pairs
 from evenhand.ranking.mean_rank import HOWS
+from evenhand.ranking.models import by_model
 from evenhand.ranking.notices import group_notices
-from evenhand.ranking.results import Draw, RankedItem, Ranking
+from evenhand.ranking.results import Draw, RankedItem, Ranking, topped
+from evenhand.ranking.sureness import sureness
 from evenhand.ranking.twins import BYS, PAIRS
 from evenhand.ratings import Ratings
 
@@ -30,10 +39,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from evenhand._results import Label
+    from evenhand._results import Label, Notice
     from evenhand.assignments.assignment import Assignment
     from evenhand.certificate import Certificate
-    from evenhand.ranking.mean_rank import MeanRankOrder
+    from evenhand.ranking.uncertainty import RankUncertainty
 
     Codes = NDArray[np.int64]
     Start = str | Callable[[Comparisons, np.random.Generator], ArrayLike]
@@ -41,7 +50,11 @@ if TYPE_CHECKING:
 
 __all__ = ["METHODS", "STARTS", "Draw", "RankedItem", "Ranking", "rank"]
 
-METHODS: tuple[str, ...] = (*STARTS, *WITH_SCORES)
+METHODS: tuple[str, ...] = (*STARTS, *WITH_SCORES, *MODELS)
+DEFAULT = "adaptive"
+# Methods that look at reviewers' contradictions as noise.
+NOISY = ("mean", "safe", *MODELS)
+OTHER = {"adaptive": "safe", "safe": "adaptive"}
 COINS = ("flips", "flips-uniform", "sorter")
 USED_BY: Mapping[str, tuple[str, ...]] = {
     "start": ("flips", "twins", "ties"),
@@ -53,6 +66,7 @@ USED_BY: Mapping[str, tuple[str, ...]] = {
     "noise": ("ties", "safe"),
     "anchored": ("sorter", "ties", "safe"),
     "eta": ("safe",),
+    "shrink": ("additive",),
     "mean_ranks": ("mean-rank", "flips", "twins", "ties", "safe"),
 }
 
@@ -60,7 +74,7 @@ USED_BY: Mapping[str, tuple[str, ...]] = {
 def rank(  # noqa: PLR0913 - a keyword for each option of a method
     ratings: Ratings,
     *,
-    method: str = "flips",
+    method: str = DEFAULT,
     start: Start | None = None,
     scan: str | None = None,
     twins: str | None = None,
@@ -71,6 +85,8 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
     anchored: bool | None = None,
     eta: float | None = None,
     mean_ranks: str | None = None,
+    shrink: bool | None = None,
+    top: int | None = None,
     design: str | None = None,
     assignment: Assignment | None = None,
     rng: RNGLike = None,
@@ -88,7 +104,11 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
             tell apart settled by coins (Algorithm 3). "sorter": free pairs sorted one
             by one, the most open first (Theorem K). "ties": any ranking, with such
             groups sorted by mean scores and noise (Theorem T). "safe": by mean rank,
-            with equal ones sorted likewise. "mean": by plain mean score.
+            with equal ones sorted likewise; where reviewers contradict each other, some
+            make groups and the others sort them. "mean": by plain mean score.
+            "centred", "z", "additive", "affine", "isotonic", "bradley-terry", "borda":
+            what people use instead. "adaptive": scores as far as reviewers' offsets are
+            small, orders as far as they are not.
         start: For flips, twins and ties, what they start from: "topological" (default
             of flips and twins), "uniform", "mean-rank" (of ties), or a function that is
             given the comparisons and a Generator and returns item codes, best first. It
@@ -112,6 +132,11 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
         mean_ranks: For mean-rank, safe and whatever starts from mean ranks: "exact",
             "sampled", or a "proxy" that takes no time; "auto" (default) takes the first
             that is not too much work.
+        shrink: For additive, whether values and offsets are drawn to the middle as far
+            as ratings are few or noisy (REML); they are by default.
+        top: Number of items that matter, such as papers to accept: the result then has
+            the probability of each to be among them, and says where the methods
+            adaptive and safe disagree.
         design: How items were assigned to reviewers, "pairs" or "balanced", as far as
             it was so; the certificate rests on it.
         assignment: The assignment that the ratings came through, which says it better.
@@ -146,6 +171,7 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
         "anchored": anchored,
         "eta": eta,
         "mean_ranks": mean_ranks,
+        "shrink": shrink,
     }
     _check(ratings, method, given)
     declared = declare(design, assignment, RANKING_DESIGNS, ratings)
@@ -160,12 +186,14 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
         anchored=anchored is not False,
         eta=0.0 if eta is None else eta,
         mean_ranks=mean_ranks or "auto",
+        shrink=shrink is not False,
     )
     check_score_pairs(options.score_pairs)
     task = Task(ratings, comparisons(ratings), seed_from(rng))
-    if method != "mean":
+    _check_top(top, ratings)
+    if method not in NOISY:
         require_consistent(ratings, task.graph, method=method)
-    found = answer(method, task, options)
+    found = _answered(method, task, options)
     facts = replace(
         found.facts,
         design=declared.design,
@@ -174,7 +202,35 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
         conflicts=declared.conflicts,
     )
     certificate = ranking_certificate(ratings, facts)
-    return _ranking(task, method, found, declared, certificate)
+    ranked = _ranking(task, method, found, declared, certificate)
+    if top is None:
+        return ranked
+    other = OTHER.get(method)
+    if other is None or (other == "safe" and ratings.kind != "scores"):
+        return topped(ranked, top, None)
+    second = rank(
+        ratings, method=other, design=design, assignment=assignment, rng=task.seed
+    )
+    return topped(ranked, top, second)
+
+
+def _answered(method: str, task: Task, options: Options) -> Answer:
+    if method in STARTS:
+        return from_start(task, method, options.mean_ranks)
+    if method in MODELS:
+        return by_model(method, task, options)
+    return WITH_SCORES[method](task, options)
+
+
+def _check_top(top: object, ratings: Ratings) -> None:
+    if top is None:
+        return
+    whole = isinstance(top, int) and not isinstance(top, bool)
+    if not whole or not 1 <= top <= ratings.n_items:  # type: ignore[operator]  # an int
+        raise OptionError(
+            f"top must be a whole number from 1 to {ratings.n_items}, the number of "
+            f"items, got {shown(top)}."
+        )
 
 
 def _check(ratings: Ratings, method: str, given: Mapping[str, object]) -> None:
@@ -192,7 +248,7 @@ def _check(ratings: Ratings, method: str, given: Mapping[str, object]) -> None:
     start = given["start"]
     if not (start is None or callable(start) or start in STARTS):
         raise OptionError(unknown("start", start, STARTS))
-    if method in WITH_SCORES and method != "mean":
+    if method in (*WITH_SCORES, *MODELS) and method not in ("mean", *ORDINAL):
         ratings.scores  # noqa: B018 - refuses ranks and comparisons in words
 
 
@@ -202,6 +258,7 @@ def _check_choices(given: Mapping[str, object]) -> None:
         "twins": PAIRS,
         "by": BYS,
         "anchored": (True, False),
+        "shrink": (True, False),
         "mean_ranks": HOWS,
     }
     for option, known in choices.items():
@@ -223,7 +280,9 @@ def _ranking(
     rows = _item_rows(ratings)
     found = answer.mean_ranks
     ranks = None if found is None else found.averages.mean_rank.tolist()
-    buckets = None if found is None else _buckets(found, order)
+    sure = sureness(method, task, answer)
+    buckets = _buckets(answer, sure)
+    fit = answer.fit
     return Ranking(
         order=tuple(ratings.item_labels[item] for item in order),
         items=tuple(
@@ -233,11 +292,15 @@ def _ranking(
                 bucket=None if buckets is None else buckets[item],
                 mean_rank=None if ranks is None else ranks[item],
                 reviews=rows[item][0],
-                rank_low=None,
-                rank_high=None,
+                rank_low=None if sure is None else int(sure.rank_low[item]),
+                rank_high=None if sure is None else int(sure.rank_high[item]),
                 p_top=None,
                 mean_score=rows[item][1],
                 spread=rows[item][2],
+                estimate=None if fit is None else float(fit.estimates[item]),
+                error=None
+                if fit is None or fit.errors is None
+                else float(fit.errors[item]),
             )
             for place, item in enumerate(order, start=1)
         ),
@@ -246,11 +309,21 @@ def _ranking(
         parameters={**answer.parameters, "design": declared.design},
         seed=task.seed,
         data=ratings.summary(),
-        notices=(*ratings.notices, *group_notices(task.graph), *answer.notices),
+        notices=_unique((*ratings.notices, *_groups(task, answer), *answer.notices)),
         certificate=certificate,
+        rho=None if fit is None else fit.rho,
         eta_price=certificate.eta_price,
-        places=None if found is None else _places(found, order),
+        uncertainty=sure,
     )
+
+
+def _groups(task: Task, answer: Answer) -> tuple[Notice, ...]:
+    """Models say themselves which items they cannot compare."""
+    return () if answer.fit is not None else group_notices(task.graph)
+
+
+def _unique(notices: tuple[Notice, ...]) -> tuple[Notice, ...]:
+    return tuple({notice.code: notice for notice in reversed(notices)}.values())[::-1]
 
 
 def _item_rows(ratings: Ratings) -> list[tuple[int, float | None, float | None]]:
@@ -264,19 +337,16 @@ def _item_rows(ratings: Ratings) -> list[tuple[int, float | None, float | None]]
     return summary
 
 
-def _buckets(found: MeanRankOrder, order: list[int]) -> dict[int, int]:
-    """Number the groups of equal mean rank; their items may be in any order."""
-    number = dict(zip(found.order.tolist(), found.buckets, strict=True))
-    return {item: number[item] for item in order}
-
-
-def _places(found: MeanRankOrder, order: list[int]) -> NDArray[np.float64] | None:
-    places = found.averages.places
-    if places is None:
+def _buckets(found: Answer, sure: RankUncertainty | None) -> Mapping[int, int] | None:
+    """Number the groups that the data cannot tell apart."""
+    if found.buckets is not None:
+        return found.buckets
+    if sure is not None:
+        return dict(zip(sure.order.tolist(), sure.buckets, strict=True))
+    ranks = found.mean_ranks
+    if ranks is None:
         return None
-    rows = places[order]
-    rows.flags.writeable = False
-    return rows
+    return dict(zip(ranks.order.tolist(), ranks.buckets, strict=True))
 
 
 def _draws(ratings: Ratings, found: Answer) -> Iterator[Draw]:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
 from evenhand._results import Json, Label, Notice, tail
-from evenhand.errors import OptionError
-from evenhand.posets.averages import top_shares
+from evenhand.errors import OptionError, listing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy as np
     import polars as pl
-    from numpy.typing import NDArray
 
     from evenhand.certificate import Certificate
+    from evenhand.ranking.uncertainty import RankUncertainty
 
 SCHEMA = "evenhand.rank/1"
 SHOWN = 20
@@ -62,14 +61,16 @@ class RankedItem:
     Attributes:
         item: Label.
         rank: Place in the order, 1 is best.
-        bucket: Number of the group of items that the method holds for equal.
+        bucket: Number of the group of items that the data cannot tell apart.
         mean_rank: Rank averaged over all orders that respect the comparisons.
         reviews: Number of ratings that the item got.
-        rank_low: Best rank that the comparisons allow.
-        rank_high: Worst rank that the comparisons allow.
-        p_top: Share of the orders in which the item is among the best.
+        rank_low: Best rank of its interval; see Ranking.uncertainty.
+        rank_high: Worst rank of its interval.
+        p_top: Probability to be among the best `top`, if a number was asked for.
         mean_score: Plain mean of its scores.
         spread: Sample standard deviation of its scores.
+        estimate: Its value on the model's scale.
+        error: Standard error of the estimate.
     """
 
     item: Label
@@ -82,6 +83,91 @@ class RankedItem:
     p_top: float | None
     mean_score: float | None
     spread: float | None
+    estimate: float | None = None
+    error: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Top:
+    """The best k items, and what another method has instead.
+
+    Attributes:
+        k: How many.
+        items: The best k, best first.
+        other: Name of the other method, None if there is none to compare with.
+        other_items: Its best k, best first.
+    """
+
+    k: int
+    items: tuple[Label, ...]
+    other: str | None = None
+    other_items: tuple[Label, ...] = ()
+
+    @property
+    def only_here(self) -> tuple[Label, ...]:
+        """Items that the other method leaves out."""
+        if self.other is None:
+            return ()
+        return tuple(item for item in self.items if item not in self.other_items)
+
+    @property
+    def only_there(self) -> tuple[Label, ...]:
+        """Items that the other method has instead."""
+        return tuple(item for item in self.other_items if item not in self.items)
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the fields as plain values."""
+        return {
+            "k": self.k,
+            "items": list(self.items),
+            "other": self.other,
+            "other_items": list(self.other_items),
+            "only_here": list(self.only_here),
+            "only_there": list(self.only_there),
+        }
+
+
+def topped(ranking: Ranking, k: int, other: Ranking | None) -> Ranking:
+    """Add what is known of the best k items, and what another method says of them.
+
+    Examples:
+        >>> row = RankedItem("x", 1, None, None, 2, None, None, None, 7.5, 0.5)
+        >>> alone = Ranking(("x",), (row,), (), "mean", {}, 7, {}, ())
+        >>> topped(alone, 1, None).top.items
+        ('x',)
+    """
+    chances: dict[Label, float] = {}
+    with contextlib.suppress(OptionError):
+        chances = ranking.p_top(k)
+    top = Top(
+        k,
+        ranking.order[:k],
+        None if other is None else other.method,
+        () if other is None else other.order[:k],
+    )
+    return replace(
+        ranking,
+        items=tuple(replace(row, p_top=chances.get(row.item)) for row in ranking.items),
+        notices=(*ranking.notices, *_disagreement(top)),
+        parameters={**ranking.parameters, "top": k},
+        top=top,
+    )
+
+
+def _disagreement(top: Top) -> tuple[Notice, ...]:
+    if not top.only_here:
+        return ()
+    text = (
+        f"Method {top.other!r} has {listing(top.only_there)} among the best {top.k}, "
+        f"instead of {listing(top.only_here)}."
+    )
+    return (Notice("methods_disagree", text),)
+
+
+def _intervals(sure: RankUncertainty | None) -> dict[str, Json] | None:
+    if sure is None:
+        return None
+    return {"source": sure.source, "level": sure.level, "draws": sure.draws}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -98,11 +184,13 @@ class Ranking:
         data: Sizes and hash of the ratings.
         notices: What the reader must know.
         certificate: What the result may claim.
-        rho: Share of the reviewers' offsets, None for now.
+        rho: For adaptive, the share of reviewers' offsets in the variance.
         eta_price: Most that neighbours put at risk for their scores can cost in Kendall
             tau, None without the option eta.
-        places: For method mean-rank and at most 3,000 items, the probability of each
-            place, a row for each item in that order; not in the JSON.
+        uncertainty: How sure the places are, and where that comes from; None if it is
+            not known.
+        top: The best `k` items and, where there is another default for them, what that
+            has instead; None if no number was asked for.
     """
 
     order: tuple[Label, ...]
@@ -116,16 +204,32 @@ class Ranking:
     certificate: Certificate | None = None
     rho: float | None = None
     eta_price: float | None = None
-    places: NDArray[np.float64] | None = field(default=None, compare=False)
+    uncertainty: RankUncertainty | None = field(default=None, compare=False)
+    top: Top | None = None
+
+    @property
+    def mean_rank(self) -> dict[Label, float] | None:
+        """Mean rank of each item, None if the method has none."""
+        found = {row.item: row.mean_rank for row in self.items}
+        known = {item: rank for item, rank in found.items() if rank is not None}
+        return known or None
+
+    @property
+    def buckets(self) -> tuple[tuple[Label, ...], ...]:
+        """Groups of items that the data cannot tell apart, best first."""
+        groups: dict[int | None, list[Label]] = {}
+        for row in self.items:
+            groups.setdefault(row.bucket, []).append(row.item)
+        return tuple(map(tuple, groups.values()))
 
     def p_top(self, k: int) -> dict[Label, float]:
         """Return the probability of each item to be among the best k, best first.
 
-        All orderings that respect the comparisons count as equally likely.
+        The probability is of the source that `uncertainty` names; it is no guarantee.
 
         Raises:
-            OptionError: If the method is not mean-rank, k is not from 1 to the number
-                of items, or there are more than 3,000 items.
+            OptionError: If k is not from 1 to the number of items, or nothing is known
+                about that for so many items.
 
         Examples:
             >>> from evenhand import Ratings, rank
@@ -133,12 +237,12 @@ class Ranking:
             >>> rank(ratings, method="mean-rank", rng=7).p_top(1)
             {'y': 1.0, 'x': 0.0}
         """
-        if self.method not in ("mean-rank", "safe"):
+        if self.uncertainty is None:
             raise OptionError(
-                f"p_top is given by methods 'mean-rank' and 'safe', not by "
-                f"{self.method!r}. Rank the same ratings with one of them for it."
+                f"p_top is not known by method {self.method!r} for so many items. Use "
+                "method 'adaptive'."
             )
-        shares = top_shares(self.places, k).tolist()
+        shares = self.uncertainty.p_top(k)[self.uncertainty.order].tolist()
         return dict(zip(self.order, shares, strict=True))
 
     def to_dict(self) -> dict[str, Json]:
@@ -164,6 +268,8 @@ class Ranking:
             "items": self.rows(),
             "rho": self.rho,
             "eta_price": self.eta_price,
+            "intervals": _intervals(self.uncertainty),
+            "top": None if self.top is None else self.top.to_dict(),
             "draws": [draw.to_dict() for draw in self.draws],
             **closing,
         }
@@ -184,7 +290,7 @@ class Ranking:
         Examples:
             >>> row = RankedItem("x", 1, None, None, 2, None, None, None, 7.5, 0.5)
             >>> Ranking(("x",), (row,), (), "mean", {}, 7, {}, ()).to_frame().shape
-            (1, 10)
+            (1, 12)
         """
         import polars as pl  # noqa: PLC0415 - few users ask for a frame
 

@@ -26,7 +26,7 @@ import numpy as np
 
 from evenhand._labels import shown
 from evenhand.errors import OptionError
-from evenhand.posets.averages import top_shares
+from evenhand.posets.averages import averages, top_shares
 from evenhand.posets.proxy import closure_counts
 from evenhand.ranking._adaptive_errors import adaptive_errors
 from evenhand.ranking._buckets import (
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.calibration.results import Fit
+    from evenhand.posets.averages import Averages
     from evenhand.posets.comparisons import Comparisons
     from evenhand.ranking._rank_draws import Ranks, Refit
     from evenhand.ratings import Ratings
@@ -65,6 +66,8 @@ BOUNDS = "ranks that the comparisons allow"
 LEVEL = 0.9
 # Probabilities are sums of rounded shares.
 ROUNDING = 1e-9
+# Items up to which the law of all pairs is quick to count.
+PAIRED_ITEMS = 500
 # Numbers drawn in all, and how many draws at least and at most.
 MODEL_WORK, MODEL_DRAWS = 4_000_000, (200, 2000)
 REFIT_WORK, REFIT_DRAWS = 20_000_000, (20, 200)
@@ -171,6 +174,41 @@ def from_places(
         buckets = cut(codes, any_above(above, 1 - tail))
     return _made(
         codes, (low, high), buckets, ORDERINGS, level, draws=draws, places=places
+    )
+
+
+def from_orderings(
+    order: Sequence[int] | Codes,
+    c: Comparisons,
+    found: Averages,
+    *,
+    level: float = LEVEL,
+) -> RankUncertainty:
+    """Take the most that consistent comparisons say, at little cost.
+
+    That is the law of places and of pairs if orderings were counted and items are at
+    most 500; places alone if they were sampled or items are more; and bounds where
+    there is no law of places.
+
+    Args:
+        order: Item codes, best first.
+        c: The comparisons, without a contradiction.
+        found: Averages over their orderings, or the proxy's.
+        level: Probability of intervals.
+
+    Examples:
+        >>> from evenhand.posets import averages, from_edges
+        >>> c = from_edges(3, [0], [1])
+        >>> from_orderings([0, 2, 1], c, averages(c, pairs=False)).buckets
+        (1, 1, 2)
+    """
+    if found.places is None:
+        return from_bounds(order, c)
+    above = found.above
+    if above is None and found.exact and c.n_items <= PAIRED_ITEMS:
+        above = averages(c, pairs=True, rng=found.seed).above
+    return from_places(
+        order, found.places, above=above, level=level, draws=found.samples
     )
 
 

@@ -1,0 +1,222 @@
+"""Ratings as the arrays that models are fitted to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand._results import Notice
+from evenhand.errors import RatingsError, counted, listing
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evenhand.ratings import Ratings
+
+    Codes = NDArray[np.int64]
+    Scores = NDArray[np.float64]
+
+# A score so many times as far out as the middle half is wide outweighs all others.
+FAR = 1e6
+LARGEST = float(np.finfo(np.float64).max)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Design:
+    """Coded ratings with scores brought to a safe range.
+
+    Attributes:
+        reviewers: Reviewer code of each rating, ascending.
+        items: Item code of each rating.
+        scores: (score / unit - centre) of each rating, within [-2, 2].
+        unit: A power of two; the scores' unit.
+        centre: Mean of the scores in that unit.
+        n_reviewers: Number of reviewers.
+        n_items: Number of items.
+        loads: Ratings by each reviewer.
+        counts: Ratings of each item.
+    """
+
+    reviewers: Codes
+    items: Codes
+    scores: Scores
+    unit: float
+    centre: float
+    n_reviewers: int
+    n_items: int
+    loads: Codes
+    counts: Codes
+
+    def in_units(self, values: Scores) -> Scores:
+        """Take differences back to the unit of the scores, as far as floats go."""
+        with np.errstate(over="ignore"):
+            return np.clip(values * self.unit, -LARGEST, LARGEST)
+
+    def squared(self, variance: float) -> float:
+        """Take a variance back to the unit of the scores, as far as floats go."""
+        with np.errstate(over="ignore"):
+            size = np.float64(self.unit) * np.float64(np.sqrt(variance))
+            return float(min(size * size, LARGEST))
+
+    def by_reviewer(self, values: Scores) -> Scores:
+        """Add up values by reviewer."""
+        return totals(self.reviewers, values, self.n_reviewers)
+
+    def by_item(self, values: Scores) -> Scores:
+        """Add up values by item."""
+        return totals(self.items, values, self.n_items)
+
+
+def totals(codes: Codes, values: Scores, size: int) -> Scores:
+    """Add up values by code.
+
+    Examples:
+        >>> totals(np.array([0, 2, 0]), np.array([1.0, 5.0, 2.0]), 3).tolist()
+        [3.0, 0.0, 5.0]
+    """
+    return np.bincount(codes, values, size).astype(np.float64, copy=False)
+
+
+def design(ratings: Ratings, scores: Scores | None = None) -> Design:
+    """Prepare ratings for a model; other scores may stand in for theirs.
+
+    Dividing by a power of two changes no digit and keeps squares within floats.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> made = design(Ratings(["a", "a"], ["x", "y"], [1e300, 3e300]))
+        >>> bool(np.abs(made.scores).max() <= 2), made.counts.tolist()
+        (True, [1, 1])
+    """
+    given = ratings.scores if scores is None else scores
+    _, exponent = np.frexp(np.abs(given).max())
+    # The unit itself must be a float, so the very largest scores reach up to 2.
+    unit = float(np.ldexp(1.0, min(max(int(exponent), -1000), 1023)))
+    scaled = given / unit
+    centre = float(scaled.mean())
+    return Design(
+        reviewers=ratings.reviewer_codes,
+        items=ratings.item_codes,
+        scores=scaled - centre,
+        unit=unit,
+        centre=centre,
+        n_reviewers=ratings.n_reviewers,
+        n_items=ratings.n_items,
+        loads=np.bincount(ratings.reviewer_codes, minlength=ratings.n_reviewers),
+        counts=np.bincount(ratings.item_codes, minlength=ratings.n_items),
+    )
+
+
+def linked_groups(ratings: Ratings) -> Codes:
+    """Label the groups of items that common reviewers connect, by their smallest code.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> linked_groups(Ratings([1, 1, 2], ["x", "z", "y"], [1, 1, 5])).tolist()
+        [0, 1, 0]
+    """
+    # Scipy is slow to load and only models need it.
+    from scipy.sparse import coo_array  # noqa: PLC0415 - slow to load
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415 - slow to load
+
+    n_items = ratings.n_items
+    size = n_items + ratings.n_reviewers
+    ends = (ratings.item_codes, n_items + ratings.reviewer_codes)
+    ones = np.ones(ratings.n_ratings, np.int8)
+    graph = coo_array((ones, ends), (size, size))
+    _, labels = connected_components(graph, directed=False)
+    _, first, group = np.unique(
+        labels[:n_items], return_index=True, return_inverse=True
+    )
+    place = np.empty(len(first), dtype=np.int64)
+    place[np.argsort(first, kind="stable")] = np.arange(len(first))
+    return np.asarray(place[group])
+
+
+def require_rated(ratings: Ratings, method: str) -> None:
+    """Refuse items without a rating, for models that have nothing to say about them.
+
+    Raises:
+        RatingsError: If an item has no rating.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> require_rated(Ratings(["a"], ["x"], [1]), "centred")
+    """
+    bare = np.flatnonzero(
+        np.bincount(ratings.item_codes, minlength=ratings.n_items) == 0
+    )
+    if len(bare):
+        labels = [ratings.item_labels[code] for code in bare.tolist()]
+        raise RatingsError(
+            f"items must have at least one rating each for method {method!r}, got none "
+            f"for {listing(labels)}. Leave them out, or choose another method."
+        )
+
+
+def data_notices(ratings: Ratings, *, prior: bool) -> list[Notice]:
+    """Say what in the data a model cannot make up for.
+
+    Args:
+        ratings: The ratings.
+        prior: Whether the model has a value for items without a rating.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> found = data_notices(Ratings(["a", "b"], ["x", "x"], [1, 1]), prior=True)
+        >>> [notice.code for notice in found]
+        ['one_rating_reviewers', 'equal_scores']
+    """
+    notices = []
+    single = int((np.bincount(ratings.reviewer_codes) == 1).sum())
+    if single:
+        text = (
+            f"{counted(single, 'reviewer')} gave one rating only, so nothing says how "
+            "strict they are."
+        )
+        notices.append(Notice("one_rating_reviewers", text))
+    counts = np.bincount(ratings.item_codes, minlength=ratings.n_items)
+    bare = int((counts == 0).sum())
+    if bare and prior:
+        text = f"{counted(bare, 'item')} without a rating stand in the middle."
+        notices.append(Notice("unrated_items", text))
+    if ratings.kind == "scores":
+        notices += _score_notices(ratings.scores)
+    return notices
+
+
+def _score_notices(scores: Scores) -> list[Notice]:
+    low, middle, high = np.quantile(scores / 4, [0.25, 0.5, 0.75])
+    if scores.min() == scores.max():
+        text = "Every score is the same, so the ratings tell no item from another."
+        return [Notice("equal_scores", text)]
+    away = np.abs(scores / 4 - middle)
+    width = float(high - low)
+    if width > 0 and float(away.max()) / width > FAR:
+        outlier = float(scores[int(away.argmax())])
+        text = (
+            f"The score {outlier:.3g} is more than a million times as far out as most; "
+            "methods that use scores see little else. Check it."
+        )
+        return [Notice("extreme_score", text)]
+    return []
+
+
+def group_notices(groups: Codes, what: str) -> list[Notice]:
+    """Say that the items fall into groups without a link.
+
+    Args:
+        groups: Group of each item.
+        what: How items of different groups compare under the model.
+
+    Examples:
+        >>> group_notices(np.array([0, 0]), "")
+        []
+    """
+    number = int(groups.max()) + 1
+    if number == 1:
+        return []
+    text = f"The items fall into {number} groups that no reviewer links; {what}."
+    return [Notice("unlinked_groups", text)]

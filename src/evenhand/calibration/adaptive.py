@@ -1,0 +1,149 @@
+"""Scores as far as reviewers share a scale, orders as far as they do not.
+
+The share rho of the variance of pooled ranks that reviewers' own offsets take says how
+much levels mean across reviewers: near 0 scores are compared as they are, near 1 only
+within each reviewer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand._results import Notice
+from evenhand.calibration._design import (
+    Design,
+    data_notices,
+    design,
+    group_notices,
+    linked_groups,
+)
+from evenhand.calibration._orders import orders
+from evenhand.calibration._ranks import normal_scores, rank_shares
+from evenhand.calibration.additive import START, Equations
+from evenhand.calibration.bradley_terry import order_values
+from evenhand.calibration.results import (
+    Fit,
+    Variances,
+    settled,
+    standardised,
+)
+from evenhand.posets.comparisons import components
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evenhand.ratings import Ratings
+
+    Scores = NDArray[np.float64]
+
+# Scores further from the middle half than so many of its widths are pulled in.
+FENCE = 2.0
+# Where offsets take most of the variance, levels no longer link groups of items.
+WILD = 0.5
+LOW, HIGH = 0.2, 0.8
+LEAST_START = 0.01
+
+
+def adaptive(ratings: Ratings) -> Fit:
+    """Combine random-effects models of the scores with Bradley-Terry on the orders.
+
+    Scores (with outliers pulled in), normal scores and pooled ranks are each fitted by
+    an additive model with REML; `card` is the sum of the three standardised
+    predictions. With rho the reviewers' share of variance in the fit of ranks, the
+    estimate is (1 - rho^2) card + rho^2 ord, where `ord` is Bradley-Terry.
+
+    Args:
+        ratings: Scores; with ranks or comparisons only the orders count, and rho is 1.
+
+    Returns:
+        The fit, without standard errors; `rho` and, of the fit of ranks, `variances`.
+        There is no guarantee under arbitrary scales.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 8, 2])
+        >>> fit = adaptive(ratings)
+        >>> fit.estimates.round(2).tolist(), round(fit.rho, 3)
+        ([1.14, 0.15, -1.29], 0.0)
+    """
+    found = orders(ratings)
+    ordinal = standardised(order_values(found))
+    if ratings.kind != "scores":
+        text = "There are no scores, so only the order of each reviewer counts."
+        told = (Notice("orders_only", text),)
+        groups = components(found.graph)
+        return _fit(ratings, ordinal, groups, 1.0, None, told)
+    made = design(ratings)
+    equations = Equations(made)
+    total = np.zeros(ratings.n_items)
+    start, parts = START, Variances(0.0, 0.0, 0.0)
+    converged = True
+    for scores in _views(ratings, made):
+        mixed = equations.fit(scores - scores.mean(), start)
+        parts = mixed.variances
+        total += standardised(mixed.items)
+        if mixed.found is not None:
+            converged &= mixed.found.converged
+            # The next view is much like this one, so its search starts from here.
+            ratios = (parts.reviewer / parts.rest, parts.item / parts.rest)
+            start = (max(ratios[0], LEAST_START), max(ratios[1], LEAST_START))
+    rho = parts.reviewer_share
+    estimates = (1 - rho**2) * standardised(total) + rho**2 * ordinal
+    groups = components(found.graph) if rho > WILD else linked_groups(ratings)
+    return _fit(ratings, estimates, groups, rho, parts, (), converged=converged)
+
+
+def _views(ratings: Ratings, made: Design) -> tuple[Scores, Scores, Scores]:
+    """Return the scores with outliers pulled in, as normal quantiles and as ranks."""
+    scores = ratings.scores
+    # In sixteenths, so that the fence is a float for all scores.
+    parts = scores / 16
+    low, high = np.quantile(parts, [0.25, 0.75])
+    width = FENCE * (high - low)
+    fenced = made.scores
+    if width > 0:
+        fenced = design(ratings, np.clip(parts, low - width, high + width)).scores
+    return fenced, normal_scores(scores), np.sqrt(12) * rank_shares(scores)
+
+
+def rho_sentence(rho: float) -> str:
+    """Say in words what the share of reviewers' offsets means.
+
+    Examples:
+        >>> rho_sentence(0.08)
+        'Reviewer offsets explain 8 % of the variance, so scores are compared across
+        reviewers.'
+    """
+    share = f"Reviewer offsets explain {100 * rho:.0f} % of the variance, so"
+    if rho < LOW:
+        return f"{share} scores are compared across reviewers."
+    if rho < HIGH:
+        return f"{share} scores count across reviewers in part, and orders in part."
+    return f"{share} mostly each reviewer's own order counts."
+
+
+def _fit(
+    ratings: Ratings,
+    estimates: Scores,
+    groups: NDArray[np.int64],
+    rho: float,
+    parts: Variances | None,
+    notices: tuple[Notice, ...],
+    *,
+    converged: bool = True,
+) -> Fit:
+    what = "across groups only the prior compares their values"
+    if rho > WILD:
+        what = "levels mean little across reviewers here, so groups are not comparable"
+    told = data_notices(ratings, prior=True) + group_notices(groups, what)
+    return Fit(
+        method="adaptive",
+        estimates=settled(estimates),
+        groups=groups,
+        variances=parts,
+        rho=rho,
+        converged=converged,
+        notices=(*told, *notices),
+    )

@@ -1,0 +1,253 @@
+"""Each reviewer has an offset and a slope: mean + offset + slope * value + rest.
+
+Values, offsets and slopes are normal, slopes around 1. The fit is variational: values
+on one side, offsets and slopes on the other are updated in turn, each to its best
+distribution given the other's. Every update, and every one of the variances, raises one
+lower bound of the likelihood, so the fit settles.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand._results import Notice
+from evenhand.calibration._design import (
+    Design,
+    data_notices,
+    design,
+    group_notices,
+    linked_groups,
+)
+from evenhand.calibration.additive import Equations
+from evenhand.calibration.results import Fit, Variances, frozen, settled
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evenhand.ratings import Ratings
+
+    Scores = NDArray[np.float64]
+
+# Rounds, by how many ratings all of them may go through.
+LEAST_STEPS, MOST_STEPS, WORK = 200, 5000, 200_000_000
+TOLERANCE = 1e-9
+# No reviewer is taken to score better items lower.
+LEAST_SLOPE = 0.05
+# Slopes vary by about a third, as if so many reviewers had shown it.
+USUAL_SPREAD, USUAL_REVIEWERS = 0.3**2, 4
+MOST_SPREAD = 1.0
+# Variances this far below the rest's say that there is nothing.
+NEGLIGIBLE = 1e-9
+
+
+def affine(ratings: Ratings) -> Fit:
+    """Fit an offset and a slope for each reviewer and a value for each item.
+
+    The variances of offsets and values are those of the additive model (REML); those of
+    slopes and of the rest are estimated along. Slopes are drawn to 1 as far as a
+    reviewer's ratings are few or noisy, and are kept positive.
+
+    Args:
+        ratings: Scores.
+
+    Returns:
+        The fit. Standard errors are those of the values given everyone's offset and
+        slope, so they are too small where reviewers rated little.
+
+    Raises:
+        RatingsError: If there are no scores.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a"] * 4 + ["b"] * 4, [1, 2, 3, 4] * 2,
+        ...                   [1, 2, 3, 4, 2, 4, 6, 8])
+        >>> fit = affine(ratings)
+        >>> bool((np.diff(fit.estimates) > 0).all()), fit.slopes.round(1).tolist()
+        (True, [0.7, 1.2])
+    """
+    made = design(ratings)
+    state = fit_affine(made)
+    groups = linked_groups(ratings)
+    notices = data_notices(ratings, prior=True) + group_notices(
+        groups, "across groups only the prior compares their values"
+    )
+    if not state.converged:
+        text = "The fit stopped before it had settled; estimates are approximate."
+        notices.append(Notice("not_converged", text))
+    return Fit(
+        method="affine",
+        estimates=settled(made.in_units(state.values)),
+        groups=groups,
+        errors=frozen(made.in_units(np.sqrt(state.value_variances))),
+        error_method="variational",
+        offsets=frozen(made.in_units(state.offsets)),
+        slopes=frozen(state.slopes),
+        variances=Variances(
+            made.squared(state.offset_variance),
+            made.squared(state.value_variance),
+            made.squared(state.rest),
+        ),
+        iterations=state.steps,
+        converged=state.converged,
+        notices=tuple(notices),
+    )
+
+
+@dataclass(slots=True)
+class State:
+    """Means and variances of everything, in the design's unit.
+
+    Attributes:
+        mean: Overall mean.
+        values: Means of the items' values.
+        value_variances: Their variances.
+        offsets: Means of the reviewers' offsets.
+        slopes: Means of the reviewers' slopes.
+        offset_variances: Variances of the offsets.
+        slope_variances: Variances of the slopes.
+        covariances: Of offset and slope.
+        offset_variance: Prior variance of offsets.
+        value_variance: Prior variance of values.
+        spread: Prior variance of slopes.
+        rest: Variance of the rest.
+        steps: Rounds taken.
+        converged: Whether the last one changed nothing that matters.
+    """
+
+    mean: float
+    values: Scores
+    value_variances: Scores
+    offsets: Scores
+    slopes: Scores
+    offset_variances: Scores
+    slope_variances: Scores
+    covariances: Scores
+    offset_variance: float
+    value_variance: float
+    spread: float
+    rest: float
+    steps: int = 0
+    converged: bool = True
+
+
+def fit_affine(made: Design) -> State:
+    """Update everything in turn until nothing moves."""
+    state = start(made)
+    if state.value_variance <= NEGLIGIBLE * state.rest or state.rest == 0:
+        return state
+    scale = float(np.sqrt(state.value_variance))
+    state.converged = False
+    most = min(max(WORK // len(made.scores), LEAST_STEPS), MOST_STEPS)
+    for state.steps in range(1, most + 1):
+        before = state.values
+        update_reviewers(made, state)
+        update_values(made, state)
+        update_variances(made, state)
+        if float(np.abs(state.values - before).max()) <= TOLERANCE * scale:
+            state.converged = True
+            break
+    return state
+
+
+def start(made: Design) -> State:
+    """Start from the additive model, with all slopes 1."""
+    mixed = Equations(made).fit(made.scores)
+    parts = mixed.variances
+    size = made.n_reviewers
+    # Something is left for the rest even if the additive model fits without error.
+    rest = max(parts.rest, NEGLIGIBLE * (parts.item + parts.reviewer))
+    return State(
+        mean=mixed.mean,
+        values=mixed.items,
+        value_variances=np.zeros(made.n_items),
+        offsets=mixed.reviewers,
+        slopes=np.ones(size),
+        offset_variances=np.zeros(size),
+        slope_variances=np.zeros(size),
+        covariances=np.zeros(size),
+        offset_variance=max(parts.reviewer, NEGLIGIBLE * rest),
+        value_variance=parts.item,
+        spread=USUAL_SPREAD,
+        rest=rest,
+    )
+
+
+def update_reviewers(made: Design, state: State) -> None:
+    """Set offsets and slopes to their best, given the values."""
+    values = state.values[made.items]
+    squares = values**2 + state.value_variances[made.items]
+    left = made.scores - state.mean
+    rest = state.rest
+    first = made.loads / rest + 1 / state.offset_variance
+    cross = made.by_reviewer(values) / rest
+    second = made.by_reviewer(squares) / rest + 1 / state.spread
+    level = made.by_reviewer(left) / rest
+    slope = made.by_reviewer(left * values) / rest + 1 / state.spread
+    determinant = first * second - cross**2
+    slopes = (first * slope - cross * level) / determinant
+    # Under the bound, the best offset is the one that goes with the slope at it.
+    state.slopes = np.maximum(slopes, LEAST_SLOPE)
+    state.offsets = (level - cross * state.slopes) / first
+    state.offset_variances = second / determinant
+    state.slope_variances = first / determinant
+    state.covariances = -cross / determinant
+
+
+def update_values(made: Design, state: State) -> None:
+    """Set the values to their best, given offsets and slopes."""
+    slopes = state.slopes
+    squared = slopes**2 + state.slope_variances
+    product = state.offsets * slopes + state.covariances
+    left = slopes[made.reviewers] * (made.scores - state.mean)
+    right = made.by_item(left - product[made.reviewers]) / state.rest
+    precision = made.by_item(squared[made.reviewers]) / state.rest
+    precision += 1 / state.value_variance
+    state.values = right / precision
+    state.value_variances = 1 / precision
+
+
+def update_variances(made: Design, state: State) -> None:
+    """Set the spread of slopes and the rest to their best."""
+    away = (state.slopes - 1) ** 2 + state.slope_variances
+    total = float(away.sum()) + USUAL_REVIEWERS * USUAL_SPREAD
+    state.spread = min(total / (len(away) + USUAL_REVIEWERS), MOST_SPREAD)
+    total = float(residual_squares(made, state).sum())
+    least = NEGLIGIBLE * (state.value_variance + state.offset_variance)
+    state.rest = max(total / len(made.scores), least)
+
+
+def residual_squares(made: Design, state: State) -> Scores:
+    """Return the expected square of what is left of each score."""
+    who, what = made.reviewers, made.items
+    values, slopes = state.values[what], state.slopes[who]
+    left = made.scores - state.mean - state.offsets[who] - slopes * values
+    spread = (
+        state.offset_variances[who]
+        + 2 * values * state.covariances[who]
+        + values**2 * state.slope_variances[who]
+    )
+    fuzzy = state.value_variances[what] * (slopes**2 + state.slope_variances[who])
+    return np.asarray(left**2 + spread + fuzzy)
+
+
+def bound(made: Design, state: State) -> float:
+    """Return the lower bound of the log posterior that the updates raise."""
+    total = float(residual_squares(made, state).sum()) / state.rest
+    value = -0.5 * (total + len(made.scores) * np.log(2 * np.pi * state.rest))
+    value += _gain(state.values, state.value_variances, state.value_variance)
+    determinant = state.offset_variances * state.slope_variances - state.covariances**2
+    prior = state.offset_variance * state.spread
+    offsets = (state.offsets**2 + state.offset_variances) / state.offset_variance
+    slopes = ((state.slopes - 1) ** 2 + state.slope_variances) / state.spread
+    value -= 0.5 * float((offsets + slopes - 2 - np.log(determinant / prior)).sum())
+    usual = USUAL_SPREAD / state.spread + np.log(state.spread)
+    return float(value - 0.5 * USUAL_REVIEWERS * usual)
+
+
+def _gain(means: Scores, variances: Scores, prior: float) -> float:
+    """Return minus the divergence of normals from their prior of mean 0."""
+    ratio = variances / prior
+    return -0.5 * float((means**2 / prior + ratio - 1 - np.log(ratio)).sum())

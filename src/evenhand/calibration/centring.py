@@ -1,0 +1,149 @@
+"""Scores relative to the reviewer's own: centred, and in standard deviations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand._results import Notice
+from evenhand.calibration._design import (
+    Design,
+    data_notices,
+    design,
+    group_notices,
+    linked_groups,
+    require_rated,
+)
+from evenhand.calibration.results import ROUNDING, Fit, frozen, settled
+from evenhand.errors import counted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evenhand.ratings import Ratings
+
+    Scores = NDArray[np.float64]
+
+# Spreads below this share of the reviewer's scores are rounding.
+FLAT = 1e-12
+
+
+def centred(ratings: Ratings) -> Fit:
+    """Take each reviewer's mean from their scores, then average by item.
+
+    It takes all reviewers to have met equally good items. A reviewer of one item says
+    nothing and is left out; an item that only such reviewers rated has 0.
+
+    Args:
+        ratings: Scores.
+
+    Returns:
+        The fit, without standard errors.
+
+    Raises:
+        RatingsError: If there are no scores, or an item has none.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 3, 1])
+        >>> centred(ratings).estimates.tolist()
+        [1.0, 0.0, -1.0]
+    """
+    made = design(ratings)
+    require_rated(ratings, "centred")
+    means, away = _deviations(made)
+    estimates = made.in_units(_averages(made, away))
+    offsets = frozen(made.in_units(means))
+    return _fit(ratings, "centred", estimates, offsets, ())
+
+
+def z(ratings: Ratings) -> Fit:
+    """Take scores in their reviewer's standard deviations, then average by item.
+
+    It takes all reviewers to have met items of equal mean and spread. A reviewer of one
+    item says nothing and is left out; one who gave all items the same score counts as
+    0 for each. The deviation is that of a sample (divided by k - 1).
+
+    Args:
+        ratings: Scores.
+
+    Returns:
+        The fit, without standard errors; `slopes` are the deviations.
+
+    Raises:
+        RatingsError: If there are no scores, or an item has none.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 3, 1])
+        >>> z(ratings).estimates.round(3).tolist()
+        [0.707, 0.0, -0.707]
+    """
+    made = design(ratings)
+    require_rated(ratings, "z")
+    means, away = _deviations(made)
+    # Squares are taken of shares, as those of tiny spreads would vanish.
+    largest = np.zeros(made.n_reviewers)
+    np.maximum.at(largest, made.reviewers, np.abs(away))
+    flat = largest <= FLAT * np.abs(means + made.centre)
+    scale = np.where(flat, 1.0, largest)
+    squares = made.by_reviewer((away / scale[made.reviewers]) ** 2)
+    spread = scale * np.sqrt(squares / np.maximum(made.loads - 1, 1))
+    ones = np.where(flat, 1.0, spread)[made.reviewers]
+    standard = np.where(flat[made.reviewers], 0.0, away / ones)
+    notices = []
+    unspread = int((flat & (made.loads > 1)).sum())
+    if unspread:
+        text = (
+            f"{counted(unspread, 'reviewer')} gave all their items the same score; "
+            "each counts as 0."
+        )
+        notices.append(Notice("no_spread", text))
+    return _fit(
+        ratings,
+        "z",
+        _averages(made, standard),
+        frozen(made.in_units(means)),
+        tuple(notices),
+        slopes=frozen(made.in_units(np.where(flat, 0.0, spread))),
+    )
+
+
+def _deviations(made: Design) -> tuple[Scores, Scores]:
+    """Return reviewers' means, and each score's distance from its reviewer's."""
+    means = made.by_reviewer(made.scores) / made.loads
+    away = made.scores - means[made.reviewers]
+    away[made.loads[made.reviewers] == 1] = 0.0
+    return means, away
+
+
+def _averages(made: Design, values: Scores) -> Scores:
+    """Average by item over the reviewers of several items."""
+    telling = (made.loads[made.reviewers] > 1).astype(np.float64)
+    counts = made.by_item(telling)
+    sums = made.by_item(values * telling)
+    return np.divide(sums, counts, out=np.zeros(made.n_items), where=counts > 0)
+
+
+def _fit(
+    ratings: Ratings,
+    method: str,
+    estimates: Scores,
+    offsets: Scores,
+    notices: tuple[Notice, ...],
+    *,
+    slopes: Scores | None = None,
+) -> Fit:
+    groups = linked_groups(ratings)
+    told = data_notices(ratings, prior=False) + group_notices(
+        groups, "they are compared as if all groups were equally good"
+    )
+    return Fit(
+        method=method,
+        estimates=settled(estimates, noise=ROUNDING),
+        groups=groups,
+        offsets=offsets,
+        slopes=slopes,
+        notices=(*told, *notices),
+    )

@@ -1,0 +1,158 @@
+"""Each reviewer has an increasing scale of their own, drawn to a straight line.
+
+Item i has a value v_i, and reviewer j's scores of items stand for levels h_ij that
+increase with the score (equal scores, equal levels). The fit minimises
+
+    sum (v_i - h_ij)^2 + stiffness * sum (h_ij - l_ij)^2 + ridge * sum v_i^2
+
+over values and increasing levels, where l_ij is what the reviewer's score stands for
+under the affine model of the scores' pooled ranks (as normal quantiles: what all
+reviewers' scales have in common should not matter either). The sum is strictly convex,
+so there is one answer; averaging by item and pooling by reviewer in turn lead to it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand._kernels.calibration import isotonic_runs
+from evenhand._results import Notice
+from evenhand.calibration._design import (
+    Design,
+    data_notices,
+    design,
+    group_notices,
+    linked_groups,
+    totals,
+)
+from evenhand.calibration._ranks import normal_scores
+from evenhand.calibration.affine import State, fit_affine
+from evenhand.calibration.results import Fit, settled
+from evenhand.errors import OptionError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evenhand.ratings import Ratings
+
+    Codes = NDArray[np.int64]
+    Scores = NDArray[np.float64]
+
+STIFFNESS = 0.5
+STEPS = 5000
+TOLERANCE = 1e-10
+
+
+def isotonic(ratings: Ratings, *, stiffness: float = STIFFNESS) -> Fit:
+    """Fit an increasing scale for each reviewer and a value for each item.
+
+    Args:
+        ratings: Scores.
+        stiffness: How strongly scales are drawn to straight lines, positive. Near 0
+            only the reviewers' orders count; large, it is the affine model.
+
+    Returns:
+        The fit, without standard errors, in normal quantiles of pooled ranks.
+
+    Raises:
+        OptionError: If the stiffness is not positive.
+        RatingsError: If there are no scores.
+
+    References:
+        Barlow, Bartholomew, Bremner and Brunk (1972), Statistical inference under order
+        restrictions, for the pooling of adjacent violators.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a"] * 3 + ["b"] * 3, ["x", "y", "z"] * 2,
+        ...                   [1, 2, 3, 10, 40, 90])
+        >>> bool((np.diff(isotonic(ratings).estimates) > 0).all())
+        True
+    """
+    if not 0 < stiffness < np.inf:
+        raise OptionError(f"stiffness must be a positive number, got {stiffness!r}.")
+    made = design(ratings, normal_scores(ratings.scores))
+    state = fit_affine(made)
+    values, steps, converged = _alternate(made, state, stiffness)
+    groups = linked_groups(ratings)
+    notices = data_notices(ratings, prior=True) + group_notices(
+        groups, "across groups only the prior compares their values"
+    )
+    if not converged:
+        text = "The fit stopped before it had settled; estimates are approximate."
+        notices.append(Notice("not_converged", text))
+    return Fit(
+        method="isotonic",
+        estimates=settled(made.in_units(values)),
+        groups=groups,
+        iterations=steps,
+        converged=converged,
+        notices=tuple(notices),
+    )
+
+
+def _alternate(
+    made: Design, state: State, stiffness: float
+) -> tuple[Scores, int, bool]:
+    lines = line_levels(made, state)
+    scale = float(np.abs(lines).max())
+    if scale == 0 or state.value_variance == 0:
+        return np.zeros(made.n_items), 0, True
+    ridge = state.rest / state.value_variance
+    steps = Steps(made)
+    values = state.values
+    for step in range(1, STEPS + 1):
+        before = values
+        levels = steps.pooled(values[made.items], lines, stiffness)
+        values = made.by_item(levels) / (made.counts + ridge)
+        if float(np.abs(values - before).max()) <= TOLERANCE * scale:
+            return values, step, True
+    return values, STEPS, False
+
+
+def line_levels(made: Design, state: State) -> Scores:
+    """Return what each score stands for under the affine model."""
+    who = made.reviewers
+    left = made.scores - state.mean - state.offsets[who]
+    squared = state.slopes**2 + state.slope_variances
+    return np.asarray(left * (state.slopes / squared)[who])
+
+
+class Steps:
+    """Each reviewer's distinct scores in order, with the rows that have them.
+
+    Attributes:
+        rows: Step of each rating.
+        start: Slices of the steps, one for each reviewer.
+        sizes: Ratings of each step.
+    """
+
+    __slots__ = ("rows", "sizes", "start")
+
+    def __init__(self, made: Design) -> None:
+        """Sort each reviewer's scores."""
+        order = np.lexsort((made.scores, made.reviewers))
+        who, scores = made.reviewers[order], made.scores[order]
+        fresh = (who[1:] != who[:-1]) | (scores[1:] != scores[:-1])
+        place = np.concatenate([[0], np.cumsum(fresh)]).astype(np.int64)
+        self.rows = np.empty(len(order), dtype=np.int64)
+        self.rows[order] = place
+        first = np.concatenate([[True], fresh])
+        self.start = np.searchsorted(
+            who[first], np.arange(made.n_reviewers + 1)
+        ).astype(np.int64)
+        self.sizes = np.bincount(place).astype(np.float64)
+
+    def pooled(self, values: Scores, lines: Scores, stiffness: float) -> Scores:
+        """Return the best increasing level of each rating.
+
+        Args:
+            values: The rated item's value, for each rating.
+            lines: What the score stands for on a straight scale.
+            stiffness: Weight of the latter.
+        """
+        wanted = (values + stiffness * lines) / (1 + stiffness)
+        means = totals(self.rows, wanted, len(self.sizes)) / self.sizes
+        return isotonic_runs(self.start, means, self.sizes)[self.rows]

@@ -1,0 +1,147 @@
+"""What a calibration model returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evenhand._results import Notice
+
+    Codes = NDArray[np.int64]
+    Scores = NDArray[np.float64]
+
+# Estimates closer than this share of their spread are equal but for rounding.
+SAME = 1e-9
+ROUNDING = 1e-14
+
+
+@dataclass(frozen=True, slots=True)
+class Variances:
+    """Where the variance of scores comes from.
+
+    Attributes:
+        reviewer: Variance of the reviewers' offsets.
+        item: Variance of the items' values.
+        rest: Variance of what is left.
+    """
+
+    reviewer: float
+    item: float
+    rest: float
+
+    @property
+    def reviewer_share(self) -> float:
+        """Share of the reviewers' offsets; 0 if nothing varies."""
+        return self._share(self.reviewer)
+
+    @property
+    def item_share(self) -> float:
+        """Share of the items' values; 0 if nothing varies."""
+        return self._share(self.item)
+
+    def _share(self, part: float) -> float:
+        largest = max(self.reviewer, self.item, self.rest)
+        if largest == 0:
+            return 0.0
+        # Divided first, as a sum of large variances would overflow.
+        parts = [one / largest for one in (self.reviewer, self.item, self.rest)]
+        return part / largest / sum(parts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fit:
+    """Items on one common scale, as a model sees them.
+
+    Attributes:
+        method: Name of the model.
+        estimates: Value of each item, by item code; higher is better. Values that are
+            equal but for rounding are made equal.
+        errors: Standard error of each estimate, or None.
+        error_method: How the errors were found: "exact", "probes" or "none".
+        offsets: How much higher than others each reviewer scores, or None.
+        slopes: How much wider than others each reviewer scores, or None.
+        variances: Components of variance, or None.
+        groups: Group of each item; estimates of different groups rest on no link
+            between them but the model's prior.
+        rho: For adaptive, the share of reviewers' offsets in the variance of ranks.
+        iterations: How many steps it took.
+        converged: Whether the last step changed nothing that matters.
+        notices: What the reader must know.
+    """
+
+    method: str
+    estimates: Scores
+    groups: Codes
+    errors: Scores | None = None
+    error_method: str = "none"
+    offsets: Scores | None = None
+    slopes: Scores | None = None
+    variances: Variances | None = None
+    rho: float | None = None
+    iterations: int = 0
+    converged: bool = True
+    notices: tuple[Notice, ...] = ()
+
+    def __repr__(self) -> str:
+        groups = int(self.groups.max()) + 1
+        return f"Fit({self.method}: {len(self.estimates)} items in {groups} groups)"
+
+
+def settled(estimates: Scores, *, noise: float = ROUNDING) -> Scores:
+    """Make values equal that differ only by rounding, and freeze them.
+
+    Args:
+        estimates: Finite values.
+        noise: Rounding error of the computation, as a share of the largest value.
+
+    Returns:
+        The values; neighbours closer than a billionth of the middle half's width, or
+        than the noise, take the lowest of their run.
+
+    Examples:
+        >>> settled(np.array([1.0, 2.0, 1.0 + 1e-15])).tolist()
+        [1.0, 2.0, 1.0]
+    """
+    order = np.argsort(estimates, kind="stable")
+    values = estimates[order]
+    low, high = np.quantile(values, [0.25, 0.75])
+    largest = float(np.abs(values).max())
+    least = max(SAME * float(min(high - low, largest)), noise * largest)
+    begins = np.append([True], values[1:] - values[:-1] > least)
+    found = np.empty_like(values)
+    found[order] = values[np.flatnonzero(begins)][np.cumsum(begins) - 1]
+    # A negative zero is a zero.
+    return frozen(found + 0.0)
+
+
+def frozen(values: Scores) -> Scores:
+    """Forbid changes to an array.
+
+    Examples:
+        >>> frozen(np.zeros(2)).flags.writeable
+        False
+    """
+    values.flags.writeable = False
+    return values
+
+
+def standardised(values: Scores) -> Scores:
+    """Shift and scale to mean 0 and standard deviation 1; equal values become 0.
+
+    Examples:
+        >>> standardised(np.array([1.0, 3.0])).tolist()
+        [-1.0, 1.0]
+        >>> standardised(np.array([5.0, 5.0])).tolist()
+        [0.0, 0.0]
+    """
+    centred = values - values.mean()
+    size = float(np.abs(centred).max())
+    if size <= ROUNDING * float(np.abs(values).max()):
+        return np.zeros_like(values)
+    centred /= size
+    return np.asarray(centred / centred.std())

@@ -1,0 +1,366 @@
+"""How much items and reviewers differ, and how strict and how wide each reviewer is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand._randomness import Stream, uniforms
+from evenhand.calibration import affine
+from evenhand.calibration._design import Design, design
+from evenhand.calibration._tables import TableSystem
+from evenhand.calibration.additive import Equations, Mixed, prediction_errors
+from evenhand.lab._laws import standard_normal
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evenhand._results import Json, Label
+    from evenhand.calibration.results import Variances
+    from evenhand.ratings import Ratings
+
+    Scores = NDArray[np.float64]
+
+# A statement about a reviewer is made at so many standard errors.
+SURE = 2.0
+# With less of the prior variance removed, the prior says more than the ratings do.
+KNOWN = 0.5
+REPLICATES = 200
+TAIL = 0.025
+STEPS, TOLERANCE = 200, 1e-4
+NORMAL_TAIL = 1.959963984540054
+# Table sizes and ratings up to which 200 fits take some seconds at most.
+BOOTSTRAP_LEVELS, BOOTSTRAP_RATINGS = 60, 4_000
+# Reviewers and items up to which everything is inverted as one table.
+CONTRASTS = 500
+NOT_ENOUGH = "not enough ratings to say"
+BOOTSTRAP = "parametric bootstrap"
+FORMULA = "large-sample formula"
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A share of variance with its 95 % interval.
+
+    Attributes:
+        share: The estimate.
+        low: Lower end.
+        high: Upper end.
+    """
+
+    share: float
+    low: float
+    high: float
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the fields."""
+        return {"share": self.share, "low": self.low, "high": self.high}
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """Where the variance of scores comes from.
+
+    Attributes:
+        item: The items' values; None if they cannot be told from the rest.
+        reviewer: The reviewers' offsets; None likewise.
+        rest: What is left, with what cannot be told from it.
+        method: How intervals were found.
+    """
+
+    item: Share | None
+    reviewer: Share | None
+    rest: Share
+    method: str
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the fields."""
+        return {
+            "item": None if self.item is None else self.item.to_dict(),
+            "reviewer": None if self.reviewer is None else self.reviewer.to_dict(),
+            "rest": self.rest.to_dict(),
+            "method": self.method,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewer:
+    """How one reviewer scores.
+
+    Attributes:
+        reviewer: Who.
+        ratings: How many items they rated.
+        offset: How much higher than others they score, drawn to 0 as far as their
+            ratings are few or noisy; None if offsets cannot be told from the rest.
+        offset_se: Its standard error.
+        strictness: "strict", "lenient", "typical" or "not enough ratings to say".
+        slope: How much wider than others they spread their scores, drawn to 1.
+        slope_se: Its standard error.
+        spread: "wide", "narrow", "typical" or "not enough ratings to say".
+    """
+
+    reviewer: Label
+    ratings: int
+    offset: float | None
+    offset_se: float | None
+    strictness: str
+    slope: float | None
+    slope_se: float | None
+    spread: str
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the fields."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model:
+    """The random-effects model of the scores.
+
+    Attributes:
+        made: The scores in a safe unit.
+        mixed: Offsets and values.
+        free: Whether the variances of reviewers and of items can be told from the rest.
+    """
+
+    made: Design
+    equations: Equations
+    mixed: Mixed
+
+    @property
+    def free(self) -> tuple[bool, bool]:
+        """Whether variances of reviewers and items can be told from the rest."""
+        reviewers, items = self.equations.free.tolist()
+        return bool(reviewers), bool(items)
+
+
+def fit_model(ratings: Ratings) -> Model:
+    """Fit offsets and values by restricted maximum likelihood.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> fit_model(Ratings(["a", "a"], ["x", "y"], [1, 2])).free
+        (False, False)
+    """
+    made = design(ratings)
+    equations = Equations(made)
+    return Model(made, equations, equations.fit(made.scores))
+
+
+def variance_shares(model: Model, source: Stream) -> Shares | None:
+    """Estimate the shares; None if nothing varies or nothing can be told apart.
+
+    Intervals come from 200 data sets drawn from the fitted model on the same
+    assignment, refitted; for large data, and where nothing is left to chance, from the
+    asymptotic errors of the three variances in a balanced design of the same size.
+
+    Examples:
+        >>> from evenhand._randomness import stream
+        >>> from evenhand.ratings import Ratings
+        >>> model = fit_model(Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [1, 2] * 2))
+        >>> found = variance_shares(model, stream(7, "bootstrap"))
+        >>> round(found.item.share, 3), found.method
+        (1.0, 'large-sample formula')
+    """
+    reviewers, items = model.free
+    if model.mixed.found is None or not (reviewers or items):
+        return None
+    made = model.made
+    least = min(made.n_items, made.n_reviewers)
+    shares = _three(model.mixed.variances, model.free)
+    few = least <= BOOTSTRAP_LEVELS and len(made.scores) <= BOOTSTRAP_RATINGS
+    # Without a rest, a fit to drawn scores only chases rounding.
+    few = few and float(shares[2]) > affine.NEGLIGIBLE
+    if few:
+        draws = np.array([_redrawn(model, source) for _ in range(REPLICATES)])
+        low, high = np.quantile(draws, [TAIL, 1 - TAIL], axis=0)
+    else:
+        slack = NORMAL_TAIL * _asymptotic(model)
+        low, high = shares - slack, shares + slack
+    low = np.clip(np.minimum(low, shares), 0, 1).tolist()
+    high = np.clip(np.maximum(high, shares), 0, 1).tolist()
+    found = [Share(*one) for one in zip(shares.tolist(), low, high, strict=True)]
+    return Shares(
+        item=found[1] if items else None,
+        reviewer=found[0] if reviewers else None,
+        rest=found[2],
+        method=BOOTSTRAP if few else FORMULA,
+    )
+
+
+def _three(parts: Variances, free: tuple[bool, bool]) -> Scores:
+    known = parts.reviewer_share * free[0], parts.item_share * free[1]
+    return np.array([*known, max(0.0, 1.0 - sum(known))])
+
+
+def _redrawn(model: Model, source: Stream) -> Scores:
+    """Refit scores that are drawn from the model."""
+    made, parts = model.made, model.mixed.variances
+    normal = standard_normal(
+        uniforms(source, made.n_reviewers + made.n_items + len(made.scores))
+    )
+    offsets, values, rest = np.split(
+        normal, [made.n_reviewers, made.n_reviewers + made.n_items]
+    )
+    scores = (
+        np.sqrt(parts.reviewer) * offsets[made.reviewers]
+        + np.sqrt(parts.item) * values[made.items]
+        + np.sqrt(parts.rest) * rest
+    )
+    # The search starts where the scores come from.
+    start = (parts.reviewer / parts.rest, parts.item / parts.rest)
+    again = model.equations.fit(scores - scores.mean(), start)
+    return _three(again.variances, model.free)
+
+
+def _asymptotic(model: Model) -> Scores:
+    """Return the standard errors of the three shares, by the delta method."""
+    made, parts = model.made, model.mixed.variances
+    reviewers, items = model.free
+    rest = parts.rest + (0.0 if items else parts.item)
+    values = np.array([parts.reviewer * reviewers, parts.item * items, rest])
+    rated = made.counts[made.counts > 0]
+    number = len(made.scores)
+    left = max(number - made.n_reviewers - len(rated) + 1, 1)
+    freedom = np.maximum([made.n_reviewers - 1, len(rated) - 1, left], 1)
+    # The mean over a level of the rest adds to what is seen of its effect.
+    fuzz = [float(np.mean(1 / made.loads)), float(np.mean(1 / rated)), 0.0]
+    errors = np.sqrt(2 / freedom) * (values + np.array(fuzz) * parts.rest)
+    total = float(values.sum())
+    shares = values / total
+    slopes = (np.eye(3) - shares[:, None]) / total
+    return np.asarray(np.sqrt((slopes**2) @ errors**2))
+
+
+def effect_errors(model: Model) -> tuple[Scores, Scores]:
+    """Return the standard errors of offsets and of values, in the design's unit.
+
+    Up to 500 reviewers and items together, they are those against the mean of the
+    reviewers and of the items at hand, exactly. Beyond, that mean is taken for the
+    population's; where the model is too large for a table, each rating counts with the
+    rest's variance plus that of its item's prediction, as if these were independent.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> model = fit_model(Ratings(["a", "a", "b", "b"], [1, 2] * 2, [1, 2, 3, 5]))
+        >>> [errors.shape for errors in effect_errors(model)]
+        [(2,), (2,)]
+    """
+    mixed, made = model.mixed, model.made
+    if mixed.found is None or mixed.system is None:
+        return np.zeros(made.n_reviewers), np.zeros(made.n_items)
+    if made.n_reviewers + made.n_items <= CONTRASTS:
+        return _contrast_errors(model)
+    values = prediction_errors(mixed)[0]
+    if isinstance(mixed.system, TableSystem):
+        squared = mixed.system.errors()[0 if mixed.kept_items else 1]
+        return np.sqrt(mixed.found.rest * np.maximum(squared, 0)), values
+    spread = mixed.variances.reviewer
+    if spread == 0:
+        return np.zeros(made.n_reviewers), values
+    noise = made.by_reviewer(mixed.found.rest + values[made.items] ** 2) / made.loads
+    return np.sqrt(1 / (1 / spread + made.loads / noise)), values
+
+
+def _contrast_errors(model: Model) -> tuple[Scores, Scores]:
+    """Invert the equations of the mean, the offsets and the values as one table."""
+    made, parts = model.made, model.mixed.variances
+    first, second = np.sqrt([parts.reviewer / parts.rest, parts.item / parts.rest])
+    size = made.n_reviewers
+    links = np.zeros((size, made.n_items))
+    np.add.at(links, (made.reviewers, made.items), 1.0)
+    table = np.zeros((1 + size + made.n_items,) * 2)
+    table[0, 0] = len(made.scores)
+    table[0, 1 : size + 1] = first * made.loads
+    table[0, size + 1 :] = second * made.counts
+    table[1 : size + 1, size + 1 :] = first * second * links
+    table += np.triu(table, 1).T
+    spread = np.concatenate([first**2 * made.loads, second**2 * made.counts])
+    table[np.arange(1, len(table)), np.arange(1, len(table))] = 1 + spread
+    inverse = np.linalg.inv(table)
+    found = []
+    for block in (slice(1, size + 1), slice(size + 1, None)):
+        own = inverse[block, block]
+        squared = np.diag(own) - 2 * own.mean(axis=0) + own.mean()
+        found.append(np.sqrt(np.maximum(squared, 0) * parts.rest))
+    return first * found[0], second * found[1]
+
+
+def settle_slopes(
+    made: Design, state: affine.State, *, spread: float | None = None
+) -> None:
+    """Fit slopes, offsets and values in turn until values stand, to three digits.
+
+    Args:
+        made: The scores.
+        state: Where to start from, changed in place; `steps` stays 0 if values do not
+            differ, as then there are no slopes.
+        spread: Prior variance of slopes; None to estimate it.
+    """
+    least = affine.NEGLIGIBLE * state.rest
+    if state.value_variance <= least or state.rest == 0 or made.loads.max() == 1:
+        return
+    scale = TOLERANCE * float(np.sqrt(state.value_variance))
+    for state.steps in range(1, STEPS + 1):
+        before = state.values
+        state.spread = state.spread if spread is None else spread
+        affine.update_reviewers(made, state)
+        affine.update_values(made, state)
+        affine.update_variances(made, state)
+        if float(np.abs(state.values - before).max()) <= scale:
+            break
+
+
+def describe_reviewers(ratings: Ratings, model: Model) -> tuple[Reviewer, ...]:
+    """Say how strict and how wide each reviewer is, as far as can be said.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a"] * 4 + ["b"] * 4 + ["c"], [1, 2, 3, 4] * 2 + [1],
+        ...                   [1, 2, 3, 4, 5, 6, 7.1, 8, 2])
+        >>> found = describe_reviewers(ratings, fit_model(ratings))
+        >>> [one.strictness for one in found]
+        ['strict', 'lenient', 'not enough ratings to say']
+    """
+    made, parts = model.made, model.mixed.variances
+    errors = effect_errors(model)[0]
+    state = affine.start(made)
+    settle_slopes(made, state)
+    offsets = made.in_units(model.mixed.reviewers)
+    shown_errors = made.in_units(errors)
+    strict = _words(
+        model.mixed.reviewers, errors, parts.reviewer, ("strict", "lenient")
+    )
+    known = model.free[0]
+    slopes, slope_errors = state.slopes, np.sqrt(state.slope_variances)
+    sloped = state.steps > 0
+    wide = _words(slopes - 1, slope_errors, state.spread, ("narrow", "wide"))
+    return tuple(
+        Reviewer(
+            reviewer=label,
+            ratings=int(made.loads[code]),
+            offset=float(offsets[code]) if known else None,
+            offset_se=float(shown_errors[code]) if known else None,
+            strictness=strict[code] if known and made.loads[code] > 1 else NOT_ENOUGH,
+            slope=float(slopes[code]) if sloped else None,
+            slope_se=float(slope_errors[code]) if sloped else None,
+            spread=wide[code] if sloped and made.loads[code] > 1 else NOT_ENOUGH,
+        )
+        for code, label in enumerate(ratings.reviewer_labels)
+    )
+
+
+def _words(
+    effects: Scores, errors: Scores, prior: float, words: tuple[str, str]
+) -> list[str]:
+    """Put an effect in words: below, above, neither, or not enough to say."""
+    if prior <= 0:
+        return ["typical"] * len(effects)
+    known = 1 - errors**2 / prior
+    found = np.where(known < KNOWN, NOT_ENOUGH, "typical")
+    sure = np.abs(effects) > SURE * errors
+    found = np.where(sure & (effects < 0), words[0], found)
+    found = np.where(sure & (effects > 0), words[1], found)
+    return [str(word) for word in found]

@@ -1,0 +1,356 @@
+"""The ladder: which assumption about scales do the ratings bear out?
+
+Reviewers are held out in turn. Each assumption's own model is fitted to everyone else's
+ratings and says which of two items a held-out reviewer put higher; a reviewer's offset,
+slope or scale drops out of that, so only the items' values count. The rungs assume
+less and less. A model that assumes too much is misled by how reviewers differ; one
+that assumes too little has more to estimate from the same ratings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand._randomness import Stream, permutation
+from evenhand.calibration._design import design
+from evenhand.calibration._orders import orders
+from evenhand.calibration.affine import start
+from evenhand.calibration.bradley_terry import order_values
+from evenhand.calibration.isotonic import isotonic
+from evenhand.calibration.results import settled
+from evenhand.lab._check_pairs import MOST_PAIRS, Pairs, pairs_within
+from evenhand.lab._check_reviewers import settle_slopes
+from evenhand.ratings import Ratings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from evenhand._results import Json
+
+    Codes = NDArray[np.int64]
+    Table = NDArray[np.float64]
+    Progress = Callable[[str], None]
+
+ASSUMPTIONS = ("none", "offset", "offset and slope", "monotone", "order only")
+METHODS = ("mean", "additive", "affine", "isotonic", "bradley-terry")
+CANNOT_TELL = "cannot tell"
+MEANINGS = {
+    "none": "Taking scores as they are predicts as well as allowing for how reviewers "
+    "differ.",
+    "offset": "It pays to allow for how strict each reviewer is, and that is enough.",
+    "offset and slope": "It pays to allow for how strict each reviewer is and how "
+    "widely they spread their scores, and that is enough.",
+    "monotone": "It pays to allow each reviewer an increasing scale of their own, "
+    "whatever its shape.",
+    "order only": "Each reviewer's own order of items predicts best; the scores behind "
+    "it mislead.",
+    CANNOT_TELL: "What separates scores as they are from orders alone may be chance, "
+    "so these ratings do not say whether scores can be compared across reviewers.",
+}
+# The rungs must not borrow what they do not assume: slopes may be any, within reason,
+# and scales are drawn to straight lines only lightly.
+SLOPE_VARIANCE = 1.0
+STIFFNESS = 0.1
+# Few reviewers are held out one by one.
+ONE_BY_ONE = 30
+FOLDS = 10
+# Ratings up to which all ten folds, and five of five, are tried; beyond, one of five.
+TEN_FOLDS, FIVE_FOLDS = 3_000, 60_000
+# Bradley-Terry goes through all pairs some thirty times.
+MOST_COMPARISONS = 200_000_000
+FEWEST = 2
+# Standard errors by reviewer mean little with fewer reviewers.
+FEWEST_JUDGED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """How well one assumption predicts.
+
+    Attributes:
+        assumption: What is assumed of reviewers' scales.
+        method: The method of `rank` that assumes it.
+        accuracy: Share of held-out comparisons predicted rightly; an undecided
+            prediction is half right. A reviewer of k items counts as k - 1 comparisons.
+        se: Its standard error, by reviewer.
+        behind: How much lower it is than that of the best assumption.
+        behind_se: Paired standard error of that, by reviewer.
+    """
+
+    assumption: str
+    method: str
+    accuracy: float
+    se: float
+    behind: float
+    behind_se: float
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the fields."""
+        return {
+            "assumption": self.assumption,
+            "method": self.method,
+            "accuracy": self.accuracy,
+            "se": self.se,
+            "behind": self.behind,
+            "behind_se": self.behind_se,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """What held-out comparisons say about the assumptions.
+
+    Attributes:
+        rungs: The assumptions, from the strongest to the weakest.
+        verdict: The strongest assumption within one paired standard error of the best,
+            or "cannot tell" if the strongest and the weakest are within two of each
+            other (a little more for few reviewers, by Student's t), or fewer than five
+            reviewers made comparisons.
+        pairs: Number of held-out comparisons.
+        reviewers: Number of reviewers who made them.
+        folds: In how many parts reviewers were held out.
+        tried: How many of the parts were tried.
+    """
+
+    rungs: tuple[Rung, ...]
+    verdict: str
+    pairs: int
+    reviewers: int
+    folds: int
+    tried: int
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the fields, with the verdict in words."""
+        return {
+            "verdict": self.verdict,
+            "meaning": MEANINGS[self.verdict],
+            "rungs": [rung.to_dict() for rung in self.rungs],
+            "pairs": self.pairs,
+            "reviewers": self.reviewers,
+            "folds": self.folds,
+            "tried": self.tried,
+        }
+
+
+def why_no_ladder(ratings: Ratings) -> str:
+    """Say why there is no ladder for these ratings; nothing if there is.
+
+    Examples:
+        >>> why_no_ladder(Ratings(["a", "b"], ["x", "x"], [1, 2]))
+        'No reviewer told two items apart, so there is no comparison to predict.'
+    """
+    if ratings.kind != "scores":
+        return (
+            f"There are only {ratings.kind}, no scores, so nothing but each "
+            "reviewer's order can be used."
+        )
+    loads = np.bincount(ratings.reviewer_codes).astype(np.float64)
+    if float((loads * (loads - 1)).sum()) / 2 > MOST_COMPARISONS:
+        return (
+            f"Reviewers made more than {MOST_COMPARISONS:,} comparisons, which would "
+            "take too long."
+        )
+    same = ratings.reviewer_codes[1:] == ratings.reviewer_codes[:-1]
+    telling = same & (ratings.preference[1:] != ratings.preference[:-1])
+    number = len(np.unique(ratings.reviewer_codes[1:][telling]))
+    if number == 0:
+        return "No reviewer told two items apart, so there is no comparison to predict."
+    if number < FEWEST:
+        return (
+            "One reviewer alone told items apart, so nobody else's ratings can predict "
+            "what they put higher."
+        )
+    return ""
+
+
+def climb(
+    ratings: Ratings, source: Stream, *, progress: Progress | None = None
+) -> Ladder:
+    """Try each assumption on held-out reviewers.
+
+    Args:
+        ratings: Scores for which `why_no_ladder` says nothing.
+        source: Where the parts of reviewers come from.
+        progress: Called with what is being done.
+
+    Returns:
+        The ladder.
+
+    Examples:
+        >>> from evenhand._randomness import stream
+        >>> ratings = Ratings(list("aaabbbcccddd"), list("xyz") * 4,
+        ...                   [1, 2, 3, 7, 8, 9, 2, 3, 4, 5, 6, 7])
+        >>> found = climb(ratings, stream(7, "ladder"))
+        >>> found.verdict, [rung.accuracy for rung in found.rungs]
+        ('cannot tell', [1.0, 1.0, 1.0, 1.0, 1.0])
+    """
+    number = ratings.n_reviewers
+    folds, tried = _folds(ratings)
+    part = np.empty(number, dtype=np.int64)
+    part[permutation(source, number)] = np.arange(number) % folds
+    pairs = pairs_within(ratings, source, most=MOST_PAIRS)
+    right = np.zeros((len(ASSUMPTIONS), number))
+    total = np.zeros(number)
+    decided = (pairs.signs != 0) & (part[pairs.reviewers] < tried)
+    for fold in range(tried):
+        if progress is not None:
+            progress(f"Holding out reviewers, part {fold + 1} of {tried}")
+        where = np.flatnonzero(decided & (part[pairs.reviewers] == fold))
+        if len(where):
+            kept = part[ratings.reviewer_codes] != fold
+            _count(item_values(_training(ratings, kept)), pairs, where, right, total)
+    found = total > 0
+    rungs, verdict = judge(right[:, found], total[found])
+    n_pairs = int(decided.sum())
+    return Ladder(rungs, verdict, n_pairs, int(found.sum()), folds, tried)
+
+
+def _folds(ratings: Ratings) -> tuple[int, int]:
+    """Return into how many parts reviewers fall, and how many parts are tried."""
+    number = ratings.n_reviewers
+    folds = FOLDS if ratings.n_ratings <= TEN_FOLDS else FOLDS // 2
+    if number <= ONE_BY_ONE and ratings.n_ratings <= TEN_FOLDS:
+        folds = number
+    folds = min(folds, number)
+    return folds, folds if ratings.n_ratings <= FIVE_FOLDS else 1
+
+
+def _training(ratings: Ratings, kept: NDArray[np.bool_]) -> Ratings:
+    return Ratings(
+        ratings.reviewer_codes[kept],
+        ratings.item_codes[kept],
+        ratings.scores[kept],
+        all_items=range(ratings.n_items),
+    )
+
+
+def item_values(ratings: Ratings) -> Table:
+    """Fit each rung's model; items that nobody rated are in the middle.
+
+    Returns:
+        Values, one row for each assumption.
+
+    Examples:
+        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 3, 2])
+        >>> np.argsort(-item_values(ratings), axis=1)[[0, 4]].tolist()
+        [[0, 1, 2], [0, 1, 2]]
+    """
+    made = design(ratings)
+    # The search for slopes starts from the additive model, which is the rung before.
+    state = start(made)
+    additive = state.values
+    settle_slopes(made, state, spread=SLOPE_VARIANCE)
+    found = [
+        made.by_item(made.scores) / np.maximum(made.counts, 1),
+        additive,
+        state.values,
+        isotonic(ratings, stiffness=STIFFNESS).estimates,
+        order_values(orders(ratings)),
+    ]
+    return np.stack([settled(values.copy()) for values in found])
+
+
+def _count(
+    values: Table, pairs: Pairs, where: Codes, right: Table, total: Table
+) -> None:
+    """Add up the right predictions of some pairs by reviewer."""
+    who, weights = pairs.reviewers[where], pairs.weights[where]
+    size = len(total)
+    total += np.bincount(who, weights, size)
+    for rung, value in enumerate(values):
+        ahead = np.sign(value[pairs.first[where]] - value[pairs.second[where]])
+        hits = (1 + ahead * pairs.signs[where]) / 2
+        right[rung] += np.bincount(who, weights * hits, size)
+
+
+def judge(right: Table, total: Table) -> tuple[tuple[Rung, ...], str]:
+    """Compare the assumptions.
+
+    Args:
+        right: Right predictions, assumptions x reviewers.
+        total: Predictions of each reviewer, positive.
+
+    Returns:
+        The rungs and the verdict.
+
+    Examples:
+        >>> right = np.array([[1.0] * 8, [3.0] * 8, [3.0] * 8, [3.0] * 8, [2.0] * 8])
+        >>> judge(right, np.full(8, 3.0))[1]
+        'offset'
+    """
+    shares = right.sum(axis=1) / total.sum()
+    best = int(np.argmax(shares))
+    behind = [_gap(right[best], right[rung], total) for rung in range(len(right))]
+    rungs = tuple(
+        Rung(
+            assumption=assumption,
+            method=method,
+            accuracy=float(share),
+            se=_gap(own, np.zeros_like(own), total)[1],
+            behind=gap,
+            behind_se=error,
+        )
+        for assumption, method, share, own, (gap, error) in zip(
+            ASSUMPTIONS, METHODS, shares, right, behind, strict=True
+        )
+    )
+    gap, error = _gap(right[0], right[-1], total)
+    if len(total) < FEWEST_JUDGED or abs(gap) <= _two(len(total)) * error:
+        return rungs, CANNOT_TELL
+    return rungs, next(one.assumption for one in rungs if one.behind <= one.behind_se)
+
+
+def _two(number: int) -> float:
+    """Return how many standard errors from few reviewers are as sure as two exact ones.
+
+    Standard errors from ten reviewers are themselves uncertain, so it takes 2.3.
+    """
+    from scipy.special import ndtr, stdtrit  # noqa: PLC0415 - slow to load
+
+    return float(stdtrit(number - 1, ndtr(2.0)))
+
+
+def _gap(first: Table, second: Table, total: Table) -> tuple[float, float]:
+    """Return a difference of shares and its standard error, by reviewer."""
+    number = len(total)
+    whole = float(total.sum())
+    gap = float((first - second).sum()) / whole
+    left = first - second - gap * total
+    squares = float(left @ left) * number / max(number - 1, 1)
+    return gap, float(np.sqrt(squares)) / whole
+
+
+def ladder_sentence(ladder: Ladder) -> str:
+    """Say what the ladder found.
+
+    Examples:
+        >>> right = np.array([[1.0] * 8, [3.0] * 8, [3.0] * 8, [3.0] * 8, [2.0] * 8])
+        >>> rungs, verdict = judge(right, np.full(8, 3.0))
+        >>> print(ladder_sentence(Ladder(rungs, verdict, 24, 8, 8, 8)))
+        Offset: it pays to allow for how strict each reviewer is, and that is enough.
+    """
+    meaning = MEANINGS[ladder.verdict]
+    verdict = ladder.verdict[:1].upper() + ladder.verdict[1:]
+    return f"{verdict}: {meaning[:1].lower()}{meaning[1:]}"
+
+
+def ladder_basis(ladder: Ladder) -> str:
+    """Say what the ladder rests on.
+
+    Examples:
+        >>> ladder_basis(Ladder((), CANNOT_TELL, 24, 8, 5, 1))
+        '24 comparisons by 8 reviewers, each predicted from other reviewers only; one of
+        5 parts of the reviewers was tried.'
+    """
+    text = (
+        f"{ladder.pairs:,} comparisons by "
+        f"{ladder.reviewers:,} reviewers, each predicted from other reviewers only"
+    )
+    if ladder.tried < ladder.folds:
+        text += f"; one of {ladder.folds} parts of the reviewers was tried"
+    return f"{text}."

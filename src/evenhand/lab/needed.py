@@ -1,0 +1,267 @@
+"""How many more reviews it would take to separate the items at a cut.
+
+The fitted random-effects model draws true values of the items as it sees them now, then
+what further reviews would add. A further review of every item, by reviewers who rate as
+many items as those so far, adds what Patterson and Thompson (1971) call the information
+within and between blocks: with E = (1 - 1/k) / (1 - 1/n) for k of n items, E over the
+variance of the rest, and 1 - E over that plus k times the variance of offsets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand._labels import shown
+from evenhand._randomness import Stream, uniforms
+from evenhand.errors import OptionError
+from evenhand.lab._check_reviewers import effect_errors
+from evenhand.lab._laws import standard_normal
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evenhand._results import Json, Label
+    from evenhand.lab._check_reviewers import Model
+    from evenhand.ratings import Ratings
+
+    Codes = NDArray[np.int64]
+    Table = NDArray[np.float64]
+
+TARGETS = (0.8, 0.95)
+MOST_REVIEWS = 100
+DRAWS = 4000
+# Only so many items on each side of the cut can change sides.
+NEAR = 100
+# Items whose chance to belong to the top lies between this and its complement.
+DOUBT = 0.05
+GRID = (0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """How many more reviews reach a probability.
+
+    Attributes:
+        probability: What is to be reached.
+        reviews: Fewest further reviews of each item that reach it, by simulation; None
+            if 100 do not.
+        low: Fewest that reach it if the simulation erred by two standard errors for it.
+        high: The same against it; None if 100 do not.
+    """
+
+    probability: float
+    reviews: int | None
+    low: int | None
+    high: int | None
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the fields."""
+        return {
+            "probability": self.probability,
+            "reviews": self.reviews,
+            "low": self.low,
+            "high": self.high,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """What further reviews would do at a cut.
+
+    Attributes:
+        top: How many items are above the cut.
+        above: The last item above it, by the fitted model.
+        below: The first item below it.
+        near: How many items may be on either side (5 to 95 %).
+        pair: For the two items at the cut to be put in their true order.
+        side: For an item near the cut to be put on its true side, on average.
+        curve: (further reviews, probability for the two items, its standard error,
+            probability for items near the cut, its standard error).
+        reviews_now: Median number of reviews of an item so far.
+    """
+
+    top: int
+    above: Label
+    below: Label
+    near: int
+    pair: tuple[Target, ...]
+    side: tuple[Target, ...]
+    curve: tuple[tuple[int, float, float, float, float], ...]
+    reviews_now: float
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the fields."""
+        names = ("reviews", "pair", "pair_se", "side", "side_se")
+        return {
+            "top": self.top,
+            "above": self.above,
+            "below": self.below,
+            "near": self.near,
+            "reviews_now": self.reviews_now,
+            "pair": [target.to_dict() for target in self.pair],
+            "side": [target.to_dict() for target in self.side],
+            "curve": [dict(zip(names, row, strict=True)) for row in self.curve],
+        }
+
+
+def require_top(ratings: Ratings, top: int | None) -> None:
+    """Refuse a cut that leaves no item on one side.
+
+    Raises:
+        OptionError: If top is not an integer from 1 to the number of items less 1.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> require_top(Ratings(["a", "a"], ["x", "y"], [1, 2]), 1)
+    """
+    if top is None:
+        return
+    whole = isinstance(top, int | np.integer) and not isinstance(top, bool)
+    if not whole or not 0 < top < ratings.n_items:
+        raise OptionError(
+            f"top must be an integer of at least 1 and less than the number of items "
+            f"({ratings.n_items}), got {shown(top)}."
+        )
+
+
+def information(model: Model) -> float:
+    """Return what one further review of an item is worth: one over its variance.
+
+    Examples:
+        >>> from evenhand.lab._check_reviewers import fit_model
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a"] * 3 + ["b"] * 3, [1, 2, 3] * 2, [1, 2, 4, 3, 3, 6])
+        >>> model = fit_model(ratings)
+        >>> round(information(model) * model.mixed.variances.rest, 6)
+        1.0
+    """
+    made, parts = model.made, model.mixed.variances
+    load, items = float(np.median(made.loads)), made.n_items
+    within = min(1.0, (1 - 1 / load) / (1 - 1 / items)) if items > 1 else 0.0
+    return within / parts.rest + (1 - within) / (parts.rest + load * parts.reviewer)
+
+
+def reviews_needed(
+    ratings: Ratings, model: Model, top: int, source: Stream
+) -> Needed | None:
+    """Simulate further reviews.
+
+    Args:
+        ratings: Scores.
+        model: Their random-effects model.
+        top: How many items are above the cut.
+        source: Where the draws come from.
+
+    Returns:
+        What they would do, or None if the model sees no difference between items.
+
+    Examples:
+        >>> from evenhand._randomness import stream
+        >>> from evenhand.lab._check_reviewers import fit_model
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(list("aaabbb"), list("xyz") * 2, [1, 2, 4, 3, 3, 6])
+        >>> found = reviews_needed(ratings, fit_model(ratings), 1, stream(7, "needed"))
+        >>> found.above, found.below
+        ('z', 'y')
+    """
+    parts = model.mixed.variances
+    if parts.item == 0 or parts.rest == 0:
+        return None
+    order = np.lexsort((np.arange(ratings.n_items), -model.mixed.items))
+    first = max(0, top - NEAR)
+    window = order[first : top + NEAR]
+    cut = top - first
+    errors = effect_errors(model)[1][window]
+    unit = float(np.sqrt(parts.item))
+    trial = _Trial(
+        means=model.mixed.items[window] / unit,
+        errors=np.maximum(errors / unit, 1e-9),
+        worth=information(model) * unit**2,
+        cut=cut,
+        normal=standard_normal(uniforms(source, (2, DRAWS, len(window)))),
+    )
+    curve = [(more, *trial.chances(more)) for more in GRID]
+    return Needed(
+        top=int(top),
+        above=ratings.item_labels[int(order[top - 1])],
+        below=ratings.item_labels[int(order[top])],
+        near=int(trial.near.sum()),
+        pair=tuple(trial.target(one, 0) for one in TARGETS),
+        side=tuple(trial.target(one, 1) for one in TARGETS),
+        curve=tuple(curve),
+        reviews_now=float(np.median(model.made.counts)),
+    )
+
+
+class _Trial:
+    """True values and further reviews of the items around a cut."""
+
+    __slots__ = ("_known", "cut", "errors", "means", "near", "normal", "truth", "worth")
+
+    def __init__(
+        self, means: Table, errors: Table, worth: float, cut: int, normal: Table
+    ) -> None:
+        self.means, self.errors, self.worth, self.cut = means, errors, worth, cut
+        self.normal = normal
+        self.truth = means + errors * normal[0]
+        chance = self._top(self.truth).mean(axis=0)
+        self.near = (chance > DOUBT) & (chance < 1 - DOUBT)
+        # The two items at the cut are near it however sure the model is.
+        self.near[[cut - 1, cut]] = True
+        self._known: dict[int, tuple[float, float, float, float]] = {}
+
+    def _top(self, values: Table) -> NDArray[np.bool_]:
+        """Say which items of each draw are among the first `cut`."""
+        size = values.shape[1]
+        places = np.argpartition(-values, self.cut - 1, axis=1)[:, : self.cut]
+        found = np.zeros((len(values), size), dtype=np.bool_)
+        np.put_along_axis(found, places, values=True, axis=1)
+        return found
+
+    def chances(self, more: int) -> tuple[float, float, float, float]:
+        """Return both probabilities after so many more reviews, with their errors."""
+        if more not in self._known:
+            now = self.errors**-2
+            added = self.worth * more
+            seen = self.truth + self.normal[1] / np.sqrt(max(added, 1e-300))
+            after = (now * self.means + added * seen) / (now + added)
+            if more == 0:
+                after = np.broadcast_to(self.means, self.truth.shape)
+            upper, lower = self.cut - 1, self.cut
+            right = (after[:, upper] >= after[:, lower]) == (
+                self.truth[:, upper] >= self.truth[:, lower]
+            )
+            same = self._top(after) == self._top(self.truth)
+            side = same[:, self.near].mean(axis=1)
+            root = np.sqrt(len(right))
+            self._known[more] = (
+                float(right.mean()),
+                float(right.std() / root),
+                float(side.mean()),
+                float(side.std() / root),
+            )
+        return self._known[more]
+
+    def target(self, probability: float, which: int) -> Target:
+        """Find the fewest reviews that reach a probability, and their error."""
+        fewest, low, high = (
+            self._fewest(probability, which, shift) for shift in (0.0, 2.0, -2.0)
+        )
+        return Target(probability, fewest, low, high)
+
+    def _fewest(self, probability: float, which: int, shift: float) -> int | None:
+        def reached(more: int) -> bool:
+            chance = self.chances(more)
+            return chance[2 * which] + shift * chance[2 * which + 1] >= probability
+
+        # The same draws serve all numbers of reviews, so the chance hardly ever falls.
+        if not reached(MOST_REVIEWS):
+            return None
+        low, high = -1, MOST_REVIEWS
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if reached(middle) else (middle, high)
+        return high

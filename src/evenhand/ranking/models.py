@@ -1,0 +1,115 @@
+"""Rankings by what people use instead: items sorted by a model's estimates."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand._randomness import permutation, stream
+from evenhand._results import Json, Notice
+from evenhand.calibration.adaptive import rho_sentence
+from evenhand.calibration.additive import additive
+from evenhand.calibration.models import MODELS
+from evenhand.ranking.answers import Answer, Options, Task
+from evenhand.ranking.claims import Facts
+from evenhand.ranking.mean_rank import by_lot
+from evenhand.ranking.uncertainty import RankUncertainty, from_bootstrap, from_model
+
+# A scale for each reviewer takes a hundred times as long to fit as an offset.
+SLOW_DRAWS = 20
+REFITTED_RATINGS = 2000
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evenhand.calibration.results import Fit
+    from evenhand.ranking._rank_draws import Refit
+    from evenhand.ratings import Ratings
+
+
+def by_model(name: str, task: Task, options: Options) -> Answer:
+    """Sort items by the estimates of a model, equal ones by lot.
+
+    Args:
+        name: Name of the model.
+        task: What is to be ranked.
+        options: What it was told.
+
+    Returns:
+        The answer, with intervals of ranks.
+
+    Raises:
+        RatingsError: If the model needs scores and there are none.
+
+    Examples:
+        >>> from evenhand.ab.weights import rational
+        >>> from evenhand.posets.comparisons import comparisons
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 8, 2])
+        >>> task = Task(ratings, comparisons(ratings), 7)
+        >>> by_model("borda", task, Options(rational())).order.tolist()
+        [0, 1, 2]
+    """
+    model = MODELS[name]
+    parameters: dict[str, Json] = {}
+    if name == "additive":
+        model = functools.partial(additive, shrink=options.shrink)
+        parameters["shrink"] = options.shrink
+
+    def values(ratings: Ratings) -> NDArray[np.float64]:
+        return model(ratings).estimates
+
+    fit = model(task.ratings)
+    order, ties = _sorted(fit, task)
+    sure, told = _sureness(name, task, fit, values, order)
+    return Answer(
+        order,
+        parameters,
+        Facts(name),
+        notices=(*_told(fit), *_lots(ties, task.ratings), *told),
+        fit=fit,
+        uncertainty=sure,
+    )
+
+
+def _sureness(
+    name: str, task: Task, fit: Fit, values: Refit, order: NDArray[np.int64]
+) -> tuple[RankUncertainty | None, tuple[Notice, ...]]:
+    if name != "isotonic":
+        return from_model(task.ratings, fit, values, task.seed, order=order), ()
+    if task.ratings.n_ratings <= REFITTED_RATINGS:
+        return (
+            from_bootstrap(
+                task.ratings, values, task.seed, order=order, draws=SLOW_DRAWS
+            ),
+            (),
+        )
+    text = (
+        "There are no intervals of ranks: method 'isotonic' has no standard errors, "
+        "and fitting so many ratings again and again takes too long."
+    )
+    return None, (Notice("no_intervals", text),)
+
+
+def _sorted(fit: Fit, task: Task) -> tuple[NDArray[np.int64], list[list[int]]]:
+    lot = permutation(stream(task.seed, "estimates"), len(fit.estimates))
+    order = np.lexsort((lot, -fit.estimates)).astype(np.int64)
+    values = fit.estimates.tolist()
+    runs = itertools.groupby(order.tolist(), key=values.__getitem__)
+    groups = (sorted(run) for _, run in runs)
+    return order, [group for group in groups if len(group) > 1]
+
+
+def _lots(ties: list[list[int]], ratings: Ratings) -> tuple[Notice, ...]:
+    if not ties:
+        return ()
+    return (Notice("tied_estimates", by_lot("estimates", ties, ratings.item_labels)),)
+
+
+def _told(fit: Fit) -> tuple[Notice, ...]:
+    if fit.rho is None or any(told.code == "orders_only" for told in fit.notices):
+        return fit.notices
+    return (Notice("reviewer_offsets", rho_sentence(fit.rho)), *fit.notices)

@@ -1,0 +1,269 @@
+"""Offsets of reviewers and values of items, with and without shrinkage."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from evenhand.calibration import _least_squares, _tables
+from evenhand.calibration import additive as room
+from evenhand.calibration._design import totals
+from evenhand.calibration._reml import Sums
+from evenhand.calibration.additive import additive
+from evenhand.errors import RatingsError
+from evenhand.ratings import Ratings
+from tests.strategies import any_ratings
+
+Table = NDArray[np.float64]
+
+
+def noisy(
+    n_items: int, n_reviewers: int, load: int, seed: int, *, offset: float = 0.7
+) -> Ratings:
+    source = np.random.default_rng(seed)
+    reviewers = np.repeat(np.arange(n_reviewers), load)
+    items = np.concatenate(
+        [source.permutation(n_items)[:load] for _ in range(n_reviewers)]
+    )
+    scores = (
+        3
+        + source.normal(size=n_items)[items]
+        + offset * source.normal(size=n_reviewers)[reviewers]
+        + 0.8 * source.normal(size=len(items))
+    )
+    return Ratings(reviewers, items, scores, all_items=range(n_items))
+
+
+def indicators(ratings: Ratings) -> tuple[Table, Table]:
+    rows = np.arange(ratings.n_ratings)
+    reviewers = np.zeros((ratings.n_ratings, ratings.n_reviewers))
+    items = np.zeros((ratings.n_ratings, ratings.n_items))
+    reviewers[rows, ratings.reviewer_codes] = 1
+    items[rows, ratings.item_codes] = 1
+    return reviewers, items
+
+
+class Dense:
+    """The restricted likelihood as a textbook writes it, with an N x N covariance."""
+
+    def __init__(self, ratings: Ratings) -> None:
+        self.y = ratings.scores
+        self.reviewers, self.items = indicators(ratings)
+
+    def parts(self, variances: Table) -> tuple[Table, Table, float]:
+        reviewer, item, rest = variances
+        covariance = (
+            reviewer * self.reviewers @ self.reviewers.T
+            + item * self.items @ self.items.T
+            + rest * np.eye(len(self.y))
+        )
+        inverse = np.linalg.inv(covariance)
+        ones = np.ones(len(self.y))
+        total = float(ones @ inverse @ ones)
+        projection = inverse - np.outer(inverse @ ones, ones @ inverse) / total
+        determinant = float(np.linalg.slogdet(covariance)[1]) + float(np.log(total))
+        return projection, covariance, determinant
+
+    def minus_twice(self, variances: Table) -> float:
+        projection, _, determinant = self.parts(variances)
+        return float(self.y @ projection @ self.y) + determinant
+
+    def best(self) -> Table:
+        found = minimize(
+            lambda logs: self.minus_twice(np.exp(logs)),
+            np.log([0.3, 1.0, 0.6]),
+            method="Nelder-Mead",
+            options={"xatol": 1e-7, "fatol": 1e-11, "maxiter": 4000},
+        )
+        return np.asarray(np.exp(found.x))
+
+
+@settings(max_examples=60)
+@given(any_ratings(max_items=6, max_reviewers=5))
+def test_least_squares_has_the_smallest_residuals(ratings: Ratings) -> None:
+    if len(np.unique(ratings.item_codes)) < ratings.n_items:
+        with pytest.raises(RatingsError, match="at least one rating each"):
+            additive(ratings)
+        return
+    fit = additive(ratings)
+    wanted = np.linalg.lstsq(np.hstack(indicators(ratings)), ratings.scores)[0]
+    items = wanted[ratings.n_reviewers :]
+    for group in range(int(fit.groups.max()) + 1):
+        own = fit.groups == group
+        assert np.allclose(fit.estimates[own], items[own] - items[own].mean())
+
+
+def test_standard_errors_of_least_squares_are_those_of_contrasts() -> None:
+    ratings = noisy(7, 12, 3, seed=1)
+    fit = additive(ratings)
+    design = np.hstack(indicators(ratings))
+    inverse = np.linalg.pinv(design.T @ design)
+    contrast = np.hstack([np.zeros((7, 12)), np.eye(7) - 1 / 7])
+    left = ratings.scores - design @ (inverse @ design.T @ ratings.scores)
+    rest = float(left @ left) / (36 - 7 - 12 + 1)
+    wanted = np.sqrt(np.diag(contrast @ inverse @ contrast.T) * rest)
+    assert fit.errors is not None
+    assert np.allclose(fit.errors, wanted, rtol=1e-9)
+
+
+def test_least_squares_by_passes_agrees_with_the_table(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ratings = noisy(60, 120, 4, seed=2)
+    by_table = additive(ratings)
+    monkeypatch.setattr(_least_squares, "TABLE", 1)
+    by_passes = additive(ratings)
+    assert np.allclose(by_passes.estimates, by_table.estimates, atol=1e-9)
+    assert by_passes.error_method == "probes"
+    assert by_passes.errors is not None
+    assert by_table.errors is not None
+    # The probes are fixed, so this is what they reach, not a chance bound.
+    assert np.abs(by_passes.errors / by_table.errors - 1).max() < 0.15
+
+
+def test_a_long_chain_of_items_is_solved_directly() -> None:
+    # Reviewer j compares items j and j + 1: too many passes, but little to eliminate.
+    n = 3000
+    reviewers = np.repeat(np.arange(n - 1), 2)
+    items = np.stack([np.arange(n - 1), np.arange(1, n)], axis=1).ravel()
+    values = np.sin(np.arange(n))
+    fit = additive(Ratings(reviewers, items, values[items] + reviewers % 7))
+    assert fit.converged
+    assert np.allclose(fit.estimates, values - values.mean(), atol=1e-8)
+
+
+def test_reml_equals_analysis_of_variance_on_balanced_data() -> None:
+    # Searle, Casella and McCulloch (1992), section 4.4: with every cell filled once and
+    # positive estimates, REML is (MS reviewer - MS rest) / items and so on.
+    source = np.random.default_rng(5)
+    p, q = 12, 9
+    scores = (
+        source.normal(size=(p, 1))
+        + 2 * source.normal(size=q)
+        + source.normal(size=(p, q))
+    )
+    reviewers, items = np.divmod(np.arange(p * q), q)
+    fit = additive(Ratings(reviewers, items, scores.ravel()), shrink=True)
+    centre, rows, columns = scores.mean(), scores.mean(axis=1), scores.mean(axis=0)
+    by_rows = q * ((rows - centre) ** 2).sum() / (p - 1)
+    by_columns = p * ((columns - centre) ** 2).sum() / (q - 1)
+    left = scores - rows[:, None] - columns + centre
+    rest = (left**2).sum() / ((p - 1) * (q - 1))
+    assert fit.variances is not None
+    found = (fit.variances.reviewer, fit.variances.item, fit.variances.rest)
+    wanted = ((by_rows - rest) / q, (by_columns - rest) / p, rest)
+    assert min(wanted) > 0
+    assert found == pytest.approx(wanted, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_reml_maximises_the_dense_likelihood(seed: int) -> None:
+    ratings = noisy(8, 14, 3, seed)
+    fit = additive(ratings, shrink=True)
+    assert fit.variances is not None
+    found = np.array([fit.variances.reviewer, fit.variances.item, fit.variances.rest])
+    dense = Dense(ratings)
+    best = dense.best()
+    assert fit.converged
+    # Where a variance is 0 the search in logarithms only comes near it.
+    assert dense.minus_twice(found) <= dense.minus_twice(best) + 1e-7
+    assert np.allclose(found, best, rtol=2e-4, atol=1e-5)
+
+
+def test_predictions_and_their_errors_are_the_textbook_ones() -> None:
+    ratings = noisy(8, 14, 3, seed=1)
+    fit = additive(ratings, shrink=True)
+    assert fit.variances is not None
+    assert fit.errors is not None
+    assert fit.offsets is not None
+    parts = np.array([fit.variances.reviewer, fit.variances.item, fit.variances.rest])
+    dense = Dense(ratings)
+    projection, _, _ = dense.parts(parts)
+    weighted = projection @ ratings.scores
+    items = parts[1] * dense.items.T @ weighted
+    reviewers = parts[0] * dense.reviewers.T @ weighted
+    inner = dense.items.T @ projection @ dense.items
+    errors = np.sqrt(parts[1] - parts[1] ** 2 * np.diag(inner))
+    assert np.allclose(fit.estimates, items, rtol=1e-8)
+    assert np.allclose(fit.offsets, reviewers, rtol=1e-8)
+    assert np.allclose(fit.errors, errors, rtol=1e-8)
+
+
+def test_keeping_reviewers_or_items_gives_the_same_fit() -> None:
+    # With fewer reviewers than items the reviewers are kept, otherwise the items.
+    wide, tall = noisy(12, 5, 6, seed=3), noisy(5, 12, 3, seed=3)
+    for ratings in (wide, tall):
+        fit = additive(ratings, shrink=True)
+        dense = Dense(ratings)
+        best = dense.best()
+        assert fit.variances is not None
+        assert fit.errors is not None
+        assert fit.variances.item == pytest.approx(best[1], rel=2e-4)
+        projection, _, _ = dense.parts(best)
+        inner = dense.items.T @ projection @ dense.items
+        errors = np.sqrt(best[1] - best[1] ** 2 * np.diag(inner))
+        assert np.allclose(fit.errors, errors, rtol=1e-3)
+
+
+def test_reml_by_passes_agrees_with_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    ratings = noisy(150, 300, 4, seed=4)
+    by_table = additive(ratings, shrink=True)
+    monkeypatch.setattr(room, "TABLE", 1)
+    by_passes = additive(ratings, shrink=True)
+    assert by_passes.error_method == "probes"
+    assert by_table.error_method == "exact"
+    assert by_passes.variances is not None
+    assert by_table.variances is not None
+    # Traces come from fixed probes, so this is what they reach, not a chance bound.
+    assert by_passes.variances.item == pytest.approx(by_table.variances.item, rel=0.01)
+    share = by_table.variances.reviewer_share
+    assert by_passes.variances.reviewer_share == pytest.approx(share, abs=0.005)
+    spread = float(by_table.estimates.std())
+    assert np.abs(by_passes.estimates - by_table.estimates).max() < 0.02 * spread
+    assert by_passes.errors is not None
+    assert by_table.errors is not None
+    assert np.abs(by_passes.errors / by_table.errors - 1).max() < 0.1
+
+
+def test_passes_solve_the_same_equations_as_the_table() -> None:
+    ratings = noisy(30, 40, 3, seed=6)
+    links = _tables.Links(ratings.reviewer_codes, ratings.item_codes, (40, 30))
+    passes, table = _tables.PassSystem(links), _tables.TableSystem(links)
+    ratios = np.array([0.4, 1.7])
+    sums = Sums(
+        float(ratings.scores.sum()),
+        totals(ratings.reviewer_codes, ratings.scores, 40),
+        totals(ratings.item_codes, ratings.scores, 30),
+    )
+    table.at(ratios)
+    first = passes.refined(sums, ratios)
+    second = table.solve([sums], "values")[0]
+    assert np.allclose(first.kept, second.kept, rtol=1e-8)
+    assert np.allclose(first.dropped, second.dropped, rtol=1e-8)
+    assert first.mean == pytest.approx(second.mean, rel=1e-10)
+
+
+def test_no_offsets_are_found_where_there_are_none() -> None:
+    reviewers, items = np.divmod(np.arange(40), 8)
+    # Each reviewer's scores have the same mean, so the offsets' estimate is 0.
+    scores = np.array([[(i + 3 * j) % 8 for i in range(8)] for j in range(5)]).ravel()
+    fit = additive(Ratings(reviewers, items, scores), shrink=True)
+    assert fit.variances is not None
+    assert fit.offsets is not None
+    assert fit.variances.reviewer == 0.0
+    assert np.abs(fit.offsets).max() < 1e-4
+
+
+def test_scores_without_noise_are_recovered() -> None:
+    ratings = noisy(8, 14, 3, seed=1)
+    values, offsets = np.arange(8.0), np.linspace(-3, 3, 14)
+    scores = values[ratings.item_codes] + offsets[ratings.reviewer_codes]
+    clean = Ratings(ratings.reviewer_codes, ratings.item_codes, scores)
+    assert np.allclose(additive(clean).estimates, values - 3.5, atol=1e-10)
+    fit = additive(clean, shrink=True)
+    assert np.allclose(fit.estimates, values - 3.5, atol=1e-3)
+    assert fit.variances is not None
+    assert fit.variances.reviewer_share == pytest.approx(0.4, abs=0.1)

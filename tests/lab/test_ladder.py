@@ -1,0 +1,285 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evenhand._randomness import permutation, stream
+from evenhand.lab import ladder as ladders
+from evenhand.lab._check_pairs import pairs_within
+from evenhand.lab.ladder import (
+    ASSUMPTIONS,
+    CANNOT_TELL,
+    Ladder,
+    climb,
+    item_values,
+    judge,
+    why_no_ladder,
+)
+from evenhand.ratings import Ratings
+
+
+def balanced(rng: np.random.Generator, sizes: tuple[int, int, int]) -> np.ndarray:
+    """Give each reviewer items that have had the fewest reviews so far."""
+    n_items, n_reviewers, load = sizes
+    counts = np.zeros(n_items)
+    rows = []
+    for _ in range(n_reviewers):
+        chosen = np.lexsort((rng.random(n_items), counts))[:load]
+        counts[chosen] += 1
+        rows.append(chosen)
+    return np.concatenate(rows)
+
+
+def simulated(
+    kind: str, sizes: tuple[int, int, int], seed: int, noise: float, offset: float
+) -> Ratings:
+    """Values are uniform on [0, 1] and seen with normal noise.
+
+    Additive: each reviewer adds a normal offset. Exponential: each reviewer's score is
+    exp(a + b * what they see), with a normal and b uniform on [1, 10].
+    """
+    rng = np.random.default_rng(seed)
+    n_items, n_reviewers, load = sizes
+    values = rng.uniform(0, 1, n_items)
+    items = balanced(rng, sizes)
+    reviewers = np.repeat(np.arange(n_reviewers), load)
+    seen = values[items] + noise * rng.normal(size=len(items))
+    own = offset * rng.normal(size=n_reviewers)[reviewers]
+    if kind == "exponential":
+        scores = np.exp(own + rng.uniform(1, 10, n_reviewers)[reviewers] * seen)
+    else:
+        scores = own + seen
+    return Ratings(reviewers, items, scores, all_items=range(n_items))
+
+
+def verdicts(
+    kind: str, sizes: tuple[int, int, int], noise: float, offset: float
+) -> list[str]:
+    return [
+        climb(simulated(kind, sizes, seed, noise, offset), stream(seed, "set")).verdict
+        for seed in range(1000, 1008)
+    ]
+
+
+# A ladder that is right in 90 of 100 sets is right in fewer than 2 of 8 for one seed in
+# 1.4 million. Three parts instead of ten take less time and say the same.
+RIGHT = 2
+
+
+@pytest.fixture
+def three_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ladders, "FOLDS", 3)
+
+
+@pytest.mark.usefixtures("three_parts")
+def test_additive_ratings_are_found_to_need_offsets() -> None:
+    found = verdicts("additive", (200, 200, 5), 0.1, 1.0)
+    assert found.count("offset") >= RIGHT
+
+
+@pytest.mark.usefixtures("three_parts")
+def test_exponential_scales_are_found_to_need_more_than_slopes() -> None:
+    found = verdicts("exponential", (200, 300, 5), 0.1, 1.0)
+    assert found.count("monotone") + found.count("order only") >= RIGHT
+
+
+def test_few_ratings_tell_nothing() -> None:
+    assert verdicts("additive", (8, 10, 3), 0.2, 0.3).count(CANNOT_TELL) >= RIGHT
+
+
+def test_verdict_is_the_strongest_assumption_within_one_standard_error() -> None:
+    total = np.full(6, 10.0)
+    # Against the best, offset and slope, "offset" is behind by 1/60. With differences
+    # of 1 in one reviewer and 0 in the others the standard error is exactly that.
+    right = np.array([[1.0], [9], [9], [8], [5]]).repeat(6, axis=1)
+    right[0, 5] = 2
+    right[1, 0] = 8
+    rungs, verdict = judge(right, total)
+    assert verdict == "offset"
+    assert rungs[1].behind == pytest.approx(1 / 60)
+    assert rungs[1].behind_se == pytest.approx(1 / 60)
+    assert rungs[2].behind == 0
+    right[1, 1] = 8
+    assert judge(right, total)[1] == "offset and slope"
+
+
+def test_nothing_is_said_if_the_extremes_are_within_two_standard_errors() -> None:
+    total = np.full(6, 10.0)
+    right = np.array([[5.0], [9], [9], [9], [5]]).repeat(6, axis=1)
+    # Differences of 1 in three of six have the sum 3 with an error of 1.342; with five
+    # degrees of freedom it takes 2.65 errors to be as sure as by two.
+    right[4, :3] = 6
+    assert judge(right, total)[1] == CANNOT_TELL
+    # In four of six: 4 and 1.265. It does not matter which of the two is better.
+    right[4, 3] = 6
+    assert judge(right, total)[1] == "offset"
+    assert judge(right[[4, 1, 2, 3, 0]], total)[1] == "offset"
+
+
+def test_with_many_reviewers_it_is_two_standard_errors() -> None:
+    # Differences of 1 in x of 1,000: the sum x is about sqrt(x) errors from 0.
+    for number, verdict in ((3, CANNOT_TELL), (5, "offset")):
+        right = np.array([[5.0], [9], [9], [9], [5]]).repeat(1000, axis=1)
+        right[4, :number] = 6
+        assert judge(right, np.full(1000, 10.0))[1] == verdict
+
+
+def test_four_reviewers_tell_nothing() -> None:
+    right = np.array([[1.0], [9], [9], [9], [5]]).repeat(5, axis=1)
+    assert judge(right, np.full(5, 10.0))[1] == "offset"
+    assert judge(right[:, :4], np.full(4, 10.0))[1] == CANNOT_TELL
+
+
+def test_reviewers_count_by_their_comparisons() -> None:
+    right = np.tile([1.0, 0.0], (5, 1))
+    rungs, _ = judge(right, np.array([1.0, 3.0]))
+    assert rungs[0].accuracy == 0.25
+
+
+def test_two_reviewers_who_disagree_are_predicted_wrongly() -> None:
+    # With a held-out reviewer's own ratings among the others' it would be 1/2.
+    ratings = Ratings(list("aabb"), list("xyxy"), [1, 2, 2, 1])
+    found = climb(ratings, stream(7, "ladder"))
+    assert [rung.accuracy for rung in found.rungs] == [0.0] * 5
+    assert found.verdict == CANNOT_TELL
+
+
+def plain_accuracy(ratings: Ratings, seed: int) -> list[float]:
+    """Hold reviewers out in turn, one comparison at a time."""
+    number = ratings.n_reviewers
+    folds = min(ladders.FOLDS, number)
+    place = permutation(stream(seed, "ladder"), number).tolist()
+    part = {reviewer: order % folds for order, reviewer in enumerate(place)}
+    rows = list(
+        zip(
+            ratings.reviewer_codes.tolist(),
+            ratings.item_codes.tolist(),
+            ratings.scores.tolist(),
+            strict=True,
+        )
+    )
+    right, total = [0.0] * 5, 0.0
+    for reviewer in range(number):
+        others = [row for row in rows if part[row[0]] != part[reviewer]]
+        own = [row for row in rows if row[0] == reviewer]
+        if not others:
+            continue
+        who, what, scores = zip(*others, strict=True)
+        values = item_values(
+            Ratings(who, what, scores, all_items=range(ratings.n_items))
+        )
+        for _, first, one in own:
+            for _, second, other in own:
+                if one > other:
+                    total += 2 / len(own)
+                    for rung in range(5):
+                        gap = values[rung, first] - values[rung, second]
+                        right[rung] += (1 + np.sign(gap)) / len(own)
+    return [float(one / total) for one in right]
+
+
+@settings(max_examples=5)
+@given(st.integers(0, 10**6))
+def test_accuracies_equal_those_of_a_plain_loop(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    reviewers = np.repeat(np.arange(7), 3)
+    items = np.concatenate([rng.choice(5, 3, replace=False) for _ in range(7)])
+    ratings = Ratings(reviewers, items, rng.integers(1, 5, 21), all_items=range(5))
+    if why_no_ladder(ratings):
+        return
+    found = climb(ratings, stream(seed, "ladder"))
+    accuracies = [rung.accuracy for rung in found.rungs]
+    assert accuracies == pytest.approx(plain_accuracy(ratings, seed), abs=1e-12)
+
+
+def test_order_only_does_not_see_scales() -> None:
+    ratings = simulated("additive", (12, 20, 4), 3, 0.2, 1.0)
+    warped = Ratings(
+        ratings.reviewer_codes,
+        ratings.item_codes,
+        np.exp((1 + ratings.reviewer_codes % 5) * ratings.scores),
+    )
+    before, after = (climb(one, stream(7, "ladder")) for one in (ratings, warped))
+    assert before.rungs[4].accuracy == after.rungs[4].accuracy
+    assert before.rungs[0].accuracy != after.rungs[0].accuracy
+
+
+def test_rungs_go_from_the_strongest_assumption_to_the_weakest() -> None:
+    found = climb(simulated("additive", (8, 10, 3), 1, 0.2, 0.3), stream(7, "ladder"))
+    assert tuple(rung.assumption for rung in found.rungs) == ASSUMPTIONS
+    document = found.to_dict()
+    assert document["verdict"] in (*ASSUMPTIONS, CANNOT_TELL)
+    assert (found.folds, found.tried, found.reviewers) == (10, 10, 10)
+    assert found.pairs == 30
+
+
+def test_row_order_does_not_matter() -> None:
+    ratings = simulated("exponential", (10, 12, 3), 5, 0.2, 1.0)
+    mixed = np.random.default_rng(1).permutation(ratings.n_ratings)
+    again = Ratings(
+        ratings.reviewer_codes[mixed],
+        ratings.item_codes[mixed],
+        ratings.scores[mixed],
+        all_items=range(ratings.n_items),
+    )
+    assert climb(ratings, stream(7, "x")) == climb(again, stream(7, "x"))
+
+
+def test_few_reviewers_are_held_out_one_by_one() -> None:
+    ratings = simulated("additive", (12, 30, 3), 3, 0.2, 1.0)
+    found = climb(ratings, stream(7, "ladder"))
+    assert (found.folds, found.tried) == (30, 30)
+    assert climb(ratings, stream(8, "ladder")) == found
+    ratings = simulated("additive", (12, 31, 3), 3, 0.2, 1.0)
+    assert climb(ratings, stream(7, "ladder")).folds == 10
+
+
+def test_large_data_is_tried_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ladders, "TEN_FOLDS", 20)
+    monkeypatch.setattr(ladders, "FIVE_FOLDS", 29)
+    found = climb(simulated("additive", (8, 10, 3), 1, 0.2, 0.3), stream(7, "ladder"))
+    assert (found.folds, found.tried, found.reviewers) == (5, 1, 2)
+    assert "one of 5 parts" in ladders.ladder_basis(found)
+
+
+@pytest.mark.parametrize(
+    ("ratings", "words"),
+    [
+        (Ratings.from_ranks(["a", "a"], ["x", "y"], [1, 2]), "only ranks"),
+        (Ratings.from_comparisons(["x"], ["y"]), "only comparisons"),
+        (Ratings(["a", "a"], ["x", "y"], [1, 1]), "No reviewer told two items apart"),
+        (Ratings(["a", "a", "b"], ["x", "y", "x"], [1, 2, 3]), "One reviewer alone"),
+    ],
+)
+def test_says_why_there_is_no_ladder(ratings: Ratings, words: str) -> None:
+    assert words in why_no_ladder(ratings)
+
+
+def test_says_when_there_are_too_many_comparisons(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ladders, "MOST_COMPARISONS", 2)
+    ratings = Ratings(list("aaabbb"), list("xyz") * 2, range(6))
+    assert "more than 2 comparisons" in why_no_ladder(ratings)
+
+
+def test_unrated_items_are_in_the_middle() -> None:
+    ratings = Ratings(list("aabb"), list("xzxz"), [1, 9, 2, 8], all_items=list("xyz"))
+    for values in item_values(ratings):
+        assert values[0] < values[1] < values[2]
+
+
+def test_verdicts_have_a_meaning_each() -> None:
+    assert set(ladders.MEANINGS) == {*ASSUMPTIONS, CANNOT_TELL}
+    one = Ladder((), CANNOT_TELL, 1, 1, 1, 1)
+    assert ladders.ladder_sentence(one).startswith("Cannot tell: what separates")
+
+
+def test_pairs_of_busy_reviewers_are_cut_down_by_lot() -> None:
+    ratings = Ratings(["a"] * 50 + ["b"] * 3, [*range(50), 0, 1, 2], range(53))
+    found = pairs_within(ratings, stream(7, "pairs"), most=100)
+    assert (found.total, found.sampled) == (1225 + 3, True)
+    assert np.bincount(found.reviewers).tolist() == [91, 3]  # 14 of 50 items
+    assert np.unique(found.weights[found.reviewers == 0]).tolist() == [2 / 14]
+    again = pairs_within(ratings, stream(8, "pairs"), most=100)
+    assert found.first.tolist() != again.first.tolist()

@@ -1,0 +1,462 @@
+import itertools
+import math
+import statistics
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from evenhand.calibration.adaptive import adaptive
+from evenhand.calibration.additive import additive
+from evenhand.calibration.borda import borda
+from evenhand.calibration.bradley_terry import bradley_terry
+from evenhand.calibration.results import Fit, Variances
+from evenhand.errors import OptionError
+from evenhand.posets import averages, from_edges
+from evenhand.ranking._adaptive_errors import adaptive_errors, value_variances
+from evenhand.ranking._buckets import normal_buckets
+from evenhand.ranking.uncertainty import (
+    RankUncertainty,
+    from_bootstrap,
+    from_bounds,
+    from_fit,
+    from_model,
+    from_orderings,
+    from_places,
+)
+from evenhand.ratings import Ratings
+
+Floats = NDArray[np.float64]
+
+
+def draw(
+    seed: int,
+    n: int = 20,
+    m: int = 20,
+    load: int = 4,
+    noise: float = 0.7,
+    offset: float = 0.5,
+) -> tuple[Floats, Ratings]:
+    """Draw additive ratings: values, reviewers' offsets and noise, all normal."""
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=n)
+    rounds = -(-m * load // n)
+    slots = np.concatenate([rng.permutation(n) for _ in range(rounds)])[: m * load]
+    reviewers, items = np.repeat(np.arange(m), load), slots
+    _, keep = np.unique(reviewers * n + items, return_index=True)
+    reviewers, items = reviewers[keep], items[keep]
+    scores = values[items] + offset * rng.normal(size=m)[reviewers]
+    scores = scores + noise * rng.normal(size=len(scores))
+    return values, Ratings(reviewers, items, scores, all_items=range(n))
+
+
+def covered(values: Floats, found: RankUncertainty) -> float:
+    true = np.empty(len(values), dtype=np.int64)
+    true[np.argsort(-values)] = np.arange(1, len(values) + 1)
+    return float(np.mean((found.rank_low <= true) & (true <= found.rank_high)))
+
+
+def plain_means(ratings: Ratings) -> Floats:
+    counts = np.bincount(ratings.item_codes, minlength=ratings.n_items)
+    sums = np.bincount(ratings.item_codes, ratings.scores, ratings.n_items)
+    return np.asarray(sums / np.maximum(counts, 1))
+
+
+def order_of(values: Floats) -> NDArray[np.int64]:
+    return np.argsort(-values, kind="stable").astype(np.int64)
+
+
+# Orderings.
+
+
+def brute_interval(law: Floats, level: float) -> tuple[int, int]:
+    tail = (1 - level) / 2
+    low, high = 1, len(law)
+    while math.fsum(law[:low]) <= tail + 1e-9:
+        low += 1
+    while math.fsum(law[high - 1 :]) <= tail + 1e-9:
+        high -= 1
+    return low, high
+
+
+edge = st.tuples(st.integers(0, 5), st.integers(0, 5)).filter(lambda e: e[0] < e[1])
+
+
+@given(st.lists(edge, max_size=8), st.sampled_from([0.5, 0.8, 0.9, 0.99]))
+def test_intervals_of_orderings_leave_out_a_tail_at_either_end(
+    pairs: list[tuple[int, int]], level: float
+) -> None:
+    known = averages(from_edges(6, [a for a, _ in pairs], [b for _, b in pairs]))
+    assert known.places is not None
+    order = np.argsort(known.mean_rank, kind="stable")
+    found = from_places(order, known.places, above=known.above, level=level)
+    for place, item in enumerate(order.tolist(), start=1):
+        low, high = brute_interval(known.places[item], level)
+        assert found.rank_low[item] == min(low, place)
+        assert found.rank_high[item] == max(high, place)
+        inside = known.places[item, found.rank_low[item] - 1 : found.rank_high[item]]
+        assert inside.sum() >= level - 1e-9
+    assert np.array_equal(found.p_top(2), known.p_top(2))
+
+
+@given(st.lists(edge, max_size=8))
+def test_no_item_of_a_bucket_is_told_apart_from_a_later_one(
+    pairs: list[tuple[int, int]],
+) -> None:
+    known = averages(from_edges(6, [a for a, _ in pairs], [b for _, b in pairs]))
+    assert known.places is not None
+    assert known.above is not None
+    order = np.argsort(known.mean_rank, kind="stable")
+    found = from_places(order, known.places, above=known.above, level=0.8)
+    groups = found.groups()
+    assert list(itertools.chain(*groups)) == order.tolist()
+    for group in groups:
+        for one, other in itertools.combinations(group, 2):
+            assert known.above[one, other] < 0.9
+    for group, after in itertools.pairwise(groups):
+        assert max(known.above[one, after[0]] for one in group) >= 0.9 - 1e-9
+
+
+def test_twins_share_a_bucket_and_a_chain_has_none() -> None:
+    chain = averages(from_edges(3, [0, 1], [1, 2]))
+    free = averages(from_edges(3, [], []))
+    for known, buckets in ((chain, (1, 2, 3)), (free, (1, 1, 1))):
+        assert known.places is not None
+        for above in (known.above, None):
+            found = from_places([0, 1, 2], known.places, above=above)
+            assert found.buckets == buckets
+    assert found.source == "posterior over orderings"
+    assert found.rank_low.tolist() == [1, 1, 1]
+    assert found.rank_high.tolist() == [3, 3, 3]
+
+
+def test_orderings_give_pairs_places_or_bounds() -> None:
+    c = from_edges(5, [0, 0, 1, 3], [1, 2, 4, 4])
+    known = averages(c)
+    assert known.places is not None
+    order = np.argsort(known.mean_rank, kind="stable")
+    bare = replace(known, above=None)
+    paired = from_places(order, known.places, above=known.above)
+    for found in (known, bare):
+        assert from_orderings(order, c, found).buckets == paired.buckets
+    sampled = averages(c, samples=50, ideals=0, pairs=False, rng=7)
+    assert sampled.places is not None
+    drawn = from_orderings(order, c, sampled)
+    assert drawn.draws == 50
+    assert drawn.buckets == from_places(order, sampled.places).buckets
+    none = from_orderings(order, c, replace(known, places=None))
+    assert none.source == "ranks that the comparisons allow"
+
+
+def test_bounds_are_all_ranks_that_the_comparisons_allow() -> None:
+    c = from_edges(6, [0, 0, 1, 2, 3], [1, 2, 3, 3, 4])
+    found = from_bounds([0, 1, 2, 3, 4, 5], c)
+    assert found.rank_low.tolist() == [1, 2, 2, 4, 5, 1]
+    assert found.rank_high.tolist() == [2, 4, 4, 5, 6, 6]
+    assert found.buckets == (1, 1, 1, 1, 1, 1)
+    clear = from_bounds([0, 1, 2, 3], from_edges(4, [0, 0, 1, 2], [1, 2, 3, 3]))
+    assert clear.buckets == (1, 2, 2, 3)
+    assert (clear.level, clear.draws) == (1.0, 0)
+    with pytest.raises(OptionError, match="p_top must be asked"):
+        clear.p_top(1)
+
+
+# Models.
+
+
+def given_fit(values: list[float], errors: list[float]) -> Fit:
+    groups = np.zeros(len(values), dtype=np.int64)
+    return Fit("bradley-terry", np.array(values), groups, np.array(errors))
+
+
+def test_model_draws_have_the_probabilities_of_normal_errors() -> None:
+    found = from_fit(given_fit([1.0, 0.0], [0.6, 0.8]), 7, draws=4000)
+    p = statistics.NormalDist().cdf(1.0)
+    # Five standard errors: false alarm 6e-7.
+    bound = 5 * math.sqrt(p * (1 - p) / 4000)
+    assert abs(found.p_top(1)[0] - p) < bound
+    assert found.p_top(1).sum() == 1.0
+    assert found.p_top(2).tolist() == [1.0, 1.0]
+    assert (found.source, found.draws) == ("model", 4000)
+
+
+@given(
+    st.lists(st.tuples(st.floats(-3, 3), st.floats(0.01, 2)), min_size=1, max_size=12),
+    st.booleans(),
+)
+def test_buckets_by_normal_errors_are_those_of_all_pairs(
+    rows: list[tuple[float, float]],
+    by_value: bool,  # noqa: FBT001 - drawn by hypothesis
+) -> None:
+    values, errors = (np.array(column) for column in zip(*rows, strict=True))
+    order = order_of(values) if by_value else np.arange(len(values))
+    reach = statistics.NormalDist().inv_cdf(0.95)
+    number, expected = 1, []
+    bucket: list[int] = []
+    for item in order.tolist():
+        if any(
+            values[one] - values[item] > reach * math.hypot(errors[one], errors[item])
+            for one in bucket
+        ):
+            number, bucket = number + 1, []
+        bucket.append(item)
+        expected.append(number)
+    assert normal_buckets(order, values, errors, 0.95) == tuple(expected)
+
+
+def test_two_items_are_told_apart_exactly_if_their_intervals_do_not_meet() -> None:
+    for gap in (0.5, 1.5, 2.0, 3.0, 4.0):
+        found = from_fit(given_fit([gap, 0.0], [1.0, 1.0]), 7, draws=5000)
+        meet = found.rank_high[0] >= found.rank_low[1]
+        assert (found.buckets == (1, 1)) == meet
+
+
+def test_equal_values_without_errors_go_by_lot_in_every_draw() -> None:
+    found = from_fit(given_fit([2.0, 1.0, 1.0], [0.0, 0.0, 0.0]), 7, draws=1000)
+    assert found.buckets == (1, 2, 2)
+    assert found.rank_low.tolist() == [1, 2, 2]
+    assert found.rank_high.tolist() == [1, 3, 3]
+    # Five standard errors: false alarm 6e-7.
+    assert abs(found.p_top(2)[1] - 0.5) < 5 * math.sqrt(0.25 / 1000)
+
+
+def test_an_interval_holds_the_place_that_the_order_gave() -> None:
+    fit = given_fit([9.0, 5.0, 1.0], [0.1, 0.1, 0.1])
+    found = from_fit(fit, 7, order=[2, 1, 0])
+    assert found.rank_low.tolist() == [1, 2, 1]
+    assert found.rank_high.tolist() == [3, 2, 3]
+
+
+# Coverage of 90 % intervals on additive data, 60 sets of 20 items: 1,200 true ranks.
+# Ranks of one set depend on each other; taking a set for 4 independent ones, 0.9 has a
+# standard error of 0.02, and 0.8 is five of them below: false alarm below 1e-6.
+LEAST = 0.8
+
+
+@pytest.mark.parametrize("model", ["reml", "least squares", "adaptive", "bradley"])
+def test_intervals_of_models_cover_the_true_rank_about_as_stated(model: str) -> None:
+    shares, widths = [], []
+    for seed in range(60):
+        values, ratings = draw(seed)
+        if model == "reml":
+            found = from_fit(additive(ratings, shrink=True), seed, draws=300)
+        elif model == "least squares":
+            found = from_fit(additive(ratings), seed, shrink=True, draws=300)
+        elif model == "bradley":
+            found = from_fit(bradley_terry(ratings), seed, draws=300)
+        else:
+            fit = adaptive(ratings)
+            errors = adaptive_errors(ratings, fit)
+            found = from_fit(fit, seed, errors=errors, draws=300)
+        shares.append(covered(values, found))
+        widths.append(float(np.mean(found.rank_high - found.rank_low + 1)))
+    assert np.mean(shares) > LEAST
+    # Intervals of all ranks would cover everything, and say nothing.
+    assert np.mean(widths) < 14
+
+
+def test_probabilities_of_the_top_are_right_on_average() -> None:
+    told, came = [], []
+    for seed in range(60):
+        values, ratings = draw(seed)
+        found = from_fit(additive(ratings, shrink=True), seed, draws=300)
+        p = found.p_top(5)
+        best = np.argsort(-values)[:5]
+        sure = p > 0.7
+        told.append(p[sure].sum())
+        came.append(np.isin(np.flatnonzero(sure), best).sum())
+        assert p.sum() == pytest.approx(5)
+    # About 200 calls with a mean chance near 0.85: a standard error of 0.026 each way.
+    assert sum(came) / sum(told) == pytest.approx(1, abs=0.15)
+
+
+def test_errors_of_variance_components_are_exact_on_a_tree() -> None:
+    # Reviewer 0 rated items 0 and 1, reviewer 1 items 1 and 2, reviewer 2 item 2.
+    ratings = Ratings([0, 0, 1, 1, 2], [0, 1, 1, 2, 2], [1, 2, 3, 4, 5])
+    offset, value, rest = 0.7, 1.3, 0.4
+    items, people = np.eye(3)[ratings.item_codes], np.eye(3)[ratings.reviewer_codes]
+    total = value * items @ items.T + offset * people @ people.T + rest * np.eye(5)
+    left = value * np.eye(3) - value**2 * items.T @ np.linalg.inv(total) @ items
+    found = value_variances(ratings, Variances(offset, value, rest))
+    assert found == pytest.approx(np.diag(left), rel=1e-9)
+
+
+def test_errors_of_variance_components_are_near_those_of_the_model() -> None:
+    for seed in range(5):
+        _, ratings = draw(seed, n=40, m=40, load=5)
+        fit = additive(ratings, shrink=True)
+        assert fit.errors is not None
+        assert fit.variances is not None
+        found = np.sqrt(value_variances(ratings, fit.variances))
+        # The model's own errors hold that of the overall mean as well.
+        assert (found < fit.errors * 1.02).all()
+        assert found.mean() > 0.8 * fit.errors.mean()
+
+
+def test_errors_of_adaptive_follow_the_scales() -> None:
+    _, tame = draw(1, offset=0.1)
+    wild = Ratings(
+        tame.reviewer_codes,
+        tame.item_codes,
+        tame.scores + 1000.0 * tame.reviewer_codes,
+    )
+    for ratings in (tame, wild):
+        fit = adaptive(ratings)
+        errors = adaptive_errors(ratings, fit)
+        assert np.isfinite(errors).all()
+        assert (errors > 0).all()
+    ordinal = bradley_terry(wild)
+    assert ordinal.errors is not None
+    expected = ordinal.errors / np.std(ordinal.estimates)
+    assert errors == pytest.approx(expected, rel=0.05)
+
+
+# Bootstrap.
+
+
+def test_the_bootstrap_draws_whole_reviewers() -> None:
+    # Two reviewers disagree about everything: either is drawn twice with probability
+    # 1/4, and both with 1/2, which leaves a tie.
+    ratings = Ratings([0, 0, 1, 1], ["x", "y"] * 2, [2, 1, 1, 2])
+    found = from_bootstrap(
+        ratings, lambda r: borda(r).estimates, 7, order=[0, 1], draws=2000
+    )
+    # Five standard errors: false alarm 6e-7.
+    assert abs(found.p_top(1)[0] - 0.5) < 5 * math.sqrt(0.25 / 2000)
+    one = Ratings([0, 0], ["x", "y"], [2, 1])
+    sure = from_bootstrap(one, lambda r: borda(r).estimates, 7, order=[0, 1])
+    assert sure.p_top(1).tolist() == [1.0, 0.0]
+    assert (sure.source, sure.draws) == ("bootstrap over reviewers", 200)
+
+
+def test_a_lost_item_gets_a_place_by_lot() -> None:
+    ratings = Ratings([0, 0, 1, 1], [0, 1, 2, 3], [9, 8, 2, 1])
+    found = from_bootstrap(ratings, plain_means, 7, order=[0, 1, 2, 3], draws=400)
+    # Reviewer 0 is lost in a quarter of the draws; items 2 and 3 are on top then, or
+    # tied with what stands in for 0 and 1.
+    assert 0 < found.p_top(2)[2] < 0.5
+    assert found.p_top(2).sum() == pytest.approx(2)
+
+
+def test_the_bootstrap_covers_true_ranks_nearly_as_stated() -> None:
+    shares = []
+    for seed in range(25):
+        values, ratings = draw(seed, m=60, offset=0.2)
+        order = order_of(plain_means(ratings))
+        found = from_bootstrap(ratings, plain_means, seed, order=order, draws=100)
+        shares.append(covered(values, found))
+    # As above, with 500 ranks: 0.9 has a standard error of 0.03.
+    assert 0.75 < np.mean(shares) < 0.99
+
+
+def test_the_bootstrap_knows_ranks_and_comparisons() -> None:
+    ranks = Ratings.from_ranks([0, 0, 1, 1], ["x", "y"] * 2, [1, 2, 1, 2])
+    plain = Ratings.from_comparisons(["x", "x"], ["y", "y"])
+    for ratings in (ranks, plain):
+        found = from_bootstrap(
+            ratings, lambda r: borda(r).estimates, 7, order=[0, 1], draws=50
+        )
+        assert found.p_top(1).tolist() == [1.0, 0.0]
+
+
+# Which of them.
+
+
+def test_the_source_is_that_of_the_model() -> None:
+    _, ratings = draw(1)
+    for fit, source in (
+        (adaptive(ratings), "model"),
+        (additive(ratings), "model"),
+        (additive(ratings, shrink=True), "model"),
+        (bradley_terry(ratings), "model"),
+        (borda(ratings), "bootstrap over reviewers"),
+    ):
+        order = order_of(fit.estimates)
+        found = from_model(ratings, fit, lambda r: borda(r).estimates, 7, order=order)
+        assert found.source == source
+        assert np.array_equal(found.order, order)
+    plain = additive(ratings)
+    found = from_model(ratings, plain, plain_means, 7, order=order_of(plain.estimates))
+    shrunk = from_fit(plain, 7, shrink=True)
+    assert np.array_equal(found.rank_low, shrunk.rank_low)
+
+
+def test_the_same_seed_gives_the_same_answer_whatever_the_row_order() -> None:
+    _, ratings = draw(2)
+    shuffle = np.random.default_rng(1).permutation(ratings.n_ratings)
+    again = Ratings(
+        ratings.reviewer_codes[shuffle],
+        ratings.item_codes[shuffle],
+        ratings.scores[shuffle],
+    )
+    order = order_of(plain_means(ratings))
+    one, other = (
+        from_bootstrap(part, plain_means, 7, order=order, draws=30)
+        for part in (ratings, again)
+    )
+    assert np.array_equal(one.p_top(3), other.p_top(3))
+    assert one.buckets == other.buckets
+    third = from_bootstrap(ratings, plain_means, 8, order=order, draws=30)
+    assert not np.array_equal(one.p_top(3), third.p_top(3))
+
+
+@pytest.mark.parametrize(
+    ("reviewers", "items", "scores"),
+    [
+        ([0], [0], [1.0]),
+        ([0, 0, 0], [0, 1, 2], [1.0, 3.0, 2.0]),
+        ([0, 1, 2, 3], [0, 1, 2, 0], [5.0] * 4),
+        ([0, 0, 1, 1], [0, 1, 1, 0], [1e300, -1e300, 1e300, 0.0]),
+        ([0, 0, 1, 1], [0, 1, 2, 3], [1, 2, 3, 4]),
+        (range(30), [*range(3)] * 10, range(30)),
+    ],
+)
+def test_odd_data_get_intervals_all_the_same(
+    reviewers: list[int], items: list[int], scores: list[float]
+) -> None:
+    ratings = Ratings(list(reviewers), items, list(scores))
+    n = ratings.n_items
+    for fit in (
+        adaptive(ratings),
+        additive(ratings, shrink=True),
+        bradley_terry(ratings),
+        borda(ratings),
+    ):
+        order = order_of(fit.estimates)
+        found = from_model(ratings, fit, plain_means, 7, order=order)
+        assert (found.rank_low >= 1).all()
+        assert (found.rank_low <= found.rank_high).all()
+        assert (found.rank_high <= n).all()
+        assert np.isfinite(found.p_top(1)).all()
+        assert len(found.buckets) == n
+
+
+def test_items_that_nothing_tells_apart_are_one_bucket() -> None:
+    ratings = Ratings([0, 1, 2, 3], [0, 1, 2, 3], [5.0] * 4)
+    fit = adaptive(ratings)
+    found = from_model(ratings, fit, plain_means, 7, order=range(4))
+    assert found.buckets == (1, 1, 1, 1)
+    assert found.rank_low.tolist() == [1] * 4
+    assert found.rank_high.tolist() == [4] * 4
+
+
+def test_arrays_are_read_only() -> None:
+    found = from_fit(given_fit([1.0, 0.0], [1.0, 1.0]), 7, draws=10)
+    for table in (found.order, found.rank_low, found.rank_high):
+        assert not table.flags.writeable
+
+
+def test_options_out_of_range_are_refused() -> None:
+    fit = given_fit([1.0, 0.0], [1.0, 1.0])
+    with pytest.raises(OptionError, match="to below 1, got 1"):
+        from_fit(fit, 7, level=1)
+    with pytest.raises(OptionError, match="draws must be a whole number of at least 1"):
+        from_fit(fit, 7, draws=0)
+    with pytest.raises(OptionError, match="k must be a whole number from 1 to 2"):
+        from_fit(fit, 7, draws=5).p_top(3)
+    bare = Fit("borda", np.zeros(2), np.zeros(2, dtype=np.int64))
+    with pytest.raises(OptionError, match="got none from method 'borda'"):
+        from_fit(bare, 7)
