@@ -9,6 +9,7 @@ import evenhand
 PUBLIC = {
     "Assignment",
     "Certificate",
+    "Check",
     "Comparison",
     "ContradictionError",
     "ConvergenceError",
@@ -22,7 +23,9 @@ PUBLIC = {
     "RecordError",
     "Scenario",
     "Simulation",
+    "Warp",
     "assign",
+    "check",
     "compare",
     "designs",
     "lab",
@@ -32,6 +35,7 @@ PUBLIC = {
     "rank",
     "read_ratings",
     "simulate",
+    "warp",
     "weights",
 }
 DEVELOPMENT = (

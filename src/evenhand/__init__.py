@@ -31,9 +31,11 @@ if TYPE_CHECKING:
         RatingsError,
         RecordError,
     )
+    from evenhand.lab.check import Check, check
     from evenhand.lab.results import Simulation
     from evenhand.lab.scenario import Scenario
     from evenhand.lab.simulation import simulate
+    from evenhand.lab.warp import Warp, warp
     from evenhand.ranking.ranking import Ranking, rank
     from evenhand.ratings import Ratings
 
@@ -47,6 +49,10 @@ _HOMES = {
     "assign": "evenhand.assignments",
     "Assignment": "evenhand.assignments",
     "Certificate": "evenhand.certificate",
+    "check": "evenhand.lab.check",
+    "Check": "evenhand.lab.check",
+    "warp": "evenhand.lab.warp",
+    "Warp": "evenhand.lab.warp",
     "Scenario": "evenhand.lab.scenario",
     "simulate": "evenhand.lab.simulation",
     "Simulation": "evenhand.lab.results",
@@ -82,6 +88,10 @@ __all__ = [  # noqa: RUF022 - in the order in which a reader of the paper meets 
     "designs",
     "assign",
     "Assignment",
+    "check",
+    "Check",
+    "warp",
+    "Warp",
     "lab",
     "Scenario",
     "simulate",

@@ -153,6 +153,8 @@ def certify(
         for finding in found:
             claim = claim if finding.leaves is None else finding.leaves(claim)
         sentence = _sentence(claim, found)
+    if eta_price == 0:
+        sentence += " No neighbours were open enough to be put at risk (eta)."
     if eta_price:
         sentence += (
             f" Neighbours that the comparisons order by a small margin were put at "

@@ -33,7 +33,7 @@ def test_two_items_are_simulated_by_default() -> None:
     assert result.exit_code == 0
     rows = [line.split("│") for line in result.stdout.splitlines() if "│" in line]
     names = [row[1].strip() for row in rows]
-    assert names == ["coin", "votes", "mean", "median", "sign"]
+    assert names == ["coin", "guarded", "votes", "mean", "median", "sign"]
     assert "±" in result.stdout
     assert "share of coin's risk" in result.stdout
     assert result.stderr == "seed 7\n"
@@ -43,7 +43,8 @@ def test_rankings_are_measured_against_the_index_order() -> None:
     result = run("--job", "rank", "--items", "4", "--trials", "70", "--json")
     found = json.loads(result.stdout)
     assert found["schema"] == "evenhand.simulate/1"
-    assert [row["method"] for row in found["rows"]] == ["topological", "flips"]
+    names = [row["method"] for row in found["rows"]]
+    assert names == ["topological", "flips", "mean-rank", "safe"]
     assert found["rows"][0]["improvement"] == 0
     assert found["parameters"]["losses"] == ["kendall"]
     assert result.stderr == f"seed {found['seed']}\n"
@@ -75,6 +76,16 @@ def test_options_say_what_is_simulated() -> None:
     assert len(found["rows"]) == 6
     wrong = {(row["method"], row["loss"]): row["risk"] for row in found["rows"]}
     assert wrong["votes", "footrule"] == pytest.approx(2 * wrong["votes", "zero-one"])
+
+
+def test_methods_take_options_after_a_colon() -> None:
+    words = ["--job", "rank", "--items", "5", "--loss", "zero-one", "--loss", "kendall"]
+    tried = ["sorter:3:raw", "ties:0.5", "safe:0.1"]
+    for method in tried:
+        words += ["--method", method]
+    found = json.loads(run(*words, "--trials", "64", "--json", "--seed", "7").stdout)
+    assert [row["method"] for row in found["rows"][2::2]] == tried
+    assert run("--method", "guarded:0.2:midrank", "--trials", "64").exit_code == 0
 
 
 def test_a_file_names_the_scenario_and_options_go_first(tmp_path: Path) -> None:
@@ -110,6 +121,15 @@ def test_levels_are_studied() -> None:
     assert {row["trials"] for row in found["rows"]} == {100}
     rank = run("--job", "rank", "--items", "4", "--levels", "3", "--trials", "64")
     assert "void" in rank.stdout
+    fine = run(
+        *("--job", "rank", "--items", "4", "--values", "given:0,1,2,3", "--scales"),
+        *("identity", "--levels", "4", "--trials", "64", "--json"),
+    )
+    told = {
+        row["method"]: row["certificate"] for row in json.loads(fine.stdout)["rows"]
+    }
+    assert told["safe"] == "kept against random tie-breaking"
+    assert told["mean-rank"] == told["flips"] == "none"
     assert "Note (ties_within_reviewers)" in rank.stderr
 
 
@@ -156,6 +176,10 @@ def test_a_result_can_be_written(tmp_path: Path) -> None:
         (["--job", "rnk"], "unknown job 'rnk', did you mean 'rank'?"),
         (["--scales", "afine"], "unknown scale 'afine', did you mean 'affine'?"),
         (["--method", "voes"], "unknown method 'voes', did you mean 'votes'?"),
+        (
+            ["--job", "rank", "--items", "4", "--method", "safe:0.7"],
+            "eta must be a number from 0 to below 0.5, got 0.7.",
+        ),
         (["--loss", "kendal"], "'kendal', did you mean 'kendall'?"),
         (["--design", "halfs"], "unknown design 'halfs', did you mean 'halves'?"),
         (["--reviewers", "5", "--design", "matched"], "reviewers must be even"),

@@ -115,7 +115,7 @@ def _findings(sides: Sides, facts: Facts, claim: Claim) -> Iterator[Finding]:
     if facts.weight is not None:
         yield weight_finding(facts.weight)
     if facts.vouched is not None:
-        yield Finding("declared", facts.vouched)
+        yield Finding("declared", facts.vouched.removesuffix("."))
     if claim.strict:
         yield Finding("declared", "no reviewer would give both items the same score")
     if not facts.resolved:

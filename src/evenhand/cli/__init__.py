@@ -21,6 +21,7 @@ COMMANDS = {
     "demo": "evenhand.cli.demo",
     "compare": "evenhand.cli.compare",
     "rank": "evenhand.cli.rank",
+    "check": "evenhand.cli.check",
     "assign": "evenhand.cli.assign",
     "audit": "evenhand.cli.audit",
     "simulate": "evenhand.cli.simulate",
@@ -95,6 +96,7 @@ def cli() -> None:
       evenhand demo                      a small conference, start to end
       evenhand compare ratings.csv       which of two items is better
       evenhand rank ratings.csv          order many items
+      evenhand check ratings.csv         what the ratings can support
       evenhand assign --help             draw who reviews what, for all to check
     """
 

@@ -233,7 +233,10 @@ def claim(certificate: Certificate | None) -> str:
         >>> claim(certify(Claim("G", "never worse than a coin")))
         'What this may claim: Never worse than a coin (Theorem G).'
     """
-    return f"What this may claim: {certificate}"
+    checked = () if certificate is None else certificate.checked
+    verified = "; ".join(text for text in checked if text.endswith("verified"))
+    more = f" Checked: {verified}." if verified else ""
+    return f"What this may claim: {certificate}{more}"
 
 
 def deliver_decision(

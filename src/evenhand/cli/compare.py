@@ -168,7 +168,7 @@ def explain(result: Comparison) -> str:
     )
     lines.append(_shared.claim(result.certificate))
     lines += _tested(result, first, second)
-    return "\n".join(lines)
+    return _shared.rendered(*lines)
 
 
 def _tested(result: Comparison, first: str, second: str) -> list[str]:

@@ -15,9 +15,18 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from evenhand._results import Label
+    from evenhand.lab.warp import Warp
     from evenhand.ranking.ranking import Ranking
+    from evenhand.ratings import Ratings
 
 NAMES = [method.name for method in methods("rank")]
+SMALL = 0.001
+SOURCES = {
+    "posterior over orderings": "in 90 % of all orderings that respect the comparisons",
+    "model": "with probability 90 % if the model is right",
+    "bootstrap over reviewers": "in 90 % of repeats with reviewers drawn again",
+    "ranks that the comparisons allow": "all that the comparisons allow",
+}
 # Rankings with more items are printed without a frame.
 LONG = 1000
 
@@ -27,7 +36,7 @@ LONG = 1000
 @click.option(
     "--method",
     type=_shared.Known(NAMES),
-    default="flips",
+    default="adaptive",
     show_default=True,
     help="Rule.",
 )
@@ -82,6 +91,26 @@ LONG = 1000
     help="How mean-rank and safe work out mean ranks.  [default: auto]",
 )
 @click.option(
+    "--shrink/--no-shrink",
+    default=None,
+    help="Draw values to the middle as far as ratings are few or noisy, for additive.  "
+    "[default: shrink]",
+)
+@click.option(
+    "--top",
+    metavar="K",
+    type=click.IntRange(min=1),
+    help="How many are to be chosen: shows who is in, with what probability, and where "
+    "adaptive and safe disagree.",
+)
+@click.option(
+    "--warp",
+    "warped",
+    is_flag=True,
+    help="Redraw every reviewer's scale many times, and show what of the ranking "
+    "survives, beside the plain mean.",
+)
+@click.option(
     "--design",
     type=_shared.Known(["pairs", "balanced"]),
     help="How items were assigned to reviewers; the guarantees rest on it.",
@@ -103,6 +132,9 @@ def command(  # noqa: PLR0913 - a parameter for each option
     anchored: bool | None,
     eta: float | None,
     mean_ranks: str | None,
+    shrink: bool | None,
+    top: int | None,
+    warped: bool,
     design: str | None,
     assignment_path: str | None,
     secret: str | None,
@@ -116,8 +148,9 @@ def command(  # noqa: PLR0913 - a parameter for each option
 
     FILE has a row for each score with a reviewer, an item and the score (or a rank, or
     a winner and a loser): CSV, TSV, Parquet, JSON lines or Excel; - is standard input.
-    Neighbours that no reviewer compared are settled by biased coins on their scores;
-    each coin is shown with its exact probability, and the seed repeats it.
+    The default method, adaptive, compares scores across reviewers as far as their
+    offsets are small; method safe is the one with a guarantee. Items between two lines
+    of the table cannot be told apart, and each item has an interval of ranks.
 
     \b
     Example:
@@ -143,12 +176,31 @@ def command(  # noqa: PLR0913 - a parameter for each option
             anchored=anchored,
             eta=eta,
             mean_ranks=mean_ranks,
+            shrink=shrink,
+            top=top,
             design=design,
             assignment=assignment,
             rng=seed,
         )
-    text = json.dumps(result.to_dict(), indent=2) if as_json else explain(result)
+    survived = _warp(ratings, result) if warped else None
+    if as_json:
+        document = result.to_dict()
+        if survived is not None:
+            document["warp"] = survived.to_dict()
+        text = json.dumps(document, indent=2)
+    else:
+        text = explain(result)
+        if survived is not None:
+            text = f"{text.rstrip()}\n\n{survived!r}"
     _shared.deliver_decision(text, output, result, record, assignment)
+
+
+def _warp(ratings: Ratings, result: Ranking) -> Warp:
+    from evenhand.lab.warp import warp
+
+    k = None if result.top is None else result.top.k
+    with _shared.working("Redrawing scales"):
+        return warp(ratings, method=result.method, top=k, rng=result.seed)
 
 
 def explain(result: Ranking) -> str:
@@ -169,9 +221,24 @@ def explain(result: Ranking) -> str:
             f"{len(result.draws)} {pairs} settled by chance and scores; the "
             "probabilities are those of the draw, not chances of being right."
         )
+    parts += _sure(result)
     parts.append(_shared.claim(result.certificate))
     text = _shared.rendered(*parts)
     return f"{plain_rows(result)}\n{text}" if long else text
+
+
+def _sure(result: Ranking) -> list[str]:
+    lines = []
+    sure = result.uncertainty
+    if sure is not None:
+        where = SOURCES.get(sure.source, sure.source)
+        lines.append(f"Ranks from and to: {where}.")
+    if result.top is not None:
+        chosen = ", ".join(printable(item) for item in result.top.items)
+        lines.append(f"The best {result.top.k}: {chosen}.")
+        if result.top.other is not None and not result.top.only_here:
+            lines.append(f"Method {result.top.other} chooses the same.")
+    return lines
 
 
 def plain_rows(result: Ranking) -> str:
@@ -196,35 +263,72 @@ def plain_rows(result: Ranking) -> str:
 
 
 def ranking_table(result: Ranking) -> Table:
-    """Lay out a ranking as a table."""
+    """Lay out a ranking as a table, with a line between groups."""
     from rich.table import Table
 
     table = Table()
-    table.add_column("rank", justify="right")
-    table.add_column("item", overflow="fold")
-    averaged = any(row.mean_rank is not None for row in result.items)
-    if averaged:
-        table.add_column("mean rank", justify="right")
-    table.add_column("reviews", justify="right")
-    table.add_column("mean score", justify="right")
-    table.add_column("spread", justify="right")
+    rows = result.items
+    columns: dict[str, list[str]] = {
+        "rank": [str(row.rank) for row in rows],
+        "item": [printable(row.item) for row in rows],
+        "from": ["" if row.rank_low is None else str(row.rank_low) for row in rows],
+        "to": ["" if row.rank_high is None else str(row.rank_high) for row in rows],
+        "mean rank": [_number(row.mean_rank) for row in rows],
+        "reviews": [str(row.reviews) for row in rows],
+        "mean score": [_number(row.mean_score) for row in rows],
+        "spread": [_number(row.spread) for row in rows],
+    }
+    if result.top is not None:
+        drawn = result.uncertainty is not None and result.uncertainty.draws > 0
+        columns[f"in top {result.top.k}"] = [
+            _share(row.p_top, certain=not drawn) for row in rows
+        ]
+    settled = _settled(result)
+    columns["settled by chance"] = [settled.get(row.item, "") for row in rows]
+    always = ("rank", "item", "reviews", "mean score", "spread")
+    shown = {
+        name: cells for name, cells in columns.items() if name in always or any(cells)
+    }
+    for name in shown:
+        left = name in ("item", "settled by chance")
+        table.add_column(
+            name,
+            justify="left" if left else "right",
+            overflow="fold" if left else "ellipsis",
+        )
+    for place, cells in enumerate(zip(*shown.values(), strict=True)):
+        if place and rows[place].bucket != rows[place - 1].bucket:
+            table.add_section()
+        table.add_row(*cells)
+    return table
+
+
+def _settled(result: Ranking) -> dict[Label, str]:
     coins: dict[Label, str] = {}
     for draw in result.draws:
         for item in draw.items:
             share = draw.p_first if item == draw.items[0] else 1 - draw.p_first
             other = draw.items[1] if item == draw.items[0] else draw.items[0]
-            told = f"{share:.3g} to be above {printable(other)}"
+            told = f"{_share(share)} to be above {printable(other)}"
             coins[item] = f"{coins[item]}; {told}" if item in coins else told
-    if coins:
-        table.add_column("settled by chance", overflow="fold")
-    for row in result.items:
-        cells = [
-            str(row.rank),
-            printable(row.item),
-            *([f"{row.mean_rank:.3g}"] if averaged else []),
-            str(row.reviews),
-            "" if row.mean_score is None else f"{row.mean_score:.3g}",
-            "" if row.spread is None else f"{row.spread:.3g}",
-        ]
-        table.add_row(*cells, *([coins.get(row.item, "")] if coins else []))
-    return table
+    return coins
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.3g}"
+
+
+def _share(value: float | None, *, certain: bool = True) -> str:
+    """Show a probability without calling it certain because it is rounded, or drawn.
+
+    Examples:
+        >>> _share(0.9999), _share(1.0), _share(1e-9), _share(0.25)
+        ('> 0.999', '1', '< 0.001', '0.25')
+    """
+    if value is None:
+        return ""
+    if certain and value in (0, 1):
+        return f"{value:g}"
+    if value < SMALL:
+        return f"< {SMALL:g}"
+    return f"> {1 - SMALL:g}" if value > 1 - SMALL else f"{value:.3g}"

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from evenhand.lab.results import Row, Simulation
     from evenhand.lab.scenario import Scenario
 
-METHODS = {"compare": ("votes", "mean", "median", "sign"), "rank": ("flips",)}
+METHODS = {
+    "compare": ("guarded", "votes", "mean", "median", "sign"),
+    "rank": ("flips", "mean-rank", "safe"),
+}
 BASELINES = {"compare": "coin", "rank": "topological"}
 NONE = "none"
 COUNT = click.IntRange(min=1)
@@ -105,7 +108,9 @@ class Options(TypedDict):
     "--method",
     multiple=True,
     metavar="NAME",
-    help="A method, with options after a colon (median:lower); repeatable.",
+    help="A method, with options after a colon: median:lower, guarded:0.2 (eps); "
+    "flips:3 and sorter:3 (score pairs), ties:0.5 (noise), safe:0.1 (eta), ties:raw "
+    "(no anchors); repeatable.",
 )
 @click.option(
     "--baseline",

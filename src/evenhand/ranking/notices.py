@@ -85,7 +85,7 @@ def _load_notices(ratings: Ratings) -> Iterator[Notice]:
     if tied:
         text = (
             f"{counted(tied, 'reviewer')} gave equal scores to several items; ties "
-            "within a reviewer void the paper's ranking guarantees."
+            "within a reviewer void every ranking guarantee."
         )
         yield Notice("ties_within_reviewers", text)
     loads = np.bincount(ratings.reviewer_codes)

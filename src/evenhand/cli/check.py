@@ -1,0 +1,293 @@
+"""`evenhand check`: what ratings can support."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from evenhand.cli import _shared
+from evenhand.errors import counted, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from rich.console import RenderableType
+    from rich.table import Table
+
+    from evenhand.lab._check_counts import Distribution
+    from evenhand.lab._check_reviewers import Reviewer
+    from evenhand.lab.check import Check
+    from evenhand.lab.ladder import Ladder
+    from evenhand.lab.needed import Needed
+
+# Reviewers shown of each kind, and width of a bar.
+SHOWN, BAR = 5, 30
+# What the text says anyhow.
+TOLD = ("no_ladder", "no_needed", "one_rating_reviewers")
+
+
+@click.command("check")
+@_shared.reading_options
+@click.option(
+    "--top",
+    metavar="K",
+    type=int,
+    help="Ask how many more reviews would separate the best K items from the others.",
+)
+@_shared.result_options
+def command(
+    file: str,
+    file_format: str | None,
+    *,
+    top: int | None,
+    seed: int | None,
+    as_json: bool,
+    output: str | None,
+    **columns: str | None,
+) -> None:
+    """Find out what ratings can support, before deciding on them.
+
+    FILE has a row for each score with a reviewer, an item and the score (or a rank, or
+    a winner and a loser): CSV, TSV, Parquet, JSON lines or Excel; - is standard input.
+    It says which assumption about reviewers' scales the ratings bear out, which items
+    can be ordered at all, where reviewers contradict each other and how strict each of
+    them is. It refuses nothing that can be read.
+
+    \b
+    Example:
+      evenhand check examples/conference.csv --top 5
+    """
+    from evenhand.lab.check import check
+
+    _shared.check_output(output)
+    ratings = _shared.read(file, file_format, columns)
+    with _steps() as say:
+        found = check(ratings, top=top, rng=seed, progress=say)
+    text = json.dumps(found.to_dict(), indent=2) if as_json else explain(found)
+    notices = tuple(one for one in found.notices if as_json or one.code not in TOLD)
+    _shared.deliver_result(text, output, notices, found.seed)
+
+
+@contextlib.contextmanager
+def _steps() -> Iterator[Callable[[str], None]]:
+    """Show on a terminal what is being done."""
+    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with _shared.progress_on(*columns) as display:
+        task = display.add_task("", total=None)
+
+        def say(what: str) -> None:
+            display.update(task, description=what)
+
+        yield say
+
+
+def explain(found: Check) -> str:
+    """Tell a check to people.
+
+    Examples:
+        >>> from evenhand.lab.check import check
+        >>> from evenhand.ratings import Ratings
+        >>> found = check(Ratings(["a", "a"], ["x", "y"], [1, 2]), rng=7)
+        >>> print(explain(found).splitlines()[0])
+        2 scores of 2 items by 1 reviewer: a reviewer rated 2, an item has 1.
+    """
+    parts: list[RenderableType] = [_said(found, "sizes")]
+    parts += _ladder(found)
+    if found.needed is not None or _said(found, "no_needed"):
+        parts += _section("How many more reviews?", *_needed(found))
+    parts += _section(
+        "What can be ordered?",
+        *_groups(found),
+        _said(found, "few_reviews", "ties", "single", "flat"),
+    )
+    parts += _section("Do reviewers contradict each other?", *_contradictions(found))
+    if found.kind == "scores":
+        parts += _section("Where do scores differ?", *_variance(found))
+        parts += _section("How strict is each reviewer?", *_reviewers(found))
+    parts += _section("How are the ratings spread?", *_spread(found))
+    return _shared.rendered(*parts)
+
+
+def _section(title: str, *parts: RenderableType) -> list[RenderableType]:
+    return ["", f"{title.upper()}", *(part for part in parts if part != "")]
+
+
+def _said(found: Check, *codes: str) -> str:
+    """Return the findings with these codes, one to a line."""
+    return "\n".join(
+        printable(one.message) for one in found.findings if one.code in codes
+    )
+
+
+def _ladder(found: Check) -> list[RenderableType]:
+    title = "Can scores be compared across reviewers?"
+    if found.ladder is None:
+        return _section(title, _said(found, "no_ladder"))
+    from evenhand.lab.ladder import ladder_basis
+
+    return _section(
+        title,
+        _said(found, "ladder"),
+        _ladder_table(found.ladder),
+        f"{ladder_basis(found.ladder)} The verdict is the strongest assumption within "
+        "one standard error of the best. It says what these ratings look like; `rank` "
+        "weighs scores and orders by itself unless you name a method.",
+    )
+
+
+def _ladder_table(ladder: Ladder) -> Table:
+    from rich.table import Table
+
+    table = Table()
+    table.add_column("")
+    table.add_column("assumption")
+    table.add_column("method that assumes it")
+    table.add_column("predicts rightly", justify="right")
+    table.add_column("behind the best (± se)", justify="right")
+    for rung in ladder.rungs:
+        table.add_row(
+            "→" if rung.assumption == ladder.verdict else "",
+            rung.assumption,
+            rung.method,
+            f"{100 * rung.accuracy:.1f} %",
+            f"{100 * rung.behind:.1f} ± {100 * rung.behind_se:.1f}",
+        )
+    return table
+
+
+def _needed(found: Check) -> list[RenderableType]:
+    needed = found.needed
+    if needed is None:
+        return [_said(found, "no_needed")]
+    above, below = printable(needed.above), printable(needed.below)
+    return [
+        f"The cut after {needed.top} lies between {above} and {below}. Further reviews "
+        f"of each item, beside {needed.reviews_now:g} so far (median), that it takes:",
+        _needed_table(needed),
+        "By simulation from the fitted model of offsets and values, taken as true; the "
+        "range is two standard errors of the simulation.",
+    ]
+
+
+def _needed_table(needed: Needed) -> Table:
+    from rich.table import Table
+
+    from evenhand.lab._check_findings import more_reviews
+
+    table = Table()
+    table.add_column("with probability", justify="right")
+    table.add_column("these two in their true order", justify="right")
+    near = f"the {needed.near} items near the cut on their true side"
+    table.add_column(near, justify="right")
+    for pair, side in zip(needed.pair, needed.side, strict=True):
+        table.add_row(
+            f"{100 * pair.probability:g} %", more_reviews(pair), more_reviews(side)
+        )
+    return table
+
+
+def _groups(found: Check) -> list[RenderableType]:
+    if found.groups.count == 1:
+        items = "The item stands alone." if found.data["items"] == 1 else ""
+        return [items or "Reviewers' orders connect all items."]
+    return [_said(found, "groups")]
+
+
+def _contradictions(found: Check) -> list[RenderableType]:
+    told = found.contradictions
+    if told.compared == 0:
+        return ["No two items were ordered by one reviewer."]
+    lines = [_said(found, "contradictions")]
+    lines += [
+        f"  {printable(pair.items[0])} above {printable(pair.items[1])}: "
+        f"{counted(pair.votes[0], 'reviewer')}; the other way round: {pair.votes[1]}"
+        for pair in told.worst
+    ]
+    if told.dissenters:
+        lines.append(
+            "Unusually often against most others (over all "
+            f"{100 * told.minority_share:.0f} %):"
+        )
+        lines += [
+            f"  {printable(one.reviewer)}: in {one.minority} of {one.shared} "
+            f"comparisons ({100 * one.minority / one.shared:.0f} %)"
+            for one in told.dissenters
+        ]
+    return ["\n".join(lines)]
+
+
+def _variance(found: Check) -> list[RenderableType]:
+    shares = found.variance
+    if shares is None:
+        if any(one.code == "equal_scores" for one in found.notices):
+            return ["Every score is the same."]
+        return ["Items, reviewers and chance cannot be told apart by these ratings."]
+    from evenhand.lab._check_findings import share_text
+
+    named = (
+        ("items' values", shares.item),
+        ("reviewers' offsets (strictness)", shares.reviewer),
+        ("the rest", shares.rest),
+    )
+    lines = [
+        f"  {name:<32} "
+        + ("cannot be told from the rest" if share is None else share_text(share))
+        for name, share in named
+    ]
+    lines.insert(0, f"Shares of variance, with 95 % intervals ({shares.method}):")
+    return ["\n".join(lines)]
+
+
+def _reviewers(found: Check) -> list[RenderableType]:
+    lines = [_said(found, "strictness")]
+    kinds = {"strict": "strictest", "lenient": "most lenient"}
+    for word, most in kinds.items():
+        chosen = sorted(
+            (one for one in found.reviewers if one.strictness == word),
+            key=lambda one: -abs(one.offset or 0.0),
+        )
+        lines += [_reviewer_line(one, most) for one in chosen[:SHOWN]]
+    for word in ("wide", "narrow"):
+        chosen = sorted(
+            (one for one in found.reviewers if one.spread == word),
+            key=lambda one: -abs((one.slope or 1.0) - 1.0),
+        )
+        if chosen:
+            who = ", ".join(
+                f"{printable(one.reviewer)} ({one.slope:.2g} times)"
+                for one in chosen[:SHOWN]
+            )
+            more = len(chosen) - SHOWN
+            who += f" and {more} more" if more > 0 else ""
+            lines.append(f"Clearly {word} in their scores: {who}.")
+    lines.append("All reviewers are in the JSON (--json).")
+    return ["\n".join(lines)]
+
+
+def _reviewer_line(one: Reviewer, most: str) -> str:
+    return (
+        f"  {most}: {printable(one.reviewer)} {one.offset:+.3g} ± {one.offset_se:.2g} "
+        f"({one.ratings} ratings)"
+    )
+
+
+def _spread(found: Check) -> list[RenderableType]:
+    lines: list[str] = []
+    if found.kind != "comparisons":
+        lines += _bars("ratings by a reviewer", found.load)
+    lines += _bars("ratings of an item", found.reviews)
+    return ["\n".join(lines)]
+
+
+def _bars(title: str, spread: Distribution) -> Iterable[str]:
+    most = max(count for _, _, count in spread.histogram)
+    yield title
+    for low, high, count in spread.histogram:
+        name = str(low) if low == high else f"{low}-{high}"
+        bar = "█" * max(1, round(BAR * count / most))
+        yield f"  {name:>11} {bar} {count:,}"

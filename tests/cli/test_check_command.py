@@ -1,0 +1,135 @@
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from evenhand.cli.check import command
+from evenhand.errors import OptionError, RatingsError
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(command, list(words))
+
+
+@pytest.fixture
+def scores(tmp_path: Path) -> str:
+    """Twelve reviewers of ten items, one of them harsh, one with all scores alike."""
+    rng = np.random.default_rng(5)
+    rows = ["reviewer,item,score"]
+    for reviewer in range(12):
+        offset = -4 if reviewer == 3 else 0
+        for item in rng.choice(10, 5, replace=False).tolist():
+            score = 5 if reviewer == 7 else round(item + offset + rng.normal(), 1)
+            rows.append(f"r{reviewer:02},item {item},{score}")
+    path = tmp_path / "scores.csv"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def test_people_read_the_verdict_first(scores: str) -> None:
+    result = run(scores, "--top", "3", "--seed", "7")
+    assert result.exit_code == 0
+    titles = re.findall(r"^[A-Z][A-Z ]+\?$", result.stdout, re.MULTILINE)
+    assert titles == [
+        "CAN SCORES BE COMPARED ACROSS REVIEWERS?",
+        "HOW MANY MORE REVIEWS?",
+        "WHAT CAN BE ORDERED?",
+        "DO REVIEWERS CONTRADICT EACH OTHER?",
+        "WHERE DO SCORES DIFFER?",
+        "HOW STRICT IS EACH REVIEWER?",
+        "HOW ARE THE RATINGS SPREAD?",
+    ]
+    assert result.stdout.startswith("60 scores of 10 items by 12 reviewers: ")
+    assert "strictest: r03" in result.stdout
+    assert "gave all their items the same score: 'r07'" in " ".join(
+        result.stdout.split()
+    )
+    assert "The cut after 3 lies between" in result.stdout
+    assert result.stderr == "seed 7\n"
+
+
+def test_the_ladder_has_a_row_for_each_assumption(scores: str) -> None:
+    text = run(scores, "--seed", "7").stdout
+    for assumption in ("none", "offset", "offset and slope", "monotone", "order only"):
+        assert f" {assumption} " in text
+    assert "HOW MANY MORE REVIEWS?" not in text
+
+
+def test_json_is_the_result(scores: str) -> None:
+    result = run(scores, "--top", "3", "--seed", "7", "--json")
+    document = json.loads(result.stdout)
+    assert document["schema"] == "evenhand.check/1"
+    assert document["parameters"] == {"top": 3}
+    assert document["seed"] == 7
+    assert len(document["reviewers"]) == 12
+    assert len(document["ladder"]["rungs"]) == 5
+    assert document["needed"]["top"] == 3
+
+
+def test_the_seed_repeats_a_run(scores: str) -> None:
+    first = run(scores, "--json")
+    seed = re.findall(r"seed (\d+)", first.stderr)[0]
+    assert run(scores, "--json", "--seed", seed).stdout == first.stdout
+
+
+def test_a_result_is_written_to_a_file(scores: str, tmp_path: Path) -> None:
+    path = tmp_path / "check.json"
+    assert run(scores, "--json", "-o", str(path)).stdout == ""
+    assert json.loads(path.read_text(encoding="utf-8"))["kind"] == "scores"
+
+
+def test_a_cut_beyond_the_items_is_one_sentence(scores: str) -> None:
+    error = run(scores, "--top", "10").exception
+    assert isinstance(error, OptionError)
+    assert str(error) == (
+        "top must be an integer of at least 1 and less than the number of items (10), "
+        "got 10."
+    )
+
+
+def test_a_bad_output_is_refused_before_the_work(tmp_path: Path) -> None:
+    error = run("no-such-file.csv", "-o", str(tmp_path / "none" / "x")).exception
+    assert isinstance(error, OptionError)
+    assert "no such folder" in str(error)
+
+
+def test_what_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text("reviewer,item,score\na,x,seven\n", encoding="utf-8")
+    assert isinstance(run(str(path)).exception, RatingsError)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("reviewer,item,score\na,x,1\n", "The item stands alone."),
+        ("reviewer,item,score\na,x,1\nb,y,2\n", "cannot be told apart"),
+        ("reviewer,item,score\na,x,1\na,y,1\n", "Every score is the same."),
+        ("reviewer,item,rank\na,x,1\na,y,2\n", "There are only ranks, no scores"),
+        ("winner,loser\nx,y\ny,z\nz,x\n", "3 of 3 items are on a cycle of orders"),
+        ("reviewer,item,score\na,x\x1b[2J,1\na,y,2\n", "Reviewers' orders connect all"),
+    ],
+)
+def test_little_data_is_explained(text: str, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "little.csv"
+    path.write_text(text, encoding="utf-8")
+    result = run(str(path), "--seed", "7")
+    assert result.exit_code == 0
+    assert words in " ".join(result.stdout.split())
+    assert "\x1b" not in result.stdout
+
+
+def test_scores_of_an_outlier_are_noted_on_standard_error(
+    scores: str, tmp_path: Path
+) -> None:
+    lines = Path(scores).read_text(encoding="utf-8").splitlines()
+    lines[5] = f"{lines[5].rpartition(',')[0]},1e300"
+    path = tmp_path / "outlier.csv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    result = run(str(path), "--seed", "7")
+    assert result.exit_code == 0
+    assert "Note (extreme_score)" in result.stderr
+    assert "nan" not in result.stdout
