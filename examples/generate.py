@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import statistics
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,9 +75,34 @@ def reviews(*, changed: bool = False) -> str:
     return table(["reviewer", "item", "score"], rows)
 
 
+def normal(what: str, size: int) -> list[float]:
+    """Draw standard normal numbers."""
+    law = statistics.NormalDist()
+    chances = uniforms(stream(SEED, what), size).tolist()
+    return [law.inv_cdf(min(max(chance, 1e-9), 1 - 1e-9)) for chance in chances]
+
+
+def panel() -> str:
+    """Thirty reviewers, four of twelve proposals each: noisy marks of 0 to 100."""
+    sees = designs.balanced(12, 30, per_reviewer=4, rng=SEED).tolist()
+    values, offsets = normal("values", 12), normal("offsets", 30)
+    noise = iter(normal("noise", 120))
+    rows: list[list[object]] = [
+        [
+            f"reviewer {reviewer + 1:02d}",
+            f"P{item + 1:02d}",
+            round(60 + 12 * values[item] + 4 * offsets[reviewer] + 8 * next(noise), 1),
+        ]
+        for reviewer, items in enumerate(sees)
+        for item in items
+    ]
+    return table(["reviewer", "item", "score"], rows)
+
+
 FILES: dict[str, Callable[[], str]] = {
     "conference.csv": lambda: as_csv(conference(SEED)[0]),
     "designs.csv": two_designs,
+    "panel.csv": panel,
     "contradiction.csv": lambda: table(
         ["reviewer", "item", "score"],
         [["Anna", "x", 5], ["Anna", "y", 3], ["Bo", "y", 9], ["Bo", "x", 8]],

@@ -137,8 +137,8 @@ def test_mean_ranks_of_five_items_lose_as_much_as_is_exact() -> None:
 @pytest.mark.parametrize(
     ("items", "trials", "known"),
     [
-        (5, 1600, {"ties": 7.5, "safe": 10.5, "safe:0.1": 14}),
-        (10, 960, {"ties": 3, "safe": 3.8, "safe:0.1": 12}),
+        (5, 1600, {"ties": 7.4, "safe": 10.4, "safe:0.1": 14.9}),
+        (10, 960, {"ties": 3.0, "safe": 4.0, "safe:0.1": 11.7}),
     ],
 )
 def test_scores_gain_in_the_papers_scenario(
@@ -154,8 +154,8 @@ def test_scores_gain_in_the_papers_scenario(
     assert len(run.rows) == len(known) + 1
     for row in run.rows[1:]:
         found, error = gain(row)
-        # The known numbers are from longer runs, to half a unit.
-        assert abs(found - known[row.method]) < 0.5 + WIDE * error, row
+        # The known numbers are from longer runs, with errors up to 0.26.
+        assert abs(found - known[row.method]) < WIDE * math.hypot(error, 0.26), row
         assert found > WIDE * error
 
 

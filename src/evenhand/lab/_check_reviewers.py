@@ -153,8 +153,8 @@ def variance_shares(model: Model, source: Stream) -> Shares | None:
     """Estimate the shares; None if nothing varies or nothing can be told apart.
 
     Intervals come from 200 data sets drawn from the fitted model on the same
-    assignment, refitted; for large data, and where nothing is left to chance, from the
-    asymptotic errors of the three variances in a balanced design of the same size.
+    assignment, refitted; for large data, from the asymptotic errors of the three
+    variances in a balanced design of the same size.
 
     Examples:
         >>> from evenhand._randomness import stream
@@ -162,7 +162,7 @@ def variance_shares(model: Model, source: Stream) -> Shares | None:
         >>> model = fit_model(Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [1, 2] * 2))
         >>> found = variance_shares(model, stream(7, "bootstrap"))
         >>> round(found.item.share, 3), found.method
-        (1.0, 'large-sample formula')
+        (1.0, 'parametric bootstrap')
     """
     reviewers, items = model.free
     if model.mixed.found is None or not (reviewers or items):
@@ -171,8 +171,6 @@ def variance_shares(model: Model, source: Stream) -> Shares | None:
     least = min(made.n_items, made.n_reviewers)
     shares = _three(model.mixed.variances, model.free)
     few = least <= BOOTSTRAP_LEVELS and len(made.scores) <= BOOTSTRAP_RATINGS
-    # Without a rest, a fit to drawn scores only chases rounding.
-    few = few and float(shares[2]) > affine.NEGLIGIBLE
     if few:
         draws = np.array([_redrawn(model, source) for _ in range(REPLICATES)])
         low, high = np.quantile(draws, [TAIL, 1 - TAIL], axis=0)

@@ -138,6 +138,18 @@ def ranked(graph: Comparisons, seed: int, how: str = "auto") -> MeanRanks:
     return MeanRanks(found.order, _tied(groups.values()), found.averages.exact, None)
 
 
+def by_values(values: Floats, lots: Stream) -> Arranged:
+    """Sort items by values, the highest first, and average over lots among equal ones.
+
+    Examples:
+        >>> by_values(np.array([1.0, 3.0, 1.0]), stream(7, "lots")).coins[0].p_first
+        0.5
+    """
+    order = np.lexsort((permutation(lots, len(values)), -values))
+    groups = itertools.groupby(order.tolist(), key=values.__getitem__)
+    return by_lot(order, _tied(list(tied) for _, tied in groups))
+
+
 def _counted(graph: Comparisons, seed: int) -> MeanRanks | None:
     """Count in how many orderings each item is above each other one, if they are few.
 

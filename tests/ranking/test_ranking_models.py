@@ -1,0 +1,202 @@
+"""Rankings by models, with intervals, the best k, and a second opinion."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from evenhand.calibration.models import MODELS
+from evenhand.errors import OptionError, RatingsError
+from evenhand.lab.scenario import Scenario
+from evenhand.lab.simulation import draw_ratings
+from evenhand.ranking.ranking import METHODS, rank
+from evenhand.ratings import Ratings
+
+CONTRADICTORY = Ratings(
+    ["a", "a", "b", "b", "c", "c", "d", "d"],
+    ["x", "y", "y", "x", "x", "z", "z", "y"],
+    [5, 3, 4, 2, 5, 4, 2, 1],
+)
+
+
+def noisy(seed: int, items: int = 20) -> Ratings:
+    scenario = Scenario(
+        job="rank",
+        items=items,
+        reviewers=items,
+        design="balanced",
+        per_reviewer=4,
+        scales="bias:0.5",
+        values="normal:0:1",
+        noise="normal:0.5",
+    )
+    return draw_ratings(scenario, rng=seed)[0]
+
+
+def test_adaptive_is_the_default_and_says_what_offsets_explain() -> None:
+    result = rank(noisy(1), rng=7)
+    assert result.method == "adaptive"
+    assert result.rho is not None
+    assert 0 < result.rho < 1
+    (told,) = [one for one in result.notices if one.code == "reviewer_offsets"]
+    assert f"{100 * result.rho:.0f} % of the variance" in told.message
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_models_sort_by_estimate_and_have_intervals_about_the_rank(name: str) -> None:
+    result = rank(noisy(2), method=name, rng=7)
+    values = [row.estimate for row in result.items]
+    assert values == sorted(values, key=lambda value: -(value or 0))
+    assert result.uncertainty is not None
+    for row in result.items:
+        assert row.rank_low is not None
+        assert row.rank_high is not None
+        assert row.rank_low <= row.rank <= row.rank_high
+    buckets = [row.bucket for row in result.items]
+    assert buckets == sorted(buckets, key=lambda number: number or 0)
+    assert sum(map(len, result.buckets)) == len(result.order)
+    assert result.certificate is not None
+    assert result.certificate.theorem == "none"
+
+
+@pytest.mark.parametrize("name", ["adaptive", "safe", "mean", "bradley-terry"])
+def test_contradictory_ratings_are_ranked(name: str) -> None:
+    result = rank(CONTRADICTORY, method=name, rng=7)
+    assert sorted(map(str, result.order)) == ["x", "y", "z"]
+    assert all(row.rank_low is not None for row in result.items)
+
+
+def test_safe_says_that_it_split_contradicting_reviewers() -> None:
+    result = rank(noisy(3), method="safe", design="balanced", rng=7)
+    (told,) = [one for one in result.notices if one.code == "split_reviewers"]
+    assert "drawn by lot" in told.message
+    split = result.parameters["split"]
+    assert split == {"ordered": 16, "breakers": 4}
+    found = result.certificate
+    assert found is not None
+    assert (found.theorem, found.loss) in (("T", "kendall"), ("A", "kendall"))
+    assert found.conditional == "given the reviewers who made the groups"
+    assert "noise in scores that has nothing to do with items" in found.declared
+    assert not any("contradiction" in text for text in found.checked)
+
+
+def test_ties_cost_a_split_its_strictness_and_no_more() -> None:
+    base = noisy(3)
+    coarse = Ratings(
+        base.reviewer_codes.tolist(),
+        base.item_codes.tolist(),
+        np.round(base.scores).tolist(),
+    )
+    found = rank(coarse, method="safe", design="balanced", rng=7).certificate
+    assert found is not None
+    assert found.theorem in ("T", "A")
+    assert not found.strict
+    assert "gave equal scores to several items" in found.sentence
+
+
+def test_eta_is_refused_where_its_price_is_not_known() -> None:
+    with pytest.raises(OptionError, match="contradict each other"):
+        rank(CONTRADICTORY, method="safe", eta=0.1)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_best_k_come_with_probabilities_that_add_up(name: str) -> None:
+    scenario = Scenario(job="rank", items=6, reviewers=9, design="pairs")
+    ratings = draw_ratings(scenario, rng=5)[0]
+    result = rank(ratings, method=name, top=2, rng=7)
+    assert result.top is not None
+    assert result.top.items == result.order[:2]
+    shares = [row.p_top for row in result.items]
+    assert sum(share or 0 for share in shares) == pytest.approx(2, abs=1e-9)
+    assert result.p_top(2) == dict(zip(result.order, shares, strict=True))
+
+
+def test_two_defaults_that_disagree_are_both_shown() -> None:
+    found = []
+    for seed in range(12):
+        ratings = noisy(seed)
+        result = rank(ratings, top=5, rng=7)
+        other = rank(ratings, method="safe", rng=7)
+        assert result.top is not None
+        assert result.top.other == "safe"
+        assert result.top.other_items == other.order[:5]
+        differ = set(result.order[:5]) != set(other.order[:5])
+        told = [one for one in result.notices if one.code == "methods_disagree"]
+        assert len(told) == differ
+        for item in set(other.order[:5]) - set(result.order[:5]):
+            assert repr(item) in told[0].message
+        found.append(differ)
+    assert any(found)
+    assert not all(found)
+
+
+def test_orders_have_no_second_opinion_that_needs_scores() -> None:
+    result = rank(Ratings.from_comparisons(["x", "y"], ["y", "z"]), top=1, rng=7)
+    assert result.top is not None
+    assert result.top.other is None
+    assert result.rho == 1
+
+
+@pytest.mark.parametrize("top", [0, 4, 1.5, True, "2"])
+def test_a_number_that_cannot_be_chosen_is_refused(top: object) -> None:
+    with pytest.raises(OptionError, match="top must be a whole number from 1 to 3"):
+        rank(CONTRADICTORY, top=top)  # type: ignore[arg-type]  # refused
+
+
+def test_shrinkage_can_be_left_out() -> None:
+    ratings = noisy(4)
+    shrunk, plain = (
+        rank(ratings, method="additive", shrink=shrink, rng=7)
+        for shrink in (True, False)
+    )
+    assert shrunk.parameters["shrink"] is True
+
+    def spread(values: list[float | None]) -> float:
+        return float(np.std([value or 0.0 for value in values]))
+
+    assert spread([row.estimate for row in shrunk.items]) < spread(
+        [row.estimate for row in plain.items]
+    )
+    with pytest.raises(OptionError, match="shrink is an option of additive"):
+        rank(ratings, shrink=True)
+
+
+def test_equal_estimates_are_told_and_ordered_by_lot() -> None:
+    ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "x", "y"], [1, 2, 2, 1])
+    orders = set()
+    for seed in range(40):
+        result = rank(ratings, method="borda", rng=seed)
+        orders.add(result.order)
+        assert "tied_estimates" in {one.code for one in result.notices}
+    assert orders == {("x", "y"), ("y", "x")}
+
+
+def test_models_of_scores_refuse_ranks_in_words() -> None:
+    ratings = Ratings.from_ranks(["a", "a"], ["x", "y"], [1, 2])
+    for name in ("z", "additive", "affine", "safe"):
+        with pytest.raises(RatingsError, match="scores"):
+            rank(ratings, method=name)
+    for name in ("adaptive", "bradley-terry", "borda"):
+        assert rank(ratings, method=name, rng=7).order == ("x", "y")
+
+
+ODD = {
+    "one rating": Ratings(["a"], ["x"], [3]),
+    "one reviewer": Ratings(["a"] * 3, ["x", "y", "z"], [3, 1, 2]),
+    "one item": Ratings(["a", "b"], ["x", "x"], [3, 1]),
+    "all equal": Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [2] * 4),
+    "two groups": Ratings(["a", "a", "b", "b"], ["w", "x", "y", "z"], [1, 2, 3, 4]),
+    "outlier": Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [1, 2, 3, 1e300]),
+    "one rating each": Ratings(
+        list(range(500)), [n % 50 for n in range(500)], [n % 7 for n in range(500)]
+    ),
+}
+
+
+@pytest.mark.parametrize(("data", "name"), [*itertools.product(ODD, METHODS)])
+def test_odd_data_give_a_ranking_without_gaps(data: str, name: str) -> None:
+    result = rank(ODD[data], method=name, rng=7)
+    assert sorted(map(str, result.order)) == sorted(map(str, ODD[data].item_labels))
+    for row in result.items:
+        numbers = [row.estimate, row.error, row.mean_score, row.spread, row.mean_rank]
+        assert all(np.isfinite(value) for value in numbers if value is not None)
