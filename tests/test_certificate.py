@@ -74,7 +74,10 @@ def test_one_void_leaves_nothing_whatever_else_holds() -> None:
 def test_the_price_of_eta_is_in_the_sentence() -> None:
     found = certify(BEST, eta_price=0.25)
     assert found.eta_price == 0.25
-    assert "at worst that costs 0.25 in Kendall tau." in found.sentence
+    assert "costs 0.25 in Kendall tau at worst" in found.sentence
+    assert "No neighbours" in certify(BEST, eta_price=0.0).sentence
+    void = certify(BEST, [Finding("void", "ties")], eta_price=0.25)
+    assert "Kendall" not in void.sentence
 
 
 def test_a_method_without_a_theorem_keeps_its_own_words() -> None:

@@ -155,11 +155,11 @@ def certify(
         sentence = _sentence(claim, found)
     if eta_price == 0:
         sentence += " No neighbours were open enough to be put at risk (eta)."
-    if eta_price:
+    elif eta_price is not None and claim.theorem != NONE:
         sentence += (
-            f" Neighbours that the comparisons order by a small margin were put at "
-            f"risk for the sake of their scores; at worst that costs {eta_price:.3g} "
-            "in Kendall tau."
+            " Neighbours that the comparisons order by a small margin count as tied; "
+            f"on average, if every true ranking is equally likely, that costs "
+            f"{eta_price:.3g} in Kendall tau at worst, against mean ranks."
         )
     return Certificate(
         theorem=claim.theorem,

@@ -205,8 +205,8 @@ def test_labels_that_look_like_formulas_are_safe_and_come_back() -> None:
             "items must be two for design 'halves', got 4",
         ),
         ((*LISTS, "--design", "pairs", "--group", "pair"), "--group must be left out"),
-        ((*BALANCED, "-o", "items.txt"), "must not replace the input 'items.txt'"),
-        ((*BALANCED, "-o", "x", "--record", "x"), "different files, got"),
+        ((*BALANCED, "-o", "items.txt"), "must not replace --items"),
+        ((*BALANCED, "-o", "x", "--record", "x"), "must not replace --output"),
         ((*BALANCED, "--conflicts", "items.txt"), "one column for the reviewer"),
         ((*BALANCED, "--reviewer-column", "nam"), "unknown column 'nam', did you mean"),
         (

@@ -375,3 +375,55 @@ def test_integer_items_are_compared_in_their_own_order() -> None:
     text = "reviewer,item,score\na,10,1\nb,9,2\n"
     result = run("compare", "-", "--seed", "1", "--json", given=text)
     assert json.loads(result.stdout)["items"] == [9, 10]
+
+
+def test_no_output_replaces_an_input(tmp_path: Path) -> None:
+    for source, command in ((CONFERENCE, "rank"), (DESIGNS, "compare")):
+        file = tmp_path / "ratings.csv"
+        text = Path(source).read_text()
+        file.write_text(text)
+        for option in ("--record", "-o"):
+            words = (command, str(file), option, str(tmp_path / "." / "ratings.csv"))
+            assert "must not replace FILE" in refused(run(*words))
+        assert "path of a file" in refused(run(command, str(file), "--record", "-"))
+        both = (command, str(file), "--record", str(tmp_path / "x"))
+        assert "must not replace" in refused(run(*both, "-o", str(tmp_path / "x")))
+        assert file.read_text() == text
+        assert [path.name for path in tmp_path.iterdir()] == ["ratings.csv"]
+
+
+def test_a_secret_is_never_written_over(tmp_path: Path) -> None:
+    for name, lines in (("items", "x\ny\nz\n"), ("people", "a\nb\nc\n")):
+        (tmp_path / name).write_text(lines)
+    seal, secret = str(tmp_path / "seal"), str(tmp_path / "secret")
+    assert run("assign", "--seal", seal, "--secret", secret).exit_code == 0
+    kept = Path(secret).read_text()
+    words = ["assign", "--items", str(tmp_path / "items"), "--design", "pairs"]
+    words += ["--reviewers", str(tmp_path / "people"), "--secret", secret]
+    for option in ("--record", "-o"):
+        assert "must not replace --secret" in refused(run(*words, option, secret))
+    assert Path(secret).read_text() == kept
+
+
+@pytest.mark.parametrize("method", RANK_METHODS)
+@pytest.mark.parametrize("start", [None, "mean-rank", "uniform"])
+def test_every_ranking_can_be_audited(
+    method: str, start: str | None, tmp_path: Path
+) -> None:
+    if start is not None and method not in ("flips", "twins", "ties"):
+        return
+    record = str(tmp_path / "record.json")
+    words = ["rank", CONFERENCE, "--method", method, "--seed", "3", "--top", "2"]
+    words += [] if start is None else ["--start", start]
+    assert run(*words, "--record", record, "--design", "balanced").exit_code == 0
+    done = run("audit", record, CONFERENCE)
+    assert done.exit_code == 0, done.stdout
+
+
+@pytest.mark.parametrize("method", COMPARE_METHODS)
+def test_every_comparison_can_be_audited(method: str, tmp_path: Path) -> None:
+    record = str(tmp_path / "record.json")
+    words = ("compare", DESIGNS, "--method", method, "--seed", "3", "--record", record)
+    assert run(*words, "--design", "halves").exit_code == 0
+    done = run("audit", record, DESIGNS)
+    assert done.exit_code == 0, done.stdout

@@ -691,3 +691,61 @@ def test_a_record_that_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
         read_record(tmp_path / "none.json")
     with pytest.raises(RecordError, match="directory"):
         read_record(tmp_path)
+
+
+def forged(record: Record, **changes: object) -> Record:
+    """Change a record, and make its hashes fit again."""
+    kept = {key: record[key] for key in record if key not in ("hashes", "sha256")}
+    content = json.loads(json.dumps(kept))
+    for path, value in changes.items():
+        *parents, last = path.split("__")
+        place = content
+        for parent in parents:
+            place = place[parent]
+        place[last] = value
+    return finish(content)
+
+
+@pytest.mark.parametrize("secret", [None, SECRET])
+def test_a_certificate_that_was_forged_with_fitting_hashes_is_named(
+    secret: str | None, tmp_path: Path
+) -> None:
+    assignment = drawn(secret)
+    came = written(assignment_record(assignment), tmp_path / "assignment.json")
+    rows = assignment.rows
+    scored = Ratings(
+        [r for r, _ in rows], [i for _, i in rows], [4, 9, 2, 7, 5, 1, 8, 3]
+    )
+    honest = decision_record(
+        rank(scored, method="mean", assignment=assignment, rng=3), assignment
+    )
+    file = written(honest, tmp_path / "decision.json")
+    assert audit(file, scored, assignment=came).identical
+    for changes in (
+        {"assignment__verified": True, "result__certificate__theorem": "K"},
+        {"result__certificate__sentence": "Right always."},
+        {"result__certificate__strict": True},
+    ):
+        written(forged(honest, **changes), file)
+        result = audit(file, scored, assignment=came)
+        assert result.first is not None, changes
+        assert "certificate" in str(result.first.difference) or "verified" in str(
+            result.first.difference
+        )
+
+
+def test_fields_that_a_decision_never_has_are_named(tmp_path: Path) -> None:
+    for changes in ({"approved": "by the chair"}, {"version": "9.9"}):
+        file = written(forged(ranking_record(), **changes), tmp_path / "decision.json")
+        result = audit(file)
+        assert result.first is not None
+        assert next(iter(changes)) in str(result.first.difference)
+
+
+def test_an_assignment_without_its_hash_is_a_difference(tmp_path: Path) -> None:
+    record = dict(RECORDS["open"])
+    del record["sha256"]
+    came = written(record, tmp_path / "assignment.json")
+    file = written(ranking_record(), tmp_path / "decision.json")
+    result = audit(file, ratings(), assignment=came)
+    assert result.first is not None

@@ -167,7 +167,23 @@ def test_a_price_is_in_the_certificate_only_if_eta_was_asked_for() -> None:
     assert found.eta_price is not None
     assert found.eta_price == found.certificate.eta_price
     assert found.eta_price > 0
-    assert "at worst that costs" in found.certificate.sentence
+    assert "in Kendall tau at worst" in found.certificate.sentence
+    void = rank(ratings, method="safe", eta=0.4, rng=7).certificate
+    assert void is not None
+    assert "Kendall tau at worst" not in void.sentence
+
+
+def test_a_claim_that_is_not_strict_is_never_worded_as_if_it_were() -> None:
+    ratings = Ratings(
+        ["r1", "r1", "r2", "r2", "r3", "r3", "r4", "r4"],
+        ["a1", "b1", "a2", "b2", "a1", "b2", "a2", "b1"],
+        [5, 1, 1e200, 2, 9, 1, 7, 3],
+    )
+    found = certificate(ratings, method="ties", design="balanced", rng=1)
+    assert found.theorem != "none"
+    assert not found.strict
+    assert found.loss == "kendall"
+    assert found.sentence.startswith("No farther")
 
 
 def test_mean_may_claim_nothing_on_any_data() -> None:

@@ -85,7 +85,7 @@ def test_ties_cost_a_split_its_strictness_and_no_more() -> None:
     coarse = Ratings(
         base.reviewer_codes.tolist(),
         base.item_codes.tolist(),
-        np.round(base.scores).tolist(),
+        (np.round(2 * base.scores) / 2).tolist(),
     )
     found = rank(coarse, method="safe", design="balanced", rng=7).certificate
     assert found is not None

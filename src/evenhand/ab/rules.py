@@ -47,6 +47,7 @@ STATISTICS = (
 )
 TRIM = 0.2
 EPS = 0.1
+LEAST_EPS = 2.0**-53
 ROUNDING = float(np.finfo(np.float64).eps)
 # From the largest float to the smallest there are 650 decimal digits.
 _ALL_DIGITS = Context(prec=700)
@@ -466,6 +467,11 @@ def as_eps(eps: object) -> Fraction:
         )
     if not 0 < number <= 1:
         raise OptionError(f"eps must be above 0 and at most 1, got {number}.")
+    if number < LEAST_EPS:
+        raise OptionError(
+            f"eps must be at least 2**-53, got {shown(eps)}. Votes that are rarer than "
+            "the steps of a random number never come up."
+        )
     return Fraction(repr(number)) if isinstance(number, float) else Fraction(number)
 
 

@@ -46,6 +46,7 @@ MIX = 0.01
 FAR = 1e100
 # A gap just beyond a declared range is the rounding of a difference, not a bad score.
 ROUNDING = 1e-12
+HALF = 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -478,7 +479,7 @@ def odd(weight: GapWeight, gap: Numbers) -> Floats:
 def resolved(
     weight: GapWeight, gap: ArrayLike, *, step: float = 1
 ) -> NDArray[np.bool_]:
-    """Say where floats still tell W(gap) from W(gap + step).
+    """Say where floats still tell W(gap) from W(gap + step), and from a fair coin.
 
     Where they do not, the estimator is no longer strictly better than a coin on a
     computer, however right the theorem is.
@@ -497,7 +498,9 @@ def resolved(
     """
     gaps = magnitude(as_numbers(gap, "gap", infinite=True)).astype(np.float64)
     if weight.limit is None:
-        return np.asarray(odd(weight, gaps) < odd(weight, gaps + step))[()]
+        chances = odd(weight, gaps)
+        seen = (gaps == 0) | (chances > HALF)
+        return np.asarray(seen & (chances < odd(weight, gaps + step)))[()]
     # There is no gap beyond the range that the largest one could be taken for.
     limit = float(weight.limit)
     further = np.minimum(gaps + step, np.maximum(limit, gaps))

@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -107,22 +107,30 @@ def evidence_options(command: Command) -> Command:
         metavar="PATH",
         help="The assignment's secret, now revealed; then it is verified.",
     )
+    seal = click.option(
+        "--seal",
+        metavar="PATH",
+        help="The seal as it was published, which the assignment must have.",
+    )
     record = click.option(
         "--record", metavar="PATH", help="Write a record there, for evenhand audit."
     )
-    return assignment(secret(record(command)))
+    return assignment(secret(seal(record(command))))
 
 
-def read_assignment(path: str | None, secret: str | None) -> Assignment | None:
+def read_assignment(
+    path: str | None, secret: str | None, seal: str | None
+) -> Assignment | None:
     """Read the assignment of a command, verified if its secret is given."""
     if path is None:
-        if secret is not None:
-            raise OptionError("--secret must come with --assignment.")
+        if secret is not None or seal is not None:
+            raise OptionError("--secret and --seal must come with --assignment.")
         return None
     from evenhand.desk.records import load_assignment, read_hex
 
     revealed = None if secret is None else read_hex(secret, "secret")
-    return load_assignment(path, secret=revealed)
+    published = None if seal is None else read_hex(seal, "seal")
+    return load_assignment(path, secret=revealed, seal=published)
 
 
 def read(file: str, file_format: str | None, columns: dict[str, str | None]) -> Ratings:
@@ -186,6 +194,48 @@ def rendered(*parts: RenderableType) -> str:
         for part in parts:
             screen.print(part)
     return capture.get()
+
+
+def keep_inputs(
+    outputs: Mapping[str, str | None], inputs: Mapping[str, str | None]
+) -> None:
+    """Refuse to write over what a command reads, or twice to one place.
+
+    Args:
+        outputs: Paths to be written, by the option that names them.
+        inputs: Paths to be read.
+
+    Raises:
+        OptionError: If a path is both; it says which.
+
+    Examples:
+        >>> keep_inputs({"--record": "a.csv"}, {"FILE": "./a.csv"})
+        Traceback (most recent call last):
+        ...
+        evenhand.errors.OptionError: --record must not replace FILE, got 'a.csv'. Write
+        to another file.
+    """
+    taken = {
+        Path(path).resolve(): name
+        for name, path in inputs.items()
+        if path not in (None, "-")
+    }
+    for name, path in outputs.items():
+        if path in (None, "-"):
+            continue
+        place = Path(path).resolve()
+        if place in taken:
+            raise OptionError(
+                f"{name} must not replace {taken[place]}, got {path!r}. Write to "
+                "another file."
+            )
+        taken[place] = name
+
+
+def check_record(record: str | None) -> None:
+    """Refuse a record that would go nowhere."""
+    if record == "-":
+        raise OptionError("--record must be the path of a file, got '-'.")
 
 
 def check_output(output: str | None) -> None:

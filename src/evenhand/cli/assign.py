@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
@@ -157,13 +156,12 @@ def _check(options: Options) -> None:
         raise OptionError("--seed must be left out when a secret is used.")
     if lists.count(STDIN) > 1:
         raise OptionError("Only one file can be read from standard input.")
-    outputs = [options["output"], options["record"], options["seal"]]
-    for output in outputs:
-        if output in (None, STDIN):
-            continue
-        same = [name for name in lists if name and Path(name) == Path(str(output))]
-        if same:
-            raise OptionError(f"Outputs must not replace the input {same[0]!r}.")
+    _shared.check_record(options["record"])
+    written = {"--output": options["output"], "--record": options["record"]}
+    written["--seal"] = options["seal"]
+    read = {f"--{name}": options[name] for name in ("items", "reviewers", "conflicts")}
+    (written if sealing else read)["--secret"] = options["secret"]
+    _shared.keep_inputs(written, read)
 
 
 def _secret(options: Options) -> str | None:

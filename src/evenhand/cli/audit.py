@@ -78,6 +78,16 @@ def command(
     from evenhand.desk.records import read_hex
     from evenhand.desk.replay import audit
 
+    _shared.keep_inputs(
+        {"--output": output},
+        {
+            "RECORD": record,
+            "RATINGS": ratings,
+            "--assignment": assignment,
+            "--seal": seal,
+            "--secret": secret,
+        },
+    )
     found = None if ratings is None else _shared.read(ratings, file_format, columns)
     with _shared.working("Replaying"):
         result = audit(

@@ -63,6 +63,7 @@ def command(
     from evenhand.lab.check import check
 
     _shared.check_output(output)
+    _shared.keep_inputs({"--output": output}, {"FILE": file})
     ratings = _shared.read(file, file_format, columns)
     with _steps() as say:
         found = check(ratings, top=top, rng=seed, progress=say)

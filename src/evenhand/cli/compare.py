@@ -99,6 +99,7 @@ def command(  # noqa: PLR0913 - a parameter for each option
     design: str | None,
     assignment_path: str | None,
     secret: str | None,
+    seal: str | None,
     record: str | None,
     seed: int | None,
     as_json: bool,
@@ -117,8 +118,18 @@ def command(  # noqa: PLR0913 - a parameter for each option
     """
     from evenhand.ab.comparison import compare
 
+    _shared.check_record(record)
+    _shared.keep_inputs(
+        {"--output": output, "--record": record},
+        {
+            "FILE": file,
+            "--assignment": assignment_path,
+            "--secret": secret,
+            "--seal": seal,
+        },
+    )
     ratings = _shared.read(file, file_format, columns)
-    assignment = _shared.read_assignment(assignment_path, secret)
+    assignment = _shared.read_assignment(assignment_path, secret, seal)
     with _shared.working("Deciding"):
         result = compare(
             ratings,

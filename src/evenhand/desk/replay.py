@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from evenhand.desk.canonical import Record
     from evenhand.ratings import Ratings
 
+FIELDS = {"schema", "result", "assignment", "version", "hashes", "sha256"}
 RESULTS = {"evenhand.compare/1": "compare", "evenhand.rank/1": "rank"}
 OWN = "checked_on_data"
 
@@ -188,6 +189,9 @@ def _decision(record: Record, name: str, given: Evidence) -> list[Check]:
     result = record.get("result")
     if not is_dict(result) or result.get("schema") not in RESULTS:
         raise RecordError(f"{name}: result must be a comparison or a ranking.")
+    strange = _strange(record, result)
+    if strange is not None:
+        return [strange, _stopped()]
     came = record.get("assignment")
     checks: list[Check] = []
     drawn: Assignment | None = None
@@ -198,6 +202,8 @@ def _decision(record: Record, name: str, given: Evidence) -> list[Check]:
     else:
         held = read_record(given.assignment)
         whole = _whole(held, "assignment record")
+        if whole.status == "differs":
+            return [whole, _stopped()]
         checks += [whole, *_named(came, held)]
         if any(check.status == "differs" for check in checks):
             return [*checks, _stopped()]
@@ -219,6 +225,18 @@ def _decision(record: Record, name: str, given: Evidence) -> list[Check]:
     replay = _Replay(result, came if is_dict(came) else None, drawn, name)
     checks.append(replay.check(given))
     return checks
+
+
+def _strange(record: Record, result: Mapping[str, Json]) -> Check | None:
+    """Name a field that a decision never has, or a version that is not its result's."""
+    more = sorted(set(record) - FIELDS)
+    if more:
+        where = Difference(more[0], ABSENT, record[more[0]])
+        return Check("record", "differs", "A decision has no such field.", where)
+    if record.get("version") != result.get("version"):
+        where = Difference("version", result.get("version"), record.get("version"))
+        return Check("record", "differs", "Its two versions are not the same.", where)
+    return None
 
 
 def _named(came: Json, held: Record) -> list[Check]:
@@ -281,14 +299,18 @@ class _Replay:
             says = "It was made with an assignment, which was not given."
             return Check("decision", "unchecked", says)
         drawn, proved = self._proved(given)
+        if drawn is not None and drawn.seal is None and not proved:
+            where = Difference("assignment.verified", expected=False, found=True)
+            says = "An assignment that was not sealed cannot have been verified."
+            return Check("decision", "differs", says, where)
+        if drawn is not None and not proved:
+            # Taken on trust, so that all else of the certificate is checked.
+            drawn = replace(drawn, _verified=True)
         again = self._again(given.ratings, drawn)
-        found = dict(self.result)
-        if not proved:
-            again["certificate"] = found.get("certificate")
         words = "The ratings, method, parameters and seed give this result again"
         if not proved:
-            words += " (all but its certificate, which needs the secret)"
-        return _replayed("decision", again, found, words, "result")
+            words += " (that its assignment was verified needs the secret)"
+        return _replayed("decision", again, dict(self.result), words, "result")
 
     def _proved(self, given: Evidence) -> tuple[Assignment | None, bool]:
         """Return the assignment as it was when the decision was made."""

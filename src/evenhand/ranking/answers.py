@@ -330,6 +330,7 @@ def _tied(
         equal_loads=found.equal_loads,
         reused=_served_twice(found),
         noiseless=found.noise == 0,
+        sampled=begun.facts.sampled,
         eta_price=eta_price,
     )
     return Answer(

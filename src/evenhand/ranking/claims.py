@@ -150,6 +150,9 @@ def _score_findings(facts: Facts) -> Iterator[Finding]:
     if facts.reused:
         text = f"{counted(facts.reused, 'reviewer')} served more than once"
         yield Finding("weaker", text, _kendall_only)
+    if facts.eta_price and facts.sampled:
+        text = "a price of eta that is near enough, from sampled orderings"
+        yield Finding("declared", text)
     if facts.noiseless:
         text = "without noise equal means are told apart by nothing"
         yield Finding("weaker", text, not_strict)
@@ -225,7 +228,8 @@ def _on_average(claim: Claim) -> Claim:
 
 
 def _kendall_only(claim: Claim) -> Claim:
-    return replace(claim, loss=TIES.loss, says=TIES.says, weakly=TIES.weakly)
+    says = TIES.says if claim.strict else TIES.weakly
+    return replace(claim, loss=TIES.loss, says=says, weakly=TIES.weakly)
 
 
 def _about(claim: Claim) -> Claim:

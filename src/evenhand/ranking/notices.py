@@ -66,9 +66,10 @@ def tie_notices(ratings: Ratings, found: TieBreak) -> tuple[Notice, ...]:
     notices = list(_load_notices(ratings))
     if found.noise > 0 and not found.resolved:
         text = (
-            "Some differences of means are too large for floating point to tell from "
-            "larger ones under this noise; there the order is never worse than one by "
-            "lot, but no longer strictly better."
+            "Some differences of means are too large for noise that floating point can "
+            "draw to overturn; there the order is never worse than one by lot, but no "
+            "longer strictly better. A larger noise, chosen before scores are seen, "
+            "would mend that."
         )
         notices.append(Notice("gap_beyond_floats", text))
     if not found.settled:

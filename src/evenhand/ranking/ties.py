@@ -66,8 +66,9 @@ if TYPE_CHECKING:
 # forms of five marks still strict in floats.
 NOISE = 0.3
 TIED = 2
-# A smaller probability has a complement that floats hold for 1.
-RESOLUTION = 2.0**-54
+# Two errors drawn from uniforms of 53 bits differ by no more than this, and some, in
+# standard deviations; a larger gap is never overturned.
+FARTHEST_NOISE = 16
 # The complementary error function is 0 in floats beyond 27.3.
 FARTHEST = 28.0
 LARGEST = sys.float_info.max
@@ -108,9 +109,9 @@ class TieBreak:
         draws: The neighbours within buckets, bucket by bucket.
         noise: Standard deviation of the noise.
         settled: Number of buckets in which two items or more had scores.
-        resolved: Whether floats can tell every difference of the draws from a larger
-            one under this noise. Where not, the draw is never worse than a fair coin,
-            but no longer strictly better. False without noise if there are draws.
+        resolved: Whether the noise that can be drawn could have overturned every one of
+            the draws. Where not, the draw is never worse than a fair coin, but no
+            longer strictly better. False without noise if there are draws.
         equal_loads: Whether reviewers who may change places scored equally many items.
         shared: Whether a reviewer scored two items of one bucket.
     """
@@ -243,7 +244,9 @@ def break_ties(
         draws=tuple(draws),
         noise=sd,
         settled=sum(bool(part.draws) for part in parts),
-        resolved=all(RESOLUTION < draw.p_first < 1 for draw in draws)
+        resolved=all(
+            abs(draw.means[0] - draw.means[1]) <= FARTHEST_NOISE * sd for draw in draws
+        )
         and (sd > 0 or not draws),
         equal_loads=all(equal_loads(sheets, part.layers) for part in parts),
         shared=any(_shared(sheets, items) for items in tied),
