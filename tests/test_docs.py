@@ -12,7 +12,18 @@ import pytest
 from click.testing import CliRunner
 
 import evenhand
-from evenhand import Scenario, assign, compare, errors, lab, methods, rank, read_ratings
+from evenhand import (
+    Scenario,
+    assign,
+    check,
+    compare,
+    errors,
+    lab,
+    methods,
+    rank,
+    read_ratings,
+    warp,
+)
 from evenhand.cli import COMMANDS, cli
 from evenhand.desk.checklist import Audit, Check
 from evenhand.desk.records import (
@@ -144,6 +155,10 @@ def documents() -> Iterator[object]:
     yield compare(two, method="mean", score_range=(0, 10), design="halves").to_dict()
     for method in methods("rank"):
         yield rank(many, method=method.name, rng=7).to_dict()
+    panel = read_ratings(HERE / "panel.csv")
+    yield rank(panel, method="safe", noise=5, top=4, rng=7).to_dict()
+    yield check(panel, top=4, rng=7).to_dict()
+    yield warp(panel, draws=2, rng=7).to_dict()
     drawn = assign(TALKS, PEOPLE, design="balanced", per_reviewer=3, secret=SECRET)
     yield from (assignment_record(drawn), seal_record(SECRET), secret_record(SECRET))
     yield decision_record(compare([7], [6], rng=7))
@@ -166,7 +181,16 @@ def fields(document: object) -> Iterator[str]:
 def test_every_field_of_the_json_is_in_its_page() -> None:
     found = {name for document in documents() for name in fields(document)}
     assert found >= {"decided_by", "anchors", "sentence", "hashes", "witness"}
+    assert found >= {"only_here", "breakers", "rungs", "votes", "curve", "kept"}
     assert {name for name in found if f"`{name}`" not in JSON} == set()
+
+
+def test_every_option_of_the_benchmark_is_in_its_page() -> None:
+    source = (ROOT / "bench" / "real.py").read_text()
+    page = (ROOT / "docs" / "benchmark.md").read_text()
+    found = set(re.findall(r"\"(--[a-z]+)\"", source))
+    assert len(found) > 3
+    assert {name for name in found if f"| `{name} " not in page} == set()
 
 
 def test_every_schema_is_in_the_json_page() -> None:
