@@ -288,8 +288,8 @@ CATALOGUE = (
         "reviewers' offsets, as estimated, tell how far scores can be compared",
         Claim(
             NONE,
-            "no guarantee under arbitrary scales; it is for the best answer on ordinary "
-            "ratings, and method safe for a guarantee",
+            "no guarantee under arbitrary scales; it is for the best answer on "
+            "ordinary ratings, and method safe for a guarantee",
         ),
         default=True,
     ),

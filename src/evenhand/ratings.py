@@ -286,8 +286,8 @@ class Ratings:
         if self.kind != "scores":
             raise RatingsError(
                 f"This method needs scores, but the data holds only {self.kind}, and a "
-                "rank is never used as a score. Choose an ordinal method: "
-                "'topological' or 'uniform'."
+                "rank is never used as a score. Choose 'adaptive', 'bradley-terry' or "
+                "another method that looks at orders only."
             )
         return self.preference
 

@@ -247,8 +247,16 @@ def _sure(result: Ranking) -> list[str]:
     if result.top is not None:
         chosen = ", ".join(printable(item) for item in result.top.items)
         lines.append(f"The best {result.top.k}: {chosen}.")
-        if result.top.other is not None and not result.top.only_here:
-            lines.append(f"Method {result.top.other} chooses the same.")
+        if result.top.other is not None:
+            here, there = (
+                ", ".join(printable(item) for item in items)
+                for items in (result.top.only_here, result.top.only_there)
+            )
+            lines.append(
+                f"Method {result.top.other} has {there} instead of {here}."
+                if here
+                else f"Method {result.top.other} chooses the same."
+            )
     return lines
 
 
@@ -320,7 +328,7 @@ def _settled(result: Ranking) -> dict[Label, str]:
         for item in draw.items:
             share = draw.p_first if item == draw.items[0] else 1 - draw.p_first
             other = draw.items[1] if item == draw.items[0] else draw.items[0]
-            told = f"{_share(share)} to be above {printable(other)}"
+            told = f"{_share(share, certain=False)} to be above {printable(other)}"
             coins[item] = f"{coins[item]}; {told}" if item in coins else told
     return coins
 

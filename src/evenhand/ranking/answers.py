@@ -86,7 +86,6 @@ class Answer:
         mean_ranks: The mean ranks, if they were worked out.
         fit: What a model made of the ratings, if one did.
         uncertainty: How sure the places are, if that is known by now.
-        buckets: Number of each item's group, if groups were made otherwise.
         facts: What the certificate must know, but for the design.
     """
 
@@ -99,7 +98,6 @@ class Answer:
     mean_ranks: MeanRankOrder | None = None
     fit: Fit | None = None
     uncertainty: RankUncertainty | None = None
-    buckets: Mapping[int, int] | None = None
 
 
 def from_start(task: Task, start: Start, how: str = "auto") -> Answer:
@@ -302,12 +300,8 @@ def _split(task: Task, options: Options) -> Answer:
     begun = Answer(
         found.order, {}, Facts("safe"), notices=(Notice("split_reviewers", text),)
     )
-    tied = _tied(task, "safe", found.ties, options, parameters, begun)
-    buckets = {
-        item: number for number, group in enumerate(found.weak, 1) for item in group
-    }
-    facts = replace(tied.facts, split=True)
-    return replace(tied, facts=facts, buckets=buckets)
+    tied = _tied(task, "safe", found.ties, options, parameters, begun, split=True)
+    return replace(tied, facts=replace(tied.facts, split=True))
 
 
 def _tied(
@@ -319,6 +313,7 @@ def _tied(
     begun: Answer,
     *,
     eta_price: float | None = None,
+    split: bool = False,
 ) -> Answer:
     anchored = any(any(draw.anchors) for draw in found.draws)
     facts = Facts(
@@ -338,7 +333,10 @@ def _tied(
         {**parameters, "noise": found.noise, "anchored": options.anchored},
         facts,
         ties=found,
-        notices=(*_kept_notices(begun.notices), *tie_notices(task.ratings, found)),
+        notices=(
+            *_kept_notices(begun.notices),
+            *tie_notices(task.ratings, found, split=split),
+        ),
         mean_ranks=begun.mean_ranks,
     )
 

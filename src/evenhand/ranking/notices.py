@@ -51,7 +51,9 @@ def coin_notices(
     return tuple(notices)
 
 
-def tie_notices(ratings: Ratings, found: TieBreak) -> tuple[Notice, ...]:
+def tie_notices(
+    ratings: Ratings, found: TieBreak, *, split: bool = False
+) -> tuple[Notice, ...]:
     """Say what stands in the way of the guarantee of ties broken by scores.
 
     Examples:
@@ -63,7 +65,7 @@ def tie_notices(ratings: Ratings, found: TieBreak) -> tuple[Notice, ...]:
         >>> [notice.code for notice in tie_notices(ratings, found)]
         ['gap_beyond_floats']
     """
-    notices = list(_load_notices(ratings))
+    notices = list(_load_notices(ratings, split=split))
     if found.noise > 0 and not found.resolved:
         text = (
             "Some differences of means are too large for noise that floating point can "
@@ -81,13 +83,15 @@ def tie_notices(ratings: Ratings, found: TieBreak) -> tuple[Notice, ...]:
     return tuple(notices)
 
 
-def _load_notices(ratings: Ratings) -> Iterator[Notice]:
+def _load_notices(ratings: Ratings, *, split: bool = False) -> Iterator[Notice]:
     tied = reviewers_with_ties(ratings)
     if tied:
-        text = (
-            f"{counted(tied, 'reviewer')} gave equal scores to several items; ties "
-            "within a reviewer void every ranking guarantee."
+        rest = (
+            "the claim is no longer strict."
+            if split
+            else "ties within a reviewer void every ranking guarantee."
         )
+        text = f"{counted(tied, 'reviewer')} gave equal scores to several items; {rest}"
         yield Notice("ties_within_reviewers", text)
     loads = np.bincount(ratings.reviewer_codes)
     if loads.min() < loads.max():

@@ -147,7 +147,8 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
 
     Raises:
         RatingsError: If the method needs scores and there are none.
-        ContradictionError: If the comparisons contradict each other; not for mean.
+        ContradictionError: If the comparisons contradict each other, and the method is
+            neither safe, mean nor a model.
         OptionError: If a name is unknown, or the method does not use an option.
 
     References:
@@ -339,8 +340,6 @@ def _item_rows(ratings: Ratings) -> list[tuple[int, float | None, float | None]]
 
 def _buckets(found: Answer, sure: RankUncertainty | None) -> Mapping[int, int] | None:
     """Number the groups that the data cannot tell apart."""
-    if found.buckets is not None:
-        return found.buckets
     if sure is not None:
         return dict(zip(sure.order.tolist(), sure.buckets, strict=True))
     ranks = found.mean_ranks
