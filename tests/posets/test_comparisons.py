@@ -333,7 +333,7 @@ def test_the_error_shows_the_cycle_with_labels_and_reviewers() -> None:
     message = (
         "Method 'flips' needs comparisons that are consistent, got 'a' above 'b' "
         "(reviewer 'r1'), 'b' above 'a' (reviewer 's'). "
-        "Choose 'mean', which copes with contradictory ratings."
+        "Methods 'adaptive' and 'safe' cope with contradictions."
     )
     with pytest.raises(ContradictionError, match=f"^{re.escape(message)}$") as caught:
         require_consistent(ratings, comparisons(ratings), method="flips")

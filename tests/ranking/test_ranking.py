@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from evenhand import designs
+from evenhand._randomness import stream
 from evenhand._results import Label, Notice
+from evenhand.calibration.mean import mean_order
 from evenhand.errors import ContradictionError, OptionError, RatingsError
 from evenhand.posets.comparisons import Comparisons, comparisons, is_ordering
 from evenhand.ranking.ranking import METHODS, Draw, rank
@@ -177,7 +179,7 @@ def test_shuffled_rows_give_the_same_bytes(
 
 @pytest.mark.parametrize("method", METHODS)
 def test_renaming_items_and_reviewers_renames_the_result(method: str) -> None:
-    for seed in range(5):
+    for seed in range(2):
         ratings = conference(seed)
         renamed = from_rows(
             [
@@ -362,7 +364,7 @@ def test_ties_within_a_reviewer_are_noticed_where_they_matter() -> None:
         notices = rank(ratings, method=method, rng=7).notices
         (notice,) = [n for n in notices if n.code == "ties_within_reviewers"]
         assert "2 reviewers gave equal scores" in notice.message
-        assert "void the paper's ranking guarantees" in notice.message
+        assert "void every ranking guarantee" in notice.message
     for method in ("topological", "uniform", "mean"):
         found = codes(rank(ratings, method=method, rng=7).notices)
         assert "ties_within_reviewers" not in found
@@ -414,7 +416,9 @@ def test_tied_means_are_told_and_ordered_by_lot() -> None:
     result = rank(ratings, method="mean", rng=7)
     (notice,) = [n for n in result.notices if n.code == "tied_means"]
     assert notice.message.count(";") == 2
-    orders = {rank(ratings, method="mean", rng=seed).order for seed in range(60)}
+    orders = {
+        tuple(mean_order(ratings, stream(seed, "mean")).order) for seed in range(60)
+    }
     assert len(orders) == 8
     distinct = rank(Ratings(["a", "a"], ["x", "y"], [1, 2]), method="mean", rng=7)
     assert "tied_means" not in codes(distinct.notices)

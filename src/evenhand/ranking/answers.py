@@ -111,7 +111,7 @@ def from_start(task: Task, start: Start, how: str = "auto") -> Answer:
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2])
         >>> task = Task(ratings, comparisons(ratings), 7)
-        >>> fromfrom_start(task, "topological").order.tolist()
+        >>> from_start(task, "topological").order.tolist()
         [1, 0]
     """
     source = stream(task.seed, "start")
