@@ -427,3 +427,20 @@ def test_every_comparison_can_be_audited(method: str, tmp_path: Path) -> None:
     assert run(*words, "--design", "halves").exit_code == 0
     done = run("audit", record, DESIGNS)
     assert done.exit_code == 0, done.stdout
+
+
+def test_a_warp_tests_the_ranking_that_is_printed() -> None:
+    base = ("rank", str(EXAMPLES / "panel.csv"), "--seed", "7", "--json", "--warp")
+    for words in (("--method", "additive"), ("--method", "additive", "--no-shrink")):
+        found = json.loads(run(*base, *words).stdout)
+        ours = [row for row in found["warp"]["survivals"] if row["method"] == words[1]]
+        for survival in ours:
+            shown = [row["item"] for row in survival["items"]]
+            assert shown == found["order"], words
+        assert ours
+
+
+def test_ranks_have_no_scale_to_warp(tmp_path: Path) -> None:
+    file = tmp_path / "ranks.csv"
+    file.write_text("reviewer,item,rank\na,x,1\na,y,2\n")
+    assert "have no scale to redraw" in refused(run("rank", str(file), "--warp"))

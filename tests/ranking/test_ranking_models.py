@@ -200,3 +200,30 @@ def test_odd_data_give_a_ranking_without_gaps(data: str, name: str) -> None:
     for row in result.items:
         numbers = [row.estimate, row.error, row.mean_score, row.spread, row.mean_rank]
         assert all(np.isfinite(value) for value in numbers if value is not None)
+
+
+def test_nothing_is_told_apart_where_the_model_sees_nothing() -> None:
+    found = 0
+    for seed in range(30):
+        draw = np.random.default_rng(seed)
+        items = [sorted(draw.permutation(12)[:4].tolist()) for _ in range(12)]
+        ratings = Ratings(
+            np.repeat(np.arange(12), 4), np.ravel(items), draw.normal(size=48)
+        )
+        if not rank_variance(ratings):
+            result = rank(ratings, rng=7)
+            assert len(result.buckets) == 1
+            found += 1
+    assert found > 3
+
+
+def rank_variance(ratings: Ratings) -> float:
+    parts = MODELS["adaptive"](ratings).variances
+    assert parts is not None
+    return parts.item
+
+
+def test_offsets_that_cannot_be_seen_are_not_said_to_be_small() -> None:
+    result = rank(ODD["one rating each"], rng=7)
+    (told,) = [one for one in result.notices if one.code == "reviewer_offsets"]
+    assert "cannot be told from the rest" in told.message

@@ -12,6 +12,8 @@ from evenhand.cli import _shared
 from evenhand.errors import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rich.table import Table
 
     from evenhand._results import Label
@@ -171,29 +173,32 @@ def command(  # noqa: PLR0913 - a parameter for each option
     )
     ratings = _shared.read(file, file_format, columns)
     assignment = _shared.read_assignment(assignment_path, secret, seal)
+    options = {
+        "start": start,
+        "scan": scan,
+        "twins": twins,
+        "by": by,
+        "weight": weight,
+        "score_pairs": score_pairs,
+        "noise": noise,
+        "anchored": anchored,
+        "eta": eta,
+        "mean_ranks": mean_ranks,
+        "shrink": shrink,
+    }
     with _shared.working(
         "Ranking (the first run after installing compiles for a while)"
     ):
         result = rank(
             ratings,
             method=method,
-            start=start,
-            scan=scan,
-            twins=twins,
-            by=by,
-            weight=weight,
-            score_pairs=score_pairs,
-            noise=noise,
-            anchored=anchored,
-            eta=eta,
-            mean_ranks=mean_ranks,
-            shrink=shrink,
+            **options,  # type: ignore[arg-type]  # checked there
             top=top,
             design=design,
             assignment=assignment,
             rng=seed,
         )
-    survived = _warp(ratings, result) if warped else None
+    survived = _warp(ratings, result, options) if warped else None
     if as_json:
         document = result.to_dict()
         if survived is not None:
@@ -206,12 +211,21 @@ def command(  # noqa: PLR0913 - a parameter for each option
     _shared.deliver_decision(text, output, result, record, assignment)
 
 
-def _warp(ratings: Ratings, result: Ranking) -> Warp:
+def _warp(ratings: Ratings, result: Ranking, options: Mapping[str, object]) -> Warp:
     from evenhand.lab.warp import warp
+    from evenhand.ranking.ranking import rank
 
+    def again(warped: Ratings) -> list[int]:
+        found = rank(warped, method=result.method, rng=result.seed, **options)  # type: ignore[arg-type]  # as before
+        return [warped.item_code(item) for item in found.order]
+
+    again.__name__ = result.method
+    usual = all(value is None for value in options.values())
     k = None if result.top is None else result.top.k
     with _shared.working("Redrawing scales"):
-        return warp(ratings, method=result.method, top=k, rng=result.seed)
+        return warp(
+            ratings, method=result.method if usual else again, top=k, rng=result.seed
+        )
 
 
 def explain(result: Ranking) -> str:
@@ -252,8 +266,14 @@ def _sure(result: Ranking) -> list[str]:
                 ", ".join(printable(item) for item in items)
                 for items in (result.top.only_here, result.top.only_there)
             )
+            lot = (
+                " It settles part of its order by lot, so another seed may choose "
+                "otherwise."
+                if result.top.other == "safe"
+                else ""
+            )
             lines.append(
-                f"Method {result.top.other} has {there} instead of {here}."
+                f"Method {result.top.other} has {there} instead of {here}.{lot}"
                 if here
                 else f"Method {result.top.other} chooses the same."
             )

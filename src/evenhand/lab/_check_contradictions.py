@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 WORST = 5
 # Reviewers are named who are in the minority more often by so many standard errors.
+# Fewest comparisons that anything is said of a reviewer from, and how often all that
+# is said may be chance.
+FEWEST, CHANCE = 5, 0.05
 UNUSUAL = 2.0
 
 
@@ -181,9 +185,11 @@ def _dissenters(
     size = np.minimum(shared, np.maximum(loads - 1, 0))
     rate = minority / np.maximum(shared, 1)
     unusual = (rate - share) * np.sqrt(size / (share * (1 - share)))
+    # Among many reviewers some stand out by chance alone.
+    least = max(UNUSUAL, NormalDist().inv_cdf(1 - CHANCE / max(number, 1)))
     order = np.lexsort((np.arange(number), -unusual))[:WORST].tolist()
     return share, tuple(
         Dissenter(ratings.reviewer_labels[one], int(minority[one]), int(shared[one]))
         for one in order
-        if unusual[one] >= UNUSUAL
+        if size[one] >= FEWEST and unusual[one] >= least
     )

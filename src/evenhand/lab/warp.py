@@ -16,6 +16,7 @@ highest score of all, and gives back low + (high - low) v, where for each review
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -281,7 +282,10 @@ def _order_of(method: str | Order, seed: int) -> Order:
     if method == "mean":
         return lambda ratings: mean_order(ratings, stream(seed, "mean")).order
     if method in MODELS:
+        # As `rank` runs it without options.
         model = MODELS[method]
+        if method == "additive":
+            model = functools.partial(additive, shrink=True)
         return lambda ratings: _by_value(model(ratings).estimates, seed)
     known = tuple(dict.fromkeys((*METHODS, *MODELS)))
     if method not in known:
@@ -296,7 +300,7 @@ def _order_of(method: str | Order, seed: int) -> Order:
 
 
 def _by_value(values: Scores, seed: int) -> Codes:
-    lots = permutation(stream(seed, "equal values"), len(values))
+    lots = permutation(stream(seed, "estimates"), len(values))
     return np.lexsort((lots, -values)).astype(np.int64)
 
 
@@ -356,7 +360,11 @@ def _checked(
 ) -> int:
     if not isinstance(ratings, Ratings):
         raise RatingsError(f"ratings must be a Ratings, got {type(ratings).__name__}.")
-    ratings.scores  # noqa: B018 - refuses ranks and comparisons in words
+    if ratings.kind != "scores":
+        raise RatingsError(
+            f"warp needs scores, but the data holds only {ratings.kind}, which have no "
+            "scale to redraw."
+        )
     for name in strengths:
         if name not in WARPS:
             raise OptionError(unknown("strength", name, WARPS))

@@ -61,13 +61,17 @@ def adaptive_errors(ratings: Ratings, fit: Fit) -> Table:
     return errors
 
 
+# Spreads of the predictions; beside it no difference of two of them counts.
+UNKNOWN = 1e6
+
+
 def _additive_errors(ratings: Ratings, parts: Variances) -> Table:
     """Return errors of predicted values in units of the spread of the predictions."""
     squared = value_variances(ratings, parts)
     explained = float(np.mean(parts.item - squared))
     if not explained > 0:
-        # The model tells no two items apart.
-        return np.ones(ratings.n_items)
+        # The model tells no two items apart: every order is as good as another.
+        return np.full(ratings.n_items, UNKNOWN)
     return np.asarray(np.sqrt(squared / explained))
 
 

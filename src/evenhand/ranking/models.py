@@ -69,7 +69,7 @@ def by_model(name: str, task: Task, options: Options) -> Answer:
         order,
         parameters,
         Facts(name),
-        notices=(*_told(fit), *_lots(ties, task.ratings), *told),
+        notices=(*_told(fit, task.ratings), *_lots(ties, task.ratings), *told),
         fit=fit,
         uncertainty=sure,
     )
@@ -109,7 +109,16 @@ def _lots(ties: list[list[int]], ratings: Ratings) -> tuple[Notice, ...]:
     return (Notice("tied_estimates", by_lot("estimates", ties, ratings.item_labels)),)
 
 
-def _told(fit: Fit) -> tuple[Notice, ...]:
+def _told(fit: Fit, ratings: Ratings) -> tuple[Notice, ...]:
     if fit.rho is None or any(told.code == "orders_only" for told in fit.notices):
         return fit.notices
-    return (Notice("reviewer_offsets", rho_sentence(fit.rho)), *fit.notices)
+    scores = ratings.scores
+    single = np.bincount(ratings.reviewer_codes).max() == 1
+    if single or ratings.n_reviewers == 1 or scores.min() == scores.max():
+        text = (
+            "Reviewer offsets cannot be told from the rest here; scores are compared "
+            "as if there were none."
+        )
+    else:
+        text = rho_sentence(fit.rho)
+    return (Notice("reviewer_offsets", text), *fit.notices)
