@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +19,8 @@ from evenhand.calibration.bradley_terry import bradley_terry
 from evenhand.errors import OptionError
 from evenhand.ratings import Ratings
 from tests.strategies import any_ratings
+
+GOLDEN = Path(__file__).parent.parent / "golden"
 
 Table = NDArray[np.float64]
 
@@ -148,3 +152,12 @@ def test_reviewers_of_many_items_are_summed_up_as_pair_by_pair(
     monkeypatch.setattr(room, "LONG", 1)
     summed = bradley_terry(ratings)
     assert np.allclose(summed.estimates, pair_by_pair.estimates, atol=1e-9)
+
+
+def test_values_are_those_of_choix() -> None:
+    golden = json.loads((GOLDEN / "bradley_terry.json").read_text())
+    ratings = Ratings.from_comparisons(golden["winners"], golden["losers"])
+    found = bradley_terry(ratings, prior_precision=0.4).estimates
+    # Eight digits; choix stops its search at about nine.
+    expected = np.array(golden["values"])
+    assert found - found.mean() == pytest.approx(expected - expected.mean(), abs=1e-8)
