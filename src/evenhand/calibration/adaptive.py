@@ -134,7 +134,10 @@ def _fit(
     *,
     converged: bool = True,
 ) -> Fit:
-    what = "across groups only the prior compares their values"
+    what = (
+        "across groups only the level of scores compares items, which stricter or more "
+        "lenient reviewers would explain as well"
+    )
     if rho > WILD:
         what = "levels mean little across reviewers here, so groups are not comparable"
     told = data_notices(ratings, prior=True) + group_notices(groups, what)

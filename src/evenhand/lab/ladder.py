@@ -50,7 +50,8 @@ MEANINGS = {
     "order only": "Each reviewer's own order of items predicts best; the scores behind "
     "it mislead.",
     CANNOT_TELL: "What separates scores as they are from orders alone may be chance, "
-    "so these ratings do not say whether scores can be compared across reviewers.",
+    "so predicting held-out comparisons does not say whether scores can be compared "
+    "across reviewers; the share of reviewers' offsets below may.",
 }
 # The rungs must not borrow what they do not assume: slopes may be any, within reason,
 # and scales are drawn to straight lines only lightly.
