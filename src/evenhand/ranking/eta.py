@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand._labels import shown
-from evenhand._randomness import Stream, stream
+from evenhand._randomness import stream
 from evenhand.errors import OptionError
 from evenhand.posets.averages import TABLE_ITEMS, averages
 from evenhand.posets.orderings import COUNTED_IDEALS
@@ -152,44 +152,6 @@ def near_ties(
         merged=merged,
         price=math.fsum(float(above[a, b]) - HALF for a, b in merged),
         loss=math.fsum([*wrong, tied * HALF]),
-    )
-
-
-def overturn(
-    ratings: Ratings,
-    order: Sequence[int] | Codes,
-    near: NearTies,
-    source: Stream,
-    *,
-    noise: float | None = None,
-    anchored: bool = True,
-) -> TieBreak:
-    """Settle ties and near ties by scores.
-
-    Args:
-        ratings: Scores.
-        order: The order that the near ties came from.
-        near: What `near_ties` returned.
-        source: Where chance comes from.
-        noise: As for `break_ties`.
-        anchored: As for `break_ties`.
-
-    Returns:
-        The new order, and how it came about.
-
-    Raises:
-        RatingsError: If there are no scores.
-
-    Examples:
-        >>> from evenhand._randomness import stream
-        >>> from evenhand.ratings import Ratings
-        >>> ratings = Ratings(["a", "b", "c"], ["x", "y", "z"], [1, 4, 2])
-        >>> near = NearTies(((1, 2),), ((1, 2),), 0.05, 1.0)
-        >>> overturn(ratings, [0, 2, 1], near, stream(7, "ties")).order.tolist()
-        [0, 1, 2]
-    """
-    return break_ties(
-        ratings, order, near.buckets, source, noise=noise, anchored=anchored
     )
 
 

@@ -26,8 +26,6 @@ from evenhand.posets.sampling import Plan, Swept, plan_orders
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from evenhand._kernels.diagrams import Diagram
     from evenhand.posets.comparisons import Codes, Comparisons
 
@@ -70,16 +68,6 @@ class MeanRankOrder:
         for bucket, item in zip(self.buckets, self.order.tolist(), strict=True):
             groups.setdefault(bucket, []).append(item)
         return tuple(tuple(sorted(tie)) for tie in groups.values() if len(tie) > 1)
-
-    @property
-    def places(self) -> NDArray[np.float64] | None:
-        """The law of places with rows in the order, None for too many items."""
-        places = self.averages.places
-        if places is None:
-            return None
-        rows = places[self.order]
-        rows.flags.writeable = False
-        return rows
 
     def notices(self, labels: Sequence[Label]) -> tuple[Notice, ...]:
         """Say what was left to chance."""
