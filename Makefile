@@ -4,17 +4,25 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test clean
+.PHONY: demo test chromium clean
 
 demo: $(VENV)/installed
-	$(BIN)/evenhand demo
+	$(BIN)/evenhand demo --report demo.html
 
-test: $(VENV)/installed-test
+test: $(VENV)/installed-test chromium
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -n auto
+
+# The report is tested in a browser. Root gets Debian's; the others' tests say that they
+# were skipped.
+chromium:
+	@command -v chromium >/dev/null || [ "$$(id -u)" -ne 0 ] || { \
+	  apt-get update -qq && \
+	  DEBIAN_FRONTEND=noninteractive apt-get install --yes -qq --no-install-recommends chromium \
+	    >/dev/null; } || echo "chromium could not be installed; the browser tests are skipped." >&2
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -43,7 +43,6 @@ DEVELOPMENT = (
     "hypothesis",
     "pandas",
     "pyarrow",
-    "xlsxwriter",
     "mypy",
     "ruff",
 )

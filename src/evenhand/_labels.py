@@ -28,12 +28,14 @@ if TYPE_CHECKING:
 
     from evenhand._results import Label
 
+FORMULA_START = "[\ufeff\u200b-\u200f\u2060]*[=+\\-@\t\r\uff1d\uff0b\uff0d\uff20]"
+"""What a spreadsheet runs as a formula, also after marks that nobody sees."""
 CANONICAL_INTEGER = r"^(?:0|-?[1-9][0-9]*)$"
 NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 COMMAS = r"^[+-]?[0-9]+(?:,[0-9]+)+(?:\.[0-9]+)?$"
+UNEVEN_SPACE = re.compile(r"[\t\v\f\r\x1c-\x1f]|  ")
 MISSING_WORDS = frozenset({"na", "n/a", "nan", "null", "none", "-", "?"})
 EXACT_INTEGERS = 2.0**53 - 1
-INT64_DIGITS = 18
 MAX_DIGITS = 640
 """Python may refuse to print a longer integer; longer text of digits stays text."""
 EXACT_BELOW = 2.0**53
@@ -99,6 +101,32 @@ def shown(value: object) -> str:
 
 def label_series(values: object, what: str, source: Source) -> pl.Series:
     """Return labels as a series of Int64 or of stripped, non-empty text."""
+    series = _label_values(values, what, source)
+    return series if series.dtype == pl.Int64 else _stripped(series, what, source)
+
+
+def coded_series(values: object, what: str, source: Source) -> pl.Series:
+    """Return labels as `label_series` does, text as an Enum in sorted order.
+
+    Each text is looked at twice, once to find the distinct ones and once to code it;
+    all that is asked of labels is asked of the distinct ones.
+
+    Examples:
+        >>> coded_series(["b", " a"], "item", Source()).to_physical().to_list()
+        [1, 0]
+    """
+    series = _label_values(values, what, source)
+    if series.dtype == pl.Int64:
+        return series
+    distinct = series.unique()
+    if distinct.null_count() or not _is_plain(distinct):
+        series = _stripped(series, what, source)
+        distinct = series.unique()
+    return series.cast(pl.Enum(distinct.sort()))
+
+
+def _label_values(values: object, what: str, source: Source) -> pl.Series:
+    """Return labels as Int64, or as text that is not yet looked at."""
     series = _series(values, what, source, _label)
     if series.dtype.is_float():
         series = _integral(series, what, source)
@@ -106,7 +134,15 @@ def label_series(values: object, what: str, source: Source) -> pl.Series:
         return series.cast(pl.Int64)
     if not (series.dtype.is_integer() or series.dtype in TEXTUAL):
         raise _wrong_type(series, f"{what} must be text or an integer", source)
-    series = series.cast(pl.String).str.strip_chars()
+    return series.cast(pl.String)
+
+
+def _is_plain(texts: pl.Series) -> bool:
+    return bool(((texts.str.strip_chars() == texts) & (texts != "")).all())
+
+
+def _stripped(series: pl.Series, what: str, source: Source) -> pl.Series:
+    series = series.str.strip_chars()
     empty = (series.is_null() | (series == "")).fill_null(value=True)
     if empty.any():
         raise source.at(int(empty.arg_true()[0]), f"{what} must be given, got nothing")
@@ -116,27 +152,55 @@ def label_series(values: object, what: str, source: Source) -> pl.Series:
 def code_labels(series: pl.Series) -> tuple[tuple[Label, ...], NDArray[np.int64]]:
     """Return the distinct labels in sorted order and each value's code.
 
+    Args:
+        series: Int64, text, or what `coded_series` returns, or rows of it.
+
     Examples:
         >>> labels, codes = code_labels(pl.Series(["10", "9", "10"]))
         >>> labels, codes.tolist()
         ((9, 10), [1, 0, 1])
     """
     if series.dtype == pl.String:
-        distinct = series.unique()
-        digits = distinct.str.strip_prefix("-").str.len_bytes()
-        longest = max(digits.to_list(), default=0)
-        numeric = 0 < longest <= MAX_DIGITS and bool(
-            distinct.str.contains(CANONICAL_INTEGER).all()
-        )
-        if not numeric:
-            return _code_sorted(series, distinct.sort().to_list())
-        if longest > INT64_DIGITS:
-            ordered = sorted(distinct.to_list(), key=int)
-            _, codes = _code_sorted(series, ordered)
-            return tuple(int(label) for label in ordered), codes
-        series = series.cast(pl.Int64)
-    values, codes = np.unique(series.to_numpy(), return_inverse=True)
-    return tuple(values.tolist()), codes.astype(np.int64)
+        series = series.cast(pl.Enum(series.unique().sort()))
+    if not isinstance(series.dtype, pl.Enum):
+        return _code_integers(series.to_numpy())
+    known = series.dtype.categories
+    codes = series.to_physical().to_numpy().astype(np.int64)
+    used = np.bincount(codes, minlength=len(known)) > 0
+    if not used.all():
+        known = known.filter(pl.Series(used))
+        codes = (np.cumsum(used) - 1)[codes]
+    if not _are_integers(known):
+        return tuple(known.to_list()), codes
+    numbers = [int(label) for label in known.to_list()]
+    order = sorted(range(len(numbers)), key=numbers.__getitem__)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return tuple(numbers[number] for number in order), place[codes]
+
+
+def _are_integers(distinct: pl.Series) -> bool:
+    longest = distinct.str.strip_prefix("-").str.len_bytes().max()
+    return (
+        isinstance(longest, int)
+        and 0 < longest <= MAX_DIGITS
+        and bool(distinct.str.contains(CANONICAL_INTEGER).all())
+    )
+
+
+def _code_integers(
+    values: NDArray[np.int64],
+) -> tuple[tuple[int, ...], NDArray[np.int64]]:
+    lowest = int(values.min(initial=0))
+    span = int(values.max(initial=0)) - lowest + 1
+    if span > 2 * len(values):
+        distinct, codes = np.unique(values, return_inverse=True)
+        return tuple(distinct.tolist()), codes.astype(np.int64)
+    # As many places as values, or not many more: no need to sort.
+    there = np.zeros(span, dtype=np.bool_)
+    there[values - lowest] = True
+    distinct = np.flatnonzero(there) + lowest
+    return tuple(distinct.tolist()), (np.cumsum(there) - 1)[values - lowest]
 
 
 def alike(labels: Iterable[Label]) -> list[tuple[str, str]]:
@@ -146,15 +210,26 @@ def alike(labels: Iterable[Label]) -> list[tuple[str, str]]:
         >>> alike(["Anna", "Bo", "anna"])
         [('Anna', 'anna')]
     """
+    texts = [label for label in labels if isinstance(label, str)]
+    if _all_differ(texts):
+        return []
     first: dict[str, str] = {}
     pairs = []
-    for label in labels:
-        if isinstance(label, str):
-            plain = unicodedata.normalize("NFKC", label).casefold()
-            known = first.setdefault(" ".join(plain.split()), label)
-            if known != label:
-                pairs.append((known, label))
+    for label in texts:
+        plain = unicodedata.normalize("NFKC", label).casefold()
+        known = first.setdefault(" ".join(plain.split()), label)
+        if known != label:
+            pairs.append((known, label))
     return pairs
+
+
+def _all_differ(texts: list[str]) -> bool:
+    """Say that no two labels look alike; for plain ASCII, which is quick to tell."""
+    joined = "\n".join(texts)
+    if not joined.isascii() or UNEVEN_SPACE.search(joined):
+        return False
+    lines = joined.lower().split("\n")
+    return len(lines) == len(texts) == len(set(lines))
 
 
 def number_series(
@@ -168,8 +243,12 @@ def number_series(
     series = _series(values, what, source, _number)
     if series.dtype in TEXTUAL or series.dtype.is_decimal():
         # A decimal goes by its digits, so that it is rounded once, as text is.
-        series = series.cast(pl.String).str.strip_chars()
-        numeric = _parsed(series, what, source)
+        series = series.cast(pl.String)
+        numeric = series.cast(pl.Float64, strict=False)
+        # Of finite numbers polars reads those that NUMBER describes, and no others.
+        if numeric.null_count() > series.null_count() or not numeric.is_finite().all():
+            series = series.str.strip_chars()
+            numeric = _parsed(series, what, source)
     elif series.dtype.is_numeric():
         numeric = series.cast(pl.Float64)
     else:
@@ -352,13 +431,6 @@ def _wrong_type(series: pl.Series, rule: str, source: Source) -> RatingsError:
     row = int(given[0]) if len(given) else 0
     value = series[row] if len(given) else series.dtype
     return source.at(row, f"{rule}, got {shown(value)}")
-
-
-def _code_sorted(
-    series: pl.Series, ordered: list[str]
-) -> tuple[tuple[Label, ...], NDArray[np.int64]]:
-    codes = series.cast(pl.Enum(ordered)).to_physical().to_numpy()
-    return tuple(ordered), codes.astype(np.int64)
 
 
 def _parsed(series: pl.Series, what: str, source: Source) -> pl.Series:

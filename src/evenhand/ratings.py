@@ -26,16 +26,17 @@ from evenhand._parts import (
     Scores,
     alike_notices,
     comparison_parts,
-    group_starts,
+    group_rows,
     missing_notices,
     one_type,
     rating_parts,
+    sorted_rows,
     unrated,
 )
 from evenhand.errors import RatingsError, counted, unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from narwhals.typing import IntoDataFrame, IntoLazyFrame
     from numpy.typing import NDArray
@@ -69,6 +70,9 @@ class Ratings:
         pair_codes: Pair of each rating, or None.
         unrated_labels: Items that were named, but without any score; left out.
         notices: What was left out while reading, and why.
+        titles: What people call an item, for those that have more than a label.
+        read_as: What a file was taken for, and why; empty for data in memory, and where
+            columns are called what they are.
 
     Raises:
         RatingsError: If a label is missing, a score is not finite, lengths differ, or
@@ -83,6 +87,7 @@ class Ratings:
     """
 
     __slots__ = (
+        "_by_item",
         "_digest",
         "item_codes",
         "item_labels",
@@ -91,8 +96,10 @@ class Ratings:
         "pair_codes",
         "pair_labels",
         "preference",
+        "read_as",
         "reviewer_codes",
         "reviewer_labels",
+        "titles",
         "unrated_labels",
     )
 
@@ -106,6 +113,9 @@ class Ratings:
     preference: Scores
     pair_codes: Codes | None
     notices: tuple[Notice, ...]
+    titles: Mapping[Label, str]
+    read_as: str
+    _by_item: tuple[Codes, Codes] | None
     _digest: str | None
 
     def __init__(
@@ -180,7 +190,7 @@ class Ratings:
             >>> ratings.notices[0].code
             'missing_scores'
         """
-        table = _eager(frame)
+        table = eager_frame(frame)
         known = {str(name): name for name in table.columns}
         if len(known) < len(table.columns):
             raise RatingsError("Column names must differ as text. Rename one.")
@@ -202,8 +212,26 @@ class Ratings:
         source: Source,
         *,
         all_items: Sequence[Label] | None = None,
+        titles: Mapping[str, str] | None = None,
+        notices: Sequence[Notice] = (),
+        read_as: str = "",
     ) -> Ratings:
         """Take ratings from named columns; the way in for every file reader.
+
+        Args:
+            columns: Values of each column.
+            given: Which column holds what; the others are found by name.
+            source: Where the columns came from, for messages.
+            all_items: Every item there is, if some have no rating.
+            titles: What people call an item, by its label as text.
+            notices: What was left out before, and why.
+            read_as: What the file was taken for.
+
+        Returns:
+            The ratings.
+
+        Raises:
+            RatingsError: If a column is missing or ambiguous or a value is bad.
 
         Examples:
             >>> columns = {"winner": ["x", "y"], "loser": ["y", "z"]}
@@ -213,6 +241,14 @@ class Ratings:
         names = find_columns(list(columns), given, source)
         ratings = cls.__new__(cls)
         ratings._fill(columns, names, source, all_items, missing_allowed=True)  # noqa: SLF001 - our own
+        ratings.notices = (*notices, *ratings.notices)
+        named = titles or {}
+        ratings.titles = {
+            item: named[str(item)]
+            for item in (ratings.item_labels if named else ())
+            if named.get(str(item), str(item)) != str(item)
+        }
+        ratings.read_as = read_as
         return ratings
 
     @classmethod
@@ -340,8 +376,10 @@ class Ratings:
             >>> start.tolist(), rows.tolist()
             ([0, 2, 3], [0, 2, 1])
         """
-        rows = np.argsort(self.item_codes, kind="stable").astype(np.int64)
-        return group_starts(self.item_codes, self.n_items), rows
+        if self._by_item is None:
+            start, rows = group_rows(self.item_codes, self.n_items)
+            self._by_item = _frozen(start), _frozen(rows)
+        return self._by_item
 
     def rows(self) -> list[dict[str, Json]]:
         """Return the ratings as plain rows, sorted by reviewer and item.
@@ -400,6 +438,8 @@ class Ratings:
         missing_allowed: bool,
     ) -> None:
         self.unrated_labels = ()
+        self.titles = {}
+        self.read_as = ""
         extra = None
         if all_items is not None:
             extra = label_series(all_items, "item", Source())
@@ -425,6 +465,7 @@ class Ratings:
         notices += alike_notices("reviewer", self.reviewer_labels)
         notices += alike_notices("item", self.item_labels)
         self.notices = tuple(notices)
+        self._by_item = None
         self._digest = None
         self._check_duplicates(kept[order], source)
 
@@ -434,7 +475,8 @@ class Ratings:
         self.item_labels, codes = code_labels(known)
         self.reviewer_labels, reviewer_codes = code_labels(parts.reviewers)
         item_codes = codes[: len(parts.items)]
-        order = np.lexsort((item_codes, reviewer_codes))
+        sizes = len(self.reviewer_labels), len(self.item_labels)
+        order = sorted_rows(reviewer_codes, item_codes, sizes)
         self.reviewer_codes = _frozen(reviewer_codes[order])
         self.item_codes = _frozen(item_codes[order])
         self.preference = _frozen_scores(parts.preference[order])
@@ -446,7 +488,8 @@ class Ratings:
         return order
 
     def _check_duplicates(self, rows: Codes, source: Source) -> None:
-        same = (np.diff(self.reviewer_codes) == 0) & (np.diff(self.item_codes) == 0)
+        reviewers, items = self.reviewer_codes, self.item_codes
+        same = (reviewers[1:] == reviewers[:-1]) & (items[1:] == items[:-1])
         if not same.any():
             return
         position = int(np.flatnonzero(same)[0])
@@ -460,7 +503,8 @@ class Ratings:
         )
 
 
-def _eager(frame: IntoDataFrame | IntoLazyFrame) -> nw.DataFrame[Any]:
+def eager_frame(frame: IntoDataFrame | IntoLazyFrame) -> nw.DataFrame[Any]:
+    """Take a dataframe of any kind, computed if it was lazy."""
     try:
         table = nw.from_native(frame)
     except TypeError:
@@ -497,8 +541,8 @@ def _digest(ratings: Ratings) -> str:
     if ratings.pair_codes is not None:
         codes.append(ratings.pair_codes)
     for column in codes:
-        hashed.update(column.astype("<i8").tobytes())
-    hashed.update(ratings.preference.astype("<f8").tobytes())
+        hashed.update(column.astype("<i8", copy=False).data)
+    hashed.update(ratings.preference.astype("<f8", copy=False).data)
     return hashed.hexdigest()
 
 

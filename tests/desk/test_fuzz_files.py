@@ -42,6 +42,7 @@ TEXTS = [
     ("csv", gzip.compress(CSV, mtime=0)),
     ("tsv", FRAME.write_csv(separator="\t").encode()),
     ("jsonl", FRAME.write_ndjson().encode()),
+    ("json", FRAME.write_json().encode()),
 ]
 PARQUETS = [
     written(lambda file: FRAME.write_parquet(file, compression="uncompressed")),

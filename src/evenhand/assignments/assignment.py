@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evenhand._labels import FORMULA_START
 from evenhand.errors import DesignError, OptionError, listing
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     Rows = tuple[tuple[Label, Label], ...]
 
 SCHEMA = "evenhand.assignment/1"
-ESCAPED = re.compile(r"'+[=+\-@\t\r]")
+ESCAPED = re.compile(f"'+{FORMULA_START}")
 SHOWN = 20
 
 

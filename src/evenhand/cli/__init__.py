@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from evenhand.cli._extras import ARGUMENTS
 from evenhand.errors import EvenhandError, printable, unknown
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ class Commands(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the options before the command."""
+        ctx.meta[ARGUMENTS] = tuple(args)
         with one_sentence():
             return super().parse_args(ctx, args)
 

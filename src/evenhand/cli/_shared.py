@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from evenhand.ab.comparison import Comparison
     from evenhand.assignments import Assignment
     from evenhand.certificate import Certificate
+    from evenhand.desk.outputs import Output
     from evenhand.ranking.ranking import Ranking
     from evenhand.ratings import Ratings
 
@@ -32,7 +33,7 @@ WIDTH = 100
 COLUMN_HELP = {
     "reviewer": "Column of the reviewer.",
     "item": "Column of the item.",
-    "score": "Column of the score; higher is better.",
+    "score": "Column or field of the score; higher is better.",
     "rank": "Column of the rank, 1 is best, for files without scores.",
     "winner": "Column of the better item, for plain comparisons.",
     "loser": "Column of the worse item.",
@@ -40,12 +41,11 @@ COLUMN_HELP = {
 }
 
 
-weight_option = click.option(
-    "--weight",
-    metavar="SPEC",
-    help="How a gap in scores weighs: rational:GAMMA (default rational:1), "
-    "sigmoid:SCALE, linear:RANGE, exponential:SCALE, offset:C:SPEC.",
+PLATFORMS = (
+    *("hotcrp", "openreview", "cmt", "easychair", "moodle", "canvas", "gavel"),
+    *("wide", "long"),
 )
+STORED = ("csv", "tsv", "json", "jsonl", "parquet", "excel")
 
 
 class Known(click.Choice[str]):
@@ -61,8 +61,58 @@ class Known(click.Choice[str]):
         return super().convert(value, param, ctx)
 
 
+FILE_OPTIONS = (
+    click.option(
+        "--format",
+        "file_format",
+        metavar="NAME",
+        type=Known([*PLATFORMS, *STORED]),
+        help=f"What FILE is, if it is not recognised: {', '.join(PLATFORMS)}; or how "
+        f"it is stored, if its name does not tell: {', '.join(STORED)}.",
+    ),
+    click.option(
+        "--scale",
+        metavar="ORDER",
+        help="Score words from worst to best, such as 'reject<accept'.",
+    ),
+    click.option(
+        "--best", metavar="LETTER", help="The best letter, where scores are letters."
+    ),
+    click.option(
+        "--rows",
+        type=Known(["items", "reviewers"]),
+        help="What the rows of a wide table are.",
+    ),
+    click.option(
+        "--with",
+        "companion",
+        metavar="FILE",
+        help="Second file of the same export, where a platform splits it.",
+    ),
+    click.option("--sheet", metavar="NAME", help="Sheet of a workbook."),
+    click.option(
+        "--anonymise",
+        metavar="KEY",
+        help="Replace reviewers by codes, in every output; who is who goes to the file "
+        "KEY, which is used again if it is there.",
+    ),
+)
+weight_option = click.option(
+    "--weight",
+    metavar="SPEC",
+    help="How a gap in scores weighs: rational:GAMMA (default rational:1), "
+    "sigmoid:SCALE, linear:RANGE, exponential:SCALE, offset:C:SPEC.",
+)
+
+
 def reading_options(command: Command, *, pairs: bool = False) -> Command:
     """Add FILE and the options that say how to read it."""
+    options = how_to_read(command, pairs=pairs)
+    return click.argument("file", metavar="FILE")(options)
+
+
+def how_to_read(command: Command, *, pairs: bool = True) -> Command:
+    """Add the options that say how to read a file of ratings."""
     for name in reversed(COLUMN_HELP):
         if name == "pair" and not pairs:
             continue
@@ -70,14 +120,9 @@ def reading_options(command: Command, *, pairs: bool = False) -> Command:
             f"--{name}", f"{name}_column", metavar="COLUMN", help=COLUMN_HELP[name]
         )
         command = option(command)
-    formats = click.option(
-        "--format",
-        "file_format",
-        type=Known(["csv", "tsv", "jsonl", "parquet", "excel"]),
-        help="Format of FILE, if its name does not tell.",
-    )
-    file = click.argument("file", metavar="FILE")
-    return file(formats(command))
+    for option in reversed(FILE_OPTIONS):
+        command = option(command)
+    return command
 
 
 def result_options(command: Command) -> Command:
@@ -133,22 +178,44 @@ def read_assignment(
     return load_assignment(path, secret=revealed, seal=published)
 
 
-def read(file: str, file_format: str | None, columns: dict[str, str | None]) -> Ratings:
-    """Read the ratings of a command."""
-    for name, column in columns.items():
-        if column == "":
-            option = name.removesuffix("_column")
-            raise OptionError(f"{option} must be the name of a column, got ''.")
+def read(file: str, file_format: str | None, options: dict[str, str | None]) -> Ratings:
+    """Read the ratings of a command.
+
+    Args:
+        file: Path, or "-" for standard input.
+        file_format: What --format says.
+        options: The other options of `reading_options`, by their parameter.
+
+    Returns:
+        The ratings.
+    """
+    for name, value in options.items():
+        if value == "":
+            option, is_column = name.removesuffix("_column"), name.endswith("_column")
+            rule = "the name of a column" if is_column else "given"
+            raise OptionError(f"{option} must be {rule}, got ''.")
     from evenhand.desk.formats import read_ratings
 
     with working(f"Reading {file}"):
         return read_ratings(
             file,
             format=file_format,
-            **{
-                name.removesuffix("_column"): column for name, column in columns.items()
-            },
+            **{name.removesuffix("_column"): value for name, value in options.items()},
         )
+
+
+def check_names(reading: Mapping[str, str | None], assignment: str | None) -> None:
+    """Refuse codes beside an assignment, which knows reviewers by their names."""
+    if reading["anonymise"] is not None and assignment is not None:
+        raise OptionError(
+            "--anonymise must be left out with --assignment, whose record holds the "
+            "reviewers' names."
+        )
+
+
+def read_too(options: Mapping[str, str | None]) -> dict[str, str | None]:
+    """Name the further files that reading needs, which no output may replace."""
+    return {"--with": options["companion"], "--anonymise": options["anonymise"]}
 
 
 def console(*, stderr: bool = False, width: int | None = None) -> Console:
@@ -289,19 +356,43 @@ def claim(certificate: Certificate | None) -> str:
     return f"What this may claim: {certificate}{more}"
 
 
+def record_output(
+    result: Comparison | Ranking, record: str | None, assignment: Assignment | None
+) -> list[Output]:
+    """Return the record of a decision, if one is to be written."""
+    if record is None:
+        return []
+    from evenhand.desk.outputs import Output
+    from evenhand.desk.records import decision_record, text_of
+
+    return [Output(record, text_of(decision_record(result, assignment)))]
+
+
 def deliver_decision(
     text: str,
     output: str | None,
-    result: Comparison | Ranking,
-    record: str | None,
-    assignment: Assignment | None,
+    files: Sequence[Output],
+    *,
+    ratings: Ratings,
+    key: str | None,
+    notices: tuple[Notice, ...],
+    seed: int,
 ) -> None:
-    """Print or write a decision, and its record; notes go to standard error."""
-    if record is not None:
-        from evenhand.desk.records import write_decision
+    """Print or write a result and the files that go with it; notes go to stderr."""
+    if files:
+        from evenhand.desk.outputs import write_all
 
-        write_decision(result, record, assignment)
-    deliver_result(text, output, result.notices, result.seed)
+        write_all(files)
+    deliver(text, output)
+    if ratings.read_as:
+        click.echo(f"Read as {printable(ratings.read_as)}", err=True)
+    if key is not None:
+        from evenhand.desk.anonymise import NOT_HIDDEN
+
+        click.echo(f"Who is who: {printable(key)}. {NOT_HIDDEN}", err=True)
+    for file in files:
+        click.echo(f"Wrote {printable(file.path)}", err=True)
+    _note(notices, seed)
 
 
 def deliver_result(
@@ -309,6 +400,10 @@ def deliver_result(
 ) -> None:
     """Print or write a result; its notices and its seed go to standard error."""
     deliver(text, output)
+    _note(notices, seed)
+
+
+def _note(notices: tuple[Notice, ...], seed: int) -> None:
     for notice in notices:
-        click.echo(f"Note ({notice.code}): {notice.message}", err=True)
+        click.echo(f"Note ({notice.code}): {printable(notice.message)}", err=True)
     click.echo(f"seed {seed}", err=True)

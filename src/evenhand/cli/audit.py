@@ -3,28 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import TypeVar
 
 import click
 
 from evenhand.cli import _shared
 from evenhand.errors import printable
 
-Command = TypeVar("Command", bound=Callable[..., None])
 DIFFERS = 1
-
-
-def _columns(command: Command) -> Command:
-    for name in reversed(_shared.COLUMN_HELP):
-        option = click.option(
-            f"--{name}",
-            f"{name}_column",
-            metavar="COLUMN",
-            help=_shared.COLUMN_HELP[name],
-        )
-        command = option(command)
-    return command
 
 
 @click.command("audit")
@@ -35,13 +20,7 @@ def _columns(command: Command) -> Command:
 )
 @click.option("--seal", metavar="FILE", help="The seal that was published.")
 @click.option("--secret", metavar="FILE", help="The secret that was revealed.")
-@click.option(
-    "--format",
-    "file_format",
-    type=_shared.Known(["csv", "tsv", "jsonl", "parquet", "excel"]),
-    help="Format of RATINGS, if its name does not tell.",
-)
-@_columns
+@_shared.how_to_read
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("-o", "--output", metavar="PATH", help="Write there instead of printing.")
 @click.pass_context
@@ -57,7 +36,7 @@ def command(
     file_format: str | None,
     as_json: bool,
     output: str | None,
-    **columns: str | None,
+    **reading: str | None,
 ) -> None:
     """Check a record against everything that it should follow from.
 
@@ -86,9 +65,10 @@ def command(
             "--assignment": assignment,
             "--seal": seal,
             "--secret": secret,
+            **_shared.read_too(reading),
         },
     )
-    found = None if ratings is None else _shared.read(ratings, file_format, columns)
+    found = None if ratings is None else _shared.read(ratings, file_format, reading)
     with _shared.working("Replaying"):
         result = audit(
             record,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.cli import _shared
+from evenhand.cli import _extras, _shared
 from evenhand.errors import counted, printable
 
 if TYPE_CHECKING:
@@ -37,16 +37,20 @@ TOLD = ("no_ladder", "no_needed", "one_rating_reviewers")
     type=int,
     help="Ask how many more reviews would separate the best K items from the others.",
 )
+@_extras.extra_options
 @_shared.result_options
 def command(
     file: str,
     file_format: str | None,
     *,
     top: int | None,
+    report: str | None,
+    charts: str | None,
+    exports: tuple[str, ...],
     seed: int | None,
     as_json: bool,
     output: str | None,
-    **columns: str | None,
+    **reading: str | None,
 ) -> None:
     """Find out what ratings can support, before deciding on them.
 
@@ -63,13 +67,25 @@ def command(
     from evenhand.lab.check import check
 
     _shared.check_output(output)
-    _shared.keep_inputs({"--output": output}, {"FILE": file})
-    ratings = _shared.read(file, file_format, columns)
+    extras = _extras.Extras.asked("check", report, charts, exports)
+    _shared.keep_inputs(
+        {"--output": output, **extras.paths()},
+        {"FILE": file, **_shared.read_too(reading)},
+    )
+    ratings = _shared.read(file, file_format, reading)
     with _steps() as say:
         found = check(ratings, top=top, rng=seed, progress=say)
     text = json.dumps(found.to_dict(), indent=2) if as_json else explain(found)
     notices = tuple(one for one in found.notices if as_json or one.code not in TOLD)
-    _shared.deliver_result(text, output, notices, found.seed)
+    _shared.deliver_decision(
+        text,
+        output,
+        extras.outputs(ratings, found),
+        ratings=ratings,
+        key=reading["anonymise"],
+        notices=notices,
+        seed=found.seed,
+    )
 
 
 @contextlib.contextmanager

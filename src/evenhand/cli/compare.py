@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from evenhand.catalogue import methods
-from evenhand.cli import _shared
+from evenhand.cli import _extras, _shared
 from evenhand.errors import printable
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ NAMES = [method.name for method in methods("compare")]
     "rest on it. With panels, --pair names the column of the panel.",
 )
 @_shared.evidence_options
+@_extras.extra_options
 @_shared.result_options
 def command(  # noqa: PLR0913 - a parameter for each option
     file: str,
@@ -101,10 +102,13 @@ def command(  # noqa: PLR0913 - a parameter for each option
     secret: str | None,
     seal: str | None,
     record: str | None,
+    report: str | None,
+    charts: str | None,
+    exports: tuple[str, ...],
     seed: int | None,
     as_json: bool,
     output: str | None,
-    **columns: str | None,
+    **reading: str | None,
 ) -> None:
     """Decide which of two items is better, from people who each scored one of them.
 
@@ -119,16 +123,19 @@ def command(  # noqa: PLR0913 - a parameter for each option
     from evenhand.ab.comparison import compare
 
     _shared.check_record(record)
+    extras = _extras.Extras.asked("compare", report, charts, exports)
     _shared.keep_inputs(
-        {"--output": output, "--record": record},
+        {"--output": output, "--record": record, **extras.paths()},
         {
             "FILE": file,
             "--assignment": assignment_path,
             "--secret": secret,
             "--seal": seal,
+            **_shared.read_too(reading),
         },
     )
-    ratings = _shared.read(file, file_format, columns)
+    _shared.check_names(reading, assignment_path)
+    ratings = _shared.read(file, file_format, reading)
     assignment = _shared.read_assignment(assignment_path, secret, seal)
     with _shared.working("Deciding"):
         result = compare(
@@ -148,7 +155,17 @@ def command(  # noqa: PLR0913 - a parameter for each option
             rng=seed,
         )
     text = json.dumps(result.to_dict(), indent=2) if as_json else explain(result)
-    _shared.deliver_decision(text, output, result, record, assignment)
+    files = _shared.record_output(result, record, assignment)
+    files += extras.outputs(ratings, result, record=record)
+    _shared.deliver_decision(
+        text,
+        output,
+        files,
+        ratings=ratings,
+        key=reading["anonymise"],
+        notices=result.notices,
+        seed=result.seed,
+    )
 
 
 def explain(result: Comparison) -> str:

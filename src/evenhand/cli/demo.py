@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.cli import _shared
+from evenhand.cli import _extras, _shared
 from evenhand.cli.rank import ranking_table
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ N_PAPERS = 12
 N_REVIEWERS = 16
 PER_REVIEWER = 3
 DECIMALS = 4
+TOP = 3
 
 SCALES: tuple[tuple[str, Callable[[float], float]], ...] = (
     ("as it is", lambda value: 10 * value),
@@ -41,7 +42,10 @@ SCALES: tuple[tuple[str, Callable[[float], float]], ...] = (
 @click.option(
     "--save", metavar="PATH", help="Write the generated ratings there, as CSV."
 )
-def command(seed: int | None, save: str | None) -> None:
+@click.option(
+    "--report", metavar="PATH", help="Write a page to look at: one HTML file."
+)
+def command(seed: int | None, save: str | None, report: str | None) -> None:
     """Rank a small generated conference whose true order is known.
 
     Each reviewer scores a few papers on a scale of their own: lenient, strict, all or
@@ -55,6 +59,8 @@ def command(seed: int | None, save: str | None) -> None:
     from evenhand.losses import kendall_tau
     from evenhand.ranking.ranking import rank
 
+    extras = _extras.Extras.asked("rank", report, None, ())
+    _shared.keep_inputs({"--save": save, "--report": report}, {})
     seed = seed_from(seed)
     ratings, truth = conference(seed)
     if save is not None:
@@ -62,7 +68,7 @@ def command(seed: int | None, save: str | None) -> None:
     with _shared.working(
         "Ranking (the first run after installing compiles for a while)"
     ):
-        ours = rank(ratings, rng=seed)
+        ours = rank(ratings, top=TOP, rng=seed)
         safe = rank(ratings, method="safe", design="balanced", rng=seed)
         mean = rank(ratings, method="mean", rng=seed)
     pairs = N_PAPERS * (N_PAPERS - 1) // 2
@@ -84,10 +90,21 @@ def command(seed: int | None, save: str | None) -> None:
         "all scales (docs/theory.md). One conference proves nothing.\n\n"
         "Try next:\n"
         f"  evenhand demo --seed {seed} --save conference.csv\n"
-        f"  evenhand rank conference.csv --seed {seed} --top 3\n"
+        f"  evenhand rank conference.csv --seed {seed} --top {TOP} --report r.html\n"
         "  evenhand check conference.csv\n"
         "  evenhand methods"
     )
+    if extras.report is not None:
+        from evenhand.desk.outputs import write_all
+        from evenhand.lab.check import check
+        from evenhand.lab.warp import warp
+
+        with _shared.working("Drawing"):
+            found = check(ratings, top=TOP, rng=seed)
+            draws = _extras.report_draws(ratings.n_ratings)
+            survived = warp(ratings, draws=draws, top=TOP, rng=seed)
+        write_all(extras.outputs(ratings, ours, check=found, warp=survived))
+        click.echo(f"Open {report} in a browser: the report to look at together.")
     click.echo(f"seed {seed}", err=True)
 
 

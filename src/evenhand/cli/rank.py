@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evenhand.catalogue import methods
-from evenhand.cli import _shared
+from evenhand.cli import _extras, _shared
 from evenhand.errors import printable
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from evenhand._results import Label
+    from evenhand.lab.check import Check
     from evenhand.lab.warp import Warp
     from evenhand.ranking.ranking import Ranking
     from evenhand.ratings import Ratings
@@ -31,6 +32,9 @@ SOURCES = {
 }
 # Rankings with more items are printed without a frame.
 LONG = 1000
+WARPS = 200
+# Methods of which a warp test is quick enough to be part of every report.
+MODELS = ("adaptive", "additive", "affine", "bradley-terry", "centred", "mean", "z")
 
 
 @click.command("rank")
@@ -118,6 +122,7 @@ LONG = 1000
     help="How items were assigned to reviewers; the guarantees rest on it.",
 )
 @_shared.evidence_options
+@_extras.extra_options
 @_shared.result_options
 def command(  # noqa: PLR0913 - a parameter for each option
     file: str,
@@ -142,10 +147,13 @@ def command(  # noqa: PLR0913 - a parameter for each option
     secret: str | None,
     seal: str | None,
     record: str | None,
+    report: str | None,
+    charts: str | None,
+    exports: tuple[str, ...],
     seed: int | None,
     as_json: bool,
     output: str | None,
-    **columns: str | None,
+    **reading: str | None,
 ) -> None:
     """Order items, from reviewers who each saw a few of them.
 
@@ -162,16 +170,19 @@ def command(  # noqa: PLR0913 - a parameter for each option
     from evenhand.ranking.ranking import rank
 
     _shared.check_record(record)
+    extras = _extras.Extras.asked("rank", report, charts, exports)
     _shared.keep_inputs(
-        {"--output": output, "--record": record},
+        {"--output": output, "--record": record, **extras.paths()},
         {
             "FILE": file,
             "--assignment": assignment_path,
             "--secret": secret,
             "--seal": seal,
+            **_shared.read_too(reading),
         },
     )
-    ratings = _shared.read(file, file_format, columns)
+    _shared.check_names(reading, assignment_path)
+    ratings = _shared.read(file, file_format, reading)
     assignment = _shared.read_assignment(assignment_path, secret, seal)
     options = {
         "start": start,
@@ -198,20 +209,60 @@ def command(  # noqa: PLR0913 - a parameter for each option
             assignment=assignment,
             rng=seed,
         )
-    survived = _warp(ratings, result, options) if warped else None
+    survived = _survived(ratings, result, options, extras, asked=warped)
+    found = _checked(ratings, result) if extras.needs_check else None
     if as_json:
         document = result.to_dict()
-        if survived is not None:
+        if survived is not None and warped:
             document["warp"] = survived.to_dict()
         text = json.dumps(document, indent=2)
     else:
         text = explain(result)
-        if survived is not None:
+        if survived is not None and warped:
             text = f"{text.rstrip()}\n\n{survived!r}"
-    _shared.deliver_decision(text, output, result, record, assignment)
+    files = _shared.record_output(result, record, assignment)
+    files += extras.outputs(ratings, result, record=record, check=found, warp=survived)
+    _shared.deliver_decision(
+        text,
+        output,
+        files,
+        ratings=ratings,
+        key=reading["anonymise"],
+        notices=result.notices,
+        seed=result.seed,
+    )
 
 
-def _warp(ratings: Ratings, result: Ranking, options: Mapping[str, object]) -> Warp:
+def _checked(ratings: Ratings, result: Ranking) -> Check:
+    from evenhand.lab.check import check
+
+    k = None if result.top is None else result.top.k
+    cut = k if k is not None and k < ratings.n_items else None
+    with _shared.working("Checking"):
+        return check(ratings, top=cut, rng=result.seed)
+
+
+def _survived(
+    ratings: Ratings,
+    result: Ranking,
+    options: Mapping[str, object],
+    extras: _extras.Extras,
+    *,
+    asked: bool,
+) -> Warp | None:
+    """Run the warp test if it was asked for, or a report has the time for it."""
+    if asked:
+        return _warp(ratings, result, options, WARPS)
+    draws = _extras.report_draws(ratings.n_ratings) if extras.draws else 0
+    usual = all(value is None for value in options.values())
+    rated = ratings.kind == "scores" and len(set(ratings.item_codes.tolist()))
+    quick = result.method in MODELS and usual and rated == ratings.n_items > 1
+    return _warp(ratings, result, options, draws) if draws and quick else None
+
+
+def _warp(
+    ratings: Ratings, result: Ranking, options: Mapping[str, object], draws: int
+) -> Warp:
     from evenhand.lab.warp import warp
     from evenhand.ranking.ranking import rank
 
@@ -224,7 +275,11 @@ def _warp(ratings: Ratings, result: Ranking, options: Mapping[str, object]) -> W
     k = None if result.top is None else result.top.k
     with _shared.working("Redrawing scales"):
         return warp(
-            ratings, method=result.method if usual else again, top=k, rng=result.seed
+            ratings,
+            method=result.method if usual else again,
+            draws=draws,
+            top=k,
+            rng=result.seed,
         )
 
 

@@ -14,7 +14,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from evenhand._columns import ALIASES
-from evenhand._labels import CANONICAL_INTEGER, label_series
+from evenhand._labels import CANONICAL_INTEGER, FORMULA_START, label_series
 from evenhand.assignments.assignment import ESCAPED
 from evenhand.assignments.drawing import GROUPED
 from evenhand.desk.formats.delimited import read_cells
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from evenhand.desk.formats.files import File
     from evenhand.desk.formats.tables import Table
 
-FORMULA = re.compile(r"'*[=+\-@\t\r]")
+FORMULA = re.compile(f"'*{FORMULA_START}")
 TEXT = ("csv", "tsv")
 
 
@@ -110,15 +110,20 @@ def to_csv(assignment: Assignment) -> str:
         reviewer,item
         a,B
     """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     groups = None if assignment.groups is None else dict(assignment.groups)
     more = [] if groups is None else [GROUPED[assignment.design]]
-    writer.writerow(["reviewer", "item", *more])
+    lines = [_line(["reviewer", "item", *more])]
     for reviewer, item in assignment.rows:
         group = [] if groups is None else [groups[reviewer]]
-        writer.writerow([safe_cell(label) for label in (reviewer, item, *group)])
-    return text.getvalue()
+        lines.append(_line([safe_cell(label) for label in (reviewer, item, *group)]))
+    return "".join(lines)
+
+
+def _line(cells: list[str]) -> str:
+    # The writer quotes a carriage return only if lines end in one.
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\r\n").writerow(cells)
+    return f"{text.getvalue()[:-2]}\n"
 
 
 def _fetched(path: str) -> File:

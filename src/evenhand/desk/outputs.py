@@ -16,17 +16,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A file to be written.
+    r"""A file to be written.
 
     Attributes:
         path: Where to.
-        text: What.
+        content: What; text is written as UTF-8.
         private: For its owner's eyes only, and never over a file that is there.
+
+    Examples:
+        >>> Output("names.csv", "Zoë").data
+        b'Zo\xc3\xab'
     """
 
     path: str
-    text: str
+    content: str | bytes
     private: bool = False
+
+    @property
+    def data(self) -> bytes:
+        """Return the bytes to write."""
+        return self.content.encode() if isinstance(self.content, str) else self.content
 
 
 def write_all(outputs: Sequence[Output]) -> None:
@@ -34,13 +43,16 @@ def write_all(outputs: Sequence[Output]) -> None:
 
     Raises:
         OptionError: If one cannot be written, or a private one is there already.
+
+    Examples:
+        >>> write_all([Output("a.csv", "x"), Output("./a.csv", b"y")])
+        Traceback (most recent call last):
+        ...
+        evenhand.errors.OptionError: Outputs must go to different files, got 'a.csv' and
+        './a.csv'.
     """
+    _check_different(outputs)
     paths = [Path(output.path).absolute() for output in outputs]
-    twice = [str(path) for path in paths if paths.count(path) > 1]
-    if twice:
-        raise OptionError(
-            f"Outputs must go to different files, got {twice[0]!r} twice."
-        )
     done: list[tuple[Path, Path | None]] = []
     try:
         for path, output in zip(paths, outputs, strict=True):
@@ -58,8 +70,24 @@ def write_all(outputs: Sequence[Output]) -> None:
             before.unlink()
 
 
+def _check_different(outputs: Sequence[Output]) -> None:
+    seen: dict[Path, str] = {}
+    for output in outputs:
+        if "\0" in output.path:
+            raise OptionError(
+                f"output must be the path of a file, got {output.path!r}."
+            )
+        place = Path(output.path).resolve()
+        if place in seen:
+            raise OptionError(
+                f"Outputs must go to different files, got {seen[place]!r} and "
+                f"{output.path!r}."
+            )
+        seen[place] = output.path
+
+
 def _write(path: Path, output: Output, done: list[tuple[Path, Path | None]]) -> None:
-    data = output.text.encode()
+    data = output.data
     if output.private:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         done.append((path, None))

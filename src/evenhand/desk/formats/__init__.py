@@ -1,29 +1,41 @@
 """Files of ratings: what is read, and how.
 
-A file becomes a table of named columns (`files`, `tables`), and one module per layout
-turns that table into Ratings. The long form is the first of them.
+A file becomes a table of named columns (`files`, `tables`, `documents`). One module per
+platform turns that table into the long form (`layouts` says what such a module offers,
+`platforms` lists them), and the rest is the same for all: score words, anonymising,
+Ratings.
 """
 
 from __future__ import annotations
 
+from dataclasses import astuple
 from typing import TYPE_CHECKING
 
+import narwhals as nw
+
 from evenhand._columns import Columns
-from evenhand.desk.formats import long
+from evenhand._labels import Source, column_values
 from evenhand.desk.formats.files import FORMATS, Readable, fetch
-from evenhand.desk.formats.tables import read_table
+from evenhand.desk.formats.layouts import Asked, Layout, Long
+from evenhand.desk.formats.platforms import MARKS, PLATFORMS, recognised
+from evenhand.desk.formats.scale import check_numbers, numbered, parse_scale
+from evenhand.desk.formats.tables import Table, read_table
+from evenhand.errors import OptionError, RatingsError, unknown
+from evenhand.ratings import Ratings, eager_frame
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from narwhals.typing import IntoDataFrame
+
     from evenhand._results import Label
-    from evenhand.ratings import Ratings
+    from evenhand.desk.formats.scale import Scale
 
-__all__ = ["FORMATS", "read_ratings"]
+__all__ = ["FORMATS", "PLATFORMS", "read_ratings"]
 
 
-def read_ratings(
-    source: Readable,
+def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command line
+    source: Readable | IntoDataFrame,
     *,
     format: str | None = None,  # noqa: A002 - the option's name on the command line
     reviewer: str | None = None,
@@ -33,29 +45,45 @@ def read_ratings(
     winner: str | None = None,
     loser: str | None = None,
     pair: str | None = None,
+    scale: str | None = None,
+    best: str | None = None,
+    rows: str | None = None,
+    companion: Readable | IntoDataFrame | None = None,
     sheet: str | None = None,
+    anonymise: str | None = None,
     all_items: Sequence[Label] | None = None,
 ) -> Ratings:
-    r"""Read ratings from a file with one row per rating.
+    r"""Read ratings from a file, as a platform exports it or with one row per rating.
 
-    CSV (with commas, semicolons or tabs), TSV, Parquet, JSON lines and Excel are read,
-    also compressed with gzip. Columns are found by name ("reviewer", "item", "score")
-    or by a well-known other name ("judge", "paper", "mark"). Empty rows are skipped;
-    rows without a score are left out and named in `notices`. A cell of a workbook that
-    shows an error, such as #N/A, counts as empty.
+    CSV (with commas, semicolons or tabs), TSV, Parquet, JSON, JSON lines and Excel are
+    read, also compressed with gzip. Exports of HotCRP, OpenReview, CMT, EasyChair,
+    Moodle, Canvas and Gavel are recognised by their columns; `read_as` of the result
+    says what the file was taken for, and why. In other files columns are found by name
+    ("reviewer", "item", "score") or by a well-known other name ("judge", "paper",
+    "mark"). Empty rows are skipped; rows without a score are left out and named in
+    `notices`. A cell of a workbook that shows an error, such as #N/A, counts as empty.
 
     Args:
-        source: Path, "-" for standard input, or an open stream of bytes or text.
-        format: "csv", "tsv", "parquet", "jsonl" or "excel"; by default the suffix tells
-            it, and standard input is CSV.
+        source: Path, "-" for standard input, an open stream of bytes or text, or a
+            dataframe.
+        format: What the file is: a platform ("hotcrp", "openreview", "cmt",
+            "easychair", "moodle", "canvas", "gavel", "wide", "long") or only how it is
+            stored ("csv", "tsv", "parquet", "json", "jsonl", "excel"). By default the
+            columns tell the one, and the suffix the other.
         reviewer: Column of the reviewer.
         item: Column of the item.
-        score: Column of the score, higher is better.
+        score: Column or field of the score, higher is better.
         rank: Column of the rank, 1 is best.
         winner: Column of the better item, for plain comparisons.
         loser: Column of the worse item.
         pair: Column of the pair of reviewers.
+        scale: Score words from worst to best with < between them.
+        best: The best letter, where scores are single letters.
+        rows: What the rows of a wide table are: "items" or "reviewers".
+        companion: Second file of the same export, where a platform splits it.
         sheet: Sheet of a workbook; by default the only one that holds anything.
+        anonymise: Path of a key. Reviewers are replaced by codes; the key is read, or
+            made if it is not there.
         all_items: Every item there is, if some have no rating.
 
     Returns:
@@ -71,6 +99,9 @@ def read_ratings(
         >>> text = "judge,paper,mark\nanna,1,7\nbo,1,6\nbo,2,8\n"
         >>> read_ratings(io.StringIO(text))
         Ratings(3 scores by 2 reviewers of 2 items)
+        >>> text = "judge,entry,grade\nanna,x,good\nbo,x,poor\n"
+        >>> read_ratings(io.StringIO(text), scale="poor<fair<good").scores.tolist()
+        [3.0, 1.0]
     """
     given = Columns(
         reviewer=reviewer or "",
@@ -81,5 +112,101 @@ def read_ratings(
         loser=loser or "",
         pair=pair or "",
     )
-    table = read_table(fetch(source, format or ""), sheet or "")
-    return long.take(table, given, all_items)
+    order = parse_scale(scale or "", best or "")
+    stored, layout = _meant(format or "")
+    table = _table(source, stored, sheet or "", guess=layout is not None)
+    other = None if companion is None else _table(companion, "", "", guess=True)
+    asked = Asked(given, rows or "", other)
+    layout, reason = recognised(table, asked, layout)
+    long = _numbered(layout.take(table, asked), order)
+    because = f", by {reason}" if reason else ""
+    # Columns that are called what they are need no word.
+    plain = layout is PLATFORMS["long"] and all(
+        name in ("", part)
+        for part, name in zip(Columns.__slots__, astuple(long.names), strict=True)
+    )
+    read_as = "" if plain else f"{layout.title}{because}: {long.said}."
+    return _ratings(long, read_as, anonymise or "", all_items)
+
+
+def _meant(name: str) -> tuple[str, Layout | None]:
+    """Tell how a file is stored from what it is; --format may name either."""
+    if name in FORMATS or not name:
+        return name, None
+    if name not in PLATFORMS:
+        text = unknown("format", name, [*PLATFORMS, *FORMATS])
+        raise OptionError(text[:1].upper() + text[1:])
+    return "", PLATFORMS[name]
+
+
+def _table(
+    source: Readable | IntoDataFrame, stored: str, sheet: str, *, guess: bool
+) -> Table:
+    frame = nw.from_native(source, pass_through=True)
+    if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
+        return read_table(fetch(frame, stored, guess=guess), sheet, MARKS)
+    for option, value in (("format", stored), ("sheet", sheet)):
+        if value:
+            raise OptionError(
+                f"{option} must be left out for a dataframe, got {value!r}."
+            )
+    eager = eager_frame(frame)
+    names = [str(name).strip() for name in eager.columns]
+    if len(set(names)) < len(names):
+        raise RatingsError("Column names must differ as text. Rename one.")
+    values = [column_values(eager.get_column(name)) for name in eager.columns]
+    return Table(dict(zip(names, values, strict=True)), Source())
+
+
+def _numbered(long: Long, order: Scale | None) -> Long:
+    """Turn score words into numbers by their declared order."""
+    name = long.names.score
+    if long.names.kind != "scores":
+        if order is not None:
+            raise OptionError(
+                f"scale and best must be left out for {long.names.kind}: they order "
+                "score words."
+            )
+        return long
+    if order is None:
+        check_numbers(long.columns[name], name, long.source)
+        return long
+    numbers, notice = numbered(long.columns[name], name, long.source, order)
+    return Long(
+        {**long.columns, name: numbers},
+        long.names,
+        long.source,
+        long.said,
+        long.titles,
+        (*long.notices, notice),
+    )
+
+
+def _ratings(
+    long: Long, read_as: str, key_path: str, all_items: Sequence[Label] | None
+) -> Ratings:
+    columns: dict[str, object] = {**long.columns}
+    key, notices = None, long.notices
+    if key_path:
+        from evenhand.desk.anonymise import open_key, recode  # noqa: PLC0415 - few ask
+
+        name = long.names.reviewer
+        if not name:
+            raise long.source.whole("There is no reviewer to anonymise.")
+        key = open_key(key_path, long.columns[name])
+        notices += key.notices(long.columns[name])
+        columns[name] = recode(long.columns[name], key)
+    ratings = Ratings.from_columns(
+        columns,
+        long.names,
+        long.source,
+        all_items=all_items,
+        titles=long.titles,
+        notices=notices,
+        read_as=read_as,
+    )
+    if key is not None and key.is_new:
+        from evenhand.desk.outputs import write_all  # noqa: PLC0415 - few ask
+
+        write_all([key.output()])
+    return ratings

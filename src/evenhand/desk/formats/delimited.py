@@ -20,7 +20,7 @@ import polars as pl
 from evenhand.errors import RatingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -31,6 +31,7 @@ BLANK_LINES = re.compile(rb"(?:[ \r]*\n)*")
 SEPARATOR_LINE = re.compile(rb'"?sep=([,;\t])"?[ \r]*\n', re.IGNORECASE)
 HEADER = re.compile(rb'(?:[^"\n]++|"[^"]*+")*+(?=\n|\Z)')
 QUOTED = re.compile(rb'"[^"]*+"')
+PREAMBLE = 10
 WORDS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 
 
@@ -43,7 +44,9 @@ class Cells:
     line: Callable[[int], int]
 
 
-def read_cells(name: str, data: bytes, separators: str) -> Cells:
+def read_cells(
+    name: str, data: bytes, separators: str, marks: Sequence[str] = ()
+) -> Cells:
     r"""Read text with separators.
 
     Args:
@@ -51,6 +54,8 @@ def read_cells(name: str, data: bytes, separators: str) -> Cells:
         data: The file, valid UTF-8 without byte order mark.
         separators: Those that the file may use; the one that the header holds most
             often is taken.
+        marks: First names of headers that may stand below other lines, which are
+            skipped.
 
     Returns:
         Every cell as text; a cell without text may be null.
@@ -68,12 +73,26 @@ def read_cells(name: str, data: bytes, separators: str) -> Cells:
     if stated and stated[1].decode() in separators:
         separators = stated[1].decode()
         start = _end(BLANK_LINES.match(data, stated.end()))
+    start = _marked(data, start, marks)
     first = data.count(b"\n", 0, start) + 1
-    body = data[start:]
+    body = data[start:] if start else data
     if not body:
         raise RatingsError(f"{name}: The file is empty.")
     text = _Text(name, body, _separator(body, separators), first)
-    return _by_polars(text) or _by_csv(text)
+    return _plainly(text) or _by_polars(text) or _by_csv(text)
+
+
+def _marked(data: bytes, start: int, marks: Sequence[str]) -> int:
+    """Return where the line begins that a mark names as the header."""
+    place = start
+    for _ in range(PREAMBLE):
+        end = data.find(b"\n", place)
+        line = data[place : end if end >= 0 else len(data)]
+        cell = re.split(rb"[,;\t]", line, maxsplit=1)[0]
+        if cell.strip(b' "\r').decode() in marks:
+            return place
+        place += len(line) + 1
+    return start
 
 
 def _separator(body: bytes, separators: str) -> str:
@@ -105,6 +124,24 @@ class _Text:
             f"{self.name}:{line}: row must have {fields} like the header, got {count}. "
             f"Fields are separated by {WORDS[self.separator]}."
         )
+
+
+def _plainly(text: _Text) -> Cells | None:
+    """Read a file without quotes in which nothing is missing at the end of a row.
+
+    Then a row is a line, and polars refuses a row with more fields than the header; one
+    with fewer fields would have nothing in its last column.
+    """
+    body = text.body
+    if QUOTE in body or (RETURN in body and body.count(b"\r") != body.count(b"\r\n")):
+        return None
+    width = body.partition(b"\n")[0].count(text.separator.encode()) + 1
+    rows = _parsed(text, width)
+    lines = body.count(b"\n") + (not body.endswith(b"\n"))
+    if rows is None or rows.height != lines or rows.to_series(-1).null_count():
+        return None
+    header = [name or "" for name in rows.row(0)]
+    return Cells(header, rows[1:], lambda row: text.first_line + row + 1)
 
 
 def _by_polars(text: _Text) -> Cells | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import gzip
 import os
+import re
 import sys
 import zlib
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from evenhand.errors import OptionError, RatingsError, listing, unknown
 
 Readable = str | os.PathLike[str] | IO[bytes] | IO[str]
 
-FORMATS = ("csv", "tsv", "parquet", "jsonl", "excel")
+FORMATS = ("csv", "tsv", "parquet", "json", "jsonl", "excel")
 SUFFIXES = {
     ".csv": "csv",
     ".txt": "csv",
@@ -24,6 +25,7 @@ SUFFIXES = {
     ".tab": "tsv",
     ".parquet": "parquet",
     ".pq": "parquet",
+    ".json": "json",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".xlsx": "excel",
@@ -32,6 +34,7 @@ SUFFIXES = {
     ".xls": "excel",
     ".ods": "excel",
 }
+ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 GZIP = b"\x1f\x8b"
 STDIN = "<stdin>"
 STREAM = "<stream>"
@@ -52,12 +55,13 @@ class File:
     format: str
 
 
-def fetch(source: Readable, format_name: str = "") -> File:
+def fetch(source: Readable, format_name: str = "", *, guess: bool = False) -> File:
     """Read a file, standard input for "-", or an open stream to its end.
 
     Args:
         source: Path, "-", or stream of bytes or text.
         format_name: One of FORMATS; by default the suffix of the name tells it.
+        guess: Look at the bytes where the suffix is unknown, instead of refusing it.
 
     Returns:
         The bytes, with the name and the format.
@@ -84,12 +88,17 @@ def fetch(source: Readable, format_name: str = "") -> File:
     data = _decompressed(name, data)
     if not data.strip():
         raise RatingsError(f"{name}: The file is empty.")
-    return File(name, data, format_name or _format_of(name))
+    return File(name, data, format_name or _format_of(name, data, guess=guess))
 
 
 def _file(name: str) -> bytes:
     if not name:
         raise OptionError("source must be the name of a file, got ''.")
+    if ADDRESS.match(name):
+        raise OptionError(
+            f"source must be the name of a file, got {shown(name)}. Nothing is fetched "
+            "from the network: download the file and give its name."
+        )
     path = Path(name)
     try:
         return path.read_bytes()
@@ -142,8 +151,8 @@ def _stream(stream: IO[bytes] | IO[str]) -> bytes:
     read = getattr(stream, "read", None)
     if not callable(read):
         raise OptionError(
-            f"source must be a file name, '-' or an open file, got {shown(stream)}. "
-            "A dataframe goes into Ratings.from_frame."
+            "source must be a file name, '-', an open file or a dataframe, got "
+            f"{shown(stream)}."
         )
     try:
         data = read()
@@ -175,17 +184,35 @@ def _decompressed(name: str, data: bytes) -> bytes:
         raise RatingsError(text) from None
 
 
-def _format_of(name: str) -> str:
+def _format_of(name: str, data: bytes, *, guess: bool) -> str:
     if name in (STDIN, STREAM):
-        return "csv"
+        return _sniffed(data)
     plain = name.casefold().removesuffix(".gz")
     suffix = PurePath(plain).suffix
+    if suffix == ".zip":
+        raise RatingsError(
+            f"{name}: This is an archive. Unpack it and give the file in it."
+        )
+    if suffix not in SUFFIXES and guess:
+        return _sniffed(data)
     if suffix not in SUFFIXES:
         raise RatingsError(
             f"{name}: The format is not known from the suffix {suffix!r}. "
             f"Say which with format= or --format: {listing(FORMATS)}."
         )
     return SUFFIXES[suffix]
+
+
+def _sniffed(data: bytes) -> str:
+    """Tell the format of a file without a name: JSON, lines of JSON, or CSV."""
+    start = data.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start.startswith(b"["):
+        return "json"
+    if not start.startswith(b"{"):
+        return "csv"
+    first, _, more = start.partition(b"\n")
+    whole = first.rstrip().endswith(b"}") and more.lstrip().startswith(b"{")
+    return "jsonl" if whole else "json"
 
 
 def _sentence(text: str) -> str:

@@ -2,42 +2,55 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
 from typing import TYPE_CHECKING
 
-from evenhand.ratings import Ratings
+from evenhand._columns import find_columns
+from evenhand.desk.formats.layouts import Asked, Layout, Long, find, texts, titled
+from evenhand.errors import OptionError, RatingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evenhand._columns import Columns
-    from evenhand._results import Label
     from evenhand.desk.formats.tables import Table
 
 
-def take(
-    table: Table, given: Columns, all_items: Sequence[Label] | None = None
-) -> Ratings:
+def recognise(table: Table) -> str:
+    """Say why a table is in long form: its columns are named for what they hold."""
+    try:
+        names = find_columns(list(table.columns), Asked().columns, table.source)
+    except RatingsError:
+        return ""
+    *first, last = (repr(name) for name in astuple(names) if name)
+    return f"columns {', '.join(first)} and {last}"
+
+
+def take(table: Table, asked: Asked) -> Long:
     r"""Take ratings, ranks or comparisons from a table in long form.
 
-    Args:
-        table: The table.
-        given: Columns that the user named; the others are found.
-        all_items: Every item there is, if some have no rating.
-
-    Returns:
-        The ratings.
-
-    Raises:
-        RatingsError: If a column is missing or ambiguous or a value is bad.
-
     Examples:
-        >>> from evenhand._columns import Columns
         >>> from evenhand.desk.formats.files import File
         >>> from evenhand.desk.formats.tables import read_table
         >>> file = File("taste.tsv", b"winner\tloser\ntea\tmilk\n", "tsv")
-        >>> take(read_table(file), Columns())
-        Ratings(1 comparison of 2 items)
+        >>> take(read_table(file), Asked()).names.winner
+        'winner'
     """
-    return Ratings.from_columns(
-        {**table.columns}, given, table.source, all_items=all_items
-    )
+    if asked.companion is not None:
+        raise OptionError(
+            "companion must be left out for the long form: one file is all there is. "
+            "If this is a platform's export, say which with format= or --format."
+        )
+    names = find_columns(list(table.columns), asked.columns, table.source)
+    used = {
+        part: column
+        for part, column in zip(names.__slots__, astuple(names), strict=True)
+        if column
+    }
+    said = ", ".join(f"{part} from {column!r}" for part, column in used.items())
+    titles = {}
+    title = find(table, "title", "item title", "paper title")
+    if title and names.item and title not in used.values():
+        titles = titled(texts(table.columns[names.item]), texts(table.columns[title]))
+    columns = {column: table.columns[column] for column in used.values()}
+    return Long(columns, names, table.source, said, titles)
+
+
+LAYOUT = Layout("long", "the long form", recognise, take)

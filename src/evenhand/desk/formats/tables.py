@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from evenhand._labels import Source, shown
+from evenhand._labels import FORMULA_START, Source, shown
 from evenhand.desk.formats.delimited import read_cells
+from evenhand.desk.formats.documents import flattened, parsed
 from evenhand.errors import OptionError, RatingsError, listing, unknown
 
 if TYPE_CHECKING:
@@ -28,10 +29,13 @@ SIGNATURES = {
     b"PAR1": ("parquet", "Parquet"),
     b"PK\x03\x04": ("excel", "an Excel workbook"),
     b"\xd0\xcf\x11\xe0": ("excel", "an Excel workbook"),
+    b"<?xml": ("excel", "an Excel workbook"),
+    b"\xef\xbb\xbf<?xml": ("excel", "an Excel workbook"),
 }
 UTF8_MARK = b"\xef\xbb\xbf"
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 MOST_KEYS = 1000
+PREAMBLE = 10
 SAVE_AS = "Save the file as UTF-8."
 JSON = json.JSONDecoder(object_pairs_hook=tuple)
 DECODER = Path(__file__).with_name("decoder.py")
@@ -44,18 +48,23 @@ class Table:
     Attributes:
         columns: Each column's values by its name, without white space around it.
         source: The file and the line of each row, for messages.
+        corner: The first column if it has no name, as in wide tables.
+        document: What a JSON file holds, as plain values.
     """
 
     columns: dict[str, pl.Series | list[object]]
     source: Source
+    corner: pl.Series | None = None
+    document: object = None
 
 
-def read_table(file: File, sheet: str = "") -> Table:
+def read_table(file: File, sheet: str = "", marks: Sequence[str] = ()) -> Table:
     r"""Read a file as a table.
 
     Args:
         file: The file.
         sheet: Sheet of a workbook; by default the only one that holds anything.
+        marks: First names of headers that may stand below other lines.
 
     Returns:
         Its columns. Rows in which every cell is empty are not part of it.
@@ -76,11 +85,14 @@ def read_table(file: File, sheet: str = "") -> Table:
     if file.format == "parquet":
         return _parquet(file)
     if file.format == "excel":
-        return _excel(file, sheet)
+        return _excel(file, sheet, marks)
     data = _checked_text(file)
+    if file.format == "json":
+        return json_table(file.name, data)
     if file.format == "jsonl":
         return _json_lines(file.name, data)
-    cells = read_cells(file.name, data, "\t" if file.format == "tsv" else ",;\t")
+    separators = "\t" if file.format == "tsv" else ",;\t"
+    cells = read_cells(file.name, data, separators, marks)
     return _text_table(cells.header, cells.rows, Source(file.name, cells.line))
 
 
@@ -167,6 +179,24 @@ def _json_pairs(line: bytes, name: str, number: int) -> tuple[tuple[str, object]
     return pairs
 
 
+def json_table(name: str, data: bytes) -> Table:
+    r"""Read a JSON document as a table: a row for each object of its list.
+
+    Examples:
+        >>> json_table("r.json", b'[{"paper": 1, "content": {"rating": 7}}]').columns
+        {'paper': [1], 'content.rating': [7]}
+    """
+    document = parsed(name, data)
+    columns = flattened(document)
+    if len(columns) > MOST_KEYS:
+        raise RatingsError(
+            f"{name}: entries must share their keys, got more than {MOST_KEYS} "
+            "different ones."
+        )
+    source = Source(name, lambda row: row + 1, "entry")
+    return Table({**columns}, source, None, document)
+
+
 def _parquet(file: File) -> Table:
     _, frame = _decoded(file, "", "Parquet; it may be damaged")
     names = [name.strip() for name in frame.columns]
@@ -175,7 +205,7 @@ def _parquet(file: File) -> Table:
     return Table(dict(zip(names, frame, strict=True)), source)
 
 
-def _excel(file: File, sheet: str) -> Table:
+def _excel(file: File, sheet: str, marks: Sequence[str]) -> Table:
     answer, frame = _decoded(
         file, sheet, "Excel; it may be damaged, or a cell may lie far outside its table"
     )
@@ -191,10 +221,17 @@ def _excel(file: File, sheet: str) -> Table:
     filled = _filled_rows(frame)
     if len(filled) == 0:
         raise RatingsError(f"{file.name}: There is no row.")
-    head = int(filled[0])
+    head = _header_row(frame, filled.tolist(), marks)
     header = [cell or "" for cell in frame.row(head)]
     source = Source(file.name, lambda row: head + row + 2, "row")
     return _text_table(header, frame[head + 1 :], source)
+
+
+def _header_row(frame: pl.DataFrame, filled: list[int], marks: Sequence[str]) -> int:
+    for row in filled[:PREAMBLE]:
+        if any((cell or "").strip() in marks for cell in frame.row(row)):
+            return row
+    return filled[0]
 
 
 def _decoded(
@@ -231,7 +268,8 @@ def _text_table(header: Sequence[str], rows: pl.DataFrame, source: Source) -> Ta
         for name, column in zip(names, rows, strict=True)
         if name
     }
-    return Table({**columns}, source)
+    corner = None if names[0] else _unquoted(rows.to_series(0))
+    return Table({**columns}, source, corner)
 
 
 def _filled_rows(rows: pl.DataFrame) -> NDArray[np.int64]:
@@ -256,5 +294,5 @@ def _unquoted(column: pl.Series) -> pl.Series:
     """Take off the apostrophe that keeps a label from running as a formula."""
     if column.dtype != pl.String:
         return column
-    kept = column.str.contains(r"^'+[=+\-@\t\r]").fill_null(value=False)
+    kept = column.str.contains(f"^'+{FORMULA_START}").fill_null(value=False)
     return column.str.slice(1).zip_with(kept, column) if kept.any() else column

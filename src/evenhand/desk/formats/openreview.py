@@ -1,0 +1,452 @@
+"""OpenReview: notes of the API, versions 1 and 2, as JSON or JSON lines.
+
+A note is a submission, a review, a comment or a decision; the end of its invitation
+tells which. Reviews may also stand inside their submission, under "details". The CSV of
+the chairs' console has only averages and is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from evenhand._columns import Columns
+from evenhand._labels import NUMBER, shown
+from evenhand._results import Notice
+from evenhand.desk.formats.documents import entries, flattened
+from evenhand.desk.formats.layouts import (
+    Asked,
+    Layout,
+    Long,
+    choose_score,
+    lined,
+    looks_graded,
+    plain,
+    texts,
+    why,
+)
+from evenhand.errors import listing, unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from evenhand._labels import Source
+    from evenhand.desk.formats.tables import Table
+
+CONSOLE = ("min rating", "max rating", "average rating")
+"""Columns that mark the CSV of the chairs' console."""
+NOTES = ("forum", "content")
+"""Keys that mark a note, beside "invitation" (version 1) or "invitations" (2)."""
+INVITATIONS = ("invitations", "invitation")
+REPLIES = ("replies", "directReplies")
+REVIEW = "official_review"
+NOT_REVIEWS = ("meta", "ethic")
+GONE = ("withdrawn", "desk_reject")
+PROSE = re.compile(
+    "title|review|summary|comment|strengths|weaknesses|questions|limitations|abstract|"
+    "authors|authorids|keywords|venue|venueid|pdf"
+)
+"""Fields that are never scores, though few and short words may fill them."""
+PER_PAPER = re.compile(r"(?:.*/)?([^/]*[0-9])/([^/]+)")
+PAPER_NUMBER = re.compile(r"(?:paper|submission)([0-9]+)(?:/|$)", re.IGNORECASE)
+PAPER_PREFIX = re.compile(r"(?:paper|submission)[0-9]+/", re.IGNORECASE)
+NUMBER_AND_WORDS = re.compile(r"([+-]?[0-9]+(?:\.[0-9]+)?)(?:\s*:|\s)\s*[^\W\d]")
+
+Note = dict[str, object]
+
+
+@dataclass(slots=True)
+class _Sorted:
+    """Notes by what they are; a review with the row that it came from."""
+
+    reviews: list[tuple[int, Note]] = field(default_factory=list)
+    submissions: dict[str, Note] = field(default_factory=dict)
+    others: Counter[str] = field(default_factory=Counter)
+    deleted: int = 0
+
+
+def recognise(table: Table) -> str:
+    """Say why a table is an export of OpenReview: the keys of its notes.
+
+    Examples:
+        >>> from evenhand._labels import Source
+        >>> from evenhand.desk.formats.tables import Table
+        >>> note = {"forum": "x", "invitation": "V/-/Submission", "content": {}}
+        >>> recognise(Table({}, Source(), document=[note]))
+        "keys 'forum', 'content' and 'invitation'"
+    """
+    console = why(table, *CONSOLE)
+    if console:
+        return console
+    for note in _notes(table):
+        for key in INVITATIONS:
+            if all(name in note for name in (*NOTES, key)):
+                return f"keys 'forum', 'content' and {key!r}"
+    return ""
+
+
+def take(table: Table, asked: Asked) -> Long:
+    """Take the official reviews among the notes.
+
+    Examples:
+        >>> from evenhand._labels import Source
+        >>> from evenhand.desk.formats.tables import Table
+        >>> note = {"id": "r", "forum": "x", "signatures": ["~Ada1"],
+        ...         "invitation": "V/Paper3/-/Official_Review",
+        ...         "content": {"rating": "6: Weak accept"}}
+        >>> long = take(Table({}, Source(), document=[note]), Asked())
+        >>> long.columns["item"], long.columns["rating"]
+        (['3'], ['6'])
+    """
+    if why(table, *CONSOLE):
+        raise table.source.whole(
+            "The console's table has only the least, the greatest and the average "
+            "rating of each submission: export the review notes of the API as JSON "
+            "instead, as docs/formats.md shows."
+        )
+    notes = _sorted(_notes(table), table.source)
+    reviews, notices = _standing(notes, table.source)
+    rows = [row for row, _ in reviews]
+    source = lined(table.source, rows)
+    data = [note for _, note in reviews]
+    score, scores = _scores(data, asked.columns.score, source)
+    items, titles, item = _items(data, notes.submissions, asked.columns.item, source)
+    reviewers, reviewer, hidden = _reviewers(data, asked.columns.reviewer, source)
+    name = score if score not in ("reviewer", "item") else "score"
+    return Long(
+        {"reviewer": reviewers, "item": items, name: scores},
+        Columns(reviewer="reviewer", item="item", score=name),
+        source,
+        f"item from {item}, reviewer from {reviewer}, score from {score!r}",
+        titles,
+        (*notices, *_pseudonyms(hidden, len(data))),
+    )
+
+
+def _notes(table: Table) -> list[Note]:
+    """Return the notes of a document, or of a table with a row for each."""
+    document = table.document
+    if document is not None:
+        if isinstance(document, dict) and isinstance(document.get("notes"), list):
+            document = document["notes"]
+        return entries(document)
+    if not all(name in table.columns for name in NOTES):
+        return []
+    columns = [
+        values if isinstance(values, list) else values.to_list()
+        for values in table.columns.values()
+    ]
+    return [
+        {name: _plain(value) for name, value in zip(table.columns, row, strict=True)}
+        for row in zip(*columns, strict=True)
+    ]
+
+
+def _plain(value: object) -> object:
+    """Turn the pairs that JSON lines are read as into objects."""
+    if isinstance(value, tuple):
+        return {str(key): _plain(inner) for key, inner in value}
+    if isinstance(value, list):
+        return [_plain(inner) for inner in value]
+    return value
+
+
+def _all(notes: Iterable[Note]) -> Iterator[tuple[int, Note]]:
+    """Return every note with its row, also those inside a submission's details."""
+    for row, note in enumerate(notes):
+        yield row, note
+        details = note.get("details")
+        if isinstance(details, dict):
+            for key in REPLIES:
+                for reply in entries(details.get(key)):
+                    yield row, reply
+
+
+def _sorted(notes: Iterable[Note], source: Source) -> _Sorted:
+    found = _Sorted()
+    seen: dict[str, Note] = {}
+    waiting = []
+    for row, note in _all(notes):
+        name = _text(note.get("id"))
+        if name and name in seen:
+            if any(
+                note.get(key) != seen[name].get(key) for key in ("content", "ddate")
+            ):
+                raise source.at(
+                    row, f"note must stand once, got another version of {shown(name)}"
+                )
+            continue
+        if name:
+            seen[name] = note
+        if name and _forum(note) in (name, ""):
+            found.submissions[name] = note
+        else:
+            waiting.append((row, note, _kind(note)))
+    wanted = _review_kind({kind for _, _, kind in waiting}, source)
+    for row, note, kind in waiting:
+        if kind.casefold() != wanted:
+            found.others[kind or "note without invitation"] += 1
+        elif note.get("ddate"):
+            found.deleted += 1
+        else:
+            found.reviews.append((row, note))
+    return found
+
+
+def _kind(note: Note) -> str:
+    """Return what a note is: the end of the invitation that it was written by."""
+    ends = [
+        PAPER_PREFIX.sub("", text.rsplit("/-/", 1)[-1]).replace("/", "_")
+        for text in _invitations(note)
+    ]
+    reviews = [end for end in ends if end.casefold().endswith("review")]
+    return (reviews or ends or [""])[0]
+
+
+def _invitations(note: Note) -> list[str]:
+    given = note.get("invitations") or note.get("invitation")
+    texts_given = given if isinstance(given, list) else [given]
+    return [text for text in texts_given if isinstance(text, str) and text]
+
+
+def _review_kind(kinds: set[str], source: Source) -> str:
+    """Tell which kind of note is a review; venues may name it otherwise."""
+    folded = {kind.casefold() for kind in kinds}
+    if REVIEW in folded:
+        return REVIEW
+    named = {
+        kind
+        for kind in folded
+        if kind.endswith("review") and not any(no in kind for no in NOT_REVIEWS)
+    }
+    if len(named) == 1:
+        return named.pop()
+    if not any(folded):
+        raise source.whole(
+            "No note has an invitation, so reviews cannot be told from comments and "
+            "decisions. Export the notes as the API gives them."
+        )
+    raise source.whole(
+        "No note is an official review. Their invitations end in "
+        f"{listing(sorted(filter(None, kinds)))}."
+    )
+
+
+def _standing(
+    notes: _Sorted, source: Source
+) -> tuple[list[tuple[int, Note]], list[Notice]]:
+    """Leave out reviews of withdrawn submissions, and say all that is left out."""
+    gone = {forum for forum, note in notes.submissions.items() if _is_gone(note)}
+    reviews = [(row, note) for row, note in notes.reviews if _forum(note) not in gone]
+    others = ", ".join(
+        f"{count} {kind}" for kind, count in sorted(notes.others.items())
+    )
+    left = len(notes.reviews) - len(reviews)
+    said = {
+        "other_notes": ("Notes that are no reviews", others),
+        "deleted_notes": ("Deleted reviews", notes.deleted),
+        "withdrawn_items": ("Reviews of withdrawn or desk-rejected submissions", left),
+    }
+    notices = [
+        Notice(code, f"{what} were left out: {count}.")
+        for code, (what, count) in said.items()
+        if count
+    ]
+    if not reviews:
+        reasons = "".join(f" {notice.message}" for notice in notices)
+        raise source.whole(f"There is no official review.{reasons}")
+    return reviews, notices
+
+
+def _is_gone(note: Note) -> bool:
+    venue = _text(_content(note).get("venueid"))
+    marks = [*_invitations(note), venue]
+    return bool(note.get("ddate")) or any(
+        word in mark.rsplit("/", 1)[-1].casefold() for mark in marks for word in GONE
+    )
+
+
+def _content(note: Note) -> dict[str, object]:
+    """Return a note's fields; version 2 keeps each value inside an object."""
+    content = note.get("content")
+    if not isinstance(content, dict):
+        return {}
+    return {
+        str(name): value.get("value") if isinstance(value, dict) else value
+        for name, value in content.items()
+    }
+
+
+def _scores(
+    reviews: Sequence[Note], given: str, source: Source
+) -> tuple[str, list[object]]:
+    """Choose the field of the score, and return its numbers or words."""
+    contents = [_content(note) for note in reviews]
+    names = dict.fromkeys(name for content in contents for name in content)
+    columns = {name: [one.get(name) for one in contents] for name in names}
+    numeric = [name for name, values in columns.items() if _is_numeric(values)]
+    words = [
+        name
+        for name, values in columns.items()
+        if name not in numeric and not PROSE.fullmatch(name) and _is_graded(values)
+    ]
+    wanted = given.removeprefix("content.").removesuffix(".value")
+    score = choose_score(wanted, [*numeric, *words], source)
+    if score not in numeric:
+        return score, columns[score]
+    return score, [
+        _number(value, score, row, source) for row, value in enumerate(columns[score])
+    ]
+
+
+def _is_numeric(values: Sequence[object]) -> bool:
+    given = [value for value in values if _text(value)]
+    numbers = sum(1 for value in given if _leading(value))
+    # One bad value must not hide the field: the others would then be guessed from.
+    return bool(given) and 2 * numbers >= len(given)
+
+
+def _is_graded(values: Sequence[object]) -> bool:
+    given = {value for value in values if isinstance(value, str) and value.strip()}
+    plain_values = all(value is None or isinstance(value, str) for value in values)
+    return plain_values and len(given) > 1 and looks_graded(list(given))
+
+
+def _leading(value: object) -> str:
+    """Return the number that a value is or begins with."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    text = _text(value)
+    match = NUMBER_AND_WORDS.match(text)
+    return match[1] if match else text if re.fullmatch(NUMBER, text) else ""
+
+
+def _number(value: object, name: str, row: int, source: Source) -> object:
+    if not _text(value) and not isinstance(value, list | dict):
+        return None
+    number = _leading(value)
+    if not number:
+        raise source.at(
+            row, f"{name} must be a number, or begin with one, got {shown(value)}"
+        )
+    return number
+
+
+def _items(
+    reviews: Sequence[Note],
+    submissions: Mapping[str, Note],
+    given: str,
+    source: Source,
+) -> tuple[list[object], dict[str, str], str]:
+    """Return each review's submission, their titles, and where they were found."""
+    forums = [_forum(note) for note in reviews]
+    if given:
+        name, labels = _column(reviews, given, source)
+        return labels, _titles(labels, forums, submissions), repr(name)
+    for row, forum in enumerate(forums):
+        if not forum:
+            raise source.at(row, "forum must be given, got nothing")
+    numbers = {
+        forum: _paper_number(note, submissions.get(forum, {}))
+        for forum, note in zip(forums, reviews, strict=True)
+    }
+    # Numbers start again for each venue, forums do not.
+    distinct = len(set(numbers.values())) == len(numbers) and all(numbers.values())
+    items: list[object] = [numbers[one] if distinct else one for one in forums]
+    place = "the submission's number" if distinct else "'forum'"
+    return items, _titles(items, forums, submissions), place
+
+
+def _paper_number(review: Note, submission: Note) -> str:
+    number = _text(submission.get("number"))
+    if number:
+        return number
+    paths = [*_invitations(review), *_signatures(review)]
+    found = (PAPER_NUMBER.search(path) for path in paths)
+    return next((match[1] for match in found if match), "")
+
+
+def _titles(
+    items: Sequence[object], forums: Sequence[str], submissions: Mapping[str, Note]
+) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for item, forum in zip(items, forums, strict=True):
+        title = _content(submissions.get(forum, {})).get("title")
+        if isinstance(title, str) and title.strip():
+            found.setdefault(_text(item), title.strip())
+    return found
+
+
+def _reviewers(
+    reviews: Sequence[Note], given: str, source: Source
+) -> tuple[list[object], str, int]:
+    """Return who signed each review, and how many signed with a pseudonym."""
+    if given:
+        name, labels = _column(reviews, given, source)
+        return labels, repr(name), 0
+    labels = []
+    hidden = 0
+    for row, note in enumerate(reviews):
+        person, pseudonym = _signed(note)
+        if not (person or pseudonym):
+            raise source.at(row, "signatures must name one reviewer, got nothing")
+        labels.append(person or pseudonym)
+        hidden += not person
+    return labels, "'signatures'", hidden
+
+
+def _column(
+    reviews: Sequence[Note], given: str, source: Source
+) -> tuple[str, list[object]]:
+    """Return the key that the user named, and its value in each review."""
+    rows = [flattened([note]) for note in reviews]
+    known = dict.fromkeys(name for row in rows for name in row)
+    name = next((one for one in known if plain(one) == plain(given)), "")
+    if not name:
+        text = unknown("column", given, known)
+        raise source.whole(text[:1].upper() + text[1:])
+    return name, [row.get(name, [None])[0] for row in rows]
+
+
+def _signed(note: Note) -> tuple[str, str]:
+    """Return the person who signed a note, or else a name for this paper only."""
+    signatures = _signatures(note)
+    people = [one for one in signatures if one.startswith("~") or "@" in one]
+    if len(people) == 1:
+        return people[0], ""
+    match = PER_PAPER.fullmatch(signatures[0]) if len(signatures) == 1 else None
+    # A group such as ".../Reviewers" is nobody: the note itself tells them apart.
+    return "", f"{match[1]}/{match[2]}" if match else _text(note.get("id"))
+
+
+def _signatures(note: Note) -> list[str]:
+    given = note.get("signatures")
+    values = given if isinstance(given, list) else [given]
+    return [one.strip() for one in values if isinstance(one, str) and one.strip()]
+
+
+def _forum(note: Note) -> str:
+    return _text(note.get("forum")) or _text(note.get("replyto"))
+
+
+def _text(value: object) -> str:
+    return texts([value])[0] if isinstance(value, str | int | float) else ""
+
+
+def _pseudonyms(hidden: int, total: int) -> list[Notice]:
+    if not hidden:
+        return []
+    which = "Reviews are" if hidden == total else f"{hidden} of {total} reviews are"
+    return [
+        Notice(
+            "pseudonyms",
+            f"{which} signed with a pseudonym for one paper only, so the same person "
+            "cannot be recognised again. Each of these counts as a reviewer of its "
+            "own, and no person's scores of several items are compared.",
+        )
+    ]
+
+
+LAYOUT = Layout("openreview", "OpenReview", recognise, take)

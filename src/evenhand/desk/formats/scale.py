@@ -1,0 +1,254 @@
+"""Score words and letters, mapped by an order that the user declares.
+
+The words of a form have an order, but no distances. They are given the numbers 1, 2,
+3, ... in their order; a method that uses the sizes of scores then treats steps as
+equal, which is said in `words_as_steps`. Numbers may be words too: "5<4<3<2<1" is the
+scale of schools where 1 is best.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evenhand._labels import MISSING_WORDS, NUMBER, shown
+from evenhand._results import Notice
+from evenhand.desk.formats.layouts import texts
+from evenhand.errors import OptionError, RatingsError, listing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evenhand._labels import Source
+    from evenhand.desk.formats.layouts import Values
+
+LETTER = re.compile(r"[A-Za-z]")
+WORD = re.compile(r"[^\W\d_][^\n]*")
+FARTHEST = 5
+"""Letters of one scale are no further apart; a lone Z after A to E is a slip."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """An order of score words.
+
+    Attributes:
+        steps: Number of each word, in small letters; higher is better.
+        best: The best letter, where letters count from it; else empty.
+    """
+
+    steps: Mapping[str, float]
+    best: str = ""
+
+
+def parse_scale(order: str = "", best: str = "") -> Scale | None:
+    """Take the order of words or the best letter from their options.
+
+    Args:
+        order: Words from worst to best with < between them.
+        best: The best letter of a scale of single letters.
+
+    Returns:
+        The scale; None if neither is given.
+
+    Raises:
+        OptionError: If both are given, or one cannot be used.
+
+    Examples:
+        >>> parse_scale("reject < weak reject < accept").steps
+        {'reject': 1.0, 'weak reject': 2.0, 'accept': 3.0}
+    """
+    if order and best:
+        raise OptionError("scale and best must not both be given.")
+    if best:
+        if not LETTER.fullmatch(best.strip()):
+            raise OptionError(
+                f"best must be a single letter, got {shown(best)}. Give the order of "
+                "other grades with scale= or --scale."
+            )
+        return Scale({}, best.strip().casefold())
+    if not order:
+        return None
+    _check_signs(order)
+    words = [_folded(word) for word in order.split("<")]
+    if len(words) < 2 or not all(words):  # noqa: PLR2004 - one word has no order
+        raise OptionError(
+            "scale must be words from worst to best with < between them, such as "
+            f"'reject<accept', got {shown(order)}."
+        )
+    twice = next((word for word in words if words.count(word) > 1), "")
+    if twice:
+        raise OptionError(f"scale must name each word once, got {shown(twice)} twice.")
+    return Scale({word: float(step) for step, word in enumerate(words, start=1)})
+
+
+def _check_signs(order: str) -> None:
+    """Refuse other signs than <, with the order that was probably meant."""
+    rule = f"scale must have < between its words, worst first, got {shown(order)}."
+    if re.search(r"[<>]\s*=|[\u2264\u2265]", order):
+        raise OptionError(f"{rule} Each word is a step of its own: write < alone.")
+    if ">" in order:
+        turned = "<".join(word.strip() for word in reversed(order.split(">")))
+        hint = "" if "<" in order else f" Did you mean {shown(turned)}?"
+        raise OptionError(f"{rule}{hint}")
+
+
+def numbered(
+    values: Values, what: str, source: Source, scale: Scale
+) -> tuple[list[object], Notice]:
+    """Turn a column of score words into numbers.
+
+    Args:
+        values: The column.
+        what: Its name.
+        source: Its file and lines.
+        scale: The order of the words.
+
+    Returns:
+        A number for each word, None where there is none; and a notice that says which
+        number each word got.
+
+    Raises:
+        RatingsError: If a word is not on the scale.
+
+    Examples:
+        >>> from evenhand._labels import Source
+        >>> numbered(["B", "", "A"], "merit", Source(), parse_scale(best="A"))[0]
+        [1.0, None, 2.0]
+    """
+    words = texts(values)
+    # A look at the distinct words only, since a file may have a million rows.
+    keys = {word: _folded(word) for word in dict.fromkeys(words) if word}
+    steps = scale.steps or _letters(keys, words, what, source, scale.best)
+    bad = next((word for word, key in keys.items() if key not in steps), "")
+    if bad:
+        error = source.at(
+            words.index(bad),
+            f"{what} must be on the scale {_order(steps)}, got {shown(bad)}",
+        )
+        raise RatingsError(f"{error}{_advice(bad, steps)}")
+    found: dict[str, object] = {word: steps[key] for word, key in keys.items()}
+    text = (
+        f"Words of {what!r} stand for numbers: "
+        f"{', '.join(f'{_shown(word)} = {step:g}' for word, step in steps.items())}. "
+        "Methods that use the sizes of scores take these steps as equal."
+    )
+    return [found.get(word) for word in words], Notice("words_as_steps", text)
+
+
+def _advice(word: str, steps: Mapping[str, float]) -> str:
+    if word.casefold() in MISSING_WORDS:
+        return " Leave the cell empty where there is no score."
+    if _is_number(word) and not any(map(_is_number, steps)):
+        return " Numbers and words cannot be one scale."
+    return " Add it to --scale or mend the file."
+
+
+def check_numbers(values: Values, what: str, source: Source) -> None:
+    """Refuse score words for which no order was declared.
+
+    Raises:
+        RatingsError: If a value is a word; it says how to declare an order.
+
+    Examples:
+        >>> from evenhand._labels import Source
+        >>> check_numbers(["3", "B"], "merit", Source("r.csv", lambda row: row + 2))
+        Traceback (most recent call last):
+        ...
+        evenhand.errors.RatingsError: r.csv:3: merit must be a number, got 'B'. If these
+        scores are words, give their order with scale= or --scale 'worst<...<best', or
+        the best letter with best= or --best.
+    """
+    row = _first_word(values)
+    if row is not None:
+        value = shown(texts([values[row]])[0])
+        error = source.at(row, f"{what} must be a number, got {value}")
+        raise RatingsError(
+            f"{error} If these scores are words, give their order with scale= or "
+            "--scale 'worst<...<best', or the best letter with best= or --best."
+        )
+
+
+def _first_word(values: Values) -> int | None:
+    if isinstance(values, pl.Series):
+        if values.dtype not in (pl.String, pl.Categorical, pl.Enum):
+            return None
+        given = values.cast(pl.String)
+        words = [word for word in given.unique().to_list() if _is_word(word)]
+        return int(given.is_in(words).arg_true()[0]) if words else None
+    return next((row for row, value in enumerate(values) if _is_word(value)), None)
+
+
+def _is_word(value: object) -> bool:
+    if not isinstance(value, str):
+        return False
+    word = value.strip()
+    return (
+        WORD.fullmatch(word) is not None
+        and word.casefold() not in MISSING_WORDS
+        and not re.fullmatch(r"(?i)inf(inity)?", word)
+    )
+
+
+def _letters(
+    keys: Mapping[str, str], words: list[str], what: str, source: Source, best: str
+) -> dict[str, float]:
+    """Number letters by their distance from the best one."""
+    for word in keys:
+        if not LETTER.fullmatch(word):
+            error = source.at(
+                words.index(word), f"{what} must be one letter, got {shown(word)}"
+            )
+            raise RatingsError(f"{error}{_no_letter(word)}")
+    seen = sorted({*keys.values(), best})
+    if best not in (seen[0], seen[-1]):
+        raise source.whole(
+            f"best must be the first or the last letter of the scale, got "
+            f"{best.upper()!r} among {listing(letter.upper() for letter in seen)}. "
+            "Give the order with scale= or --scale."
+        )
+    for one, two in itertools.pairwise(sorted(seen, reverse=best == seen[-1])):
+        if abs(ord(one) - ord(two)) > FARTHEST:
+            row = next(row for row, word in enumerate(words) if keys.get(word) == two)
+            error = source.at(
+                row,
+                f"{what} must be a letter of one scale, got {shown(words[row])} where "
+                f"the nearest is {one.upper()!r}",
+            )
+            raise RatingsError(f"{error} Give the order with scale= or --scale.")
+    distances = {letter: abs(ord(letter) - ord(best)) for letter in seen}
+    far = max(distances.values())
+    ordered = sorted(distances, key=lambda letter: -distances[letter])
+    return {letter: float(far - distances[letter] + 1) for letter in ordered}
+
+
+def _no_letter(word: str) -> str:
+    if word.casefold() in MISSING_WORDS:
+        return " Leave the cell empty where there is no score."
+    if _is_number(word):
+        return " Numbers and letters cannot be one scale."
+    return " Give the order of such grades with scale= or --scale."
+
+
+def _is_number(word: str) -> bool:
+    return re.fullmatch(NUMBER, word) is not None
+
+
+def _folded(word: str) -> str:
+    """Reduce a word to what is compared: 2.0 is 2, and case does not matter."""
+    text = " ".join(word.split())
+    if _is_number(text):
+        return f"{float(text):.15g}"
+    return text.casefold()
+
+
+def _order(steps: Mapping[str, float]) -> str:
+    return "<".join(map(_shown, sorted(steps, key=lambda word: steps[word])))
+
+
+def _shown(word: str) -> str:
+    return word.upper() if LETTER.fullmatch(word) else word

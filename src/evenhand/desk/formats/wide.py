@@ -1,0 +1,337 @@
+"""Wide tables: items by reviewers, or the other way round, as the user says.
+
+Nothing in a wide table tells which way round it is, so it is never guessed. Nothing
+tells a reviewer's column from another column of numbers either; a column that is named
+like a summary, a number or a remark is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from evenhand._columns import ALIASES, Columns
+from evenhand._labels import NUMBER, TEXTUAL, Source, shown
+from evenhand._results import Notice
+from evenhand.desk.formats.layouts import (
+    LONGEST_WORD,
+    MOST_WORDS,
+    Asked,
+    Layout,
+    Long,
+    lined,
+    plain,
+    texts,
+    titled,
+)
+from evenhand.errors import OptionError, RatingsError, counted, listing, unknown
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evenhand.desk.formats.layouts import Values
+    from evenhand.desk.formats.tables import Table
+
+ROWS = ("items", "reviewers")
+TITLES = frozenset({"title", "item title", "paper title", "submission title"})
+SUMMARY = re.compile(
+    r"(?:(?:weighted|overall|grand|final|sub) ?)?"
+    r"(?:mean|average|avg|total|sum|median|rank|ranking|stdev|std|sd|std dev|"
+    r"standard deviation|variance|minimum|maximum|count|n|result|overall|"
+    r"(?:min|max)(?= ))"
+    r"(?: (?:of )?(?:scores?|ratings?|grades?|marks?|points|reviews?|reviewers?))?"
+    r"\.?"
+)
+OTHER = re.compile(
+    r"#|no\.?|nr\.?|number|index|row|line|id|key|code|"
+    r"(?:item|paper|submission|project|entry|student|user|reviewer|judge|team) "
+    r"?(?:#|no\.?|nr\.?|number|id|name|email|count)|"
+    r"year|date|time|timestamp|month|day|deadline|age|"
+    r"track|area|topics?|keywords?|category|session|type|kind|format|language|group|"
+    r"section|department|school|course|class|country|institution|affiliation|"
+    r"title|name|first name|last name|surname|e ?mail|url|link|doi|phone|"
+    r"authors?|supervisor|abstract|description|summary|"
+    r"comments?|remarks?|notes?|feedback|text|"
+    r"decision|status|state|accepted|outcome|"
+    r"confidence|expertise|weight|"
+    r"pages|words|length|size|version|budget|cost|price|amount|votes"
+)
+EXTREMES = {"max": np.fmax, "min": np.fmin}
+"""Summaries that are first names too; the numbers tell which."""
+ROLES = frozenset().union(*ALIASES.values()) - {"mark"}
+"""Names of the columns of a long table; Mark is a first name too."""
+LEAST = 2
+A = {"item": "an item", "reviewer": "a reviewer"}
+
+
+def recognise(table: Table) -> str:
+    """Say why a table looks wide: labels first, then columns of numbers only."""
+    names = [name for name in table.columns if plain(name) not in TITLES]
+    numeric = [_is_numeric(_strings(table.columns[name])) for name in names]
+    if table.corner is not None:
+        return "an empty corner and columns of numbers" if any(numeric) else ""
+    if len(names) <= LEAST or not all(numeric[1:]) or _is_number(names[0]):
+        return ""
+    if any(plain(name) in ROLES for name in names[1:]):
+        return ""
+    if numeric[0]:
+        first = _strings(table.columns[names[0]])
+        return "columns of numbers only" if first.n_unique() == len(first) else ""
+    return "one column of labels and columns of numbers"
+
+
+def take(table: Table, asked: Asked) -> Long:
+    """Take one rating from each filled cell.
+
+    Examples:
+        >>> from evenhand._labels import Source
+        >>> from evenhand.desk.formats.tables import Table
+        >>> table = Table({"talk": ["x", "y"], "Anna": [3, None]}, Source())
+        >>> take(table, Asked(rows="items")).notices
+        (Notice(code='unrated_items', message="Items without any score are not in the
+        result: 'y'."),)
+    """
+    _check_asked(table, asked)
+    down, other = (
+        ("item", "reviewer") if asked.rows == "items" else ("reviewer", "item")
+    )
+    parts = _parts(table, asked, down, other)
+    filled = _filled(parts)
+    if not filled.any():
+        raise table.source.whole("There is no rating: every cell is empty.")
+    _check_labels(table.source, parts, filled, down)
+    _check_extremes(table.source, parts, down, other)
+    rows, columns = np.nonzero(filled)
+    cells = pl.concat([cell.alias("score") for cell in parts.cells])
+    across = _series(parts.across)
+    return Long(
+        {
+            down: parts.labels.gather(rows),
+            other: across.gather(columns),
+            "score": cells.gather(columns * len(parts.labels) + rows),
+        },
+        Columns(reviewer="reviewer", item="item", score="score"),
+        lined(table.source, rows.tolist()),
+        _said(parts, down, other),
+        parts.titles,
+        _unused(parts, filled, down),
+    )
+
+
+def _said(parts: _Parts, down: str, other: str) -> str:
+    # Reviewers are counted, not named: this stands in anonymised results too.
+    across = f": {listing(parts.across)}" if other == "item" else ""
+    columns = counted(len(parts.across), "column")
+    return f"{down}s in the rows ({parts.name}), {other}s in {columns}{across}"
+
+
+class _Parts(NamedTuple):
+    """A wide table taken apart.
+
+    Attributes:
+        name: Where the labels of the rows stand.
+        labels: The label of each row, empty where there is none.
+        across: Names of the columns of scores.
+        cells: Their cells as text, empty where there is no score.
+        titles: What people call an item.
+    """
+
+    name: str
+    labels: pl.Series
+    across: list[str]
+    cells: list[pl.Series]
+    titles: dict[str, str]
+
+
+def _check_asked(table: Table, asked: Asked) -> None:
+    if not asked.rows:
+        raise table.source.whole(
+            "This looks like a wide table. Say what its rows are with rows= or --rows: "
+            "'items' (a column for each reviewer) or 'reviewers' (a column for each "
+            "item)."
+        )
+    if asked.rows not in ROWS:
+        raise OptionError(
+            f"rows must be 'items' or 'reviewers', got {shown(asked.rows)}."
+        )
+    labels = asked.rows.removesuffix("s")
+    for part in asked.columns.__slots__:
+        if part != labels and getattr(asked.columns, part):
+            raise OptionError(
+                f"{part} must be left out for a wide table with rows={asked.rows!r}: "
+                f"only {labels}= or --{labels} can name a column, that of the labels."
+            )
+    if asked.companion is not None:
+        raise OptionError(
+            "companion must be left out for a wide table: it is one file."
+        )
+
+
+def _parts(table: Table, asked: Asked, down: str, other: str) -> _Parts:
+    names = list(table.columns)
+    given = asked.columns.item if down == "item" else asked.columns.reviewer
+    if given and given not in names:
+        text = unknown("column", given, names)
+        raise table.source.whole(text[:1].upper() + text[1:])
+    if given or table.corner is None:
+        first = given or names[0]
+        if _is_number(first):
+            raise table.source.whole(
+                f"The first line must hold the column names, got {listing(names)}."
+            )
+        labels: Values = table.columns[first]
+        name = f"column {first!r}"
+    else:
+        first, labels, name = "", table.corner, "first column"
+    series = _strings(labels)
+    title = next((one for one in names if plain(one) in TITLES and one != first), "")
+    titles = {}
+    if title and down == "item":
+        titles = titled(series.to_list(), texts(table.columns[title]))
+        names.remove(title)
+    across = [one for one in names if one != first]
+    if not across:
+        raise table.source.whole(f"There is no column of {A[other]}.")
+    cells = [_strings(table.columns[one]) for one in across]
+    for column, values in zip(across, cells, strict=True):
+        _check_column(table.source, column, values, down, other)
+    return _Parts(name, series, across, cells, titles)
+
+
+def _check_column(
+    source: Source, column: str, values: pl.Series, down: str, other: str
+) -> None:
+    """Refuse a column that does not hold the scores of one reviewer or item."""
+    name = plain(column)
+    if SUMMARY.fullmatch(name):
+        raise _summary(source, f"Column {shown(column)}", other)
+    if OTHER.fullmatch(name) or name in ROLES:
+        what = f"does not look like {A[other]}"
+    elif _is_text(values):
+        what = "holds text, not scores"
+    else:
+        return
+    raise source.whole(
+        f"Column {shown(column)} {what}. Remove or rename it; if it holds the labels "
+        f"of the {down}s, name it with {down}= or --{down}."
+    )
+
+
+def _check_labels(
+    source: Source, parts: _Parts, filled: NDArray[np.bool_], down: str
+) -> None:
+    given = filled.any(axis=1)
+    nameless = np.flatnonzero(given & (parts.labels == "").to_numpy())
+    if len(nameless):
+        raise source.at(int(nameless[0]), f"{down} must be given, got nothing")
+    for label in parts.labels.unique(maintain_order=True):
+        if SUMMARY.fullmatch(plain(label)):
+            raise _summary(source, f"Row {shown(label)}", down)
+
+
+def _check_extremes(source: Source, parts: _Parts, down: str, other: str) -> None:
+    """Refuse a row or column Max or Min that holds the extremes of the others."""
+    down_names, across_names = (
+        [plain(name) for name in names] for names in (parts.labels, parts.across)
+    )
+    if EXTREMES.keys().isdisjoint([*down_names, *across_names]):
+        return
+    numbers = np.column_stack(
+        [
+            cell.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+            for cell in parts.cells
+        ]
+    )
+    for places, table, kind, what in (
+        (across_names, numbers.T, "Column", other),
+        (down_names, numbers, "Row", down),
+    ):
+        for place, name in enumerate(places):
+            if name in EXTREMES and _repeats(table, place, name):
+                raise _summary(source, f"{kind} {shown(name.capitalize())}", what)
+
+
+def _repeats(table: NDArray[np.float64], place: int, name: str) -> bool:
+    """Return whether one row is the extreme of the others wherever it is given."""
+    given = ~np.isnan(table[place])
+    others = np.delete(table, place, axis=0)[:, given]
+    if len(others) < LEAST or not given.any():
+        return False
+    return bool((EXTREMES[name].reduce(others, axis=0) == table[place, given]).all())
+
+
+def _summary(source: Source, place: str, what: str) -> RatingsError:
+    return source.whole(
+        f"{place} looks like a summary, not like {A[what]}. Remove or rename it."
+    )
+
+
+def _filled(parts: _Parts) -> NDArray[np.bool_]:
+    """Return which cells hold a score, by row and column."""
+    return np.column_stack([(cell != "").to_numpy() for cell in parts.cells])
+
+
+def _unused(parts: _Parts, filled: NDArray[np.bool_], down: str) -> tuple[Notice, ...]:
+    """Say which items have no score, and how many reviewers."""
+    labels = parts.labels.to_list()
+    rated = {labels[row] for row in np.flatnonzero(filled.any(axis=1))}
+    rows = [label for label in dict.fromkeys(labels) if label and label not in rated]
+    columns = [
+        name
+        for name, scores in zip(parts.across, filled.T, strict=True)
+        if not scores.any()
+    ]
+    items, reviewers = (rows, columns) if down == "item" else (columns, rows)
+    notices = []
+    if items:
+        text = f"Items without any score are not in the result: {listing(items)}."
+        notices.append(Notice("unrated_items", text))
+    if reviewers:
+        text = f"{counted(len(reviewers), 'reviewer')} without any score left out."
+        notices.append(Notice("idle_reviewers", text))
+    return tuple(notices)
+
+
+def _strings(values: Values) -> pl.Series:
+    """Return a column as stripped text, empty where there is none."""
+    if isinstance(values, pl.Series) and (
+        values.dtype in TEXTUAL or values.dtype.is_integer()
+    ):
+        return values.cast(pl.String).str.strip_chars().fill_null("")
+    return _series(texts(values))
+
+
+def _series(values: list[str]) -> pl.Series:
+    try:
+        return pl.Series(values, dtype=pl.String)
+    except UnicodeEncodeError:
+        # Half a surrogate pair, as JSON may hold.
+        raise RatingsError(
+            "Text must be valid Unicode, got half a character."
+        ) from None
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(NUMBER, text) is not None
+
+
+def _is_numeric(values: pl.Series) -> bool:
+    given = values.filter(values != "")
+    return len(given) > 0 and bool(given.str.contains(NUMBER).all())
+
+
+def _is_text(values: pl.Series) -> bool:
+    """Return whether a column holds neither numbers nor few short words again."""
+    given = values.filter(values != "")
+    if 2 * int(given.str.contains(NUMBER).sum()) >= len(given):
+        return False
+    words = given.unique().to_list()
+    return len(words) > MOST_WORDS or any(
+        len(word) > LONGEST_WORD or word.endswith(".") for word in words
+    )
+
+
+LAYOUT = Layout("wide", "a wide table", recognise, take)

@@ -1,0 +1,590 @@
+"""Exports are safe to open, say what was found, and are read again as they were."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import zipfile
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from unittest import mock
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evenhand.ab.comparison import Comparison, compare
+from evenhand.desk.exports import (
+    SUFFIXES,
+    TABLES,
+    about,
+    export_outputs,
+    exported,
+    needs_check,
+    parse_export,
+    table_of,
+)
+from evenhand.desk.formats import read_ratings, tables
+from evenhand.desk.formats.decoder import decode
+from evenhand.errors import OptionError
+from evenhand.lab.check import Check, check
+from evenhand.ranking.ranking import rank
+from evenhand.ranking.results import Draw, RankedItem, Ranking
+from evenhand.ratings import Ratings
+
+if TYPE_CHECKING:
+    from evenhand.desk.formats.files import File
+
+    Results = dict[str, Ranking | Comparison | Check]
+
+READ = {".csv": "csv", ".tsv": "tsv", ".xlsx": "excel", ".parquet": "parquet"}
+READ |= {".jsonl": "jsonl", ".json": "json"}
+REAL = {"error": pl.Float64}
+HOSTILE = [
+    '=HYPERLINK("x")',
+    "<script>alert(1)</script>",
+    "../../etc/passwd",
+    "'quoted",
+    "'=quoted",
+    "''-twice",
+    "a|b",
+    "a;=1+1",
+    "x\ny",
+    "x\ry",
+    "x\r\ny",
+    "x\ty",
+    "007",
+    "-5",
+    "+",
+    "@anna",
+    '"',
+    ",",
+    "\\",
+    "[a](http://x)",
+    "`b`",
+    "_x000D_",
+    "😀",
+    "\uff1d1+1",
+    "NA",
+    "TRUE",
+    "1e5",
+    "https://x.org",
+    "\ufeff=1",
+]
+
+
+def read_here(data: bytes, suffix: str, sheet: str | None = None) -> Ratings:
+    """Read without a process for each file, which takes its time."""
+
+    def decoded(file: File, sheet: str, fault: str) -> tuple[object, object]:
+        del fault
+        return decode(file.format, sheet, file.data)
+
+    with mock.patch.object(tables, "_decoded", decoded):
+        return read_ratings(io.BytesIO(data), format=READ[suffix], sheet=sheet)
+
+
+def workbook(data: bytes) -> dict[str, str]:
+    with zipfile.ZipFile(io.BytesIO(data)) as book:
+        return {name: book.read(name).decode() for name in book.namelist()}
+
+
+@pytest.fixture(scope="module")
+def ratings() -> Ratings:
+    reviewers = [name for name in HOSTILE for _ in range(2)]
+    items = [
+        HOSTILE[(i + k) % len(HOSTILE)] for i in range(len(HOSTILE)) for k in (0, 3)
+    ]
+    return Ratings(reviewers, items, [i % 7 + 0.1 for i in range(len(items))])
+
+
+@pytest.fixture(scope="module")
+def checked(ratings: Ratings) -> Check:
+    return check(ratings, rng=7)
+
+
+@pytest.fixture(scope="module")
+def ranked(ratings: Ratings) -> Ranking:
+    found = rank(ratings, method="safe", top=3, rng=7)
+    coin = Draw((HOSTILE[0], HOSTILE[4]), 0.62, HOSTILE[0], (*HOSTILE[:2],), ((",",),))
+    return replace(found, draws=(coin, *found.draws))
+
+
+# Reading again
+
+
+@pytest.mark.parametrize("suffix", READ)
+def test_ratings_are_read_again_as_they_were(ratings: Ratings, suffix: str) -> None:
+    result = rank(ratings, method="mean", rng=7)
+    (output,) = export_outputs([("ratings", f"out{suffix}")], ratings, result)
+    again = read_ratings(io.BytesIO(output.data), format=READ[suffix])
+    assert again.sha256 == ratings.sha256
+
+
+KINDS = {
+    "integers": Ratings([7, 7, -5, 12], [1, 2, 1, 2], [1, 2, 3, 4]),
+    "large integers": Ratings(
+        [2**70, 3, 3], [2**70 + 1, -(2**80), 5], [0.1, 1e300, -7]
+    ),
+    "one digit more": Ratings(["a", "a"], [2**53 + 1, 10**15], [0.1 + 0.2, 1 / 3]),
+    "pairs": Ratings(["a", "b"], ["x", "y"], [1, 2], pairs=["=p", "=p"]),
+    "ranks": Ratings.from_ranks(["a", "a", "b"], ["x", "y", "x"], [1, 2.5, 1]),
+    "comparisons": Ratings.from_comparisons(["x", "x", "y"], ["y", "z", "x"]),
+    "people": Ratings.from_comparisons(
+        ["x", "x", "y"] * 5, ["y", "z", "x"] * 5, reviewers=["=a#1", "b", "b"] * 5
+    ),
+    "numbered people": Ratings.from_comparisons([3, 1], [2, 2], reviewers=[8, 9]),
+}
+
+
+@pytest.mark.parametrize("suffix", READ)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_read_again(kind: str, suffix: str) -> None:
+    given = KINDS[kind]
+    table = table_of("ratings", given, check_free(given))
+    again = read_here(exported({"ratings": table}, f"out{suffix}"), suffix)
+    assert again.kind == given.kind
+    assert again.sha256 == given.sha256
+
+
+label = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0\ufffe\uffff")
+    | st.sampled_from("='+-@\t\r\n\"|;,_x0D"),
+    min_size=1,
+).filter(
+    lambda text: (
+        pl.Series([text]).str.strip_chars()[0] != ""
+        and not re.search("_x[0-9A-Fa-f]{4}_x[0-9A-Fa-f]{4}_", text)
+    )
+)
+number = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@settings(max_examples=150)
+@given(
+    st.lists(st.tuples(label, label, number), min_size=1, max_size=6),
+    st.sampled_from([*READ]),
+)
+def test_any_label_and_score_is_read_again(
+    rows: list[tuple[str, str, float]], suffix: str
+) -> None:
+    columns = {(r.strip(), i.strip()): (r, i, s) for r, i, s in rows}.values()
+    reviewers, items, scores = zip(*columns, strict=True)
+    given = Ratings(reviewers, items, scores)
+    table = table_of("ratings", given, check_free(given))
+    data = exported({"ratings": table}, f"out{suffix}")
+    assert read_here(data, suffix).sha256 == given.sha256
+
+
+def check_free(given: Ratings) -> Ranking:
+    """A ranking of nothing, for tables that look at the ratings alone."""
+    return Ranking((), (), (), "mean", {}, 7, given.summary(), ())
+
+
+@pytest.mark.parametrize(
+    ("name", "suffix"),
+    [
+        ("a\0b", ".csv"),
+        ("a\0b", ".tsv"),
+        ("a\ufffeb", ".xlsx"),
+        ("_x005F_x0041_", ".xlsx"),
+        ("x" * 32_768, ".xlsx"),
+    ],
+)
+def test_ratings_that_a_format_would_change_are_refused(name: str, suffix: str) -> None:
+    given = Ratings(["a"], [name], [1])
+    table = table_of("ratings", given, check_free(given))
+    with pytest.raises(OptionError, match=r"as it is\. Write ratings as \.parquet or"):
+        exported({"ratings": table}, f"out{suffix}")
+    # A ranking is for people: it is written with what the format can hold.
+    assert exported({"ranking": table}, f"out{suffix}")
+    for exact in (".parquet", ".jsonl"):
+        data = exported({"ratings": table}, f"out{exact}")
+        assert read_here(data, exact).sha256 == given.sha256
+
+
+# Safe to open
+
+
+@pytest.mark.parametrize(("suffix", "separator"), [(".csv", ","), (".tsv", "\t")])
+@pytest.mark.parametrize("what", TABLES["rank"])
+def test_no_cell_begins_like_a_formula(
+    ratings: Ratings,
+    ranked: Ranking,
+    checked: Check,
+    what: str,
+    suffix: str,
+    separator: str,
+) -> None:
+    table = table_of(what, ratings, ranked, checked)
+    text = exported({what: table}, f"out{suffix}").decode("utf-8-sig")
+    rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+    assert len(rows) == table.height + 1
+    assert rows[0] == table.columns
+    for row in rows:
+        assert len(row) == table.width
+        for cell in row:
+            plain = re.fullmatch(r"-?[0-9.]+(e[+-]?[0-9]+)?", cell)
+            assert plain or not cell.startswith(("=", "+", "-", "@", "\t", "\r"))
+
+
+def test_cells_with_any_separator_are_quoted() -> None:
+    # LibreOffice may split at semicolons and tabs in a file with commas.
+    table = pl.DataFrame({"item": ["a;=1", "a\t=1", "a,=1", "a|=1", 'a"', "plain"]})
+    text = exported({"ranking": table}, "out.csv").decode()
+    assert text == ('item\n"a;=1"\n"a\t=1"\n"a,=1"\n"a|=1"\n"a"""\nplain\n')
+
+
+def test_white_space_does_not_hide_a_formula() -> None:
+    table = pl.DataFrame({"title": [" =1+1", "\n\t@x", "\u00a0=1"]})
+    text = exported({"ranking": table}, "out.csv").decode("utf-8-sig")
+    assert text == "title\n'=1+1\n'@x\n'=1\n"
+
+
+@pytest.mark.parametrize("command", TABLES)
+def test_workbooks_hold_no_formula_and_no_link(
+    ratings: Ratings, ranked: Ranking, checked: Check, command: str
+) -> None:
+    two = Ratings(["a", "b"], ['=HYPERLINK("x")', "https://x.org"], [1, 2])
+    results: Results = {
+        "rank": ranked,
+        "compare": compare(two, rng=7),
+        "check": checked,
+    }
+    given = two if command == "compare" else ratings
+    exports = [("all", "out.xlsx")]
+    (output,) = export_outputs(exports, given, results[command], checked)
+    parts = workbook(output.data)
+    for name, text in parts.items():
+        assert "<f>" not in text, name
+        assert "<hyperlink " not in text, name
+        assert 'TargetMode="External"' not in text, name
+    sheets = re.findall(r'<sheet name="([^"]*)"', parts["xl/workbook.xml"])
+    assert sheets == [*TABLES[command], "about"]
+
+
+def test_text_in_a_workbook_stays_text_when_it_is_edited() -> None:
+    table = pl.DataFrame({"item": ["=1+1", "tea"]})
+    data = exported({"ranking": table}, "out.xlsx")
+    assert 'quotePrefix="1"' in workbook(data)["xl/styles.xml"]
+    assert "<t>=1+1</t>" in workbook(data)["xl/sharedStrings.xml"]
+
+
+def test_numbers_in_a_workbook_are_numbers_with_all_digits() -> None:
+    values = [
+        0.1 + 0.2,
+        1 / 3,
+        5e-324,
+        1.7976931348623157e308,
+        -0.5,
+        None,
+        float("nan"),
+    ]
+    table = pl.DataFrame(
+        {"value": values, "rank": [*range(7)], "by_lot": [True, *[False] * 6]}
+    )
+    sheet = workbook(exported({"ranking": table}, "out.xlsx"))[
+        "xl/worksheets/sheet1.xml"
+    ]
+    found = re.findall(r'<c r="A[2-8]"><v>([^<]*)</v></c>', sheet)
+    assert [float(text) for text in found] == values[:5]
+    assert '<c r="B8"><v>6</v></c>' in sheet
+    assert '<c r="C2" t="b"><v>1</v></c>' in sheet
+    assert not re.search(r'r="A[78]"', sheet)
+
+
+def test_a_workbook_has_a_frozen_header_a_filter_and_fitting_columns() -> None:
+    table = pl.DataFrame({"item": ["x" * 30, "y"], "rank": [1, 2]})
+    sheet = workbook(exported({"ranking": table}, "out.xlsx"))[
+        "xl/worksheets/sheet1.xml"
+    ]
+    assert 'ySplit="1"' in sheet
+    assert 'state="frozen"' in sheet
+    assert '<autoFilter ref="A1:B3"/>' in sheet
+    widths = [float(it) for it in re.findall(r'<col [^>]*width="([0-9.]+)"', sheet)]
+    assert widths[0] > 30 > widths[1]
+
+
+def test_one_result_gives_the_same_bytes_twice(
+    ratings: Ratings, ranked: Ranking, checked: Check
+) -> None:
+    def written() -> list[bytes]:
+        exports = [("all", "a.xlsx"), ("all", "a.json"), ("ranking", "a.parquet")]
+        outputs = export_outputs(exports, ratings, ranked, checked)
+        return [output.data for output in outputs]
+
+    assert written() == written()
+    # Both may be of one second, so the time itself is looked for too.
+    assert "2000-01-01T00:00:00Z" in workbook(written()[0])["docProps/core.xml"]
+
+
+def test_markdown_keeps_its_table_and_runs_nothing(
+    ratings: Ratings, ranked: Ranking
+) -> None:
+    table = table_of("ranking", ratings, ranked).drop("estimate", "error")
+    text = exported({"ranking": table}, "out.md").decode()
+    lines = text.splitlines()
+    assert len(lines) == table.height + 2
+    assert {line.count("|") for line in lines} == {table.width + 1}
+    assert not re.search(r"[<>`\[\]]", text)
+    assert "&#60;script&#62;" in text
+    assert "x&#92;ny" in text
+    assert "&#91;a&#93;(http://x)" in text
+    assert re.sub(r"\\[*_~]", "", text).count("\\") == 0
+
+
+def test_markdown_leaves_out_columns_that_say_nothing() -> None:
+    table = pl.DataFrame({"item": ["x"], "error": [None]}, schema_overrides=REAL)
+    assert exported({"x": table}, "a.md") == b"| item |\n| --- |\n| x |\n"
+    assert exported({"x": table}, "a.csv") == b"item,error\nx,\n"
+    assert exported({"x": table[:0]}, "a.md").startswith(b"| item | error |\n")
+
+
+def test_markdown_never_rounds_a_chance_to_certainty() -> None:
+    table = pl.DataFrame({"p_top": [1.0, 0.999999, 0.12345678]})
+    cells = exported({"ranking": table}, "out.md").decode().split()
+    assert "0.999999" in cells
+    assert "0.1235" in cells
+
+
+# What is in it
+
+
+def test_json_is_plain(ratings: Ratings, ranked: Ranking, checked: Check) -> None:
+    table = table_of("ranking", ratings, ranked)
+    rows = json.loads(exported({"ranking": table}, "out.json"))
+    assert [row["item"] for row in rows] == [*ranked.order]
+    assert [row["mean_score"] for row in rows] == [it.mean_score for it in ranked.items]
+    (output,) = export_outputs([("all", "x.json")], ratings, ranked, checked)
+    found = json.loads(output.data)
+    assert found["schema"] == "evenhand.tables/1"
+    assert found["about"]["seed"] == "7"
+    assert [*found][2:] == [*TABLES["rank"]]
+
+
+def test_numbers_that_are_not_known_are_empty() -> None:
+    table = pl.DataFrame({"a": [None, float("nan"), 0.1 + 0.2], "b": [1, None, 2]})
+    assert exported({"x": table}, "a.csv") == (b"a,b\n,1\n,\n0.30000000000000004,2\n")
+    assert json.loads(exported({"x": table}, "a.json"))[:2] == [
+        {"a": None, "b": 1},
+        {"a": None, "b": None},
+    ]
+
+
+def test_a_byte_order_mark_comes_with_names_that_need_it() -> None:
+    plain, accented = (pl.DataFrame({"item": [it]}) for it in ("Zoe", "Zoë"))
+    assert exported({"x": plain}, "a.csv") == b"item\nZoe\n"
+    assert exported({"x": accented}, "a.csv") == "\ufeffitem\nZoë\n".encode()
+
+
+def test_a_ranking_has_its_places_groups_and_coins() -> None:
+    given = Ratings(["a", "a", "b"], ["x", "y", "z"], [1, 2, 3])
+    rows = tuple(
+        RankedItem(item, place, 1, 1.5, 1, 1, 2, 0.5, 3.0, None, 0.1, 0.2)
+        for place, item in enumerate("zyx", start=1)
+    )
+    draw = Draw(("z", "y"), 0.62, "z", ("b", "a"))
+    result = Ranking(("z", "y", "x"), rows, (draw,), "safe", {}, 7, {}, ())
+    table = table_of("ranking", given, result)
+    assert table.columns == [
+        "rank",
+        "item",
+        "rank_low",
+        "rank_high",
+        "group",
+        "mean_rank",
+        "reviews",
+        "mean_score",
+        "spread",
+        "estimate",
+        "error",
+        "settled_by_chance",
+    ]
+    assert table["item"].to_list() == ["z", "y", "x"]
+    assert table["settled_by_chance"].to_list() == [True, True, False]
+    assert table["spread"].to_list() == [None] * 3
+    coins = table_of("draws", given, result)
+    assert coins.row(0) == ("z", "y", 0.62, "z", ["b", "a"], [])
+    assert exported({"draws": coins}, "a.csv").splitlines()[1] == (
+        b'z,y,0.62,z,"[""b"", ""a""]",[]'
+    )
+
+
+def test_titles_stand_beside_their_items() -> None:
+    given = Ratings(["a", "a"], [1, 2], [1, 2])
+    given.titles = {2: "=On titles"}
+    result = rank(given, method="mean", rng=7)
+    table = table_of("ranking", given, result)
+    assert table.columns[1:3] == ["item", "title"]
+    assert table.select("item", "title").rows() == [(2, "=On titles"), (1, "")]
+    assert b",2,'=On titles," in b"," + exported({"ranking": table}, "a.csv")
+    two = Ratings(["a", "b"], [1, 2], [1, 2])
+    two.titles = {1: "One"}
+    (row,) = table_of("comparison", two, compare(two, rng=7)).rows(named=True)
+    assert (row["first_title"], row["second_title"]) == ("One", "")
+
+
+def test_the_chance_to_be_among_the_best_is_there_when_asked(ranked: Ranking) -> None:
+    given = Ratings(["a", "a"], ["x", "y"], [1, 2])
+    assert "p_top" not in table_of("ranking", given, rank(given, rng=7)).columns
+    assert "p_top" in table_of("ranking", given, rank(given, top=1, rng=7)).columns
+    assert ranked.top is not None
+
+
+def test_reviewers_are_as_strict_as_the_check_says() -> None:
+    given = Ratings(
+        ["a"] * 4 + ["b"] * 4 + ["c"],
+        [1, 2, 3, 4] * 2 + [1],
+        [1, 2, 3, 4, 5, 6, 7.1, 8, 2],
+    )
+    found = check(given, rng=7)
+    table = table_of("reviewers", given, found)
+    assert table["strictness"].to_list() == [one.strictness for one in found.reviewers]
+    assert table["offset_error"].to_list() == [one.offset_se for one in found.reviewers]
+    assert table["mean_score"].to_list() == pytest.approx([2.5, 6.525, 2])
+    assert table["ratings"].to_list() == [4, 4, 1]
+    ranked = rank(given, method="mean", rng=7)
+    assert table_of("reviewers", given, ranked, found).equals(table)
+    with pytest.raises(OptionError, match="needs a check"):
+        table_of("reviewers", given, ranked)
+
+
+def test_a_check_of_orders_still_lists_its_reviewers() -> None:
+    given = Ratings.from_ranks(["a", "a", "b"], ["x", "y", "x"], [1, 2, 1])
+    table = table_of("reviewers", given, check(given, rng=7))
+    assert table.select("reviewer", "ratings", "strictness").rows() == [
+        ("a", 2, None),
+        ("b", 1, None),
+    ]
+
+
+def test_a_check_has_its_contradictions_findings_and_rungs() -> None:
+    given = Ratings(["a", "a", "b", "b"], ["x", "y", "x", "y"], [1, 2, 5, 4])
+    found = check(given, rng=7)
+    assert table_of("contradictions", given, found).rows() == [("x", "y", 1, 1)]
+    assert table_of("findings", given, found)["finding"].to_list() == [
+        one.message for one in found.findings
+    ]
+    assert found.ladder is not None
+    rungs = table_of("ladder", given, found)
+    assert rungs["accuracy"].to_list() == [it.accuracy for it in found.ladder.rungs]
+    alone = Ratings(["a"], ["x"], [1])
+    for what in ("ladder", "contradictions"):
+        empty = table_of(what, alone, check(alone, rng=7))
+        assert empty.height == 0
+        for suffix in SUFFIXES:
+            assert isinstance(exported({what: empty}, f"a{suffix}"), bytes)
+
+
+def test_a_comparison_is_one_row_with_what_it_may_claim() -> None:
+    given = Ratings(["a", "b", "c", "d"], ["x", "y", "x", "y"], [1, 2, 3, 4])
+    result = compare(given, rng=7)
+    (row,) = table_of("comparison", given, result).rows(named=True)
+    assert (row["first"], row["second"]) == result.items
+    assert row["winner"] == result.winner
+    assert row["p_first"] == result.p_first
+    assert row["p_value"] == result.p_value
+    assert result.certificate is not None
+    assert row["may_claim"] == result.certificate.sentence
+    assert row["seed"] == "7"
+
+
+def test_about_says_what_repeats_the_result(ratings: Ratings, ranked: Ranking) -> None:
+    facts = about(ratings, ranked)
+    assert facts["hash of the ratings"] == ratings.sha256
+    assert facts["method"] == "safe"
+    assert facts["seed"] == "7"
+    assert ranked.certificate is not None
+    assert facts["what this may claim"] == ranked.certificate.sentence
+    for notice in ranked.notices:
+        assert notice.message in facts.values()
+
+
+def test_tables_for_one_path_share_a_workbook(
+    ratings: Ratings, ranked: Ranking
+) -> None:
+    exports = [("ranking", "a.xlsx"), ("draws", "./a.xlsx"), ("ratings", "a.xlsx")]
+    (output,) = export_outputs(exports, ratings, ranked)
+    names = re.findall(
+        r'<sheet name="([^"]*)"', workbook(output.data)["xl/workbook.xml"]
+    )
+    assert names == ["ranking", "draws", "ratings", "about"]
+    assert read_here(output.data, ".xlsx", "ratings").sha256 == ratings.sha256
+
+
+# Words on the command line
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("out.csv", ("ranking", "out.csv")),
+        ("draws=out.csv", ("draws", "out.csv")),
+        ("Draws=out.CSV", ("draws", "out.CSV")),
+        ("ranking=a=b.csv", ("ranking", "a=b.csv")),
+        ("./a=b.csv", ("ranking", "./a=b.csv")),
+        ("run2=b.csv", ("ranking", "run2=b.csv")),
+        (r"C:\out\a.xlsx", ("ranking", r"C:\out\a.xlsx")),
+        (r"draws=C:\out\a=1.xlsx", ("draws", r"C:\out\a=1.xlsx")),
+        ("all=out.xlsx", ("all", "out.xlsx")),
+    ],
+)
+def test_an_export_names_a_table_and_a_path(text: str, found: tuple[str, str]) -> None:
+    assert parse_export(text, "rank") == found
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("rankin=out.csv", "unknown table 'rankin', did you mean 'ranking'"),
+        ("ladder=out.csv", "'ranking', 'reviewers', 'draws', 'ratings', 'all'"),
+        ("=out.csv", "unknown table ''"),
+        ("ranking=", r"must be \[TABLE=\]PATH, got 'ranking='"),
+        ("", r"must be \[TABLE=\]PATH"),
+        ("out", "known suffix, got 'out'. Known suffixes: '.csv'"),
+        ("out.xls", "known suffix, got 'out.xls'"),
+        ("all=out.csv", "file that holds several tables, got 'out.csv'"),
+    ],
+)
+def test_a_wrong_export_is_a_sentence(text: str, sentence: str) -> None:
+    with pytest.raises(OptionError, match=sentence):
+        parse_export(text, "rank")
+
+
+def test_a_file_for_one_table_takes_one(ratings: Ratings, ranked: Ranking) -> None:
+    with pytest.raises(
+        OptionError, match=r"A \.csv file holds one table, got 'ranking'"
+    ):
+        export_outputs([("ranking", "a.csv"), ("draws", "a.csv")], ratings, ranked)
+
+
+def test_a_sheet_that_is_too_long_is_refused() -> None:
+    table = pl.DataFrame({"rank": range(1_048_576)})
+    with pytest.raises(OptionError, match="holds 1,048,576 rows, got 1,048,577"):
+        exported({"ranking": table}, "a.xlsx")
+
+
+def test_each_command_makes_the_tables_that_it_names(
+    ratings: Ratings, ranked: Ranking, checked: Check
+) -> None:
+    two = Ratings(["a", "b"], ["x", "y"], [1, 2])
+    results: Results = {
+        "rank": ranked,
+        "compare": compare(two, rng=7),
+        "check": checked,
+    }
+    for command, names in TABLES.items():
+        given = two if command == "compare" else ratings
+        for name in names:
+            assert table_of(name, given, results[command], checked).width > 0
+    with pytest.raises(OptionError, match="unknown table 'ladder'"):
+        table_of("ladder", ratings, ranked)
+
+
+def test_a_check_is_needed_for_reviewers_of_a_ranking_only() -> None:
+    assert needs_check([("ranking", "a"), ("all", "b")], "rank")
+    assert not needs_check([("ranking", "a")], "rank")
+    assert not needs_check([("reviewers", "a")], "check")

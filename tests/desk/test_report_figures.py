@@ -1,0 +1,444 @@
+"""Charts of reports: numbers, words, safety and files."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+import vl_convert
+
+import evenhand
+from evenhand import Ratings
+from evenhand._columns import Columns
+from evenhand._labels import Source
+from evenhand._randomness import stream, uniforms
+from evenhand.desk.report.bundle import bundle, inline_safe
+from evenhand.desk.report.comparison_figures import comparison_figures
+from evenhand.desk.report.contradiction_figures import layout
+from evenhand.desk.report.figures import Figure, save, share, spec, unique
+from evenhand.desk.report.ranking_figures import ranking_figures
+from evenhand.desk.report.reviewer_figures import check_figures
+from evenhand.desk.report.scale_figures import consensus
+from evenhand.errors import OptionError, printable
+from evenhand.lab.check import Check, check
+from evenhand.lab.warp import Warp, warp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from evenhand.ranking.ranking import Ranking
+
+PANEL = "examples/panel.csv"
+HOSTILE = (
+    "<script>alert(1)</script>",
+    '=HYPERLINK("http://evil.example/x")',
+    "../../etc/passwd",
+    "datum['rank'] + \"'; //",
+    "שלום עולם",
+    "👩‍🚀 rocket",
+    "tab\there\x07",
+    "a.b[0]" * 80,
+)
+
+
+@dataclass
+class Case:
+    """Ratings and all that is known of them."""
+
+    ratings: Ratings
+    result: Ranking
+    checked: Check
+    warped: Warp | None
+
+    def figures(self) -> list[Figure]:
+        return ranking_figures(self.ratings, self.result, self.checked, self.warped)
+
+    def named(self) -> dict[str, Figure]:
+        return {figure.name: figure for figure in self.figures()}
+
+
+def case(
+    ratings: Ratings, method: str = "adaptive", *, top: int, draws: int = 4
+) -> Case:
+    result = evenhand.rank(ratings, method=method, top=top, rng=7)
+    warped = None
+    if ratings.kind == "scores" and draws:
+        warped = warp(ratings, method=method, top=top, draws=draws, rng=7)
+    return Case(ratings, result, check(ratings, rng=7), warped)
+
+
+@pytest.fixture(scope="module")
+def panel() -> Case:
+    return case(evenhand.read_ratings(PANEL), top=4)
+
+
+@pytest.fixture(scope="module")
+def workshop() -> Case:
+    return case(evenhand.read_ratings("examples/workshop/ratings.csv"), "safe", top=3)
+
+
+@pytest.fixture(scope="module")
+def large() -> Case:
+    # 1,000 items with 5 reviews each, by 625 reviewers of 8.
+    units = uniforms(stream(7, "figures"), 6000)
+    values, noise = units[:1000], units[1000:]
+    items = np.concatenate(
+        [np.argsort(noise[1000 * turn : 1000 * (turn + 1)]) for turn in range(5)]
+    )
+    reviewers = np.arange(5000) // 8
+    scores = np.round(10 * values[items] + 4 * noise + reviewers % 5 * 0.5, 1)
+    ratings = Ratings(
+        [f"reviewer {code}" for code in reviewers],
+        [f"Paper with a rather long name {code}" for code in items],
+        scores,
+    )
+    return case(ratings, top=200, draws=0)
+
+
+@pytest.fixture(scope="module")
+def hostile() -> Case:
+    people = [f"{label} by" for label in HOSTILE[:5]]
+    reviewers = [person for person in people for _ in HOSTILE]
+    items = [item for _ in people for item in HOSTILE]
+    scores = uniforms(stream(3, "hostile"), len(items)).round(2).tolist()
+    columns: dict[str, object] = {"reviewer": reviewers, "item": items, "score": scores}
+    titles = {item: f"{item} <img src=x>" for item in HOSTILE}
+    ratings = Ratings.from_columns(columns, Columns(), Source(), titles=titles)
+    return case(ratings, top=3)
+
+
+def designs() -> tuple[Ratings, evenhand.Comparison]:
+    ratings = evenhand.read_ratings("examples/designs.csv")
+    return ratings, evenhand.compare(ratings, method="votes", rng=1)
+
+
+def outside_data(value: object, *, at_top: bool = True) -> Iterator[str]:
+    """Go through all names and texts of a spec but those of the data sets."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for one in value:
+            yield from outside_data(one, at_top=False)
+    elif isinstance(value, dict):
+        for name, one in value.items():
+            # Names of choices and the text alternative are shown as text.
+            if name in ("labels", "description") or (at_top and name == "datasets"):
+                continue
+            yield name
+            yield from outside_data(one, at_top=False)
+
+
+def require_compiles(
+    figures: Sequence[Figure], capfd: pytest.CaptureFixture[str]
+) -> None:
+    for figure in figures:
+        figure.chart.to_dict()
+        found = vl_convert.vegalite_to_vega(spec(figure), show_warnings=True)
+        assert found["marks"], figure.name
+        told = capfd.readouterr()
+        assert (told.out, told.err) == ("", ""), figure.name
+
+
+def test_every_figure_is_valid_and_compiles_without_warnings(
+    panel: Case, workshop: Case, hostile: Case, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for one in (panel, workshop, hostile):
+        require_compiles(one.figures(), capfd)
+    require_compiles(comparison_figures(*designs()), capfd)
+
+
+def test_a_panel_has_all_figures_that_it_has_numbers_for(
+    panel: Case, workshop: Case
+) -> None:
+    assert list(panel.named()) == [
+        "ranks",
+        "top",
+        "warp",
+        "scales",
+        "strictness",
+        "contradictions",
+        "ladder",
+    ]
+    assert {"draws", "spread"} <= set(workshop.named())
+    assert "contradictions" not in workshop.named()
+
+
+def test_ranks_show_every_interval_and_count_those_that_cross_the_cut(
+    panel: Case,
+) -> None:
+    figure = panel.named()["ranks"]
+    rows = panel.result.items
+    assert figure.rows == tuple(
+        (
+            row.rank,
+            row.item,
+            row.rank_low,
+            row.rank_high,
+            row.bucket,
+            row.reviews,
+            row.mean_score,
+        )
+        for row in rows
+    )
+    points = figure.chart.to_dict()["datasets"]["ranks"]
+    assert [(point["low"], point["high"]) for point in points] == [
+        (row.rank_low, row.rank_high) for row in rows
+    ]
+    open_items = sum(
+        (row.rank_low or 0) <= 4 and (row.rank_high or 0) > 4 for row in rows
+    )
+    assert f" {open_items} items have an interval that crosses the cut" in figure.alt
+    assert "if the fitted model is right" in figure.caption
+
+
+def test_bands_change_where_the_group_does(panel: Case) -> None:
+    points = panel.named()["ranks"].chart.to_dict()["datasets"]["ranks"]
+    for one, other in itertools.pairwise(points):
+        assert (one["band"] == other["band"]) == (one["group"] == other["group"])
+
+
+def test_chances_to_be_chosen_are_those_of_the_result(panel: Case) -> None:
+    figure = panel.named()["top"]
+    chances = panel.result.p_top(4)
+    assert {row[1]: row[3] for row in figure.rows} == chances
+    last = panel.result.order[3]
+    assert f"{last} with {100 * chances[last]:.3g} %" in figure.alt
+    assert "no guarantee" in figure.caption
+
+
+def test_drawn_chances_are_never_called_certain(panel: Case) -> None:
+    points = panel.named()["top"].chart.to_dict()["datasets"]["top"]
+    assert panel.result.uncertainty is not None
+    assert panel.result.uncertainty.draws > 0
+    assert points[0]["p"] == 1
+    assert points[0]["share"] == "over 99.9 %"
+    assert share(1.0) == "100 %"
+
+
+def test_draws_show_the_probability_of_what_was_drawn(workshop: Case) -> None:
+    figure = workshop.named()["draws"]
+    points = figure.chart.to_dict()["datasets"]["draws"]
+    told = {(point["above"], point["below"]): point["p"] for point in points}
+    assert len(told) == len(workshop.result.draws) > 0
+    for draw in workshop.result.draws:
+        second = next(item for item in draw.items if item != draw.first)
+        chance = draw.p_first if draw.first == draw.items[0] else 1 - draw.p_first
+        assert told[str(draw.first), str(second)] == pytest.approx(chance, abs=1e-4)
+    assert "not chances of being right" in figure.caption
+
+
+def test_the_warp_figure_has_a_row_for_each_item_method_and_strength(
+    panel: Case,
+) -> None:
+    figure = panel.named()["warp"]
+    assert panel.warped is not None
+    expected = {
+        (row.item, found.method, found.strength): row.kept
+        for found in panel.warped.survivals
+        for row in found.items
+    }
+    assert {(row[0], row[2], row[3]): row[4] for row in figure.rows} == expected
+    assert figure.alt.startswith("Under mild warps the best 4 by adaptive")
+
+
+def test_strictness_lists_every_reviewer_and_shows_those_that_stand_out(
+    large: Case,
+) -> None:
+    figure = large.named()["strictness"]
+    found = {one.reviewer: one.offset for one in large.checked.reviewers}
+    assert {row[0]: row[2] for row in figure.rows} == found
+    assert len(figure.chart.to_dict()["datasets"]["reviewers"]) == 40
+    assert "40 of 625 reviewers" in figure.caption
+    words = [one.strictness for one in large.checked.reviewers]
+    assert f"{words.count('strict')} clearly strict" in figure.alt
+
+
+def test_the_ladder_marks_the_verdict(large: Case) -> None:
+    ladder = large.checked.ladder
+    assert ladder is not None
+    figure = large.named()["ladder"]
+    assert [row[2] for row in figure.rows] == [rung.accuracy for rung in ladder.rungs]
+    points = figure.chart.to_dict()["datasets"]["ladder"]
+    marked = [point["assumes"] for point in points if point["word"] == "verdict"]
+    assert marked == [ladder.verdict]
+    assert f"“{ladder.verdict}”" in figure.alt
+
+
+def test_the_consensus_leaves_out_the_reviewer_and_the_others_strictness() -> None:
+    ratings = Ratings(
+        ["a"] * 3 + ["b"] * 3 + ["c"] * 3,
+        ["x", "y", "z"] * 3,
+        [1, 2, 3, 4, 5, 6.5, 3, 4, 5.2],
+    )
+    found = check(ratings, rng=7)
+    offsets = {one.reviewer: one.offset or 0.0 for one in found.reviewers}
+    assert offsets["a"] < 0
+    expected = ((4 - offsets["b"]) + (3 - offsets["c"])) / 2
+    assert consensus(ratings, found)[0] == pytest.approx(expected)
+
+
+def test_contradictions_are_those_of_the_check(panel: Case) -> None:
+    figure = panel.named()["contradictions"]
+    told = panel.checked.contradictions
+    assert len(figure.rows) == told.both_orders
+    assert [(row[:2], row[2:]) for row in figure.rows[:5]] == [
+        (pair.items, pair.votes) for pair in told.worst
+    ]
+    assert figure.alt.startswith(f"{told.both_orders} of {told.repeated} pairs")
+
+
+def test_a_layout_stays_in_the_square_and_keeps_nodes_apart() -> None:
+    places = layout([(0, 1), (1, 2), (3, 4)], 6)
+    assert places.min() >= 0
+    assert places.max() <= 1
+    gaps = np.hypot(*(places[:, None] - places[None]).transpose(2, 0, 1))
+    assert gaps[~np.eye(6, dtype=bool)].min() > 0.05
+    assert gaps[0, 1] < gaps[0, 3]
+
+
+def test_the_coin_is_the_output_probability_and_says_what_it_is_not() -> None:
+    ratings, result = designs()
+    scores, coin = comparison_figures(ratings, result)
+    assert [row[1] for row in coin.rows] == [result.p_first, 1 - result.p_first]
+    assert f"{100 * result.p_first:.3g} %" in coin.alt
+    assert "not a chance of being right" in coin.caption
+    assert len(scores.rows) == ratings.n_ratings
+    new = [float(row[2] or 0) for row in scores.rows if row[0] == "new design"]
+    assert f"new design: {len(new)} scores, mean {np.mean(new):.3g}" in scores.alt
+
+
+def test_pairs_of_reviewers_are_joined_by_lines() -> None:
+    ratings = Ratings(
+        ["a", "b", "c", "d"], ["x", "y"] * 2, [3, 8, 4, 5], pairs=[1, 1, 2, 2]
+    )
+    result = evenhand.compare(ratings, method="votes", rng=7)
+    figure = comparison_figures(ratings, result)[0]
+    points = figure.chart.to_dict()["datasets"]["pairs"]
+    assert [point["score"] for point in points] == [3, 8, 4, 5]
+    assert "Lines join" in figure.caption
+
+
+def test_reviewers_of_both_items_that_were_dropped_are_not_shown() -> None:
+    ratings = Ratings(["a", "a", "b", "c"], ["x", "y", "x", "y"], [3, 8, 4, 5])
+    result = evenhand.compare(ratings, method="votes", both="drop", rng=7)
+    figure = comparison_figures(ratings, result)[0]
+    assert [row[1] for row in figure.rows] == ["b", "c"]
+
+
+def test_figures_without_numbers_are_left_out() -> None:
+    duels = evenhand.read_ratings("examples/duels.csv")
+    result = evenhand.rank(duels, method="adaptive", rng=7)
+    found = ranking_figures(duels, result, check(duels, rng=7), None)
+    assert [figure.name for figure in found] == ["ranks", "reviews"]
+    single = Ratings(["a", "a"], ["x", "y"], [1, 2])
+    assert check_figures(single, check(single, rng=7)) == []
+    level = Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [1, 1, 1, 1])
+    assert check_figures(level, check(level, rng=7)) == []
+
+
+def test_labels_are_data_and_nothing_else(hostile: Case) -> None:
+    people = hostile.ratings.reviewer_labels
+    fragments = {printable(label)[:9] for label in (*HOSTILE, *people)}
+    figures = hostile.figures()
+    assert {"ranks", "top", "warp", "scales", "strictness", "contradictions"} <= {
+        figure.name for figure in figures
+    }
+    for figure in figures:
+        written = spec(figure)
+        texts = list(outside_data(written))
+        for text in texts:
+            assert not any(part in text for part in fragments), (figure.name, text)
+            assert "http" not in text
+        assert not {"url", "href", "$schema", "config", "background"} & set(texts)
+        shown = json.dumps(written, ensure_ascii=False)
+        assert not re.search(r"[\x00-\x1f\x7f]", shown)
+
+
+def test_every_item_keeps_a_row_of_its_own_when_names_are_cut() -> None:
+    labels = [f"{'same beginning ' * 4}{number}" for number in range(3)]
+    found = unique(labels)
+    assert len(set(found)) == 3
+    assert max(map(len, found)) <= 28 + 4
+
+
+def test_titles_hover(hostile: Case) -> None:
+    for name in ("ranks", "top"):
+        points = hostile.named()[name].chart.to_dict()["datasets"][name]
+        assert (
+            points[0]["title"].endswith("<img src=x>") or len(points[0]["title"]) > 99
+        )
+
+
+def test_the_same_figures_come_from_any_row_order(panel: Case) -> None:
+    rows = panel.ratings.rows()
+    turned = [rows[place] for place in np.argsort(uniforms(stream(1, "x"), len(rows)))]
+    columns: list[list[str]] = [
+        [str(row[name]) for row in turned] for name in ("reviewer", "item")
+    ]
+    scores = [float(str(row["score"])) for row in turned]
+    again = case(Ratings(columns[0], columns[1], scores), top=4)
+    assert [spec(one) for one in again.figures()] == [
+        spec(one) for one in panel.figures()
+    ]
+
+
+def test_a_thousand_items_add_less_than_a_megabyte(
+    large: Case, capfd: pytest.CaptureFixture[str]
+) -> None:
+    figures = large.figures()
+    require_compiles(figures, capfd)
+    sizes = {figure.name: len(json.dumps(spec(figure))) for figure in figures}
+    assert sum(sizes.values()) < 600_000, sizes
+    assert "40 of 1,000 items" in figures[0].caption
+    window = figures[0].chart.to_dict()["params"][0]
+    assert window["value"] == 181
+    assert window["bind"]["max"] == 961
+
+
+def test_huge_scores_are_drawn_as_finite_numbers() -> None:
+    scores = [1e308, -1e308, 5e307, 1e308, 0, 1e307]
+    ratings = Ratings(["a"] * 3 + ["b"] * 3, ["x", "y", "z"] * 2, scores)
+    for figure in check_figures(ratings, check(ratings, rng=7)):
+        json.dumps(spec(figure), allow_nan=False)
+
+
+def test_pictures_are_written_as_png_and_svg(panel: Case, tmp_path: Path) -> None:
+    figures = panel.figures()[:2]
+    paths = save(figures, str(tmp_path / "new" / "charts"))
+    assert [path.name for path in paths] == [
+        "ranks.svg",
+        "ranks.png",
+        "top.svg",
+        "top.png",
+    ]
+    assert paths[1].read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+    picture = paths[0].read_text(encoding="utf-8")
+    assert picture.startswith("<svg")
+    assert figures[0].title in picture
+    assert "P05" in picture
+
+
+def test_hostile_names_are_escaped_in_pictures(hostile: Case, tmp_path: Path) -> None:
+    for path in save(hostile.figures()[:2], str(tmp_path)):
+        assert b"<script" not in path.read_bytes()
+
+
+def test_a_folder_that_cannot_be_made_is_named(panel: Case, tmp_path: Path) -> None:
+    there = tmp_path / "file"
+    there.write_text("x", encoding="utf-8")
+    with pytest.raises(OptionError, match=r"charts must be a folder .*file'"):
+        save(panel.figures()[:1], str(there))
+
+
+def test_the_script_is_safe_between_script_tags_and_puts_embed_on_the_window() -> None:
+    script = bundle()
+    assert not re.search(r"</?script|<!--", script, re.IGNORECASE)
+    assert "window.vegaEmbed=" in script
+    assert bundle() is script
+    assert inline_safe("a<!--b</SCRIPT>") == r"a\x3C!--b\x3C/SCRIPT>"

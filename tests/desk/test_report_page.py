@@ -1,0 +1,363 @@
+import functools
+import json
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from evenhand import Ratings, compare, rank, read_ratings
+from evenhand._cards import escaped
+from evenhand.desk.report.figures import Figure, layered, marks
+from evenhand.desk.report.page import (
+    Replay,
+    check_report,
+    comparison_report,
+    ranking_report,
+    script_json,
+)
+from evenhand.desk.report.parts import picture
+from evenhand.lab.check import check
+from evenhand.lab.warp import warp
+
+NASTY = [
+    "<script>alert(1)</script>",
+    '=HYPERLINK("x")',
+    "../../etc/passwd",
+    "</script>",
+    "{{7*7}}",
+    "{% raise %}",
+    'it\'s "quoted" & <b>bold</b>',
+    "a\u202eb\u2028c",
+    "two\nlines\x1b[2J",
+    "x" * 10_000,
+    "שלום",
+    "http://example.invalid/x.png",
+]
+VOID = ("meta", "input", "br", "link", "img")
+REPLAY = Replay("evenhand rank ratings.csv --seed 7", None, "the long form", "r.csv")
+
+
+class Page(HTMLParser):
+    """A page taken apart: tags that must close, ids, text outside of scripts."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text: list[str] = []
+        self.feed(page)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] not in ("script", "style"):
+            self.text.append(data)
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.tags if name == tag]
+
+    @property
+    def words(self) -> str:
+        return re.sub(r"\s+", " ", "".join(self.text))
+
+
+@functools.cache
+def workshop() -> Ratings:
+    return read_ratings("examples/workshop/ratings.csv")
+
+
+@functools.cache
+def workshop_page() -> str:
+    ratings = workshop()
+    return ranking_report(
+        ratings,
+        rank(ratings, top=3, rng=7),
+        check=check(ratings, top=3, rng=7),
+        warp=warp(ratings, method="adaptive", top=3, draws=20, rng=7),
+        replay=REPLAY,
+    )
+
+
+@functools.cache
+def safe_page() -> str:
+    ratings = workshop()
+    result = rank(ratings, method="safe", top=3, design="balanced", rng=7)
+    replay = Replay("evenhand rank r.csv", "record.json", "", "r.csv")
+    return ranking_report(ratings, result, check=None, warp=None, replay=replay)
+
+
+@functools.cache
+def designs_page() -> str:
+    ratings = read_ratings("examples/designs.csv")
+    result = compare(ratings, design="halves", rng=1)
+    return comparison_report(ratings, result, replay=REPLAY)
+
+
+@functools.cache
+def check_page() -> str:
+    ratings = read_ratings("examples/contradiction.csv")
+    return check_report(ratings, check(ratings, rng=7), replay=REPLAY)
+
+
+PAGES = [workshop_page, safe_page, designs_page, check_page]
+
+
+@pytest.mark.parametrize("make", PAGES, ids=lambda make: make.__name__)
+class TestEveryPage:
+    def test_is_well_formed_with_one_title_and_landmarks(
+        self, make: Callable[[], str]
+    ) -> None:
+        page = Page(make())
+        assert len(page.all("h1")) == 1
+        for landmark in ("header", "nav", "main", "footer"):
+            assert len(page.all(landmark)) == 1
+        assert page.all("html")[0]["lang"] == "en"
+        ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+        assert len(ids) == len(set(ids))
+
+    def test_every_link_stays_within_the_page(self, make: Callable[[], str]) -> None:
+        page = Page(make())
+        ids = {attributes.get("id") for _, attributes in page.tags}
+        targets = [str(attributes["href"]) for attributes in page.all("a")]
+        assert targets
+        assert all(target[0] == "#" and target[1:] in ids for target in targets)
+
+    def test_asks_for_nothing(self, make: Callable[[], str]) -> None:
+        page = Page(make())
+        for _, attributes in page.tags:
+            assert "src" not in attributes
+            assert not any(key.startswith("on") for key in attributes)
+        for tag in ("link", "img", "iframe", "object", "form", "base"):
+            assert page.all(tag) == []
+        policy = page.all("meta")[1]["content"]
+        assert policy is not None
+        assert policy.startswith("default-src 'none'; script-src 'sha256-")
+        assert "unsafe-eval" not in policy
+        shown = re.sub(r"<script>.*?</script>", "", make(), flags=re.DOTALL)
+        assert "http" not in shown.replace("http-equiv", "")
+
+    def test_never_speaks_of_confidence_but_to_deny_it(
+        self, make: Callable[[], str]
+    ) -> None:
+        words = Page(make()).words
+        denied = words.replace("It is no confidence in the outcome.", "")
+        assert "confiden" not in denied.lower()
+
+    def test_says_what_it_may_claim_before_anything_else(
+        self, make: Callable[[], str]
+    ) -> None:
+        page = make()
+        places = [
+            page.index(text)
+            for text in ("<h1", "What this may claim", "What this may not claim")
+        ]
+        assert places == sorted(places)
+        second = page.index("<section", page.index("<section") + 1)
+        assert places[-1] < second
+
+    def test_every_table_has_a_caption_and_scopes(
+        self, make: Callable[[], str]
+    ) -> None:
+        page = Page(make())
+        assert len(page.all("caption")) == len(page.all("table")) > 0
+        assert all("scope" in head for head in page.all("th"))
+
+    def test_every_chart_has_words_and_numbers(self, make: Callable[[], str]) -> None:
+        page = Page(make())
+        charts = [one for one in page.all("div") if one.get("class") == "chart"]
+        assert charts or make is check_page
+        assert len(charts) == len(page.all("figure")) == len(page.all("figcaption"))
+        for chart in charts:
+            assert chart["role"] == "img"
+            assert chart["aria-label"]
+        numbers = [one for one in page.all("details") if one.get("class") == "numbers"]
+        assert len(numbers) == len(charts)
+
+    def test_is_small(self, make: Callable[[], str]) -> None:
+        assert len(make().encode()) < 1_300_000
+
+
+def test_sections_of_a_ranking_come_in_order() -> None:
+    sections = [one.get("id") for one in Page(workshop_page()).all("section")]
+    assert sections == [
+        "decision",
+        "ranking",
+        "places",
+        "reviewers",
+        "contradictions",
+        "ladder",
+        "needed",
+        "warp",
+        "draws",
+        "load",
+        "replay",
+        "glossary",
+    ]
+
+
+def test_sections_of_a_comparison_come_in_order() -> None:
+    sections = [one.get("id") for one in Page(designs_page()).all("section")]
+    assert sections == ["decision", "scores", "coin", "p-values", "replay", "glossary"]
+
+
+def test_the_ranking_table_shows_the_order_the_groups_and_the_cut() -> None:
+    page = workshop_page()
+    table = page[page.index('<table id="ranking-table"') :]
+    table = table[: table.index("</table>")]
+    rows = re.findall(r"<tr([^>]*)>(.*?)</tr>", table, flags=re.DOTALL)[1:]
+    assert [re.findall(r"<bdi>(.*?)</bdi>", row)[0] for _, row in rows] == [
+        f"talk {number}" for number in (5, 6, 1, 8, 2, 3, 4, 7)
+    ]
+    classes = [re.findall(r'class="(.*?)"', head) for head, _ in rows]
+    assert classes == [["in"], ["in"], ["in"], ["cut "], ["edge "], [], [], []]
+    assert "1 to 4" in rows[0][1]
+    assert "91.5 %" in rows[0][1]
+
+
+def test_where_methods_disagree_items_are_marked() -> None:
+    ratings = read_ratings("examples/panel.csv")
+    result = rank(ratings, top=4, rng=7)
+    page = ranking_report(ratings, result, check=None, warp=None, replay=REPLAY)
+    assert page.count('<span class="mark">') == 2
+    assert '<bdi>P10</bdi> <span class="mark">safe leaves it out</span>' in page
+    assert '<bdi>P11</bdi> <span class="mark">safe has it in</span>' in page
+    notice = next(one for one in result.notices if one.code == "methods_disagree")
+    assert escaped(notice.message) in page[: page.index('id="ranking"')]
+
+
+def test_draws_are_shown_with_the_probability_of_the_draw() -> None:
+    words = Page(safe_page()).words
+    assert "2 pairs of items were settled by chance and scores." in words
+    assert "probabilities of the draw, not chances of being right" in words
+    assert "82.7 % to be above talk 1" in words
+
+
+def test_what_was_not_run_is_said_in_one_sentence() -> None:
+    words = Page(safe_page()).words
+    assert "Run with --warp" in words
+    assert "The ratings were not checked for this report" in words
+    assert 'id="ladder"' not in safe_page()
+
+
+def test_it_says_how_to_repeat_it() -> None:
+    words = Page(safe_page()).words
+    assert "evenhand rank r.csv --seed 7" in words
+    assert "evenhand audit record.json r.csv" in words
+    assert workshop().sha256 in words
+    assert "design = &quot;balanced&quot;" in safe_page()
+    assert "ratings.csv --seed 7 --seed" not in workshop_page()
+
+
+def test_certificates_are_shown_word_by_word() -> None:
+    result = rank(workshop(), method="safe", top=3, design="balanced", rng=7)
+    assert result.certificate is not None
+    assert escaped(result.certificate.sentence) in safe_page()
+
+
+def test_p_values_say_what_they_are_not() -> None:
+    words = Page(designs_page()).words
+    assert "0.00649" in words
+    assert "A p-value is not the probability that an item is better" in words
+    assert "not a chance of being right" in words
+
+
+def test_an_error_bound_is_told_if_a_range_was_declared() -> None:
+    ratings = read_ratings("examples/designs.csv")
+    result = compare(
+        ratings, method="mean", design="halves", score_range=(0, 10), rng=1
+    )
+    page = comparison_report(ratings, result, replay=REPLAY)
+    assert 'id="error-bound"' in page
+    assert "wrong with probability at most 5 %" in page or "bounded by 5 %" in page
+
+
+@pytest.mark.parametrize("method", ["adaptive", "safe", "mean"])
+def test_no_name_can_break_the_page(method: str) -> None:
+    reviewers = [label for label in NASTY for _ in NASTY]
+    items = NASTY * len(NASTY)
+    scores = np.arange(len(items)) % 7 + np.arange(len(items)) % len(NASTY)
+    ratings = Ratings(reviewers, items, scores)
+    result = rank(ratings, method=method, top=3, rng=7)
+    found = check(ratings, top=3, rng=7)
+    replay = Replay(f"evenhand rank '{NASTY[0]}'", NASTY[3], NASTY[6], NASTY[7])
+    page = ranking_report(ratings, result, check=found, warp=None, replay=replay)
+    parts = Page(page)
+    scripts = parts.all("script")
+    assert [one for one in scripts if one.get("type") is None] == [{}, {}]
+    assert not any(key.startswith("on") for _, known in parts.tags for key in known)
+    assert "alert(1)" in parts.words
+    assert "{{7*7}}" in parts.words
+    assert "\u202e" not in page
+    assert "\x1b" not in page
+    longest = max(map(len, re.findall(r"x{50,}", page)))
+    assert longest < 10_000
+    assert len(page.encode()) < 1_800_000
+
+
+def test_titles_stand_beside_labels() -> None:
+    ratings = Ratings(["a", "a"], ["P1", "P2"], [1, 2])
+    ratings.titles = {"P2": "On <trees>"}
+    result = rank(ratings, rng=7)
+    page = ranking_report(ratings, result, check=None, warp=None, replay=REPLAY)
+    assert '<bdi>P2</bdi> <bdi class="title">On &lt;trees&gt;</bdi>' in page
+
+
+@pytest.mark.parametrize(
+    "ratings",
+    [
+        Ratings.from_comparisons(["x", "x", "y"], ["y", "z", "z"]),
+        Ratings.from_ranks(["a", "a", "b", "b"], ["x", "y", "x", "y"], [1, 2, 2, 1]),
+        Ratings(["a"], ["x"], [1]),
+        Ratings(["a", "b"], ["x", "y"], [3, 3]),
+    ],
+    ids=["comparisons", "ranks", "one rating", "nothing shared"],
+)
+def test_ratings_of_every_kind_have_a_report(ratings: Ratings) -> None:
+    found = check(ratings, rng=7)
+    result = rank(ratings, rng=7)
+    for page in (
+        ranking_report(ratings, result, check=found, warp=None, replay=REPLAY),
+        check_report(ratings, found, replay=REPLAY),
+    ):
+        words = Page(page).words
+        assert "None" not in words
+        assert "nan" not in words.split()
+
+
+def test_a_thousand_items_stay_under_three_megabytes() -> None:
+    source = np.random.default_rng(7)
+    items = np.repeat(np.arange(1000), 5)
+    reviewers = np.concatenate([source.permutation(1000) for _ in range(5)])
+    scores = np.round(items / 100 + source.normal(size=5000), 1)
+    ratings = Ratings(reviewers.tolist(), items.tolist(), scores.tolist())
+    result = rank(ratings, top=100, rng=7)
+    found = check(ratings, top=100, rng=7)
+    page = ranking_report(ratings, result, check=found, warp=None, replay=REPLAY)
+    assert page.count("data-g=") == 1000
+    assert len(page.encode()) < 3_000_000
+
+
+def test_json_in_a_script_cannot_end_it() -> None:
+    hard = {"a": "</script><!--\u2028\u2029&", "b": [1.5, None]}
+    text = script_json(hard)
+    assert not re.search("[<>&\u2028\u2029]", text)
+    assert json.loads(text) == hard
+
+
+def test_numbers_behind_a_chart_are_cut_when_there_are_thousands() -> None:
+    chart = layered([marks("rows").mark_point()], {"rows": []}, height=40)
+    rows = tuple((place, "x") for place in range(1500))
+    made = picture(Figure("x", "X", "How.", "What.", chart, ("a", "b"), rows))
+    assert len(made.numbers.rows) == 1000
+    assert made.numbers.left == 500
+    assert [column.number for column in made.numbers.columns] == [True, False]
