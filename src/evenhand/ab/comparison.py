@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import html
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -165,8 +164,12 @@ class Comparison:
         return "\n".join(self._lines())
 
     def _repr_html_(self) -> str:
-        head, *rest = (html.escape(line) for line in self._lines())
-        return f"<p><strong>{head}</strong><br>{'<br>'.join(rest)}</p>"
+        """Return the decision and its claim, for notebooks."""
+        # Only notebooks need the card.
+        from evenhand._cards import to_html  # noqa: PLC0415
+        from evenhand.ab._card import comparison_card  # noqa: PLC0415
+
+        return to_html(comparison_card(self))
 
     def _lines(self) -> list[str]:
         ours = self.items.index(self.winner)

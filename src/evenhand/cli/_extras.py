@@ -195,7 +195,9 @@ def _replay(ratings: Ratings, result: Result, record: str | None) -> Replay:
     words = list(click.get_current_context().meta.get(ARGUMENTS, ()))
     if "--seed" not in words and not any(word.startswith("--seed=") for word in words):
         words += ["--seed", str(result.seed)]
-    return Replay(shlex.join(["evenhand", *words]), record, ratings.read_as)
+    file = click.get_current_context().params.get("file") or ""
+    name = "" if file == "-" else Path(file).name
+    return Replay(shlex.join(["evenhand", *words]), record, ratings.read_as, name)
 
 
 def _check_report(path: str) -> None:

@@ -132,6 +132,14 @@ class Check:
     def __repr__(self) -> str:
         return "\n".join(f"- {one.message}" for one in self.findings)
 
+    def _repr_html_(self) -> str:
+        """Return the findings and what they may claim, for notebooks."""
+        # Only notebooks need the card.
+        from evenhand._cards import to_html  # noqa: PLC0415
+        from evenhand.lab._check_card import check_card  # noqa: PLC0415
+
+        return to_html(check_card(self))
+
 
 def check(
     ratings: Ratings,

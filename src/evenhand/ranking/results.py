@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import html
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
@@ -313,7 +312,7 @@ class Ranking:
     def __repr__(self) -> str:
         table = [HEAD, *(_cells(row) for row in self.items[:SHOWN])]
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines = [self._title()]
+        lines = [title_of(self)]
         for cells in table:
             line = [
                 cell.rjust(width) for cell, width in zip(cells, widths, strict=True)
@@ -325,7 +324,7 @@ class Ranking:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        """Return an HTML table for notebooks, with all labels escaped.
+        """Return the decision, its claim and the first rows, for notebooks.
 
         Examples:
             >>> row = RankedItem("<b>", 1, None, None, 2, None, None, None, 7.5, 0.5)
@@ -333,22 +332,22 @@ class Ranking:
             >>> "<b>" in shown._repr_html_()
             False
         """
-        head = "".join(f"<th>{name}</th>" for name in HEAD)
-        body = "".join(
-            "<tr>"
-            + "".join(f"<td>{html.escape(cell)}</td>" for cell in _cells(row))
-            + "</tr>"
-            for row in self.items
-        )
-        caption = f"<caption>{html.escape(self._title())}</caption>"
-        return (
-            f"<table>{caption}<thead><tr>{head}</tr></thead>"
-            f"<tbody>{body}</tbody></table>"
-        )
+        # The card's words need this module, and only notebooks need the card.
+        from evenhand._cards import to_html  # noqa: PLC0415
+        from evenhand.ranking._card import ranking_card  # noqa: PLC0415
 
-    def _title(self) -> str:
-        coins = "1 coin" if len(self.draws) == 1 else f"{len(self.draws)} coins"
-        return f"Ranking by {self.method}, {coins}, seed {self.seed}"
+        return to_html(ranking_card(self))
+
+
+def title_of(ranking: Ranking) -> str:
+    """Name a ranking in a line.
+
+    Examples:
+        >>> title_of(Ranking(("x",), (), (), "mean", {}, 7, {}, ()))
+        'Ranking by mean, 0 coins, seed 7'
+    """
+    coins = "1 coin" if len(ranking.draws) == 1 else f"{len(ranking.draws)} coins"
+    return f"Ranking by {ranking.method}, {coins}, seed {ranking.seed}"
 
 
 def _cells(row: RankedItem) -> tuple[str, ...]:

@@ -1,0 +1,1 @@
+"""The HTML report of a result, and its charts."""

@@ -1,0 +1,263 @@
+"""Figures of a comparison of two items: the scores and the coin."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import altair as alt
+import numpy as np
+
+from evenhand._charts import BLUE, ORANGE, RED
+from evenhand.desk.report.figures import (
+    LONG,
+    MIDDLE,
+    Figure,
+    Point,
+    layered,
+    marks,
+    rounded,
+    share,
+    short,
+    tips,
+    told,
+    unique,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from evenhand.ab.comparison import Comparison
+    from evenhand.ratings import Ratings
+
+    Codes = NDArray[np.int64]
+    Scores = NDArray[np.float64]
+
+POINTS = 1000
+# The golden section spreads dots evenly, whatever their number.
+GOLDEN = 0.6180339887498949
+
+
+def comparison_figures(ratings: Ratings, result: Comparison) -> list[Figure]:
+    """Draw a comparison of two items.
+
+    Args:
+        ratings: The scores, of these two items and perhaps of others.
+        result: The comparison.
+
+    Returns:
+        "scores", if there are scores, and "coin".
+
+    Examples:
+        >>> from evenhand import Ratings, compare
+        >>> ratings = Ratings(["a", "b", "c", "d"], ["x", "y"] * 2, [3, 8, 4, 5])
+        >>> result = compare(ratings, method="votes", rng=7)
+        >>> [one.name for one in comparison_figures(ratings, result)]
+        ['scores', 'coin']
+    """
+    found = [_scores(ratings, result), _coin(result)]
+    return [figure for figure in found if figure is not None]
+
+
+def _used(ratings: Ratings, result: Comparison) -> tuple[Codes, Codes]:
+    """Return the ratings of the two items that the comparison used."""
+    codes = [ratings.item_code(item) for item in result.items]
+    first, second = (np.flatnonzero(ratings.item_codes == code) for code in codes)
+    if result.parameters.get("both") == "drop":
+        people = ratings.reviewer_codes
+        both = np.intersect1d(people[first], people[second])
+        first, second = (rows[~np.isin(people[rows], both)] for rows in (first, second))
+    return first, second
+
+
+def _scores(ratings: Ratings, result: Comparison) -> Figure | None:
+    if ratings.kind != "scores":
+        return None
+    sides = _used(ratings, result)
+    if min(map(len, sides)) == 0:
+        return None
+    pairs = _pairs(ratings, *sides)
+    centres = [_centre(ratings.scores[rows]) for rows in sides]
+    names = [short(item) for item in result.items]
+    part = "" if max(map(len, sides)) <= POINTS else f" At most {POINTS:,} are shown."
+    linked = " Lines join the two scores of a pair." if pairs else ""
+    return Figure(
+        name="scores",
+        title="The scores of the two items",
+        caption=(
+            "A dot is one reviewer's score; the bar is the median, the diamond the "
+            f"mean.{linked} Reviewers may use different scales, so a higher mean is "
+            f"not by itself a better item.{part}"
+        ),
+        alt=" ".join(
+            f"{name}: {len(rows)} scores, mean {told(mean)}, median {told(median)}."
+            for name, rows, (mean, median) in zip(names, sides, centres, strict=True)
+        ),
+        chart=_scores_chart(ratings, result, sides, pairs),
+        header=("item", "reviewer", "score"),
+        rows=tuple(
+            (item, ratings.reviewer_labels[who], value)
+            for item, rows in zip(result.items, sides, strict=True)
+            for who, value in zip(
+                ratings.reviewer_codes[rows].tolist(),
+                ratings.scores[rows].tolist(),
+                strict=True,
+            )
+        ),
+    )
+
+
+def _centre(values: Scores) -> tuple[float, float]:
+    # Halves, so that large scores do not leave the floats.
+    return float((values / len(values)).sum()), float(2 * np.median(values / 2))
+
+
+def _pairs(ratings: Ratings, first: Codes, second: Codes) -> list[tuple[int, int]]:
+    """Match ratings of one pair, or of one reviewer, if all are matched."""
+    by = ratings.reviewer_codes if ratings.pair_codes is None else ratings.pair_codes
+    ones = {int(by[row]): int(row) for row in first}
+    others = {int(by[row]): int(row) for row in second}
+    if len(ones) < len(first) or len(others) < len(second):
+        return []
+    return [(row, others[key]) for key, row in ones.items() if key in others]
+
+
+def _scores_chart(
+    ratings: Ratings,
+    result: Comparison,
+    sides: tuple[Codes, Codes],
+    pairs: Sequence[tuple[int, int]],
+) -> alt.LayerChart:
+    names = unique([short(item, 16) for item in result.items])
+    points: list[Point] = []
+    middles: list[Point] = []
+    for name, rows, side in zip(names, sides, ("first", "second"), strict=True):
+        kept = rows[:: -(-len(rows) // POINTS)]
+        mean, median = _centre(ratings.scores[rows])
+        middles.append({"name": name, "mean": rounded(mean), "median": rounded(median)})
+        points += [
+            {
+                "name": name,
+                "side": side,
+                "who": short(ratings.reviewer_labels[who], LONG),
+                "score": rounded(value),
+                "jitter": 0.0 if pairs else round((place * GOLDEN) % 1 - 0.5, 3),
+            }
+            for place, (who, value) in enumerate(
+                zip(
+                    ratings.reviewer_codes[kept].tolist(),
+                    ratings.scores[kept].tolist(),
+                    strict=True,
+                )
+            )
+        ]
+    lines: list[Point] = [
+        {"pair": number, "name": name, "score": rounded(float(ratings.scores[row]))}
+        for number, pair in enumerate(pairs[:POINTS])
+        for name, row in zip(names, pair, strict=True)
+    ]
+    data = {"scores": points, "middles": middles, "pairs": lines}
+    return _scores_layers(data)
+
+
+def _scores_layers(data: dict[str, list[Point]]) -> alt.LayerChart:
+    x = alt.X(
+        "name:N",
+        sort=None,
+        title=None,
+        axis=alt.Axis(labelAngle=0, labelFontSize=12, labelLimit=150),
+    )
+    scale = alt.Scale(zero=False, nice=False, padding=12)
+    y = alt.Y("score:Q", title="score", scale=scale)
+    jitter = alt.XOffset("jitter:Q", scale=alt.Scale(domain=[-1.2, 1.2]))
+    colour = _sides()
+    centre = tips(name="item", median="median", mean="mean")
+    layers = [
+        marks("scores")
+        .mark_point(filled=True, size=55, opacity=0.75)
+        .encode(x, y, jitter, colour, tooltip=tips(who="reviewer", score="score")),
+        marks("middles")
+        .mark_point(shape="stroke", size=6000, strokeWidth=3, color=MIDDLE, opacity=1)
+        .encode(x, alt.Y("median:Q"), tooltip=centre),
+        marks("middles")
+        .mark_point(
+            shape="diamond", size=130, color=RED, fill=RED, fillOpacity=0.25, opacity=1
+        )
+        .encode(x, alt.Y("mean:Q"), tooltip=centre),
+    ]
+    if data["pairs"]:
+        lines = marks("pairs").mark_line(color=MIDDLE, opacity=0.6, strokeWidth=1)
+        layers.insert(0, lines.encode(x, y, alt.Detail("pair:N")))
+    return layered(layers, data, height=270)
+
+
+def _sides() -> alt.Color:
+    scale = alt.Scale(domain=["first", "second"], range=[BLUE, ORANGE])
+    return alt.Color(field="side", type="nominal", legend=None, scale=scale)
+
+
+def _coin(result: Comparison) -> Figure:
+    first, second = (short(item) for item in result.items)
+    ours = share(result.p_first, certain=result.p_first_se == 0)
+    theirs = share(1 - result.p_first, certain=result.p_first_se == 0)
+    return Figure(
+        name="coin",
+        title="The coin behind the decision",
+        caption=(
+            "On these scores the rule outputs one item or the other with these "
+            "probabilities. They are the coin's bias, not a chance of being right."
+        ),
+        alt=(
+            f"The rule outputs {first} with probability {ours} and {second} with "
+            f"{theirs}; {short(result.winner)} came out."
+        ),
+        chart=_coin_chart(result, (ours, theirs)),
+        header=("item", "output probability", "came out"),
+        rows=tuple(
+            (item, chance, "yes" if item == result.winner else "no")
+            for item, chance in zip(
+                result.items, (result.p_first, 1 - result.p_first), strict=True
+            )
+        ),
+    )
+
+
+def _coin_chart(result: Comparison, chances: tuple[str, str]) -> alt.LayerChart:
+    ends = ((0.0, result.p_first), (result.p_first, 1.0))
+    points: list[Point] = [
+        {
+            "item": short(item, LONG),
+            "told": f"{short(item, 22)}: {chance}"
+            + (" (came out)" if item == result.winner else ""),
+            "chance": chance,
+            "side": side,
+            "low": rounded(low),
+            "high": rounded(high),
+            "at": at,
+        }
+        for item, chance, side, (low, high), at in zip(
+            result.items, chances, ("first", "second"), ends, (0, 1), strict=True
+        )
+    ]
+    x = alt.X(
+        "low:Q",
+        title="output probability",
+        scale=alt.Scale(domain=[0, 1], nice=False),
+        axis=alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1], grid=False),
+    )
+    colour = _sides()
+    hover = tips(item="item", chance="output probability")
+    base = marks("coin")
+    layers = [
+        base.mark_bar(height=26).encode(
+            x, alt.X2("high:Q"), alt.Y(value=45), colour, tooltip=hover
+        ),
+        base.transform_filter("datum.side == 'first'")
+        .mark_text(align="left", fontSize=12)
+        .encode(alt.X("at:Q"), alt.Y(value=16), alt.Text("told:N")),
+        base.transform_filter("datum.side == 'second'")
+        .mark_text(align="right", fontSize=12)
+        .encode(alt.X("at:Q"), alt.Y(value=74), alt.Text("told:N")),
+    ]
+    return layered(layers, {"coin": points}, height=90)

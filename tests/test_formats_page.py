@@ -1,0 +1,64 @@
+"""Every sample is read, ranked, checked and reported as docs/formats.md says."""
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from evenhand.cli import cli
+
+ROOT = Path(__file__).parent.parent
+EXPORTS = ROOT / "examples" / "exports"
+PAGE = (ROOT / "docs" / "formats.md").read_text()
+ROW = re.compile(r"^\| `([\w.-]+)` \| (.+) \| (.+) \|$", re.MULTILINE)
+SAMPLES = {name: options.strip("`") for name, _, options in ROW.findall(PAGE)}
+READ = [name for name, options in SAMPLES.items() if not options.startswith("refused")]
+REFUSED = [name for name in SAMPLES if name not in READ]
+
+
+def words(name: str) -> list[str]:
+    options = SAMPLES[name]
+    return [
+        f"examples/exports/{name}",
+        *([] if options == "none" else shlex.split(options)),
+    ]
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_page_names_every_sample() -> None:
+    assert set(SAMPLES) == {path.name for path in EXPORTS.iterdir()}
+    assert len(READ) > 20
+
+
+@pytest.mark.parametrize("name", READ)
+def test_a_sample_is_read_ranked_checked_and_reported(name: str, desk: Path) -> None:
+    ranked = CliRunner().invoke(
+        cli, ["rank", *words(name), "--seed", "1", "--top", "3", "--report", "r.html"]
+    )
+    assert ranked.exit_code == 0, ranked.stderr
+    assert "Wrote r.html" in ranked.stderr
+    assert "The best 3" in ranked.stdout
+    page = (desk / "r.html").read_text()
+    assert "The best 3 of" in page
+    checked = CliRunner().invoke(cli, ["check", *words(name), "--seed", "1"])
+    assert checked.exit_code == 0, checked.stderr
+    assert "WHAT CAN BE ORDERED?" in checked.stdout
+
+
+@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.usefixtures("desk")
+def test_what_cannot_be_ranked_is_refused_in_a_sentence(name: str) -> None:
+    result = CliRunner().invoke(cli, ["rank", f"examples/exports/{name}"])
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    assert f"examples/exports/{name}: " in result.stderr
