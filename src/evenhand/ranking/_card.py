@@ -94,12 +94,15 @@ ASSUMED = {
 SAME = {"A": "T", "paper 5": "K"}
 
 
-def ranking_card(result: Ranking, titles: Titles | None = None) -> Card:
+def ranking_card(
+    result: Ranking, titles: Titles | None = None, kind: str = "scores"
+) -> Card:
     """Say what a ranking decided, for its report and for notebooks.
 
     Args:
         result: The ranking.
         titles: What people call an item, where that is known.
+        kind: What was given: "scores", "ranks" or "comparisons".
 
     Examples:
         >>> from evenhand import Ratings, rank
@@ -114,7 +117,7 @@ def ranking_card(result: Ranking, titles: Titles | None = None) -> Card:
         title=_title(result),
         chosen=tuple(name(item, named.get(item)) for item in chosen[:MOST]),
         others=max(0, len(chosen) - MOST),
-        decision=tuple(_decision(result, named)),
+        decision=tuple(_decision(result, named, kind)),
         may=tuple(_may(result)),
         may_not=tuple(_may_not(result)),
         rests=() if certificate is None else certificate.declared,
@@ -167,9 +170,17 @@ def _chosen(result: Ranking) -> tuple[Label, ...]:
     return result.order[:FIRST] if result.top is None else result.top.items
 
 
-def _decision(result: Ranking, titles: Titles) -> Iterator[Html]:
+def _decision(result: Ranking, titles: Titles, kind: str) -> Iterator[Html]:
     data = result.data
-    if data:
+    if data and kind == "comparisons":
+        yield said(
+            "From {} of {}, with method {} and seed {}.",
+            counts(data["reviewers"], "comparison"),
+            counts(data["items"], "item"),
+            result.method,
+            result.seed,
+        )
+    elif data:
         yield said(
             "From {} of {} by {}, with method {} and seed {}.",
             counts(data["ratings"], "rating"),
@@ -190,8 +201,8 @@ def _decision(result: Ranking, titles: Titles) -> Iterator[Html]:
         )
     elif len(first) > 1:
         yield said(
-            "{} form the first group: the ratings do not settle their order among "
-            "each other.",
+            "The first group is {}: the ratings do not settle their order among each "
+            "other.",
             joined(first),
         )
     if result.top is not None and result.top.other is not None:
@@ -218,6 +229,8 @@ def _may(result: Ranking) -> Iterator[Html]:
         yield said("This is the order that method {} gives.", result.method)
         if method is not None and method.best.theorem == NONE:
             assumed = ASSUMED.get(result.method, method.assumes)
+            if any(notice.code == "orders_only" for notice in result.notices):
+                assumed = "the better of two items is more often put above the other"
             yield said("It is as good as what it assumes: {}.", assumed)
             yield Html("There is no guarantee if reviewers use scales of other kinds.")
         else:

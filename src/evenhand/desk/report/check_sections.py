@@ -26,6 +26,7 @@ from evenhand.lab.ladder import CANNOT_TELL, MEANINGS, ladder_basis
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from evenhand._results import Label
     from evenhand.desk.report.figures import Figure
     from evenhand.desk.report.parts import Block
     from evenhand.lab._check_reviewers import Reviewer
@@ -49,7 +50,9 @@ NO_CHECK = Html(
 )
 
 
-def check_sections(check: Check, figures: Figures) -> Iterator[Section]:
+def check_sections(
+    check: Check, figures: Figures, titles: Mapping[Label, str] | None = None
+) -> Iterator[Section]:
     """Tell a check, section by section.
 
     Examples:
@@ -62,7 +65,7 @@ def check_sections(check: Check, figures: Figures) -> Iterator[Section]:
     yield reviewers_section(check, figures)
     yield contradictions_section(check, figures)
     yield ladder_section(check, figures)
-    yield from needed_sections(check, figures)
+    yield from needed_sections(check, figures, titles or {})
 
 
 def drawn(figures: Figures, *names: str) -> tuple[Block, ...]:
@@ -196,7 +199,9 @@ def _rungs(ladder: Ladder) -> Table:
     return plain_table("rungs", caption, columns, rows)
 
 
-def needed_sections(check: Check, figures: Figures) -> Iterator[Section]:
+def needed_sections(
+    check: Check, figures: Figures, titles: Mapping[Label, str]
+) -> Iterator[Section]:
     """Say how many more reviews would settle the cut, if that was asked."""
     title = "How many more reviews would settle the cut?"
     needed = check.needed
@@ -206,11 +211,11 @@ def needed_sections(check: Check, figures: Figures) -> Iterator[Section]:
             yield Section("needed", title, told)
         return
     lead = said(
-        "The cut after {} lies between {} and {}. An item has {} reviews so far "
-        "(median).",
+        "The cut after {} lies between the items {} and {}. An item has {} reviews so "
+        "far (median).",
         needed.top,
-        name(needed.above),
-        name(needed.below),
+        name(needed.above, titles.get(needed.above)),
+        name(needed.below, titles.get(needed.below)),
         f"{needed.reviews_now:g}",
     )
     plan = Html(
@@ -246,7 +251,7 @@ def _targets(needed: Needed) -> Table:
 
 def load_section(check: Check | None, figures: Figures) -> Iterator[Section]:
     """Say how the ratings are spread over reviewers and items."""
-    pictures = drawn(figures, "load")
+    pictures = drawn(figures, "load", "reviews")
     if check is None and not pictures:
         return
     lead: list[Html] = []

@@ -296,6 +296,19 @@ def short(label: object, size: int = SHORT) -> str:
     return text if len(text) <= size else f"{text[: size - 1]}…"
 
 
+def placed(rank: int, item: Label, titles: Mapping[Label, str]) -> str:
+    """Name an item on an axis, after its rank.
+
+    Examples:
+        >>> placed(1, "P5", {}), placed(2, 5, {}), placed(3, 7, {7: "On tea"})
+        ('1. P5', '2. item 5', '3. 7 On tea')
+    """
+    if item in titles:
+        return f"{rank}. {short(f'{item} {titles[item]}')}"
+    # A bare number after a rank would be taken for part of it.
+    return f"{rank}. {f'item {item}' if isinstance(item, int) else short(item)}"
+
+
 def unique(labels: Sequence[Label]) -> list[str]:
     """Cut labels so that they stay different: rows of the same name would be one row.
 

@@ -114,7 +114,7 @@ def ranking_report(
     if check is None:
         sections.append(Section("reviewers", "How each reviewer scores", (NO_CHECK,)))
     else:
-        sections += check_sections(check, figures)
+        sections += check_sections(check, figures, ratings.titles)
     sections += [warp_section(result, warp, figures), draws_section(result, figures)]
     sections += load_section(check, figures)
     sections.append(
@@ -131,7 +131,7 @@ def ranking_report(
     terms += ["Contradiction", "Ladder"] if check is not None else []
     terms += ["Warp"] if warp is not None else []
     sections.append(glossary(*terms, "Coin, draw"))
-    card = ranking_card(result, ratings.titles)
+    card = ranking_card(result, ratings.titles, ratings.kind)
     return _page(card, sections, figures, replay, "Ranking")
 
 
@@ -194,7 +194,10 @@ def check_report(ratings: Ratings, check: Check, *, replay: Replay) -> str:
         True
     """
     figures = _by_name(check_figures(ratings, check))
-    sections = [*check_sections(check, figures), *load_section(check, figures)]
+    sections = [
+        *check_sections(check, figures, ratings.titles),
+        *load_section(check, figures),
+    ]
     sections.append(
         _replay(
             replay,

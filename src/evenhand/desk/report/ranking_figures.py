@@ -19,6 +19,7 @@ from evenhand.desk.report.figures import (
     marks,
     names_axis,
     percent_axis,
+    placed,
     series,
     share,
     short,
@@ -90,7 +91,7 @@ def ranking_figures(
     found = [
         _ranks(ratings, result),
         _top(ratings, result),
-        None if warp is None else warp_figure(warp),
+        None if warp is None else warp_figure(warp, ratings.titles),
         draws_figure(result),
     ]
     kept = [figure for figure in found if figure is not None]
@@ -252,7 +253,7 @@ def _cut_rule(*, long: bool) -> alt.Chart:
 
 def _rank_point(ratings: Ratings, row: RankedItem) -> Point:
     point: Point = {
-        "name": f"{row.rank}. {short(row.item)}",
+        "name": placed(row.rank, row.item, ratings.titles),
         "item": short(row.item, LONG),
         "rank": row.rank,
         "low": row.rank_low,
@@ -326,7 +327,7 @@ def _top_chart(
     for row in rows:
         chance = row.p_top or 0.0
         point: Point = {
-            "name": f"{row.rank}. {short(row.item)}",
+            "name": placed(row.rank, row.item, ratings.titles),
             "item": short(row.item, LONG),
             "rank": row.rank,
             "p": round(chance, 4),

@@ -14,6 +14,7 @@ from evenhand.desk.report.figures import (
     layered,
     marks,
     names_axis,
+    placed,
     series,
     share,
     short,
@@ -22,8 +23,9 @@ from evenhand.desk.report.figures import (
 from evenhand.errors import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from evenhand._results import Label
     from evenhand.lab.warp import Survival, Warp, WarpedItem
 
 # Items shown on each side of the cut.
@@ -31,7 +33,7 @@ NEAR, ROW = 10, 30
 LOOKS = ((BLUE, "circle"), (ORANGE, "square"))
 
 
-def warp_figure(warp: Warp) -> Figure | None:
+def warp_figure(warp: Warp, titles: Mapping[Label, str] | None = None) -> Figure | None:
     """Draw how often the decision on each item near the cut survives other scales.
 
     Examples:
@@ -62,7 +64,7 @@ def warp_figure(warp: Warp) -> Figure | None:
             f"whether it is right.{part}"
         ),
         alt=" ".join(warp.sentences()),
-        chart=_chart(warp, shown, strengths),
+        chart=_chart(warp, titles or {}, shown, strengths),
         header=("item", "rank", "method", "scales", "stays on its side"),
         rows=tuple(
             (row.item, row.rank, found.method, found.strength, row.kept)
@@ -74,14 +76,17 @@ def warp_figure(warp: Warp) -> Figure | None:
 
 
 def _chart(
-    warp: Warp, shown: Sequence[WarpedItem], strengths: Sequence[str]
+    warp: Warp,
+    titles: Mapping[Label, str],
+    shown: Sequence[WarpedItem],
+    strengths: Sequence[str],
 ) -> alt.LayerChart:
     methods = list(dict.fromkeys(found.method for found in warp.survivals))
     lanes = [_lane(method, warp) for method in methods]
     points = [
         point
         for found in warp.survivals
-        for point in _points(found, shown, _lane(found.method, warp), strengths)
+        for point in _points(found, shown, _lane(found.method, warp), strengths, titles)
     ]
     y = names_axis()
     x = alt.X(
@@ -117,12 +122,16 @@ def _lane(method: str, warp: Warp) -> str:
 
 
 def _points(
-    found: Survival, shown: Sequence[WarpedItem], lane: str, strengths: Sequence[str]
+    found: Survival,
+    shown: Sequence[WarpedItem],
+    lane: str,
+    strengths: Sequence[str],
+    titles: Mapping[Label, str],
 ) -> list[Point]:
     kept = {row.item: row.kept for row in found.items}
     return [
         {
-            "name": f"{row.rank}. {short(row.item)}",
+            "name": placed(row.rank, row.item, titles),
             "item": short(row.item, LONG),
             "lane": lane,
             "strength": found.strength,
