@@ -54,8 +54,10 @@ def command(
 ) -> None:
     """Find out what ratings can support, before deciding on them.
 
-    FILE has a row for each score with a reviewer, an item and the score (or a rank, or
-    a winner and a loser): CSV, TSV, Parquet, JSON lines or Excel; - is standard input.
+    FILE is an export of HotCRP, OpenReview, CMT, EasyChair, Moodle, Canvas or Gavel, or
+    has a row for each score with a reviewer, an item and the score (or a rank, or a
+    winner and a loser): CSV,
+    TSV, JSON, Parquet or Excel; - is standard input. What it was taken for is said.
     It says which assumption about reviewers' scales the ratings bear out, which items
     can be ordered at all, where reviewers contradict each other and how strict each of
     them is. It refuses nothing that can be read.

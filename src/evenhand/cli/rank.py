@@ -157,8 +157,10 @@ def command(  # noqa: PLR0913 - a parameter for each option
 ) -> None:
     """Order items, from reviewers who each saw a few of them.
 
-    FILE has a row for each score with a reviewer, an item and the score (or a rank, or
-    a winner and a loser): CSV, TSV, Parquet, JSON lines or Excel; - is standard input.
+    FILE is an export of HotCRP, OpenReview, CMT, EasyChair, Moodle, Canvas or Gavel, or
+    has a row for each score with a reviewer, an item and the score (or a rank, or a
+    winner and a loser): CSV,
+    TSV, JSON, Parquet or Excel; - is standard input. What it was taken for is said.
     The default method, adaptive, compares scores across reviewers as far as their
     offsets are small; method safe is the one with a guarantee. Items between two lines
     of the table cannot be told apart, and each item has an interval of ranks.
