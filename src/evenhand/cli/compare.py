@@ -113,9 +113,9 @@ def command(  # noqa: PLR0913 - a parameter for each option
     """Decide which of two items is better, from people who each scored one of them.
 
     FILE is an export of HotCRP, OpenReview, CMT, EasyChair, Moodle, Canvas or Gavel, or
-    has a row for each score with a reviewer, an item and the score: CSV,
-    TSV, JSON, Parquet or Excel; - is standard input. What it was taken for is said. The answer is drawn with a coin
-    whose exact probability is shown; the seed repeats it.
+    has a row for each score with a reviewer, an item and the score: CSV, TSV, JSON,
+    Parquet or Excel; - is standard input. What it was taken for is said. The answer is
+    drawn with a coin whose exact probability is shown; the seed repeats it.
 
     \b
     Example:

@@ -62,6 +62,8 @@
     heads.forEach((head, place) => {
       const button = document.createElement("button");
       button.type = "button";
+      // A button is printed on the first page only; the text is on every one.
+      head.dataset.label = head.textContent.trim();
       button.append(...head.childNodes);
       head.append(button);
       const other = { ascending: "descending", descending: "ascending" };
