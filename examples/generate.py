@@ -1,6 +1,7 @@
 """Make the example files: `python examples/generate.py`.
 
-Everything here is generated; a test checks that the files are what this writes.
+Everything here is generated; a test checks that the files are what this writes. The
+samples of platforms' exports have scripts of their own, which this runs as well.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import math
+import runpy
 import statistics
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +30,24 @@ PEOPLE = ["Anna", "Bo", "Cy", "Dee", "Eli", "Fay", "Gus", "Hal"]
 # is drawn by `evenhand assign --seal`.
 SECRET = hashlib.sha256(b"evenhand example 1").hexdigest()
 HERE = Path(__file__).parent
+SCRIPTS = ("exports_conference.py", "exports_teaching.py")
+# How good each model's answers are on average; the best two are close.
+MODELS = {
+    "amber": 0.4,
+    "birch": 1.3,
+    "cedar": -0.4,
+    "dune": 1.1,
+    "elm": -1.5,
+    "fern": 0.1,
+}
+# Four judges, each an increasing scale of its own: wide, coarse, lenient, curved.
+JUDGES: dict[str, Callable[[float], float]] = {
+    "judge A": lambda merit: min(max(round(50 + 15 * merit), 0), 100),
+    "judge B": lambda merit: min(max(round(3 + 0.7 * merit), 1), 5),
+    "judge C": lambda merit: round(min(8.5 + 0.4 * merit, 10), 1),
+    "judge D": lambda merit: round(1 / (1 + math.exp(2 - merit)), 2),
+}
+PROMPTS = 15
 
 
 def table(header: list[str], rows: list[list[object]]) -> str:
@@ -99,10 +120,41 @@ def panel() -> str:
     return table(["reviewer", "item", "score"], rows)
 
 
+def judged() -> list[list[object]]:
+    """Four judges, fifteen prompts: four of six models' answers to a prompt each."""
+    size = len(JUDGES) * PROMPTS
+    sees = designs.balanced(len(MODELS), size, per_reviewer=4, rng=SEED).tolist()
+    hardness = normal("hardness", PROMPTS)
+    answers = normal("answers", PROMPTS * len(MODELS))
+    noise = iter(normal("judges", 4 * size))
+    names, values = list(MODELS), list(MODELS.values())
+    rows: list[list[object]] = []
+    for place, shown in enumerate(sees):
+        judge, prompt = divmod(place, PROMPTS)
+        name, scale = list(JUDGES.items())[judge]
+        for model in sorted(shown):
+            answer = answers[prompt * len(MODELS) + model]
+            merit = values[model] - 0.8 * hardness[prompt] + 0.6 * answer
+            score = scale(merit + 0.4 * next(noise))
+            rows.append([name, f"prompt {prompt + 1:02d}", names[model], score])
+    return rows
+
+
+def judged_long() -> str:
+    """The same for the command line: a judge on a prompt is one reviewer."""
+    rows: list[list[object]] = [
+        [f"{judge} on {prompt}", model, score]
+        for judge, prompt, model, score in judged()
+    ]
+    return table(["reviewer", "item", "score"], rows)
+
+
 FILES: dict[str, Callable[[], str]] = {
     "conference.csv": lambda: as_csv(conference(SEED)[0]),
     "designs.csv": two_designs,
     "panel.csv": panel,
+    "judges.csv": lambda: table(["judge", "prompt", "model", "score"], judged()),
+    "judges-long.csv": judged_long,
     "contradiction.csv": lambda: table(
         ["reviewer", "item", "score"],
         [["Anna", "x", 5], ["Anna", "y", 3], ["Bo", "y", 9], ["Bo", "x", 8]],
@@ -127,3 +179,5 @@ if __name__ == "__main__":
     for folder, files in ((HERE, FILES), (HERE / "workshop", WORKSHOP)):
         for name, make in files.items():
             (folder / name).write_text(make(), encoding="utf-8")
+    for script in SCRIPTS:
+        runpy.run_path(str(HERE / script), run_name="__main__")

@@ -4,6 +4,7 @@ import datetime as dt
 import enum
 import math
 import sys
+import unicodedata
 from decimal import Decimal
 from fractions import Fraction
 
@@ -15,11 +16,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenhand import _labels
+from evenhand._kernels import hashes
 from evenhand._labels import (
     MAX_DIGITS,
+    NUMBER,
     Source,
     alike,
     code_labels,
+    coded,
+    coded_series,
     label_series,
     number_series,
     shown,
@@ -115,6 +121,77 @@ def test_codes_lead_back_to_the_labels(values: list[str]) -> None:
     labels, codes = code_labels(series)
     assert [str(labels[code]) for code in codes] == values
     assert list(labels) == sorted(set(labels), key=lambda label: label)
+
+
+texts = st.lists(st.text("ab \t1é", max_size=3), min_size=1, max_size=30)
+
+
+@given(st.lists(st.integers(0, 3) | st.integers(0, 2**64 - 1), max_size=50))
+def test_words_are_numbered_as_they_appear(words: list[int]) -> None:
+    codes, first = hashes.code_hashes(np.array(words, dtype=np.uint64))
+    distinct = list(dict.fromkeys(words))
+    assert codes.tolist() == [distinct.index(word) for word in words]
+    assert first.tolist() == [words.index(word) for word in distinct]
+
+
+def test_a_table_of_words_grows() -> None:
+    words = np.random.default_rng(7).permutation(100_000).astype(
+        np.uint64
+    ) << np.uint64(9)
+    codes, first = hashes.code_hashes(np.concatenate([words, words]))
+    assert codes.tolist() == [*range(100_000)] * 2
+    assert first.tolist() == [*range(100_000)]
+
+
+@given(texts)
+def test_long_columns_are_coded_like_short_ones(values: list[str]) -> None:
+    series = pl.Series(values, dtype=pl.String)
+    short = coded(series)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_labels, "LONG", 2)
+        long = coded(series)
+    assert long.distinct.to_list() == short.distinct.to_list()
+    assert long.codes.tolist() == short.codes.tolist()
+
+
+def test_texts_that_share_a_hash_are_still_told_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    nothing = np.zeros(3, dtype=np.int64)
+    monkeypatch.setattr(_labels, "LONG", 2)
+    monkeypatch.setattr(hashes, "code_hashes", lambda _: (nothing, nothing[:1]))
+    found = coded(pl.Series(["b", "a", "b"]))
+    assert found.distinct.to_list() == ["a", "b"]
+    assert found.codes.tolist() == [1, 0, 1]
+
+
+@given(texts)
+def test_coded_labels_are_those_of_the_series(values: list[str]) -> None:
+    if not all(value.strip() for value in values):
+        return
+    found = coded_series(values, "item", Source())
+    plain = code_labels(label_series(values, "item", Source()))
+    rows = np.arange(0, len(values), 2)
+    assert code_labels(found)[0] == plain[0]
+    assert code_labels(found)[1].tolist() == plain[1].tolist()
+    some = [value.strip() for value in values[::2]]
+    assert code_labels(found.at(rows))[0] == labels_of(some)
+
+
+@given(st.lists(st.integers(-(2**62), 2**62) | st.integers(-3, 9), min_size=1))
+def test_integers_are_coded_in_their_order(values: list[int]) -> None:
+    labels, codes = code_labels(pl.Series(values, dtype=pl.Int64))
+    assert labels == tuple(sorted(set(values)))
+    assert [labels[code] for code in codes] == values
+
+
+@given(st.lists(st.text("0123456789.eE+-_ infaNx,\t\u0663", max_size=6), min_size=1))
+def test_polars_reads_as_numbers_what_we_call_numbers(values: list[str]) -> None:
+    series = pl.Series([*values, "1e400", "-inf", "nan"], dtype=pl.String)
+    numbers = series.cast(pl.Float64, strict=False)
+    finite = numbers.is_finite().fill_null(value=False)
+    ours = series.str.contains(NUMBER) & numbers.is_finite().fill_null(value=True)
+    assert finite.to_list() == ours.to_list()
 
 
 def test_white_space_around_a_label_is_not_part_of_it() -> None:
@@ -259,6 +336,17 @@ def test_half_a_surrogate_pair_is_refused_with_its_place() -> None:
     assert label_error(pd.Series(["x", "\ud800"], dtype=object)) == text
 
 
+@given(st.lists(st.text("aAbB ß\t", max_size=4), max_size=8, unique=True))
+def test_labels_look_alike_by_case_coding_and_space(labels: list[str]) -> None:
+    first: dict[str, str] = {}
+    pairs = []
+    for label in labels:
+        key = " ".join(unicodedata.normalize("NFKC", label).casefold().split())
+        if first.setdefault(key, label) != label:
+            pairs.append((first[key], label))
+    assert alike(labels) == pairs
+
+
 def test_labels_that_look_alike_are_found() -> None:
     composed, split = "Jos\u00e9", "Jose\u0301"
     assert alike(["ANNA", "Anna", "Bo", "anna"]) == [("ANNA", "Anna"), ("ANNA", "anna")]
@@ -266,6 +354,7 @@ def test_labels_that_look_alike_are_found() -> None:
     assert alike(["a  b", "a b"]) == [("a  b", "a b")]
     assert alike(["a b", "ab", "a1", "a2"]) == []
     assert alike([1, 2]) == []
+    assert alike(["a", "a ", "b"]) == [("a", "a ")]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenhand._kernels.kendall import (
+    PACKED,
+    crossings,
+    level_starts,
+    lined_up,
+    ones,
+    places_of,
+)
 from evenhand._kernels.losses import inversions
 from evenhand.errors import OptionError, RatingsError
 from evenhand.losses import (
@@ -104,6 +112,75 @@ def test_kendall_with_ties_is_the_mean_over_broken_ties(
 def test_inversions_are_counted_as_by_two_loops(values: list[int]) -> None:
     expected = sum(a > b for a, b in itertools.combinations(values, 2))
     assert inversions(np.array(values, dtype=np.int64)) == expected
+
+
+@given(st.integers(0, 2**32), st.integers(1, 700))
+def test_crossings_of_permutations_are_counted_as_by_merging(
+    seed: int, size: int
+) -> None:
+    values = np.random.default_rng(seed).permutation(size)
+    assert crossings(values.astype(np.int32)) == inversions(values)
+
+
+@given(st.permutations(range(70)))
+def test_crossings_are_counted_as_by_two_loops(values: list[int]) -> None:
+    expected = sum(a > b for a, b in itertools.combinations(values, 2))
+    assert crossings(np.array(values, dtype=np.int32)) == expected
+
+
+@given(st.integers(0, 2**32), st.integers(2, 400), st.data())
+def test_a_value_that_comes_twice_is_no_permutation(
+    seed: int, size: int, data: st.DataObject
+) -> None:
+    values = np.random.default_rng(seed).permutation(size).astype(np.int32)
+    one = data.draw(st.integers(0, size - 1))
+    other = data.draw(st.integers(0, size - 1).filter(lambda place: place != one))
+    values[one] = values[other]
+    assert crossings(values) == -1
+
+
+@given(st.lists(st.integers(-2, 8), max_size=7))
+def test_places_are_found_for_orders_of_codes_alone(order: list[int]) -> None:
+    codes = np.array(order, dtype=np.int64)
+    found = places_of(codes).tolist()
+    known = sorted(order) == list(range(len(order)))
+    assert found == ([order.index(code) for code in range(len(order))] if known else [])
+    along = lined_up(codes, np.arange(len(order), dtype=np.int32)[::-1].copy())
+    inside = all(0 <= code < len(order) for code in order)
+    assert along.tolist() == [len(order) - 1 - code for code in order if inside]
+
+
+@given(st.integers(0, 2**64 - 1))
+def test_ones_are_the_bits_that_are_set(word: int) -> None:
+    assert ones(np.uint64(word)) == word.bit_count()
+
+
+@pytest.mark.parametrize(
+    ("size", "levels"), [(64, 0), (65, 1), (2**20, PACKED), (10**7, PACKED + 4)]
+)
+def test_kendall_looks_at_few_nodes_for_each_item(size: int, levels: int) -> None:
+    """Work is one word and one node a level; room is an eighth of a byte and less."""
+    _, found, nodes = level_starts(size)
+    assert found == levels
+    assert 8 * nodes <= size / 20 + 8 * levels
+
+
+def test_kendall_beyond_a_million_items_is_exact() -> None:
+    size = 2_200_000
+    worst = np.arange(size, dtype=np.int32)[::-1].copy()
+    assert crossings(worst) == size * (size - 1) // 2
+    swapped = np.arange(size, dtype=np.int32)
+    swapped[[0, -1]] = swapped[[-1, 0]]
+    assert crossings(swapped) == 2 * size - 3
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int32, np.uint64])
+def test_kendall_takes_orders_of_any_integers(dtype: type[np.integer]) -> None:
+    truth, estimate = np.array([2, 0, 1], dtype=dtype), np.array([0, 9, 1, 9, 2, 9])
+    estimate.flags.writeable = False
+    assert kendall_tau(truth, estimate[::2]) == 2
+    huge = np.array([2**63, 0], dtype=np.uint64)
+    assert kendall_tau(huge, huge[::-1]) == 1
 
 
 def test_kendall_of_many_items_is_exact() -> None:

@@ -17,6 +17,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evenhand import _labels, _parts
+from evenhand import ratings as ratings_module
 from evenhand._columns import Columns
 from evenhand._labels import Source
 from evenhand._parts import group_starts
@@ -523,3 +525,55 @@ def test_any_object_frame_gives_ratings_or_one_of_our_errors(
             column[row] = values[place]
         frame[name] = pd.Series(column, dtype=object)
     attempt(lambda: Ratings.from_frame(frame))
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**32))
+def test_many_ratings_are_held_like_few(seed: int) -> None:
+    source = np.random.default_rng(seed)
+    pairs = source.permutation(40)[:25]
+    columns = (
+        [f"r{pair % 8}" for pair in pairs],
+        [f"p{pair // 8}" for pair in pairs],
+        source.integers(0, 4, 25).astype(float),
+    )
+    few = Ratings(*columns)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (_labels, _parts, ratings_module):
+            patch.setattr(module, "LONG", 2)
+        many = Ratings.from_frame(
+            pl.DataFrame(dict(zip(("reviewer", "item", "score"), columns, strict=True)))
+        )
+        many.hash_ahead()
+        assert many.tied_reviewers == few.tied_reviewers
+        assert [part.tolist() for part in many.by_item()] == [
+            part.tolist() for part in few.by_item()
+        ]
+    assert many.rows() == few.rows()
+    assert many.sha256 == few.sha256
+
+
+def test_a_second_rating_among_many_is_found() -> None:
+    n = _labels.LONG
+    rows = pl.DataFrame({"n": range(n)})
+    frame = rows.select(
+        reviewer=pl.format("r{}", pl.col("n") // 2),
+        item=pl.format("p{}", pl.col("n") % 3),
+        score=1.0,
+    )
+    twice = pl.concat([frame, frame[5:6]])
+    text = (
+        "reviewer 'r2' must rate item 'p2' once, got a second rating after index 5 "
+        f"at index {n}."
+    )
+    with pytest.raises(RatingsError) as caught:
+        Ratings.from_frame(twice)
+    assert str(caught.value) == text
+
+
+def test_groups_are_worked_out_once_and_cannot_be_changed() -> None:
+    ratings = Ratings(*ROWS.values())
+    start, rows = ratings.by_item()
+    assert ratings.by_item()[1] is rows
+    with pytest.raises(ValueError, match="read-only"):
+        start[0] = 1

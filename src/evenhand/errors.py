@@ -94,7 +94,8 @@ def unknown(what: str, name: object, known: Iterable[object]) -> str:
     by_text = {str(choice).casefold(): choice for choice in reversed(choices)}
     near = difflib.get_close_matches(str(name).casefold(), list(by_text), n=1)
     hint = f", did you mean {by_text[near[0]]!r}?" if near else "."
-    plural = f"{what}es" if what.endswith("s") else f"{what}s"
+    plural = what if what.endswith("s") else f"{what}s"
+    plural = f"{what}es" if what.endswith("ss") else plural
     return f"unknown {what} {name!r}{hint} Known {plural}: {listing(choices)}."
 
 

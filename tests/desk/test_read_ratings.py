@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 import xlsxwriter
 
-from evenhand.desk.formats import read_ratings, tables
+from evenhand.desk.formats import files, read_ratings, tables
 from evenhand.desk.formats.decoder import decode
 from evenhand.desk.formats.files import SUFFIXES, File
 from evenhand.errors import OptionError, RatingsError
@@ -262,6 +262,15 @@ def test_an_unknown_suffix_is_answered_with_the_formats() -> None:
     )
     assert "from the suffix ''." in refused(GOOD, "ratings")
     assert read(GOOD, "ratings.doc", format="csv").n_ratings == 2
+
+
+def test_what_grows_beyond_all_bounds_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(files, "MOST_BYTES", 50)
+    assert read(gzip.compress(GOOD.encode()), "a.csv.gz").n_ratings == 2
+    message = refused(gzip.compress(GOOD.encode() + b"\n" * 100), "a.csv.gz")
+    assert message.startswith("a.csv.gz: The file must have at most")
 
 
 def test_an_unknown_format_is_refused() -> None:

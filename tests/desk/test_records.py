@@ -626,7 +626,7 @@ def test_files_are_written_all_or_none(tmp_path: Path) -> None:
         write_all([Output(str(kept), "again"), outputs[1]])
     assert kept.read_text() == "after"
     assert secret.read_text() == "hush"
-    with pytest.raises(OptionError, match="twice"):
+    with pytest.raises(OptionError, match="different files"):
         write_all([Output(str(kept), "1"), Output(str(kept), "2")])
     with pytest.raises(OptionError, match="folder"):
         write_all([Output(str(tmp_path), "1")])

@@ -6,6 +6,7 @@ import itertools
 import json
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,10 +18,11 @@ from evenhand import Ratings
 from evenhand._columns import Columns
 from evenhand._labels import Source
 from evenhand._randomness import stream, uniforms
+from evenhand.desk.outputs import write_all
 from evenhand.desk.report.bundle import bundle, inline_safe
 from evenhand.desk.report.comparison_figures import comparison_figures
 from evenhand.desk.report.contradiction_figures import layout
-from evenhand.desk.report.figures import Figure, save, share, spec, unique
+from evenhand.desk.report.figures import Figure, pictures, share, spec, unique
 from evenhand.desk.report.ranking_figures import ranking_figures
 from evenhand.desk.report.reviewer_figures import check_figures
 from evenhand.desk.report.scale_figures import consensus
@@ -30,7 +32,6 @@ from evenhand.lab.warp import Warp, warp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from evenhand.ranking.ranking import Ranking
 
@@ -410,7 +411,9 @@ def test_huge_scores_are_drawn_as_finite_numbers() -> None:
 
 def test_pictures_are_written_as_png_and_svg(panel: Case, tmp_path: Path) -> None:
     figures = panel.figures()[:2]
-    paths = save(figures, str(tmp_path / "new" / "charts"))
+    outputs = pictures(figures, str(tmp_path / "new" / "charts"))
+    write_all(outputs)
+    paths = [Path(output.path) for output in outputs]
     assert [path.name for path in paths] == [
         "ranks.svg",
         "ranks.png",
@@ -424,16 +427,16 @@ def test_pictures_are_written_as_png_and_svg(panel: Case, tmp_path: Path) -> Non
     assert "P05" in picture
 
 
-def test_hostile_names_are_escaped_in_pictures(hostile: Case, tmp_path: Path) -> None:
-    for path in save(hostile.figures()[:2], str(tmp_path)):
-        assert b"<script" not in path.read_bytes()
+def test_hostile_names_are_escaped_in_pictures(hostile: Case) -> None:
+    for output in pictures(hostile.figures()[:2], "charts"):
+        assert b"<script" not in output.data
 
 
 def test_a_folder_that_cannot_be_made_is_named(panel: Case, tmp_path: Path) -> None:
     there = tmp_path / "file"
     there.write_text("x", encoding="utf-8")
-    with pytest.raises(OptionError, match=r"charts must be a folder .*file'"):
-        save(panel.figures()[:1], str(there))
+    with pytest.raises(OptionError, match=r"must be a path .*file/ranks\.svg'"):
+        write_all(pictures(panel.figures()[:1], str(there)))
 
 
 def test_the_script_is_safe_between_script_tags_and_puts_embed_on_the_window() -> None:

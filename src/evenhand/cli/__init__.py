@@ -49,6 +49,9 @@ def one_sentence() -> Iterator[None]:
         yield
     except EvenhandError as error:
         raise Refusal(str(error)) from error
+    except MemoryError as error:
+        text = "This takes more memory than there is. Take a part of the ratings."
+        raise Refusal(text) from error
     except click.exceptions.NoArgsIsHelpError:
         raise
     except click.NoSuchOption as error:

@@ -109,8 +109,8 @@ class Extras:
 
     def paths(self) -> dict[str, str | None]:
         """Name what is written, for `keep_inputs`."""
-        exports = {f"--export {path}": path for _, path in self.exports}
-        return {"--report": self.report, **exports}
+        exports = {f"--export {Path(path).resolve()}": path for _, path in self.exports}
+        return {"--report": self.report, "--charts": self.charts, **exports}
 
     def outputs(
         self,
@@ -121,7 +121,7 @@ class Extras:
         check: Check | None = None,
         warp: Warp | None = None,
     ) -> list[Output]:
-        """Return the files to write; charts are written at once."""
+        """Return the files to write."""
         from evenhand.desk.outputs import Output
 
         files: list[Output] = []
@@ -132,9 +132,10 @@ class Extras:
         if self.draws:
             with _shared.working("Drawing"):
                 if self.charts is not None:
-                    from evenhand.desk.report.figures import save
+                    from evenhand.desk.report.figures import pictures
 
-                    save(_figures(ratings, result, check, warp), self.charts)
+                    drawn = _figures(ratings, result, check, warp)
+                    files += pictures(drawn, self.charts)
                 if self.report is not None:
                     replay = _replay(ratings, result, record)
                     page = _page(ratings, result, check, warp, replay)

@@ -178,30 +178,44 @@ def read_assignment(
     return load_assignment(path, secret=revealed, seal=published)
 
 
-def read(file: str, file_format: str | None, options: dict[str, str | None]) -> Ratings:
+def read(
+    file: str, file_format: str | None, options: Mapping[str, str | None]
+) -> tuple[Ratings, list[Output]]:
     """Read the ratings of a command.
 
     Args:
         file: Path, or "-" for standard input.
         file_format: What --format says.
-        options: The other options of `reading_options`, by their parameter.
+        options: The other options of `how_to_read`, by their parameter.
 
     Returns:
-        The ratings.
+        The ratings, and a new key, to be written with the other files.
     """
     for name, value in options.items():
         if value == "":
             option, is_column = name.removesuffix("_column"), name.endswith("_column")
             rule = "the name of a column" if is_column else "given"
             raise OptionError(f"{option} must be {rule}, got ''.")
-    from evenhand.desk.formats import read_ratings
+    from evenhand._columns import Columns
+    from evenhand.desk.formats import Wishes, read_with_key
 
+    columns = {
+        name.removesuffix("_column"): value or ""
+        for name, value in options.items()
+        if name.endswith("_column")
+    }
+    wishes = Wishes(
+        format=file_format or "",
+        **{
+            name: options[name] or ""
+            for name in ("scale", "best", "rows", "sheet", "anonymise")
+        },
+    )
     with working(f"Reading {file}"):
-        return read_ratings(
-            file,
-            format=file_format,
-            **{name.removesuffix("_column"): value for name, value in options.items()},
+        ratings, key = read_with_key(
+            file, Columns(**columns), wishes, companion=options["companion"]
         )
+    return ratings, [key.output()] if key is not None and key.is_new else []
 
 
 def check_names(reading: Mapping[str, str | None], assignment: str | None) -> None:
@@ -379,11 +393,13 @@ def deliver_decision(
     seed: int,
 ) -> None:
     """Print or write a result and the files that go with it; notes go to stderr."""
-    if files:
-        from evenhand.desk.outputs import write_all
+    from evenhand.desk.outputs import Output, write_all
 
-        write_all(files)
-    deliver(text, output)
+    printed = output is None or output == "-"
+    ending = "" if text.endswith("\n") else "\n"
+    write_all([*([] if printed else [Output(str(output), text + ending)]), *files])
+    if printed:
+        deliver(text, output)
     if ratings.read_as:
         click.echo(f"Read as {printable(ratings.read_as)}", err=True)
     if key is not None:

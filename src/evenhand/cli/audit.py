@@ -7,7 +7,7 @@ import json
 import click
 
 from evenhand.cli import _shared
-from evenhand.errors import printable
+from evenhand.errors import OptionError, printable
 
 DIFFERS = 1
 
@@ -68,7 +68,14 @@ def command(
             **_shared.read_too(reading),
         },
     )
-    found = None if ratings is None else _shared.read(ratings, file_format, reading)
+    found, new = (
+        (None, []) if ratings is None else _shared.read(ratings, file_format, reading)
+    )
+    if new:
+        raise OptionError(
+            f"--anonymise must be the key of the decision, got {new[0].path!r}: there "
+            "is no such file."
+        )
     with _shared.working("Replaying"):
         result = audit(
             record,

@@ -74,7 +74,7 @@ def command(
         {"--output": output, **extras.paths()},
         {"FILE": file, **_shared.read_too(reading)},
     )
-    ratings = _shared.read(file, file_format, reading)
+    ratings, files = _shared.read(file, file_format, reading)
     with _steps() as say:
         found = check(ratings, top=top, rng=seed, progress=say)
     text = json.dumps(found.to_dict(), indent=2) if as_json else explain(found)
@@ -82,7 +82,7 @@ def command(
     _shared.deliver_decision(
         text,
         output,
-        extras.outputs(ratings, found),
+        [*files, *extras.outputs(ratings, found)],
         ratings=ratings,
         key=reading["anonymise"],
         notices=notices,

@@ -136,7 +136,7 @@ def command(  # noqa: PLR0913 - a parameter for each option
         },
     )
     _shared.check_names(reading, assignment_path)
-    ratings = _shared.read(file, file_format, reading)
+    ratings, files = _shared.read(file, file_format, reading)
     assignment = _shared.read_assignment(assignment_path, secret, seal)
     with _shared.working("Deciding"):
         result = compare(
@@ -156,7 +156,7 @@ def command(  # noqa: PLR0913 - a parameter for each option
             rng=seed,
         )
     text = json.dumps(result.to_dict(), indent=2) if as_json else explain(result)
-    files = _shared.record_output(result, record, assignment)
+    files += _shared.record_output(result, record, assignment)
     files += extras.outputs(ratings, result, record=record)
     _shared.deliver_decision(
         text,

@@ -184,7 +184,7 @@ def command(  # noqa: PLR0913 - a parameter for each option
         },
     )
     _shared.check_names(reading, assignment_path)
-    ratings = _shared.read(file, file_format, reading)
+    ratings, files = _shared.read(file, file_format, reading)
     assignment = _shared.read_assignment(assignment_path, secret, seal)
     options = {
         "start": start,
@@ -222,7 +222,7 @@ def command(  # noqa: PLR0913 - a parameter for each option
         text = explain(result)
         if survived is not None and warped:
             text = f"{text.rstrip()}\n\n{survived!r}"
-    files = _shared.record_output(result, record, assignment)
+    files += _shared.record_output(result, record, assignment)
     files += extras.outputs(ratings, result, record=record, check=found, warp=survived)
     _shared.deliver_decision(
         text,

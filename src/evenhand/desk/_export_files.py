@@ -251,7 +251,13 @@ def _markdown_table(frame: pl.DataFrame) -> Iterable[str]:
 
 
 def _marked(text: str) -> str:
-    return printable(text.strip()).translate(ENTITIES)
+    shown = printable(text.strip()).translate(ENTITIES)
+    # Viewers make links of bare addresses.
+    return re.sub(r"(?i)(?<=\bwww)\.|:(?=//)", _entity, shown)
+
+
+def _entity(match: re.Match[str]) -> str:
+    return f"&#{ord(match[0])};"
 
 
 def _rounded(number: float) -> str:

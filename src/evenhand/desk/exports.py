@@ -199,7 +199,7 @@ def export_outputs(
     paths: dict[Path, str] = {}
     wanted: dict[Path, dict[str, pl.DataFrame]] = {}
     for what, path in exports:
-        place = Path(path).absolute()
+        place = Path(path).resolve()
         paths.setdefault(place, path)
         tables = wanted.setdefault(place, {})
         for name in makers(ratings, result, check) if what == ALL else (what,):

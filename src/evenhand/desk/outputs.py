@@ -22,6 +22,7 @@ class Output:
         path: Where to.
         content: What; text is written as UTF-8.
         private: For its owner's eyes only, and never over a file that is there.
+        makes_folder: Whether its folder is made if it is missing.
 
     Examples:
         >>> Output("names.csv", "Zoë").data
@@ -31,6 +32,7 @@ class Output:
     path: str
     content: str | bytes
     private: bool = False
+    makes_folder: bool = False
 
     @property
     def data(self) -> bytes:
@@ -52,7 +54,8 @@ def write_all(outputs: Sequence[Output]) -> None:
         './a.csv'.
     """
     _check_different(outputs)
-    paths = [Path(output.path).absolute() for output in outputs]
+    # A link stays one, and what it leads to is written.
+    paths = [Path(output.path).resolve() for output in outputs]
     done: list[tuple[Path, Path | None]] = []
     try:
         for path, output in zip(paths, outputs, strict=True):
@@ -88,6 +91,8 @@ def _check_different(outputs: Sequence[Output]) -> None:
 
 def _write(path: Path, output: Output, done: list[tuple[Path, Path | None]]) -> None:
     data = output.data
+    if output.makes_folder:
+        path.parent.mkdir(parents=True, exist_ok=True)
     if output.private:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         done.append((path, None))

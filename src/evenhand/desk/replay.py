@@ -30,6 +30,38 @@ if TYPE_CHECKING:
     from evenhand.desk.canonical import Record
     from evenhand.ratings import Ratings
 
+READING = frozenset(
+    [
+        "missing_scores",
+        "missing_ranks",
+        "unrated_items",
+        "similar_reviewers",
+        "similar_items",
+        "words_as_steps",
+        "pseudonyms",
+        "unfinished_reviews",
+        "meta_reviews",
+        "other_entries",
+        "other_notes",
+        "deleted_notes",
+        "withdrawn_items",
+        "older_versions",
+        "subreviews",
+        "deleted_submissions",
+        "unmatched_scores",
+        "example_submissions",
+        "self_assessments",
+        "zero_weights",
+        "weights_unused",
+        "unlisted_submissions",
+        "submissions_unknown",
+        "not_done",
+        "empty_reviews",
+        "skipped_decisions",
+        "idle_reviewers",
+    ]
+)
+"""Notes on how a file was read, which its ratings alone no longer show."""
 FIELDS = {"schema", "result", "assignment", "version", "hashes", "sha256"}
 RESULTS = {"evenhand.compare/1": "compare", "evenhand.rank/1": "rank"}
 OWN = "checked_on_data"
@@ -310,7 +342,15 @@ class _Replay:
         words = "The ratings, method, parameters and seed give this result again"
         if not proved:
             words += " (that its assignment was verified needs the secret)"
-        return _replayed("decision", again, dict(self.result), words, "result")
+        stated = dict(self.result)
+        if not given.ratings.notices:
+            stated["warnings"], more = _of_reading(stated, again)
+            if more:
+                words += (
+                    f" (its notes on reading, {listing(more)}, cannot be seen in these "
+                    "ratings)"
+                )
+        return _replayed("decision", again, stated, words, "result")
 
     def _proved(self, given: Evidence) -> tuple[Assignment | None, bool]:
         """Return the assignment as it was when the decision was made."""
@@ -356,6 +396,26 @@ class _Replay:
             raise RecordError(
                 f"{self.name}: The decision cannot be replayed: {error}"
             ) from error
+
+
+def _of_reading(
+    stated: Mapping[str, Json], again: Mapping[str, Json]
+) -> tuple[Json, list[str]]:
+    """Set apart notes on reading, for which exported ratings give no cause."""
+    listed, known = stated.get("warnings"), again.get("warnings")
+    if not is_list(listed) or not is_list(known):
+        return listed, []
+    more = [
+        str(note["code"])
+        for note in listed
+        if is_dict(note) and note not in known and note.get("code") in READING
+    ]
+    kept = [
+        note
+        for note in listed
+        if not (is_dict(note) and note not in known and note.get("code") in READING)
+    ]
+    return kept, more
 
 
 def _replayed(

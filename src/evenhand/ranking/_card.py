@@ -116,7 +116,7 @@ def ranking_card(
     return Card(
         title=_title(result),
         chosen=tuple(name(item, named.get(item)) for item in chosen[:MOST]),
-        others=max(0, len(chosen) - MOST),
+        others=_others(result, len(chosen[:MOST])),
         decision=tuple(_decision(result, named, kind)),
         may=tuple(_may(result)),
         may_not=tuple(_may_not(result)),
@@ -168,6 +168,12 @@ def _title(result: Ranking) -> Html:
 
 def _chosen(result: Ranking) -> tuple[Label, ...]:
     return result.order[:FIRST] if result.top is None else result.top.items
+
+
+def _others(result: Ranking, named: int) -> int:
+    """Count the chosen that are not named; of a whole ranking, the rest of it."""
+    all_of_them = len(result.order if result.top is None else result.top.items)
+    return all_of_them - named
 
 
 def _decision(result: Ranking, titles: Titles, kind: str) -> Iterator[Html]:

@@ -31,6 +31,11 @@ if TYPE_CHECKING:
     from evenhand.ab.weights import GapWeight
     from evenhand.ratings import Ratings
 
+# Without scores method safe has nothing to work with, so it is not held out.
+ORDERS = (
+    "no guarantee; no scale can change it, since there are only orders, and it is as "
+    "good as the model behind it"
+)
 CLAIMS = {method.name: method.best for method in methods("rank")}
 SPLIT = "the groups come from reviewers who contradict each other"
 ORDINAL_METHODS = ("topological", "uniform", "mean-rank")
@@ -100,6 +105,8 @@ def ranking_certificate(ratings: Ratings, facts: Facts) -> Certificate:
     """
     claim = CLAIMS[facts.method]
     if claim.theorem == NONE:
+        if facts.method == "adaptive" and ratings.kind != "scores":
+            claim = replace(claim, says=ORDERS)
         return certify(claim, retired=facts.retired)
     if facts.anchored and claim.theorem == TIES.theorem:
         claim = replace(claim, theorem="A")

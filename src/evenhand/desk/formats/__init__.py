@@ -8,7 +8,7 @@ Ratings.
 
 from __future__ import annotations
 
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING
 
 import narwhals as nw
@@ -16,7 +16,7 @@ import narwhals as nw
 from evenhand._columns import Columns
 from evenhand._labels import Source, column_values
 from evenhand.desk.formats.files import FORMATS, Readable, fetch
-from evenhand.desk.formats.layouts import Asked, Layout, Long
+from evenhand.desk.formats.layouts import Asked, Layout, Long, texts
 from evenhand.desk.formats.platforms import MARKS, PLATFORMS, recognised
 from evenhand.desk.formats.scale import check_numbers, numbered, parse_scale
 from evenhand.desk.formats.tables import Table, read_table
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from narwhals.typing import IntoDataFrame
 
-    from evenhand._results import Label
+    from evenhand._results import Label, Notice
+    from evenhand.desk.anonymise import Key
     from evenhand.desk.formats.scale import Scale
 
 __all__ = ["FORMATS", "PLATFORMS", "read_ratings"]
@@ -112,11 +113,71 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
         loser=loser or "",
         pair=pair or "",
     )
-    order = parse_scale(scale or "", best or "")
-    stored, layout = _meant(format or "")
-    table = _table(source, stored, sheet or "", guess=layout is not None)
+    wishes = Wishes(
+        format=format or "",
+        scale=scale or "",
+        best=best or "",
+        rows=rows or "",
+        sheet=sheet or "",
+        anonymise=anonymise or "",
+    )
+    ratings, key = read_with_key(
+        source, given, wishes, companion=companion, all_items=all_items
+    )
+    if key is not None and key.is_new:
+        from evenhand.desk.outputs import write_all  # noqa: PLC0415 - few ask
+
+        write_all([key.output()])
+    return ratings
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What `read_ratings` was told beside the columns; empty where nothing was."""
+
+    format: str = ""
+    scale: str = ""
+    best: str = ""
+    rows: str = ""
+    sheet: str = ""
+    anonymise: str = ""
+
+
+def read_with_key(
+    source: Readable | IntoDataFrame,
+    given: Columns,
+    wishes: Wishes,
+    *,
+    companion: Readable | IntoDataFrame | None = None,
+    all_items: Sequence[Label] | None = None,
+) -> tuple[Ratings, Key | None]:
+    r"""Read ratings, and leave it to the caller to write a new key.
+
+    Args:
+        source: As for `read_ratings`.
+        given: Columns that were named.
+        wishes: What else was said.
+        companion: Second file of the same export.
+        all_items: Every item there is, if some have no rating.
+
+    Returns:
+        The ratings, and the key if reviewers were replaced by codes.
+
+    Raises:
+        RatingsError: As for `read_ratings`.
+        OptionError: If an option is unknown.
+
+    Examples:
+        >>> import io
+        >>> text = io.StringIO("judge,paper,mark\nanna,1,7\n")
+        >>> read_with_key(text, Columns(), Wishes())
+        (Ratings(1 score by 1 reviewer of 1 item), None)
+    """
+    order = parse_scale(wishes.scale, wishes.best)
+    stored, layout = _meant(wishes.format)
+    table = _table(source, stored, wishes.sheet, guess=layout is not None)
     other = None if companion is None else _table(companion, "", "", guess=True)
-    asked = Asked(given, rows or "", other)
+    asked = Asked(given, wishes.rows, other)
     layout, reason = recognised(table, asked, layout)
     long = _numbered(layout.take(table, asked), order)
     because = f", by {reason}" if reason else ""
@@ -126,7 +187,17 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
         for part, name in zip(Columns.__slots__, astuple(long.names), strict=True)
     )
     read_as = "" if plain else f"{layout.title}{because}: {long.said}."
-    return _ratings(long, read_as, anonymise or "", all_items)
+    columns, key, notices = _coded(long, wishes.anonymise)
+    ratings = Ratings.from_columns(
+        columns,
+        long.names,
+        long.source,
+        all_items=all_items,
+        titles=long.titles,
+        notices=notices,
+        read_as=read_as,
+    )
+    return ratings, key
 
 
 def _meant(name: str) -> tuple[str, Layout | None]:
@@ -182,31 +253,32 @@ def _numbered(long: Long, order: Scale | None) -> Long:
     )
 
 
-def _ratings(
-    long: Long, read_as: str, key_path: str, all_items: Sequence[Label] | None
-) -> Ratings:
+def _coded(
+    long: Long, path: str
+) -> tuple[dict[str, object], Key | None, tuple[Notice, ...]]:
+    """Replace reviewers by codes, and pairs by the codes of their reviewers."""
     columns: dict[str, object] = {**long.columns}
-    key, notices = None, long.notices
-    if key_path:
-        from evenhand.desk.anonymise import open_key, recode  # noqa: PLC0415 - few ask
+    if not path:
+        return columns, None, long.notices
+    from evenhand.desk.anonymise import open_key, recode  # noqa: PLC0415 - few ask
 
-        name = long.names.reviewer
-        if not name:
-            raise long.source.whole("There is no reviewer to anonymise.")
-        key = open_key(key_path, long.columns[name])
-        notices += key.notices(long.columns[name])
-        columns[name] = recode(long.columns[name], key)
-    ratings = Ratings.from_columns(
-        columns,
-        long.names,
-        long.source,
-        all_items=all_items,
-        titles=long.titles,
-        notices=notices,
-        read_as=read_as,
-    )
-    if key is not None and key.is_new:
-        from evenhand.desk.outputs import write_all  # noqa: PLC0415 - few ask
-
-        write_all([key.output()])
-    return ratings
+    name, pair = long.names.reviewer, long.names.pair
+    if not name:
+        raise long.source.whole("There is no reviewer to anonymise.")
+    key = open_key(path, long.columns[name])
+    codes = recode(long.columns[name], key)
+    columns[name] = codes
+    if pair:
+        # A pair is often named for the two people in it.
+        labels = texts(long.columns[pair])
+        members: dict[str, set[str]] = {}
+        for label, code in zip(labels, codes, strict=True):
+            members.setdefault(label, set()).add(str(code))
+        shown = {label: "+".join(sorted(them)) for label, them in members.items()}
+        if len(set(shown.values())) < len(shown):
+            raise long.source.whole(
+                "Pairs of the same reviewers cannot be told apart by codes. Leave out "
+                "anonymise or mend the pairs."
+            )
+        columns[pair] = [shown[label] if label else None for label in labels]
+    return columns, key, (*long.notices, *key.notices(long.columns[name]))

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 from evenhand._labels import CANONICAL_INTEGER, shown
 from evenhand._results import Notice
-from evenhand.desk.formats.layouts import find, no_column, texts
+from evenhand.desk.formats.layouts import (
+    cells_of,
+    find,
+    identified,
+    no_column,
+    texts,
+)
 from evenhand.errors import counted
 
 if TYPE_CHECKING:
@@ -46,10 +52,7 @@ def writers(
     rows = list(zip(emails, names, members, numbers, strict=True))
     if not any(any(row) for row in rows):
         return _unnamed(table, notices)
-    labels = _member_labels(rows)
-    people = [
-        email or name or labels[member, number] for email, name, member, number in rows
-    ]
+    people = identified(*_known(rows), table.source)
     others = sum(_is_other(rows[row][1], rows[row][2]) for row in standing)
     if others:
         text = f"{counted(others, 'review')} written by a subreviewer: the reviewer is "
@@ -57,6 +60,22 @@ def writers(
     column = find(table, "member name", "member #", "reviewer email") or "reviewer"
     own = " (or who wrote it, where that is said)" if any(emails) or any(names) else ""
     return column, f"{column!r}{own}", people
+
+
+def _known(
+    rows: Sequence[tuple[str, str, str, str]],
+) -> tuple[list[str], list[str]]:
+    """Return what is known for sure of each row's writer, and the writer's name."""
+    labels = _member_labels(rows)
+    sure, names = [], []
+    for email, name, member, number in rows:
+        label = labels[member, number]
+        in_person = not name or name.casefold() == member.casefold()
+        # A label other than the name is an e-mail or a number, and good by itself.
+        told = in_person and label != member
+        sure.append(email or (label if told else ""))
+        names.append(name if email else "" if told else name or member)
+    return sure, names
 
 
 def _is_other(name: str, member: str) -> bool:
@@ -98,21 +117,6 @@ def _member_labels(
         name = f"{member} (member {number})" if member and shared else member or number
         labels[member, number] = emails.get((member, number), name)
     return labels
-
-
-def cells_of(table: Table, name: str) -> list[str]:
-    """Return a column as text, empty where there is no such column.
-
-    Examples:
-        >>> from evenhand._labels import Source
-        >>> from evenhand.desk.formats.tables import Table
-        >>> cells_of(Table({"#": [1, 2]}, Source()), "version")
-        ['', '']
-    """
-    found = find(table, name)
-    if found:
-        return texts(table.columns[found])
-    return [""] * len(next(iter(table.columns.values())))
 
 
 def newest(table: Table, items: list[str], notices: list[Notice]) -> list[int]:

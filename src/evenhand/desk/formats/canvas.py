@@ -16,6 +16,7 @@ from evenhand.desk.formats.layouts import (
     Asked,
     Layout,
     Long,
+    check_options,
     choose_score,
     find,
     kept,
@@ -26,7 +27,7 @@ from evenhand.desk.formats.layouts import (
     texts,
     why,
 )
-from evenhand.errors import OptionError, counted
+from evenhand.errors import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -62,8 +63,7 @@ def take(table: Table, asked: Asked) -> Long:
             "This overview does not say who gave which score. Give the table that has "
             "the columns 'Assessor' and 'Assessee'."
         )
-    if asked.companion is not None:
-        raise OptionError("companion must be left out for Canvas: one file is all.")
+    check_options(asked, "Canvas", ())
     columns = asked.columns
     wanted = Columns(
         reviewer=columns.reviewer or find(table, "assessor"),

@@ -17,8 +17,11 @@ from evenhand.desk.formats.layouts import (
     Asked,
     Layout,
     Long,
+    cells_of,
+    check_options,
     choose_score,
     find,
+    identified,
     may_be_scores,
     named,
     no_column,
@@ -96,6 +99,7 @@ def take(table: Table, asked: Asked) -> Long:
         >>> take(table, Asked()).said
         "item from 'Paper ID', reviewer from 'Reviewer Email', score from 'Overall'"
     """
+    check_options(asked, "CMT")
     item = named(table, asked.columns.item, "paper id", "submissionid")
     if not item:
         raise no_column(table.source, "item", table.columns)
@@ -193,19 +197,17 @@ def _reviewers(
         return list(texts(table.columns[name])), repr(name), 0
     email, person = find(table, *EMAILS), find(table, *PEOPLE)
     number = find(table, "reviewer number", "reviewernumber")
-    known = [texts(table.columns[name]) for name in (email, person) if name]
-    numbers = texts(table.columns[number]) if number else [""] * len(items)
-    if not known and not number:
+    emails, names, numbers = (cells_of(table, name) for name in (email, person, number))
+    if not (email or person or number):
         raise no_column(table.source, "reviewer", table.columns)
     reviewers: list[object] = []
     hidden = 0
-    for row, item in enumerate(items):
-        label = next((column[row] for column in known if column[row]), "")
-        if not label and numbers[row]:
-            # The number counts the reviewers of one paper only.
-            label = f"{item} reviewer {numbers[row]}"
-            hidden += 1
-        reviewers.append(label)
+    people = identified(emails, names, table.source)
+    for person_or_none, item, count in zip(people, items, numbers, strict=True):
+        # The number counts the reviewers of one paper only.
+        hidden += not person_or_none and bool(count)
+        numbered = f"{item} reviewer {count}" if count else ""
+        reviewers.append(person_or_none or numbered)
     parts = [repr(name) for name in (email, person) if name][:1]
     if hidden:
         parts = [*parts, repr(number)] if hidden < len(items) else [repr(number)]

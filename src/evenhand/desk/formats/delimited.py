@@ -129,15 +129,18 @@ class _Text:
 def _plainly(text: _Text) -> Cells | None:
     """Read a file without quotes in which nothing is missing at the end of a row.
 
-    Then a row is a line, and polars refuses a row with more fields than the header; one
-    with fewer fields would have nothing in its last column.
+    Then a row is a line. One with fewer fields than the header has nothing in its last
+    column; if there is none, no row has more fields if there are not more in all.
     """
-    body = text.body
+    body, separator = text.body, text.separator.encode()
     if QUOTE in body or (RETURN in body and body.count(b"\r") != body.count(b"\r\n")):
         return None
-    width = body.partition(b"\n")[0].count(text.separator.encode()) + 1
-    rows = _parsed(text, width)
+    end = body.find(b"\n") if NEWLINE in body else len(body)
+    between = body.count(separator, 0, end)
     lines = body.count(b"\n") + (not body.endswith(b"\n"))
+    if body.count(separator) != lines * between:
+        return None
+    rows = _parsed(text, between + 1)
     if rows is None or rows.height != lines or rows.to_series(-1).null_count():
         return None
     header = [name or "" for name in rows.row(0)]
@@ -175,7 +178,7 @@ def _is_even(
 def _parsed(text: _Text, width: int) -> pl.DataFrame | None:
     try:
         return pl.read_csv(
-            io.BytesIO(text.body),
+            text.body,
             has_header=False,
             schema={str(column): pl.String() for column in range(width)},
             separator=text.separator,

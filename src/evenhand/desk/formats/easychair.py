@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from evenhand._columns import Columns, find_columns
 from evenhand._labels import shown
 from evenhand._results import Notice
-from evenhand.desk.formats._easychair_people import cells_of, newest, writers
+from evenhand.desk.formats._easychair_people import newest, writers
 from evenhand.desk.formats.layouts import (
     Asked,
     Layout,
     Long,
+    cells_of,
+    check_options,
     choose_score,
     find,
     lined,
@@ -28,7 +30,7 @@ from evenhand.desk.formats.layouts import (
     titled,
     why,
 )
-from evenhand.errors import OptionError, RatingsError, counted, listing
+from evenhand.errors import RatingsError, counted, listing
 
 if TYPE_CHECKING:
     from evenhand.desk.formats.tables import Table
@@ -41,7 +43,10 @@ EXPORTS = {
 }
 """The columns that mark each file. submission.csv (#, title) may go with either."""
 TOTAL = "total score"
-WITH_WORDS = re.compile(r"([+-]?[0-9]+(?:\.[0-9]+)?)\s*\([^()]*\)")
+FIELD = re.compile(
+    r"(.+?)\s*:\s*([+-]?[0-9]+(?:\.[0-9]+)?)\s*(?:\([^()]*\)|[:-]\s*[^\W\d][^:]*)?"
+)
+"""A field and its number, which words may explain: "-1: weak reject"."""
 
 
 def recognise(table: Table) -> str:
@@ -61,9 +66,7 @@ def take(table: Table, asked: Asked) -> Long:
         >>> take(Table({**columns}, Source()), Asked()).columns["Score"]
         ['-1']
     """
-    for part in ("rank", "winner", "loser", "pair"):
-        if getattr(asked.columns, part):
-            raise OptionError(f"{part} must be left out for EasyChair: it has scores.")
+    check_options(asked, "EasyChair", one_file=False)
     files = _sorted(table, asked.companion)
     reviews = _reviews(files, asked)
     given = asked.columns.score
@@ -242,6 +245,13 @@ def _cell_fields(reviews: _Reviews) -> dict[str, list[object]]:
         if cells[row] not in known:
             known[cells[row]] = _parsed(cells[row], column, row, reviews.table)
     names = dict.fromkeys(name for row in reviews.rows for name in known[cells[row]])
+    for name in names:
+        field, _, rest = (part.strip() for part in name.partition(":"))
+        if field in names and re.match(r"[+-]?[0-9]", rest):
+            row = next(row for row in reviews.rows if name in known[cells[row]])
+            raise reviews.table.source.at(
+                row, f"{field} must be a number and at most words, got {shown(name)}"
+            )
     return {
         name: [known[cells[row]].get(name) for row in reviews.rows] for name in names
     }
@@ -251,15 +261,17 @@ def _parsed(cell: str, column: str, row: int, table: Table) -> dict[str, str]:
     """Read the lines of one cell: a field and its value on each."""
     found: dict[str, str] = {}
     for line in cell.splitlines():
-        name, colon, value = (part.strip() for part in line.rpartition(":"))
-        if not colon or not name:
-            continue
+        if match := FIELD.fullmatch(line.strip()):
+            name, value = match[1], match[2]
+        else:
+            name, colon, value = (part.strip() for part in line.rpartition(":"))
+            if not colon or not name:
+                continue
         if name in found:
             raise table.source.at(
                 row, f"{column} must name each field once, got {shown(name)} twice"
             )
-        words = WITH_WORDS.fullmatch(value)
-        found[name] = words[1] if words else value
+        found[name] = value
     if not found:
         raise table.source.at(
             row, f"{column} must be lines such as 'Score: 2', got {shown(cell)}"

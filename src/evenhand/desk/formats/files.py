@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import gzip
+import io
 import os
 import re
 import sys
@@ -36,6 +37,7 @@ SUFFIXES = {
 }
 ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 GZIP = b"\x1f\x8b"
+MOST_BYTES = 2 * 2**30
 STDIN = "<stdin>"
 STREAM = "<stream>"
 
@@ -178,10 +180,17 @@ def _decompressed(name: str, data: bytes) -> bytes:
     if not data.startswith(GZIP):
         return data
     try:
-        return gzip.decompress(data)
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+            found = file.read(MOST_BYTES + 1)
     except (OSError, EOFError, zlib.error):
         text = f"{name}: The file begins like gzip but cannot be decompressed."
         raise RatingsError(text) from None
+    if len(found) > MOST_BYTES:
+        raise RatingsError(
+            f"{name}: The file must have at most {MOST_BYTES // 2**30} GiB once it is "
+            "decompressed. Decompress it yourself if it is meant to be larger."
+        )
+    return found
 
 
 def _format_of(name: str, data: bytes, *, guess: bool) -> str:

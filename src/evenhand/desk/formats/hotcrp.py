@@ -15,13 +15,16 @@ import polars as pl
 
 from evenhand._columns import Columns
 from evenhand._results import Notice
-from evenhand.desk.formats.documents import flattened
+from evenhand.desk.formats.documents import flattened, holds_objects
 from evenhand.desk.formats.layouts import (
     Asked,
     Layout,
     Long,
+    cells_of,
+    check_options,
     choose_score,
     find,
+    identified,
     kept,
     lined,
     may_be_scores,
@@ -95,6 +98,7 @@ def take(table: Table, asked: Asked) -> Long:
         >>> long.said, long.notices[0].code
         ("item from 'paper', reviewer from 'review', score from 'OveMer'", 'pseudonyms')
     """
+    check_options(asked, "HotCRP")
     table = _opened(table)
     if find(table, "field") and find(table, "data") and find(table, "pid"):
         raise table.source.whole(
@@ -129,8 +133,9 @@ def take(table: Table, asked: Asked) -> Long:
 def _opened(table: Table) -> Table:
     """Look into the API's answer, which wraps the list of reviews."""
     document = table.document
-    if isinstance(document, dict) and isinstance(document.get("reviews"), list):
-        return replace(table, columns={**flattened(document["reviews"])})
+    if isinstance(document, dict) and holds_objects(document.get("reviews")):
+        columns = flattened(document["reviews"], table.source)
+        return replace(table, columns={**columns})
     return table
 
 
@@ -207,27 +212,36 @@ def _reviewers(table: Table, given: str) -> tuple[list[object], str, int]:
     email = find(table, *EMAILS)
     person = find(table, *PEOPLE)
     ids, place = _review_ids(table)
-    known = [texts(table.columns[name]) for name in (email, person) if name]
-    if not known and not ids:
+    if not (email or person or ids):
         raise table.source.whole(
             "Nothing tells who wrote a review: there is neither 'email' nor "
             "'reviewername' nor 'review'. Download it again as someone who may see "
             "the reviews' numbers."
         )
-    reviewers: list[object] = []
-    hidden = 0
-    for row in range(len(ids or known[0])):
-        label = next((column[row] for column in known if column[row]), "")
-        # Reviews by token share accounts that are named so, whoever wrote them.
-        label = "" if ANONYMOUS.fullmatch(label) else label
-        if not label:
-            hidden += 1
-            label = ids[row] if ids else ""
-        reviewers.append(label)
+    known = _people(table, email, person)
+    hidden = known.count("")
+    own = ids or [""] * len(known)
+    reviewers: list[object] = [
+        one or review for one, review in zip(known, own, strict=True)
+    ]
     parts = [repr(name) for name in (email, person) if name][:1]
     if hidden and place:
         parts = [*parts, place] if hidden < len(reviewers) else [place]
     return reviewers, " or ".join(parts), hidden
+
+
+def _people(table: Table, email: str, person: str) -> list[str]:
+    """Return who each review says that it is by, empty where it does not."""
+    pairs = [
+        # Reviews by token share accounts that are named so, whoever wrote them.
+        ("", "") if ANONYMOUS.fullmatch(one or two) else (one, two)
+        for one, two in zip(
+            cells_of(table, email), cells_of(table, person), strict=True
+        )
+    ]
+    return identified(
+        [one for one, _ in pairs], [two for _, two in pairs], table.source
+    )
 
 
 def _review_ids(table: Table) -> tuple[list[str], str]:

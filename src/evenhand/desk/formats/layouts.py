@@ -16,13 +16,13 @@ import polars as pl
 
 from evenhand._columns import Columns
 from evenhand._labels import NUMBER
-from evenhand.errors import RatingsError, listing, unknown
+from evenhand._results import Notice
+from evenhand.errors import OptionError, RatingsError, listing, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from evenhand._labels import Source
-    from evenhand._results import Notice
     from evenhand.desk.formats.tables import Table
 
 Values = pl.Series | list[object]
@@ -30,7 +30,20 @@ Values = pl.Series | list[object]
 MOST_WORDS = 12
 LONGEST_WORD = 40
 ABOUT_REVIEWERS = re.compile(
-    r"confiden|expert|certain|familiar|knowledge|qualif", re.IGNORECASE
+    r"confiden|expert|certain|familiar|knowledge|\bknow\b|qualif|\b(?:exp|con|kno|fam)\b"
+)
+MERIT = re.compile(
+    r"\b(?:overall|merits?|ratings?|scores?|recommendations?|evaluations?|grades?|marks?|"
+    r"ove|mer|rat|sco|rec|eva|gra)\b"
+)
+"""What a score is called; the short ones are HotCRP's, as in OveMer."""
+ONLY_SCORES = ("rank", "winner", "loser", "pair")
+COUNTED = r"^(?i:(?:r|rev|reviewer|review|judge|rater|referee|grader|assessor)[ _#-]*)"
+NUMBER_COLUMN = re.compile(r".*(?:\bnumber|\bno\.?|\bnr\.?|#)")
+ANEW = (
+    "Reviewers are numbered from 1 within every item. If the numbers start again for "
+    "each item, one number stands for several people, and nobody's scores of several "
+    "items may be compared: then give reviewers labels of their own."
 )
 
 
@@ -140,10 +153,16 @@ def texts(values: Values) -> list[str]:
     """
     if isinstance(values, pl.Series) and values.dtype == pl.String:
         return values.str.strip_chars().fill_null("").to_list()
-    return [_text(value) for value in values]
+    return [as_text(value) for value in values]
 
 
-def _text(value: object) -> str:
+def as_text(value: object) -> str:
+    """Return one value as `texts` does.
+
+    Examples:
+        >>> as_text(2.0), as_text(None)
+        ('2', '')
+    """
     if value is None:
         return ""
     if isinstance(value, float) and value.is_integer():
@@ -160,10 +179,10 @@ def choose_score(given: str, fields: Sequence[str], source: Source) -> str:
         source: The file, for messages.
 
     Returns:
-        The named field, or the only one.
+        The named field, or the only one if it is called what scores are called.
 
     Raises:
-        RatingsError: If it is unknown, or there is not exactly one; the fields are
+        RatingsError: If it is unknown, or there is no such field; the fields are
             listed.
 
     Examples:
@@ -184,13 +203,19 @@ def choose_score(given: str, fields: Sequence[str], source: Source) -> str:
             return near[0]
         text = unknown("score field", given, fields)
         raise source.whole(text[:1].upper() + text[1:])
-    if len(fields) == 1 and not ABOUT_REVIEWERS.search(fields[0]):
-        return fields[0]
     if len(fields) == 1:
-        raise source.whole(
-            f"The only field is {fields[0]!r}, which seems to be about the reviewer. "
-            "If it is the score, say so with score= or --score."
-        )
+        words = plain(re.sub("(?<=[a-z])(?=[A-Z])", " ", fields[0]))
+        if ABOUT_REVIEWERS.search(words):
+            raise source.whole(
+                f"The only field is {fields[0]!r}, which seems to be about the "
+                "reviewer. If it is the score, say so with score= or --score."
+            )
+        if not MERIT.search(words):
+            raise source.whole(
+                f"The only field that may be the score is {fields[0]!r}. If it is, say "
+                "so with score= or --score."
+            )
+        return fields[0]
     if fields:
         raise source.whole(
             f"Several fields may be the score: {listing(fields)}. Say which with "
@@ -312,6 +337,111 @@ def titled(items: Iterable[str], titles: Iterable[str]) -> dict[str, str]:
         if item and title:
             found.setdefault(item, title)
     return found
+
+
+def cells_of(table: Table, name: str) -> list[str]:
+    """Return a column as text, empty where there is no such column.
+
+    Examples:
+        >>> from evenhand._labels import Source
+        >>> from evenhand.desk.formats.tables import Table
+        >>> cells_of(Table({"#": [1, 2]}, Source()), "version")
+        ['', '']
+    """
+    found = find(table, name)
+    if found:
+        return texts(table.columns[found])
+    return [""] * len(next(iter(table.columns.values())))
+
+
+def check_options(
+    asked: Asked,
+    title: str,
+    parts: Sequence[str] = ONLY_SCORES,
+    *,
+    one_file: bool = True,
+) -> None:
+    """Refuse options that a platform's export has no use for.
+
+    Raises:
+        OptionError: If one was given.
+
+    Examples:
+        >>> check_options(Asked(Columns(pair="team")), "CMT")
+        Traceback (most recent call last):
+        ...
+        evenhand.errors.OptionError: pair must be left out for CMT: it has scores.
+    """
+    for part in parts:
+        if getattr(asked.columns, part):
+            raise OptionError(f"{part} must be left out for {title}: it has scores.")
+    if one_file and asked.companion is not None:
+        raise OptionError(f"companion must be left out for {title}: one file is all.")
+
+
+def identified(
+    emails: Sequence[str], names: Sequence[str], source: Source
+) -> list[str]:
+    """Return who each row is: the e-mail, or that of the same name in other rows.
+
+    Raises:
+        RatingsError: If a name without e-mail has several e-mails elsewhere.
+
+    Examples:
+        >>> from evenhand._labels import Source
+        >>> identified(["d@x.org", "", ""], ["Dee", "Dee", "Bo"], Source())
+        ['d@x.org', 'd@x.org', 'Bo']
+    """
+    if all(emails) or not any(emails):
+        return [email or name for email, name in zip(emails, names, strict=True)]
+    known: dict[str, set[str]] = {}
+    for email, name in zip(emails, names, strict=True):
+        if email and name:
+            known.setdefault(name.casefold(), set()).add(email)
+    found = []
+    for row, (email, name) in enumerate(zip(emails, names, strict=True)):
+        same = known.get(name.casefold(), set())
+        if not email and len(same) > 1:
+            raise source.at(
+                row, f"email must be given where several are called {name!r}"
+            )
+        found.append(email or (next(iter(same)) if same else name))
+    return found
+
+
+def numbered_anew(column: str, reviewers: Values, items: Values) -> tuple[Notice, ...]:
+    """Warn where reviewers seem to be numbered within each item.
+
+    Args:
+        column: Name of the column of reviewers; bare numbers need one that says so.
+        reviewers: Reviewer of each rating.
+        items: Item of each rating.
+
+    Returns:
+        One notice, or none.
+
+    Examples:
+        >>> items = ["x", "x", "y", "y"]
+        >>> numbered_anew("judge", ["R1", "R2", "R1", "R2"], items)[0].code
+        'pseudonyms'
+        >>> numbered_anew("judge", ["R1", "R2", "R2", "R3"], items)
+        ()
+    """
+    optional = "?" if NUMBER_COLUMN.fullmatch(plain(column)) else ""
+    pattern = f"{COUNTED}{optional}([1-9][0-9]{{0,5}})$"
+    # Most files are told by their first row.
+    if len(reviewers) == 0 or not re.match(pattern, as_text(reviewers[0])):
+        return ()
+    names = pl.Series("name", texts(reviewers), dtype=pl.String)
+    numbers = names.str.extract(pattern).cast(pl.Int64).alias("number")
+    if numbers.null_count() or numbers.n_unique() != names.n_unique():
+        return ()
+    labels = pl.Series("item", texts(items), dtype=pl.String)
+    each = pl.DataFrame([labels, numbers]).group_by("item")
+    counts = each.agg(pl.col("number").n_unique(), most=pl.col("number").max())
+    within = (counts["number"] == counts["most"]).all()
+    several = counts.height > 1 and numbers.n_unique() > 1
+    return (Notice("pseudonyms", ANEW),) if within and several else ()
 
 
 def no_column(source: Source, what: str, names: Iterable[str]) -> RatingsError:

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import astuple
 from typing import TYPE_CHECKING
 
-from evenhand._columns import find_columns
-from evenhand.desk.formats.layouts import Asked, Layout, Long, find, texts, titled
+from evenhand._columns import ALIASES, Columns, find_columns
+from evenhand._labels import shown
+from evenhand.desk.formats.layouts import (
+    Asked,
+    Layout,
+    Long,
+    find,
+    numbered_anew,
+    plain,
+    texts,
+    titled,
+)
+from evenhand.desk.formats.wide import may_be_wide
 from evenhand.errors import OptionError, RatingsError
 
 if TYPE_CHECKING:
     from evenhand.desk.formats.tables import Table
+
+EMAIL = re.compile(
+    f"(?:(?:{'|'.join(sorted(ALIASES['reviewer']))}) )?e ?mail(?: address)?"
+)
 
 
 def recognise(table: Table) -> str:
@@ -38,7 +54,9 @@ def take(table: Table, asked: Asked) -> Long:
             "companion must be left out for the long form: one file is all there is. "
             "If this is a platform's export, say which with format= or --format."
         )
-    names = find_columns(list(table.columns), asked.columns, table.source)
+    names = _columns(table, asked)
+    if names.reviewer and not asked.columns.reviewer:
+        _check_people(table, names)
     used = {
         part: column
         for part, column in zip(names.__slots__, astuple(names), strict=True)
@@ -50,7 +68,60 @@ def take(table: Table, asked: Asked) -> Long:
     if title and names.item and title not in used.values():
         titles = titled(texts(table.columns[names.item]), texts(table.columns[title]))
     columns = {column: table.columns[column] for column in used.values()}
-    return Long(columns, names, table.source, said, titles)
+    notices = ()
+    if names.reviewer and names.item:
+        notices = numbered_anew(
+            names.reviewer, columns[names.reviewer], columns[names.item]
+        )
+    return Long(columns, names, table.source, said, titles, notices)
+
+
+def _columns(table: Table, asked: Asked) -> Columns:
+    try:
+        return find_columns(list(table.columns), asked.columns, table.source)
+    except RatingsError as error:
+        if asked.columns != Columns() or not may_be_wide(table):
+            raise
+        raise RatingsError(
+            f"{error} If there is a column for each reviewer or for each item, say "
+            "what the rows are with rows= or --rows."
+        ) from None
+
+
+def _check_people(table: Table, names: Columns) -> None:
+    """Refuse a name that goes with several e-mails: it is more than one person."""
+    column = next(
+        (name for name in table.columns if EMAIL.fullmatch(plain(name))), names.reviewer
+    )
+    if column == names.reviewer:
+        return
+    people, emails = texts(table.columns[names.reviewer]), texts(table.columns[column])
+    seen: dict[str, str] = {}
+    for row, (person, email) in enumerate(zip(people, emails, strict=True)):
+        if email and seen.setdefault(person, email) != email:
+            if _is_about_items(table, names, emails, people):
+                return
+            error = table.source.at(
+                row,
+                f"{names.reviewer} must be one person, got {shown(person)} with "
+                f"{shown(seen[person])} and {shown(email)}",
+            )
+            raise RatingsError(
+                f"{error} If the e-mails tell reviewers apart, name their column with "
+                f"reviewer= or --reviewer {column!r}; else name "
+                f"{names.reviewer!r} there."
+            )
+
+
+def _is_about_items(
+    table: Table, names: Columns, emails: list[str], people: list[str]
+) -> bool:
+    """Return whether e-mails seem to be of the items' authors: several rated one."""
+    if not names.item:
+        return False
+    items = texts(table.columns[names.item])
+    one_each = len(set(zip(items, emails, strict=True))) == len(set(items))
+    return one_each and len(set(zip(people, emails, strict=True))) > len(set(emails))
 
 
 LAYOUT = Layout("long", "the long form", recognise, take)

@@ -15,16 +15,17 @@ from typing import TYPE_CHECKING
 from evenhand._columns import Columns
 from evenhand._labels import NUMBER, shown
 from evenhand._results import Notice
-from evenhand.desk.formats.documents import entries, flattened
+from evenhand.desk.formats.documents import entries, flattened, holds_objects
 from evenhand.desk.formats.layouts import (
     Asked,
     Layout,
     Long,
+    as_text,
+    check_options,
     choose_score,
     lined,
     looks_graded,
     plain,
-    texts,
     why,
 )
 from evenhand.errors import listing, unknown
@@ -80,7 +81,9 @@ def recognise(table: Table) -> str:
     console = why(table, *CONSOLE)
     if console:
         return console
-    for note in _notes(table):
+    # A table's rows all have the same keys, so one tells of all.
+    keys = [table.columns] if table.document is None else _notes(table)
+    for note in keys:
         for key in INVITATIONS:
             if all(name in note for name in (*NOTES, key)):
                 return f"keys 'forum', 'content' and {key!r}"
@@ -100,6 +103,7 @@ def take(table: Table, asked: Asked) -> Long:
         >>> long.columns["item"], long.columns["rating"]
         (['3'], ['6'])
     """
+    check_options(asked, "OpenReview")
     if why(table, *CONSOLE):
         raise table.source.whole(
             "The console's table has only the least, the greatest and the average "
@@ -129,38 +133,56 @@ def _notes(table: Table) -> list[Note]:
     """Return the notes of a document, or of a table with a row for each."""
     document = table.document
     if document is not None:
-        if isinstance(document, dict) and isinstance(document.get("notes"), list):
+        if isinstance(document, dict) and holds_objects(document.get("notes")):
             document = document["notes"]
-        return entries(document)
+        return entries(document, table.source)
     if not all(name in table.columns for name in NOTES):
         return []
     columns = [
         values if isinstance(values, list) else values.to_list()
         for values in table.columns.values()
     ]
-    return [
-        {name: _plain(value) for name, value in zip(table.columns, row, strict=True)}
-        for row in zip(*columns, strict=True)
-    ]
+    names = list(table.columns)
+    notes: list[Note] = []
+    try:
+        for row in zip(*columns, strict=True):
+            notes.append(dict(zip(names, map(_plain, row), strict=True)))
+    except _TwiceError as error:
+        raise table.source.at(
+            len(notes), f"keys must differ in one object, got {error} twice"
+        ) from None
+    return notes
+
+
+class _TwiceError(Exception):
+    """A key stands twice in one object."""
 
 
 def _plain(value: object) -> object:
     """Turn the pairs that JSON lines are read as into objects."""
     if isinstance(value, tuple):
-        return {str(key): _plain(inner) for key, inner in value}
+        found = {str(key): _plain(inner) for key, inner in value}
+        if len(found) < len(value):
+            keys = [key for key, _ in value]
+            raise _TwiceError(shown(next(key for key in keys if keys.count(key) > 1)))
+        return found
     if isinstance(value, list):
         return [_plain(inner) for inner in value]
     return value
 
 
-def _all(notes: Iterable[Note]) -> Iterator[tuple[int, Note]]:
+def _all(notes: Iterable[Note], source: Source) -> Iterator[tuple[int, Note]]:
     """Return every note with its row, also those inside a submission's details."""
     for row, note in enumerate(notes):
         yield row, note
         details = note.get("details")
         if isinstance(details, dict):
             for key in REPLIES:
-                for reply in entries(details.get(key)):
+                for reply in details.get(key) or ():
+                    if not isinstance(reply, dict):
+                        raise source.at(
+                            row, f"{key} must be JSON objects, got {shown(reply)}"
+                        )
                     yield row, reply
 
 
@@ -168,7 +190,7 @@ def _sorted(notes: Iterable[Note], source: Source) -> _Sorted:
     found = _Sorted()
     seen: dict[str, Note] = {}
     waiting = []
-    for row, note in _all(notes):
+    for row, note in _all(notes, source):
         name = _text(note.get("id"))
         if name and name in seen:
             if any(
@@ -401,7 +423,7 @@ def _column(
     reviews: Sequence[Note], given: str, source: Source
 ) -> tuple[str, list[object]]:
     """Return the key that the user named, and its value in each review."""
-    rows = [flattened([note]) for note in reviews]
+    rows = [flattened([note], source) for note in reviews]
     known = dict.fromkeys(name for row in rows for name in row)
     name = next((one for one in known if plain(one) == plain(given)), "")
     if not name:
@@ -432,7 +454,9 @@ def _forum(note: Note) -> str:
 
 
 def _text(value: object) -> str:
-    return texts([value])[0] if isinstance(value, str | int | float) else ""
+    if isinstance(value, str):
+        return value.strip()
+    return as_text(value) if isinstance(value, int | float) else ""
 
 
 def _pseudonyms(hidden: int, total: int) -> list[Notice]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from evenhand.desk.formats import (
@@ -15,10 +17,10 @@ from evenhand.desk.formats import (
     openreview,
     wide,
 )
-from evenhand.errors import OptionError, listing
+from evenhand.errors import OptionError, RatingsError, listing
 
 if TYPE_CHECKING:
-    from evenhand.desk.formats.layouts import Asked, Layout
+    from evenhand.desk.formats.layouts import Asked, Layout, Long
     from evenhand.desk.formats.tables import Table
 
 PLATFORMS: dict[str, Layout] = {
@@ -67,6 +69,8 @@ def recognised(
         raise OptionError(
             "rows must be left out: it says which way round a wide table is."
         )
+    if layout is not None and layout not in (wide.LAYOUT, long.LAYOUT):
+        return replace(layout, take=partial(_take_named, layout)), ""
     if layout is not None or asked.rows:
         return layout or wide.LAYOUT, ""
     columns = asked.columns
@@ -89,3 +93,20 @@ def recognised(
         if reason:
             return last, reason
     return long.LAYOUT, ""
+
+
+def _take_named(layout: Layout, table: Table, asked: Asked) -> Long:
+    """Take what the user named; if that fails, say what the file looks like."""
+    try:
+        return layout.take(table, asked)
+    except RatingsError as error:
+        if layout.recognise(table):
+            raise
+        text = f"The file does not look like {layout.title}"
+        for other in PLATFORMS.values():
+            if reason := other.recognise(table):
+                raise table.source.whole(
+                    f"{text}, but like {other.title}, by {reason}. Leave format= or "
+                    "--format out."
+                ) from None
+        raise RatingsError(f"{error} {text}.") from None

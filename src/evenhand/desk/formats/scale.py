@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evenhand._labels import MISSING_WORDS, NUMBER, shown
+from evenhand._labels import COMMAS, MISSING_WORDS, NUMBER, shown
 from evenhand._results import Notice
-from evenhand.desk.formats.layouts import texts
+from evenhand.desk.formats.layouts import as_text, texts
 from evenhand.errors import OptionError, RatingsError, listing
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 LETTER = re.compile(r"[A-Za-z]")
 WORD = re.compile(r"[^\W\d_][^\n]*")
+SHEET_ERROR = re.compile(r"#[A-Z/0]+[!?]?")
+SIGNS = str.maketrans("\u2212\u2012\u2013", "---")
 FARTHEST = 5
 """Letters of one scale are no further apart; a lone Z after A to E is a slip."""
 
@@ -165,12 +167,23 @@ def check_numbers(values: Values, what: str, source: Source) -> None:
     """
     row = _first_word(values)
     if row is not None:
-        value = shown(texts([values[row]])[0])
-        error = source.at(row, f"{what} must be a number, got {value}")
-        raise RatingsError(
-            f"{error} If these scores are words, give their order with scale= or "
-            "--scale 'worst<...<best', or the best letter with best= or --best."
+        word = as_text(values[row])
+        error = source.at(row, f"{what} must be a number, got {shown(word)}")
+        raise RatingsError(f"{error} {_word_advice(word)}")
+
+
+def _word_advice(word: str) -> str:
+    if SHEET_ERROR.fullmatch(word):
+        return "Leave the cell empty where there is no score."
+    if _is_number(word.translate(SIGNS)):
+        return "Write its sign as a hyphen, -."
+    order = "give their order with scale= or --scale 'worst<...<best'"
+    if WORD.fullmatch(word):
+        return (
+            f"If these scores are words, {order}, or the best letter with best= or "
+            "--best."
         )
+    return f"Write a plain number; or, if these scores are words, {order}."
 
 
 def _first_word(values: Values) -> int | None:
@@ -184,13 +197,16 @@ def _first_word(values: Values) -> int | None:
 
 
 def _is_word(value: object) -> bool:
+    """Return whether a text is neither a number nor a mistake in writing one."""
     if not isinstance(value, str):
         return False
     word = value.strip()
     return (
-        WORD.fullmatch(word) is not None
+        word != ""
+        and not _is_number(word)
         and word.casefold() not in MISSING_WORDS
-        and not re.fullmatch(r"(?i)inf(inity)?", word)
+        and not re.fullmatch(COMMAS, word)
+        and not re.fullmatch(r"(?i)[+-]?inf(inity)?", word)
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ import polars as pl
 
 from evenhand._labels import FORMULA_START, Source, shown
 from evenhand.desk.formats.delimited import read_cells
-from evenhand.desk.formats.documents import flattened, parsed
+from evenhand.desk.formats.documents import EXAMPLE, flattened, parsed
 from evenhand.errors import OptionError, RatingsError, listing, unknown
 
 if TYPE_CHECKING:
@@ -32,6 +33,18 @@ SIGNATURES = {
     b"<?xml": ("excel", "an Excel workbook"),
     b"\xef\xbb\xbf<?xml": ("excel", "an Excel workbook"),
 }
+ZIP = b"PK\x03\x04"
+WORKBOOKS = (b"xl/", b"opendocument.spreadsheet")
+SHEETS = b"urn:schemas-microsoft-com:office:spreadsheet"
+MARKUP_SHOWN = 4096
+HTML = re.compile(
+    rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)?"
+    rb"<(?:!doctype\s+html|html|head|body|table|div|meta)[\s>]",
+    re.IGNORECASE | re.DOTALL,
+)
+JSON_START = re.compile(rb'\s*(?:\[\s*[\[{]|\{\s*")')
+JSON_LINES = re.compile(rb"\s*\{.*\}[ \r]*\n\s*\{")
+OTHERS = {",", ";"}
 UTF8_MARK = b"\xef\xbb\xbf"
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 MOST_KEYS = 1000
@@ -50,12 +63,14 @@ class Table:
         source: The file and the line of each row, for messages.
         corner: The first column if it has no name, as in wide tables.
         document: What a JSON file holds, as plain values.
+        nameless: How many other columns hold something but have no name.
     """
 
     columns: dict[str, pl.Series | list[object]]
     source: Source
     corner: pl.Series | None = None
     document: object = None
+    nameless: int = 0
 
 
 def read_table(file: File, sheet: str = "", marks: Sequence[str] = ()) -> Table:
@@ -92,7 +107,10 @@ def read_table(file: File, sheet: str = "", marks: Sequence[str] = ()) -> Table:
     if file.format == "jsonl":
         return _json_lines(file.name, data)
     separators = "\t" if file.format == "tsv" else ",;\t"
+    _check_markup(file.name, file.format, data)
     cells = read_cells(file.name, data, separators, marks)
+    if file.format == "tsv":
+        _check_tabs(file.name, cells.header)
     return _text_table(cells.header, cells.rows, Source(file.name, cells.line))
 
 
@@ -102,13 +120,55 @@ def _check_signature(file: File) -> None:
     )
     binary = file.format in ("parquet", "excel")
     if found and found[0] != file.format:
+        _check_container(file)
         raise RatingsError(
             f"{file.name}: The file looks like {found[1]}, not {file.format}. "
             f"Say so with format={found[0]!r} or --format {found[0]}."
         )
     if binary and not found:
+        _check_markup(file.name, file.format, file.data)
         known = "Parquet" if file.format == "parquet" else "an Excel workbook"
         raise RatingsError(f"{file.name}: The file is not {known}.")
+
+
+def _check_container(file: File) -> None:
+    """Refuse archives and XML that are not workbooks, though some are both."""
+    if file.data.startswith(ZIP) and not any(mark in file.data for mark in WORKBOOKS):
+        raise RatingsError(
+            f"{file.name}: This is an archive. Unpack it and give the file in it."
+        )
+    start = file.data[:MARKUP_SHOWN]
+    if b"<?xml" in start[:8] and SHEETS not in start:
+        _check_markup(file.name, file.format, file.data)
+        raise RatingsError(
+            f"{file.name}: The file is XML, but not a workbook. Export the table as "
+            "CSV or Excel."
+        )
+
+
+def _check_markup(name: str, format_name: str, data: bytes) -> None:
+    """Refuse web pages and JSON under another name, by how they begin."""
+    start = data[:MARKUP_SHOWN].removeprefix(UTF8_MARK)
+    if HTML.match(start):
+        raise RatingsError(
+            f"{name}: The file is a web page (HTML), not {format_name}. Download or "
+            "export the table itself."
+        )
+    if JSON_START.match(start):
+        kind = "jsonl" if JSON_LINES.match(start) else "json"
+        raise RatingsError(
+            f"{name}: The file looks like JSON, not {format_name}. Say so with "
+            f"format={kind!r} or --format {kind}."
+        )
+
+
+def _check_tabs(name: str, header: Sequence[str]) -> None:
+    if len(header) == 1 and OTHERS & {*header[0]}:
+        raise RatingsError(
+            f"{name}: Fields must be separated by tabs, got {shown(header[0])}. If they "
+            "are separated by commas or semicolons, say so with format='csv' or "
+            "--format csv."
+        )
 
 
 def _checked_text(file: File) -> bytes:
@@ -187,13 +247,15 @@ def json_table(name: str, data: bytes) -> Table:
         {'paper': [1], 'content.rating': [7]}
     """
     document = parsed(name, data)
-    columns = flattened(document)
+    source = Source(name, lambda row: row + 1, "entry")
+    columns = flattened(document, source)
+    if not columns:
+        raise source.whole(f"There is no row. {EXAMPLE}")
     if len(columns) > MOST_KEYS:
         raise RatingsError(
             f"{name}: entries must share their keys, got more than {MOST_KEYS} "
             "different ones."
         )
-    source = Source(name, lambda row: row + 1, "entry")
     return Table({**columns}, source, None, document)
 
 
@@ -269,7 +331,9 @@ def _text_table(header: Sequence[str], rows: pl.DataFrame, source: Source) -> Ta
         if name
     }
     corner = None if names[0] else _unquoted(rows.to_series(0))
-    return Table({**columns}, source, corner)
+    others = [place for place, name in enumerate(names) if place and not name]
+    nameless = sum(len(_filled_rows(rows[:, [place]])) > 0 for place in others)
+    return Table({**columns}, source, corner, nameless=nameless)
 
 
 def _filled_rows(rows: pl.DataFrame) -> NDArray[np.int64]:

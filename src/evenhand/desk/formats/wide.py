@@ -8,6 +8,7 @@ like a summary, a number or a remark is refused.
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -16,13 +17,17 @@ import polars as pl
 from evenhand._columns import ALIASES, Columns
 from evenhand._labels import NUMBER, TEXTUAL, Source, shown
 from evenhand._results import Notice
+from evenhand.desk.formats._summaries import find_summary, numbers_of
 from evenhand.desk.formats.layouts import (
     LONGEST_WORD,
     MOST_WORDS,
     Asked,
     Layout,
     Long,
+    check_options,
     lined,
+    may_be_scores,
+    numbered_anew,
     plain,
     texts,
     titled,
@@ -37,14 +42,21 @@ if TYPE_CHECKING:
 
 ROWS = ("items", "reviewers")
 TITLES = frozenset({"title", "item title", "paper title", "submission title"})
+OF_SCORES = r"(?:scores?|ratings?|grades?|marks?|points|reviews?|reviewers?|evaluation)"
 SUMMARY = re.compile(
-    r"(?:(?:weighted|overall|grand|final|sub) ?)?"
-    r"(?:mean|average|avg|total|sum|median|rank|ranking|stdev|std|sd|std dev|"
-    r"standard deviation|variance|minimum|maximum|count|n|result|overall|"
-    r"(?:min|max)(?= ))"
-    r"(?: (?:of )?(?:scores?|ratings?|grades?|marks?|points|reviews?|reviewers?))?"
-    r"\.?"
+    r"(?:(?:weighted|overall|grand|final|sub|adjusted|normali[sz]ed) ?)?"
+    r"(?:mean|average|avg|total|sum|median|rank|ranking|stdev|stddev|std|sd|std dev|"
+    r"standard deviation|variance|var|minimum|maximum|count|n|result|overall|"
+    r"(?:min|max)(?= )|mittel|mittelwert|durchschnitt|schnitt|summe|gesamt|rang|"
+    r"standardabweichung|moyenne|somme|ecart type|mediane?|mediana|promedio|suma|"
+    r"gemiddelde)"
+    rf"(?: (?:of )?{OF_SCORES})?|"
+    rf"(?:weighted|overall|final|combined|adjusted|aggregate|total) {OF_SCORES}|"
+    rf"{OF_SCORES} (?:mean|average|avg|total|sum|median|rank|sd|std|stdev|count)|"
+    r"[\u03bc\u03c3\u00f8\u2205\u2211]"
 )
+"""Names of summaries, some of them in other languages; numbers tell the rest."""
+WEIGHTS = re.compile(r"weights?|weighting|gewicht|max points|points possible|out of")
 OTHER = re.compile(
     r"#|no\.?|nr\.?|number|index|row|line|id|key|code|"
     r"(?:item|paper|submission|project|entry|student|user|reviewer|judge|team) "
@@ -55,8 +67,8 @@ OTHER = re.compile(
     r"title|name|first name|last name|surname|e ?mail|url|link|doi|phone|"
     r"authors?|supervisor|abstract|description|summary|"
     r"comments?|remarks?|notes?|feedback|text|"
-    r"decision|status|state|accepted|outcome|"
-    r"confidence|expertise|weight|"
+    r"decision|status|state|accept|accepted|reject|rejected|outcome|"
+    r"(?:.* )?(?:confidence|expertise|familiarity)|weight|"
     r"pages|words|length|size|version|budget|cost|price|amount|votes"
 )
 EXTREMES = {"max": np.fmax, "min": np.fmin}
@@ -79,8 +91,35 @@ def recognise(table: Table) -> str:
         return ""
     if numeric[0]:
         first = _strings(table.columns[names[0]])
-        return "columns of numbers only" if first.n_unique() == len(first) else ""
+        alike = first.n_unique() == len(first) and _share_range(table, names[1:])
+        return "columns of numbers only" if alike else ""
     return "one column of labels and columns of numbers"
+
+
+def may_be_wide(table: Table) -> bool:
+    """Return whether all columns but the first may hold scores, be they words.
+
+    Examples:
+        >>> from evenhand._labels import Source
+        >>> from evenhand.desk.formats.tables import Table
+        >>> columns = {"talk": ["x", "y"], "Anna": ["A", "B"], "Bo": ["C", "A"]}
+        >>> may_be_wide(Table({**columns}, Source()))
+        True
+    """
+    names = [name for name in table.columns if plain(name) not in TITLES]
+    scores = names if table.corner is not None else names[1:]
+    return len(scores) >= LEAST and all(
+        plain(name) not in ROLES and may_be_scores(table.columns[name])
+        for name in scores
+    )
+
+
+def _share_range(table: Table, names: list[str]) -> bool:
+    """Return whether the numbers of these columns may be on one scale."""
+    columns = [numbers_of(_strings(table.columns[name])) for name in names]
+    return max(np.nanmin(one) for one in columns) <= min(
+        np.nanmax(one) for one in columns
+    )
 
 
 def take(table: Table, asked: Asked) -> Long:
@@ -103,21 +142,21 @@ def take(table: Table, asked: Asked) -> Long:
     if not filled.any():
         raise table.source.whole("There is no rating: every cell is empty.")
     _check_labels(table.source, parts, filled, down)
-    _check_extremes(table.source, parts, down, other)
+    _check_summaries(table.source, parts, down, other)
     rows, columns = np.nonzero(filled)
     cells = pl.concat([cell.alias("score") for cell in parts.cells])
-    across = _series(parts.across)
+    found = {
+        down: parts.labels.gather(rows),
+        other: _series(parts.across).gather(columns),
+    }
+    anew = numbered_anew("reviewer", found["reviewer"], found["item"])
     return Long(
-        {
-            down: parts.labels.gather(rows),
-            other: across.gather(columns),
-            "score": cells.gather(columns * len(parts.labels) + rows),
-        },
+        {**found, "score": cells.gather(columns * len(parts.labels) + rows)},
         Columns(reviewer="reviewer", item="item", score="score"),
         lined(table.source, rows.tolist()),
         _said(parts, down, other),
         parts.titles,
-        _unused(parts, filled, down),
+        (*_unused(parts, filled, down), *anew),
     )
 
 
@@ -145,13 +184,18 @@ class _Parts(NamedTuple):
     cells: list[pl.Series]
     titles: dict[str, str]
 
+    def row(self, place: int) -> pl.Series:
+        """Return the cells of one row."""
+        return pl.Series([cell[place] for cell in self.cells], dtype=pl.String)
+
 
 def _check_asked(table: Table, asked: Asked) -> None:
     if not asked.rows:
         raise table.source.whole(
             "This looks like a wide table. Say what its rows are with rows= or --rows: "
             "'items' (a column for each reviewer) or 'reviewers' (a column for each "
-            "item)."
+            "item). If each row is one rating instead, name its columns with "
+            "--reviewer, --item and --score."
         )
     if asked.rows not in ROWS:
         raise OptionError(
@@ -164,9 +208,11 @@ def _check_asked(table: Table, asked: Asked) -> None:
                 f"{part} must be left out for a wide table with rows={asked.rows!r}: "
                 f"only {labels}= or --{labels} can name a column, that of the labels."
             )
-    if asked.companion is not None:
-        raise OptionError(
-            "companion must be left out for a wide table: it is one file."
+    check_options(asked, "a wide table", ())
+    if table.nameless:
+        raise table.source.whole(
+            f"{counted(table.nameless, 'column')} without a name but with values. Name "
+            "it or empty it."
         )
 
 
@@ -206,9 +252,9 @@ def _check_column(
 ) -> None:
     """Refuse a column that does not hold the scores of one reviewer or item."""
     name = plain(column)
-    if SUMMARY.fullmatch(name):
+    if _is_summary(column):
         raise _summary(source, f"Column {shown(column)}", other)
-    if OTHER.fullmatch(name) or name in ROLES:
+    if OTHER.fullmatch(name) or OTHER.fullmatch(_bare(name)) or name in ROLES:
         what = f"does not look like {A[other]}"
     elif _is_text(values):
         what = "holds text, not scores"
@@ -228,30 +274,39 @@ def _check_labels(
     if len(nameless):
         raise source.at(int(nameless[0]), f"{down} must be given, got nothing")
     for label in parts.labels.unique(maintain_order=True):
-        if SUMMARY.fullmatch(plain(label)):
+        if _is_summary(label) or WEIGHTS.fullmatch(_bare(label)):
             raise _summary(source, f"Row {shown(label)}", down)
 
 
-def _check_extremes(source: Source, parts: _Parts, down: str, other: str) -> None:
-    """Refuse a row or column Max or Min that holds the extremes of the others."""
-    down_names, across_names = (
-        [plain(name) for name in names] for names in (parts.labels, parts.across)
-    )
-    if EXTREMES.keys().isdisjoint([*down_names, *across_names]):
-        return
-    numbers = np.column_stack(
-        [
-            cell.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
-            for cell in parts.cells
-        ]
-    )
-    for places, table, kind, what in (
-        (across_names, numbers.T, "Column", other),
-        (down_names, numbers, "Row", down),
+def _bare(name: str) -> str:
+    """Reduce a name to its words: "Score (avg.)" is "score avg"."""
+    text = unicodedata.normalize("NFKD", plain(name))
+    kept = "".join(one for one in text if not unicodedata.combining(one))
+    return " ".join(re.sub(r"[^\w#\u2211\u2205]+", " ", kept).split())
+
+
+def _is_summary(name: str) -> bool:
+    return SUMMARY.fullmatch(_bare(name)) is not None
+
+
+def _check_summaries(source: Source, parts: _Parts, down: str, other: str) -> None:
+    """Refuse rows and columns whose numbers are a summary of the others."""
+    numbers = np.column_stack([numbers_of(cell) for cell in parts.cells])
+    for table, labels, text_of, kind, what in (
+        (numbers.T, parts.across, parts.cells.__getitem__, "Column", other),
+        (numbers, parts.labels, parts.row, "Row", down),
     ):
-        for place, name in enumerate(places):
-            if name in EXTREMES and _repeats(table, place, name):
-                raise _summary(source, f"{kind} {shown(name.capitalize())}", what)
+        for place, label in enumerate(labels):
+            if plain(label) in EXTREMES and _repeats(table, place, plain(label)):
+                raise _summary(source, f"{kind} {shown(label)}", what)
+        found = find_summary(table, text_of)
+        if found:
+            place, statistic = found
+            raise source.whole(
+                f"{kind} {shown(labels[place])} is the {statistic} of others wherever "
+                f"it is given: it looks like a summary, not like {A[what]}. Remove it; "
+                f"if it is {A[what]}, give the ratings in the long form."
+            )
 
 
 def _repeats(table: NDArray[np.float64], place: int, name: str) -> bool:

@@ -17,7 +17,8 @@ import altair as alt
 import vl_convert
 
 from evenhand._charts import CONFIG, png_from
-from evenhand.errors import OptionError, printable
+from evenhand.desk.outputs import Output
+from evenhand.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -37,7 +38,7 @@ SHORT, LONG = 28, 200
 # Pixels for labels, and what is left of them on a phone. Only the browser knows the
 # width of the page; a picture has no container.
 ROOM, NARROW_ROOM, NARROW = 200, 120, 500
-CAPTION_WIDTH = 130
+CAPTION_WIDTH = 105
 # Where an axis of shares ends, so that there is room for a number after 100 %.
 END = f"containerSize()[0] < {NARROW} ? 1.5 : 1.18"
 DIGITS = 4
@@ -88,44 +89,29 @@ def spec(figure: Figure) -> dict[str, object]:
     }
 
 
-def save(figures: Sequence[Figure], folder: str) -> list[Path]:
-    """Write each figure as SVG and PNG, with title and caption, on white.
+def pictures(figures: Sequence[Figure], folder: str) -> list[Output]:
+    """Draw each figure as SVG and PNG, with title and caption, on white.
 
     Args:
         figures: The figures.
-        folder: Where to; it is made if it is missing.
+        folder: Where they are to be written.
 
     Returns:
-        The files, NAME.svg and NAME.png of each figure.
-
-    Raises:
-        OptionError: If the folder cannot be made or written to.
+        The files to write, NAME.svg and NAME.png of each figure.
 
     Examples:
-        >>> import tempfile
         >>> chart = layered([marks("rows").mark_point()], {"rows": []}, height=40)
         >>> figure = Figure("dots", "Dots", "How.", "What.", chart, (), ())
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     [path.name for path in save([figure], folder)]
-        ['dots.svg', 'dots.png']
+        >>> [output.path for output in pictures([figure], "charts")]
+        ['charts/dots.svg', 'charts/dots.png']
     """
-    # Everything is drawn before anything is written.
-    pictures = {figure.name: svg(figure) for figure in figures}
-    files: dict[str, bytes] = {}
-    for name, picture in pictures.items():
-        files[f"{name}.svg"] = picture.encode()
-        files[f"{name}.png"] = png_from(picture)
-    target = Path(folder)
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-        for name, content in files.items():
-            (target / name).write_bytes(content)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise OptionError(
-            f"charts must be a folder that can be written, got {folder!r}: {reason}."
-        ) from None
-    return [target / name for name in files]
+    files: list[Output] = []
+    for figure in figures:
+        drawn = svg(figure)
+        stem = str(Path(folder) / figure.name)
+        files.append(Output(f"{stem}.svg", drawn, makes_folder=True))
+        files.append(Output(f"{stem}.png", png_from(drawn), makes_folder=True))
+    return files
 
 
 def svg(figure: Figure) -> str:

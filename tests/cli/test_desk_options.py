@@ -1,0 +1,244 @@
+"""What the commands write beside their answer, and how they read exports."""
+
+import json
+import re
+import shutil
+import stat
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from evenhand.cli import _shared, cli
+from evenhand.cli._extras import report_draws
+from evenhand.desk.formats import FORMATS, PLATFORMS
+from tests.test_formats_page import READ, words
+
+ROOT = Path(__file__).parents[2]
+HOTCRP = (
+    "examples/exports/hotcrp-reviews.csv",
+    *("--score", "Overall merit", "--best", "A", "--seed", "3"),
+)
+NAMES = ("anna@example.org", "bo@example.org", "cy@example.org", "kim@example.org")
+HOSTILE = (
+    '=HYPERLINK("x")',
+    "<script>alert(1)</script>",
+    "../../etc/passwd",
+    "a|b`c`[d](e)",
+)
+
+
+@pytest.fixture(autouse=True)
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, list(arguments))
+
+
+def refused(*arguments: str) -> str:
+    result = run(*arguments)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    return result.stderr
+
+
+def test_the_command_line_knows_the_formats_of_the_reader() -> None:
+    assert set(_shared.PLATFORMS) == set(PLATFORMS)
+    assert set(_shared.STORED) == set(FORMATS)
+
+
+def test_what_a_file_was_taken_for_is_said() -> None:
+    result = run("rank", *HOTCRP)
+    assert "Read as HotCRP, by columns 'paper', 'title'" in result.stderr
+    assert "Read as" not in run("rank", "examples/conference.csv").stderr
+
+
+def test_a_report_shows_the_command_with_its_seed(desk: Path) -> None:
+    result = run("check", "examples/conference.csv", "--report", "r.html")
+    seed = re.search(r"seed (\d+)", result.stderr)
+    assert seed is not None
+    page = (desk / "r.html").read_text()
+    shown = "evenhand check examples/conference.csv --report r.html --seed "
+    assert f"{shown}{seed[1]}" in page
+
+
+def test_charts_are_written_as_png_and_svg(desk: Path) -> None:
+    run("compare", "examples/designs.csv", "--charts", "charts", "--seed", "1")
+    names = sorted(path.name for path in (desk / "charts").iterdir())
+    assert names == ["coin.png", "coin.svg", "scores.png", "scores.svg"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ("--report", "r.pdf"),
+            "report must be a file that ends in .html, got 'r.pdf'",
+        ),
+        (("--report", "no/r.html"), "got 'no/r.html': there is no such folder."),
+        (("--report", "examples"), "report must be a file that ends in .html"),
+        (("--export", "out.doc"), "'.csv'"),
+        (("--export", "rankings=a.csv"), "did you mean 'ranking'?"),
+        (("--export", "no/a.csv"), "export must be a path that can be written"),
+        (("--export", "examples/conference.csv"), "must not replace FILE"),
+        (("--charts", "examples/panel.csv"), "charts must be a folder"),
+        (("--anonymise", ""), "anonymise must be given, got ''."),
+        (("--best", "AB"), "best must be a single letter, got 'AB'."),
+        (("--scale", "good"), "scale must be words from worst to best"),
+        (("--with", "examples/nothing.csv"), "There is no such file"),
+        (
+            ("--anonymise", "k.csv", "--assignment", "a.json"),
+            "--anonymise must be left out with --assignment",
+        ),
+        (
+            ("--anonymise", "examples/panel.csv"),
+            "examples/panel.csv: ",
+        ),
+    ],
+)
+def test_what_cannot_be_written_or_read_is_refused_before_anything_is(
+    options: tuple[str, ...], message: str, desk: Path
+) -> None:
+    before = {path: path.read_bytes() for path in desk.rglob("*") if path.is_file()}
+    assert message in refused("rank", "examples/conference.csv", *options)
+    after = {path: path.read_bytes() for path in desk.rglob("*") if path.is_file()}
+    assert after == before
+
+
+def test_all_files_are_written_or_none(desk: Path) -> None:
+    (desk / "locked").write_text("kept")
+    (desk / "t.csv").symlink_to(desk / "nowhere" / "t.csv")
+    refused(
+        *("rank", "examples/conference.csv", "--record", "d.json"),
+        *("--export", "a.csv", "--export", "draws=t.csv/x.csv"),
+    )
+    assert not (desk / "d.json").exists()
+    assert not (desk / "a.csv").exists()
+
+
+@pytest.mark.parametrize("name", READ)
+def test_no_reviewer_is_named_in_what_is_anonymised(name: str, desk: Path) -> None:
+    kept = run("rank", *words(name), "--seed", "1", "--export", "ratings=plain.jsonl")
+    assert kept.exit_code == 0, kept.stderr
+    rows = [json.loads(line) for line in Path("plain.jsonl").read_text().splitlines()]
+    # Numbers would be found everywhere.
+    people = {str(row.get("reviewer", "")).split("#")[0] for row in rows}
+    people = {one for one in people if not one.isdigit() and len(one) > 2}
+    Path("plain.jsonl").unlink()
+    outputs = (
+        *("--report", "r.html", "--record", "d.json", "--json", "-o", "o.json"),
+        *("--export", "all=all.json", "--charts", "charts", "--anonymise", "key.csv"),
+    )
+    result = run("rank", *words(name), "--seed", "1", *outputs)
+    assert result.exit_code == 0, result.stderr
+    files = [*desk.glob("*.json"), *desk.glob("*.html"), *desk.glob("charts/*.svg")]
+    assert len(files) > 4
+    items = {str(row.get("item", row.get("winner"))) for row in rows}
+    named = re.compile("|".join(rf"\b{re.escape(one)}\b" for one in people - items))
+    for text in [result.stderr, *(path.read_text() for path in files)]:
+        assert not people - items or named.search(text) is None
+    assert stat.S_IMODE(Path("key.csv").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    "options", [("--top", "99"), ("--method", "flips", "--eta", "3")]
+)
+def test_a_command_that_fails_leaves_no_key(options: tuple[str, ...]) -> None:
+    refused("rank", "examples/conference.csv", "--anonymise", "key.csv", *options)
+    assert not Path("key.csv").exists()
+
+
+def test_an_audit_makes_no_key() -> None:
+    run("rank", "examples/conference.csv", "--record", "d.json", "--seed", "1")
+    told = refused("audit", "d.json", "examples/conference.csv", "--anonymise", "k.csv")
+    assert "--anonymise must be the key of the decision, got 'k.csv'" in told
+    assert not Path("k.csv").exists()
+
+
+def test_pairs_that_are_named_for_people_are_coded_too(desk: Path) -> None:
+    rows = "anna,x,3,anna+bo\nbo,y,4,anna+bo\ncarl,x,2,carl+dora\ndora,y,5,carl+dora\n"
+    (desk / "p.csv").write_text(f"reviewer,item,score,pair\n{rows}")
+    result = run(
+        *("compare", "p.csv", "--seed", "1", "--design", "matched", "--json"),
+        *("--anonymise", "key.csv", "--export", "ratings=r.csv"),
+    )
+    assert result.exit_code == 0, result.stderr
+    shown = result.stdout + result.stderr + (desk / "r.csv").read_text()
+    assert not re.search(r"\b(anna|bo|carl|dora)\b", shown)
+
+
+def test_nothing_stays_where_the_answer_cannot_be_written(desk: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("there is no /dev/full on this system")
+    refused(
+        *("rank", "examples/conference.csv", "--export", "a.csv", "-o", "/dev/full"),
+        *("--charts", "charts"),
+    )
+    assert not (desk / "a.csv").exists()
+    assert not (desk / "charts").exists() or not list((desk / "charts").iterdir())
+
+
+def test_one_workbook_may_be_named_in_two_ways(desk: Path) -> None:
+    result = run(
+        *("rank", "examples/conference.csv", "--seed", "1"),
+        *("--export", "ranking=b.xlsx", "--export", "ratings=./b.xlsx"),
+    )
+    assert result.exit_code == 0, result.stderr
+    assert (desk / "b.xlsx").exists()
+
+
+def test_a_key_gives_the_same_codes_and_draws_again() -> None:
+    options = (*HOTCRP, "--anonymise", "key.csv", "--json")
+    assert run("rank", *options).stdout == run("rank", *options).stdout
+
+
+def test_an_auditor_replays_coded_ratings(desk: Path) -> None:
+    run(
+        *("rank", *HOTCRP, "--anonymise", "key.csv", "--record", "d.json"),
+        *("--export", "ratings=coded.csv"),
+    )
+    assert not any(name in (desk / "coded.csv").read_text() for name in NAMES)
+    result = run("audit", "d.json", "coded.csv")
+    assert result.exit_code == 0
+    assert "its notes on reading, 'words_as_steps', 'missing_scores'" in result.stdout
+    whole = run("audit", "d.json", *HOTCRP[:-2], "--anonymise", "key.csv")
+    assert whole.exit_code == 0
+    assert "notes on reading" not in whole.stdout
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "md", "json", "jsonl"])
+def test_hostile_names_pass_through_exports_harmlessly(suffix: str, desk: Path) -> None:
+    rows = [
+        {"reviewer": f"{who} {name}", "item": name, "score": place + who}
+        for place, name in enumerate(HOSTILE)
+        for who in range(3)
+    ]
+    text = "\n".join(json.dumps(row) for row in rows)
+    (desk / "h.jsonl").write_text(text)
+    result = run(
+        *("rank", "h.jsonl", "--seed", "1", "--export", f"ratings=r.{suffix}"),
+        *("--export", f"t.{suffix}", "--report", "r.html", "--charts", "charts"),
+    )
+    assert result.exit_code == 0, result.stderr
+    table = (desk / f"t.{suffix}").read_text(encoding="utf-8-sig")
+    if suffix in ("csv", "tsv"):
+        assert not re.search(r"(?:^|[,\t])\"?=", table, re.MULTILINE)
+    if suffix == "md":
+        assert "<script>" not in table
+    page = (desk / "r.html").read_text()
+    assert "<script>alert" not in page
+    assert not any(path.name == "passwd" for path in desk.rglob("*"))
+    if suffix != "md":
+        again = run("rank", f"r.{suffix}", "--seed", "1", "--json")
+        first = run("rank", "h.jsonl", "--seed", "1", "--json")
+        assert json.loads(again.stdout)["data"] == json.loads(first.stdout)["data"]
+
+
+def test_a_report_of_many_ratings_leaves_the_warp_test_out() -> None:
+    assert report_draws(5_001) == 0
+    assert report_draws(200) == 100
