@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from docs.pictures import COMMANDS, HERE, SHOTS
+from docs.make_pictures import COMMANDS, HERE, SHOTS
 from tests.test_docs import PAGES, sessions
 
 IMAGE = re.compile(r"!\[([^]]*)\]\((pictures/[^)]+)\)")

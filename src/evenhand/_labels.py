@@ -14,31 +14,34 @@ from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import narwhals as nw
 import numpy as np
 import polars as pl
 
+from evenhand._results import Label
 from evenhand.errors import RatingsError
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoSeries
     from numpy.typing import NDArray
 
-    from evenhand._results import Label
+Labels = tuple[Label, ...]
 
 FORMULA_START = "[\ufeff\u200b-\u200f\u2060]*[=+\\-@\t\r\uff1d\uff0b\uff0d\uff20]"
 """What a spreadsheet runs as a formula, also after marks that nobody sees."""
 CANONICAL_INTEGER = r"^(?:0|-?[1-9][0-9]*)$"
 NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 COMMAS = r"^[+-]?[0-9]+(?:,[0-9]+)+(?:\.[0-9]+)?$"
-UNEVEN_SPACE = re.compile(r"[\t\v\f\r\x1c-\x1f]|  ")
+UNEVEN = r"[^ -~]|^ |  | $"
 MISSING_WORDS = frozenset({"na", "n/a", "nan", "null", "none", "-", "?"})
 EXACT_INTEGERS = 2.0**53 - 1
 MAX_DIGITS = 640
 """Python may refuse to print a longer integer; longer text of digits stays text."""
 EXACT_BELOW = 2.0**53
+LONG = 100_000
+"""From so many rows on, compiled code and threads are worth their start."""
 MISSING_TYPES = frozenset({"NAType", "NaTType"})
 """How pandas names the types of its missing values, without importing it."""
 PLAIN: dict[type, type[pl.DataType]] = {
@@ -105,24 +108,42 @@ def label_series(values: object, what: str, source: Source) -> pl.Series:
     return series if series.dtype == pl.Int64 else _stripped(series, what, source)
 
 
-def coded_series(values: object, what: str, source: Source) -> pl.Series:
-    """Return labels as `label_series` does, text as an Enum in sorted order.
+class Coded(NamedTuple):
+    """A column of labels: the distinct ones, sorted, and each row's place among them.
 
-    Each text is looked at twice, once to find the distinct ones and once to code it;
-    all that is asked of labels is asked of the distinct ones.
+    Attributes:
+        distinct: Int64, or text by code point; it may hold more than the rows do.
+        codes: Place of each row's label.
+    """
+
+    distinct: pl.Series
+    codes: NDArray[np.int64]
+
+    def at(self, rows: NDArray[np.int64]) -> Coded:
+        """Return these rows only."""
+        return Coded(self.distinct, self.codes[rows])
+
+    def series(self) -> pl.Series:
+        """Return the labels row by row."""
+        return self.distinct.gather(self.codes)
+
+
+def coded_series(values: object, what: str, source: Source) -> Coded:
+    """Return labels as `label_series` does, but coded.
+
+    All that is asked of labels is asked of the distinct ones.
 
     Examples:
-        >>> coded_series(["b", " a"], "item", Source()).to_physical().to_list()
+        >>> coded_series(["b", " a"], "item", Source()).codes.tolist()
         [1, 0]
     """
     series = _label_values(values, what, source)
-    if series.dtype == pl.Int64:
-        return series
-    distinct = series.unique()
-    if distinct.null_count() or not _is_plain(distinct):
+    if series.null_count():
         series = _stripped(series, what, source)
-        distinct = series.unique()
-    return series.cast(pl.Enum(distinct.sort()))
+    found = coded(series)
+    if series.dtype == pl.Int64 or _is_plain(found.distinct):
+        return found
+    return coded(_stripped(series, what, source))
 
 
 def _label_values(values: object, what: str, source: Source) -> pl.Series:
@@ -149,34 +170,61 @@ def _stripped(series: pl.Series, what: str, source: Source) -> pl.Series:
     return series
 
 
-def code_labels(series: pl.Series) -> tuple[tuple[Label, ...], NDArray[np.int64]]:
+def code_labels(series: pl.Series | Coded) -> tuple[Labels, NDArray[np.int64]]:
     """Return the distinct labels in sorted order and each value's code.
-
-    Args:
-        series: Int64, text, or what `coded_series` returns, or rows of it.
 
     Examples:
         >>> labels, codes = code_labels(pl.Series(["10", "9", "10"]))
         >>> labels, codes.tolist()
         ((9, 10), [1, 0, 1])
     """
-    if series.dtype == pl.String:
-        series = series.cast(pl.Enum(series.unique().sort()))
-    if not isinstance(series.dtype, pl.Enum):
-        return _code_integers(series.to_numpy())
-    known = series.dtype.categories
-    codes = series.to_physical().to_numpy().astype(np.int64)
-    used = np.bincount(codes, minlength=len(known)) > 0
+    distinct, codes = coded(series) if isinstance(series, pl.Series) else series
+    used = np.zeros(len(distinct), dtype=np.bool_)
+    used[codes] = True
     if not used.all():
-        known = known.filter(pl.Series(used))
+        distinct = distinct.filter(pl.Series(used))
         codes = (np.cumsum(used) - 1)[codes]
-    if not _are_integers(known):
-        return tuple(known.to_list()), codes
-    numbers = [int(label) for label in known.to_list()]
+    if distinct.dtype == pl.Int64 or not _are_integers(distinct):
+        return tuple(distinct.to_list()), codes
+    numbers = [int(label) for label in distinct.to_list()]
     order = sorted(range(len(numbers)), key=numbers.__getitem__)
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     return tuple(numbers[number] for number in order), place[codes]
+
+
+def coded(series: pl.Series) -> Coded:
+    """Code a series of Int64 or of text.
+
+    Examples:
+        >>> coded(pl.Series(["b", "a", "b"])).codes.tolist()
+        [1, 0, 1]
+    """
+    if series.dtype == pl.Int64:
+        return _coded_integers(series.to_numpy())
+    if len(series) >= LONG:
+        found = _coded_by_hash(series)
+        if found is not None:
+            return found
+    distinct = series.unique().sort()
+    codes = series.cast(pl.Enum(distinct)).to_physical().to_numpy()
+    return Coded(distinct, codes.astype(np.int64))
+
+
+def _coded_by_hash(series: pl.Series) -> Coded | None:
+    """Code text by hashes, which is quicker; None if two texts share one."""
+    from evenhand._kernels.hashes import code_hashes  # noqa: PLC0415 - slow to load
+
+    codes, first = code_hashes(series.hash().to_numpy())
+    met = series.gather(first)
+    for start in range(0, len(series), LONG):
+        rows = slice(start, start + LONG)
+        if not (series[rows] == met.gather(codes[rows])).all():
+            return None
+    order = met.arg_sort().to_numpy()
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return Coded(met.gather(order), place[codes])
 
 
 def _are_integers(distinct: pl.Series) -> bool:
@@ -188,19 +236,17 @@ def _are_integers(distinct: pl.Series) -> bool:
     )
 
 
-def _code_integers(
-    values: NDArray[np.int64],
-) -> tuple[tuple[int, ...], NDArray[np.int64]]:
+def _coded_integers(values: NDArray[np.int64]) -> Coded:
     lowest = int(values.min(initial=0))
     span = int(values.max(initial=0)) - lowest + 1
     if span > 2 * len(values):
         distinct, codes = np.unique(values, return_inverse=True)
-        return tuple(distinct.tolist()), codes.astype(np.int64)
+        return Coded(pl.Series(distinct), codes.astype(np.int64))
     # As many places as values, or not many more: no need to sort.
     there = np.zeros(span, dtype=np.bool_)
     there[values - lowest] = True
-    distinct = np.flatnonzero(there) + lowest
-    return tuple(distinct.tolist()), (np.cumsum(there) - 1)[values - lowest]
+    places = np.cumsum(there) - 1
+    return Coded(pl.Series(np.flatnonzero(there) + lowest), places[values - lowest])
 
 
 def alike(labels: Iterable[Label]) -> list[tuple[str, str]]:
@@ -225,11 +271,10 @@ def alike(labels: Iterable[Label]) -> list[tuple[str, str]]:
 
 def _all_differ(texts: list[str]) -> bool:
     """Say that no two labels look alike; for plain ASCII, which is quick to tell."""
-    joined = "\n".join(texts)
-    if not joined.isascii() or UNEVEN_SPACE.search(joined):
+    series = pl.Series(texts, dtype=pl.String)
+    if series.str.contains(UNEVEN).any():
         return False
-    lines = joined.lower().split("\n")
-    return len(lines) == len(texts) == len(set(lines))
+    return series.str.to_lowercase().n_unique() == len(texts)
 
 
 def number_series(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -9,14 +10,19 @@ import polars as pl
 from numpy.typing import NDArray
 
 from evenhand._labels import (
+    LONG,
+    Coded,
+    Labels,
     Source,
     alike,
     code_labels,
+    coded,
+    coded_series,
     label_series,
     number_series,
     shown,
 )
-from evenhand._results import Label, Notice
+from evenhand._results import Notice
 from evenhand.errors import counted, listing
 
 if TYPE_CHECKING:
@@ -24,7 +30,6 @@ if TYPE_CHECKING:
 
 Codes = NDArray[np.int64]
 Scores = NDArray[np.float64]
-Labels = tuple[Label, ...]
 
 PLACES = 5
 """How many rows or pairs of labels a notice names."""
@@ -41,23 +46,81 @@ def group_starts(codes: Codes, n_groups: int) -> Codes:
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
+def group_rows(codes: Codes, n_groups: int) -> tuple[Codes, Codes]:
+    """Return where each group of rows begins, and the rows by code, then by number.
+
+    Examples:
+        >>> [part.tolist() for part in group_rows(np.array([1, 0, 1]), 2)]
+        [[0, 1, 3], [1, 0, 2]]
+    """
+    if len(codes) < LONG:
+        rows = np.argsort(codes, kind="stable").astype(np.int64)
+        return group_starts(codes, n_groups), rows
+    from evenhand._kernels import graphs  # noqa: PLC0415 - slow to load
+
+    return graphs.group_rows(codes, n_groups)
+
+
+def sorted_rows(
+    first: Codes, second: Codes, n_first: int
+) -> tuple[Codes, Codes, Codes]:
+    """Sort rows by two codes.
+
+    Args:
+        first: Codes below `n_first`.
+        second: Codes, by which rows of equal first codes are sorted.
+        n_first: How many codes there may be.
+
+    Returns:
+        Both codes, sorted, and the number of each row.
+
+    Examples:
+        >>> found = sorted_rows(np.array([1, 0, 1]), np.array([1, 1, 0]), 2)
+        >>> [column.tolist() for column in found]
+        [[0, 1, 1], [1, 0, 1], [1, 2, 0]]
+    """
+    if len(first) < LONG:
+        rows = np.lexsort((second, first)).astype(np.int64)
+        return first[rows], second[rows], rows
+    from evenhand._kernels import graphs  # noqa: PLC0415 - slow to load
+
+    return graphs.sort_rows(first, second, n_first)
+
+
+def count_tied(reviewers: Codes, preference: Scores) -> int:
+    """Count the reviewers with equal preferences; rows are sorted by reviewer.
+
+    Examples:
+        >>> count_tied(np.array([0, 0, 1]), np.array([5.0, 5.0, 5.0]))
+        1
+    """
+    if len(reviewers) < LONG:
+        rows = np.lexsort((preference, reviewers))
+        people, values = reviewers[rows], preference[rows]
+        equal = (people[1:] == people[:-1]) & (values[1:] == values[:-1])
+        return len(np.unique(people[1:][equal]))
+    from evenhand._kernels import posets  # noqa: PLC0415 - slow to load
+
+    return int(posets.count_tied(reviewers, preference))
+
+
 class Parts(NamedTuple):
     """Columns on their way into Ratings."""
 
-    reviewers: pl.Series
-    items: pl.Series
+    reviewers: Coded
+    items: Coded
     preference: Scores
     missing: NDArray[np.bool_]
-    pairs: pl.Series | None = None
+    pairs: Coded | None = None
 
     def at(self, rows: Codes) -> Parts:
         """Return these rows only."""
         return Parts(
-            self.reviewers.gather(rows),
-            self.items.gather(rows),
+            self.reviewers.at(rows),
+            self.items.at(rows),
             self.preference[rows],
             self.missing[rows],
-            None if self.pairs is None else self.pairs.gather(rows),
+            None if self.pairs is None else self.pairs.at(rows),
         )
 
 
@@ -65,21 +128,35 @@ def rating_parts(columns: dict[str, object], names: Columns, source: Source) -> 
     """Take scores or ranks from their columns; a rank is turned into a preference."""
     value_name = names.score if names.kind == "scores" else names.rank
     values, missing = number_series(columns[value_name], value_name, source)
-    reviewers = label_series(columns[names.reviewer], names.reviewer, source)
-    items = label_series(columns[names.item], names.item, source)
+    reviewers, items = _label_columns(columns, names, source)
     lengths = {
-        names.reviewer: len(reviewers),
-        names.item: len(items),
+        names.reviewer: len(reviewers.codes),
+        names.item: len(items.codes),
         value_name: len(values),
     }
     pairs = None
     if names.pair:
-        pairs = label_series(columns[names.pair], names.pair, source)
-        lengths[names.pair] = len(pairs)
+        pairs = coded_series(columns[names.pair], names.pair, source)
+        lengths[names.pair] = len(pairs.codes)
     _same_lengths(lengths, source)
     # A rank counts downwards; its sign is turned so that higher is better everywhere.
     preference = values if names.kind == "scores" else 0.0 - values
     return Parts(reviewers, items, preference, missing, pairs)
+
+
+def _label_columns(
+    columns: dict[str, object], names: Columns, source: Source
+) -> tuple[Coded, Coded]:
+    """Code reviewers and items, of long columns at the same time."""
+    reviewers, items = columns[names.reviewer], columns[names.item]
+    if not isinstance(items, pl.Series) or len(items) < LONG:
+        return (
+            coded_series(reviewers, names.reviewer, source),
+            coded_series(items, names.item, source),
+        )
+    with ThreadPoolExecutor(1) as thread:
+        coded = thread.submit(coded_series, items, names.item, source)
+        return coded_series(reviewers, names.reviewer, source), coded.result()
 
 
 def missing_notices(parts: Parts, noun: str, extra: pl.Series | None) -> list[Notice]:
@@ -138,8 +215,8 @@ def comparison_parts(
         people = label_series(columns[names.reviewer], names.reviewer, source)
         lengths[names.reviewer] = len(people)
     _same_lengths(lengths, source)
-    items = one_type(winners, losers)
-    _, codes = code_labels(items)
+    items = coded(one_type(winners, losers))
+    codes = items.codes
     half = len(winners)
     itself = np.flatnonzero(codes[:half] == codes[half:])
     if len(itself):
@@ -171,7 +248,8 @@ def comparison_parts(
         )
     preference = np.concatenate([np.ones(half), np.zeros(half)])
     missing = np.zeros(2 * half, dtype=np.bool_)
-    return Parts(pl.concat([reviewers, reviewers]), items, preference, missing)
+    people_twice = coded(pl.concat([reviewers, reviewers]))
+    return Parts(people_twice, items, preference, missing)
 
 
 def one_type(first: pl.Series, second: pl.Series) -> pl.Series:

@@ -15,6 +15,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._kernels import kendall
 from evenhand._kernels import losses as kernels
 from evenhand._results import Label
 from evenhand.errors import OptionError, RatingsError, unknown
@@ -65,12 +66,15 @@ def kendall_tau(truth: Ranking, estimate: Ranking) -> float:
         >>> kendall_tau({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 1, "c": 1})
         1.5
     """
+    known = _between_orders(truth, estimate)
+    if known is not None:
+        return float(known)
     first, second = _places(truth, estimate)
     last = len(first) - 1
     if first.max(initial=0) == last == second.max(initial=0):
-        lined_up = np.empty_like(second)
+        lined_up = np.empty(len(first), dtype=np.int32)
         lined_up[first] = second
-        return float(kernels.inversions(lined_up))
+        return float(kendall.crossings(lined_up))
     # Within a tie of the first ranking no pair may count as out of order.
     order = np.lexsort((second, first))
     discordant = int(kernels.inversions(second[order]))
@@ -177,14 +181,33 @@ def _places(
 
 def _code_places(order: NDArray[np.integer]) -> NDArray[np.int64] | None:
     """Return the places of the codes 0..n-1 if the array is an order of them."""
-    size = len(order)
-    if order.ndim != 1 or order.dtype.kind not in "iu" or size == 0:
+    codes = _codes(order)
+    places = None if codes is None else kendall.places_of(codes)
+    return None if places is None or len(places) == 0 else places.astype(np.int64)
+
+
+def _between_orders(truth: Ranking, estimate: Ranking) -> int | None:
+    """Count the pairs that two orders of the codes 0..n-1 order differently.
+
+    Anything else than two such orders is left to others, to count or to refuse.
+    """
+    if not isinstance(truth, np.ndarray) or not isinstance(estimate, np.ndarray):
         return None
-    if int(order.min()) < 0 or int(order.max()) >= size:
+    first, second = _codes(truth), _codes(estimate)
+    if first is None or second is None or len(first) != len(second):
         return None
-    places = np.full(size, -1, dtype=np.int64)
-    places[order] = np.arange(size)
-    return None if bool((places < 0).any()) else places
+    along = kendall.lined_up(first, kendall.places_of(second))
+    if len(along) == 0:
+        return None
+    found = kendall.crossings(along)
+    return None if found < 0 else found
+
+
+def _codes(order: NDArray[np.integer]) -> NDArray[np.int64] | None:
+    if order.ndim != 1 or order.dtype.kind not in "iu" or len(order) == 0:
+        return None
+    # What is beyond int64 becomes negative, which is no code either.
+    return np.ascontiguousarray(order, dtype=np.int64)
 
 
 def _ranks(ranking: Ranking, what: str) -> Mapping[Label, Rank]:

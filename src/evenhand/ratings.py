@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
@@ -13,19 +14,22 @@ import polars as pl
 
 from evenhand._columns import Columns, Kind, find_columns
 from evenhand._labels import (
+    LONG,
+    Labels,
     Source,
     code_labels,
+    coded,
     column_values,
     label_series,
     shown,
 )
 from evenhand._parts import (
     Codes,
-    Labels,
     Parts,
     Scores,
     alike_notices,
     comparison_parts,
+    count_tied,
     group_rows,
     missing_notices,
     one_type,
@@ -89,6 +93,7 @@ class Ratings:
     __slots__ = (
         "_by_item",
         "_digest",
+        "_tied",
         "item_codes",
         "item_labels",
         "kind",
@@ -116,7 +121,8 @@ class Ratings:
     titles: Mapping[Label, str]
     read_as: str
     _by_item: tuple[Codes, Codes] | None
-    _digest: str | None
+    _digest: Future[str] | str | None
+    _tied: int | None
 
     def __init__(
         self,
@@ -332,7 +338,27 @@ class Ratings:
         """Hash of the set of ratings, the same for any source and row order."""
         if self._digest is None:
             self._digest = _digest(self)
+        if isinstance(self._digest, Future):
+            self._digest = self._digest.result()
         return self._digest
+
+    def hash_ahead(self) -> None:
+        """Begin to work out the hash of many ratings beside what comes next.
+
+        Examples:
+            >>> Ratings(["a"], ["x"], [1]).hash_ahead()
+        """
+        if self._digest is None and self.n_ratings >= LONG:
+            thread = ThreadPoolExecutor(1)
+            self._digest = thread.submit(_digest, self)
+            thread.shutdown(wait=False)
+
+    @property
+    def tied_reviewers(self) -> int:
+        """Number of reviewers who gave equal scores, or ranks, to several items."""
+        if self._tied is None:
+            self._tied = count_tied(self.reviewer_codes, self.preference)
+        return self._tied
 
     def summary(self) -> dict[str, Json]:
         """Return the sizes and the hash, the `data` field of every result.
@@ -467,18 +493,23 @@ class Ratings:
         self.notices = tuple(notices)
         self._by_item = None
         self._digest = None
+        self._tied = None
         self._check_duplicates(kept[order], source)
 
     def _code(self, parts: Parts, extra: pl.Series | None) -> Codes:
         """Code the labels and sort the rows; return the order of the rows."""
-        known = parts.items if extra is None else one_type(parts.items, extra)
-        self.item_labels, codes = code_labels(known)
+        n_rows = len(parts.preference)
+        known = parts.items
+        if extra is not None:
+            known = coded(one_type(parts.items.series(), extra))
+        self.item_labels, item_codes = code_labels(known)
+        item_codes = item_codes[:n_rows]
         self.reviewer_labels, reviewer_codes = code_labels(parts.reviewers)
-        item_codes = codes[: len(parts.items)]
-        sizes = len(self.reviewer_labels), len(self.item_labels)
-        order = sorted_rows(reviewer_codes, item_codes, sizes)
-        self.reviewer_codes = _frozen(reviewer_codes[order])
-        self.item_codes = _frozen(item_codes[order])
+        reviewer_codes, item_codes, order = sorted_rows(
+            reviewer_codes, item_codes, len(self.reviewer_labels)
+        )
+        self.reviewer_codes = _frozen(reviewer_codes)
+        self.item_codes = _frozen(item_codes)
         self.preference = _frozen_scores(parts.preference[order])
         self.pair_codes = None
         self.pair_labels = ()

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from evenhand import OptionError, RatingsError
-from evenhand._kernels.ab import majority_margins, pairing_counts
+from evenhand._kernels.ab import pairing_counts
+from evenhand._kernels.trials import few_margins, turn_rows
+from evenhand._kernels.votes import SPARE, STRONG, majority_margins, strong_votes
 from evenhand.ab import law, weights
 from evenhand.ab.law import (
     majority_probability,
@@ -93,6 +95,26 @@ def enumerated_sign(first: Sequence[Fraction], second: Sequence[Fraction]) -> Fr
     return sum(found, Fraction(0)) / len(found)
 
 
+def divided(chances: NDArray[np.float64]) -> float:
+    """Divide and conquer in long floats, leaving out what is below 1e-26."""
+    laws = [np.array([1 - p, p]) for p in chances.astype(np.longdouble)]
+    starts = [0] * len(laws)
+    while len(laws) > 1:
+        joined, moved = [], []
+        for place in range(0, len(laws) - 1, 2):
+            law_of_both = np.convolve(laws[place], laws[place + 1])
+            kept = np.flatnonzero(law_of_both > 1e-26)
+            joined.append(law_of_both[kept[0] : kept[-1] + 1])
+            moved.append(starts[place] + starts[place + 1] + int(kept[0]))
+        if len(laws) % 2:
+            joined.append(laws[-1])
+            moved.append(starts[-1])
+        laws, starts = joined, moved
+    leads = 2 * (starts[0] + np.arange(len(laws[0]))) - len(chances)
+    shares = laws[0] / laws[0].sum()
+    return float(shares[leads > 0].sum() + shares[leads == 0].sum() / 2)
+
+
 class TestMajority:
     @settings(max_examples=60)
     @given(probabilities=st.lists(chances, max_size=6))
@@ -108,7 +130,7 @@ class TestMajority:
 
     @pytest.mark.parametrize("votes", [63, 64, 65, 66, 151])
     @pytest.mark.parametrize("spread", [(480, 520), (0, 1000), (0, 20), (0, 1)])
-    def test_many_votes_are_right_to_twelve_digits(
+    def test_many_votes_are_right_to_fourteen_digits(
         self, votes: int, spread: tuple[int, int]
     ) -> None:
         rng = np.random.default_rng(votes)
@@ -119,7 +141,39 @@ class TestMajority:
         above = sum(counts[votes // 2 + 1 :], Fraction(0))
         tie = counts[votes // 2] if votes % 2 == 0 else Fraction(0)
         found = majority_probability([float(p) for p in probabilities])
-        assert abs(found - float(above + tie / 2)) < 1e-12
+        assert abs(found - float(above + tie / 2)) < 1e-14
+
+    @pytest.mark.parametrize("votes", [300, 10_000, 1_000_001])
+    @pytest.mark.parametrize("drawn", [1, 11, 40])
+    def test_a_few_open_votes_among_many_sure_ones_are_right(
+        self, votes: int, drawn: int
+    ) -> None:
+        """What is sure shifts the law of the others, which is exact in Fractions."""
+        rng = np.random.default_rng(votes)
+        open_votes = [Fraction(int(p), 64) for p in rng.integers(0, 64, drawn)]
+        sure = (votes - drawn) // 2
+        counts = product_law(open_votes)
+        double = [2 * (sure + count) - votes for count in range(drawn + 1)]
+        above = sum(p for p, lead in zip(counts, double, strict=True) if lead > 0)
+        tie = sum(p for p, lead in zip(counts, double, strict=True) if lead == 0)
+        chances = np.zeros(votes)
+        chances[:sure] = 1
+        chances[sure : sure + drawn] = [float(p) for p in open_votes]
+        found = majority_probability(rng.permutation(chances))
+        assert abs(found - float(above + Fraction(tie) / 2)) < 1e-14
+
+    @pytest.mark.parametrize("votes", [257, 1000, 20_000])
+    @pytest.mark.parametrize("kind", ["any", "even", "near sure", "leaning"])
+    def test_many_open_votes_are_right(self, votes: int, kind: str) -> None:
+        rng = np.random.default_rng(votes)
+        units = rng.random(votes)
+        chances = {
+            "any": units,
+            "even": 0.5 + (units - 0.5) / 50,
+            "near sure": np.where(units < 0.5, units / 500, 1 - (1 - units) / 500),
+            "leaning": np.clip(0.5 + (units - 0.2) / math.sqrt(votes), 0, 1),
+        }[kind]
+        assert abs(majority_probability(chances) - divided(chances)) < 1e-14
 
     def test_a_hundred_thousand_votes_are_near_their_normal_limit(self) -> None:
         # Berry and Esseen: the error is below 0.56 / sqrt(n / 4), here 0.004.
@@ -371,6 +425,33 @@ class TestKernels:
         table = np.array(rows, dtype=np.float64).reshape(len(rows), 5)
         expected = [float(2 * majority(row) - 1) for row in rows]
         np.testing.assert_allclose(majority_margins(table), expected, atol=1e-14)
+
+    @settings(max_examples=60)
+    @given(rows=st.lists(st.lists(chances, min_size=6, max_size=6), max_size=3))
+    def test_few_margins_are_those_of_their_twin(
+        self, rows: list[list[Fraction]]
+    ) -> None:
+        table = np.array(rows, dtype=np.float64).reshape(len(rows), 6)
+        expected = [float(2 * majority(row) - 1) for row in rows]
+        np.testing.assert_allclose(few_margins(table), expected, atol=1e-15)
+
+    @given(row=st.lists(st.integers(0, 16), max_size=7))
+    def test_rows_are_turned_to_the_one_that_comes_later(self, row: list[int]) -> None:
+        plain = sorted(Fraction(number, 16) for number in row)
+        turned = sorted(1 - chance for chance in plain)
+        table = np.array([plain], dtype=np.float64).reshape(1, len(row))
+        side = turn_rows(table)
+        assert side.tolist() == [(plain > turned) - (plain < turned)]
+        assert table[0].tolist() == max(plain, turned)
+
+    @pytest.mark.parametrize("middling", [0, 100, 10**5])
+    def test_few_votes_are_multiplied_out(self, middling: int) -> None:
+        """Work: at most SPARE 2 / STRONG products for each frequency."""
+        rare = np.full(10**5, 1e-4)
+        votes = np.sort(np.concatenate([rare, np.full(middling, 0.5), 1 - rare]))
+        scatter = float((4 * votes * (1 - votes)).sum())
+        start, stop = strong_votes(votes, min(1.0, 2 * SPARE / scatter))
+        assert stop - start <= 2 * SPARE / STRONG
 
     def test_pairing_counts_are_coefficients_of_a_permanent(self) -> None:
         rng = np.random.default_rng(12)

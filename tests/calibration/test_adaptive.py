@@ -7,7 +7,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import norm, rankdata
 
-from evenhand.calibration.adaptive import adaptive, rho_sentence
+from evenhand.calibration._orders import Orders, orders
+from evenhand.calibration._solver import signs
+from evenhand.calibration.adaptive import adaptive, adaptive_again, rho_sentence
 from evenhand.calibration.bradley_terry import bradley_terry
 from evenhand.ratings import Ratings
 from tests.calibration.test_additive import Dense, noisy
@@ -100,3 +102,55 @@ def test_rho_is_put_into_words() -> None:
     )
     assert "in part" in rho_sentence(0.4)
     assert "own order" in rho_sentence(0.99)
+
+
+def spread_scores(seed: int) -> Ratings:
+    source = np.random.default_rng(seed)
+    reviewers = np.repeat(np.arange(12), 4)
+    items = np.concatenate([source.permutation(9)[:4] for _ in range(12)])
+    return Ratings(reviewers, items, source.normal(size=48).round(1))
+
+
+@pytest.mark.parametrize("table", [2, 400])
+def test_other_scores_with_the_same_orders_are_fitted_as_if_alone(
+    monkeypatch: pytest.MonkeyPatch, table: int
+) -> None:
+    # With a table of 2 levels at most, equations are solved by passes.
+    monkeypatch.setattr("evenhand.calibration.additive.TABLE", table)
+    monkeypatch.setattr("evenhand.calibration._tables.TRACE_SIGNS", 100)
+    ratings = spread_scores(5)
+    again = adaptive_again(ratings)
+    slopes = np.random.default_rng(1).uniform(0.3, 3, 12)
+    others = [
+        ratings.scores**3 + slopes[ratings.reviewer_codes] * ratings.scores,
+        ratings.scores,
+        slopes[ratings.reviewer_codes] + ratings.scores,
+    ]
+    for scores in (*others, others[0]):
+        made = Ratings(ratings.reviewer_codes, ratings.item_codes, scores)
+        wanted = adaptive(made).estimates
+        assert again(scores).tolist() == wanted.tolist()
+
+
+def test_what_does_not_depend_on_the_scores_is_done_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("evenhand.calibration.additive.TABLE", 2)
+    monkeypatch.setattr("evenhand.calibration._tables.TRACE_SIGNS", 100)
+    done = {"signs": 0, "orders": 0}
+
+    def counted_signs(purpose: str, rows: int, columns: int) -> Table:
+        done["signs"] += 1
+        return signs(purpose, rows, columns)
+
+    def counted_orders(ratings: Ratings) -> Orders:
+        done["orders"] += 1
+        return orders(ratings)
+
+    monkeypatch.setattr("evenhand.calibration._tables.signs", counted_signs)
+    monkeypatch.setattr("evenhand.calibration.adaptive.orders", counted_orders)
+    ratings = spread_scores(6)
+    again = adaptive_again(ratings)
+    for factor in range(1, 6):
+        again(factor * ratings.scores**3)
+    assert done == {"signs": 2, "orders": 1}

@@ -18,6 +18,14 @@ from evenhand._kernels.lab import (
     order_by,
 )
 from evenhand._kernels.matchings import matched_margins, matching_law
+from evenhand._kernels.pair_draws import (
+    compared,
+    draw_pairs,
+    empty_draw,
+    first_ordering,
+    value_ranks,
+    wrong_pairs,
+)
 from evenhand._randomness import stream, uniforms
 from evenhand.lab.exact_ranking import ranking_risk
 
@@ -187,6 +195,46 @@ def test_samples_of_flips_agree_with_plain_lists(n: int, data: st.DataObject) ->
     given_lists = (values.tolist(), slopes.tolist(), shifts.tolist())
     known = [plain_flips(*given_lists, row) for row in units.tolist()]
     assert found == pytest.approx(np.array(known), abs=1e-12)
+
+
+@pytest.mark.parametrize("m", [1, 60, 1200])
+def test_samples_of_more_items_than_a_word_has_bits_agree_too(m: int) -> None:
+    n = 70
+    source = stream(m, "samples")
+    # Some values are equal; then the name decides who is above.
+    values = np.floor(20 * uniforms(source, n))
+    slopes, shifts = uniforms(source, m), uniforms(source, m)
+    units = uniforms(source, (2, 3 * (n - 1) + m))
+    found = flip_samples(values, slopes, shifts, units)
+    given_lists = (values.tolist(), slopes.tolist(), shifts.tolist())
+    known = [plain_flips(*given_lists, row) for row in units.tolist()]
+    assert found == pytest.approx(np.array(known), abs=1e-11)
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=8), st.data())
+def test_draws_are_those_of_plain_lists(
+    numbers: list[int], data: st.DataObject
+) -> None:
+    """Ranks, comparisons, ordering and wrong pairs, values equal or not."""
+    n = len(numbers)
+    m = data.draw(st.integers(0, math.comb(n, 2)))
+    units = uniforms(stream(data.draw(st.integers(0, 2**32)), "draw"), n - 1 + m)
+    values = np.array(numbers, dtype=np.float64)
+    draw = empty_draw(n, m)
+    draw_pairs(values, value_ranks(values), units, draw)
+    named, pairs, above = plain_comparisons(values.tolist(), m, units.tolist())
+    assert draw.named.tolist() == named
+    assert draw.pairs.tolist() == [list(pair) for pair in pairs]
+    by_value = sorted(range(n), key=lambda item: (named[item], item))
+    assert draw.items.tolist() == by_value
+    assert [by_value[rank] for rank in draw.ranks] == list(range(n))
+    assert draw.floors.tolist() == [sum(x < y for x in named) for y in named]
+    for a, b in itertools.combinations(range(n), 2):
+        assert compared(a, b, draw) == ((a, b) in above or (b, a) in above)
+    order = np.empty(n, dtype=np.int64)
+    first_ordering(draw, order)
+    assert order.tolist() == plain_order(n, above)
+    assert wrong_pairs(order, draw) == plain_kendall(order.tolist(), named)
 
 
 def plain_mean_ranks(n: int, above: set[Pair]) -> list[Fraction]:

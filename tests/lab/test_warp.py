@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from evenhand._randomness import Stream, stream
+from evenhand._randomness import Stream, permutation, stream
+from evenhand.calibration.adaptive import adaptive
 from evenhand.calibration.mean import mean_order
 from evenhand.errors import OptionError, RatingsError
 from evenhand.lab.warp import STRENGTHS, WARPS, extreme_warp, mild_warp, warp
@@ -161,6 +162,24 @@ def test_a_function_of_ones_own_is_a_method_too() -> None:
     ours, plain = again.survivals[:2]
     assert ours.items == plain.items
     assert ours.agreement == plain.agreement < 1
+
+
+@pytest.mark.parametrize("table", [3, 400])
+def test_what_draws_share_changes_no_draw(
+    monkeypatch: pytest.MonkeyPatch, table: int
+) -> None:
+    monkeypatch.setattr("evenhand.calibration.additive.TABLE", table)
+    monkeypatch.setattr("evenhand.calibration._tables.TRACE_SIGNS", 100)
+
+    def alone(ratings: Ratings) -> NDArray[np.int64]:
+        lots = permutation(stream(7, "estimates"), ratings.n_items)
+        return np.lexsort((lots, -adaptive(ratings).estimates))
+
+    found = warp(panel(), draws=8, rng=7)
+    wanted = warp(panel(), method=alone, draws=8, rng=7)
+    for ours, theirs in zip(found.survivals, wanted.survivals, strict=True):
+        assert ours.items == theirs.items
+        assert ours.agreement == theirs.agreement
 
 
 def test_shares_and_ranges_count_the_draws() -> None:

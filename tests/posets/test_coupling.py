@@ -70,7 +70,7 @@ def test_sweeps_are_those_of_whole_numbers_in_python(
     row = st.lists(words_strategy, min_size=c.n_items, max_size=c.n_items)
     words = data.draw(st.lists(row, min_size=1, max_size=5))
     around = neighbours(whole_diagram(c))
-    values = np.zeros((c.n_items + 2 * len(around.first_upper), 2), dtype=np.int64)
+    values = np.zeros((around.n_places, 2), dtype=np.int64)
     values[:, 1] = SCALE
     kernels.sweep(around, values, np.array(words, dtype=np.uint64))
     bottom, top = [0] * c.n_items, [SCALE] * c.n_items

@@ -12,7 +12,7 @@ from evenhand._kernels import diagrams as kernels
 from evenhand._kernels.ideals import below_bits, bit_lists
 from evenhand.posets.comparisons import chain_edges, closure, comparisons
 from evenhand.posets.orderings import topological_order
-from evenhand.posets.pieces import as_diagram, irreducible, reduced, take_apart
+from evenhand.posets.pieces import as_diagram, irreducible, reduced, take_apart, thinned
 from evenhand.ratings import Ratings
 from tests.strategies import Poset, consistent_ratings, posets
 
@@ -179,3 +179,48 @@ def test_bit_lists_list_the_bits(rows: list[set[int]]) -> None:
     assert [found[first:last].tolist() for first, last in ends] == [
         sorted(places) for places in rows
     ]
+
+
+def reach(diagram: kernels.Diagram) -> Table:
+    """Who is above whom by any path of edges, joints included, plainly."""
+    n_nodes = len(diagram.down_start) - 1
+    above = np.zeros((n_nodes, n_nodes), dtype=np.bool_)
+    ends = np.repeat(np.arange(n_nodes), np.diff(diagram.down_start))
+    above[ends, diagram.down] = True
+    for middle in range(n_nodes):
+        above |= above[:, middle : middle + 1] & above[middle]
+    return above
+
+
+@given(consistent_ratings(max_items=8, max_reviewers=4))
+def test_thinned_diagrams_say_the_same_with_no_edge_too_many(ratings: Ratings) -> None:
+    c = comparisons(ratings)
+    for items, diagram in irreducible(take_apart(c, topological_order(c), whole=True)):
+        few = thinned(diagram)
+        size = len(items)
+        before, after = reach(diagram), reach(few)
+        assert np.array_equal(before[:size, :size], after[:size, :size])
+        ends = np.repeat(np.arange(len(after)), np.diff(few.down_start))
+        for upper, lower in zip(ends.tolist(), few.down.tolist(), strict=True):
+            between = after[upper] & after[:, lower]
+            if upper >= size or lower >= size:
+                assert not between.any()
+            else:
+                assert not between[:size].any()
+
+
+def test_thinned_levels_keep_a_fraction_of_their_edges() -> None:
+    source = np.random.default_rng(3)
+    values = source.random(300)
+    rows = []
+    for reviewer in range(20):
+        cuts = np.sort(source.random(9))
+        items = source.choice(300, 150, replace=False)
+        levels = np.searchsorted(cuts, values[items])
+        rows += [
+            (reviewer, item, level) for item, level in zip(items, levels, strict=True)
+        ]
+    c = comparisons(Ratings(*zip(*rows, strict=True)))
+    ((_, diagram),) = irreducible(take_apart(c, topological_order(c), whole=True))
+    # Every sweep looks at each edge twice, so this is what a draw costs.
+    assert len(thinned(diagram).down) < len(diagram.down) / 3

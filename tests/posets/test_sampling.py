@@ -19,6 +19,7 @@ from evenhand.posets.comparisons import (
     from_edges,
     is_ordering,
 )
+from evenhand.posets.coupling import settle
 from evenhand.posets.orderings import all_orderings
 from evenhand.posets.sampling import (
     Counted,
@@ -117,6 +118,18 @@ def test_edges_that_others_imply_are_dropped_without_harm() -> None:
     assert isinstance(part, Swept)
     assert len(part.diagram.down) == 3 + 2 + 2 + 2 + 3
     assert looks_uniform(c, sampler(c, ideals=0))
+
+
+@given(consistent_ratings(max_items=9, max_reviewers=4), st.integers(0, 2**32))
+@settings(max_examples=40)
+def test_thinning_changes_no_draw(ratings: Ratings, seed: int) -> None:
+    for part in plan_orders(comparisons(ratings), ideals=0).parts:
+        assert isinstance(part, Swept)
+        thin, plain = (
+            settle(diagram, stream(seed, "order"))
+            for diagram in (part.diagram, part.given)
+        )
+        assert thin.tolist() == plain.tolist()
 
 
 def test_the_switch_is_where_the_ideals_say() -> None:

@@ -1,4 +1,4 @@
-"""Loops for two items: the law of the votes, for one pairing and over all."""
+"""Loops for two items: the law of the votes over all pairings."""
 
 from __future__ import annotations
 
@@ -10,82 +10,6 @@ from evenhand._kernels import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-
-# Minus the logarithm of what may be left out of a sum of probabilities.
-SPARE = 40.0
-
-
-@kernel
-def majority_margins(chances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return P(more votes for than against) - P(fewer) of many independent votes.
-
-    The law of the number of votes is read off its characteristic function, the product
-    of those of the votes. All but exp(-SPARE) of it lies within Bernstein's bound of
-    the mean, so few frequencies are needed: about 30, however many votes there are.
-
-    Args:
-        chances: Chance of each vote, shape (rows, votes).
-
-    Returns:
-        Margins, shape (rows,).
-    """
-    rows, votes = chances.shape
-    margins = np.empty(rows)
-    for row in range(rows):
-        mean = chances[row].sum()
-        variance = (chances[row] * (1.0 - chances[row])).sum()
-        reach = SPARE / 3 + np.sqrt(SPARE * SPARE / 9 + 2 * SPARE * variance)
-        low = int(np.floor(mean - reach))
-        period = int(np.ceil(mean + reach)) - low + 1
-        # The image is at most exp(-variance (1 - cos angle)) in size.
-        waves = period // 2 + 1
-        if 2 * variance > SPARE:
-            furthest = np.arccos(1 - SPARE / variance)
-            waves = min(waves, int(furthest * period / (2 * np.pi)) + 2)
-        angles = 2 * np.pi * np.arange(waves) / period
-        real, imaginary = _images(chances[row], np.cos(angles) - 1, np.sin(angles))
-        margin = 0.0
-        for wave in range(waves):
-            win = _swing(wave, max(low, votes // 2 + 1), low + period, period)
-            loss = _swing(wave, low, min((votes + 1) // 2, low + period), period)
-            share = real[wave] * (win[0] - loss[0])
-            share += imaginary[wave] * (win[1] - loss[1])
-            margin += share if wave == 0 or 2 * wave == period else 2 * share
-        margins[row] = margin / period
-    return margins
-
-
-@kernel
-def _images(
-    chances: NDArray[np.float64],
-    cosines: NDArray[np.float64],
-    sines: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Multiply the votes' characteristic functions, 1 + p (cosine + i sine)."""
-    real = np.ones(len(cosines))
-    imaginary = np.zeros(len(cosines))
-    for chance in chances:
-        for wave in range(len(cosines)):
-            along = 1.0 + chance * cosines[wave]
-            across = chance * sines[wave]
-            before = real[wave]
-            real[wave] = before * along - imaginary[wave] * across
-            imaginary[wave] = before * across + imaginary[wave] * along
-    return real, imaginary
-
-
-@kernel
-def _swing(wave: int, start: int, stop: int, period: int) -> tuple[float, float]:
-    """Sum cos and sin of 2 pi wave count / period over counts from start to stop."""
-    number = max(0, stop - start)
-    if wave == 0:
-        return float(number), 0.0
-    # A geometric sum; its angles are reduced in integers, where that is exact.
-    unit = np.pi / period
-    middle = unit * ((wave * (start + stop - 1)) % (2 * period))
-    length = np.sin(unit * ((wave * number) % (2 * period))) / np.sin(unit * wave)
-    return length * np.cos(middle), length * np.sin(middle)
 
 
 @kernel

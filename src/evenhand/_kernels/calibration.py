@@ -176,16 +176,18 @@ def isotonic_runs(start: Codes, targets: Table, weights: Table) -> Table:
 
 @kernel
 def pair_slopes(
-    start: Codes, items: Codes, weights: Table, strength: Table
+    start: Codes, items: Codes, weights: Table, strength: Table, evens: Table
 ) -> tuple[Table, Table]:
     """Expected wins of each item, and their derivative, under Bradley-Terry.
 
     Reviewer j compares each two of items[start[j]:start[j + 1]], each pair with weight
     weights[j]; an item of strength a beats one of strength b with probability
-    a / (a + b).
+    a / (a + b). Unless `evens` is empty, it gets each pair's part of the derivative, by
+    reviewer, then by the second of the two items, then by the first.
     """
     wins = np.zeros(len(strength))
     slopes = np.zeros(len(strength))
+    pair = 0
     for reviewer in range(len(start) - 1):
         weight = weights[reviewer]
         for first in range(start[reviewer], start[reviewer + 1]):
@@ -201,6 +203,9 @@ def pair_slopes(
                 slope += even
                 wins[other] += weight * (1.0 - share)
                 slopes[other] += even
+                if len(evens) > 0:
+                    evens[pair] = even
+                pair += 1
             wins[one] += weight * won
             slopes[one] += slope
     return wins, slopes
@@ -226,6 +231,69 @@ def pair_product(
                     found[one, column] += flow
                     found[other, column] -= flow
     return found
+
+
+@kernel
+def _even_flows(
+    start: Codes, items: Codes, evens: Table, values: Table, found: Table
+) -> None:
+    """Do the work of `even_product` for one column."""
+    longest = (start[1:] - start[:-1]).max() if len(start) > 1 else 0
+    near, flows = np.empty(longest), np.empty(longest)
+    pair = 0
+    for reviewer in range(len(start) - 1):
+        begin = start[reviewer]
+        load = start[reviewer + 1] - begin
+        for place in range(load):
+            near[place] = values[items[begin + place]]
+            flows[place] = 0.0
+        for first in range(load):
+            own, into = near[first], 0.0
+            for second in range(first):
+                flow = evens[pair] * (own - near[second])
+                pair += 1
+                into += flow
+                flows[second] -= flow
+            flows[first] += into
+        for place in range(load):
+            found[items[begin + place]] += flows[place]
+
+
+@kernel
+def even_product(
+    start: Codes, items: Codes, evens: Table, columns: Table, found: Table
+) -> None:
+    """Add what `pair_product` finds, from pairs that `pair_slopes` listed.
+
+    A reviewer's rows are brought together first, so that pairs find them at hand.
+    """
+    width = columns.shape[1]
+    if width == 1:
+        _even_flows(start, items, evens, columns[:, 0], found[:, 0])
+        return
+    longest = (start[1:] - start[:-1]).max() if len(start) > 1 else 0
+    near, flows = np.empty((longest, width)), np.empty((longest, width))
+    pair = 0
+    for reviewer in range(len(start) - 1):
+        begin = start[reviewer]
+        load = start[reviewer + 1] - begin
+        for place in range(load):
+            item = items[begin + place]
+            for column in range(width):
+                near[place, column] = columns[item, column]
+                flows[place, column] = 0.0
+        for first in range(load):
+            for second in range(first):
+                even = evens[pair]
+                pair += 1
+                for column in range(width):
+                    flow = even * (near[first, column] - near[second, column])
+                    flows[first, column] += flow
+                    flows[second, column] -= flow
+        for place in range(load):
+            item = items[begin + place]
+            for column in range(width):
+                found[item, column] += flows[place, column]
 
 
 @kernel

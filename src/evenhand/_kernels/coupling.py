@@ -11,6 +11,7 @@ from evenhand._kernels import kernel
 
 Codes = NDArray[np.int64]
 Words = NDArray[np.uint64]
+Places = NDArray[np.uint32]
 
 ONE = 2**62
 
@@ -28,43 +29,43 @@ def _high_half(first: np.uint64, second: np.uint64) -> np.uint64:
 
 
 class Neighbours(NamedTuple):
-    """Where each item looks for the values around it, and which items feed a joint.
+    """Where each item looks for the values around it, and which joints it feeds.
 
     A joint has two places after the items': the lowest value of its upper items, which
-    its lower items look at, and the highest value of its lower items.
+    its lower items look at, and the highest value of its lower items. An entry of
+    `feed` is four times the place, plus 2 for a highest value, plus 1 for the first
+    item of a sweep that feeds it. Indices are unsigned, as signed ones would be checked
+    for counting from the end.
     """
 
-    down_start: Codes
-    down: Codes
-    up_start: Codes
-    up: Codes
-    first_upper: Codes
-    first_lower: Codes
+    n_places: int
+    down_start: Places
+    down: Places
+    up_start: Places
+    up: Places
+    feed_start: Places
+    feed: Places
 
 
 @kernel
-def _pass_on(around: Neighbours, n_items: int, values: Codes, item: int) -> None:
+def _pass_on(around: Neighbours, values: Codes, item: int) -> None:
     """Bring the joints next to an item up to date.
 
     All upper items of a joint are redrawn before all its lower ones, so the first of
     each starts its value anew.
     """
-    for slot in range(around.down_start[item], around.down_start[item + 1]):
-        place = around.down[slot] - 1
-        if place < n_items:
-            continue
-        anew = around.first_upper[(place - n_items) >> 1] == item
-        for chain in range(2):
-            if anew or values[item, chain] < values[place, chain]:
-                values[place, chain] = values[item, chain]
-    for slot in range(around.up_start[item], around.up_start[item + 1]):
-        place = around.up[slot] + 1
-        if place <= n_items:
-            continue
-        anew = around.first_lower[(place - n_items) >> 1] == item
-        for chain in range(2):
-            if anew or values[item, chain] > values[place, chain]:
-                values[place, chain] = values[item, chain]
+    bottom, top = values[item, 0], values[item, 1]
+    for slot in range(around.feed_start[item], around.feed_start[item + 1]):
+        entry = around.feed[slot]
+        place = entry >> np.uint32(2)
+        if entry & np.uint32(1):
+            values[place, 0], values[place, 1] = bottom, top
+        elif entry & np.uint32(2):
+            values[place, 0] = max(values[place, 0], bottom)
+            values[place, 1] = max(values[place, 1], top)
+        else:
+            values[place, 0] = min(values[place, 0], bottom)
+            values[place, 1] = min(values[place, 1], top)
 
 
 @kernel
@@ -76,22 +77,22 @@ def sweep(around: Neighbours, values: Codes, words: Words) -> None:
     down from w for the bottom and up from w + 1 for the top: with a gap of at most
     2**62, gap * (w + 1) / 2**64 is less than the upper half of gap * w plus 2.
     """
-    n_items = words.shape[1]
     for row in range(len(words)):
-        for item in range(n_items):
+        for item in range(words.shape[1]):
             low_bottom, low_top = np.int64(0), np.int64(0)
             high_bottom, high_top = np.int64(ONE), np.int64(ONE)
             for slot in range(around.up_start[item], around.up_start[item + 1]):
-                high_bottom = min(high_bottom, values[around.up[slot], 0])
-                high_top = min(high_top, values[around.up[slot], 1])
+                upper = around.up[slot]
+                high_bottom = min(high_bottom, values[upper, 0])
+                high_top = min(high_top, values[upper, 1])
             for slot in range(around.down_start[item], around.down_start[item + 1]):
-                low_bottom = max(low_bottom, values[around.down[slot], 0])
-                low_top = max(low_top, values[around.down[slot], 1])
-            gap = high_bottom - low_bottom
-            part = np.int64(_high_half(np.uint64(gap), words[row, item]))
+                lower = around.down[slot]
+                low_bottom = max(low_bottom, values[lower, 0])
+                low_top = max(low_top, values[lower, 1])
+            word = words[row, item]
+            part = np.int64(_high_half(np.uint64(high_bottom - low_bottom), word))
             values[item, 0] = low_bottom + part
             gap = high_top - low_top
-            part = np.int64(_high_half(np.uint64(gap), words[row, item]))
+            part = np.int64(_high_half(np.uint64(gap), word))
             values[item, 1] = low_top + min(gap, part + 2)
-            if len(values) > n_items:
-                _pass_on(around, n_items, values, item)
+            _pass_on(around, values, item)

@@ -49,6 +49,42 @@ def below_bits(diagram: Diagram) -> tuple[Words, Words]:
 
 
 @kernel
+def needed_edges(diagram: Diagram) -> NDArray[np.bool_]:
+    """Say which edges, by upper end, are implied by no others.
+
+    An edge from an item to a joint is implied if another upper item of the joint is
+    below the item; one from a joint to an item, if another lower item of the joint is
+    above the item.
+    """
+    n_items, n_nodes = diagram.n_items, len(diagram.down_start) - 1
+    below, next_below = below_bits(diagram)
+    needed = np.empty(len(diagram.down), dtype=np.bool_)
+    members = np.zeros((n_nodes - n_items, below.shape[1]), dtype=np.uint64)
+    under = np.zeros_like(members)
+    for joint in range(n_items, n_nodes):
+        for slot in range(diagram.up_start[joint], diagram.up_start[joint + 1]):
+            item = diagram.up[slot]
+            members[joint - n_items, item >> 6] |= np.uint64(1) << np.uint64(item & 63)
+        for slot in range(diagram.down_start[joint], diagram.down_start[joint + 1]):
+            under[joint - n_items] |= below[diagram.down[slot]]
+    for node in range(n_nodes):
+        for slot in range(diagram.down_start[node], diagram.down_start[node + 1]):
+            lower = diagram.down[slot]
+            if lower >= n_items:
+                implied = False
+                for word in range(below.shape[1]):
+                    if below[node, word] & members[lower - n_items, word]:
+                        implied = True
+                        break
+                needed[slot] = not implied
+            else:
+                bits = next_below[node] if node < n_items else ~under[node - n_items]
+                bit = bits[lower >> 6] >> np.uint64(lower & 63)
+                needed[slot] = bit & np.uint64(1) != 0
+    return needed
+
+
+@kernel
 def bit_lists(bits: Words) -> tuple[Codes, Codes]:
     """List the set bits of each row: starts, and places in the row."""
     starts = np.zeros(len(bits) + 1, dtype=np.int64)

@@ -8,6 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._kernels import kernel
+from evenhand._kernels.pair_draws import (
+    compared,
+    draw_pairs,
+    empty_draw,
+    first_ordering,
+    value_ranks,
+    wrong_pairs,
+)
 
 Words = NDArray[np.uint64]
 
@@ -61,10 +69,11 @@ def flip_samples(
 
     Each sample names the items at random, gives each reviewer a pair of items, no pair
     twice, takes the topological ordering with the smallest names first and settles its
-    free neighbours.
+    free neighbours. A coin on neighbours changes the Kendall distance by one or not at
+    all, so it is counted once a sample.
 
     Args:
-        values: Values of the items, at most 64.
+        values: Values of the items.
         slopes: Slope of each reviewer's scale.
         shifts: Shift of each reviewer's scale.
         units: Uniforms, shape (samples, (n - 1) + m + 2 (n - 1)) for n items and m
@@ -76,43 +85,51 @@ def flip_samples(
     """
     n_items, n_reviewers = len(values), len(slopes)
     samples = np.empty((len(units), 4))
-    named = np.empty(n_items)
-    pairs = np.empty((n_reviewers, 2), dtype=np.int64)
-    above = np.empty(n_items, dtype=np.uint64)
+    draw, ranked = empty_draw(n_items, n_reviewers), value_ranks(values)
     order = np.empty(n_items, dtype=np.int64)
     held = np.empty(n_items, dtype=np.int64)
-    seen = np.empty((n_items, n_items), dtype=np.int64)
+    seen = np.empty((n_items, n_items), dtype=np.int32)
     for sample in range(len(units)):
-        draw_comparisons(values, units[sample], named, pairs, above)
-        first_ordering(above, order)
-        held[:] = 0
-        for reviewer in range(n_reviewers):
-            for item in pairs[reviewer]:
-                seen[item, held[item]] = reviewer
-                held[item] += 1
-        base = kendall_of(order, named)
-        samples[sample] = base
+        draw_pairs(values, ranked, units[sample], draw)
+        first_ordering(draw, order)
+        hand_out(draw.pairs, seen, held)
+        samples[sample] = wrong_pairs(order, draw)
         samples[sample, 3] = 0.0
         choices = units[sample, n_items - 1 + n_reviewers :]
         position = 0
         while position < n_items - 1:
             a, b = order[position], order[position + 1]
-            free = ((above[b] >> np.uint64(a)) & ONE) == NONE
-            if not free or held[a] == 0 or held[b] == 0:
+            if compared(a, b, draw) or held[a] == 0 or held[b] == 0:
+                held[a] = 0
                 position += 1
                 continue
             one = seen[a, int(choices[2 * position] * held[a])]
             other = seen[b, int(choices[2 * position + 1] * held[b])]
-            gap = slopes[one] * named[a] + shifts[one]
-            gap -= slopes[other] * named[b] + shifts[other]
-            wrong = 1.0 if named[a] > named[b] else -1.0
+            gap = slopes[one] * draw.named[a] + shifts[one]
+            gap -= slopes[other] * draw.named[b] + shifts[other]
+            wrong = 1.0 if draw.named[a] > draw.named[b] else -1.0
             samples[sample, 1] += wrong * (1.0 - gap / (1.0 + abs(gap))) / 2
             samples[sample, 2] += wrong / 2
             samples[sample, 3] += 1
-            retire(one, pairs, seen, held)
-            retire(other, pairs, seen, held)
+            # Nobody asks for the reviewers of items that the scan has left behind.
+            held[a], held[b] = 0, 0
+            retire(one, draw.pairs, seen, held)
+            retire(other, draw.pairs, seen, held)
             position += 2
     return samples
+
+
+@kernel
+def hand_out(
+    pairs: NDArray[np.int64], seen: NDArray[np.int32], held: NDArray[np.int64]
+) -> None:
+    """List the reviewers of each item, and how many they are."""
+    held[:] = 0
+    for reviewer in range(len(pairs)):
+        for side in range(2):
+            item = pairs[reviewer, side]
+            seen[item, held[item]] = reviewer
+            held[item] += 1
 
 
 @kernel
@@ -136,91 +153,41 @@ def mean_rank_samples(
     """
     n_items = len(values)
     samples = np.empty((len(units), 3))
-    named = np.empty(n_items)
-    pairs = np.empty((n_reviewers, 2), dtype=np.int64)
+    draw, ranked = empty_draw(n_items, n_reviewers), value_ranks(values)
     above = np.empty(n_items, dtype=np.uint64)
     order = np.empty(n_items, dtype=np.int64)
     for sample in range(len(units)):
-        draw_comparisons(values, units[sample], named, pairs, above)
-        first_ordering(above, order)
-        samples[sample, 0] = kendall_of(order, named)
+        draw_pairs(values, ranked, units[sample], draw)
+        above[:] = NONE
+        for lower in range(n_items):
+            for upper in range(n_items):
+                if draw.ranks[upper] > draw.ranks[lower]:
+                    bound = np.uint64(compared(lower, upper, draw))
+                    above[lower] |= bound << np.uint64(upper)
+        first_ordering(draw, order)
+        samples[sample, 0] = wrong_pairs(order, draw)
         ranks, ideals = mean_ranks(above, table)
         order_by(ranks, order)
-        samples[sample, 1] = kendall_of(order, named)
+        samples[sample, 1] = wrong_pairs(order, draw)
         samples[sample, 2] = ideals
     return samples
-
-
-@kernel
-def draw_comparisons(
-    values: NDArray[np.float64],
-    units: NDArray[np.float64],
-    named: NDArray[np.float64],
-    pairs: NDArray[np.int64],
-    above: Words,
-) -> None:
-    """Name the items at random and draw distinct pairs of them.
-
-    Writes the value of each name, the pair of each reviewer and, for each item, the set
-    of items put directly above it, as bits.
-    """
-    n_items = len(values)
-    named[:] = values
-    for place in range(n_items - 1):
-        other = place + int(units[place] * (n_items - place))
-        named[place], named[other] = named[other], named[place]
-    total = n_items * (n_items - 1) // 2
-    cards = np.empty((total, 2), dtype=np.int64)
-    card = 0
-    for high in range(n_items):
-        for low in range(high):
-            cards[card, 0], cards[card, 1] = low, high
-            card += 1
-    above[:] = NONE
-    for reviewer in range(len(pairs)):
-        other = reviewer + int(units[n_items - 1 + reviewer] * (total - reviewer))
-        a, b = cards[other, 0], cards[other, 1]
-        cards[other, 0], cards[other, 1] = cards[reviewer, 0], cards[reviewer, 1]
-        pairs[reviewer, 0], pairs[reviewer, 1] = a, b
-        if named[a] > named[b]:
-            above[b] |= ONE << np.uint64(a)
-        else:
-            above[a] |= ONE << np.uint64(b)
-
-
-@kernel
-def first_ordering(above: Words, order: NDArray[np.int64]) -> None:
-    """Write the topological ordering with the smallest items first."""
-    placed = NONE
-    for place in range(len(above)):
-        item = 0
-        while not may_follow(placed, item, above):
-            item += 1
-        order[place] = item
-        placed |= ONE << np.uint64(item)
-
-
-@kernel
-def kendall_of(order: NDArray[np.int64], named: NDArray[np.float64]) -> int:
-    """Count the pairs of an order, best first, that the values put the other way."""
-    wrong = 0
-    for place in range(1, len(order)):
-        value = named[order[place]]
-        for before in range(place):
-            wrong += named[order[before]] < value
-    return wrong
 
 
 @kernel
 def retire(
     reviewer: int,
     pairs: NDArray[np.int64],
-    seen: NDArray[np.int64],
+    seen: NDArray[np.int32],
     held: NDArray[np.int64],
 ) -> None:
-    """Take a reviewer off the lists of both its items; the last one takes its slot."""
+    """Take a reviewer off the lists of both its items; the last one takes its slot.
+
+    A list of nobody is left as it is.
+    """
     for side in range(2):
         item = pairs[reviewer, side]
+        if held[item] == 0:
+            continue
         slot = 0
         while seen[item, slot] != reviewer:
             slot += 1

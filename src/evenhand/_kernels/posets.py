@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import heapq
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._kernels import kernel
+from evenhand._kernels.graphs import Nodes, edge_lists, group_rows, pop_smallest
 
 Codes = NDArray[np.int64]
+Scores = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Words = NDArray[np.uint64]
+
+# Up to so many items are sorted by insertion.
+FEW = 24
 
 
 class Levels(NamedTuple):
@@ -26,28 +30,86 @@ class Levels(NamedTuple):
 
 
 @kernel
+def _sort_down(items: Codes, values: Scores) -> None:
+    # Sort by value from high to low, in place; equal values stay in their order.
+    if len(items) > FEW:
+        order = np.argsort(-values, kind="mergesort")
+        items[:], values[:] = items[order], values[order]
+        return
+    for place in range(1, len(items)):
+        item, value = items[place], values[place]
+        while place > 0 and values[place - 1] < value:
+            items[place], values[place] = items[place - 1], values[place - 1]
+            place -= 1  # noqa: PLW2901 - the place that is free now
+        items[place], values[place] = item, value
+
+
+@kernel
 def sort_levels(
-    reviewer_start: Codes, item_codes: Codes, preference: NDArray[np.float64]
-) -> tuple[Codes, Flags]:
+    reviewer_codes: Codes, item_codes: Codes, preference: Scores
+) -> tuple[Codes, Codes, Codes]:
     """Sort each reviewer's items from best to worst, ties by code.
 
-    Rows come sorted by reviewer and item code. Returns the items in their new order,
-    and for each place whether a level begins there.
+    Rows come sorted by reviewer and item code. Returns where levels begin, and the end;
+    the items in their new order; and the reviewer of each level.
     """
     n_rows = len(item_codes)
-    items = np.empty(n_rows, dtype=np.int64)
-    begins = np.zeros(n_rows, dtype=np.bool_)
-    for reviewer in range(len(reviewer_start) - 1):
-        start = reviewer_start[reviewer]
-        end = reviewer_start[reviewer + 1]
-        order = np.argsort(-preference[start:end], kind="mergesort")
-        for place in range(end - start):
-            row = start + order[place]
-            items[start + place] = item_codes[row]
-            begins[start + place] = (
-                place == 0 or preference[row] != preference[start + order[place - 1]]
-            )
-    return items, begins
+    items = item_codes.copy()
+    starts = np.empty(n_rows + 1, dtype=np.int64)
+    reviewers = np.empty(n_rows, dtype=np.int64)
+    values = np.empty(n_rows, dtype=np.float64)
+    values[:] = preference
+    n_levels, first = 0, 0
+    for row in range(1, n_rows + 1):
+        if row < n_rows and reviewer_codes[row] == reviewer_codes[first]:
+            continue
+        _sort_down(items[first:row], values[first:row])
+        for place in range(first, row):
+            if place == first or values[place] != values[place - 1]:
+                starts[n_levels] = place
+                reviewers[n_levels] = reviewer_codes[first]
+                n_levels += 1
+        first = row
+    starts[n_levels] = n_rows
+    return starts[: n_levels + 1], items, reviewers[:n_levels]
+
+
+@kernel
+def count_tied(reviewer_codes: Codes, preference: Scores) -> int:
+    """Count the reviewers who put several items on one level; rows by reviewer."""
+    tied, first = 0, 0
+    for row in range(1, len(preference) + 1):
+        if row < len(preference) and reviewer_codes[row] == reviewer_codes[first]:
+            continue
+        tied += _has_equal(preference[first:row])
+        first = row
+    return tied
+
+
+@kernel
+def _has_equal(values: Scores) -> bool:
+    if len(values) > FEW:
+        ordered = np.sort(values)
+        return bool((ordered[1:] == ordered[:-1]).any())
+    for one in range(len(values)):
+        for other in range(one):
+            if values[one] == values[other]:
+                return True
+    return False
+
+
+@kernel
+def levels_of_items(
+    level_start: Codes, level_items: Codes, n_items: int
+) -> tuple[Codes, Codes]:
+    """Turn levels with their items into items with their levels, by level."""
+    start, rows = group_rows(level_items, n_items)
+    levels = np.empty(len(rows), dtype=np.int32)
+    for level in range(len(level_start) - 1):
+        levels[level_start[level] : level_start[level + 1]] = level
+    for at in range(len(rows)):
+        rows[at] = levels[rows[at]]
+    return start, rows
 
 
 @kernel
@@ -158,34 +220,58 @@ def down_lists(levels: Levels) -> tuple[Codes, Codes]:
 
 
 @kernel
-def smallest_order(levels: Levels) -> Codes:
-    """Pop the smallest free code again and again; stops early if there is a cycle."""
+def level_edges(levels: Levels) -> tuple[Nodes, Nodes, int]:
+    """List the edges of `down_lists` one by one: upper nodes, lower nodes, all nodes.
+
+    There are at most as many as ratings, times three, whatever reviewers' loads.
+    """
+    start, reviewer = levels.level_start, levels.level_reviewer
+    above = np.empty(0, dtype=np.int32)
+    below = np.empty(0, dtype=np.int32)
+    node = 0
+    for fill in (False, True):
+        count = 0
+        node = len(levels.item_start) - 1
+        for level in range(len(reviewer) - 1):
+            if reviewer[level + 1] != reviewer[level]:
+                continue
+            first, middle, last = start[level], start[level + 1], start[level + 2]
+            joined = _joined(start, level)
+            if not fill:
+                size = (middle - first) * (last - middle)
+                count += last - first if joined else size
+            elif joined:
+                for at in range(first, last):
+                    item = levels.level_items[at]
+                    above[count] = item if at < middle else node
+                    below[count] = node if at < middle else item
+                    count += 1
+            else:
+                for upper in range(first, middle):
+                    for lower in range(middle, last):
+                        above[count] = levels.level_items[upper]
+                        below[count] = levels.level_items[lower]
+                        count += 1
+            node += joined
+        if not fill:
+            above = np.empty(count, dtype=np.int32)
+            below = np.empty(count, dtype=np.int32)
+    return above, below, node
+
+
+def smallest_order(levels: Levels) -> tuple[Codes, Flags]:
+    """Order items, smallest codes first; fewer of them if there is a cycle.
+
+    Neighbours of an ordering that a reviewer put in order are on levels next to each
+    other, as items of a level between would stand between them. So edges and joints
+    between such levels tell all neighbours that are compared.
+
+    Returns:
+        The items, and for each two neighbours whether nobody put them in order.
+    """
     n_items = len(levels.item_start) - 1
-    start, down = down_lists(levels)
-    waits = np.zeros(len(start) - 1, dtype=np.int64)
-    for node in down:
-        waits[node] += 1
-    free = [np.int64(item) for item in range(n_items) if waits[item] == 0]
-    order = np.empty(n_items, dtype=np.int64)
-    done = 0
-    while len(free) > 0:
-        item = heapq.heappop(free)
-        order[done] = item
-        done += 1
-        for at in range(start[item], start[item + 1]):
-            node = down[at]
-            waits[node] -= 1
-            if waits[node] > 0:
-                continue
-            if node < n_items:
-                heapq.heappush(free, node)
-                continue
-            for slot in range(start[node], start[node + 1]):
-                lower = down[slot]
-                waits[lower] -= 1
-                if waits[lower] == 0:
-                    heapq.heappush(free, lower)
-    return order[:done]
+    above, below, n_nodes = level_edges(levels)
+    return pop_smallest(edge_lists(above, below, n_nodes), n_items)
 
 
 @kernel

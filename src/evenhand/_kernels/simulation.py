@@ -73,3 +73,34 @@ def _chance_above(
     kept = (1.0 - moved[rival]) * (stays < still) + moved[rival] * (stays < gone)
     turned = (1.0 - moved[rival]) * (goes < still) + moved[rival] * (goes < gone)
     return float((1.0 - moved[item]) * kept + moved[item] * turned)
+
+
+@kernel
+def coin_losses(
+    base: int,
+    harms: NDArray[np.int64],
+    kept: NDArray[np.float64],
+    units: NDArray[np.float64],
+) -> NDArray[np.int64]:
+    """Flip the coins of a ranking again and again and count Kendall tau each time.
+
+    Two neighbours that change places change the count by one and no other pair, so it
+    is never counted anew.
+
+    Args:
+        base: Kendall tau if every coin keeps its items.
+        harms: 1 for each coin that keeps two items in the right order, -1 for each that
+            keeps them in the wrong one.
+        kept: Probability that each coin keeps its items.
+        units: Uniforms, shape (samples, coins).
+
+    Returns:
+        Kendall tau of each sample.
+    """
+    found = np.empty(len(units), dtype=np.int64)
+    for sample in range(len(units)):
+        count = base
+        for coin in range(len(kept)):
+            count += harms[coin] * (units[sample, coin] >= kept[coin])
+        found[sample] = count
+    return found

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand._kernels.ab import majority_margins, pairing_counts
+from evenhand._kernels.ab import pairing_counts
+from evenhand._kernels.trials import few_margins, turn_rows
+from evenhand._kernels.votes import majority_margins
 from evenhand._randomness import RNGLike, Stream, permutation, seed_from, stream
 from evenhand.ab._numbers import (
     Floats,
@@ -87,14 +89,26 @@ def majority_probability(probabilities: Numbers) -> Floats:
     """
     chances = _as_probabilities(probabilities)
     shape = chances.shape[:-1]
-    rows = np.sort(chances.reshape(math.prod(shape), chances.shape[-1]), axis=-1)
+    rows = chances.reshape(math.prod(shape), chances.shape[-1]).copy()
     if is_exact(rows):
         return _from_margin(_vote_margin(rows)).reshape(shape)[()]
-    turned = 1 - rows[:, ::-1]
+    return majority_of_rows(rows).reshape(shape)[()]
+
+
+def majority_of_rows(rows: Floats) -> Floats:
+    """Do what `majority_probability` does on a table of floats, overwriting it.
+
+    Args:
+        rows: Chance of each vote, shape (rows, votes), known to be in [0, 1].
+
+    Examples:
+        >>> majority_of_rows(np.array([[0.75, 0.75, 0.75]]))
+        array([0.84375])
+    """
+    rows.sort(axis=-1)
     # Of the two ways round, always the same one is computed.
-    side = _leading_sign(rows - turned)
-    oriented = np.where(side[:, None] < 0, turned, rows)
-    return _from_margin(_vote_margin(oriented) * side).reshape(shape)[()]
+    side = turn_rows(rows)
+    return _from_margin(_vote_margin(rows) * side)
 
 
 def votes_over_pairings(
@@ -264,12 +278,14 @@ def _sampled(
 
 def _vote_margin(rows: Floats) -> Floats:
     """Return P(more votes for than against) - P(fewer), by row."""
-    if rows.shape[1] > FEW_VOTES and not is_exact(rows):
-        return majority_margins(rows)
-    return _margin(_products(rows))
+    if is_exact(rows):
+        return _margin(_products(rows))
+    few = rows.shape[1] <= FEW_VOTES
+    return few_margins(rows) if few else majority_margins(rows)
 
 
 def _products(rows: Floats) -> Floats:
+    """Return the law of the number of votes, by row, of Fractions."""
     n_rows, votes = rows.shape
     laws = np.zeros((n_rows, votes + 1), dtype=rows.dtype) + constant(Fraction(0), rows)
     laws[:, 0] = constant(Fraction(1), rows)
@@ -292,13 +308,6 @@ def _from_margin(margin: Floats) -> Floats:
     half = constant(Fraction(1, 2), margin)
     larger = np.minimum(half + half * magnitude(margin), 2 * half)
     return np.asarray(np.where(margin < 0, 1 - larger, larger))
-
-
-def _leading_sign(rows: Floats) -> Floats:
-    if rows.shape[1] == 0:
-        return np.zeros(len(rows))
-    place = np.argmax(rows != 0, axis=1)
-    return np.sign(np.take_along_axis(rows, place[:, None], axis=1)[:, 0])
 
 
 def _as_probabilities(values: Numbers) -> Floats:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evenhand._kernels.calibration import symmetric_inverse
+from evenhand._kernels.crossed import laplacian_product
 from evenhand.calibration._solver import (
+    Room,
     conjugate_gradients,
     inverse_diagonal,
     signs,
@@ -92,8 +94,8 @@ def _centred(values: Table, groups: Codes) -> Table:
 
 def _by_table(links: Links, right: Table, groups: Codes) -> tuple[Table, Table, str]:
     loads, counts = links.loads
-    forward, backward = links.matrices()
-    shared = (backward @ (forward / loads[:, None])).toarray()
+    forward = links.matrix()
+    shared = (forward.T @ (forward / loads[:, None])).toarray()
     table = np.diag(counts) - shared
     # Each group's constant is the null space; giving it weight 1 leaves a table that
     # can be inverted, with the wanted inverse once that weight is taken out again.
@@ -119,19 +121,24 @@ def _direct(links: Links, right: Table, groups: Codes) -> Table:
     from scipy.sparse.linalg import splu  # noqa: PLC0415 - slow to load
 
     loads, counts = links.loads
-    forward, backward = links.matrices()
+    forward = links.matrix()
     pinned = np.zeros(len(counts))
     pinned[np.unique(groups, return_index=True)[1]] = 1.0
-    table = diags_array(counts + pinned) - backward @ (forward / loads[:, None])
+    table = diags_array(counts + pinned) - forward.T @ (forward / loads[:, None])
     return np.asarray(splu(table.tocsc(), permc_spec="MMD_AT_PLUS_A").solve(right))
 
 
 def _laplacian(links: Links) -> tuple[Product, Table]:
     loads, counts = links.loads
 
+    room = Room()
+
     def product(columns: Table) -> Table:
-        inner = (links.across(columns)) / loads[:, None]
-        return np.asarray(counts[:, None] * columns - links.back(inner))
+        width = columns.shape[1]
+        inner = room.table("inner", len(loads), width)
+        found = room.table("product", len(counts), width)
+        laplacian_product(links.ways, links.loads, columns, inner, found)
+        return found
 
     diagonal = counts - links.back(1 / loads)
     # An item that nobody links with another has a row of zeros.

@@ -37,6 +37,7 @@ FARTHEST = 2.0
 # Under this a step that does not raise the likelihood is rounding.
 ROUNDING = 1e-6
 TINY = 1e-300
+MANY = 10_000
 
 
 class Sums(NamedTuple):
@@ -67,26 +68,35 @@ class Traces(NamedTuple):
     Attributes:
         first: tr(P K) of the dropped and the kept effect.
         second: tr(P K P K) of all pairs, 2 x 2, or None if unknown.
-        determinant: log det of the equations, or None if unknown.
     """
 
     first: Table
     second: Table | None
-    determinant: float | None
 
 
 class System(Protocol):
-    """The equations of one set of ratings, at any ratios."""
+    """The equations of one set of ratings, at any ratios.
+
+    Attributes:
+        links: Who rated what.
+        loads: Ratings of each dropped and each kept level.
+        tolerance: Squared length of a step that ends the search.
+        learns: Whether answers depend on what was asked before.
+    """
 
     links: Links
     loads: tuple[Table, Table]
     tolerance: float
+    learns: bool
 
     def at(self, ratios: Table) -> None:
         """Move to new ratios of the dropped and the kept effect."""
 
     def solve(self, sums: list[Sums], key: str) -> list[Effects]:
         """Solve for several vectors."""
+
+    def determinant(self) -> float | None:
+        """Return the log det of the equations, or None if unknown."""
 
     def traces(self) -> Traces:
         """Return the traces."""
@@ -121,7 +131,13 @@ class _Point(NamedTuple):
 
 
 def maximise(
-    system: System, sums: Sums, squares: float, start: Table, free: NDArray[np.bool_]
+    system: System,
+    sums: Sums,
+    squares: float,
+    start: Table,
+    free: NDArray[np.bool_],
+    *,
+    last: bool = True,
 ) -> Components:
     """Find the ratios of largest restricted likelihood.
 
@@ -131,6 +147,7 @@ def maximise(
         squares: Their sum of squares, positive.
         start: Ratios to start from; those that are not free stay.
         free: Which of the two ratios to estimate.
+        last: Whether no other values follow that the system should learn for.
 
     Returns:
         The components.
@@ -139,18 +156,19 @@ def maximise(
     if not free.all():
         held = np.where(free, point.ratios, start)
         point = _evaluate(system, sums, squares, held)
-    last = np.inf
+    before = np.inf
     for step in range(1, STEPS + 1):
         active = free & ~_stuck(point)
         move, decrement = _move(point, active)
         if decrement <= system.tolerance:
             # Newton's last step squares the error. More would follow rounding alone
             # where the likelihood is flat.
-            after = _search(system, sums, squares, point, move, active)
+            plain = last or not system.learns
+            after = _search(system, sums, squares, point, move, active, plain=plain)
             return _components(after or point, step, converged=True)
-        if point.value is None and decrement > last:
+        if point.value is None and decrement > before:
             move = move / 2
-        last = decrement
+        before = decrement
         after = _search(system, sums, squares, point, move, active)
         if after is None:
             return _components(point, step, converged=decrement < ROUNDING)
@@ -195,6 +213,8 @@ def _search(
     point: _Point,
     move: Table,
     active: NDArray[np.bool_],
+    *,
+    plain: bool = False,
 ) -> _Point | None:
     """Take the step, shortened until the likelihood does not fall; None if it must."""
     for _ in range(HALVINGS):
@@ -208,57 +228,75 @@ def _search(
         ratios = np.where(active & (ratios < 2 * LEAST), LEAST, ratios)
         if np.array_equal(ratios, point.ratios):
             return None
-        after = _evaluate(system, sums, squares, ratios)
+        after = _evaluate(system, sums, squares, ratios, plain=plain)
         if after.value is None or point.value is None or after.value <= point.value:
             return after
         move = move / 2
     return None
 
 
-def _evaluate(system: System, sums: Sums, squares: float, ratios: Table) -> _Point:
-    """Compute minus twice the profile likelihood with its derivatives."""
+def _evaluate(
+    system: System, sums: Sums, squares: float, ratios: Table, *, plain: bool = False
+) -> _Point:
+    """Compute minus twice the profile likelihood, with its derivatives unless plain."""
     system.at(ratios)
     (effects,) = system.solve([sums], "values")
-    left = _residual(system, sums, effects)
-    spent = effects.mean * sums.total + float(effects.dropped @ sums.dropped)
+    spent = effects.mean * sums.total + dot(effects.dropped, sums.dropped)
+    spent += dot(effects.kept, sums.kept)
     # Rounding leaves about this much of the squares however well the model fits.
-    spent += float(effects.kept @ sums.kept)
     squared = max(squares - spent, 1e-15 * squares)
     freedom = float(system.loads[0].sum()) - 1
+    determinant = system.determinant()
+    value = None
+    if determinant is not None:
+        value = freedom * float(np.log(squared)) + determinant
+    slope, curvature = np.zeros(2), np.zeros((2, 2))
+    if not plain:
+        left = _residual(system, sums, effects)
+        slope, curvature = _derivatives(system, left, freedom, squared)
+    return _Point(ratios, squared / freedom, effects, value, slope, curvature)
+
+
+def _derivatives(
+    system: System, left: Sums, freedom: float, squared: float
+) -> tuple[Table, Table]:
     own = [system.loads[0] * left.dropped, system.loads[1] * left.kept]
     over = [system.links.back(left.dropped), system.links.across(left.kept)]
     targets = [
         Sums(float(own[0].sum()), own[0], over[0]),
         Sums(float(own[1].sum()), over[1], own[1]),
     ]
+    crossed = dot(left.dropped, over[1])
     products = np.array(
-        [
-            [own[0] @ left.dropped, left.dropped @ over[1]],
-            [left.dropped @ over[1], own[1] @ left.kept],
-        ]
+        [[dot(own[0], left.dropped), crossed], [crossed, dot(own[1], left.kept)]]
     )
     solutions = system.solve(targets, "residuals")
     for row, target in enumerate(targets):
         for column, found in enumerate(solutions):
             products[row, column] -= (
                 found.mean * target.total
-                + found.dropped @ target.dropped
-                + found.kept @ target.kept
+                + dot(found.dropped, target.dropped)
+                + dot(found.kept, target.kept)
             )
-    lengths = np.array([left.dropped @ left.dropped, left.kept @ left.kept])
+    lengths = np.array([dot(left.dropped, left.dropped), dot(left.kept, left.kept)])
     traces = system.traces()
-    value = None
-    if traces.determinant is not None:
-        value = freedom * float(np.log(squared)) + traces.determinant
     share = freedom / squared
-    return _Point(
-        ratios=ratios,
-        rest=squared / freedom,
-        effects=effects,
-        value=value,
-        slope=traces.first - share * lengths,
-        curvature=_curvature(share, squared, products, lengths, traces.second),
+    return (
+        traces.first - share * lengths,
+        _curvature(share, squared, products, lengths, traces.second),
     )
+
+
+def dot(first: Table, second: Table) -> float:
+    """Add up products; many on one thread, as a library's would wait for one another.
+
+    Examples:
+        >>> dot(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
+        11.0
+    """
+    if len(first) < MANY:
+        return float(first @ second)
+    return float(np.einsum("i,i->", first, second))
 
 
 def _curvature(

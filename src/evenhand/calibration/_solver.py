@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand._kernels import crossed as kernels
 from evenhand._randomness import stream
 
 if TYPE_CHECKING:
@@ -24,6 +25,33 @@ PROBE_SEED = 0
 WORD = 64
 
 
+class Room:
+    """Tables that are used again and again.
+
+    Fresh memory has to be handed out by the system page by page, which takes longer
+    than the arithmetic on it.
+    """
+
+    __slots__ = ("_tables",)
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._tables: dict[str, Table] = {}
+
+    def table(self, name: str, rows: int, columns: int) -> Table:
+        """Return a table of this size; its last contents, or anything, are in it.
+
+        Examples:
+            >>> room = Room()
+            >>> room.table("x", 2, 3) is room.table("x", 2, 3)
+            True
+        """
+        found = self._tables.get(name)
+        if found is None or found.shape != (rows, columns):
+            found = self._tables[name] = np.empty((rows, columns))
+        return found
+
+
 def conjugate_gradients(
     product: Product,
     diagonal: Table,
@@ -36,7 +64,8 @@ def conjugate_gradients(
     """Solve A x = b for several columns b; A is symmetric and positive semidefinite.
 
     Args:
-        product: Multiplies a table of columns by A.
+        product: Multiplies a table of columns by A. Its answer is used up before it is
+            called again.
         diagonal: Diagonal of A, positive, by which the system is scaled.
         right: Columns b, shape (n, m), each in the range of A.
         start: Where to start from; zero if None.
@@ -52,34 +81,21 @@ def conjugate_gradients(
         >>> x.round(6).ravel().tolist(), done
         ([0.4, 0.2], True)
     """
-    scale = 1 / diagonal[:, None]
+    scale = 1 / diagonal
     x = np.zeros_like(right) if start is None else start.copy()
-    left = right.copy() if start is None else right - product(x)
-    bound = tolerance**2 * _dots(right, scale * right)
-    ahead = scale * left
-    size = _dots(left, ahead)
+    left, ahead = np.empty_like(right), np.empty_like(right)
+    moved = x if start is None else product(x)
+    bound, size = kernels.begin(right, moved, scale, left, ahead)
+    bound *= tolerance**2
     for _ in range(steps):
-        going = size > bound
-        if not going.any():
+        if not (size > bound).any():
             return x, True
         moved = product(ahead)
-        curvature = _dots(ahead, moved)
-        # A column that is done, or that has met the null space, stays where it is.
-        going &= curvature > 0
-        length = np.divide(size, curvature, out=np.zeros_like(size), where=going)
-        x += length * ahead
-        left -= length * moved
-        scaled = scale * left
-        fresh = _dots(left, scaled)
-        turn = np.divide(fresh, size, out=np.zeros_like(size), where=going)
-        ahead *= turn
-        ahead += scaled
-        size = np.where(going, fresh, size)
+        curvature = kernels.dots(np.ones_like(scale), ahead, moved)
+        going, length = kernels.stride(size, bound, curvature)
+        fresh = kernels.advance(x, left, ahead, moved, length, scale)
+        kernels.turn(ahead, left, kernels.share(fresh, size, going), scale)
     return x, bool((size <= bound).all())
-
-
-def _dots(first: Table, second: Table) -> Table:
-    return np.asarray(np.einsum("ij,ij->j", first, second))
 
 
 def signs(purpose: str, rows: int, columns: int) -> Table:

@@ -7,16 +7,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand._kernels.calibration import crossed_inverse, crossed_links
-from evenhand.calibration._design import totals
+from evenhand._kernels.crossed import (
+    Equations,
+    both_ways,
+    crossed_down,
+    crossed_gradients,
+    crossed_product,
+    row_sums,
+)
 from evenhand.calibration._reml import (
     DONE,
     DONE_PROBED,
     Effects,
     Sums,
     Traces,
+    dot,
 )
 from evenhand.calibration._solver import (
-    conjugate_gradients,
+    Room,
     inverse_diagonal,
     signs,
 )
@@ -24,6 +32,8 @@ from evenhand.calibration._solver import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
+
+    from evenhand._kernels.crossed import Levels
 
     Table = NDArray[np.float64]
     Codes = NDArray[np.int64]
@@ -48,65 +58,57 @@ def error_probes(size: int) -> int:
 
 
 class Links:
-    """Who rated what, as a sparse matrix of dropped by kept levels.
+    """Who rated what, by dropped and by kept levels.
 
     Attributes:
-        loads: Ratings of each dropped and each kept level.
-        start: Slices of `kept`, one for each dropped level.
+        ways: Levels of the one effect by those of the other.
         kept: Kept level of each rating, by dropped level.
-        forward: The matrix, by rows; empty until a pass over the ratings needs it.
-        backward: Its transpose, by rows.
+        loads: Ratings of each dropped and each kept level.
     """
 
-    __slots__ = ("backward", "dropped", "forward", "kept", "loads", "start")
+    __slots__ = ("kept", "loads", "ways")
 
     def __init__(self, dropped: Codes, kept: Codes, sizes: tuple[int, int]) -> None:
         """Sort and count the ratings."""
-        order = np.lexsort((kept, dropped))
-        self.kept = kept[order]
-        self.dropped = dropped[order]
-        self.start = np.searchsorted(self.dropped, np.arange(sizes[0] + 1))
+        self.ways = both_ways(dropped, kept, *sizes)
+        self.kept = self.ways.kept.astype(np.int64)
         self.loads = (
-            np.bincount(dropped, minlength=sizes[0]).astype(np.float64),
-            np.bincount(kept, minlength=sizes[1]).astype(np.float64),
+            np.diff(self.ways.start).astype(np.float64),
+            np.diff(self.ways.back_start).astype(np.float64),
         )
-        self.forward: csr_array | None = None
-        self.backward: csr_array | None = None
 
-    def matrices(self) -> tuple[csr_array, csr_array]:
-        """Return the matrix and its transpose."""
-        if self.forward is None or self.backward is None:
-            from scipy.sparse import csr_array  # noqa: PLC0415 - slow to load
+    def matrix(self) -> csr_array:
+        """Return a sparse matrix of dropped by kept levels."""
+        from scipy.sparse import csr_array  # noqa: PLC0415 - slow to load
 
-            sizes = (len(self.loads[0]), len(self.loads[1]))
-            ones = np.ones(len(self.kept))
-            self.forward = csr_array((ones, self.kept, self.start), sizes)
-            self.backward = self.forward.T.tocsr()
-        return self.forward, self.backward
+        sizes = (len(self.loads[0]), len(self.loads[1]))
+        ones = np.ones(len(self.ways.kept))
+        return csr_array((ones, self.kept, self.ways.start), sizes)
 
     def across(self, kept: Table) -> Table:
         """Add up a kept effect over the ratings of each dropped level."""
-        if kept.ndim == 1:
-            size = len(self.loads[0])
-            return totals(self.dropped, kept[self.kept], size)
-        return np.asarray(self.matrices()[0] @ kept)
+        return _sums(self.ways.start, self.ways.kept, kept)
 
     def back(self, dropped: Table) -> Table:
         """Add up a dropped effect over the ratings of each kept level."""
-        if dropped.ndim == 1:
-            size = len(self.loads[1])
-            return totals(self.kept, dropped[self.dropped], size)
-        return np.asarray(self.matrices()[1] @ dropped)
+        return _sums(self.ways.back_start, self.ways.dropped, dropped)
+
+
+def _sums(start: Codes, rows: Levels, values: Table) -> Table:
+    found = np.empty((len(start) - 1, 1))
+    row_sums(start, rows, np.ascontiguousarray(values)[:, None], found)
+    return found[:, 0]
 
 
 class TableSystem:
     """Equations that are inverted as a table."""
 
     __slots__ = (
-        "_carried",
         "_determinant",
         "_inverse",
+        "_links_carried",
         "_ratios",
+        "learns",
         "links",
         "loads",
         "tolerance",
@@ -117,18 +119,30 @@ class TableSystem:
         self.links = links
         self.loads = links.loads
         self.tolerance = DONE
+        self.learns = False
+        self._links_carried: tuple[Table, Table] | None = None
         self.at(np.ones(2))
 
     def at(self, ratios: Table) -> None:
         """Invert the equations at new ratios."""
-        start, kept = self.links.start, self.links.kept
+        start, kept = self.links.ways.start, self.links.kept
         size = len(self.loads[1])
         first, second = float(ratios[0]), float(ratios[1])
         self._ratios = ratios
         self._inverse, self._determinant = crossed_inverse(
             start, kept, size, first, second
         )
-        self._carried = crossed_links(start, kept, self._inverse, first, second)
+        self._links_carried = None
+
+    def _carried(self) -> tuple[Table, Table]:
+        """Return what only derivatives and errors need."""
+        if self._links_carried is None:
+            start, kept = self.links.ways.start, self.links.kept
+            first, second = float(self._ratios[0]), float(self._ratios[1])
+            self._links_carried = crossed_links(
+                start, kept, self._inverse, first, second
+            )
+        return self._links_carried
 
     def solve(self, sums: list[Sums], key: str) -> list[Effects]:  # noqa: ARG002 - for systems that start from their last answer
         """Solve by the inverse."""
@@ -145,18 +159,22 @@ class TableSystem:
     def _inner(self) -> tuple[Table, Table]:
         """Return the diagonals of both effects' blocks of the whole inverse."""
         spread = 1 + self._ratios[0] * self.loads[0]
-        dropped = 1 / spread + self._ratios[0] * self._carried[0] / spread**2
+        dropped = 1 / spread + self._ratios[0] * self._carried()[0] / spread**2
         return dropped, np.diag(self._inverse)[1:]
+
+    def determinant(self) -> float | None:
+        """Return the log det of the equations."""
+        return self._determinant
 
     def traces(self) -> Traces:
         """Return the exact traces."""
         first = np.array([(1 - one).sum() for one in self._inner()]) / self._ratios
-        return Traces(first, self._second(), self._determinant)
+        return Traces(first, self._second())
 
     def _second(self) -> Table:
         """Return tr(P K P K) for all pairs of effects."""
         ratio, inverse = float(self._ratios[0]), self._inverse
-        squares, product = self._carried
+        squares, product = self._carried()
         spread = 1 + ratio * self.loads[0]
         away = 1 - 1 / spread
         dropped = (
@@ -181,9 +199,12 @@ class PassSystem:
 
     __slots__ = (
         "_answers",
-        "_diagonal",
+        "_equations",
+        "_probes",
         "_ratios",
+        "_rooms",
         "_spread",
+        "learns",
         "links",
         "loads",
         "tolerance",
@@ -194,7 +215,14 @@ class PassSystem:
         self.links = links
         self.loads = links.loads
         self.tolerance = DONE_PROBED
-        self._answers: dict[str, Table] = {}
+        self.learns = True
+        self._rooms: dict[str, Room] = {}
+        self._probes = _trace_probes(len(self.loads[0]), len(self.loads[1]))
+        self.forget()
+
+    def forget(self) -> None:
+        """Start from nothing, as if no question had been asked before."""
+        self._answers: set[str] = set()
         self.at(np.ones(2))
 
     def at(self, ratios: Table) -> None:
@@ -202,32 +230,38 @@ class PassSystem:
         first, second = self.loads
         spread = 1 + ratios[0] * first
         self._ratios, self._spread = ratios, spread
-        shared = self.links.back(ratios[0] / spread)
+        weights = ratios[0] / spread
+        shared = self.links.back(weights)
         diagonal = np.empty(len(second) + 1)
         diagonal[0] = float((first / spread).sum())
         diagonal[1:] = 1 + ratios[1] * (second - shared)
-        self._diagonal = diagonal
+        ways = self.links.ways
+        self._equations = Equations(ways, weights, float(ratios[1]), diagonal)
 
     def product(self, columns: Table) -> Table:
         """Multiply columns by the matrix of the equations."""
-        first, second = self.loads
-        root = float(np.sqrt(self._ratios[1]))
-        top, rest = columns[:1], columns[1:]
-        inner = first[:, None] * top + root * (self.links.across(rest))
-        inner *= (self._ratios[0] / self._spread)[:, None]
+        inner = np.empty((len(self.loads[0]), columns.shape[1]))
         found = np.empty_like(columns)
-        found[0] = first.sum() * top[0] + root * (second @ rest) - first @ inner
-        found[1:] = root * second[:, None] * top - root * self.links.back(inner)
-        found[1:] += (1 + self._ratios[1] * second)[:, None] * rest
+        crossed_product(self._equations, columns, inner, found)
         return found
 
     def _solve(self, right: Table, key: str, tolerance: float) -> Table:
-        start = self._answers.get(key)
-        found, _ = conjugate_gradients(
-            self.product, self._diagonal, right, start, tolerance=tolerance
+        """Solve, starting from the last answer to the same question."""
+        room = self._room(key)
+        x = room.table("x", *right.shape)
+        if key not in self._answers:
+            x[:] = 0.0
+            self._answers.add(key)
+        left, ahead, moved = (
+            room.table(name, *right.shape) for name in ("left", "ahead", "moved")
         )
-        self._answers[key] = found
-        return found
+        inner = room.table("inner", len(self.loads[0]), right.shape[1])
+        tables = (left, ahead, moved, inner)
+        crossed_gradients(self._equations, right, x, tables, tolerance)
+        return x
+
+    def _room(self, key: str) -> Room:
+        return self._rooms.setdefault(key, Room())
 
     def solve(self, sums: list[Sums], key: str) -> list[Effects]:
         """Solve by conjugate gradients, from the last answer to the same question."""
@@ -249,27 +283,25 @@ class PassSystem:
         """Estimate the traces by probes."""
         ratios, spread = self._ratios, self._spread
         sizes = [len(load) for load in self.loads]
-        probes = max(TRACE_PROBES, TRACE_SIGNS // min(sizes))
-        kept = np.zeros((sizes[1] + 1, probes))
-        kept[1:] = signs("kept", sizes[1], probes)
-        thrown = signs("dropped", sizes[0], probes)
-        root = float(np.sqrt(ratios[0]))
-        mapped = root * self._down(thrown / spread[:, None])
-        right = np.concatenate([kept, mapped], axis=1)
+        thrown, kept = self._probes
+        probes = kept.shape[1]
+        room = self._room("traces")
+        mapped = room.table("mapped", sizes[1] + 1, probes)
+        weights = np.sqrt(ratios[0]) / spread
+        crossed_down(self.links.ways, weights, float(ratios[1]), thrown, mapped)
+        right = room.table("right", sizes[1] + 1, 2 * probes)
+        right[:, :probes] = kept
+        right[:, probes:] = mapped
         found = self._solve(right, "traces", ROUGH)
         inner = np.einsum("ij,ij->j", right, found).reshape(2, probes).mean(axis=1)
         first = np.array(
             [sizes[0] - float((1 / spread).sum()) - inner[1], sizes[1] - inner[0]]
         )
-        return Traces(first / ratios, None, None)
+        return Traces(first / ratios, None)
 
-    def _down(self, dropped: Table) -> Table:
-        """Multiply columns over dropped levels by M'."""
-        root = float(np.sqrt(self._ratios[1]))
-        found = np.empty((len(self.loads[1]) + 1, dropped.shape[1]))
-        found[0] = self.loads[0] @ dropped
-        found[1:] = root * self.links.back(dropped)
-        return found
+    def determinant(self) -> float | None:
+        """Return None: nobody knows."""
+        return None
 
     def errors(self) -> Table:
         """Estimate the kept effect's squared errors of prediction by probes."""
@@ -279,8 +311,17 @@ class PassSystem:
         probes[1:] = signs("errors", size, number)
         probes[0] = signs("mean", 1, number)
         solved = self._solve(probes, "errors", ROUGH)
-        found = inverse_diagonal(self.product, self._diagonal, probes, solved)
+        diagonal = self._equations.diagonal
+        found = inverse_diagonal(self.product, diagonal, probes, solved)
         return np.asarray(self._ratios[1] * np.minimum(found[1:], 1.0))
+
+
+def _trace_probes(n_dropped: int, n_kept: int) -> tuple[Table, Table]:
+    """Return signs over the dropped levels, and over the mean (0) and the kept ones."""
+    number = max(TRACE_PROBES, TRACE_SIGNS // min(n_dropped, n_kept))
+    kept = np.zeros((n_kept + 1, number))
+    kept[1:] = signs("kept", n_kept, number)
+    return signs("dropped", n_dropped, number), kept
 
 
 AnySystem = TableSystem | PassSystem
@@ -290,7 +331,7 @@ def _right(system: AnySystem, ratios: Table, sums: Sums) -> Table:
     weight = ratios[0] / (1 + ratios[0] * system.loads[0])
     weighted = weight * sums.dropped
     right = np.empty(len(system.loads[1]) + 1)
-    right[0] = sums.total - system.loads[0] @ weighted
+    right[0] = sums.total - dot(system.loads[0], weighted)
     right[1:] = np.sqrt(ratios[1]) * (sums.kept - system.links.back(weighted))
     return right
 

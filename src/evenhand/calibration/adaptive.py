@@ -32,6 +32,8 @@ from evenhand.calibration.results import (
 from evenhand.posets.comparisons import components
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from numpy.typing import NDArray
 
     from evenhand.ratings import Ratings
@@ -76,12 +78,53 @@ def adaptive(ratings: Ratings) -> Fit:
         groups = components(found.graph)
         return _fit(ratings, ordinal, groups, 1.0, None, told)
     made = design(ratings)
-    equations = Equations(made)
-    total = np.zeros(ratings.n_items)
+    estimates, parts, converged = _combined(
+        _views(made, ratings.scores, ratings), Equations(made), ordinal
+    )
+    rho = parts.reviewer_share
+    groups = components(found.graph) if rho > WILD else linked_groups(ratings)
+    return _fit(ratings, estimates, groups, rho, parts, (), converged=converged)
+
+
+def adaptive_again(ratings: Ratings) -> Callable[[Scores], Scores]:
+    """Prepare for other scores that keep each reviewer's order and ties.
+
+    Who rated what and the orders stay, so that they are looked at only once.
+
+    Args:
+        ratings: Scores.
+
+    Returns:
+        A function from other scores, one for each rating, to the estimates that
+        `adaptive` would make of them.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 8, 2])
+        >>> adaptive_again(ratings)(ratings.scores).round(2).tolist()
+        [1.14, 0.15, -1.29]
+    """
+    ordinal = standardised(order_values(orders(ratings)))
+    equations = Equations(design(ratings))
+
+    def estimates(scores: Scores) -> Scores:
+        made = design(ratings, scores)
+        equations.forget()
+        return settled(_combined(_views(made, scores, ratings), equations, ordinal)[0])
+
+    return estimates
+
+
+def _combined(
+    views: Sequence[Scores], equations: Equations, ordinal: Scores
+) -> tuple[Scores, Variances, bool]:
+    """Fit each view of the scores, and add up the predictions and the orders."""
+    total = np.zeros_like(ordinal)
     start, parts = START, Variances(0.0, 0.0, 0.0)
     converged = True
-    for scores in _views(ratings, made):
-        mixed = equations.fit(scores - scores.mean(), start)
+    for number, scores in enumerate(views, start=1):
+        last = number == len(views)
+        mixed = equations.fit(scores - scores.mean(), start, last=last)
         parts = mixed.variances
         total += standardised(mixed.items)
         if mixed.found is not None:
@@ -91,13 +134,11 @@ def adaptive(ratings: Ratings) -> Fit:
             start = (max(ratios[0], LEAST_START), max(ratios[1], LEAST_START))
     rho = parts.reviewer_share
     estimates = (1 - rho**2) * standardised(total) + rho**2 * ordinal
-    groups = components(found.graph) if rho > WILD else linked_groups(ratings)
-    return _fit(ratings, estimates, groups, rho, parts, (), converged=converged)
+    return estimates, parts, converged
 
 
-def _views(ratings: Ratings, made: Design) -> tuple[Scores, Scores, Scores]:
+def _views(made: Design, scores: Scores, ratings: Ratings) -> Sequence[Scores]:
     """Return the scores with outliers pulled in, as normal quantiles and as ranks."""
-    scores = ratings.scores
     # In sixteenths, so that the fence is a float for all scores.
     parts = scores / 16
     low, high = np.quantile(parts, [0.25, 0.75])

@@ -145,12 +145,20 @@ class Equations:
             [int(load.max()) > 1 and int((load > 0).sum()) > 1 for load in loads]
         )
 
-    def fit(self, scores: Scores, start: tuple[float, float] = START) -> Mixed:
+    def forget(self) -> None:
+        """Make the next fit the same as the first one would be."""
+        if isinstance(self.system, PassSystem):
+            self.system.forget()
+
+    def fit(
+        self, scores: Scores, start: tuple[float, float] = START, *, last: bool = True
+    ) -> Mixed:
         """Fit random effects to scores with mean 0.
 
         Args:
             scores: One for each rating.
             start: Variances of reviewers and items over that of the rest.
+            last: Whether no other scores follow for which this fit prepares.
         """
         squares = float(scores @ scores)
         if squares == 0.0:
@@ -169,7 +177,8 @@ class Equations:
         free = self.free
         if not self.kept_items:
             ratios, free = ratios[::-1].copy(), free[::-1]
-        found = maximise(self.system, sums, squares, np.maximum(ratios, LEAST), free)
+        begin = np.maximum(ratios, LEAST)
+        found = maximise(self.system, sums, squares, begin, free, last=last)
         if isinstance(self.system, PassSystem):
             refined = self.system.refined(sums, found.ratios)
             found = replace(found, effects=refined)

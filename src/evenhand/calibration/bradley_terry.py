@@ -11,6 +11,7 @@ from evenhand._results import Notice
 from evenhand.calibration._design import data_notices, group_notices
 from evenhand.calibration._orders import Orders, orders
 from evenhand.calibration._solver import (
+    Room,
     conjugate_gradients,
     inverse_diagonal,
     signs,
@@ -23,6 +24,7 @@ from evenhand.posets.comparisons import components
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from evenhand.calibration._solver import Product
     from evenhand.ratings import Ratings
 
     Codes = NDArray[np.int64]
@@ -37,6 +39,7 @@ HALVINGS = 40
 TOLERANCE = 1e-10
 # Beyond so many items a reviewer's pairs are summed up as a smooth function.
 LONG = 256
+LISTED_PAIRS = 20_000_000
 
 
 def bradley_terry(
@@ -115,11 +118,18 @@ class _Bundles(NamedTuple):
 
 
 class _Task(NamedTuple):
+    """What the values are fitted to.
+
+    `evens` is room for what each pair of the short bundles adds to the information: 8
+    bytes a pair, and empty if they would take more than 160 megabytes.
+    """
+
     every: _Bundles
     short: _Bundles
     long: _Bundles
     wins: Table
     precision: float
+    evens: Table
 
 
 def _check(prior_precision: float, pair_weight: str) -> None:
@@ -135,12 +145,15 @@ def _task(found: Orders, precision: float, pair_weight: str) -> _Task:
     loads = found.loads.astype(np.float64)
     weights = 2 / loads if pair_weight == "2/k" else np.ones_like(loads)
     wins = found.by_item(found.wins * weights[found.reviewers])
+    short = found.loads[found.loads <= LONG]
+    pairs = int((short * (short - 1)).sum()) // 2
     return _Task(
         every=_Bundles(found.start, found.items, weights),
         short=_bundles(found, weights, found.loads <= LONG),
         long=_bundles(found, weights, found.loads > LONG),
         wins=wins,
         precision=precision,
+        evens=np.empty(pairs if pairs <= LISTED_PAIRS else 0),
     )
 
 
@@ -173,7 +186,7 @@ def _maximise(task: _Task) -> tuple[Table, int, bool]:
 
 
 def _slope(task: _Task, values: Table) -> tuple[Table, Table]:
-    wins, curvature = kernels.pair_slopes(*task.short, np.exp(values))
+    wins, curvature = kernels.pair_slopes(*task.short, np.exp(values), task.evens)
     if len(task.long.weights):
         more_wins, more_curvature = kernels.smooth_slopes(*task.long, values)
         wins, curvature = wins + more_wins, curvature + more_curvature
@@ -184,19 +197,29 @@ def _move(task: _Task, values: Table, slope: Table, curvature: Table) -> Table:
     if len(values) <= SMALL:
         return np.asarray((_inverse(task, values) * slope).sum(axis=1))
     found, _ = conjugate_gradients(
-        lambda columns: _product(task, values, columns),
-        curvature,
-        slope[:, None],
-        tolerance=1e-4,
+        _product(task, values), curvature, slope[:, None], tolerance=1e-4
     )
     return found[:, 0]
 
 
-def _product(task: _Task, values: Table, columns: Table) -> Table:
-    found = kernels.pair_product(*task.short, np.exp(values), columns)
-    if len(task.long.weights):
-        found += kernels.smooth_product(*task.long, values, columns)
-    return found + task.precision * columns
+def _product(task: _Task, values: Table) -> Product:
+    """Return the product with the information at values that `_slope` saw last."""
+    strength = np.exp(values)
+    room = Room()
+
+    def product(columns: Table) -> Table:
+        found = room.table("product", *columns.shape)
+        np.multiply(columns, task.precision, out=found)
+        if len(task.evens):
+            start, items, _ = task.short
+            kernels.even_product(start, items, task.evens, columns, found)
+        else:
+            found += kernels.pair_product(*task.short, strength, columns)
+        if len(task.long.weights):
+            found += kernels.smooth_product(*task.long, values, columns)
+        return found
+
+    return product
 
 
 def _inverse(task: _Task, values: Table) -> Table:
@@ -214,10 +237,7 @@ def _squared_errors(task: _Task, values: Table) -> tuple[Table, str]:
         number = ERROR_PROBES
     probes = signs("errors", len(values), number)
     _, diagonal = _slope(task, values)
-
-    def product(columns: Table) -> Table:
-        return _product(task, values, columns)
-
+    product = _product(task, values)
     solved, _ = conjugate_gradients(product, diagonal, probes, tolerance=1e-4)
     squared = inverse_diagonal(product, diagonal, probes, solved)
     return np.minimum(squared, 1 / task.precision), "probes"

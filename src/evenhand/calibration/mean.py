@@ -17,6 +17,9 @@ from evenhand.errors import RatingsError, listing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from evenhand.ratings import Ratings
 
 
@@ -78,12 +81,15 @@ def spread(scores: Sequence[float]) -> float | None:
     return result if math.isfinite(result) else None
 
 
-def mean_order(ratings: Ratings, source: Stream) -> MeanOrder:
+def mean_order(
+    ratings: Ratings, source: Stream, *, scores: NDArray[np.float64] | None = None
+) -> MeanOrder:
     """Order items by mean score; equal means by lot.
 
     Args:
         ratings: Scores, at least one for each item.
         source: Where the lots come from.
+        scores: Other scores to take in place of theirs, one for each rating.
 
     Returns:
         The order, the means and the ties.
@@ -99,7 +105,7 @@ def mean_order(ratings: Ratings, source: Stream) -> MeanOrder:
         MeanOrder(order=(1, 0), means=(2.5, 3.0), ties=())
     """
     starts, rows = ratings.by_item()
-    scores = ratings.scores[rows].tolist()
+    given = (ratings.scores if scores is None else scores)[rows].tolist()
     bounds = list(itertools.pairwise(starts.tolist()))
     bare = [
         label
@@ -111,7 +117,7 @@ def mean_order(ratings: Ratings, source: Stream) -> MeanOrder:
             f"items must have at least one score each to be ordered by mean, got none "
             f"for {listing(bare)}. Leave them out, or choose another method."
         )
-    means = tuple(mean(scores[first:last]) for first, last in bounds)
+    means = tuple(mean(given[first:last]) for first, last in bounds)
     lots = permutation(source, len(means)).tolist()
     order = tuple(
         sorted(range(len(means)), key=lambda item: (-means[item], lots[item]))

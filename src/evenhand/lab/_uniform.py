@@ -27,6 +27,7 @@ from evenhand.ab.law import sign_over_pairings, votes_over_pairings
 from evenhand.ab.weights import GapWeight, as_weight, odd
 from evenhand.errors import OptionError, unknown
 from evenhand.lab import _matchings as matchings
+from evenhand.lab._fixed_scores import Trials, random_orders
 from evenhand.lab._quadrature import gap_nodes, over_gap
 
 Weight: TypeAlias = GapWeight | Callable[[float], float] | str | None
@@ -217,18 +218,32 @@ def sampled(
         >>> sampled(as_rule("mean"), [Fraction(0)] * 4, 100, 7).probability
         1.0
     """
+    return sampled_together([rule], numbers, trials, rng)[0]
+
+
+def sampled_together(
+    tried: Sequence[Rule], numbers: Sequence[Fraction], trials: int, rng: RNGLike
+) -> list[Success]:
+    """Estimate the chances of several rules by the same trials.
+
+    Each rule gets what `sampled` gives for the same seed.
+
+    Examples:
+        >>> both = [as_rule("mean"), as_rule("sign")]
+        >>> found = sampled_together(both, [Fraction(0)] * 4, 100, 7)
+        >>> [rule.probability for rule in found]
+        [1.0, 1.0]
+    """
     source = stream(seed_from(rng), "trials")
     added = np.array([float(number) for number in numbers])
-    half = len(added) // 2
-    found = []
+    found: list[list[Floats]] = [[] for _ in tried]
     for start in range(0, trials, CHUNK):
         rows = min(CHUNK, trials - start)
         values = np.sort(uniforms(source, (rows, 2)), axis=1)
-        orders = matchings.random_orders(uniforms(source, (rows, len(added))))
-        better = added[orders[:, :half]] + values[:, 1:]
-        worse = added[orders[:, half:]] + values[:, :1]
-        found.append(np.asarray(rule.given(better, worse)))
-    return _estimated(np.concatenate(found))
+        drawn = Trials(random_orders(source, (rows, len(added))), values, added)
+        for chances, rule in zip(found, tried, strict=True):
+            chances.append(drawn.chances(rule))
+    return [_estimated(np.concatenate(chances)) for chances in found]
 
 
 def _bends(levels: Sequence[Fraction]) -> list[Fraction]:

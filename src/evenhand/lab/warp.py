@@ -33,7 +33,7 @@ from evenhand._randomness import (
     stream,
     uniforms,
 )
-from evenhand.calibration.adaptive import adaptive
+from evenhand.calibration.adaptive import adaptive, adaptive_again
 from evenhand.calibration.additive import additive
 from evenhand.calibration.affine import affine
 from evenhand.calibration.borda import borda
@@ -63,6 +63,7 @@ __all__ = [
 Scores: TypeAlias = NDArray[np.float64]
 Codes: TypeAlias = NDArray[np.int64]
 Order: TypeAlias = Callable[[Ratings], Sequence[int] | Codes]
+Reorder: TypeAlias = Callable[[Scores], Sequence[int] | Codes]
 Span: TypeAlias = tuple[float, float]
 
 DRAWS = 200
@@ -187,11 +188,15 @@ def warp(
     seed = seed_from(rng)
     strengths = (strength,) if isinstance(strength, str) else tuple(strength)
     k = _checked(ratings, draws, strengths, top)
-    ours, name = _order_of(method, seed), _name(method)
-    orders: dict[str, Order] = {name: ours}
+    name = _name(method)
+    methods: dict[str, str | Order] = {name: method}
     if name != "mean":
-        orders["mean"] = _order_of("mean", seed)
-    start = {label: _ranks(order(ratings), ratings) for label, order in orders.items()}
+        methods["mean"] = "mean"
+    start = {
+        label: _ranks(_order_of(one, seed)(ratings), ratings)
+        for label, one in methods.items()
+    }
+    orders = {label: _reorder(one, ratings, seed) for label, one in methods.items()}
     survivals = []
     for one in strengths:
         ranks = _warped_ranks(ratings, orders, one, draws, seed)
@@ -211,7 +216,11 @@ def warp(
 
 
 def _warped_ranks(
-    ratings: Ratings, orders: Mapping[str, Order], strength: str, draws: int, seed: int
+    ratings: Ratings,
+    orders: Mapping[str, Reorder],
+    strength: str,
+    draws: int,
+    seed: int,
 ) -> dict[str, Codes]:
     """Rank warped scores by each method; a row of ranks for each draw."""
     table = {
@@ -220,9 +229,8 @@ def _warped_ranks(
     for draw in range(draws):
         source = stream(seed, f"warp {strength} {draw}")
         scores = WARPS[strength](ratings.scores, ratings.reviewer_codes, source)
-        warped = _again(ratings, scores)
         for label, order in orders.items():
-            table[label][draw] = _ranks(order(warped), warped)
+            table[label][draw] = _ranks(order(scores), ratings)
     return table
 
 
@@ -297,6 +305,23 @@ def _order_of(method: str | Order, seed: int) -> Order:
         return [code[label] for label in found.order]
 
     return ranked
+
+
+def _reorder(method: str | Order, ratings: Ratings, seed: int) -> Reorder:
+    """Return a function from warped scores to item codes.
+
+    Warps keep who rated what, and each reviewer's order; where that is most of the
+    work, it is done once.
+    """
+    if method == "mean":
+        return lambda scores: (
+            mean_order(ratings, stream(seed, "mean"), scores=scores).order
+        )
+    if method == "adaptive":
+        again = adaptive_again(ratings)
+        return lambda scores: _by_value(again(scores), seed)
+    order = _order_of(method, seed)
+    return lambda scores: order(_again(ratings, scores))
 
 
 def _by_value(values: Scores, seed: int) -> Codes:

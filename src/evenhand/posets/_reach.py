@@ -77,7 +77,7 @@ def _reach(levels: Levels, *, by: Relation) -> Reach:
     """Return the function that joins marks downwards or upwards."""
     if by == "direct":
         return lambda marks, step: kernels.direct_reach(levels, marks, step)
-    order = kernels.smallest_order(levels)
+    order, _ = kernels.smallest_order(levels)
     passes = 1
     n_items = len(levels.item_start) - 1
     if len(order) < n_items:
@@ -94,7 +94,7 @@ def _extremes(levels: Levels, classes: Codes) -> Codes:
     In a consistent ordering, both are on a level next to one's own, so they are quick
     to find, and few items share both.
     """
-    order = kernels.smallest_order(levels)
+    order, _ = kernels.smallest_order(levels)
     n_items = len(classes)
     keys = np.zeros((n_items, 2), dtype=np.int64)
     if len(order) == n_items and len(levels.level_reviewer) > 0:

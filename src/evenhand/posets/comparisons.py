@@ -7,8 +7,8 @@ reviewer's levels (items of equal score) from best to worst and listed only on r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,18 @@ CLOSURE_ITEMS = 20_000
 STEPS_SHOWN = 8
 
 
+class SmallestOrder(NamedTuple):
+    """The lexicographically smallest ordering.
+
+    Attributes:
+        order: Item codes, best first; fewer than there are if some contradict others.
+        free: For each two neighbours whether nobody put them in order.
+    """
+
+    order: Codes
+    free: NDArray[np.bool_]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparisons:
     """Who was put above whom, without materialising pairs.
@@ -45,6 +57,7 @@ class Comparisons:
         level_reviewer: Reviewer code of each level.
         item_start: Slices of item_levels, n_items + 1.
         item_levels: Levels that hold each item, by reviewer.
+        kept: The smallest order, once it was asked for.
     """
 
     n_items: int
@@ -53,6 +66,7 @@ class Comparisons:
     level_reviewer: Codes
     item_start: Codes
     item_levels: Codes
+    kept: list[SmallestOrder] = field(default_factory=list, init=False)
 
     def __repr__(self) -> str:
         return f"Comparisons({self.n_items} items, {len(self.level_reviewer)} levels)"
@@ -67,18 +81,10 @@ def comparisons(ratings: Ratings) -> Comparisons:
         >>> [above.tolist() for above in edges(c)]
         [[1, 2], [0, 0]]
     """
-    n_rows = ratings.n_ratings
-    starts = np.searchsorted(
-        ratings.reviewer_codes, np.arange(ratings.n_reviewers + 1)
-    ).astype(np.int64)
-    items, begins = kernels.sort_levels(starts, ratings.item_codes, ratings.preference)
-    first = np.flatnonzero(begins)
-    return _comparisons(
-        ratings.n_items,
-        np.append(first, n_rows).astype(np.int64),
-        items,
-        ratings.reviewer_codes[first],
+    starts, items, reviewers = kernels.sort_levels(
+        ratings.reviewer_codes, ratings.item_codes, ratings.preference
     )
+    return _comparisons(ratings.n_items, starts, items, reviewers)
 
 
 def from_edges(n_items: int, above: ArrayLike, below: ArrayLike) -> Comparisons:
@@ -118,17 +124,14 @@ def from_edges(n_items: int, above: ArrayLike, below: ArrayLike) -> Comparisons:
 def _comparisons(
     n_items: int, level_start: Codes, level_items: Codes, level_reviewer: Codes
 ) -> Comparisons:
-    levels = np.repeat(
-        np.arange(len(level_reviewer), dtype=np.int64), np.diff(level_start)
-    )
-    counts = np.bincount(level_items, minlength=n_items)
+    start, item_levels = kernels.levels_of_items(level_start, level_items, n_items)
     return Comparisons(
         n_items=n_items,
         level_start=level_start,
         level_items=level_items,
         level_reviewer=level_reviewer,
-        item_start=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-        item_levels=levels[np.argsort(level_items, kind="stable")],
+        item_start=start,
+        item_levels=item_levels,
     )
 
 
@@ -233,8 +236,24 @@ def find_contradiction(c: Comparisons) -> tuple[list[int], list[int]] | None:
     return cycle, [_reviewer_of(c, above, below) for above, below in steps]
 
 
+def smallest_order(c: Comparisons) -> SmallestOrder:
+    """Order items as comparisons allow, smallest codes first; worked out once.
+
+    Examples:
+        >>> found = smallest_order(from_edges(3, [2, 2], [0, 1]))
+        >>> found.order.tolist(), found.free.tolist()
+        ([2, 0, 1], [False, True])
+    """
+    if not c.kept:
+        found = SmallestOrder(*kernels.smallest_order(levels(c)))
+        for part in found:
+            part.flags.writeable = False
+        c.kept.append(found)
+    return c.kept[0]
+
+
 def _consistent(c: Comparisons) -> bool:
-    return len(kernels.smallest_order(levels(c))) == c.n_items
+    return len(smallest_order(c).order) == c.n_items
 
 
 def strong_groups(c: Comparisons) -> Codes:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.int64] | NDArray[np.object_]
 
-# Values redrawn in one attempt: a minute or two.
-MOST_REDRAWN = 2**32
+# Values redrawn in one attempt: two or three minutes.
+MOST_REDRAWN = 2**34
 CHUNK_WORDS = 2**16
 MOST_ROWS = 32
 UNIT_BITS = 62
@@ -51,7 +51,7 @@ def settle(diagram: Diagram, source: Stream) -> Codes:
     are drawn again whenever it is swept.
 
     Raises:
-        ConvergenceError: If more than 2**32 values would have to be redrawn at once.
+        ConvergenceError: If more than 2**34 values would have to be redrawn at once.
 
     Examples:
         >>> from evenhand._randomness import stream
@@ -100,8 +100,7 @@ def _swept(diagram: Diagram, seed: int, rows: int, chunks: int, n_words: int) ->
     if n_words > 1:
         return _swept_wide(diagram, seed, rows, chunks, n_words)
     around = neighbours(diagram)
-    n_places = n_items + 2 * len(around.first_upper)
-    values = np.zeros((n_places, 2), dtype=np.int64)
+    values = np.zeros((around.n_places, 2), dtype=np.int64)
     values[:, 1] = kernels.ONE
     for chunk in range(chunks - 1, -1, -1):
         words = _words(seed, chunk, 0, rows * n_items)
@@ -122,15 +121,30 @@ def neighbours(diagram: Diagram) -> kernels.Neighbours:
         [1]
     """
     n_items = diagram.n_items
-    ends = diagram.down_start[n_items], diagram.up_start[n_items]
-    down, up = diagram.down[: ends[0]], diagram.up[: ends[1]]
+    sides = []
+    fed = []
+    down, up = (diagram.down_start, diagram.down), (diagram.up_start, diagram.up)
+    for kind, ((starts, nodes), (back_start, back)) in enumerate(
+        ((down, up), (up, down))
+    ):
+        start = starts[: n_items + 1]
+        found = nodes[: start[-1]]
+        items = np.repeat(np.arange(n_items), np.diff(start))
+        joint = found >= n_items
+        # Upper items look at the joint's highest value, and feed its lowest one.
+        sides += [start, np.where(joint, 2 * found - n_items + 1 - kind, found)]
+        # The first item of a sweep that feeds a joint is the first on this side of it.
+        first = back[back_start[found[joint]]] == items[joint]
+        place = 2 * found[joint] - n_items + kind
+        fed.append((items[joint], 4 * place + 2 * kind + first))
+    owners, entries = (np.concatenate(parts) for parts in zip(*fed, strict=True))
+    feed_start = np.concatenate(
+        [[0], np.cumsum(np.bincount(owners, minlength=n_items))]
+    )
+    sides += [feed_start, entries[np.argsort(owners, kind="stable")]]
+    n_joints = len(diagram.down_start) - 1 - n_items
     return kernels.Neighbours(
-        diagram.down_start[: n_items + 1],
-        np.where(down < n_items, down, 2 * down - n_items + 1),
-        diagram.up_start[: n_items + 1],
-        np.where(up < n_items, up, 2 * up - n_items),
-        diagram.up[diagram.up_start[n_items:-1]],
-        diagram.down[diagram.down_start[n_items:-1]],
+        n_items + 2 * n_joints, *(part.astype(np.uint32) for part in sides)
     )
 
 

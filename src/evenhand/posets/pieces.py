@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._kernels import diagrams as kernels
-from evenhand._kernels.ideals import below_bits, bit_lists
+from evenhand._kernels.ideals import below_bits, bit_lists, needed_edges
 from evenhand._kernels.posets import down_lists
 from evenhand.posets.comparisons import levels
 
@@ -138,6 +138,22 @@ def reduced(diagram: kernels.Diagram) -> kernels.Diagram:
     return as_diagram(
         n_items, n_items, np.repeat(np.arange(n_items), np.diff(starts)), below
     )
+
+
+def thinned(diagram: kernels.Diagram) -> kernels.Diagram:
+    """Drop edges of items and joints that others imply.
+
+    Takes three bits of memory for each two nodes: 150 megabytes for 20,000 items.
+
+    Examples:
+        >>> joint = as_diagram(3, 4, np.array([0, 1, 3, 0]), np.array([3, 3, 2, 1]))
+        >>> [nodes.tolist() for nodes in thinned(joint)[1:3]]
+        [[0, 1, 2, 2, 3], [1, 3, 2]]
+    """
+    keep = needed_edges(diagram)
+    n_nodes = len(diagram.down_start) - 1
+    above = np.repeat(np.arange(n_nodes), np.diff(diagram.down_start))
+    return as_diagram(diagram.n_items, n_nodes, above[keep], diagram.down[keep])
 
 
 def irreducible(pieces: Pieces) -> Iterator[tuple[Codes, kernels.Diagram]]:

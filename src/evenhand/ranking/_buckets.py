@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand._kernels.buckets import normal_cuts
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -115,6 +117,14 @@ def normal_buckets(
         (1, 1, 2)
     """
     reach = statistics.NormalDist().inv_cdf(least)
+    found, sure = normal_cuts(values[order], errors[order], reach)
+    return tuple(found.tolist()) if sure else _plain_cuts(order, values, errors, reach)
+
+
+def _plain_cuts(
+    order: Codes, values: Table, errors: Table, reach: float
+) -> tuple[int, ...]:
+    """Do the same with correctly rounded distances, for when it hangs on rounding."""
     value, error = values.tolist(), errors.tolist()
     # Only items that no other of the bucket beats in both value and error can be the
     # first to leave an item behind; there are few of them.

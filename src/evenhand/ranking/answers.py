@@ -158,7 +158,8 @@ def _kept_notices(notices: tuple[Notice, ...]) -> tuple[Notice, ...]:
 
 def _flips(task: Task, options: Options) -> Answer:
     begun = from_start(task, options.start, options.mean_ranks)
-    if not is_ordering(task.graph, begun.order):
+    sure = options.start == "topological"
+    if not (sure or is_ordering(task.graph, begun.order)):
         raise OptionError(
             "start must respect every comparison for method 'flips', got a ranking "
             "that does not. Method 'twins' takes any ranking."

@@ -169,7 +169,7 @@ def _score_findings(facts: Facts) -> Iterator[Finding]:
 
 
 def _data_findings(ratings: Ratings, facts: Facts) -> Iterator[Finding]:
-    tied = reviewers_with_ties(ratings)
+    tied = ratings.tied_reviewers
     if tied and facts.split:
         text = f"{counted(tied, 'reviewer')} gave equal scores to several items"
         yield Finding("weaker", text, not_strict)
@@ -201,20 +201,6 @@ def _data_findings(ratings: Ratings, facts: Facts) -> Iterator[Finding]:
         yield Finding("checked", f"equal loads: {counted(int(loads[0]), 'item')} each")
     elif facts.method not in ORDINAL_METHODS:
         yield Finding("checked", "equal loads of reviewers used for tied items")
-
-
-def reviewers_with_ties(ratings: Ratings) -> int:
-    """Count the reviewers who gave equal scores, or ranks, to several items.
-
-    Examples:
-        >>> from evenhand.ratings import Ratings
-        >>> reviewers_with_ties(Ratings(["a", "a", "b"], ["x", "y", "x"], [1, 1, 2]))
-        1
-    """
-    rows = np.lexsort((ratings.preference, ratings.reviewer_codes))
-    reviewers, scores = ratings.reviewer_codes[rows], ratings.preference[rows]
-    equal = (reviewers[1:] == reviewers[:-1]) & (scores[1:] == scores[:-1])
-    return len(np.unique(reviewers[1:][equal]))
 
 
 def _distinct_pairs(ratings: Ratings, loads: np.ndarray) -> bool:

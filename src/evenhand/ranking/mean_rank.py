@@ -175,7 +175,7 @@ def sampling_work(plan: Plan, samples: int = DEFAULT_SAMPLES) -> int:
         0
     """
     return samples * sum(
-        _draw_work(part.diagram) for part in plan.parts if isinstance(part, Swept)
+        _draw_work(part.given) for part in plan.parts if isinstance(part, Swept)
     )
 
 

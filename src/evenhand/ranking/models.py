@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -97,10 +96,12 @@ def _sureness(
 def _sorted(fit: Fit, task: Task) -> tuple[NDArray[np.int64], list[list[int]]]:
     lot = permutation(stream(task.seed, "estimates"), len(fit.estimates))
     order = np.lexsort((lot, -fit.estimates)).astype(np.int64)
-    values = fit.estimates.tolist()
-    runs = itertools.groupby(order.tolist(), key=values.__getitem__)
-    groups = (sorted(run) for _, run in runs)
-    return order, [group for group in groups if len(group) > 1]
+    values = fit.estimates[order]
+    begins = np.flatnonzero(np.append([True], values[1:] != values[:-1]))
+    ends = np.append(begins[1:], len(order))
+    long = ends - begins > 1
+    runs = zip(begins[long].tolist(), ends[long].tolist(), strict=True)
+    return order, [sorted(order[begin:end].tolist()) for begin, end in runs]
 
 
 def _lots(ties: list[list[int]], ratings: Ratings) -> tuple[Notice, ...]:

@@ -10,7 +10,6 @@ from evenhand._results import Notice
 from evenhand.ab.weights import resolved
 from evenhand.errors import counted
 from evenhand.posets.comparisons import components
-from evenhand.ranking.claims import reviewers_with_ties
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,7 +83,7 @@ def tie_notices(
 
 
 def _load_notices(ratings: Ratings, *, split: bool = False) -> Iterator[Notice]:
-    tied = reviewers_with_ties(ratings)
+    tied = ratings.tied_reviewers
     if tied:
         rest = (
             "the claim is no longer strict."

@@ -6,6 +6,9 @@ import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from evenhand._kernels.sums import centres_and_spreads
 from evenhand._labels import shown
 from evenhand._randomness import RNGLike, seed_from
 from evenhand.ab.weights import GapWeight, as_weight
@@ -35,8 +38,8 @@ from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any
 
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from evenhand._results import Label, Notice
@@ -190,8 +193,10 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
         shrink=shrink is not False,
     )
     check_score_pairs(options.score_pairs)
-    task = Task(ratings, comparisons(ratings), seed_from(rng))
+    seed = seed_from(rng)
     _check_top(top, ratings)
+    ratings.hash_ahead()
+    task = Task(ratings, comparisons(ratings), seed)
     if method not in NOISY:
         require_consistent(ratings, task.graph, method=method)
     found = _answered(method, task, options)
@@ -277,34 +282,12 @@ def _ranking(
     certificate: Certificate,
 ) -> Ranking:
     ratings = task.ratings
-    order = answer.order.tolist()
-    rows = _item_rows(ratings)
-    found = answer.mean_ranks
-    ranks = None if found is None else found.averages.mean_rank.tolist()
     sure = sureness(method, task, answer)
-    buckets = _buckets(answer, sure)
     fit = answer.fit
+    items = _items(ratings, answer, sure)
     return Ranking(
-        order=tuple(ratings.item_labels[item] for item in order),
-        items=tuple(
-            RankedItem(
-                item=ratings.item_labels[item],
-                rank=place,
-                bucket=None if buckets is None else buckets[item],
-                mean_rank=None if ranks is None else ranks[item],
-                reviews=rows[item][0],
-                rank_low=None if sure is None else int(sure.rank_low[item]),
-                rank_high=None if sure is None else int(sure.rank_high[item]),
-                p_top=None,
-                mean_score=rows[item][1],
-                spread=rows[item][2],
-                estimate=None if fit is None else float(fit.estimates[item]),
-                error=None
-                if fit is None or fit.errors is None
-                else float(fit.errors[item]),
-            )
-            for place, item in enumerate(order, start=1)
-        ),
+        order=tuple([row.item for row in items]),
+        items=items,
         draws=tuple(_draws(ratings, answer)),
         method=method,
         parameters={**answer.parameters, "design": declared.design},
@@ -327,36 +310,78 @@ def _unique(notices: tuple[Notice, ...]) -> tuple[Notice, ...]:
     return tuple({notice.code: notice for notice in reversed(notices)}.values())[::-1]
 
 
-def _item_rows(ratings: Ratings) -> list[tuple[int, float | None, float | None]]:
+def _items(
+    ratings: Ratings, answer: Answer, sure: RankUncertainty | None
+) -> tuple[RankedItem, ...]:
+    """Make a row for each item, best first, column by column."""
+    order = answer.order
+    codes = order.tolist()
+    ranks, fit = answer.mean_ranks, answer.fit
+    counts, centres, spreads = _summaries(ratings)
+    nothing = [None] * len(codes)
+    errors = None if fit is None else fit.errors
+    columns: tuple[Sequence[Any], ...] = (
+        [ratings.item_labels[item] for item in codes],
+        range(1, len(codes) + 1),
+        _buckets(codes, answer, sure) or nothing,
+        nothing if ranks is None else ranks.averages.mean_rank[order].tolist(),
+        [counts[item] for item in codes],
+        nothing if sure is None else sure.rank_low[order].tolist(),
+        nothing if sure is None else sure.rank_high[order].tolist(),
+        nothing,
+        [centres[item] for item in codes],
+        [spreads[item] for item in codes],
+        nothing if fit is None else fit.estimates[order].tolist(),
+        nothing if errors is None else errors[order].tolist(),
+    )
+    return tuple(map(RankedItem, *columns))
+
+
+def _summaries(
+    ratings: Ratings,
+) -> tuple[list[int], list[float | None], list[float | None]]:
+    """Return the number of ratings of each item, and their mean and spread."""
     starts, rows = ratings.by_item()
-    values = ratings.preference[rows].tolist()
-    summary = []
-    for first, last in itertools.pairwise(starts.tolist()):
-        scores = values[first:last] if ratings.kind == "scores" else []
-        centre = mean(scores) if scores else None
-        summary.append((last - first, centre, spread(scores)))
-    return summary
+    counts = np.diff(starts).tolist()
+    if ratings.kind != "scores":
+        return counts, [None] * len(counts), [None] * len(counts)
+    values = ratings.preference[rows]
+    found = centres_and_spreads(starts, values, 2.0)
+    centres, spreads = (_or_none(column) for column in found)
+    # Sums beyond any float are worked out in fractions.
+    for item in np.flatnonzero(np.isnan(found[0]) & (np.diff(starts) > 0)).tolist():
+        scores = values[starts[item] : starts[item + 1]].tolist()
+        centres[item], spreads[item] = mean(scores), spread(scores)
+    return counts, centres, spreads
 
 
-def _buckets(found: Answer, sure: RankUncertainty | None) -> Mapping[int, int] | None:
+def _or_none(numbers: NDArray[np.float64]) -> list[float | None]:
+    plain: list[float | None] = numbers.tolist()
+    for place in np.flatnonzero(np.isnan(numbers)).tolist():
+        plain[place] = None
+    return plain
+
+
+def _buckets(
+    codes: list[int], found: Answer, sure: RankUncertainty | None
+) -> list[int] | None:
     """Number the groups that the data cannot tell apart."""
-    if sure is not None:
-        return dict(zip(sure.order.tolist(), sure.buckets, strict=True))
-    ranks = found.mean_ranks
-    if ranks is None:
+    known = found.mean_ranks if sure is None else sure
+    if known is None:
         return None
-    return dict(zip(ranks.order.tolist(), ranks.buckets, strict=True))
+    number = dict(zip(known.order.tolist(), known.buckets, strict=True))
+    return [number[item] for item in codes]
 
 
 def _draws(ratings: Ratings, found: Answer) -> Iterator[Draw]:
     people, items = ratings.reviewer_labels, ratings.item_labels
     for coin in found.coins:
-        one, other = (items[item] for item in coin.items)
+        one, other = items[coin.items[0]], items[coin.items[1]]
         yield Draw(
             items=(one, other),
             p_first=coin.p_first,
             first=one if coin.kept else other,
-            reviewers=tuple(people[who] for who in coin.reviewers),
+            reviewers=tuple([people[who] for who in coin.reviewers]),
             anchors=_named(items, coin.anchors),
         )
     for draw in () if found.ties is None else found.ties.draws:
@@ -373,6 +398,8 @@ def _draws(ratings: Ratings, found: Answer) -> Iterator[Draw]:
 def _named(
     labels: Sequence[Label], groups: Sequence[Sequence[int]]
 ) -> tuple[tuple[Label, ...], ...]:
+    if not groups:
+        return ()
     return tuple(tuple(labels[item] for item in group) for group in groups)
 
 

@@ -1,4 +1,4 @@
-"""Make the pictures of the walk-throughs anew: `python docs/pictures.py`.
+"""Make the pictures of the walk-throughs anew: `python docs/make_pictures.py`.
 
 Charts come from the command line's `--charts`, screenshots from its `--report`, opened
 in Debian's chromium. Commands and seeds are those of the pages.

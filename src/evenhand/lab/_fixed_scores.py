@@ -1,0 +1,114 @@
+"""Many trials with two items in which each reviewer adds a fixed number to the value.
+
+Who has which item is random, but the order of the reviewers' numbers is not. So nothing
+is sorted but the random order itself, and each rule gives, to the last bit, what it
+gives on the scores.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand._kernels import trials as kernels
+from evenhand._randomness import SEED_BITS, WORD_BITS, Stream, uniforms
+from evenhand.ab import rules
+from evenhand.ab.law import majority_of_rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evenhand.ab.weights import GapWeight
+    from evenhand.lab._uniform import Rule
+
+    Codes = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+SPARE_BITS = WORD_BITS - SEED_BITS
+PACKED = 1 << SPARE_BITS
+LOW_BITS = np.uint64(PACKED - 1)
+
+
+def random_orders(source: Stream, shape: tuple[int, int]) -> Codes:
+    """Draw random orders, those of the uniforms that the same words would give.
+
+    A uniform has 53 bits of its word. The other 11 hold the reviewer, so that sorting
+    the words themselves keeps equal uniforms in the order of the reviewers.
+
+    Examples:
+        >>> from evenhand._randomness import stream
+        >>> orders = random_orders(stream(7, "trials"), (2, 3))
+        >>> bool((orders == uniforms(stream(7, "trials"), (2, 3)).argsort()).all())
+        True
+    """
+    if shape[1] > PACKED:
+        return np.argsort(uniforms(source, shape), axis=-1, kind="stable")
+    words = np.atleast_1d(source.random_raw(math.prod(shape))).reshape(shape)
+    words &= ~LOW_BITS
+    words |= np.arange(shape[1], dtype=np.uint64)
+    words.sort(axis=-1)
+    words &= LOW_BITS
+    return words.view(np.int64)
+
+
+def _slope(weight: GapWeight) -> float | None:
+    """Return the slope of a rational weight, None for any other."""
+    gamma = weight.parameters.get("gamma")
+    named = weight.name == "rational" and not weight.checked_on_grid
+    return float(gamma) if named and isinstance(gamma, int | float) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """Some trials.
+
+    Attributes:
+        orders: Reviewers in random order; the first half has the better item.
+        values: Values of the worse item and of the better one.
+        added: What each reviewer adds.
+    """
+
+    orders: Codes
+    values: Floats
+    added: Floats
+
+    def chances(self, rule: Rule) -> Floats:
+        """Return the chance, in each trial, that a rule names the better item."""
+        known = self.orders, self.values, self.added
+        half = self.orders.shape[1] // 2
+        if rule.method == "sign":
+            return (1 + kernels.sign_sides(*known)) / 2
+        slope = _slope(rule.weight) if rule.method == "votes" else None
+        if slope is not None:
+            return majority_of_rows(kernels.rational_chances(*known, slope))
+        if rule.method == "median" and (half % 2 or rule.median != "middle"):
+            return self._medians((half - (rule.median != "upper")) // 2)
+        if rule.method == "mean":
+            return self._means()
+        return np.asarray(rule.given(*self.scores()))
+
+    def scores(self) -> tuple[Floats, Floats]:
+        """Return the scores of the better item and of the worse one, in pairs."""
+        half = self.orders.shape[1] // 2
+        better = self.added[self.orders[:, :half]] + self.values[:, 1:]
+        return better, self.added[self.orders[:, half:]] + self.values[:, :1]
+
+    def _medians(self, place: int) -> Floats:
+        increasing = np.argsort(self.added, kind="stable")
+        ranks = np.empty_like(increasing)
+        ranks[increasing] = np.arange(len(increasing))
+        added = self.added[increasing]
+        sides = kernels.central_sides(self.orders, self.values, added, ranks, place)
+        return (1 + sides) / 2
+
+    def _means(self) -> Floats:
+        sides, clear = kernels.mean_sides(self.orders, self.values, self.added)
+        chances = (1 + sides) / 2
+        unclear = np.flatnonzero(~clear)
+        if len(unclear):
+            rest = Trials(self.orders[unclear], self.values[unclear], self.added)
+            chances[unclear] = rules.mean(*rest.scores())
+        return chances

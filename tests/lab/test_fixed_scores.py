@@ -1,0 +1,100 @@
+"""Trials with fixed scores give, to the last bit, what the rules give on the scores."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evenhand._kernels.trials import central_sides
+from evenhand._randomness import Stream, stream, uniforms
+from evenhand.lab._fixed_scores import PACKED, Trials, random_orders
+from evenhand.lab._uniform import CHUNK, as_rule, sampled, sampled_together
+
+RULES: list[tuple[str, dict[str, Any]]] = [
+    ("coin", {}),
+    ("sign", {}),
+    ("mean", {}),
+    ("median", {}),
+    ("median", {"median": "lower"}),
+    ("median", {"median": "middle"}),
+    ("trimmed", {}),
+    ("guarded", {}),
+    ("votes", {}),
+    ("votes", {"weight": "rational:0.3"}),
+    ("votes", {"weight": "exponential:2"}),
+    ("votes", {"weight": lambda gap: gap / (2 + gap)}),
+]
+
+
+def drawn(numbers: list[Fraction], trials: int, seed: int) -> Trials:
+    source = stream(seed, "trials")
+    values = np.sort(uniforms(source, (trials, 2)), axis=1)
+    orders = random_orders(source, (trials, len(numbers)))
+    return Trials(orders, values, np.array([float(number) for number in numbers]))
+
+
+@pytest.mark.parametrize(("method", "options"), RULES)
+@settings(max_examples=15)
+@given(
+    numbers=st.lists(
+        st.fractions(-3, 3, max_denominator=4), min_size=2, max_size=24
+    ).map(lambda row: row[: len(row) // 2 * 2]),
+    seed=st.integers(0, 2**32),
+)
+def test_chances_are_those_of_the_rule_on_the_scores(
+    method: str, options: dict[str, Any], numbers: list[Fraction], seed: int
+) -> None:
+    rule = as_rule(method, **options)
+    trials = drawn(numbers, 20, seed)
+    expected = np.asarray(rule.given(*trials.scores()))
+    np.testing.assert_array_equal(trials.chances(rule), expected)
+
+
+def test_means_too_near_to_tell_are_compared_exactly() -> None:
+    """0.1 + 0.2 and 0.3 + 0.0 have the same mean; in floats they do not."""
+    added = np.array([0.1, 0.2, 0.3, 0.0])
+    orders = np.array([[0, 1, 2, 3], [2, 3, 0, 1], [2, 1, 0, 3]])
+    trials = Trials(orders, np.zeros((3, 2)), added)
+    assert trials.chances(as_rule("mean")).tolist() == [0.5, 0.5, 1.0]
+
+
+@given(st.permutations(range(9)), st.integers(0, 3))
+def test_central_sides_are_found_as_by_sorting(order: list[int], place: int) -> None:
+    added = np.array([0.0, 0.0, 1.0, 1.5, 2.0, 2.0, 4.0, 5.0])
+    people = [reviewer for reviewer in order if reviewer < len(added)]
+    values = np.array([[0.25, 0.75]])
+    better = sorted(added[people[:4]] + 0.75)[place]
+    worse = sorted(added[people[4:]] + 0.25)[place]
+    known = int(better > worse) - int(better < worse)
+    ranks = np.arange(len(added))
+    found = central_sides(np.array([people]), values, added, ranks, place)
+    assert found.tolist() == [known]
+
+
+class Words(Stream):
+    """A stream of known words."""
+
+    def random_raw(self, size: int, *_: object) -> Any:  # type: ignore[override]  # one of its forms  # noqa: ANN401 - as NumPy has it
+        return np.array([5, 3, 3, 9], dtype=np.uint64)[:size] << np.uint64(11)
+
+
+def test_equal_uniforms_stay_in_the_order_of_the_reviewers() -> None:
+    assert random_orders(Words(1), (1, 4)).tolist() == [[1, 2, 0, 3]]
+
+
+@pytest.mark.parametrize("size", [1, 2, PACKED, PACKED + 1])
+def test_orders_are_those_of_the_uniforms(size: int) -> None:
+    known = np.argsort(uniforms(stream(3, "orders"), (2, size)), axis=1, kind="stable")
+    found = random_orders(stream(3, "orders"), (2, size))
+    np.testing.assert_array_equal(found, known)
+
+
+def test_rules_tried_together_get_what_each_gets_alone() -> None:
+    numbers = [Fraction(number, 3) for number in range(6)]
+    tried = [as_rule(method, **options) for method, options in RULES]
+    together = sampled_together(tried, numbers, CHUNK + 5, 7)
+    alone = [sampled(rule, numbers, CHUNK + 5, 7) for rule in tried]
+    assert together == alone
