@@ -225,7 +225,7 @@ def test_demo_ranks_and_saves_what_it_ranked(tmp_path: Path) -> None:
     assert shown.exit_code == 0
     assert "plain mean" in shown.stdout
     assert target.read_text() == Path(CONFERENCE).read_text()
-    ranked = run("rank", str(target), "--seed", "7")
+    ranked = run("rank", str(target), "--seed", "7", "--top", "3")
     table = [line for line in shown.stdout.splitlines() if line.startswith("│")]
     assert len(table) == 12
     assert all(line in ranked.stdout for line in table)
