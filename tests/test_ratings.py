@@ -61,6 +61,17 @@ def state(ratings: Ratings) -> tuple[object, ...]:
     )
 
 
+def test_comparisons_of_one_person_are_numbered_alike_from_text_and_integers() -> None:
+    winners, losers = [10, 9, 2, 10], [9, 2, 1, 1]
+    people = ["a"] * 4
+    whole = Ratings.from_comparisons(winners, losers, reviewers=people)
+    text = Ratings.from_comparisons(
+        [str(one) for one in winners], [str(one) for one in losers], reviewers=people
+    )
+    assert text.sha256 == whole.sha256
+    assert whole.reviewer_labels == ("a#1", "a#2", "a#3", "a#4")
+
+
 def test_rows_are_sorted_by_reviewer_and_item_whatever_their_order() -> None:
     ratings = Ratings(**{f"{name}s": values for name, values in ROWS.items()})
     assert ratings.reviewer_labels == ("anna", "bo", "cy")

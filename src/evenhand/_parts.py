@@ -216,7 +216,8 @@ def comparison_parts(
         lengths[names.reviewer] = len(people)
     _same_lengths(lengths, source)
     items = coded(one_type(winners, losers))
-    codes = items.codes
+    # Comparisons are numbered in the order of labels, where 9 comes before 10.
+    _, codes = code_labels(items)
     half = len(winners)
     itself = np.flatnonzero(codes[:half] == codes[half:])
     if len(itself):

@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenhand._labels import Source
 from evenhand.desk.formats.documents import entries, flattened, parsed
 from evenhand.errors import EvenhandError, RatingsError
 
+FILE = Source("r.json", lambda row: row + 1, "entry")
 documents = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=3),
     lambda inner: (
@@ -69,22 +71,52 @@ def test_damage_is_refused_in_a_sentence(data: bytes) -> None:
 
 def test_the_list_may_be_the_document_or_the_only_list_of_objects_in_it() -> None:
     one: dict[str, object] = {"id": "x"}
-    assert entries([one, 3, None]) == [one]
-    assert entries({"count": 1, "tags": ["a"], "notes": [one]}) == [one]
-    assert entries(one) == [one]
+    assert entries([one], FILE) == [one]
+    assert entries({"count": 1, "tags": ["a"], "notes": [one]}, FILE) == [one]
+    assert entries(one, FILE) == [one]
     both: dict[str, object] = {"notes": [one], "reviews": [{"id": "y"}]}
-    assert entries(both) == [both]
+    assert entries(both, FILE) == [both]
 
 
-@pytest.mark.parametrize("document", [3, "x", None, [], [[{"a": 1}]]])
+@pytest.mark.parametrize("document", [3, "x", None, []])
 def test_a_document_without_objects_has_no_entries(document: object) -> None:
-    assert entries(document) == []
-    assert flattened(document) == {}
+    assert entries(document, FILE) == []
+    assert flattened(document, FILE) == {}
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        (
+            [{"a": 1}, 3],
+            "entry 2: entry must be a JSON object with named values, got 3",
+        ),
+        (
+            [None, {"a": 1}],
+            "entry 1: entry must be a JSON object with named values, got",
+        ),
+        (
+            [[1, 2]],
+            "entry 1: entry must be a JSON object with named values, got [1, 2]",
+        ),
+        ({"notes": [{"a": 1}, "x"]}, "entry 2: entry must be a JSON object with named"),
+    ],
+)
+def test_an_entry_that_is_no_object_is_named(document: object, message: str) -> None:
+    with pytest.raises(RatingsError) as caught:
+        entries(document, FILE)
+    assert str(caught.value).startswith(f"r.json: {message}")
+
+
+def test_a_number_with_too_many_digits_is_no_advice_to_programmers() -> None:
+    assert refused(b'[{"a": ' + b"1" * 5000 + b"}]") == (
+        "r.json: The file cannot be read as JSON: a number has too many digits."
+    )
 
 
 def test_keys_inside_objects_are_named_with_dots() -> None:
     document = [{"id": 1, "content": {"rating": {"value": 8}, "title": "On tea"}}]
-    assert flattened(document) == {
+    assert flattened(document, FILE) == {
         "id": [1],
         "content.title": ["On tea"],
         "content.rating.value": [8],
@@ -93,28 +125,31 @@ def test_keys_inside_objects_are_named_with_dots() -> None:
 
 def test_a_list_of_one_plain_value_is_that_value_and_others_are_left_out() -> None:
     document = [{"a": ["x"], "b": ["x", "y"], "c": [{"d": 1}], "e": [], "f": [None]}]
-    assert flattened(document) == {"a": ["x"]}
+    assert flattened(document, FILE) == {"a": ["x"]}
 
 
 def test_entries_need_not_share_their_keys() -> None:
-    assert flattened([{"a": 1}, {"b": 2}, {}]) == {
+    assert flattened([{"a": 1}, {"b": 2}, {}], FILE) == {
         "a": [1, None, None],
         "b": [None, 2, None],
     }
 
 
 def test_blanks_around_a_key_do_not_count_and_a_key_without_name_is_left_out() -> None:
-    assert flattened([{" a ": 1, "": 2, " ": 3}]) == {"a": [1]}
+    assert flattened([{" a ": 1, "": 2, " ": 3}], FILE) == {"a": [1]}
 
 
 def test_the_outer_of_two_keys_that_meet_is_kept() -> None:
-    assert flattened([{"a.b": 1, "a": {"b": 2}}]) == {"a.b": [1]}
+    assert flattened([{"a.b": 1, "a": {"b": 2}}], FILE) == {"a.b": [1]}
 
 
 @given(documents)
 def test_columns_are_of_one_length(document: object) -> None:
-    rows = len(entries(document))
-    assert all(len(column) == rows for column in flattened(document).values())
+    try:
+        rows = len(entries(document, FILE))
+    except RatingsError:
+        return
+    assert all(len(column) == rows for column in flattened(document, FILE).values())
 
 
 @given(st.binary(max_size=30))

@@ -450,7 +450,9 @@ def test_a_messy_file_is_read_as_it_was_meant(content: str) -> None:
         ),
         (
             HEADER + "\na,b,7/10\n",
-            "ratings.csv:3: score must be a number, got '7/10'.",
+            "ratings.csv:3: score must be a number, got '7/10'. Write a plain number; "
+            "or, if these scores are words, give their order with scale= or --scale "
+            "'worst<...<best'.",
         ),
         (
             "who;item;Mark\na;b;7,5\n".replace("who", "judge"),
@@ -541,7 +543,7 @@ def test_a_pair_column_is_read() -> None:
         (
             '{"reviewer": "a", "item": "x", "score": 1}\n\n'
             '{"reviewer": "a", "item": "y", "score": {"v": 2}}',
-            "a.jsonl:3: score must be a number, got (('v', 2),).",
+            "a.jsonl:3: score must be a number, got {'v': 2}.",
         ),
         (
             '{"reviewer": true, "item": "x", "score": 1}',

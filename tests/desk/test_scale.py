@@ -14,6 +14,7 @@ from evenhand.desk.formats.scale import Scale, check_numbers, numbered, parse_sc
 from evenhand.errors import OptionError, RatingsError
 
 FILE = Source("r.csv", lambda row: row + 2)
+ORDER = "give their order with scale= or --scale 'worst<...<best'"
 HINT = (
     " If these scores are words, give their order with scale= or --scale "
     "'worst<...<best', or the best letter with best= or --best."
@@ -190,11 +191,39 @@ def test_words_without_an_order_are_refused_with_the_way_to_give_one() -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["3", "-1.5", "", "n/a", "NaN", "inf", "7/10", None, 4]
+    "value", ["3", "-1.5", "", "n/a", "NaN", "inf", "-inf", "7,5", None, 4]
 )
 def test_what_is_no_word_is_left_to_the_check_of_numbers(value: object) -> None:
     check_numbers([value], "merit", FILE)
     check_numbers(pl.Series([1.0]), "merit", FILE)
+
+
+@pytest.mark.parametrize(
+    ("value", "advice"),
+    [
+        *(
+            (value, f"Write a plain number; or, if these scores are words, {ORDER}.")
+            for value in ("3 - Good", "3. Weak accept", "5*", "50%", "4/10", "(3)")
+        ),
+        ("#N/A", "Leave the cell empty where there is no score."),
+        ("#DIV/0!", "Leave the cell empty where there is no score."),
+        ("\u22123", "Write its sign as a hyphen, -."),
+    ],
+)
+def test_what_is_nearly_a_number_gets_advice(value: str, advice: str) -> None:
+    listed: list[object] = [value]
+    for values in (listed, pl.Series([value])):
+        with pytest.raises(RatingsError) as caught:
+            check_numbers(values, "merit", FILE)
+        said = str(caught.value)
+        assert said == f"r.csv:2: merit must be a number, got {value!r}. {advice}"
+
+
+def test_words_that_begin_with_a_number_can_be_a_scale() -> None:
+    numbers, _ = numbered(
+        ["3 - Good", "1 - Bad"], "merit", FILE, scale("1 - Bad<3 - Good")
+    )
+    assert numbers == [2.0, 1.0]
 
 
 @given(st.permutations(["poor", "fair", "good", "superb"]), st.lists(st.integers(0, 3)))

@@ -29,7 +29,8 @@ SMALL = "talk,Anna,Bo\nx,3,4\ny,,2\n"
 EXPECTED = Ratings(["Anna", "Bo", "Bo"], ["x", "x", "y"], [3, 4, 2])
 ASKED = (
     "This looks like a wide table. Say what its rows are with rows= or --rows: 'items' "
-    "(a column for each reviewer) or 'reviewers' (a column for each item)."
+    "(a column for each reviewer) or 'reviewers' (a column for each item). If each row "
+    "is one rating instead, name its columns with --reviewer, --item and --score."
 )
 
 
@@ -207,7 +208,9 @@ def test_score_words_are_mapped() -> None:
 
 def test_a_bad_cell_is_named_by_its_line() -> None:
     assert refused("talk,Anna,Bo\nx,3,4\n\ny,7/10,2\n") == (
-        "wide.csv:4: score must be a number, got '7/10'."
+        "wide.csv:4: score must be a number, got '7/10'. Write a plain number; or, if "
+        "these scores are words, give their order with scale= or --scale "
+        "'worst<...<best'."
     )
     assert refused("talk,Anna,Bo\nx,3,4\ny,-,2\n") == (
         "wide.csv:3: score must be a number, got '-'. Leave the cell empty where there "

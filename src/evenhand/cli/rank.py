@@ -256,10 +256,12 @@ def _survived(
     if asked:
         return _warp(ratings, result, options, WARPS)
     draws = _extras.report_draws(ratings.n_ratings) if extras.draws else 0
+    if not draws:
+        return None
     usual = all(value is None for value in options.values())
     rated = ratings.kind == "scores" and len(set(ratings.item_codes.tolist()))
     quick = result.method in MODELS and usual and rated == ratings.n_items > 1
-    return _warp(ratings, result, options, draws) if draws and quick else None
+    return _warp(ratings, result, options, draws) if quick else None
 
 
 def _warp(

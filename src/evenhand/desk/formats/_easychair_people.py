@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from evenhand._labels import CANONICAL_INTEGER, shown
 from evenhand._results import Notice
+from evenhand.desk.formats._people import identified
 from evenhand.desk.formats.layouts import (
     cells_of,
     find,
-    identified,
     no_column,
     texts,
 )

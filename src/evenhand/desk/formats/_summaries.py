@@ -26,6 +26,7 @@ LEAST_OTHERS = 2
 LEAST_MATCHES = 3
 LEAST_MEDIANS = 6
 MATCHED_SHARE = 0.25
+MOST_CELLS = 1000
 SLACK = 1e-9
 LARGE = 1_000_000
 """Medians of more cells are not worth their time."""
@@ -110,6 +111,9 @@ def _name(
 
 def _is_telling(name: str, values: FloatArray, others: FloatArray) -> bool:
     """Return whether so many matches are more than agreement."""
+    # Where reviewers agree, one cell says what its like say again.
+    cells = np.unique(np.vstack([values, others])[:, :MOST_CELLS], axis=1)
+    values, others = cells[0], cells[1:]
     new = (others != values).all(axis=0)
     # Nobody gives fractions where all others give whole numbers.
     fractions = new & (values % 1 != 0) & ((others % 1 == 0) | np.isnan(others)).all(0)
@@ -122,7 +126,8 @@ def _is_telling(name: str, values: FloatArray, others: FloatArray) -> bool:
 
 
 def _sums(others: FloatArray) -> FloatArray:
-    return np.nansum(others, axis=0)
+    sums: FloatArray = np.nansum(others, axis=0)
+    return sums
 
 
 def _means(others: FloatArray) -> FloatArray:
@@ -150,7 +155,9 @@ def _medians(others: FloatArray) -> FloatArray:
     ordered = np.sort(others, axis=0)
     cells = np.arange(others.shape[1])
     low = ordered[np.maximum(counts - 1, 0) // 2, cells]
-    return (low + ordered[np.minimum(counts // 2, len(others) - 1), cells]) / 2
+    high = ordered[np.minimum(counts // 2, len(others) - 1), cells]
+    middle: FloatArray = (low + high) / 2
+    return middle
 
 
 STATISTICS: dict[str, Callable[[FloatArray], FloatArray]] = {

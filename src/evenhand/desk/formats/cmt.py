@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from evenhand._columns import Columns
 from evenhand._results import Notice
+from evenhand.desk.formats._people import identified
 from evenhand.desk.formats.layouts import (
     Asked,
     Layout,
@@ -21,7 +22,6 @@ from evenhand.desk.formats.layouts import (
     check_options,
     choose_score,
     find,
-    identified,
     may_be_scores,
     named,
     no_column,

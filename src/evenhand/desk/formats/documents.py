@@ -24,7 +24,7 @@ def parsed(name: str, data: bytes) -> object:
     """
     try:
         return json.loads(
-            data.decode(), object_pairs_hook=_object, parse_constant=_constant
+            data.decode(), object_pairs_hook=one_object, parse_constant=_constant
         )
     except json.JSONDecodeError as error:
         raise RatingsError(
@@ -115,7 +115,16 @@ def _flat(entry: dict[str, object]) -> dict[str, object]:
     return found
 
 
-def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def one_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Return an object of JSON.
+
+    Raises:
+        ValueError: If a key stands twice.
+
+    Examples:
+        >>> one_object([("a", 1), ("b", 2)])
+        {'a': 1, 'b': 2}
+    """
     found = dict(pairs)
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]

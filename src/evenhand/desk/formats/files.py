@@ -88,7 +88,7 @@ def fetch(source: Readable, format_name: str = "", *, guess: bool = False) -> Fi
     else:
         name, data = _stream_name(source), _stream(source)
     data = _decompressed(name, data)
-    if not data.strip():
+    if not data or data.isspace():
         raise RatingsError(f"{name}: The file is empty.")
     return File(name, data, format_name or _format_of(name, data, guess=guess))
 

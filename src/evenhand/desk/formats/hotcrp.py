@@ -15,6 +15,7 @@ import polars as pl
 
 from evenhand._columns import Columns
 from evenhand._results import Notice
+from evenhand.desk.formats._people import identified
 from evenhand.desk.formats.documents import flattened, holds_objects
 from evenhand.desk.formats.layouts import (
     Asked,
@@ -24,7 +25,6 @@ from evenhand.desk.formats.layouts import (
     check_options,
     choose_score,
     find,
-    identified,
     kept,
     lined,
     may_be_scores,

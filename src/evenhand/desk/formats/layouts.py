@@ -16,13 +16,13 @@ import polars as pl
 
 from evenhand._columns import Columns
 from evenhand._labels import NUMBER
-from evenhand._results import Notice
 from evenhand.errors import OptionError, RatingsError, listing, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from evenhand._labels import Source
+    from evenhand._results import Notice
     from evenhand.desk.formats.tables import Table
 
 Values = pl.Series | list[object]
@@ -38,13 +38,6 @@ MERIT = re.compile(
 )
 """What a score is called; the short ones are HotCRP's, as in OveMer."""
 ONLY_SCORES = ("rank", "winner", "loser", "pair")
-COUNTED = r"^(?i:(?:r|rev|reviewer|review|judge|rater|referee|grader|assessor)[ _#-]*)"
-NUMBER_COLUMN = re.compile(r".*(?:\bnumber|\bno\.?|\bnr\.?|#)")
-ANEW = (
-    "Reviewers are numbered from 1 within every item. If the numbers start again for "
-    "each item, one number stands for several people, and nobody's scores of several "
-    "items may be compared: then give reviewers labels of their own."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,71 +370,6 @@ def check_options(
             raise OptionError(f"{part} must be left out for {title}: it has scores.")
     if one_file and asked.companion is not None:
         raise OptionError(f"companion must be left out for {title}: one file is all.")
-
-
-def identified(
-    emails: Sequence[str], names: Sequence[str], source: Source
-) -> list[str]:
-    """Return who each row is: the e-mail, or that of the same name in other rows.
-
-    Raises:
-        RatingsError: If a name without e-mail has several e-mails elsewhere.
-
-    Examples:
-        >>> from evenhand._labels import Source
-        >>> identified(["d@x.org", "", ""], ["Dee", "Dee", "Bo"], Source())
-        ['d@x.org', 'd@x.org', 'Bo']
-    """
-    if all(emails) or not any(emails):
-        return [email or name for email, name in zip(emails, names, strict=True)]
-    known: dict[str, set[str]] = {}
-    for email, name in zip(emails, names, strict=True):
-        if email and name:
-            known.setdefault(name.casefold(), set()).add(email)
-    found = []
-    for row, (email, name) in enumerate(zip(emails, names, strict=True)):
-        same = known.get(name.casefold(), set())
-        if not email and len(same) > 1:
-            raise source.at(
-                row, f"email must be given where several are called {name!r}"
-            )
-        found.append(email or (next(iter(same)) if same else name))
-    return found
-
-
-def numbered_anew(column: str, reviewers: Values, items: Values) -> tuple[Notice, ...]:
-    """Warn where reviewers seem to be numbered within each item.
-
-    Args:
-        column: Name of the column of reviewers; bare numbers need one that says so.
-        reviewers: Reviewer of each rating.
-        items: Item of each rating.
-
-    Returns:
-        One notice, or none.
-
-    Examples:
-        >>> items = ["x", "x", "y", "y"]
-        >>> numbered_anew("judge", ["R1", "R2", "R1", "R2"], items)[0].code
-        'pseudonyms'
-        >>> numbered_anew("judge", ["R1", "R2", "R2", "R3"], items)
-        ()
-    """
-    optional = "?" if NUMBER_COLUMN.fullmatch(plain(column)) else ""
-    pattern = f"{COUNTED}{optional}([1-9][0-9]{{0,5}})$"
-    # Most files are told by their first row.
-    if len(reviewers) == 0 or not re.match(pattern, as_text(reviewers[0])):
-        return ()
-    names = pl.Series("name", texts(reviewers), dtype=pl.String)
-    numbers = names.str.extract(pattern).cast(pl.Int64).alias("number")
-    if numbers.null_count() or numbers.n_unique() != names.n_unique():
-        return ()
-    labels = pl.Series("item", texts(items), dtype=pl.String)
-    each = pl.DataFrame([labels, numbers]).group_by("item")
-    counts = each.agg(pl.col("number").n_unique(), most=pl.col("number").max())
-    within = (counts["number"] == counts["most"]).all()
-    several = counts.height > 1 and numbers.n_unique() > 1
-    return (Notice("pseudonyms", ANEW),) if within and several else ()
 
 
 def no_column(source: Source, what: str, names: Iterable[str]) -> RatingsError:

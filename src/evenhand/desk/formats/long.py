@@ -7,13 +7,13 @@ from dataclasses import astuple
 from typing import TYPE_CHECKING
 
 from evenhand._columns import ALIASES, Columns, find_columns
-from evenhand._labels import shown
+from evenhand._labels import NUMBER, shown
+from evenhand.desk.formats._people import numbered_anew
 from evenhand.desk.formats.layouts import (
     Asked,
     Layout,
     Long,
     find,
-    numbered_anew,
     plain,
     texts,
     titled,
@@ -22,6 +22,7 @@ from evenhand.desk.formats.wide import may_be_wide
 from evenhand.errors import OptionError, RatingsError
 
 if TYPE_CHECKING:
+    from evenhand._results import Notice
     from evenhand.desk.formats.tables import Table
 
 EMAIL = re.compile(
@@ -68,7 +69,7 @@ def take(table: Table, asked: Asked) -> Long:
     if title and names.item and title not in used.values():
         titles = titled(texts(table.columns[names.item]), texts(table.columns[title]))
     columns = {column: table.columns[column] for column in used.values()}
-    notices = ()
+    notices: tuple[Notice, ...] = ()
     if names.reviewer and names.item:
         notices = numbered_anew(
             names.reviewer, columns[names.reviewer], columns[names.item]
@@ -80,7 +81,8 @@ def _columns(table: Table, asked: Asked) -> Columns:
     try:
         return find_columns(list(table.columns), asked.columns, table.source)
     except RatingsError as error:
-        if asked.columns != Columns() or not may_be_wide(table):
+        headless = any(re.fullmatch(NUMBER, name) for name in table.columns)
+        if asked.columns != Columns() or headless or not may_be_wide(table):
             raise
         raise RatingsError(
             f"{error} If there is a column for each reviewer or for each item, say "

@@ -28,6 +28,7 @@ from evenhand.desk.formats.layouts import (
     plain,
     why,
 )
+from evenhand.desk.formats.tables import uncollected
 from evenhand.errors import listing, unknown
 
 if TYPE_CHECKING:
@@ -110,6 +111,11 @@ def take(table: Table, asked: Asked) -> Long:
             "rating of each submission: export the review notes of the API as JSON "
             "instead, as docs/formats.md shows."
         )
+    with uncollected():
+        return _taken(table, asked)
+
+
+def _taken(table: Table, asked: Asked) -> Long:
     notes = _sorted(_notes(table), table.source)
     reviews, notices = _standing(notes, table.source)
     rows = [row for row, _ in reviews]
@@ -143,32 +149,7 @@ def _notes(table: Table) -> list[Note]:
         for values in table.columns.values()
     ]
     names = list(table.columns)
-    notes: list[Note] = []
-    try:
-        for row in zip(*columns, strict=True):
-            notes.append(dict(zip(names, map(_plain, row), strict=True)))
-    except _TwiceError as error:
-        raise table.source.at(
-            len(notes), f"keys must differ in one object, got {error} twice"
-        ) from None
-    return notes
-
-
-class _TwiceError(Exception):
-    """A key stands twice in one object."""
-
-
-def _plain(value: object) -> object:
-    """Turn the pairs that JSON lines are read as into objects."""
-    if isinstance(value, tuple):
-        found = {str(key): _plain(inner) for key, inner in value}
-        if len(found) < len(value):
-            keys = [key for key, _ in value]
-            raise _TwiceError(shown(next(key for key in keys if keys.count(key) > 1)))
-        return found
-    if isinstance(value, list):
-        return [_plain(inner) for inner in value]
-    return value
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def _all(notes: Iterable[Note], source: Source) -> Iterator[tuple[int, Note]]:
@@ -229,8 +210,8 @@ def _kind(note: Note) -> str:
 
 def _invitations(note: Note) -> list[str]:
     given = note.get("invitations") or note.get("invitation")
-    texts_given = given if isinstance(given, list) else [given]
-    return [text for text in texts_given if isinstance(text, str) and text]
+    values = given if isinstance(given, list) else [given]
+    return [text for text in values if isinstance(text, str) and text]
 
 
 def _review_kind(kinds: set[str], source: Source) -> str:
@@ -307,27 +288,46 @@ def _scores(
     """Choose the field of the score, and return its numbers or words."""
     contents = [_content(note) for note in reviews]
     names = dict.fromkeys(name for content in contents for name in content)
-    columns = {name: [one.get(name) for one in contents] for name in names}
-    numeric = [name for name, values in columns.items() if _is_numeric(values)]
-    words = [
-        name
-        for name, values in columns.items()
-        if name not in numeric and not PROSE.fullmatch(name) and _is_graded(values)
-    ]
     wanted = given.removeprefix("content.").removesuffix(".value")
+    # Long texts of other fields need no look where the field is named.
+    numeric, words = _fields(contents, [wanted] if wanted in names else [])
+    if not (numeric or words):
+        numeric, words = _fields(contents, names)
     score = choose_score(wanted, [*numeric, *words], source)
     if score not in numeric:
-        return score, columns[score]
-    return score, [
-        _number(value, score, row, source) for row, value in enumerate(columns[score])
-    ]
+        return score, words[score]
+    known: dict[object, object] = {}
+    for row, value in enumerate(numeric[score]):
+        key = _key(value)
+        if key not in known:
+            known[key] = _number(value, score, row, source)
+    return score, [known[_key(value)] for value in numeric[score]]
+
+
+def _key(value: object) -> object:
+    """Tell values apart that are equal in Python, and those that cannot be keys."""
+    return value if isinstance(value, str) else (type(value), str(value))
+
+
+def _fields(
+    contents: Sequence[Mapping[str, object]], names: Iterable[str]
+) -> tuple[dict[str, list[object]], dict[str, list[object]]]:
+    """Return the fields among these that hold numbers, and those of score words."""
+    numeric, words = {}, {}
+    for name in names:
+        values = [content.get(name) for content in contents]
+        if _is_numeric(values):
+            numeric[name] = values
+        elif not PROSE.fullmatch(name) and _is_graded(values):
+            words[name] = values
+    return numeric, words
 
 
 def _is_numeric(values: Sequence[object]) -> bool:
-    given = [value for value in values if _text(value)]
-    numbers = sum(1 for value in given if _leading(value))
+    counts = Counter(text for value in values if (text := _text(value)))
+    numbers = sum(count for text, count in counts.items() if _leading(text))
     # One bad value must not hide the field: the others would then be guessed from.
-    return bool(given) and 2 * numbers >= len(given)
+    return numbers > 0 and 2 * numbers >= counts.total()
 
 
 def _is_graded(values: Sequence[object]) -> bool:

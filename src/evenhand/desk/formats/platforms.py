@@ -99,14 +99,13 @@ def _take_named(layout: Layout, table: Table, asked: Asked) -> Long:
     """Take what the user named; if that fails, say what the file looks like."""
     try:
         return layout.take(table, asked)
-    except RatingsError as error:
+    except RatingsError:
         if layout.recognise(table):
             raise
-        text = f"The file does not look like {layout.title}"
         for other in PLATFORMS.values():
             if reason := other.recognise(table):
                 raise table.source.whole(
-                    f"{text}, but like {other.title}, by {reason}. Leave format= or "
-                    "--format out."
+                    f"The file does not look like {layout.title}, but like "
+                    f"{other.title}, by {reason}. Leave format= or --format out."
                 ) from None
-        raise RatingsError(f"{error} {text}.") from None
+        raise

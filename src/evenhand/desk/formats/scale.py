@@ -191,6 +191,9 @@ def _first_word(values: Values) -> int | None:
         if values.dtype not in (pl.String, pl.Categorical, pl.Enum):
             return None
         given = values.cast(pl.String)
+        numbers = given.cast(pl.Float64, strict=False)
+        if numbers.null_count() == given.null_count() and numbers.is_finite().all():
+            return None
         words = [word for word in given.unique().to_list() if _is_word(word)]
         return int(given.is_in(words).arg_true()[0]) if words else None
     return next((row for row, value in enumerate(values) if _is_word(value)), None)

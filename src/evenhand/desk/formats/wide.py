@@ -17,6 +17,7 @@ import polars as pl
 from evenhand._columns import ALIASES, Columns
 from evenhand._labels import NUMBER, TEXTUAL, Source, shown
 from evenhand._results import Notice
+from evenhand.desk.formats._people import numbered_anew
 from evenhand.desk.formats._summaries import find_summary, numbers_of
 from evenhand.desk.formats.layouts import (
     LONGEST_WORD,
@@ -27,7 +28,6 @@ from evenhand.desk.formats.layouts import (
     check_options,
     lined,
     may_be_scores,
-    numbered_anew,
     plain,
     texts,
     titled,
@@ -117,9 +117,8 @@ def may_be_wide(table: Table) -> bool:
 def _share_range(table: Table, names: list[str]) -> bool:
     """Return whether the numbers of these columns may be on one scale."""
     columns = [numbers_of(_strings(table.columns[name])) for name in names]
-    return max(np.nanmin(one) for one in columns) <= min(
-        np.nanmax(one) for one in columns
-    )
+    highest_low = max(float(np.nanmin(one)) for one in columns)
+    return highest_low <= min(float(np.nanmax(one)) for one in columns)
 
 
 def take(table: Table, asked: Asked) -> Long:
@@ -273,7 +272,9 @@ def _check_labels(
     nameless = np.flatnonzero(given & (parts.labels == "").to_numpy())
     if len(nameless):
         raise source.at(int(nameless[0]), f"{down} must be given, got nothing")
-    for label in parts.labels.unique(maintain_order=True):
+    # No name of a summary has a digit, and most labels of large tables have one.
+    names = parts.labels.filter(~parts.labels.str.contains(r"\d"))
+    for label in names.unique(maintain_order=True):
         if _is_summary(label) or WEIGHTS.fullmatch(_bare(label)):
             raise _summary(source, f"Row {shown(label)}", down)
 
@@ -297,7 +298,12 @@ def _check_summaries(source: Source, parts: _Parts, down: str, other: str) -> No
         (numbers, parts.labels, parts.row, "Row", down),
     ):
         for place, label in enumerate(labels):
-            if plain(label) in EXTREMES and _repeats(table, place, plain(label)):
+            short = len(label) <= LONGEST_WORD and not label[-1:].isdigit()
+            if (
+                short
+                and plain(label) in EXTREMES
+                and _repeats(table, place, plain(label))
+            ):
                 raise _summary(source, f"{kind} {shown(label)}", what)
         found = find_summary(table, text_of)
         if found:

@@ -1,0 +1,317 @@
+"""Jobs on chance: simulations and the law of a majority."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from importlib import import_module
+from types import SimpleNamespace as Data
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.measure import Job, Side, agreed
+from bench.orders import ARGSORT, DECADES, SMALL
+from evenhand._kernels.kendall import crossings
+from evenhand._kernels.simulation import coin_losses
+from evenhand._randomness import stream, uniforms
+from evenhand.ab.law import majority_probability
+from evenhand.ab.weights import rational
+from evenhand.lab._coin_samples import kendall_samples
+from evenhand.lab._uniform import Success, as_rule, sampled_together
+from evenhand.lab.exact import biases
+from evenhand.posets import comparisons, topological_order
+from evenhand.ranking.flips import flip_neighbours
+from evenhand.ratings import Ratings
+
+Floats = NDArray[np.float64]
+REVIEWERS, CHUNK = 100, 10_000
+RULES = ("votes", "sign", "mean", "median")
+RULE_ERROR = 1e-12
+HALF = Fraction(1, 2)
+# The ranking simulation: data sets, items, and how many data sets the peer gets.
+SETS, ITEMS, TRIED = 100, 100, 2
+VOTE_ERROR, PEER_ERROR = 1e-14, 1e-8
+# The long-double law takes a quarter of a minute at a million votes.
+REFERENCE_VOTES = 1_000_000
+
+
+def _trials(size: int) -> Data:
+    return Data(trials=size, added=biases("incremental", REVIEWERS))
+
+
+def _simulated(data: Data) -> list[Success]:
+    rules = [as_rule(name) for name in RULES]
+    added = [Fraction(number) for number in data.added]
+    return sampled_together(rules, added, data.trials, 7)
+
+
+def _words(data: Data) -> Floats:
+    return uniforms(stream(7, "trials"), (data.trials, REVIEWERS + 2))
+
+
+def _in_numpy(data: Data) -> list[tuple[float, float]]:
+    """Do the trials on whole tables, ten thousand rows at a time, on the same draws."""
+    source = stream(7, "trials")
+    added = np.array([float(number) for number in data.added])
+    chunks = []
+    for start in range(0, data.trials, CHUNK):
+        rows = min(CHUNK, data.trials - start)
+        values = np.sort(uniforms(source, (rows, 2)), axis=1)
+        orders = np.argsort(uniforms(source, (rows, len(added))), axis=1)
+        half = len(added) // 2
+        better = added[orders[:, :half]] + values[:, 1:]
+        worse = added[orders[:, half:]] + values[:, :1]
+        chunks.append(_chances(better, worse))
+    found = np.hstack(chunks)
+    errors = found.std(axis=1, ddof=1) / math.sqrt(data.trials)
+    return list(zip(found.mean(axis=1).tolist(), errors.tolist(), strict=True))
+
+
+def _chances(better: Floats, worse: Floats) -> Floats:
+    """Return by rule and trial the chance that the better item is named."""
+    half = better.shape[1]
+    gaps = better - worse
+    chance = ((1 + gaps / (1 + np.abs(gaps))) / 2).T.copy()
+    law = np.zeros((half + 1, len(better)))
+    law[0] = 1
+    for vote in range(half):
+        moved = law[: vote + 1] * chance[vote]
+        law[: vote + 1] -= moved
+        law[1 : vote + 2] += moved
+    above, below = law[half // 2 + 1 :].sum(axis=0), law[: (half + 1) // 2].sum(axis=0)
+    middles = [np.partition(side, half // 2)[:, half // 2] for side in (better, worse)]
+    margins = [
+        above - below,
+        np.sign(np.sign(gaps).sum(axis=1)),
+        np.sign(better.mean(axis=1) - worse.mean(axis=1)),
+        np.sign(middles[0] - middles[1]),
+    ]
+    return (1 + np.array(margins)) / 2
+
+
+def _same_chances(_: Data, ours: list[Success], theirs: list[Any]) -> str:
+    mine = [(float(rule.probability), rule.se) for rule in ours]
+    apart = float(np.abs(np.array(mine) - np.array(theirs)).max())
+    text = f"the same draws; chances differ by {apart:.0e}, at most {RULE_ERROR:.0e}"
+    return agreed(text, right=apart < RULE_ERROR)
+
+
+def _in_range(_: Data, found: list[Success]) -> str:
+    right = all(HALF - 5 * rule.se <= rule.probability <= 1 for rule in found)
+    return agreed("no rule is worse than a coin by 5 standard errors", right=right)
+
+
+def _set(seed: int) -> Data:
+    """Draw a data set: half of all pairs, each compared on a scale of its own."""
+    rng = np.random.default_rng(seed)
+    number = math.comb(ITEMS, 2) // 2
+    every = np.stack(np.triu_indices(ITEMS, 1), axis=1)
+    chosen = every[rng.choice(len(every), number, replace=False)]
+    value = ITEMS * rng.random(ITEMS)
+    slope, shift = 1 - rng.random((number, 1)), rng.random((number, 1))
+    scores = slope * value[chosen] + shift
+    people = np.repeat(np.arange(number), 2)
+    ratings = Ratings(people, chosen.ravel(), scores.ravel(), all_items=range(ITEMS))
+    return Data(ratings=ratings, pairs=chosen, scores=scores, truth=_ranks(-value))
+
+
+def _ranks(keys: Floats) -> NDArray[np.int64]:
+    return np.argsort(np.argsort(keys))
+
+
+def _coins(one: Data) -> tuple[NDArray[np.int64], Any]:
+    order = topological_order(comparisons(one.ratings))
+    coins = flip_neighbours(one.ratings, order, rational(), stream(1, "flips"))[1]
+    return order, coins
+
+
+def _sets(size: int) -> Data:
+    sets = [_set(seed) for seed in range(SETS)]
+    for one in sets:
+        order, coins = _coins(one)
+        place = np.argsort(order)
+        given = [(place[coin.items[0]], coin.p_first) for coin in coins]
+        one.coins = np.array(given).reshape(-1, 2)
+    return Data(sets=sets, samples=size // SETS)
+
+
+def _whole(data: Data) -> list[NDArray[np.int64]]:
+    return [
+        kendall_samples(*_coins(one), one.truth, data.samples, stream(seed, "coins"))
+        for seed, one in enumerate(data.sets)
+    ]
+
+
+def _units(data: Data) -> list[Floats]:
+    return [
+        uniforms(stream(seed, "coins"), (data.samples, len(one.coins)))
+        for seed, one in enumerate(data.sets)
+    ]
+
+
+def _peer_sets(data: Data) -> list[NDArray[np.int64]]:
+    """Rank and sample some of the data sets; coins are given, so it has less to do."""
+    nx, stats = import_module("networkx"), import_module("scipy.stats")
+    found = []
+    for seed, one in enumerate(data.sets[:TRIED]):
+        graph = nx.DiGraph()
+        graph.add_nodes_from(range(ITEMS))
+        rows = zip(one.pairs.tolist(), one.scores.tolist(), strict=True)
+        graph.add_edges_from((i, j) if s > t else (j, i) for (i, j), (s, t) in rows)
+        order = np.array(list(nx.lexicographical_topological_sort(graph)))
+        units = uniforms(stream(seed, "coins"), (data.samples, len(one.coins)))
+        losses = []
+        for row in units:
+            at = one.coins[row >= one.coins[:, 1], 0].astype(np.int64)
+            drawn = order.copy()
+            drawn[at], drawn[at + 1] = order[at + 1], order[at]
+            tau = stats.kendalltau(np.arange(ITEMS), one.truth[drawn]).statistic
+            losses.append(round((1 - tau) / 2 * math.comb(ITEMS, 2)))
+        found.append(np.array(losses))
+    return found
+
+
+def _same_losses(_: Data, ours: list[Any], theirs: list[Any]) -> str:
+    same = [np.array_equal(one, two) for one, two in zip(ours, theirs, strict=False)]
+    text = f"the same losses in {len(theirs)} of {SETS} data sets, exactly"
+    return agreed(text, right=all(same))
+
+
+def _kernel_sets(size: int) -> Data:
+    data = _sets(size)
+    calls, units = [], _units(data)
+    for seed, one in enumerate(data.sets):
+        order, coins = _coins(one)
+        pairs = np.array([coin.items for coin in coins]).reshape(-1, 2)
+        harms = np.where(one.truth[pairs[:, 0]] < one.truth[pairs[:, 1]], 1, -1)
+        kept = np.array([coin.p_first for coin in coins])
+        base = crossings(one.truth[order].astype(np.int32))
+        calls.append((base, harms, kept, units[seed]))
+    return Data(calls=calls, units=units, whole=_whole(data))
+
+
+def _kernel(data: Data) -> list[NDArray[np.int64]]:
+    return [coin_losses(*call) for call in data.calls]
+
+
+def _votes(size: int) -> Data:
+    rng = np.random.default_rng(1)
+    return Data(chances=rng.random(size), doubles=rng.random(size))
+
+
+def _reference(chances: Floats) -> np.longdouble:
+    """Work out the majority in long doubles, dropping only what is below 1e-26."""
+    rows = np.zeros((-(-len(chances) // 64), 64), dtype=np.longdouble)
+    rows.flat[: len(chances)] = chances
+    laws = np.zeros((len(rows), 65), dtype=np.longdouble)
+    laws[:, 0] = 1
+    for vote in range(64):
+        moved = laws[:, : vote + 1] * rows[:, vote : vote + 1]
+        laws[:, : vote + 1] -= moved
+        laws[:, 1 : vote + 2] += moved
+    parts = [_trimmed(0, law) for law in laws]
+    while len(parts) > 1:
+        rest = parts[len(parts) // 2 * 2 :]
+        both = zip(parts[::2], parts[1::2], strict=False)
+        parts = [_trimmed(a[0] + b[0], np.convolve(a[1], b[1])) for a, b in both] + rest
+    start, law = parts[0]
+    doubled = 2 * (start + np.arange(len(law)))
+    above, tied = doubled > len(chances), doubled == len(chances)
+    chance: np.longdouble = (law[above].sum() + law[tied].sum() / 2) / law.sum()
+    return chance
+
+
+def _trimmed(start: int, law: NDArray[np.longdouble]) -> tuple[int, Any]:
+    kept = np.flatnonzero(law > np.longdouble(1e-26))
+    return start + int(kept[0]), law[kept[0] : kept[-1] + 1]
+
+
+def _close(data: Data, found: Floats) -> str:
+    if len(data.chances) > REFERENCE_VOTES:
+        return agreed("between 0 and 1", right=bool(0 <= found <= 1))
+    error = abs(float(_reference(data.chances) - np.longdouble(found)))
+    text = f"error {error:.0e} against long doubles, at most {VOTE_ERROR:.0e}"
+    return agreed(text, right=error <= VOTE_ERROR)
+
+
+def _poibin(data: Data) -> float:
+    law = import_module("fast_poibin").PoiBin(data.chances)
+    votes = len(data.chances)
+    above = float(np.sum(law.pmf[votes // 2 + 1 :]))
+    return above + (0.0 if votes % 2 else float(law.pmf[votes // 2]) / 2)
+
+
+def _same_chance(_: Data, ours: Floats, theirs: float) -> str:
+    apart = abs(float(ours) - theirs)
+    text = f"differs by {apart:.0e}, at most {PEER_ERROR:.0e}"
+    return agreed(text, right=apart < PEER_ERROR)
+
+
+JOBS = [
+    Job(
+        "ab",
+        "A/B simulation, 100 reviewers, four rules",
+        "trials",
+        (1_000, 10_000, 100_000, 1_000_000),
+        (10_000,),
+        SMALL,
+        _trials,
+        _simulated,
+        _in_range,
+        Side("drawing the same random bits", _words),
+        (Side("vectorised NumPy", _in_numpy, _same_chances),),
+        note="One thread each.",
+    ),
+    Job(
+        "ranking",
+        "ranking simulation, 100 data sets of 100 items, whole",
+        "samples",
+        (1_000, 10_000, 100_000, 1_000_000),
+        (100_000,),
+        (200, 400, 800, 1_600),
+        _sets,
+        _whole,
+        lambda data, found: agreed("complete", right=len(found) == len(data.sets)),
+        Side("drawing the same uniforms", _units),
+        (
+            Side(
+                "networkx and scipy",
+                _peer_sets,
+                _same_losses,
+                "networkx",
+                most=100_000,
+                share=TRIED / SETS,
+            ),
+        ),
+        note="Graph, order, coins and samples. The peer is given the coins and 2 of the "
+        "100 data sets; its time is multiplied by 50.",
+    ),
+    Job(
+        "ranking-kernel",
+        "ranking simulation, the loop over samples alone",
+        "samples",
+        (1_000, 10_000, 100_000, 1_000_000),
+        (100_000,),
+        (200, 400, 800, 1_600),
+        _kernel_sets,
+        _kernel,
+        lambda data, found: _same_losses(data, found, data.whole),
+        Side("reading the same uniforms", lambda data: [x.sum() for x in data.units]),
+    ),
+    Job(
+        "majority",
+        "Poisson-binomial majority",
+        "votes",
+        DECADES,
+        (1_000_000,),
+        SMALL,
+        _votes,
+        lambda data: majority_probability(data.chances),
+        _close,
+        ARGSORT,
+        (Side("fast-poibin", _poibin, _same_chance, "fast_poibin", most=1_000_000),),
+        note="Half of a tie is added to the peer's chance.",
+    ),
+]
