@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test chromium clean
+.PHONY: demo test bench chromium clean
 
 demo: $(VENV)/installed
 	$(BIN)/evenhand demo --report demo.html
@@ -15,6 +15,9 @@ test: $(VENV)/installed-test chromium
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -n auto
+
+bench: .venv-bench/installed
+	.venv-bench/bin/python -m bench.speed --out docs
 
 # The report is tested in a browser. Root gets Debian's; the others' tests say that they
 # were skipped.
@@ -35,6 +38,11 @@ $(VENV)/installed: pyproject.toml | $(BIN)/pip
 $(VENV)/installed-test: pyproject.toml | $(BIN)/pip
 	$(PIP) --editable '.[test]'
 	touch $(VENV)/installed $@
+
+.venv-bench/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python -m pip --disable-pip-version-check install --quiet --editable '.[bench]'
+	touch $@
 
 # Debian ships venv as a package of its own; root may install it, others are told to.
 $(BIN)/pip:

@@ -74,7 +74,8 @@ def _file(size: int) -> Data:
 def _rank(data: Data) -> str:
     command = [EVENHAND, "rank", data.path, "--method", "flips", "--seed", "1"]
     _run(*command, "-o", str(data.out))
-    return data.out.read_text(encoding="utf-8")
+    text: str = data.out.read_text(encoding="utf-8")
+    return text
 
 
 def _ranked(data: Data, text: str) -> str:

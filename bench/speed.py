@@ -102,12 +102,12 @@ def rows(job: Job, results: Results, *, quick: bool = False) -> Iterator[Json]:
 
 def growth(job: Job, results: Results) -> Json:
     """Return times by size and fitted exponents, of ours and of who has several."""
-    times: dict[str, dict[int, float]] = {}
+    found: dict[str, dict[int, float]] = {}
     for size, result in results.items():
         for name, seconds in result.seconds.items():
-            times.setdefault(name, {})[size] = seconds
-    fitted = {name: exponent(seconds) for name, seconds in times.items()}
-    ours = times.pop("ours", {})
+            found.setdefault(name, {})[size] = seconds
+    fitted = {name: exponent(seconds) for name, seconds in found.items()}
+    ours = found.pop("ours", {})
     return {
         "job": job.title,
         "unit": job.unit,
@@ -168,12 +168,20 @@ def cells(row: Json) -> list[str]:
         duration(ours),
         row["peer"],
         duration(theirs),
-        "" if theirs is None else f"{theirs / ours:,.3g}x",
+        times(theirs, ours),
         row["limit"],
         duration(least),
-        "" if least is None else f"{ours / least:,.3g}x",
+        times(ours, least),
         ", ".join(sizes),
     ]
+
+
+def times(one: float | None, other: float | None) -> str:
+    """Write how many times one is the other, with three digits."""
+    if one is None or other is None:
+        return ""
+    ratio = one / other
+    return f"{ratio:.3g}x" if ratio < KILO else f"{ratio:,.0f}x"
 
 
 def duration(seconds: float | None) -> str:

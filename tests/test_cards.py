@@ -85,7 +85,10 @@ def test_an_undeclared_design_is_said_to_leave_no_guarantee() -> None:
 
 def test_a_declared_design_is_said_to_be_only_declared() -> None:
     page = rank(CHAIN, method="safe", design="balanced", rng=7)._repr_html_()
-    assert "which was declared and cannot be seen in the ratings" in page
+    assert (
+        "which was declared or is taken for granted and cannot be seen in the ratings"
+        in page
+    )
     assert "comes with no guarantee" not in page
 
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 SHOWN = 8
+# Persian, Hindi and emojis are written with these; they move nothing.
+JOINERS = "\u200c\u200d"
 
 
 class EvenhandError(Exception):
@@ -110,6 +112,8 @@ def printable(value: object) -> str:
     if text.isprintable():
         return text
     return "".join(
-        character if character.isprintable() else repr(character)[1:-1]
+        character
+        if character.isprintable() or character in JOINERS
+        else repr(character)[1:-1]
         for character in text
     )

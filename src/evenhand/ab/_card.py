@@ -82,9 +82,12 @@ def _decision(result: Comparison) -> Iterator[Html]:
     data = result.data
     if "ratings" in data:
         yield said(
-            "From {} by {}, with method {} and seed {}.",
+            "From a file of {} by {}{}, with method {} and seed {}.",
             counts(data["ratings"], "score"),
             counts(data["reviewers"], "reviewer"),
+            " (those who scored both items are left out)"
+            if result.parameters.get("both") == "drop"
+            else "",
             result.method,
             result.seed,
         )
@@ -121,6 +124,9 @@ def _may(result: Comparison) -> Iterator[Html]:
         return
     if certificate is None or certificate.theorem == NONE:
         yield said("This is the answer that method {} gives.", result.method)
+        if result.method == "coin":
+            yield Html("It is right half of the time, and looks at no score.")
+            return
         yield Html("As things stand it comes with no guarantee.")
         yield from reasons("" if certificate is None else certificate.sentence)
         return
@@ -134,8 +140,8 @@ def _may(result: Comparison) -> Iterator[Html]:
         yield said("This is {}.", certificate.conditional)
     if certificate.declared:
         yield said(
-            "All of that only if this is so, which was declared and cannot be seen in "
-            "the scores: {}.",
+            "All of that only if this is so, which was declared or is taken for "
+            "granted and cannot be seen in the scores: {}.",
             "; ".join(one.removesuffix(": declared") for one in certificate.declared),
         )
 
@@ -161,3 +167,8 @@ def _may_not(result: Comparison) -> Iterator[Html]:
             "an item being better.",
             figure(result.test.p_value),
         )
+        if result.parameters.get("design") is None:
+            yield Html(
+                "That the p-value means anything, unless reviewers were assigned by "
+                "lot: nobody declared that."
+            )

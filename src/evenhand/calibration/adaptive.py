@@ -122,6 +122,9 @@ def _combined(
     total = np.zeros_like(ordinal)
     start, parts = START, Variances(0.0, 0.0, 0.0)
     converged = True
+    if all(scores.min() == scores.max() for scores in views):
+        # The rounding errors of a mean are no scores.
+        views = ()
     for number, scores in enumerate(views, start=1):
         last = number == len(views)
         mixed = equations.fit(scores - scores.mean(), start, last=last)

@@ -235,10 +235,17 @@ def _may(result: Ranking) -> Iterator[Html]:
         yield said("This is the order that method {} gives.", result.method)
         if method is not None and method.best.theorem == NONE:
             assumed = ASSUMED.get(result.method, method.assumes)
-            if any(notice.code == "orders_only" for notice in result.notices):
+            if _is_ordinal(result):
                 assumed = "the better of two items is more often put above the other"
+            elif _noted(result, "confounded", "one_rating_reviewers"):
+                assumed = "reviewers use one and the same scale where these ratings "
+                assumed += "cannot tell how strict they are"
             yield said("It is as good as what it assumes: {}.", assumed)
-            yield Html("There is no guarantee if reviewers use scales of other kinds.")
+            yield Html(
+                "No scale can change it: only each reviewer's own order counts."
+                if _is_ordinal(result)
+                else "There is no guarantee if reviewers use scales of other kinds."
+            )
         else:
             yield Html("As things stand it comes with no guarantee.")
             yield from reasons("" if certificate is None else certificate.sentence)
@@ -246,8 +253,8 @@ def _may(result: Ranking) -> Iterator[Html]:
     yield from _proved(certificate)
     if certificate.declared:
         yield said(
-            "All of that only if this is so, which was declared and cannot be seen in "
-            "the ratings: {}.",
+            "All of that only if this is so, which was declared or is taken for "
+            "granted and cannot be seen in the ratings: {}.",
             "; ".join(one.removesuffix(": declared") for one in certificate.declared),
         )
 
@@ -272,9 +279,22 @@ def _is_sampled(certificate: Certificate) -> bool:
     return certificate.sentence.startswith("Up to sampling error")
 
 
+def _is_ordinal(result: Ranking) -> bool:
+    """Whether the answer looks at orders only, with no theorem behind it."""
+    plain = result.certificate is None or result.certificate.theorem == NONE
+    orders = result.method in ("bradley-terry", "borda")
+    return plain and (orders or _noted(result, "orders_only"))
+
+
+def _noted(result: Ranking, *codes: str) -> bool:
+    return any(notice.code in codes for notice in result.notices)
+
+
 def _may_not(result: Ranking) -> Iterator[Html]:
     certificate = result.certificate
-    if certificate is None or certificate.theorem == NONE:
+    if _is_ordinal(result):
+        yield Html("That it is right, or right more often than another method.")
+    elif certificate is None or certificate.theorem == NONE:
         yield Html("That it is right whatever scales the reviewers used.")
     else:
         yield Html("That this very order is right: what is proved is about averages.")
@@ -289,6 +309,11 @@ def _may_not(result: Ranking) -> Iterator[Html]:
             "That the share in top {} is a chance of a right decision. It says how "
             "often an item is among them under that same assumption.",
             result.top.k,
+        )
+    if _noted(result, "unlinked_groups", "separate_groups"):
+        yield Html(
+            "Anything between groups of items that no reviewer links: there is nobody "
+            "who compared them."
         )
     if result.draws:
         yield Html(

@@ -60,8 +60,15 @@ def comparison_figures(ratings: Ratings, result: Comparison) -> list[Figure]:
     return [figure for figure in found if figure is not None]
 
 
-def _used(ratings: Ratings, result: Comparison) -> tuple[Codes, Codes]:
-    """Return the ratings of the two items that the comparison used."""
+def used(ratings: Ratings, result: Comparison) -> tuple[Codes, Codes]:
+    """Return the ratings of the two items that the comparison used.
+
+    Examples:
+        >>> from evenhand import Ratings, compare
+        >>> ratings = Ratings(["a", "b"], ["x", "y"], [1, 2])
+        >>> [rows.tolist() for rows in used(ratings, compare(ratings, rng=7))]
+        [[0], [1]]
+    """
     codes = [ratings.item_code(item) for item in result.items]
     first, second = (np.flatnonzero(ratings.item_codes == code) for code in codes)
     if result.parameters.get("both") == "drop":
@@ -74,7 +81,7 @@ def _used(ratings: Ratings, result: Comparison) -> tuple[Codes, Codes]:
 def _scores(ratings: Ratings, result: Comparison) -> Figure | None:
     if ratings.kind != "scores":
         return None
-    sides = _used(ratings, result)
+    sides = used(ratings, result)
     if min(map(len, sides)) == 0:
         return None
     pairs = _pairs(ratings, *sides)

@@ -8,6 +8,7 @@ import numpy as np
 
 from evenhand._cards import Html, escaped, figure, name, said, share
 from evenhand.desk.report.check_sections import drawn
+from evenhand.desk.report.comparison_figures import used
 from evenhand.desk.report.parts import (
     Bullets,
     Column,
@@ -25,6 +26,13 @@ if TYPE_CHECKING:
     from evenhand.ratings import Ratings
 
 
+UNDECLARED = Html(
+    "<strong>Nobody declared how reviewers were assigned.</strong> These p-values hold "
+    "only if it was done by lot, each reviewer as likely to get one item as the other; "
+    "if it was not, leave them aside."
+)
+
+
 def scores_section(ratings: Ratings, result: Comparison, figures: Figures) -> Section:
     """Show the scores of the two items.
 
@@ -35,8 +43,8 @@ def scores_section(ratings: Ratings, result: Comparison, figures: Figures) -> Se
         'scores'
     """
     rows = []
-    for item in result.items:
-        scores = ratings.preference[ratings.item_codes == ratings.item_code(item)]
+    for item, used_rows in zip(result.items, used(ratings, result), strict=True):
+        scores = ratings.preference[used_rows]
         row: list[object] = [name(item, ratings.titles.get(item)), len(scores)]
         if len(scores):
             row += [
@@ -79,14 +87,17 @@ def coin_section(result: Comparison, figures: Figures) -> Section:
             "probability {}{}.",
             first,
             about,
-            share(result.p_first),
+            share(result.p_first, certain=not about),
             second,
             about,
-            share(1 - result.p_first),
+            share(1 - result.p_first, certain=not about),
         ),
         Html(
             "That is how the rule's coin leans. It is not a chance of being right, and "
             "another seed may give the other answer."
+            if 0 < result.p_first < 1
+            else "The rule flips no coin here. That is not a chance of being right: a "
+            "rule without chance can be wrong every time."
         ),
     )
     more = []
@@ -95,7 +106,10 @@ def coin_section(result: Comparison, figures: Figures) -> Section:
     more.append(
         Text(
             Html(
-                "A coin that leans by the gap in scores is what makes a guarantee "
+                "A fair coin looks at no score; it is what the other rules are held "
+                "against."
+                if result.method == "coin"
+                else "A coin that leans by the gap in scores is what makes a guarantee "
                 "possible: no rule without chance can beat a fair coin under all "
                 "increasing scales."
                 if 0 < result.p_first < 1
@@ -113,6 +127,7 @@ def p_value_section(result: Comparison) -> Section:
     if test is None:
         why = "There is no p-value for this comparison."
         return Section("p-values", title, (Html(why),))
+    declared = result.parameters.get("design") is not None
     first, second = map(name, result.items)
     rows = [
         [said("{} is no better", first), cell(test.p_value_first)],
@@ -121,11 +136,14 @@ def p_value_section(result: Comparison) -> Section:
     ]
     table = plain_table(
         "p-table",
-        "p-values, whatever increasing scales the reviewers use",
+        "p-values, whatever increasing scales the reviewers use"
+        + ("" if declared else ", if the assignment was by lot"),
         [Column("held against the claim that"), Column("p-value", number=True)],
         rows,
     )
+    unless = () if declared else (UNDECLARED,)
     lead = (
+        *unless,
         Html(
             "A p-value says how often scores at least so clear would come up by the "
             "luck of who was assigned to which item. Small values speak against the "

@@ -63,6 +63,8 @@ def draws_figure(result: Ranking) -> Figure | None:
         else f" Of {len(ordered):,} draws, the {DRAWS} nearest to even are shown."
     )
     against = sum(_drawn(draw) < 0.5 for draw in ordered)  # noqa: PLR2004 - even
+    chances = [_drawn(draw) for draw in ordered]
+    least, most = (share(p, certain=False) for p in (min(chances), max(chances)))
     return Figure(
         name="draws",
         title="Pairs settled by a draw",
@@ -74,8 +76,8 @@ def draws_figure(result: Ranking) -> Figure | None:
         ),
         alt=(
             f"{counted(len(ordered), 'pair')} settled by a draw, with probabilities of "
-            f"the drawn order from {share(min(map(_drawn, ordered)))} to "
-            f"{share(max(map(_drawn, ordered)))}; {against} came out against the odds."
+            f"the drawn order from {least} to {most}; {against} came out against the "
+            "odds."
         ),
         chart=_draws_chart(shown),
         header=("first", "second", "p first above second", "drawn above"),
@@ -98,8 +100,8 @@ def _draws_chart(draws: Sequence[Draw]) -> alt.LayerChart:
                 "below": short(other, LONG),
                 "p": round(_drawn(draw), 4),
                 "one": 1,
-                "share": share(_drawn(draw)),
-                "reverse": share(1 - _drawn(draw)),
+                "share": share(_drawn(draw), certain=False),
+                "reverse": share(1 - _drawn(draw), certain=False),
             }
         )
     y, x = names_axis(), percent_axis("p", "probability of the drawn order")

@@ -115,7 +115,10 @@ def ranking_report(
         sections.append(Section("reviewers", "How each reviewer scores", (NO_CHECK,)))
     else:
         sections += check_sections(check, figures, ratings.titles)
-    sections += [warp_section(result, warp, figures), draws_section(result, figures)]
+    sections += [
+        warp_section(result, warp, figures, ratings.kind),
+        draws_section(result, figures),
+    ]
     sections += load_section(check, figures)
     sections.append(
         _replay(

@@ -106,6 +106,8 @@ def _ranks(ratings: Ratings, result: Ranking) -> Figure | None:
     where = SOURCES.get(sure.source, sure.source)
     level = f"{100 * sure.level:g} %"
     cut = None if result.top is None else result.top.k
+    if cut is not None and cut >= len(rows):
+        cut = None
     open_items = 0 if cut is None else sum(_crosses(row, cut) for row in rows)
     return Figure(
         name="ranks",

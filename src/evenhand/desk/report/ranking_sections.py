@@ -43,7 +43,7 @@ MOST_DRAWS, COINS, WHO = 2000, 3, 8
 ALWAYS = ("rank", "item", "reviews")
 SHARES = {
     "posterior over orderings": "in all orders that agree with the comparisons",
-    "model": "if the model behind the method is right",
+    "model": "if the model that was fitted for it is right",
     "bootstrap over reviewers": "in repeats with reviewers drawn again",
 }
 
@@ -189,7 +189,10 @@ def _table_more(result: Ranking) -> Iterator[Block]:
             )
         )
     pairs = []
-    if result.rho is not None:
+    unknown = any(
+        one.code in ("confounded", "one_rating_reviewers") for one in result.notices
+    )
+    if result.rho is not None and not unknown:
         pairs.append(
             (
                 "Share of reviewers' offsets in the variance",
@@ -222,20 +225,30 @@ def places_section(result: Ranking, figures: Figures) -> Iterator[Section]:
         lead.append(
             Html(
                 "None of these numbers is a chance that the decision is right. They "
-                "hold under the method's own assumption."
+                "hold under the assumption that is named with them."
             )
         )
     yield Section("places", "How open is each place?", tuple(lead), pictures)
 
 
-def warp_section(result: Ranking, warp: Warp | None, figures: Figures) -> Section:
+def warp_section(
+    result: Ranking, warp: Warp | None, figures: Figures, kind: str = "scores"
+) -> Section:
     """Say what of the decision survives other scales."""
     title = "Would other scales change the decision?"
+    if kind != "scores":
+        text = "There are no scores, only orders: no scale could change them."
+        return Section("warp", title, (Html(text),))
     if warp is None:
         text = "This was not tested. Run with {} to redraw every reviewer's scale."
         lead: tuple[Html, ...] = (said(text, Html("<code>--warp</code>")),)
         return Section("warp", title, lead, drawn(figures, "warp"))
-    best = "The best one stayed" if warp.top == 1 else f"The best {warp.top} stayed"
+    best = (
+        "The best one stayed"
+        if warp.top == 1
+        else f"Exactly the same {warp.top} were the best, with none exchanged,"
+    )
+    same = "the same under" if warp.top == 1 else "under"
     ours = [found for found in warp.survivals if found.method == result.method]
     shown = " and ".join(
         f"{100 * found.top_kept:.0f} % of the {found.strength} ones" for found in ours
@@ -243,9 +256,10 @@ def warp_section(result: Ranking, warp: Warp | None, figures: Figures) -> Sectio
     lead = (
         said(
             "{} times every reviewer's scale was replaced by another that keeps their "
-            "own order. {} the same under {}.",
+            "own order. {} {} {}.",
             f"{warp.draws:,}",
             best,
+            same,
             shown,
         ),
         Html(
