@@ -54,6 +54,23 @@ def test_a_sample_is_read_ranked_checked_and_reported(name: str, desk: Path) -> 
     assert "WHAT CAN BE ORDERED?" in checked.stdout
 
 
+PLAIN = sorted(set(re.findall(r"`examples/([\w/-]+\.csv)`", PAGE)) - {"judges.csv"})
+
+
+def test_the_page_names_the_other_samples_too() -> None:
+    files = {path.name for path in (ROOT / "examples").glob("*.csv")}
+    assert {*PLAIN, "judges.csv"} == {*files, "workshop/ratings.csv"}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_other_samples_need_no_option(name: str, desk: Path) -> None:
+    options = ("--seed", "1", "--report", "r.html")
+    for command in ("rank", "check"):
+        result = CliRunner().invoke(cli, [command, f"examples/{name}", *options])
+        assert result.exit_code == 0, result.stderr
+        assert "What this may" in (desk / "r.html").read_text()
+
+
 @pytest.mark.parametrize("name", REFUSED)
 @pytest.mark.usefixtures("desk")
 def test_what_cannot_be_ranked_is_refused_in_a_sentence(name: str) -> None:
