@@ -135,8 +135,8 @@ class Check:
     def _repr_html_(self) -> str:
         """Return the findings and what they may claim, for notebooks."""
         # Only notebooks need the card.
-        from evenhand._cards import to_html  # noqa: PLC0415
-        from evenhand.lab._check_card import check_card  # noqa: PLC0415
+        from evenhand._cards import to_html  # noqa: PLC0415 - notebooks only
+        from evenhand.lab._check_card import check_card  # noqa: PLC0415 - notebooks only
 
         return to_html(check_card(self))
 

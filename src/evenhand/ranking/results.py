@@ -333,8 +333,8 @@ class Ranking:
             False
         """
         # The card's words need this module, and only notebooks need the card.
-        from evenhand._cards import to_html  # noqa: PLC0415
-        from evenhand.ranking._card import ranking_card  # noqa: PLC0415
+        from evenhand._cards import to_html  # noqa: PLC0415 - notebooks only
+        from evenhand.ranking._card import ranking_card  # noqa: PLC0415 - notebooks only
 
         return to_html(ranking_card(self))
 
