@@ -296,6 +296,26 @@ def test_an_item_is_found_by_its_label_or_its_text() -> None:
     assert ratings.item_code(10) == ratings.item_code("10") == 1
     with pytest.raises(RatingsError, match=r"unknown item '11'.*Known items: 9, 10\."):
         ratings.item_code("11")
+    with pytest.raises(RatingsError, match=r"unknown item \[10\]"):
+        ratings.item_code([10])  # type: ignore[arg-type]  # no label at all
+
+
+def test_items_are_not_looked_for_one_after_another() -> None:
+    class Counted(str):
+        compared = 0
+
+        __hash__ = str.__hash__
+
+        def __eq__(self, other: object) -> bool:
+            Counted.compared += 1
+            return str.__eq__(self, other)
+
+    labels = [f"p{number}" for number in range(1000)]
+    ratings = Ratings(["a"] * 1000, labels, range(1000))
+    codes = [ratings.item_code(Counted(label)) for label in ratings.item_labels]
+    assert codes == list(range(1000))
+    # By text alone as well; one after another takes half a million.
+    assert Counted.compared <= 4000
 
 
 def test_arrays_cannot_be_changed() -> None:

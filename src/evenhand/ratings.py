@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
@@ -92,6 +93,7 @@ class Ratings:
 
     __slots__ = (
         "_by_item",
+        "_codes",
         "_digest",
         "_tied",
         "item_codes",
@@ -121,6 +123,7 @@ class Ratings:
     titles: Mapping[Label, str]
     read_as: str
     _by_item: tuple[Codes, Codes] | None
+    _codes: dict[Label, int] | None
     _digest: Future[str] | str | None
     _tied: int | None
 
@@ -384,11 +387,17 @@ class Ratings:
             >>> Ratings(["a", "a"], ["x", "y"], [1, 2]).item_code("y")
             1
         """
-        # On a command line every label is text, so "7" also finds the item 7.
-        for code, known in enumerate(self.item_labels):
-            if known == label or str(known) == str(label):
-                return code
-        raise RatingsError(unknown("item", label, self.item_labels))
+        if self._codes is None:
+            self._codes = {}
+            for code, known in enumerate(self.item_labels):
+                # On a command line every label is text, so "7" also finds the item 7.
+                self._codes.setdefault(known, code)
+                self._codes.setdefault(str(known), code)
+        keys = {label, str(label)} if isinstance(label, Hashable) else {str(label)}
+        found = [self._codes[key] for key in keys if key in self._codes]
+        if not found:
+            raise RatingsError(unknown("item", label, self.item_labels))
+        return min(found)
 
     def by_item(self) -> tuple[Codes, Codes]:
         """Group the ratings by item.
@@ -492,6 +501,7 @@ class Ratings:
         notices += alike_notices("item", self.item_labels)
         self.notices = tuple(notices)
         self._by_item = None
+        self._codes = None
         self._digest = None
         self._tied = None
         self._check_duplicates(kept[order], source)

@@ -435,6 +435,11 @@ class TestKernels:
         expected = [float(2 * majority(row) - 1) for row in rows]
         np.testing.assert_allclose(few_margins(table), expected, atol=1e-15)
 
+    def test_rows_side_by_side_have_the_margins_that_each_has_alone(self) -> None:
+        table = np.random.default_rng(7).random((150, 11))
+        alone = [few_margins(row.reshape(1, -1))[0] for row in table]
+        assert few_margins(table).tolist() == alone
+
     @given(row=st.lists(st.integers(0, 16), max_size=7))
     def test_rows_are_turned_to_the_one_that_comes_later(self, row: list[int]) -> None:
         plain = sorted(Fraction(number, 16) for number in row)

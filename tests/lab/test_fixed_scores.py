@@ -74,6 +74,18 @@ def test_central_sides_are_found_as_by_sorting(order: list[int], place: int) -> 
     assert found.tolist() == [known]
 
 
+@given(st.permutations(range(140)), st.integers(0, 69))
+def test_central_sides_are_found_in_any_word_of_marks(
+    order: list[int], place: int
+) -> None:
+    added = np.arange(140.0)
+    better, worse = sorted(order[:70])[place], sorted(order[70:])[place]
+    values = np.array([[0.0, 0.0]])
+    ranks = np.arange(140)
+    found = central_sides(np.array([order]), values, added, ranks, place)
+    assert found.tolist() == [int(better > worse) - int(better < worse)]
+
+
 class Words(Stream):
     """A stream of known words."""
 

@@ -12,13 +12,14 @@ on the size of a score. So they are chosen first, and all coins are flipped afte
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
 from evenhand._kernels.ranking import choose_flips
 from evenhand._outcomes import HALF
 from evenhand._randomness import Stream, below, uniforms
+from evenhand._results import many_objects
 from evenhand.ab.weights import GapWeight, odd
 from evenhand.errors import OptionError
 from evenhand.posets.comparisons import Comparisons, compared
@@ -38,8 +39,7 @@ Chances = TypeVar("Chances", "NDArray[np.float64]", "Fraction")
 SCANS = ("paper", "parity")
 
 
-@dataclass(frozen=True, slots=True)
-class Coin:
+class Coin(NamedTuple):
     """One coin that settled the order of two items.
 
     Attributes:
@@ -266,12 +266,13 @@ anchors=()),)
         units < p_first,
         people.reshape(len(items), 2 * ones.shape[1]),
     )
-    return tuple(
-        Coin((a, b), gap, p, kept, tuple(crew[: 2 * number]))
-        for (a, b), gap, p, kept, crew, number in zip(
-            *(column.tolist() for column in (*columns, used)), strict=True
+    with many_objects():
+        return tuple(
+            Coin((a, b), gap, p, kept, tuple(crew[: 2 * number]))
+            for (a, b), gap, p, kept, crew, number in zip(
+                *(column.tolist() for column in (*columns, used)), strict=True
+            )
         )
-    )
 
 
 def flips_program(

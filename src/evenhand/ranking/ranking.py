@@ -11,6 +11,7 @@ import numpy as np
 from evenhand._kernels.sums import centres_and_spreads
 from evenhand._labels import shown
 from evenhand._randomness import RNGLike, seed_from
+from evenhand._results import many_objects
 from evenhand.ab.weights import GapWeight, as_weight
 from evenhand.assignments.declared import Declared, declare
 from evenhand.calibration.mean import mean, spread
@@ -284,11 +285,13 @@ def _ranking(
     ratings = task.ratings
     sure = sureness(method, task, answer)
     fit = answer.fit
-    items = _items(ratings, answer, sure)
+    with many_objects():
+        items = _items(ratings, answer, sure)
+        draws = tuple(_draws(ratings, answer))
     return Ranking(
         order=tuple([row.item for row in items]),
         items=items,
-        draws=tuple(_draws(ratings, answer)),
+        draws=draws,
         method=method,
         parameters={**answer.parameters, "design": declared.design},
         seed=task.seed,

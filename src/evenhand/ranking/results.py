@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import asdict, dataclass, field, fields, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from evenhand._results import Json, Label, Notice, tail
 from evenhand.errors import OptionError, listing
@@ -22,8 +22,7 @@ SHOWN = 20
 HEAD = ("rank", "item", "reviews", "mean score", "spread")
 
 
-@dataclass(frozen=True, slots=True)
-class Draw:
+class Draw(NamedTuple):
     """One coin that settled the order of two items.
 
     Attributes:
@@ -53,8 +52,7 @@ class Draw:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class RankedItem:
+class RankedItem(NamedTuple):
     """One item of a ranking; fields that the method does not give are None.
 
     Attributes:
@@ -146,7 +144,7 @@ def topped(ranking: Ranking, k: int, other: Ranking | None) -> Ranking:
     )
     return replace(
         ranking,
-        items=tuple(replace(row, p_top=chances.get(row.item)) for row in ranking.items),
+        items=tuple(row._replace(p_top=chances.get(row.item)) for row in ranking.items),
         notices=(*ranking.notices, *_disagreement(top)),
         parameters={**ranking.parameters, "top": k},
         top=top,
@@ -281,7 +279,7 @@ class Ranking:
             >>> Ranking(("x",), (row,), (), "mean", {}, 7, {}, ()).rows()[0]["reviews"]
             2
         """
-        return [asdict(row) for row in self.items]
+        return [row._asdict() for row in self.items]
 
     def to_frame(self) -> pl.DataFrame:
         """Return the rows as a polars dataframe.
@@ -301,13 +299,10 @@ class Ranking:
                 row if small else {**row, "item": str(row["item"])}
                 for row in self.rows()
             ],
-            schema={
-                field.name: types.get(field.name, pl.Float64)
-                for field in fields(RankedItem)
-            }
+            schema={name: types.get(name, pl.Float64) for name in RankedItem._fields}
             | {"item": pl.Int64 if small else pl.String},
         )
-        return frame.select(field.name for field in fields(RankedItem))
+        return frame.select(RankedItem._fields)
 
     def __repr__(self) -> str:
         table = [HEAD, *(_cells(row) for row in self.items[:SHOWN])]

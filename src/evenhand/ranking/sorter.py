@@ -19,7 +19,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -118,7 +118,7 @@ def sort_free_pairs(
     coins: list[Coin] = []
     for pair, crew in _questions(table, source, score_pairs):
         coin = _ask(table, pair, crew, weight)
-        coins.append(replace(coin, kept=bool(uniforms(source, 1)[0] < coin.p_first)))
+        coins.append(coin._replace(kept=bool(uniforms(source, 1)[0] < coin.p_first)))
         table.learn(coins[-1])
     return _smallest(comparisons, coins), tuple(coins)
 
@@ -169,7 +169,7 @@ def follow_truth(
     coins: list[Coin] = []
     for pair, crew in _questions(table, source, score_pairs):
         coin = _ask(table, pair, crew, weight)
-        coins.append(replace(coin, kept=place[pair[0]] < place[pair[1]]))
+        coins.append(coin._replace(kept=place[pair[0]] < place[pair[1]]))
         table.learn(coins[-1])
     return tuple(coins)
 
