@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand._kernels.kendall import (
-    PACKED,
+    MOST_LEVELS,
     crossings,
+    deal_values,
     level_starts,
     lined_up,
     ones,
@@ -155,8 +156,23 @@ def test_ones_are_the_bits_that_are_set(word: int) -> None:
     assert ones(np.uint64(word)) == word.bit_count()
 
 
+@given(st.permutations(range(70)), st.integers(1, 7))
+def test_values_are_dealt_out_to_blocks_in_their_order(
+    values: list[int], bits: int
+) -> None:
+    count, starts, dealt = deal_values(np.array(values, dtype=np.int32), bits)
+    both = itertools.combinations(values, 2)
+    assert count == sum(a >> bits > b >> bits for a, b in both)
+    blocks = [dealt[a:b].tolist() for a, b in itertools.pairwise(starts)]
+    assert blocks == [
+        [value for value in values if value >> bits == block]
+        for block in range(len(blocks))
+    ]
+    assert sum(map(len, blocks)) == len(values)
+
+
 @pytest.mark.parametrize(
-    ("size", "levels"), [(64, 0), (65, 1), (2**20, PACKED), (10**7, PACKED + 4)]
+    ("size", "levels"), [(64, 0), (65, 1), (2**18 + 1, MOST_LEVELS), (2**20, 7)]
 )
 def test_kendall_looks_at_few_nodes_for_each_item(size: int, levels: int) -> None:
     """Work is one word and one node a level; room is an eighth of a byte and less."""
@@ -169,6 +185,10 @@ def test_kendall_beyond_a_million_items_is_exact() -> None:
     size = 2_200_000
     worst = np.arange(size, dtype=np.int32)[::-1].copy()
     assert crossings(worst) == size * (size - 1) // 2
+    mixed = np.random.default_rng(7).permutation(size)
+    assert crossings(mixed.astype(np.int32)) == inversions(mixed)
+    mixed[5] = mixed[-5]
+    assert crossings(mixed.astype(np.int32)) == -1
     swapped = np.arange(size, dtype=np.int32)
     swapped[[0, -1]] = swapped[[-1, 0]]
     assert crossings(swapped) == 2 * size - 3
