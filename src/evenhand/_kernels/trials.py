@@ -1,6 +1,6 @@
 """Loops over many trials with two items: few votes each, and scores fixed by reviewer.
 
-What is computed here is what the rules compute on arrays, to the last bit.
+What is computed of fixed scores is what the rules compute on arrays, to the last bit.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Codes = NDArray[np.int64]
 
-# NumPy adds up to 128 numbers in eight columns.
-COLUMNS = 8
 # Rows whose laws stay in the nearest cache together.
 ABREAST = 64
 # A mean that is nearer to another than this many roundings is compared exactly.
@@ -60,7 +58,8 @@ def turn_rows(chances: Floats) -> Codes:
 def few_margins(chances: Floats) -> Floats:
     """Return P(more votes for than against) - P(fewer), by multiplying votes out.
 
-    Rows are taken side by side, so that each step is one of vectors.
+    Each half of the votes is multiplied out by itself, which takes half as long. Rows
+    are taken side by side, so that each step is one of vectors.
 
     Args:
         chances: Chance of each vote, shape (rows, votes).
@@ -69,51 +68,53 @@ def few_margins(chances: Floats) -> Floats:
         Margins, shape (rows,).
     """
     rows, votes = chances.shape
-    margins = np.empty(rows)
+    half, rest = votes // 2, votes - votes // 2
+    margins = np.zeros(rows)
     wide = max(1, min(rows, ABREAST))
-    # From the highest count of votes to none: each place needs the one after it.
-    laws = np.empty((votes + 1, wide))
-    chance, other = np.zeros(wide), np.ones(wide)
-    law, columns = np.empty(votes + 1), np.empty(COLUMNS)
+    ones, others = np.empty((half + 1, wide)), np.empty((rest + 1, wide))
+    # Of the rest: at least so many votes, and fewer.
+    least, fewer = np.zeros((rest + 2, wide)), np.zeros((rest + 2, wide))
     for first in range(0, rows, wide):
-        some = min(wide, rows - first)
-        laws[:votes] = 0.0
-        laws[votes] = 1.0
-        for vote in range(votes):
-            for row in range(some):
-                chance[row] = chances[first + row, vote]
-                other[row] = 1.0 - chance[row]
-            for place in range(votes - vote - 1, votes):
-                here, after = laws[place], laws[place + 1]
-                for row in range(wide):
-                    here[row] = here[row] * other[row] + after[row] * chance[row]
-            none = laws[votes]
-            for row in range(wide):
-                none[row] *= other[row]
-        for row in range(some):
-            for count in range(votes + 1):
-                law[count] = laws[votes - count, row]
-            above = _sum(law, votes // 2 + 1, votes + 1, columns)
-            margins[first + row] = above - _sum(law, 0, (votes + 1) // 2, columns)
+        some = chances[first : first + wide]
+        _multiply_out(some[:, :half], ones)
+        _multiply_out(some[:, half:], others)
+        for count in range(rest + 1):
+            _add(fewer[count], others[rest - count], fewer[count + 1])
+            _add(least[rest - count + 1], others[count], least[rest - count])
+        for count in range(half + 1):
+            needed = min(max(half - count + 1, 0), rest + 1)
+            short = min(max(rest - count, 0), rest + 1)
+            here, more, less = ones[half - count], least[needed], fewer[short]
+            for row in range(len(some)):
+                margins[first + row] += here[row] * (more[row] - less[row])
     return margins
 
 
 @kernel
-def _sum(numbers: Floats, start: int, stop: int, columns: Floats) -> float:
-    """Add up in the order in which NumPy does; the columns are overwritten."""
-    total = 0.0
-    place = start
-    if stop - start >= COLUMNS:
-        columns[:] = 0.0
-        while place + COLUMNS <= stop:
-            for column in range(COLUMNS):
-                columns[column] += numbers[place + column]
-            place += COLUMNS
-        total = (columns[0] + columns[1]) + (columns[2] + columns[3])
-        total += (columns[4] + columns[5]) + (columns[6] + columns[7])
-    for rest in range(place, stop):
-        total += numbers[rest]
-    return total
+def _multiply_out(chances: Floats, laws: Floats) -> None:
+    # Set the law of each row's number of votes, from all of them to none.
+    rows, votes = chances.shape
+    wide = laws.shape[1]
+    chance, other = np.zeros(wide), np.ones(wide)
+    laws[:votes] = 0.0
+    laws[votes] = 1.0
+    for vote in range(votes):
+        for row in range(rows):
+            chance[row] = chances[row, vote]
+            other[row] = 1.0 - chance[row]
+        for place in range(votes - vote - 1, votes):
+            here, after = laws[place], laws[place + 1]
+            for row in range(wide):
+                here[row] = here[row] * other[row] + after[row] * chance[row]
+        none = laws[votes]
+        for row in range(wide):
+            none[row] *= other[row]
+
+
+@kernel
+def _add(one: Floats, two: Floats, into: Floats) -> None:
+    for row in range(len(one)):
+        into[row] = one[row] + two[row]
 
 
 @kernel
