@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._kernels import kernel
+from evenhand._kernels.memory import prefetch
 
 Codes = NDArray[np.int64]
 Nodes = NDArray[np.int32]
@@ -358,17 +359,15 @@ def pop_smallest(graph: Graph, n_items: int) -> tuple[Codes, Flags]:
     free = np.empty(n_items, dtype=np.bool_)
     if n_items == 0:
         return order, free
-    done, _ = _pop_all(graph, order, free)
+    done = _pop_all(graph, order, free)
     return order[:done], free[1 : max(done, 1)]
 
 
 @kernel
-def _pop_all(graph: Graph, order: Codes, free: Flags) -> tuple[int, int]:
-    # The second number means nothing. It makes the processor fetch the edges of the
-    # item that is likely to be next, while those of this one are gone through.
+def _pop_all(graph: Graph, order: Codes, free: Flags) -> int:
     n_items = len(order)
     queue = _queue(graph, n_items)
-    done, touched = 0, 0
+    done = 0
     item, freed = _smallest(queue, n_items), n_items
     while item < n_items:
         order[done] = item
@@ -376,8 +375,8 @@ def _pop_all(graph: Graph, order: Codes, free: Flags) -> tuple[int, int]:
         done += 1
         _take_out(queue, item)
         ahead, freed = _smallest(queue, n_items), n_items
-        if graph.start[ahead] < len(graph.down):
-            touched ^= graph.down[graph.start[ahead]]
+        # What is below the likely next item, while this one's edges are gone through.
+        prefetch(graph.down, graph.start[ahead])
         for at in range(graph.start[item], graph.start[item + 1]):
             node = graph.down[at]
             if not _is_last(graph, node):
@@ -385,6 +384,7 @@ def _pop_all(graph: Graph, order: Codes, free: Flags) -> tuple[int, int]:
             if node < n_items:
                 _push(queue, node)
                 freed = min(freed, node)
+                prefetch(graph.start, node)
                 continue
             for slot in range(graph.start[node], graph.start[node + 1]):
                 lower = graph.down[slot]
@@ -392,4 +392,4 @@ def _pop_all(graph: Graph, order: Codes, free: Flags) -> tuple[int, int]:
                     _push(queue, lower)
                     freed = min(freed, lower)
         item = min(ahead, freed)
-    return done, touched
+    return done

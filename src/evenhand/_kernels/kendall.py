@@ -130,7 +130,7 @@ def deal_values(
         before = ends.copy()
         counts[:] = 0
         for at in range(first, min(size, first + (1 << BLOCK))):
-            block = np.int64(values[at]) >> bits
+            block = int(values[at]) >> bits
             dealt[ends[block]] = values[at]
             ends[block] += 1
             count += _climb(counts, firsts, levels, block)
