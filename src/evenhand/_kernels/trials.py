@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand._kernels import kernel
+from evenhand._kernels.chances import rational_vote
 from evenhand._kernels.kendall import ones
 
 if TYPE_CHECKING:
@@ -140,10 +141,7 @@ def rational_chances(
             gap = (added[orders[trial, pair]] + values[trial, 1]) - (
                 added[orders[trial, half + pair]] + values[trial, 0]
             )
-            scaled = slope * abs(gap)
-            share = 1.0 if np.isinf(scaled) else scaled / (1 + scaled)
-            upper = (1 + share) / 2
-            chances[trial, pair] = 1 - upper if gap < 0 else upper
+            chances[trial, pair] = rational_vote(gap, slope)
     return chances
 
 

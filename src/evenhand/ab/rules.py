@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand._kernels.chances import rational_votes
 from evenhand._labels import shown
 from evenhand.ab._numbers import (
     Floats,
@@ -27,8 +28,8 @@ from evenhand.ab._numbers import (
     magnitude,
 )
 from evenhand.ab.checker import OwnRule, answer
-from evenhand.ab.law import majority_probability
-from evenhand.ab.weights import GapWeight, as_weight, odd
+from evenhand.ab.law import majority_of_rows, majority_probability
+from evenhand.ab.weights import GapWeight, as_weight, odd, rational_slope
 from evenhand.errors import OptionError, RatingsError, listing, unknown
 
 if TYPE_CHECKING:
@@ -208,7 +209,19 @@ def votes(
         np.float64(0.625)
     """
     one, two = _as_pairs(first, second)
-    return majority_probability(odd(as_weight(weight), difference(one, two)))
+    chosen = as_weight(weight)
+    slope = rational_slope(chosen)
+    if slope is not None and one.shape == two.shape and not is_exact(one):
+        return _rational_votes(one, two, slope)
+    return majority_probability(odd(chosen, difference(one, two)))
+
+
+def _rational_votes(one: Floats, two: Floats, slope: float) -> Floats:
+    """Do what `votes` does for the usual weight, in one pass and to the last bit."""
+    shape = (math.prod(one.shape[:-1]), one.shape[-1])
+    left, right = (np.ascontiguousarray(side).reshape(shape) for side in (one, two))
+    chances = rational_votes(left, right, slope)
+    return majority_of_rows(chances).reshape(one.shape[:-1])[()]
 
 
 def midrank(first: Numbers, second: Numbers) -> Floats:
@@ -368,7 +381,8 @@ def _signs(statistic: OwnRule, one: Floats, two: Floats) -> NDArray[np.int64]:
     order = np.zeros(shape, dtype=np.int64)
     if one.shape[-1] and two.shape[-1]:
         for place in np.ndindex(shape):
-            rows = _row(one, shape, place), _row(two, shape, place)
+            # Copies, which a user's function may spoil.
+            rows = _row(one, shape, place).copy(), _row(two, shape, place).copy()
             found = answer(statistic, *rows, "statistic")
             order[place] = (found > 0) - (found < 0)
     return order
@@ -392,6 +406,10 @@ def _mean_order(one: Floats, two: Floats) -> NDArray[np.int64]:
     counts = one.shape[-1], two.shape[-1]
     if 0 in counts:
         return np.zeros(shape, dtype=np.int64)
+    if counts == (1, 1):
+        # As most medians are: two scores are in the order of their shortest decimals.
+        above = np.asarray(one[..., 0] > two[..., 0]).astype(np.int64)
+        return np.asarray(above - np.asarray(one[..., 0] < two[..., 0]))
     if is_exact(one):
         gap = np.asarray(one.sum(axis=-1) * counts[1] - two.sum(axis=-1) * counts[0])
         return np.asarray(gap > 0).astype(np.int64) - np.asarray(gap < 0)
@@ -500,8 +518,7 @@ def as_statistic(statistic: object) -> str | OwnRule:
 
 
 def _as_sides(first: Numbers, second: Numbers) -> tuple[Floats, Floats]:
-    one = np.atleast_1d(as_numbers(first, "first score"))
-    two = np.atleast_1d(as_numbers(second, "second score"))
+    one, two = _as_scores(first, "first score"), _as_scores(second, "second score")
     if is_exact(one) != is_exact(two):
         one, two = one.astype(np.float64), two.astype(np.float64)
     try:
@@ -512,6 +529,14 @@ def _as_sides(first: Numbers, second: Numbers) -> tuple[Floats, Floats]:
             f"{one.shape} and {two.shape}."
         ) from None
     return one, two
+
+
+def _as_scores(scores: Numbers, what: str) -> Floats:
+    # A large table of good scores is neither copied nor looked at twice.
+    if type(scores) is np.ndarray and scores.dtype == np.float64 and scores.ndim:  # noqa: SIM102 - looked at last
+        if np.isfinite(scores).all():
+            return scores
+    return np.atleast_1d(as_numbers(scores, what))
 
 
 def _as_pairs(first: Numbers, second: Numbers) -> tuple[Floats, Floats]:

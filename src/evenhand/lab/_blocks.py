@@ -2,11 +2,13 @@
 
 What a block gives depends on the seed and its number alone, and blocks are added in
 the order of their numbers. So the sums are the same, to the last bit, however many
-processes there are and however many blocks each takes at a time.
+processes there are and however many blocks each takes at a time. Blocks for two items
+are drawn and judged in tables of many, and cut apart again before anything is added.
 """
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 import multiprocessing
@@ -24,8 +26,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.ab.weights import GapWeight, as_weight
-from evenhand.errors import OptionError
-from evenhand.lab._draws import draw_block
+from evenhand.errors import EvenhandError, OptionError
+from evenhand.lab._draws import draw_block, draw_table
 from evenhand.lab._losses import loss
 from evenhand.lab._many_items import OwnRanking, ranking_losses, ranking_method
 from evenhand.lab._two_items import OwnRule, rule, two_item_losses
@@ -36,12 +38,26 @@ if TYPE_CHECKING:
     from evenhand.lab.scenario import Scenario
 
     Floats = NDArray[np.float64]
-    Run = Callable[[int, int], tuple[Floats, int]]
+    Parts = Sequence[tuple[int, int]]
+    Run = Callable[[Parts], tuple[Floats, NDArray[np.bool_]]]
 
 Weight = GapWeight | Callable[[float], float] | str
 BLOCK = 64
+# Blocks of two items are judged in tables of so many scores, or of one block if that is
+# more: about 30 MB in all, and some hundredths of a second.
+TABLE_SCORES = 1 << 18
+TABLE_BLOCKS = 256
+# The first table ends where a requested error is looked for first, and each later one
+# is at most twice as long, so that little is done in vain. A user's function may take
+# its time, or fail where the run would have ended before; there, no table is longer.
+FIRST_BLOCKS = 16
+# Once the C library has seen an array of this size come and go, it keeps what is freed
+# for the next table, instead of asking the system for every page again.
+KEPT_BYTES = 1 << 24
 # Other processes take about this many seconds to start.
 WORTH_SECONDS = 3.0
+# At most the share of a run that tells how long it will take: one block in so many.
+TIMED = 8
 AHEAD = 2
 
 
@@ -136,15 +152,26 @@ def run_batch(task: Task, numbers: Sequence[int]) -> list[Tally]:
         [64, 36]
     """
     run = _runner(task)
-    tallies = []
-    for number in numbers:
-        trials = min(BLOCK, task.trials - number * BLOCK)
-        found, tied = run(number, trials)
-        mean = _sums(found) / trials
-        off = found - mean
-        own = off[:, task.baseline, None]
-        tallies.append(Tally(trials, tied, mean, _sums(off * off), _sums(off * own)))
-    return tallies
+    tables = _batched(numbers, table_blocks(task))
+    return [tally for table in tables for tally in _run_table(task, run, table)]
+
+
+def table_blocks(task: Task) -> int:
+    """Return how many blocks are drawn into one table at most.
+
+    Examples:
+        >>> from evenhand.lab.scenario import Scenario
+        >>> scenario = Scenario(reviewers=100)
+        >>> task = Task(scenario, ("sign",), ("zero-one",), 0, None, 100, 7)
+        >>> table_blocks(task)
+        40
+    """
+    if task.scenario.job != "compare":
+        return 1
+    fitting = TABLE_SCORES // (BLOCK * task.scenario.reviewers)
+    named = all(isinstance(each, str) for each in (task.scenario.scales, *task.methods))
+    own = not named or as_weight(task.weight).checked_on_grid
+    return max(1, min(fitting, FIRST_BLOCKS if own else TABLE_BLOCKS))
 
 
 def run_blocks(task: Task, *, workers: int, batch: int) -> Generator[Tally, None, None]:
@@ -167,34 +194,91 @@ def run_blocks(task: Task, *, workers: int, batch: int) -> Generator[Tally, None
         >>> [t.trials for t in run_blocks(task, workers=2, batch=1)]
         [64, 36]
     """
-    blocks = task.blocks()
-    # The first block may compile; the second tells how long the others will take.
-    yield from run_batch(task, blocks[:1])
-    begun = time.perf_counter()
-    yield from run_batch(task, blocks[1:2])
-    seconds = (time.perf_counter() - begun) * len(blocks[2:])
-    batches = _batched(blocks[2:], batch)
-    if workers > 1 and seconds > WORTH_SECONDS and _can_travel(task):
-        yield from _in_processes(task, batches, workers)
+    blocks, size = task.blocks(), table_blocks(task)
+    run = _runner(task)
+    np.empty(KEPT_BYTES, dtype=np.uint8)
+    if workers > 1:
+        # The first block may compile; some others tell how long the rest will take.
+        yield from _run_blocks_of(task, run, blocks[:1])
+        timed = blocks[1 : 1 + max(1, min(size, len(blocks) // TIMED))]
+        blocks = blocks[1 + len(timed) :]
+        begun = time.perf_counter()
+        yield from _run_blocks_of(task, run, timed)
+        seconds = (time.perf_counter() - begun) / max(1, len(timed)) * len(blocks)
+        if seconds > WORTH_SECONDS and _can_travel(task):
+            yield from _in_processes(task, _batched(blocks, batch), workers)
+            return
+    for table in _growing(blocks, size):
+        yield from _run_blocks_of(task, run, table)
+
+
+def _run_blocks_of(task: Task, run: Run, table: Sequence[int]) -> Iterator[Tally]:
+    """Run the blocks of a table together, or each alone if one of them cannot be.
+
+    So what comes before that one is given, and the run may end there.
+    """
+    tallies = None
+    if len(table) > 1:
+        with contextlib.suppress(EvenhandError):
+            tallies = _run_table(task, run, table)
+    if tallies is not None:
+        yield from tallies
         return
-    for number in blocks[2:]:
-        yield from run_batch(task, [number])
+    for number in table:
+        yield from _run_table(task, run, [number])
+
+
+def _run_table(task: Task, run: Run, numbers: Sequence[int]) -> list[Tally]:
+    parts = [(number, min(BLOCK, task.trials - number * BLOCK)) for number in numbers]
+    found, tied = run(parts)
+    if len({trials for _, trials in parts}) == 1:
+        return _tallies(found, tied, len(parts), task.baseline)
+    # Only the last block of all is shorter.
+    cut = len(found) - parts[-1][1]
+    return [
+        *_tallies(found[:cut], tied[:cut], len(parts) - 1, task.baseline),
+        *_tallies(found[cut:], tied[cut:], 1, task.baseline),
+    ]
+
+
+def _tallies(
+    found: Floats, tied: NDArray[np.bool_], blocks: int, baseline: int
+) -> list[Tally]:
+    """Add up the losses in blocks of equal size.
+
+    Args:
+        found: Losses, shape (trials, methods, losses).
+        tied: Whether there is a tie in each trial.
+        blocks: How many blocks.
+        baseline: Index of the method that others are measured against.
+    """
+    trials = len(found) // blocks
+    losses = found.reshape(blocks, trials, *found.shape[1:])
+    means = _sums(losses) / trials
+    off = losses - means[:, None]
+    squares, products = _sums(off * off), _sums(off * off[:, :, baseline, None])
+    ties = tied.reshape(blocks, trials).sum(axis=1).tolist()
+    return [
+        Tally(trials, *parts)
+        for parts in zip(ties, means, squares, products, strict=True)
+    ]
 
 
 def _runner(task: Task) -> Run:
+    """Return what turns blocks, with the trials of each, into losses and ties."""
     scenario, seed = task.scenario, task.seed
     losses = [loss(name, scenario.items) for name in task.losses]
     weight = as_weight(task.weight)
 
-    def two(number: int, trials: int) -> tuple[Floats, int]:
-        block = draw_block(scenario, seed, number, trials)
-        tied = int(block.tied.sum())
-        return two_item_losses(scenario, block, rules, losses), tied
+    def two(parts: Parts) -> tuple[Floats, NDArray[np.bool_]]:
+        block = draw_table(scenario, seed, parts)
+        return two_item_losses(scenario, block, rules, losses), block.tied
 
-    def many(number: int, trials: int) -> tuple[Floats, int]:
+    def many(parts: Parts) -> tuple[Floats, NDArray[np.bool_]]:
+        ((number, trials),) = parts
         block = draw_block(scenario, seed, number, trials)
         found = ranking_losses(scenario, block, methods, losses, seed, number)
-        return found, int(block.tied.sum())
+        return found, block.tied
 
     if scenario.job == "compare":
         rules = [rule(method, weight) for method in task.methods]  # type: ignore[arg-type]  # a function is as its job needs
@@ -204,15 +288,29 @@ def _runner(task: Task) -> Run:
 
 
 def _sums(losses: Floats) -> Floats:
-    """Sum over trials, rounding once, so that other columns never matter."""
-    columns = losses.reshape(len(losses), -1).T.tolist()
-    return np.array([math.fsum(column) for column in columns]).reshape(losses[0].shape)
+    """Sum over the trials of each block, rounding once, so that no order matters.
+
+    Args:
+        losses: Shape (blocks, trials, methods, losses).
+    """
+    blocks, trials, *shape = losses.shape
+    columns = losses.reshape(blocks, trials, -1).swapaxes(1, 2).reshape(-1, trials)
+    sums = [math.fsum(column) for column in columns.tolist()]
+    return np.array(sums).reshape(blocks, *shape)
 
 
-def _batched(numbers: range, size: int) -> Iterator[list[int]]:
+def _batched(numbers: Sequence[int], size: int) -> Iterator[list[int]]:
     left = iter(numbers)
     while batch := list(itertools.islice(left, size)):
         yield batch
+
+
+def _growing(numbers: Sequence[int], most: int) -> Iterator[Sequence[int]]:
+    """Cut numbers into pieces of twice the size of the one before, up to a limit."""
+    start, size = 0, min(FIRST_BLOCKS, most)
+    while start < len(numbers):
+        yield numbers[start : start + size]
+        start, size = start + size, min(2 * size, most)
 
 
 def _can_travel(task: Task) -> bool:

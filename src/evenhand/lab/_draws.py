@@ -2,26 +2,40 @@
 
 Trials come in blocks. A block has a stream of its own for each purpose, so what is
 drawn in it depends on the seed and on its number alone, and its first trials do not
-depend on how many follow.
+depend on how many follow. Several blocks may be drawn into one table: each reads its
+own streams, and everything after that is done on all of them together.
 """
 
 from __future__ import annotations
 
 import functools
+import hashlib
 import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.random.bit_generator import ISeedSequence
 
 from evenhand import designs
-from evenhand._randomness import Stream, stream, uniforms
+from evenhand._kernels.chances import scores_of_sides
+from evenhand._kernels.seeding import (
+    HALF,
+    INIT_A,
+    MASK,
+    MULT_A,
+    POOL,
+    spawned_states,
+)
+from evenhand._randomness import SEED_BITS, WORD_BITS, Stream
 from evenhand.errors import OptionError
 from evenhand.lab._laws import noise_law, value_law
 from evenhand.lab.scales import check_increasing, scales
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Sequence
+
+    from numpy.typing import DTypeLike, NDArray
 
     from evenhand.lab.scenario import Scenario
 
@@ -31,6 +45,7 @@ if TYPE_CHECKING:
 
 # Up to so many pairs of items, all of them are shuffled at once for a block.
 SHUFFLED_PAIRS = 20_000
+PAIR = 2
 PILOT_TRIALS = 256
 PILOT_CELLS = 2_000_000
 
@@ -62,6 +77,94 @@ class Block:
         return np.argsort(order, axis=-1, kind="stable").astype(np.int64)
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Random numbers of some trials, in parts with streams of their own.
+
+    Attributes:
+        seed: The seed.
+        parts: Name and number of trials of each part.
+    """
+
+    seed: int
+    parts: tuple[tuple[str, int], ...]
+
+    @property
+    def trials(self) -> int:
+        """Number of all trials."""
+        return sum(trials for _, trials in self.parts)
+
+    def words(self, purpose: str, *each: int) -> Words:
+        """Draw words for a purpose, the parts one below the other.
+
+        Args:
+            purpose: What for.
+            each: Shape of what one trial needs.
+
+        Returns:
+            The words, shape (trials, *each).
+
+        Examples:
+            >>> both = Source(7, (("one", 2), ("two", 1))).words("coins", 3)
+            >>> (both[2:] == Source(7, (("two", 1),)).words("coins", 3)).all()
+            np.True_
+        """
+        width, start = math.prod(each), 0
+        words = np.empty(self.trials * width, dtype=np.uint64)
+        # Where nothing is wanted no stream need be opened, nor is it missed.
+        parts = self.parts if width else ()
+        opened = streams(self.seed, [f"{name} {purpose}" for name, _ in parts])
+        for source, (_, trials) in zip(opened, parts, strict=True):
+            stop = start + trials * width
+            words[start:stop] = source.random_raw(stop - start)
+            start = stop
+        return words.reshape(self.trials, *each)
+
+    def uniforms(self, purpose: str, *each: int) -> Floats:
+        """Draw uniforms on the grid of 2**-53 in [0, 1), as `words` does.
+
+        Examples:
+            >>> Source(7, (("one", 2),)).uniforms("coins", 3).shape
+            (2, 3)
+        """
+        words = self.words(purpose, *each)
+        words >>= np.uint64(WORD_BITS - SEED_BITS)
+        return np.asarray(words * 2.0**-SEED_BITS)
+
+
+class _Seeded(ISeedSequence):
+    """A seed sequence whose words are known."""
+
+    def __init__(self, words: Words) -> None:
+        self.words = words
+
+    def generate_state(
+        self, n_words: int, dtype: DTypeLike = np.uint32
+    ) -> NDArray[np.uint32 | np.uint64]:
+        """Return the words that PCG64 asks for."""
+        return self.words[:n_words].astype(dtype, copy=False)
+
+
+def streams(seed: int, purposes: Sequence[str]) -> list[Stream]:
+    """Open the streams of `stream` for many purposes, in a fraction of the time.
+
+    Examples:
+        >>> from evenhand._randomness import stream
+        >>> streams(7, ["pairing"])[0].random_raw() == stream(7, "pairing").random_raw()
+        True
+    """
+    digests = [hashlib.sha256(purpose.encode()).digest() for purpose in purposes]
+    # The first 16 bytes of each are its key.
+    keys = np.frombuffer(b"".join(digests), dtype="<u4").reshape(-1, 8)[:, :POOL]
+    # A seed is padded to a full pool before the key follows, and each word after the
+    # first four turns the constant four times.
+    words = max(POOL, -(-seed.bit_length() // HALF))
+    constant = INIT_A * pow(MULT_A, POOL * words, 1 << HALF) & MASK
+    pool = np.random.SeedSequence(seed).pool
+    states = spawned_states(pool, constant, keys.astype(np.uint32))
+    return [Stream(_Seeded(state)) for state in states]  # type: ignore[arg-type]  # NumPy takes any ISeedSequence
+
+
 def draw_block(scenario: Scenario, seed: int, number: int, trials: int) -> Block:
     """Draw the trials of one block.
 
@@ -70,27 +173,53 @@ def draw_block(scenario: Scenario, seed: int, number: int, trials: int) -> Block
         >>> draw_block(Scenario(reviewers=4), 7, 0, 3).scores.shape
         (3, 4, 1)
     """
+    return draw_table(scenario, seed, [(number, trials)])
 
-    def source(purpose: str) -> Stream:
-        return stream(seed, f"simulate block {number} {purpose}")
 
+def draw_table(
+    scenario: Scenario, seed: int, blocks: Sequence[tuple[int, int]]
+) -> Block:
+    """Draw the trials of some blocks, one below the other.
+
+    Args:
+        scenario: The scenario.
+        seed: The seed.
+        blocks: Number of each block, and how many of its trials.
+
+    Returns:
+        All trials, the same as if each block had been drawn alone.
+
+    Raises:
+        OptionError: If a score is beyond floats, or a user's scale does not increase.
+
+    Examples:
+        >>> from evenhand.lab.scenario import Scenario
+        >>> both = draw_table(Scenario(reviewers=4), 7, [(0, 3), (5, 2)]).scores
+        >>> (both[3:] == draw_block(Scenario(reviewers=4), 7, 5, 2).scores).all()
+        np.True_
+    """
+    parts = ((f"simulate block {number}", trials) for number, trials in blocks)
+    source = Source(seed, tuple(parts))
     # Infinite scores are refused in words below.
     with np.errstate(over="ignore", invalid="ignore"):
-        values = _values(scenario, trials, source("values"))
-        potential = _potential(scenario, values, source("scales"))
-        assigned = _assigned(scenario, trials, source("design"))
-        noise = _noise(scenario, assigned.shape, source("noise"), source("spread"))
-        scores = _finite(np.take_along_axis(potential, assigned, axis=-1) + noise)
-    # A reviewer of one item has one noise, whichever of the two it is.
-    seen = potential + noise if scenario.job == "compare" else scores
+        values = _values(scenario, source)
+        potential = _potential(scenario, values, source)
+        assigned = _assigned(scenario, source)
+        noise = _noise(scenario, source, assigned.shape[-1])
+        if scenario.job == "compare":
+            scores = _of_sides(assigned, potential) + noise
+            # A reviewer of one item has one noise, whichever of the two it is.
+            seen = potential if scenario.noise == "none" else potential + noise
+        else:
+            scores = np.take_along_axis(potential, assigned, axis=-1) + noise
+            seen = scores
+    scores = _finite(scores)
     if scenario.levels:
         low, high = score_range(scenario)
         form = scales(f"levels:{scenario.levels}:{low!r}:{high!r}").apply
         scores, seen = (form(part, part) for part in (scores, seen))
-    ordered = np.sort(seen, axis=-1)
-    tied = (ordered[..., 1:] == ordered[..., :-1]).any(axis=(-1, -2))
-    pairing = _words(source("pairing"), (trials, scenario.reviewers))
-    return Block(values, assigned, scores, np.asarray(tied), pairing)
+    pairing = source.words("pairing", scenario.reviewers)
+    return Block(values, assigned, scores, _tied(seen), pairing)
 
 
 @functools.lru_cache(maxsize=32)
@@ -105,11 +234,10 @@ def score_range(scenario: Scenario) -> tuple[float, float]:
     """
     cells = scenario.reviewers * scenario.items
     trials = max(1, min(PILOT_TRIALS, PILOT_CELLS // cells))
-    values = _values(scenario, trials, stream(0, "pilot values"))
-    scores = _potential(scenario, values, stream(0, "pilot scales"))
-    noise = _noise(
-        scenario, scores.shape, stream(0, "pilot noise"), stream(0, "pilot spread")
-    )
+    source = Source(0, (("pilot", trials),))
+    values = _values(scenario, source)
+    scores = _potential(scenario, values, source)
+    noise = _noise(scenario, source, scenario.items)
     scores = _finite(scores + noise)
     return float(scores.min()), float(scores.max())
 
@@ -123,9 +251,23 @@ def _finite(scores: Floats) -> Floats:
     return scores
 
 
-def _values(scenario: Scenario, trials: int, source: Stream) -> Floats:
+def _of_sides(assigned: Codes, potential: Floats) -> Floats:
+    """Take the score of the item that each reviewer has of two."""
+    sides = np.ascontiguousarray(assigned[..., 0])
+    items = np.moveaxis(np.asarray(potential, dtype=np.float64), -1, 0)
+    return scores_of_sides(sides, *map(np.ascontiguousarray, items))[..., None]
+
+
+def _tied(seen: Floats) -> NDArray[np.bool_]:
+    if seen.shape[-1] == PAIR:
+        return np.asarray((seen[..., 0] == seen[..., 1]).any(axis=-1))
+    ordered = np.sort(seen, axis=-1)
+    return np.asarray((ordered[..., 1:] == ordered[..., :-1]).any(axis=(-1, -2)))
+
+
+def _values(scenario: Scenario, source: Source) -> Floats:
     law = value_law(scenario.values, scenario.items)
-    units = uniforms(source, (trials, scenario.items))
+    units = source.uniforms("values", scenario.items)
     values = law.quantile(units)
     if scenario.truth == "arbitrary":
         best_first = -np.sort(-values, axis=-1)
@@ -139,70 +281,84 @@ def _values(scenario: Scenario, trials: int, source: Stream) -> Floats:
     return values
 
 
-def _potential(scenario: Scenario, values: Floats, source: Stream) -> Floats:
+def _potential(scenario: Scenario, values: Floats, source: Source) -> Floats:
     """Score every item on the scale of every reviewer."""
     family = scenario.family()
     shape = (len(values), scenario.reviewers, scenario.items)
+    if scenario.job == "compare":
+        # One item after the other in memory, since loops over two numbers are slow.
+        values = np.asfortranarray(values)
     wide = np.broadcast_to(values[:, None, :], shape)
+    units = source.uniforms("scales", scenario.reviewers, family.draws)
     # What leaves the floats is refused in words, once noise has been added.
     with np.errstate(over="ignore", invalid="ignore"):
-        scores = family.apply(wide, uniforms(source, (*shape[:2], family.draws)))
+        scores = family.apply(wide, units)
     if not isinstance(scenario.scales, str):
         # Named families increase by construction; a user's must be looked at.
         check_increasing(wide, scores, strict=family.strict)
     return scores
 
 
-def _noise(
-    scenario: Scenario, shape: tuple[int, ...], source: Stream, own: Stream
-) -> Floats:
+def _noise(scenario: Scenario, source: Source, ratings: int) -> Floats:
+    """Draw noise for so many ratings of each reviewer."""
     law = noise_law(scenario.noise)
     if law is None:
         return np.zeros(1)
-    return law(uniforms(source, shape), uniforms(own, (*shape[:2], 1)))
+    m = scenario.reviewers
+    return law(source.uniforms("noise", m, ratings), source.uniforms("spread", m, 1))
 
 
-def _words(source: Stream, shape: tuple[int, ...]) -> Words:
-    return np.asarray(source.random_raw(math.prod(shape)), np.uint64).reshape(shape)
-
-
-def _assigned(scenario: Scenario, trials: int, source: Stream) -> Codes:
+def _assigned(scenario: Scenario, source: Source) -> Codes:
     if scenario.job == "compare":
-        return _sides(scenario, trials, source)[..., None]
-    return _bundles(scenario, trials, source)
+        return _sides(scenario, source)[..., None]
+    return _bundles(scenario, source)
 
 
-def _sides(scenario: Scenario, trials: int, source: Stream) -> Codes:
+def _sides(scenario: Scenario, source: Source) -> Codes:
     """Draw one of two items for each reviewer, as the designs do."""
     m = scenario.reviewers
     if scenario.design == "coins":
-        return (_words(source, (trials, m)) >> np.uint64(63)).astype(np.int64)
+        return _coins(source.words("design", m))
     if scenario.design == "matched":
-        firsts = (_words(source, (trials, m // 2)) >> np.uint64(63)).astype(np.int64)
-        return np.stack([firsts, 1 - firsts], axis=-1).reshape(trials, m)
+        firsts = _coins(source.words("design", m // 2))
+        return np.stack([firsts, 1 - firsts], axis=-1).reshape(source.trials, m)
     if scenario.design == "panels":
         # Panels of reviewers in index order, as equal in size as can be.
         panel = np.arange(m) * scenario.panels // m
-        return _halved(trials, scenario.panels, source)[:, panel]
-    return _halved(trials, m, source)
+        return _halved(source, scenario.panels)[:, panel]
+    return _halved(source, m)
 
 
-def _halved(trials: int, count: int, source: Stream) -> Codes:
-    words = _words(source, (trials, count + 1))
-    extra = (words[:, -1:] >> np.uint64(63)).astype(np.int64) * (count % 2)
-    place = np.argsort(np.argsort(words[:, :-1], axis=-1), axis=-1)
-    return (place >= count // 2 + extra).astype(np.int64)
+def _coins(words: Words) -> Codes:
+    return (words >> np.uint64(WORD_BITS - 1)).view(np.int64)
 
 
-def _bundles(scenario: Scenario, trials: int, source: Stream) -> Codes:
+def _halved(source: Source, count: int) -> Codes:
+    """Give the first item to those half with the smaller words."""
+    words = source.words("design", count + 1)
+    own = words[:, :-1]
+    fewer = count // 2 + _coins(words[:, -1:]) * (count % 2)
+    ordered = np.sort(own, axis=-1)
+    # All or none of one; beyond the last there is nothing to be smaller than.
+    bound = np.take_along_axis(ordered, np.minimum(fewer, count - 1), axis=-1)
+    sides = ((own >= bound) & (fewer < count)).astype(np.int64)
+    # Equal words at the bound, once in some million million runs.
+    (doubtful,) = np.nonzero(sides.sum(axis=-1) != count - fewer[:, 0])
+    for row in doubtful:
+        place = np.argsort(np.argsort(own[row]))
+        sides[row] = place >= fewer[row]
+    return sides
+
+
+def _bundles(scenario: Scenario, source: Source) -> Codes:
     n, m = scenario.items, scenario.reviewers
     if scenario.design == "everything":
-        return np.broadcast_to(np.arange(n), (trials, m, n))
+        return np.broadcast_to(np.arange(n), (source.trials, m, n))
     if scenario.design == "pairs" and math.comb(n, 2) <= SHUFFLED_PAIRS:
         pairs = np.stack(np.triu_indices(n, 1), axis=-1)
-        order = np.argsort(_words(source, (trials, len(pairs))), axis=-1)
+        order = np.argsort(source.words("design", len(pairs)), axis=-1)
         return pairs[order[:, :m]].astype(np.int64)
-    seeds = _words(source, (trials,)).tolist()
+    seeds = source.words("design").tolist()
     if scenario.design == "pairs":
         return np.stack([designs.pairs(n, m, rng=seed) for seed in seeds])
     each = scenario.per_reviewer

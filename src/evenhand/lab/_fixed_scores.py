@@ -17,11 +17,11 @@ from evenhand._kernels import trials as kernels
 from evenhand._randomness import SEED_BITS, WORD_BITS, Stream, uniforms
 from evenhand.ab import rules
 from evenhand.ab.law import majority_of_rows
+from evenhand.ab.weights import rational_slope
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand.ab.weights import GapWeight
     from evenhand.lab._uniform import Rule
 
     Codes = NDArray[np.int64]
@@ -54,13 +54,6 @@ def random_orders(source: Stream, shape: tuple[int, int]) -> Codes:
     return words.view(np.int64)
 
 
-def _slope(weight: GapWeight) -> float | None:
-    """Return the slope of a rational weight, None for any other."""
-    gamma = weight.parameters.get("gamma")
-    named = weight.name == "rational" and not weight.checked_on_grid
-    return float(gamma) if named and isinstance(gamma, int | float) else None
-
-
 @dataclass(frozen=True, slots=True)
 class Trials:
     """Some trials.
@@ -81,7 +74,7 @@ class Trials:
         half = self.orders.shape[1] // 2
         if rule.method == "sign":
             return (1 + kernels.sign_sides(*known)) / 2
-        slope = _slope(rule.weight) if rule.method == "votes" else None
+        slope = rational_slope(rule.weight) if rule.method == "votes" else None
         if slope is not None:
             return majority_of_rows(kernels.rational_chances(*known, slope))
         if rule.method == "median" and (half % 2 or rule.median != "middle"):

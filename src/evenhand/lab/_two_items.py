@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from evenhand._kernels.chances import packed_words, unpacked_scores
 from evenhand._labels import shown
 from evenhand.ab import rules
 from evenhand.ab._numbers import Floats
@@ -24,10 +25,18 @@ from evenhand.ab.weights import as_weight
 from evenhand.errors import OptionError, unknown
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from evenhand.ab.weights import GapWeight
     from evenhand.lab._draws import Block
     from evenhand.lab._losses import Loss
     from evenhand.lab.scenario import Scenario
+
+    Codes = NDArray[np.int64]
+    Words = NDArray[np.uint64]
+
+# Keys that differ by this much differ in the upper bits that are sorted by.
+IN_ORDER = np.uint64(32)
 
 OwnRule: TypeAlias = Callable[[Floats, Floats], float]
 Chance: TypeAlias = Callable[[Floats, Floats], Floats]
@@ -101,26 +110,51 @@ def two_item_losses(
         >>> two_item_losses(scenario, block, [mean], [loss("zero-one", 2)]).sum()
         np.float64(0.0)
     """
-    sides, scores = block.assigned[..., 0], block.scores[..., 0]
+    sides = block.assigned[..., 0]
+    m = sides.shape[1]
     keys = block.pairing
     if scenario.design == "matched":
-        keys = np.broadcast_to(np.arange(sides.shape[1]) // 2, sides.shape)
-    shuffled = np.argsort(keys, axis=-1, kind="stable")
-    by_side = np.argsort(
-        np.take_along_axis(sides, shuffled, axis=-1), axis=-1, kind="stable"
-    )
-    order = np.take_along_axis(shuffled, by_side, axis=-1)
-    scores = np.take_along_axis(scores, order, axis=-1)
-    firsts = (sides == 0).sum(axis=-1)
+        # One of each pair has each item, so pairs are found in the order they are in.
+        keys = np.broadcast_to(np.arange(m, dtype=np.uint64) << IN_ORDER, sides.shape)
+    scores = _by_side(sides, keys, block.scores[..., 0])
+    firsts = m - sides.sum(axis=-1)
     chances = np.empty((len(scores), len(tried)))
-    for count in np.unique(firsts).tolist():
+    for count in np.flatnonzero(np.bincount(firsts)).tolist():
         rows = np.flatnonzero(firsts == count)
-        one, two = scores[rows, :count], scores[rows, count:]
+        those = scores if len(rows) == len(scores) else scores[rows]
+        one, two = those[:, :count], those[:, count:]
         for column, this in enumerate(tried):
             chances[rows, column] = _chances(this, one, two)
     better = block.values[:, :1] > block.values[:, 1:]
     wrong = np.where(better, 1 - chances, chances)
     return np.asarray(wrong[..., None] * [loss.of_two() for loss in losses])
+
+
+def _by_side(sides: Codes, keys: Words, scores: Floats) -> Floats:
+    """Return the scores of the first item, then those of the second, by their keys.
+
+    A word holds the side, as much of the key as there is room for, and the reviewer, so
+    that sorting the words themselves, which is quick, sorts the reviewers.
+
+    Args:
+        sides: 0 or 1, shape (trials, reviewers).
+        keys: Random words, of the same shape; equal ones leave the order as it is.
+        scores: Scores, of the same shape.
+
+    Examples:
+        >>> keys = np.array([[5, 3, 9, 1]], dtype=np.uint64)
+        >>> _by_side(np.array([[1, 0, 0, 1]]), keys, np.array([[5.0, 6.0, 7.0, 8.0]]))
+        array([[6., 7., 8., 5.]])
+    """
+    bits = (sides.shape[1] - 1).bit_length()
+    whole = np.ascontiguousarray(keys)
+    words = packed_words(np.ascontiguousarray(sides), whole, bits)
+    words.sort(axis=-1)
+    ordered, close = unpacked_scores(words, np.ascontiguousarray(scores), bits)
+    for row in np.flatnonzero(close).tolist():
+        # Keys that differ in their last bits only, or not at all.
+        ordered[row] = scores[row, np.lexsort((keys[row], sides[row]))]
+    return ordered
 
 
 def _chances(this: Rule, one: Floats, two: Floats) -> Floats:

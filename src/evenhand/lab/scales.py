@@ -184,7 +184,8 @@ def _shifting(shifts: Callable[[int, Span], Sequence[Number]]) -> Builder:
         _numbers(spec, given, ())
 
         def apply(values: Floats, _: Floats) -> Floats:
-            added = [_like(shift, values) for shift in shifts(values.shape[-2], span)]
+            number = Fraction if is_exact(values) else float
+            added = [number(shift) for shift in shifts(values.shape[-2], span)]
             return np.asarray(values + np.array(added)[:, None])
 
         return Scales(spec, 0, apply, strict=True)
