@@ -19,6 +19,7 @@ from evenhand._kernels.simulation import coin_losses
 from evenhand._randomness import stream, uniforms
 from evenhand.ab.law import majority_probability
 from evenhand.ab.weights import rational
+from evenhand.lab import Scenario, Simulation, simulate
 from evenhand.lab._coin_samples import kendall_samples
 from evenhand.lab._uniform import Success, as_rule, sampled_together
 from evenhand.lab.exact import biases
@@ -34,6 +35,7 @@ REVIEWERS, CHUNK = 100, 10_000
 RULES = ("votes", "sign", "mean", "median")
 RULE_ERROR = 1e-12
 HALF = Fraction(1, 2)
+STANDARD_ERRORS, EXACT_ERROR = 6, 1e-12
 # The ranking simulation: data sets, items, and how many data sets the peer gets.
 SETS, ITEMS, TRIED = 100, 100, 2
 VOTE_ERROR, PEER_ERROR = 1e-14, 1e-8
@@ -133,6 +135,26 @@ def _same_chances(_: Data, ours: list[Success], theirs: list[Any]) -> str:
     apart = float(np.abs(np.array(mine) - np.array(theirs)).max())
     text = f"the same draws; chances differ by {apart:.0e}, at most {RULE_ERROR:.0e}"
     return agreed(text, right=apart < RULE_ERROR)
+
+
+def _public(data: Data) -> Simulation:
+    scenario = Scenario(reviewers=REVIEWERS, scales="incremental")
+    return simulate(scenario, RULES, trials=data.trials, rng=7)
+
+
+def _near_chances(_: Data, ours: Simulation, theirs: list[Any]) -> str:
+    rows = zip(ours.rows, theirs, strict=True)
+    apart = max(
+        abs(1 - row.risk - chance) / max(math.hypot(row.se, error), EXACT_ERROR)
+        for row, (chance, error) in rows
+    )
+    text = f"other draws; chances differ by {apart:.1f} standard errors, at most 6"
+    return agreed(text, right=apart < STANDARD_ERRORS)
+
+
+def _better_than_coin(_: Data, found: Simulation) -> str:
+    right = all(row.risk <= HALF + 5 * row.se for row in found.rows)
+    return agreed("no rule is worse than a coin by 5 standard errors", right=right)
 
 
 def _in_range(_: Data, found: list[Success]) -> str:
@@ -330,6 +352,21 @@ JOBS = [
         ),
         note="One thread each. Turned by hand: the law of the votes is held vote by "
         "vote instead of trial by trial.",
+    ),
+    Job(
+        "simulate",
+        "A/B simulation by the public `simulate`, 100 reviewers, four rules",
+        "trials",
+        (1_000, 10_000, 100_000, 1_000_000),
+        (10_000,),
+        SMALL,
+        _trials,
+        _public,
+        _better_than_coin,
+        Side("drawing as many random bits", _words),
+        (Side("vectorised NumPy", _in_numpy(_by_trial), _near_chances),),
+        note="It takes any scales, designs, noise and rules, looks for ties, and gives "
+        "the same result for any number of processes.",
     ),
     Job(
         "ranking",

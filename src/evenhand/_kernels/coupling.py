@@ -12,8 +12,10 @@ from evenhand._kernels import kernel
 Codes = NDArray[np.int64]
 Words = NDArray[np.uint64]
 Places = NDArray[np.uint32]
+Halves = NDArray[np.uint32]
 
 ONE = 2**62
+HALF_ONE = 2**31
 
 
 @kernel
@@ -96,3 +98,66 @@ def sweep(around: Neighbours, values: Codes, words: Words) -> None:
             part = np.int64(_high_half(np.uint64(gap), word))
             values[item, 1] = low_top + min(gap, part + 2)
             _pass_on(around, values, item)
+
+
+@kernel
+def _lower(limits: Halves, values: Halves) -> None:
+    for lane in range(len(limits)):
+        limits[lane] = min(limits[lane], values[lane])
+
+
+@kernel
+def _raise(limits: Halves, values: Halves) -> None:
+    for lane in range(len(limits)):
+        limits[lane] = max(limits[lane], values[lane])
+
+
+@kernel
+def _pass_on_lanes(around: Neighbours, values: Halves, item: int) -> None:
+    """Do for every lane what `_pass_on` does for one sample."""
+    for slot in range(around.feed_start[item], around.feed_start[item + 1]):
+        entry = around.feed[slot]
+        place = entry >> np.uint32(2)
+        for chain in range(2):
+            if entry & np.uint32(1):
+                values[place, chain] = values[item, chain]
+            elif entry & np.uint32(2):
+                _raise(values[place, chain], values[item, chain])
+            else:
+                _lower(values[place, chain], values[item, chain])
+
+
+@kernel
+def sweep_lanes(around: Neighbours, values: Halves, words: Halves) -> None:
+    """Redraw every item of many samples, each in a lane of its own.
+
+    Axis 1 of values is the bottom and the top chain, axis 2 the lane; values are in
+    units of 2**-31. The uniform of a word w is in [w, w + 1) / 2**32, so a new value is
+    rounded down from gap * w for the bottom and up from gap * (w + 1) for the top. Each
+    loop over lanes does one thing, so that it is compiled to one of vectors.
+    """
+    lows = np.empty(values.shape[1:], dtype=np.uint32)
+    highs = np.empty(values.shape[1:], dtype=np.uint32)
+    half, rest = np.uint64(32), np.uint64(0xFFFFFFFF)
+    for row in range(len(words)):
+        for item in range(words.shape[1]):
+            lows[:], highs[:] = 0, HALF_ONE
+            for slot in range(around.up_start[item], around.up_start[item + 1]):
+                _lower(highs[0], values[around.up[slot], 0])
+                _lower(highs[1], values[around.up[slot], 1])
+            for slot in range(around.down_start[item], around.down_start[item + 1]):
+                _raise(lows[0], values[around.down[slot], 0])
+                _raise(lows[1], values[around.down[slot], 1])
+            word = words[row, item]
+            low, high, new = lows[0], highs[0], values[item, 0]
+            for lane in range(len(word)):
+                gap = np.uint64(high[lane] - low[lane])
+                new[lane] = low[lane] + (gap * np.uint64(word[lane]) >> half)
+            low, high, new = lows[1], highs[1], values[item, 1]
+            for lane in range(len(word)):
+                gap = np.uint64(high[lane] - low[lane])
+                part = gap * np.uint64(word[lane]) + gap + rest >> half
+                new[lane] = low[lane] + part
+            # Most diagrams have no joints, and a call for nothing takes as long.
+            if around.feed_start[item] < around.feed_start[item + 1]:
+                _pass_on_lanes(around, values, item)

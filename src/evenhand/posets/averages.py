@@ -21,7 +21,7 @@ from evenhand._randomness import RNGLike, Stream, seed_from, stream
 from evenhand.errors import ConvergenceError, OptionError
 from evenhand.posets._composing import compose_ranks, interleave, stack
 from evenhand.posets.comparisons import Comparisons, comparisons, require_consistent
-from evenhand.posets.coupling import settle
+from evenhand.posets.coupling import settle_many
 from evenhand.posets.orderings import COUNTED_IDEALS, arrivals
 from evenhand.posets.sampling import DEFAULT_IDEALS, Counted, Swept, plan_orders
 
@@ -283,13 +283,15 @@ def _sampled(
     n_items = len(part.items)
     sums, squares = np.zeros((2, n_items), dtype=np.int64)
     drawn = np.empty((samples if tables else 0, n_items), dtype=np.int16)
-    for number in range(samples):
-        rank = np.empty(n_items, dtype=np.int64)
-        rank[settle(part.diagram, source)] = np.arange(1, n_items + 1)
-        sums += rank
-        squares += rank**2
+    number = 0
+    for orders in settle_many(part.diagram, source, samples):
+        rank = np.empty_like(orders)
+        np.put_along_axis(rank, orders, np.arange(1, n_items + 1)[None], axis=1)
+        sums += rank.sum(axis=0)
+        squares += (rank**2).sum(axis=0)
         if tables:
-            drawn[number] = rank
+            drawn[number : number + len(rank)] = rank
+        number += len(rank)
     mean = sums / samples
     variance = np.maximum(squares / samples - mean**2, 0) / (samples - 1)
     return _Part(
