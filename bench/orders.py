@@ -227,8 +227,8 @@ JOBS = [
         _ranked,
         SORT_SCORES,
         note="No peer can be installed; the public code took 281 s elsewhere (not run "
-        "here). Work changes with size: up to 100 items `rank` also samples orderings, "
-        "which takes a second, and beyond 5,000 it leaves the bounds of ranks out.",
+        "here). Work changes with size: up to 100 items `rank` also counts or samples "
+        "orderings for its intervals, and beyond 5,000 it leaves them out.",
     ),
     Job(
         "kendall",

@@ -3,7 +3,8 @@
     python -m bench.speed [--quick] [--only NAME] [--rounds 7] [--out FOLDER] [--force]
 
 Prints one table. With --out it writes performance.json and the page performance.md
-there, which is refused while the machine has other work.
+there, which is refused while the machine has other work. With --only as well, these
+jobs take the place of what the files there say of them, and all others stay.
 """
 
 from __future__ import annotations
@@ -19,11 +20,22 @@ from typing import Any
 import click
 
 from bench.jobs import JOBS
-from bench.measure import PATIENCE, Job, Result, exponent, measure, peak_memory, warm_up
+from bench.measure import (
+    MOST_CALLS,
+    PATIENCE,
+    TURN,
+    Job,
+    Result,
+    exponent,
+    measure,
+    peak_memory,
+    warm_up,
+)
 
 Json = dict[str, Any]
 Results = Mapping[int, Result]
 BUSY = 1.5
+LOAD = "load average at the start"
 KILO = 999.5
 PACKAGES = (
     *("evenhand", "numpy", "numba", "scipy", "polars", "rustworkx", "networkx"),
@@ -41,7 +53,9 @@ How it was measured:
   disagrees gets no row.
 - **By turns.** Ours, the peers and the limit run one after the other, again and again,
   and the best time of each counts: {rounds} rounds, fewer for a side that has had
-  {patience:.0f} s. Data are made beforehand; code is compiled and loaded.
+  {patience:.0f} s. A call of less than {turn:.0f} ms is repeated in its turn,
+  up to {calls} times. Data are made beforehand; code is compiled and loaded. Nothing is
+  compared across jobs, and one may have been measured again by itself.
 - **Limit.** Something that no program for the job could do without, or whose speed
   everybody knows.
 - **Memory** is what a call takes at its peak on top of data and code, run once in a
@@ -71,6 +85,37 @@ def document(
         "agreement": [agreement(job, found[job.name]) for job in jobs],
         "left_out": [line for job in jobs for line in left_out(job, found[job.name])],
     }
+
+
+def merged(old: Json, new: Json) -> Json:
+    """Put jobs that were measured again in the place of what was known of them.
+
+    Nothing is compared across jobs, so each may have been measured on another day, but
+    only on the same kind of machine and with the same versions.
+
+    Raises:
+        click.ClickException: If anything else differs.
+    """
+    if _kind(old) != _kind(new):
+        raise click.ClickException(
+            "The files there are of another machine, of other versions or of other "
+            "sizes. Leave out --only to measure everything."
+        )
+    names = [job.title for job in JOBS]
+    measured = {entry["job"] for entry in new["agreement"]}
+    both = {**new, "machine": {**old["machine"], **new["machine"]}}
+    for part in ("rows", "growth", "agreement", "left_out"):
+        kept = [entry for entry in old[part] if entry["job"] not in measured]
+        both[part] = sorted(
+            (entry for entry in (*kept, *new[part]) if entry["job"] in names),
+            key=lambda entry: names.index(entry["job"]),
+        )
+    return both
+
+
+def _kind(found: Json) -> list[object]:
+    machine = {k: v for k, v in found["machine"].items() if k not in ("busy", LOAD)}
+    return [found[name] for name in ("schema", "quick", "rounds")] + [machine]
 
 
 def shown(job: Job, *, quick: bool) -> Sequence[int]:
@@ -125,11 +170,12 @@ def agreement(job: Job, results: Results) -> Json:
     return {"job": job.title, "note": job.note, "sides": notes}
 
 
-def left_out(job: Job, results: Results) -> Iterator[str]:
-    """Yield a line for each answer that was wrong."""
+def left_out(job: Job, results: Results) -> Iterator[Json]:
+    """Yield what is to be said of each answer that was wrong."""
     for size, result in results.items():
         for side, why in result.wrong.items():
-            yield f"{job.title}, {size:,} {job.unit}, {side}: {why}: not so"
+            text = f"{size:,} {job.unit}, {side}: {why}: not so"
+            yield {"job": job.title, "text": text}
 
 
 def page(found: Json) -> str:
@@ -138,7 +184,12 @@ def page(found: Json) -> str:
     if found["quick"]:
         facts.append("- **small sizes, for a first look; these are no results**")
     parts = [
-        HEAD.format(rounds=found["rounds"], patience=PATIENCE),
+        HEAD.format(
+            rounds=found["rounds"],
+            patience=PATIENCE,
+            turn=1000 * TURN,
+            calls=MOST_CALLS,
+        ),
         *("## Machine\n", *facts, "\n## Results\n"),
         *_markdown(TITLES, [cells(row) for row in found["rows"]]),
         "\nRatio: the peer's time over ours, more than 1 where we are faster. To "
@@ -146,7 +197,10 @@ def page(found: Json) -> str:
         *("\n## Growth\n", *_growth(found["growth"])),
         *("\n## Agreement\n", *_agreement(found["agreement"])),
         "\n## Left out\n",
-        *([f"- {line}" for line in found["left_out"]] or ["Nothing disagreed."]),
+        *(
+            [f"- {line['job']}, {line['text']}" for line in found["left_out"]]
+            or ["Nothing disagreed."]
+        ),
     ]
     return "\n".join(parts) + "\n"
 
@@ -232,7 +286,7 @@ def machine() -> Json:
         "system": platform.platform(terse=True),
         "Python": platform.python_version(),
         "versions": ", ".join(f"{name} {_version(name)}" for name in PACKAGES),
-        "load average at the start": f"{os.getloadavg()[0]:.2f}",
+        LOAD: f"{os.getloadavg()[0]:.2f}",
     }
 
 
@@ -283,13 +337,20 @@ def main(
         )
     if load > BUSY:
         facts["busy"] = "**measured although the machine had other work**"
+    figures = None if out is None else out / "performance.json"
+    old = None
+    if only and figures is not None and figures.exists():
+        old = json.loads(figures.read_text())
+        # Refused before the work, not after it.
+        merged(old, document({}, rounds=rounds, quick=quick, machine=facts))
     chosen = [job for job in JOBS if not only or job.name in only]
     found = {job.name: run(job, rounds, quick=quick) for job in chosen}
     made = document(found, rounds=rounds, quick=quick, machine=facts)
     click.echo(page(made).partition("## Machine")[2])
-    if out is not None:
+    if out is not None and figures is not None:
+        made = made if old is None else merged(old, made)
         out.mkdir(parents=True, exist_ok=True)
-        (out / "performance.json").write_text(json.dumps(made, indent=1) + "\n")
+        figures.write_text(json.dumps(made, indent=1) + "\n")
         (out / "performance.md").write_text(page(made))
 
 

@@ -1,14 +1,18 @@
 """The benchmark: what it prints, and that it prints nothing where sides disagree."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from click import ClickException
 from click.testing import CliRunner
 
 from bench import speed
 from bench.jobs import JOBS
 from bench.measure import (
+    MOST_CALLS,
     Data,
     Job,
     Result,
@@ -57,8 +61,8 @@ def test_a_row_whose_sides_disagree_is_not_printed_and_is_named() -> None:
     found = measured(tried)
     assert [row["peer"] for row in speed.rows(tried, found)] == ["right"]
     assert list(speed.left_out(tried, found)) == [
-        "sum, 10 numbers, wrong: equal: not so",
-        "sum, 20 numbers, wrong: equal: not so",
+        {"job": "sum", "text": f"{size} numbers, wrong: equal: not so"}
+        for size in (10, 20)
     ]
 
 
@@ -66,7 +70,8 @@ def test_nothing_is_printed_if_our_own_answer_fails_its_test() -> None:
     tried = job(RIGHT, right=False)
     found = measured(tried)
     assert not list(speed.rows(tried, found))
-    assert "sum, 20 numbers, ours: checked: not so" in speed.left_out(tried, found)
+    texts = [line["text"] for line in speed.left_out(tried, found)]
+    assert "20 numbers, ours: checked: not so" in texts
     assert speed.growth(tried, found)["exponent"] is None
 
 
@@ -84,7 +89,8 @@ def test_a_peer_that_runs_a_part_is_charged_for_the_whole() -> None:
     sizes: list[int] = []
     part = Side("part", lambda data: sizes.append(len(data.numbers)), share=1e-9)
     found = measure(job(part), 10, 3)
-    assert sizes == [10, 10, 10]
+    # Once to compare, and twice as often as short calls are repeated.
+    assert sizes == [10] * (1 + 2 * MOST_CALLS)
     assert found.seconds["part"] > 100 * found.seconds["ours"]
 
 
@@ -161,6 +167,30 @@ def test_a_quiet_machine_writes_what_it_prints(
     assert made["left_out"] == []
     assert "although" not in page
     assert page.partition("## Results")[2].strip() in result.output
+
+
+def test_a_job_that_is_measured_again_takes_its_own_place(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one, two = job(RIGHT, title="sum"), job(RIGHT, WRONG, title="sum, again")
+    both = [one, replace(two, name="again")]
+    monkeypatch.setattr(speed, "JOBS", both)
+
+    def made(*tried: Job, cores: int = 2) -> dict[str, Any]:
+        found = {each.name: measured(each) for each in tried}
+        return speed.document(found, rounds=2, quick=False, machine={"cores": cores})
+
+    old, new = made(*both), made(both[1])
+    found = speed.merged(old, new)
+    assert found["rows"] == [old["rows"][0], new["rows"][0]]
+    assert [entry["job"] for entry in found["growth"]] == ["sum", "sum, again"]
+    assert found["left_out"] == new["left_out"]
+    found = speed.merged(old, made(one))
+    assert [row["job"] for row in found["rows"]] == ["sum", "sum, again"]
+    # What was left out of the other one is still said.
+    assert found["left_out"] == old["left_out"]
+    with pytest.raises(ClickException, match="another machine"):
+        speed.merged(old, made(one, cores=4))
 
 
 def test_memory_is_that_of_the_call_alone() -> None:

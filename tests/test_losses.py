@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenhand._kernels import kendall
 from evenhand._kernels.kendall import (
+    BLOCKS,
     MOST_LEVELS,
     crossings,
     deal_values,
@@ -156,19 +158,33 @@ def test_ones_are_the_bits_that_are_set(word: int) -> None:
     assert ones(np.uint64(word)) == word.bit_count()
 
 
-@given(st.permutations(range(70)), st.integers(1, 7))
+@given(st.permutations(range(600)), st.integers(6, 10), st.integers(0, 9))
 def test_values_are_dealt_out_to_blocks_in_their_order(
-    values: list[int], bits: int
+    order: list[int], bits: int, low: int
 ) -> None:
-    count, starts, dealt = deal_values(np.array(values, dtype=np.int32), bits)
-    both = itertools.combinations(values, 2)
+    values = np.array(order, dtype=np.int32) + np.int32(low)
+    dealt = np.empty_like(values)
+    count, starts = deal_values(values, low, bits, dealt)
+    both = itertools.combinations(order, 2)
     assert count == sum(a >> bits > b >> bits for a, b in both)
     blocks = [dealt[a:b].tolist() for a, b in itertools.pairwise(starts)]
     assert blocks == [
-        [value for value in values if value >> bits == block]
-        for block in range(len(blocks))
+        [low + value for value in order if value >> bits == block]
+        for block in range(BLOCKS)
     ]
-    assert sum(map(len, blocks)) == len(values)
+
+
+@given(st.integers(0, 2**32), st.integers(1, 700), st.integers(6, 8))
+def test_blocks_of_blocks_are_counted_as_one(seed: int, size: int, block: int) -> None:
+    values = np.random.default_rng(seed).permutation(size).astype(np.int32)
+    expected = crossings(values)
+    twice = values.copy()
+    twice[0] = twice[-1]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kendall, "BLOCK", block)
+        patch.setattr(kendall, "BLOCK_BITS", 1)
+        assert crossings(values) == expected
+        assert size == 1 or crossings(twice) == -1
 
 
 @pytest.mark.parametrize(

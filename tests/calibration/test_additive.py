@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,7 +13,7 @@ from scipy.optimize import minimize
 from evenhand.calibration import _least_squares, _tables
 from evenhand.calibration import additive as room
 from evenhand.calibration._design import totals
-from evenhand.calibration._reml import Sums
+from evenhand.calibration._reml import Sums, Traces
 from evenhand.calibration.additive import additive
 from evenhand.errors import RatingsError
 from evenhand.ratings import Ratings
@@ -226,6 +228,29 @@ def test_reml_by_passes_agrees_with_the_table(monkeypatch: pytest.MonkeyPatch) -
     assert by_passes.errors is not None
     assert by_table.errors is not None
     assert np.abs(by_passes.errors / by_table.errors - 1).max() < 0.1
+
+
+def test_steps_that_follow_rounding_alone_end_the_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With a million ratings solutions are rounded to more than the last step."""
+    ratings = noisy(150, 300, 4, seed=4)
+    monkeypatch.setattr(room, "TABLE", 1)
+    exact = additive(ratings, shrink=True)
+    traces, turns = _tables.PassSystem.traces, itertools.cycle((1, -1))
+
+    def rounded(self: _tables.PassSystem) -> Traces:
+        first = traces(self).first
+        # One part in ten thousand up, then down.
+        return Traces(first * (1 + 1e-4 * next(turns)), None)
+
+    monkeypatch.setattr(_tables.PassSystem, "traces", rounded)
+    fit = additive(ratings, shrink=True)
+    assert fit.converged
+    assert fit.iterations <= exact.iterations + 4
+    assert fit.variances is not None
+    assert exact.variances is not None
+    assert fit.variances.item == pytest.approx(exact.variances.item, rel=0.01)
 
 
 def test_passes_solve_the_same_equations_as_the_table() -> None:

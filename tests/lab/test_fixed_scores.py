@@ -1,5 +1,6 @@
 """Trials with fixed scores give, to the last bit, what the rules give on the scores."""
 
+import threading
 from fractions import Fraction
 from typing import Any
 
@@ -7,11 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from evenhand._kernels.trials import central_sides
 from evenhand._randomness import Stream, stream, uniforms
-from evenhand.lab._fixed_scores import PACKED, Trials, random_orders
-from evenhand.lab._uniform import CHUNK, as_rule, sampled, sampled_together
+from evenhand.lab import _uniform
+from evenhand.lab._fixed_scores import PACKED, Trials, as_orders, random_words
+from evenhand.lab._uniform import CHUNK, Rule, as_rule, sampled, sampled_together
 
 RULES: list[tuple[str, dict[str, Any]]] = [
     ("coin", {}),
@@ -32,7 +35,7 @@ RULES: list[tuple[str, dict[str, Any]]] = [
 def drawn(numbers: list[Fraction], trials: int, seed: int) -> Trials:
     source = stream(seed, "trials")
     values = np.sort(uniforms(source, (trials, 2)), axis=1)
-    orders = random_orders(source, (trials, len(numbers)))
+    orders = as_orders(random_words(source, (trials, len(numbers))))
     return Trials(orders, values, np.array([float(number) for number in numbers]))
 
 
@@ -94,13 +97,13 @@ class Words(Stream):
 
 
 def test_equal_uniforms_stay_in_the_order_of_the_reviewers() -> None:
-    assert random_orders(Words(1), (1, 4)).tolist() == [[1, 2, 0, 3]]
+    assert as_orders(random_words(Words(1), (1, 4))).tolist() == [[1, 2, 0, 3]]
 
 
 @pytest.mark.parametrize("size", [1, 2, PACKED, PACKED + 1])
 def test_orders_are_those_of_the_uniforms(size: int) -> None:
     known = np.argsort(uniforms(stream(3, "orders"), (2, size)), axis=1, kind="stable")
-    found = random_orders(stream(3, "orders"), (2, size))
+    found = as_orders(random_words(stream(3, "orders"), (2, size)))
     np.testing.assert_array_equal(found, known)
 
 
@@ -110,3 +113,33 @@ def test_rules_tried_together_get_what_each_gets_alone() -> None:
     together = sampled_together(tried, numbers, CHUNK + 5, 7)
     alone = [sampled(rule, numbers, CHUNK + 5, 7) for rule in tried]
     assert together == alone
+
+
+@pytest.mark.parametrize(("threads", "piece"), [(1, 2500), (2, 7), (3, 64)])
+def test_neither_threads_nor_pieces_change_a_result(
+    threads: int, piece: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers = [Fraction(number, 3) for number in range(8)]
+    tried = [as_rule(name) for name in ("votes", "sign", "mean", "median", "trimmed")]
+    expected = [sampled(rule, numbers, 300, 7) for rule in tried]
+    monkeypatch.setattr(_uniform, "cores", lambda: threads)
+    monkeypatch.setattr(_uniform, "PIECE", piece)
+    assert sampled_together(tried, numbers, 300, 7) == expected
+
+
+def test_a_function_of_the_users_runs_on_one_thread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rule = as_rule("votes", weight=lambda gap: gap / (2 + gap))
+    names: set[str] = set()
+
+    def watched(self: Trials, rule: Rule) -> NDArray[np.float64]:
+        names.add(threading.current_thread().name)
+        return chances(self, rule)
+
+    chances = Trials.chances
+    monkeypatch.setattr(Trials, "chances", watched)
+    monkeypatch.setattr(_uniform, "cores", lambda: 4)
+    monkeypatch.setattr(_uniform, "PIECE", 5)
+    sampled(rule, [Fraction(0)] * 4, 40, 7)
+    assert len(names) == 1

@@ -21,9 +21,9 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a function with Numba, keeping its type for mypy.
 
     The compiled code is kept on disk; where no folder can be written, as for a user
-    without a home, it is compiled anew in each run.
+    without a home, it is compiled anew in each run. Other threads run beside it.
     """
     try:
-        return cast("Callable[P, R]", numba.njit(cache=True)(function))
+        return cast("Callable[P, R]", numba.njit(cache=True, nogil=True)(function))
     except RuntimeError:
-        return cast("Callable[P, R]", numba.njit(function))
+        return cast("Callable[P, R]", numba.njit(nogil=True)(function))

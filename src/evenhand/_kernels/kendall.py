@@ -6,8 +6,8 @@ bottom: 64 neighbouring values are the bits of a word, and four neighbouring wor
 nodes) have a node that counts, for each of the four, how many values came by in those
 after it. A value is out of order with those that came by before it and are larger.
 
-Of more than a million values, those of each million are first dealt out to a block of
-their own, in their order, so that all that is looked up stays in a near cache.
+Of more than a million values, those of each million, 2**20, are first dealt out to a
+block of their own, in their order, so that all that is looked up stays in a near cache.
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand._kernels import kernel
+from evenhand._kernels.memory import prefetch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Codes = NDArray[np.int64]
+    Places = NDArray[np.int32]
     Words = NDArray[np.uint64]
 
-ONE = np.uint64(1)
+NONE, ONE = np.uint64(0), np.uint64(1)
 WORD = 6
 # Three counts fit into a word up to 2**20 values in a node: seven levels of four.
 FIELD = 21
@@ -32,6 +34,12 @@ FIELDS = np.uint64(1 << 42 | 1 << 21 | 1)
 COUNT = np.uint64((1 << FIELD) - 1)
 BLOCK = 20
 MOST_LEVELS = 7
+# Blocks at a time, and what a byte can count.
+BLOCK_BITS = 4
+BLOCKS = 1 << BLOCK_BITS
+WORD_BYTES, FULL = 8, 255
+# How far ahead of its use a place is fetched.
+AHEAD = 32
 
 # The classic count of bits, which the compiler knows as one instruction.
 ODD = np.uint64(0x5555555555555555)
@@ -40,30 +48,44 @@ NIBBLES = np.uint64(0x0F0F0F0F0F0F0F0F)
 BYTES = np.uint64(0x0101010101010101)
 
 
+def places_of(order: Codes) -> Places:
+    """Return the place of each code, or nothing if the order is not one of 0..n-1.
+
+    NumPy hands out large pages, which compiled code does not; look-ups all over the
+    arrays are quicker in them.
+    """
+    places = np.full(len(order), -1, dtype=np.int32)
+    return places if _put_places(order, places) else places[:0]
+
+
 @kernel
-def places_of(order: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Return the place of each code, or nothing if the order is not one of 0..n-1."""
+def _put_places(order: Codes, places: Places) -> bool:
     size = len(order)
-    places = np.full(size, -1, dtype=np.int32)
     for at in range(size):
+        if at + AHEAD < size:
+            prefetch(places, order[at + AHEAD])
         code = order[at]
         if code < 0 or code >= size or places[code] >= 0:
-            return places[:0]
+            return False
         places[code] = at
-    return places
+    return True
+
+
+def lined_up(order: Codes, places: Places) -> Places:
+    """Return the places of the codes of an order; nothing if a code has none."""
+    along = np.empty(len(places), dtype=np.int32)
+    return along if _line_up(order, places, along) else along[:0]
 
 
 @kernel
-def lined_up(order: NDArray[np.int64], places: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the places of the codes of an order; nothing if a code has none."""
+def _line_up(order: Codes, places: Places, along: Places) -> bool:
     size = len(places)
-    along = np.empty(size, dtype=np.int32)
     for at in range(size):
         code = order[at]
         if code < 0 or code >= size:
-            return along[:0]
+            return False
         along[at] = places[code]
-    return along
+    return True
 
 
 @kernel
@@ -83,80 +105,94 @@ def level_starts(size: int) -> tuple[NDArray[np.int64], int, int]:
     return starts, levels, nodes
 
 
-@kernel
-def crossings(values: NDArray[np.int32]) -> int:
+def crossings(values: Places) -> int:
     """Count the inversions of a permutation of 0..n-1; -1 if a value comes twice.
 
     Takes n / 8 bytes for the words and n / 24 for the nodes, up to a million values;
-    beyond, four bytes a value for the blocks.
+    beyond, four bytes a value for the blocks, and again for every factor of 16.
+
+    Examples:
+        >>> crossings(np.array([2, 0, 1], dtype=np.int32))
+        2
     """
-    size = len(values)
-    if size <= 1 << BLOCK:
-        return _inside(values, 0, size)
-    count, starts, dealt = deal_values(values, BLOCK)
-    for block in range(len(starts) - 1):
-        low = block << BLOCK
-        span = min(size - low, 1 << BLOCK)
-        found = _inside(dealt[starts[block] : starts[block + 1]], low, span)
+    return _crossings(values, 0, len(values))
+
+
+def _crossings(values: Places, low: int, span: int) -> int:
+    if span <= 1 << BLOCK:
+        return int(_inside(values, low, span))
+    bits = max(BLOCK, (span - 1).bit_length() - BLOCK_BITS)
+    dealt = np.empty_like(values)
+    count, starts = deal_values(values, low, bits, dealt)
+    for block in range(((span - 1) >> bits) + 1):
+        first = block << bits
+        part = dealt[starts[block] : starts[block + 1]]
+        found = _crossings(part, low + first, min(span - first, 1 << bits))
         if found < 0:
             return -1
         count += found
-    return count
+    return int(count)
 
 
 @kernel
 def deal_values(
-    values: NDArray[np.int32], bits: int
-) -> tuple[int, NDArray[np.int64], NDArray[np.int32]]:
-    """Deal values below their number out to blocks that have all but the last bits.
+    values: Places, low: int, bits: int, dealt: Places
+) -> tuple[int, NDArray[np.int64]]:
+    """Deal values out to at most 16 blocks that have all but the last bits.
+
+    Args:
+        values: The values, from `low` on.
+        low: The lowest value that there may be.
+        bits: How many bits differ within a block.
+        dealt: Overwritten with the values by block, in their order.
 
     Returns:
         The number of inversions between values of different blocks; where blocks begin,
-        and the end; and the values by block, in their order.
+        and the end.
     """
-    size = len(values)
-    blocks = ((size - 1) >> bits) + 1
-    sizes = np.zeros(blocks, dtype=np.int64)
+    sizes = np.zeros(BLOCKS + 1, dtype=np.int64)
     for value in values:
-        sizes[value >> bits] += 1
-    starts = np.zeros(blocks + 1, dtype=np.int64)
-    starts[1:] = np.cumsum(sizes)
-    firsts, levels, nodes = level_starts(blocks << WORD)
-    counts = np.empty(nodes, dtype=np.uint64)
-    dealt, ends = np.empty_like(values), starts[:-1].copy()
-    count = 0
-    # Counts of a million values fit into the nodes, so they begin again after each.
-    for first in range(0, size, 1 << BLOCK):
-        before = ends.copy()
-        counts[:] = 0
-        for at in range(first, min(size, first + (1 << BLOCK))):
-            block = int(values[at]) >> bits
+        sizes[((value - low) >> bits) + 1] += 1
+    starts = np.cumsum(sizes)
+    ends = starts.copy()
+    # How many values of later blocks came by: up to 255 in the bytes of two words,
+    # then in the counts.
+    lower, upper = _marks(0), _marks(WORD_BYTES)
+    counts = np.zeros(BLOCKS, dtype=np.int64)
+    found = 0
+    for first in range(0, len(values), FULL):
+        here, there = NONE, NONE
+        for at in range(first, min(len(values), first + FULL)):
+            block = int(values[at] - low) >> bits
             dealt[ends[block]] = values[at]
             ends[block] += 1
-            count += _climb(counts, firsts, levels, block)
-        larger = 0
-        for block in range(blocks - 1, -1, -1):
-            count += (ends[block] - before[block]) * larger
-            larger += before[block] - starts[block]
-    return count, starts, dealt
+            word = here if block < WORD_BYTES else there
+            found += counts[block] + _byte(word, block % WORD_BYTES)
+            here += lower[block]
+            there += upper[block]
+        for place in range(WORD_BYTES):
+            counts[place] += _byte(here, place)
+            counts[place + WORD_BYTES] += _byte(there, place)
+    return found, starts
 
 
 @kernel
-def _climb(counts: Words, starts: Codes, levels: int, node: int) -> int:
-    # Let a value come by on every level; count those after it that came by before.
-    count = 0
-    for level in range(levels):
-        shift = np.uint64((node & 3) * FIELD)
-        node >>= 2
-        place = starts[level] + node
-        before = counts[place]
-        counts[place] = before + (FIELDS & ((ONE << shift) - ONE))
-        count += int((before >> shift) & COUNT)
-    return count
+def _marks(first: int) -> Words:
+    # For each block a one in the bytes of the earlier ones among eight.
+    marks = np.zeros(BLOCKS, dtype=np.uint64)
+    for block in range(BLOCKS):
+        for earlier in range(first, min(block, first + WORD_BYTES)):
+            marks[block] |= ONE << np.uint64(8 * (earlier - first))
+    return marks
 
 
 @kernel
-def _inside(values: NDArray[np.int32], low: int, span: int) -> int:
+def _byte(word: np.uint64, place: int) -> int:
+    return int((word >> np.uint64(8 * place)) & np.uint64(FULL))
+
+
+@kernel
+def _inside(values: Places, low: int, span: int) -> int:
     # Count the inversions of the values from `low` on, each of which comes once.
     starts, levels, nodes = level_starts(span)
     counts = np.zeros(nodes, dtype=np.uint64)

@@ -33,6 +33,9 @@ HALVINGS = 30
 # Squared length of a step, in standard errors of the ratios, that no longer matters.
 DONE = 1e-9
 DONE_PROBED = 1e-6
+# Where traces are probed, steps this short that do not get much shorter follow the
+# rounding of the solutions, whose share grows with the number of ratings.
+WANDERING = 1e-4
 FARTHEST = 2.0
 # Under this a step that does not raise the likelihood is rounding.
 ROUNDING = 1e-6
@@ -166,6 +169,8 @@ def maximise(
             plain = last or not system.learns
             after = _search(system, sums, squares, point, move, active, plain=plain)
             return _components(after or point, step, converged=True)
+        if point.value is None and before / 2 < decrement < WANDERING:
+            return _components(point, step, converged=True)
         if point.value is None and decrement > before:
             move = move / 2
         before = decrement

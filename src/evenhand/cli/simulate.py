@@ -6,7 +6,6 @@ import contextlib
 import csv
 import io
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
@@ -163,6 +162,7 @@ def command(scenario: str | None, **options: Unpack[Options]) -> None:
       evenhand simulate --reviewers 10 --scales one-biased --trials 1000 --seed 7
     """
     from evenhand._randomness import seed_from
+    from evenhand.lab._cores import cores
     from evenhand.lab.results import require_picture
     from evenhand.lab.simulation import simulate
 
@@ -185,7 +185,7 @@ def command(scenario: str | None, **options: Unpack[Options]) -> None:
             error=options["error"],
             levels=_integers("levels", options["levels"]),
             weight=options["weight"],
-            workers=options["workers"] or _cores(),
+            workers=options["workers"] or cores(),
             batch=options["batch"],
             rng=seed,
             progress=progress,
@@ -265,12 +265,6 @@ def _integers(name: str, text: str | None) -> tuple[int, ...]:
         raise OptionError(
             f"{name} must be integers joined by commas, got {text!r}."
         ) from None
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @contextlib.contextmanager

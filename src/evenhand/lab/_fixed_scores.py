@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand._kernels import trials as kernels
-from evenhand._randomness import SEED_BITS, WORD_BITS, Stream, uniforms
+from evenhand._randomness import SEED_BITS, WORD_BITS, Stream
 from evenhand.ab import rules
 from evenhand.ab.law import majority_of_rows
 from evenhand.ab.weights import rational_slope
@@ -26,29 +26,42 @@ if TYPE_CHECKING:
 
     Codes = NDArray[np.int64]
     Floats = NDArray[np.float64]
+    Words = NDArray[np.uint64]
 
 SPARE_BITS = WORD_BITS - SEED_BITS
 PACKED = 1 << SPARE_BITS
 LOW_BITS = np.uint64(PACKED - 1)
 
 
-def random_orders(source: Stream, shape: tuple[int, int]) -> Codes:
-    """Draw random orders, those of the uniforms that the same words would give.
-
-    A uniform has 53 bits of its word. The other 11 hold the reviewer, so that sorting
-    the words themselves keeps equal uniforms in the order of the reviewers.
+def random_words(source: Stream, shape: tuple[int, int]) -> Words:
+    """Draw words for `as_orders`.
 
     Examples:
         >>> from evenhand._randomness import stream
-        >>> orders = random_orders(stream(7, "trials"), (2, 3))
+        >>> random_words(stream(7, "trials"), (2, 3)).shape
+        (2, 3)
+    """
+    return np.atleast_1d(source.random_raw(math.prod(shape))).reshape(shape)
+
+
+def as_orders(words: Words) -> Codes:
+    """Turn words into random orders, those of the uniforms that they would give.
+
+    A uniform has 53 bits of its word. The other 11 hold the reviewer, so that sorting
+    the words themselves keeps equal uniforms in the order of the reviewers. The words
+    are overwritten.
+
+    Examples:
+        >>> from evenhand._randomness import stream, uniforms
+        >>> orders = as_orders(random_words(stream(7, "trials"), (2, 3)))
         >>> bool((orders == uniforms(stream(7, "trials"), (2, 3)).argsort()).all())
         True
     """
-    if shape[1] > PACKED:
-        return np.argsort(uniforms(source, shape), axis=-1, kind="stable")
-    words = np.atleast_1d(source.random_raw(math.prod(shape))).reshape(shape)
+    reviewers = words.shape[1]
+    if reviewers > PACKED:
+        return np.argsort(words >> np.uint64(SPARE_BITS), axis=-1, kind="stable")
     words &= ~LOW_BITS
-    words |= np.arange(shape[1], dtype=np.uint64)
+    words |= np.arange(reviewers, dtype=np.uint64)
     words.sort(axis=-1)
     words &= LOW_BITS
     return words.view(np.int64)

@@ -10,10 +10,12 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -27,12 +29,19 @@ from evenhand.ab.law import sign_over_pairings, votes_over_pairings
 from evenhand.ab.weights import GapWeight, as_weight, odd
 from evenhand.errors import OptionError, unknown
 from evenhand.lab import _matchings as matchings
-from evenhand.lab._fixed_scores import Trials, random_orders
+from evenhand.lab._cores import cores
+from evenhand.lab._fixed_scores import Trials, as_orders, random_words
 from evenhand.lab._quadrature import gap_nodes, over_gap
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Words = NDArray[np.uint64]
 
 Weight: TypeAlias = GapWeight | Callable[[float], float] | str | None
 
 CHUNK = 10_000
+PIECE = 2500
 # Up to so many bends of the gap are ends of panels in sampled averages.
 PANELS = 16
 # A share such as 0.29 of 100 is 28.999999999999996 in floats.
@@ -226,7 +235,9 @@ def sampled_together(
 ) -> list[Success]:
     """Estimate the chances of several rules by the same trials.
 
-    Each rule gets what `sampled` gives for the same seed.
+    Each rule gets what `sampled` gives for the same seed. Words are drawn one after
+    another, and pieces of the trials judged beside that, on as many threads as there
+    are cores; every trial stands alone, so that their number changes nothing.
 
     Examples:
         >>> both = [as_rule("mean"), as_rule("sign")]
@@ -236,14 +247,38 @@ def sampled_together(
     """
     source = stream(seed_from(rng), "trials")
     added = np.array([float(number) for number in numbers])
-    found: list[list[Floats]] = [[] for _ in tried]
-    for start in range(0, trials, CHUNK):
-        rows = min(CHUNK, trials - start)
-        values = np.sort(uniforms(source, (rows, 2)), axis=1)
-        drawn = Trials(random_orders(source, (rows, len(added))), values, added)
-        for chances, rule in zip(found, tried, strict=True):
-            chances.append(drawn.chances(rule))
+
+    def judged(words: Words, values: Floats) -> list[Floats]:
+        some = Trials(as_orders(words), np.sort(values, axis=1), added)
+        return [some.chances(rule) for rule in tried]
+
+    def drawn() -> Iterator[tuple[Words, Floats]]:
+        for start in range(0, trials, CHUNK):
+            values = uniforms(source, (min(CHUNK, trials - start), 2))
+            for first in range(0, len(values), PIECE):
+                some = values[first : first + PIECE]
+                yield random_words(source, (len(some), len(added))), some
+
+    # A user's function may not be one that runs beside itself.
+    own = any(rule.weight.checked_on_grid for rule in tried)
+    found = zip(*_beside(judged, drawn(), 1 if own else cores()), strict=True)
     return [_estimated(np.concatenate(chances)) for chances in found]
+
+
+def _beside(
+    judged: Callable[[Words, Floats], list[Floats]],
+    drawn: Iterable[tuple[Words, Floats]],
+    threads: int,
+) -> Iterator[list[Floats]]:
+    """Judge pieces on other threads while the next are drawn, few of them ahead."""
+    waiting: deque[Future[list[Floats]]] = deque()
+    with ThreadPoolExecutor(threads) as pool:
+        for piece in drawn:
+            waiting.append(pool.submit(judged, *piece))
+            if len(waiting) > 2 * threads:
+                yield waiting.popleft().result()
+        for left in waiting:
+            yield left.result()
 
 
 def _bends(levels: Sequence[Fraction]) -> list[Fraction]:
