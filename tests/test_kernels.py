@@ -1,7 +1,5 @@
 """The decorator of compiled loops."""
 
-from collections.abc import Callable
-
 import numba
 import pytest
 
@@ -13,12 +11,11 @@ def test_kernels_run_where_nothing_can_be_kept_on_disk(
 ) -> None:
     njit = numba.njit
 
-    def nowhere_to_write(
-        function: Callable[[int], int] = abs, *, cache: bool = False
-    ) -> object:
+    def nowhere_to_write(*, cache: bool = False, nogil: bool) -> object:
+        assert nogil
         if cache:
             raise RuntimeError("cannot cache function: no locator available")
-        return njit(function)
+        return njit(nogil=nogil)
 
     monkeypatch.setattr(numba, "njit", nowhere_to_write)
     doubled = kernel(lambda number: 2 * number)
