@@ -1,5 +1,7 @@
 """The decorator of compiled loops."""
 
+from collections.abc import Callable
+
 import numba
 import pytest
 
@@ -11,11 +13,12 @@ def test_kernels_run_where_nothing_can_be_kept_on_disk(
 ) -> None:
     njit = numba.njit
 
-    def nowhere_to_write(*, cache: bool = False, nogil: bool) -> object:
-        assert nogil
+    def nowhere_to_write(
+        *functions: Callable[[int], int], cache: bool = False, nogil: bool = False
+    ) -> object:
         if cache:
             raise RuntimeError("cannot cache function: no locator available")
-        return njit(nogil=nogil)
+        return njit(*functions, nogil=nogil)
 
     monkeypatch.setattr(numba, "njit", nowhere_to_write)
     doubled = kernel(lambda number: 2 * number)
