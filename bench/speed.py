@@ -53,7 +53,7 @@ How it was measured:
   disagrees gets no row.
 - **By turns.** Ours, the peers and the limit run one after the other, again and again,
   and the best time of each counts: {rounds} rounds, fewer for a side that has had
-  {patience:.0f} s. A call of less than {turn:.0f} ms is repeated in its turn,
+  {patience:.0f} s. A call of less than {turn:.0f} ms may be repeated in its turn,
   up to {calls} times. Data are made beforehand; code is compiled and loaded. Nothing is
   compared across jobs, and one may have been measured again by itself.
 - **Limit.** Something that no program for the job could do without, or whose speed

@@ -6,6 +6,8 @@ import hashlib
 import json
 import math
 import struct
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -296,8 +298,23 @@ def test_an_item_is_found_by_its_label_or_its_text() -> None:
     assert ratings.item_code(10) == ratings.item_code("10") == 1
     with pytest.raises(RatingsError, match=r"unknown item '11'.*Known items: 9, 10\."):
         ratings.item_code("11")
-    with pytest.raises(RatingsError, match=r"unknown item \[10\]"):
-        ratings.item_code([10])  # type: ignore[arg-type]  # no label at all
+    for odd in ([10], ([10],)):
+        with pytest.raises(RatingsError, match=r"unknown item .*\[10\]"):
+            ratings.item_code(odd)  # type: ignore[arg-type]  # no label at all
+
+
+def test_items_are_found_from_several_threads_at_once() -> None:
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(5):
+            labels = range(5000)
+            ratings = Ratings([0] * 5000, labels, labels)
+            with ThreadPoolExecutor(4) as threads:
+                found = list(threads.map(ratings.item_code, [4999] * 4))
+            assert found == [4999] * 4
+    finally:
+        sys.setswitchinterval(interval)
 
 
 def test_items_are_not_looked_for_one_after_another() -> None:

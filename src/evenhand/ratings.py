@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
-from collections.abc import Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
@@ -388,12 +388,17 @@ class Ratings:
             1
         """
         if self._codes is None:
-            self._codes = {}
+            codes: dict[Label, int] = {}
             for code, known in enumerate(self.item_labels):
                 # On a command line every label is text, so "7" also finds the item 7.
-                self._codes.setdefault(known, code)
-                self._codes.setdefault(str(known), code)
-        keys = {label, str(label)} if isinstance(label, Hashable) else {str(label)}
+                codes.setdefault(known, code)
+                codes.setdefault(str(known), code)
+            # Whole at once, for other threads.
+            self._codes = codes
+        keys: list[Label] = [str(label)]
+        with contextlib.suppress(TypeError):
+            hash(label)
+            keys.append(label)
         found = [self._codes[key] for key in keys if key in self._codes]
         if not found:
             raise RatingsError(unknown("item", label, self.item_labels))

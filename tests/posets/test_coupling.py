@@ -331,15 +331,39 @@ def test_the_next_draw_does_not_depend_on_how_many_are_asked_for() -> None:
 
 
 @pytest.mark.parametrize("kept", [0, 1, 64])
-def test_neither_the_start_nor_what_is_kept_changes_lanes(
+def test_the_start_does_not_change_lanes(
     kept: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     diagram = whole_diagram(crown(9))
-    expected = draw_many(diagram, 600)
     monkeypatch.setattr(coupling, "MOST_KEPT", kept)
+    expected = draw_many(diagram, 600)
     for longer in (lambda chunks, *_: chunks + 1, lambda chunks, *_: 5 * chunks):
         monkeypatch.setattr(coupling, "_longer", longer)
         assert (draw_many(diagram, 600) == expected).all()
+
+
+def test_what_few_samples_need_is_drawn_for_them_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn = []
+
+    def counted(seed: int, purpose: str, size: int) -> NDArray[np.uint64]:
+        drawn.append((purpose, size))
+        return words(seed, purpose, size)
+
+    words = coupling._words
+    diagram = whole_diagram(crown(9))
+    monkeypatch.setattr(coupling, "MOST_KEPT", 1)
+    monkeypatch.setattr(coupling, "MOST_ROWS", 4)
+    monkeypatch.setattr(coupling, "_words", counted)
+    few, many = draw_many(diagram, 2), draw_many(diagram, 40)
+    assert (few == many[:2]).all()
+    block, *late = drawn
+    assert block[0] == "samples 0 sweeps 0"
+    # A block has 256 lanes.
+    own = [size for purpose, size in late if purpose.startswith("sample ")]
+    assert own
+    assert all(256 * size == block[1] for size in own)
 
 
 def crown(half: int) -> Comparisons:

@@ -30,7 +30,15 @@ def _prefetch(_: Any, array: Any, index: Any) -> Any:  # noqa: ANN401 - Numba's 
     return numba.types.void(array, index), generate
 
 
-prefetch = cast("Callable[[NDArray[Any], int], None]", intrinsic(_prefetch))
+def _nothing(array: NDArray[Any], index: int) -> None:
+    # Where kernels run as plain Python.
+    pass
+
+
+prefetch = cast(
+    "Callable[[NDArray[Any], int], None]",
+    _nothing if numba.config.DISABLE_JIT else intrinsic(_prefetch),  # type: ignore[attr-defined]  # made at import
+)
 """Begin to fetch what stands at an index of an array; any index will do.
 
 For use in kernels. Nothing waits for it, and nothing depends on it but time.

@@ -39,7 +39,8 @@ LANE_VALUES = 2**16
 VECTOR, MOST_VECTORS = 16, 16
 LANE_WORDS = 2**18
 HALF_BITS = 32
-# Chunks of words, of one megabyte each, that are kept for the next attempt.
+# Chunks of words, of one megabyte each, that are kept for the next attempt. Earlier
+# ones, which few samples need, each sample draws for itself.
 MOST_KEPT = 64
 # Values redrawn in one attempt of a block, in all lanes: two or three minutes.
 MOST_IN_LANES = 2**36
@@ -96,8 +97,8 @@ def settle_many(diagram: Diagram, source: Stream, samples: int) -> Iterator[Code
     changes the work and nothing else, as long as every sample is taken to its end and
     has the same u(t) at the same time in each attempt. It has, since the words of a
     block for a chunk of sweeps are one named stream, in which each lane has its fixed
-    places whether it is swept or not. For the same reason no sample depends on how many
-    are asked for.
+    places whether it is swept or not; for the chunks before the last 64, each lane has
+    streams of its own. For the same reason no sample depends on how many are asked for.
 
     Of u(t) 32 bits are drawn, values are multiples of 2**-31, and both chains are
     rounded outwards as ever. A sample that this does not settle, because starting
@@ -147,6 +148,14 @@ def _seed(source: Stream) -> int:
 
 def _words(seed: int, purpose: str, size: int) -> kernels.Words:
     return stream(seed, purpose).random_raw(size)
+
+
+def _halves(seed: int, purpose: str, shape: tuple[int, ...]) -> Halves:
+    size = math.prod(shape)
+    raw = _words(seed, purpose, -(-size // 2))
+    # The lower half of a word comes first, on every machine.
+    halves = raw.astype("<u8", copy=False).view("<u4")[:size].reshape(shape)
+    return halves.astype(np.uint32, copy=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -266,29 +275,34 @@ class _Block:
         if chunk in self.drawn:
             return self.room[chunk]
         purpose = f"samples {self.number} sweeps {chunk}"
-        raw = _words(self.seed, purpose, math.prod(self.shape) // 2)
-        # The lower half of a word comes first, on every machine.
-        halves = raw.astype("<u8", copy=False).view("<u4").reshape(self.shape)
-        if chunk >= MOST_KEPT:
-            return halves.astype(np.uint32, copy=False)
         if chunk not in self.room:
             self.room[chunk] = np.empty(self.shape, dtype=np.uint32)
         # New memory for each block would take longer than to copy.
-        self.room[chunk][:] = halves
+        self.room[chunk][:] = _halves(self.seed, purpose, self.shape)
         self.drawn.add(chunk)
         return self.room[chunk]
 
+    def words_of(self, chunk: int, lanes: Codes) -> Halves:
+        """Return the same of some lanes."""
+        if chunk < MOST_KEPT:
+            words = self.words(chunk)
+            whole = len(lanes) == self.shape[2]
+            return words if whole else np.take(words, lanes, axis=2)
+        rows, n_items, n_lanes = self.shape
+        words = np.empty((rows, n_items, len(lanes)), dtype=np.uint32)
+        for column, lane in enumerate(lanes.tolist()):
+            purpose = f"sample {self.number * n_lanes + lane} sweeps {chunk}"
+            words[:, :, column] = _halves(self.seed, purpose, (rows, n_items))
+        return words
+
     def swept(self, lanes: Codes, chunks: int) -> Halves:
         """Return both chains of some lanes at time 0, by item, chain and lane."""
-        _, n_items, n_lanes = self.shape
         values = np.zeros((self.around.n_places, 2, len(lanes)), dtype=np.uint32)
         values[:, 1] = kernels.HALF_ONE
         for chunk in range(chunks - 1, -1, -1):
-            words = self.words(chunk)
-            if len(lanes) < n_lanes:
-                words = np.take(words, lanes, axis=2)
+            words = self.words_of(chunk, lanes)
             kernels.sweep_lanes(self.around, values, words)
-        return values[:n_items]
+        return values[: self.shape[1]]
 
     def alone(self, lane: int) -> _Past:
         """Return the same sweeps of one lane, with as many bits as are asked for."""
@@ -300,7 +314,7 @@ class _Block:
             own = _words(self.seed, purpose, size)
             if digit > 0:
                 return own
-            first = self.words(chunk)[:, :, lane].reshape(size).astype(np.uint64)
+            first = self.words_of(chunk, np.array([lane])).astype(np.uint64).ravel()
             half = np.uint64(HALF_BITS)
             return first << half | own >> half
 
@@ -313,12 +327,12 @@ def _settled_lanes(block: _Block, samples: int, chunks: int) -> tuple[Codes, int
     Lanes that are left start earlier together. Returned as well is the number of chunks
     that most needed, for the next block to start with.
     """
-    rows, n_items, n_lanes = block.shape
+    rows, n_items, _ = block.shape
     orders = np.empty((samples, n_items), dtype=np.int64)
     left = np.arange(samples)
     before: Halves | None = None
     enough = 0
-    while chunks * rows * n_items * n_lanes <= MOST_IN_LANES:
+    while chunks * rows * n_items * len(left) <= MOST_IN_LANES:
         values = block.swept(left, chunks)
         bottom, top = (np.ascontiguousarray(values[:, chain].T) for chain in (0, 1))
         order = np.argsort(bottom, axis=1)[:, ::-1]
