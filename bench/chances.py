@@ -16,15 +16,16 @@ from bench.measure import Job, Side, agreed
 from bench.orders import ARGSORT, DECADES, SMALL
 from evenhand._kernels.kendall import crossings
 from evenhand._kernels.simulation import coin_losses
-from evenhand._randomness import stream, uniforms
+from evenhand._randomness import SEED_BITS, stream, uniforms
 from evenhand.ab.law import majority_probability
 from evenhand.ab.weights import rational
 from evenhand.lab import Scenario, Simulation, simulate
 from evenhand.lab._coin_samples import kendall_samples
+from evenhand.lab._draws import streams
 from evenhand.lab._uniform import Success, as_rule, sampled_together
 from evenhand.lab.exact import biases
 from evenhand.posets import comparisons, topological_order
-from evenhand.ranking.flips import flip_neighbours
+from evenhand.ranking.flips import by_item, neighbour_odds
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
@@ -180,33 +181,36 @@ def _ranks(keys: Floats) -> NDArray[np.int64]:
     return np.argsort(np.argsort(keys))
 
 
-def _coins(one: Data) -> tuple[NDArray[np.int64], Any]:
-    order = topological_order(comparisons(one.ratings))
-    coins = flip_neighbours(one.ratings, order, rational(), stream(1, "flips"))[1]
-    return order, coins
+def _sources() -> list[tuple[Any, Any]]:
+    """Open for each data set a stream that chooses coins and one that flips them."""
+    numbers = range(SETS)
+    chosen = streams(1, [f"flips {number}" for number in numbers])
+    return list(
+        zip(chosen, streams(1, [f"coins {number}" for number in numbers]), strict=True)
+    )
 
 
 def _sets(size: int) -> Data:
     sets = [_set(seed) for seed in range(SETS)]
-    for one in sets:
-        order, coins = _coins(one)
-        place = np.argsort(order)
-        given = [(place[coin.items[0]], coin.p_first) for coin in coins]
-        one.coins = np.array(given).reshape(-1, 2)
+    for one, (chosen, _) in zip(sets, _sources(), strict=True):
+        one.order = topological_order(comparisons(one.ratings))
+        reviews = by_item(one.ratings)
+        one.at, one.odds, _ = neighbour_odds(reviews, one.order, rational(), chosen)
     return Data(sets=sets, samples=size // SETS)
 
 
 def _whole(data: Data) -> list[NDArray[np.int64]]:
+    weight = rational()
     return [
-        kendall_samples(*_coins(one), one.truth, data.samples, stream(seed, "coins"))
-        for seed, one in enumerate(data.sets)
+        kendall_samples(one.ratings, one.truth, weight, data.samples, both)
+        for one, both in zip(data.sets, _sources(), strict=True)
     ]
 
 
-def _units(data: Data) -> list[Floats]:
+def _words_of_coins(data: Data) -> list[NDArray[np.uint64]]:
     return [
-        uniforms(stream(seed, "coins"), (data.samples, len(one.coins)))
-        for seed, one in enumerate(data.sets)
+        source.random_raw(data.samples * len(one.at)).reshape(-1, len(one.at))
+        for one, (_, source) in zip(data.sets, _sources(), strict=True)
     ]
 
 
@@ -214,13 +218,13 @@ def _peer_sets(data: Data) -> list[NDArray[np.int64]]:
     """Rank and sample some of the data sets; coins are given, so it has less to do."""
     nx = import_module("networkx")
     found = []
-    for seed, one in enumerate(data.sets[:TRIED]):
+    for one, (_, source) in zip(data.sets[:TRIED], _sources(), strict=False):
         graph = nx.DiGraph()
         graph.add_nodes_from(range(ITEMS))
         rows = zip(one.pairs.tolist(), one.scores.tolist(), strict=True)
         graph.add_edges_from((i, j) if s > t else (j, i) for (i, j), (s, t) in rows)
         order = np.array(list(nx.lexicographical_topological_sort(graph)))
-        units = uniforms(stream(seed, "coins"), (data.samples, len(one.coins)))
+        units = uniforms(source, (data.samples, len(one.at)))
         found.append(_recounted(one, order, units))
     return found
 
@@ -230,7 +234,7 @@ def _recounted(one: Data, order: Any, units: Floats) -> NDArray[np.int64]:  # no
     stats = import_module("scipy.stats")
     losses = []
     for row in units:
-        at = one.coins[row >= one.coins[:, 1], 0].astype(np.int64)
+        at = one.at[row >= one.odds.p_first]
         drawn = order.copy()
         drawn[at], drawn[at + 1] = order[at + 1], order[at]
         tau = stats.kendalltau(np.arange(ITEMS), one.truth[drawn]).statistic
@@ -252,21 +256,19 @@ def _same_losses(_: Data, ours: list[Any], theirs: list[Any]) -> str:
 
 def _kernel_sets(size: int) -> Data:
     data = _sets(size)
-    calls, units = [], _units(data)
-    for seed, one in enumerate(data.sets):
-        order, coins = _coins(one)
-        pairs = np.array([coin.items for coin in coins]).reshape(-1, 2)
-        harms = np.where(one.truth[pairs[:, 0]] < one.truth[pairs[:, 1]], 1, -1)
-        kept = np.array([coin.p_first for coin in coins])
-        base = crossings(one.truth[order].astype(np.int32))
-        calls.append((base, harms, kept, units[seed]))
-        one.order = order
-    return Data(calls=calls, units=units, sets=data.sets)
+    calls, words = [], _words_of_coins(data)
+    for one, drawn in zip(data.sets, words, strict=True):
+        places = one.truth[one.odds.items]
+        harms = np.where(places[:, 0] < places[:, 1], 1, -1)
+        kept = np.ceil(one.odds.p_first * 2.0**SEED_BITS).astype(np.int64)
+        base = crossings(one.truth[one.order].astype(np.int32))
+        calls.append((base, harms, kept, drawn))
+    return Data(calls=calls, words=words, sets=data.sets)
 
 
 def _scipy_sets(data: Data) -> list[NDArray[np.int64]]:
-    sets = zip(data.sets[:TRIED], data.units, strict=False)
-    return [_recounted(one, one.order, units) for one, units in sets]
+    sets = zip(data.sets[:TRIED], data.words, strict=False)
+    return [_recounted(one, one.order, (words >> 11) * 2.0**-53) for one, words in sets]
 
 
 def _kernel(data: Data) -> list[NDArray[np.int64]]:
@@ -274,7 +276,10 @@ def _kernel(data: Data) -> list[NDArray[np.int64]]:
 
 
 def _kernel_in_numpy(data: Data) -> list[NDArray[np.int64]]:
-    return [base + (units >= kept) @ harms for base, harms, kept, units in data.calls]
+    return [
+        base + ((words >> 11) >= kept) @ harms
+        for base, harms, kept, words in data.calls
+    ]
 
 
 def _votes(size: int) -> Data:
@@ -378,7 +383,7 @@ JOBS = [
         _sets,
         _whole,
         _possible,
-        Side("drawing the same uniforms", _units),
+        Side("drawing the same words", _words_of_coins),
         (
             Side(
                 "networkx and scipy",
@@ -401,7 +406,7 @@ JOBS = [
         _kernel_sets,
         _kernel,
         _possible,
-        Side("reading the same uniforms", lambda data: [x.sum() for x in data.units]),
+        Side("reading the same words", lambda data: [x.sum() for x in data.words]),
         (
             Side("NumPy", _kernel_in_numpy, _same_losses),
             Side(
@@ -413,7 +418,7 @@ JOBS = [
                 share=TRIED / SETS,
             ),
         ),
-        note="Orders, coins and uniforms are given. scipy gets 2 data sets; its time "
+        note="Orders, coins and words are given. scipy gets 2 data sets; its time "
         "is multiplied by 50.",
     ),
     Job(

@@ -9,6 +9,7 @@ so that adding a draw for one never shifts another.
 from __future__ import annotations
 
 import hashlib
+import math
 import secrets
 from typing import TYPE_CHECKING
 
@@ -75,7 +76,7 @@ def uniforms(source: Stream, size: int | tuple[int, ...]) -> NDArray[np.float64]
         True
     """
     shape = (size,) if isinstance(size, int) else size
-    words = source.random_raw(int(np.prod(shape, dtype=np.int64)))
+    words = source.random_raw(math.prod(shape))
     units = (words >> np.uint64(WORD_BITS - SEED_BITS)).astype(np.float64)
     return (units * _TO_UNIT).reshape(shape)
 

@@ -21,6 +21,7 @@ from evenhand.posets.comparisons import (
     find_contradiction,
     from_edges,
     is_ordering,
+    levels,
     require_consistent,
     twins,
 )
@@ -91,8 +92,9 @@ def test_levels_run_from_best_to_worst_and_hold_ties_together() -> None:
     assert c.level_items.tolist() == [1, 3, 0, 2, 0, 3]
     assert c.level_start.tolist() == [0, 1, 2, 4, 6]
     assert c.level_reviewer.tolist() == [0, 0, 0, 1]
-    assert c.item_start.tolist() == [0, 2, 3, 4, 6]
-    assert c.item_levels.tolist() == [2, 3, 0, 2, 1, 3]
+    assert levels(c).item_start.tolist() == [0, 2, 3, 4, 6]
+    assert levels(c).item_levels.tolist() == [2, 3, 0, 2, 1, 3]
+    assert levels(c) is levels(c)
     assert listed(edges(c)) == [(1, 0), (1, 2), (1, 3), (3, 0), (3, 2)]
     assert listed(chain_edges(c)) == [(1, 3), (3, 0), (3, 2)]
 

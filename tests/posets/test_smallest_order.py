@@ -15,10 +15,10 @@ from evenhand._kernels import graphs
 from evenhand._kernels import posets as kernels
 from evenhand.errors import RatingsError
 from evenhand.posets.comparisons import (
+    chains,
     compared,
     comparisons,
     from_edges,
-    levels,
     smallest_order,
 )
 from evenhand.posets.orderings import order_edges, topological_order
@@ -165,7 +165,7 @@ def test_the_order_is_worked_out_once_and_handed_out_as_a_copy(
 
 @given(any_ratings(max_items=6, max_reviewers=4))
 def test_edges_one_by_one_are_those_of_the_lists(ratings: Ratings) -> None:
-    known = levels(comparisons(ratings))
+    known = chains(comparisons(ratings))
     starts, down = kernels.down_lists(known)
     above, below, n_nodes = kernels.level_edges(known)
     listed = np.repeat(np.arange(n_nodes), np.diff(starts))
@@ -209,8 +209,7 @@ def test_the_work_for_one_reviewer_grows_with_the_load_not_with_its_square() -> 
     ):
         values = np.array(scores, dtype=np.float64)
         starts, items, reviewers = kernels.sort_levels(people, np.arange(load), values)
-        nothing = np.zeros(load + 1, dtype=np.int64)
-        known = kernels.Levels(starts, items, reviewers, nothing, nothing)
+        known = kernels.Chains(starts, items, reviewers, load)
         above, below, _ = kernels.level_edges(known)
         assert len(above) == len(below) <= most
         assert above.nbytes + below.nbytes <= 8 * most

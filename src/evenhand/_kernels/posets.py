@@ -17,10 +17,20 @@ Words = NDArray[np.uint64]
 
 # Up to so many items are sorted by insertion.
 FEW = 24
+PAIR = 2
+
+
+class Chains(NamedTuple):
+    """The arrays of Comparisons, as kernels take them."""
+
+    level_start: Codes
+    level_items: Codes
+    level_reviewer: Codes
+    n_items: int
 
 
 class Levels(NamedTuple):
-    """The arrays of Comparisons, as kernels take them."""
+    """The same, and the levels of each item."""
 
     level_start: Codes
     level_items: Codes
@@ -30,15 +40,16 @@ class Levels(NamedTuple):
 
 
 @kernel
-def _sort_down(items: Codes, values: Scores) -> None:
-    # Sort by value from high to low, in place; equal values stay in their order.
-    if len(items) > FEW:
-        order = np.argsort(-values, kind="mergesort")
-        items[:], values[:] = items[order], values[order]
+def _sort_down(items: Codes, values: Scores, first: int, last: int) -> None:
+    # Sort some rows by value from high to low; equal values stay in their order.
+    if last - first > FEW:
+        some, theirs = items[first:last], values[first:last]
+        order = np.argsort(-theirs, kind="mergesort")
+        some[:], theirs[:] = some[order], theirs[order]
         return
-    for place in range(1, len(items)):
+    for place in range(first + 1, last):
         item, value = items[place], values[place]
-        while place > 0 and values[place - 1] < value:
+        while place > first and values[place - 1] < value:
             items[place], values[place] = items[place - 1], values[place - 1]
             place -= 1  # noqa: PLW2901 - the place that is free now
         items[place], values[place] = item, value
@@ -54,22 +65,28 @@ def sort_levels(
     the items in their new order; and the reviewer of each level.
     """
     n_rows = len(item_codes)
-    items = item_codes.copy()
+    items, values = item_codes.copy(), preference.copy()
     starts = np.empty(n_rows + 1, dtype=np.int64)
     reviewers = np.empty(n_rows, dtype=np.int64)
-    values = np.empty(n_rows, dtype=np.float64)
-    values[:] = preference
     n_levels, first = 0, 0
-    for row in range(1, n_rows + 1):
-        if row < n_rows and reviewer_codes[row] == reviewer_codes[first]:
-            continue
-        _sort_down(items[first:row], values[first:row])
-        for place in range(first, row):
-            if place == first or values[place] != values[place - 1]:
-                starts[n_levels] = place
-                reviewers[n_levels] = reviewer_codes[first]
-                n_levels += 1
-        first = row
+    while first < n_rows:
+        last = first + 1
+        while last < n_rows and reviewer_codes[last] == reviewer_codes[first]:
+            last += 1
+        if last - first == PAIR:
+            # Without a branch, as which one is better cannot be foreseen.
+            one, two = items[first], items[first + 1]
+            turned = values[first] < values[first + 1]
+            items[first] = two if turned else one
+            items[first + 1] = one if turned else two
+        else:
+            _sort_down(items, values, first, last)
+        for place in range(first, last):
+            # What is noted stands only if the level is a new one.
+            starts[n_levels] = place
+            reviewers[n_levels] = reviewer_codes[first]
+            n_levels += place == first or values[place] != values[place - 1]
+        first = last
     starts[n_levels] = n_rows
     return starts[: n_levels + 1], items, reviewers[:n_levels]
 
@@ -113,9 +130,9 @@ def levels_of_items(
 
 
 @kernel
-def level_pairs(levels: Levels, farthest: int) -> tuple[Codes, Codes]:
+def level_pairs(chains: Chains, farthest: int) -> tuple[Codes, Codes]:
     """List the pairs between levels of one reviewer at most `farthest` levels apart."""
-    start, reviewer = levels.level_start, levels.level_reviewer
+    start, reviewer = chains.level_start, chains.level_reviewer
     n_levels = len(reviewer)
     above = np.empty(0, dtype=np.int64)
     below = np.empty(0, dtype=np.int64)
@@ -131,8 +148,8 @@ def level_pairs(levels: Levels, farthest: int) -> tuple[Codes, Codes]:
                     continue
                 for first in range(start[upper], start[upper + 1]):
                     for second in range(start[lower], start[lower + 1]):
-                        above[count] = levels.level_items[first]
-                        below[count] = levels.level_items[second]
+                        above[count] = chains.level_items[first]
+                        below[count] = chains.level_items[second]
                         count += 1
         if not fill:
             above = np.empty(count, dtype=np.int64)
@@ -167,9 +184,9 @@ def _joined(start: Codes, upper: int) -> bool:
 
 
 @kernel
-def _down_starts(levels: Levels) -> Codes:
-    start, reviewer = levels.level_start, levels.level_reviewer
-    n_items = len(levels.item_start) - 1
+def _down_starts(chains: Chains) -> Codes:
+    start, reviewer = chains.level_start, chains.level_reviewer
+    n_items = chains.n_items
     counts = np.zeros(n_items + len(reviewer) + 1, dtype=np.int64)
     node = n_items
     for level in range(len(reviewer) - 1):
@@ -178,7 +195,7 @@ def _down_starts(levels: Levels) -> Codes:
         joined = _joined(start, level)
         size = start[level + 2] - start[level + 1]
         for at in range(start[level], start[level + 1]):
-            counts[levels.level_items[at] + 1] += 1 if joined else size
+            counts[chains.level_items[at] + 1] += 1 if joined else size
         if joined:
             node += 1
             counts[node] = size
@@ -186,15 +203,15 @@ def _down_starts(levels: Levels) -> Codes:
 
 
 @kernel
-def down_lists(levels: Levels) -> tuple[Codes, Codes]:
+def down_lists(chains: Chains) -> tuple[Codes, Codes]:
     """List what is next below each node: starts, and nodes, repeats included.
 
     Nodes are the items and, after them, joints. A joint stands between two tied levels,
     below each item of the one and above each item of the other, in place of all pairs.
     """
-    start, reviewer = levels.level_start, levels.level_reviewer
-    n_items = len(levels.item_start) - 1
-    starts = _down_starts(levels)
+    start, reviewer = chains.level_start, chains.level_reviewer
+    n_items = chains.n_items
+    starts = _down_starts(chains)
     down = np.empty(starts[-1], dtype=np.int64)
     end = starts[:-1].copy()
     joint = n_items
@@ -203,63 +220,70 @@ def down_lists(levels: Levels) -> tuple[Codes, Codes]:
             continue
         if _joined(start, level):
             for at in range(start[level], start[level + 1]):
-                item = levels.level_items[at]
+                item = chains.level_items[at]
                 down[end[item]] = joint
                 end[item] += 1
             for at in range(start[level + 1], start[level + 2]):
-                down[end[joint]] = levels.level_items[at]
+                down[end[joint]] = chains.level_items[at]
                 end[joint] += 1
             joint += 1
             continue
         for at in range(start[level], start[level + 1]):
-            item = levels.level_items[at]
+            item = chains.level_items[at]
             for lower in range(start[level + 1], start[level + 2]):
-                down[end[item]] = levels.level_items[lower]
+                down[end[item]] = chains.level_items[lower]
                 end[item] += 1
     return starts, down
 
 
 @kernel
-def level_edges(levels: Levels) -> tuple[Nodes, Nodes, int]:
+def _count_edges(chains: Chains) -> int:
+    start, reviewer = chains.level_start, chains.level_reviewer
+    count = 0
+    for level in range(len(reviewer) - 1):
+        if reviewer[level + 1] == reviewer[level]:
+            first, middle, last = start[level], start[level + 1], start[level + 2]
+            # As many as the items of both, if they are joined.
+            count += min((middle - first) * (last - middle), last - first)
+    return count
+
+
+@kernel
+def level_edges(chains: Chains) -> tuple[Nodes, Nodes, int]:
     """List the edges of `down_lists` one by one: upper nodes, lower nodes, all nodes.
 
     There are at most as many as ratings, times three, whatever reviewers' loads.
     """
-    start, reviewer = levels.level_start, levels.level_reviewer
-    above = np.empty(0, dtype=np.int32)
-    below = np.empty(0, dtype=np.int32)
-    node = 0
-    for fill in (False, True):
-        count = 0
-        node = len(levels.item_start) - 1
-        for level in range(len(reviewer) - 1):
-            if reviewer[level + 1] != reviewer[level]:
-                continue
-            first, middle, last = start[level], start[level + 1], start[level + 2]
-            joined = _joined(start, level)
-            if not fill:
-                size = (middle - first) * (last - middle)
-                count += last - first if joined else size
-            elif joined:
-                for at in range(first, last):
-                    item = levels.level_items[at]
-                    above[count] = item if at < middle else node
-                    below[count] = node if at < middle else item
+    start, reviewer, items = (
+        chains.level_start,
+        chains.level_reviewer,
+        chains.level_items,
+    )
+    size = _count_edges(chains)
+    above, below = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32)
+    count, node = 0, chains.n_items
+    for level in range(len(reviewer) - 1):
+        if reviewer[level + 1] != reviewer[level]:
+            continue
+        first, middle, last = start[level], start[level + 1], start[level + 2]
+        if last - first == PAIR:
+            above[count], below[count] = items[first], items[middle]
+            count += 1
+        elif _joined(start, level):
+            for at in range(first, last):
+                above[count] = items[at] if at < middle else node
+                below[count] = node if at < middle else items[at]
+                count += 1
+            node += 1
+        else:
+            for upper in range(first, middle):
+                for lower in range(middle, last):
+                    above[count], below[count] = items[upper], items[lower]
                     count += 1
-            else:
-                for upper in range(first, middle):
-                    for lower in range(middle, last):
-                        above[count] = levels.level_items[upper]
-                        below[count] = levels.level_items[lower]
-                        count += 1
-            node += joined
-        if not fill:
-            above = np.empty(count, dtype=np.int32)
-            below = np.empty(count, dtype=np.int32)
     return above, below, node
 
 
-def smallest_order(levels: Levels) -> tuple[Codes, Flags]:
+def smallest_order(chains: Chains) -> tuple[Codes, Flags]:
     """Order items, smallest codes first; fewer of them if there is a cycle.
 
     Neighbours of an ordering that a reviewer put in order are on levels next to each
@@ -269,8 +293,8 @@ def smallest_order(levels: Levels) -> tuple[Codes, Flags]:
     Returns:
         The items, and for each two neighbours whether nobody put them in order.
     """
-    n_items = len(levels.item_start) - 1
-    above, below, n_nodes = level_edges(levels)
+    n_items = chains.n_items
+    above, below, n_nodes = level_edges(chains)
     return pop_smallest(edge_lists(above, below, n_nodes), n_items)
 
 
@@ -390,18 +414,18 @@ def _root(parent: Codes, item: int) -> int:
 
 
 @kernel
-def connected(levels: Levels) -> Codes:
+def connected(chains: Chains) -> Codes:
     """Return for each item the smallest item that comparisons connect it with."""
-    start, reviewer = levels.level_start, levels.level_reviewer
-    n_items = len(levels.item_start) - 1
+    start, reviewer = chains.level_start, chains.level_reviewer
+    n_items = chains.n_items
     parent = np.arange(n_items)
     for level in range(1, len(reviewer)):
         if reviewer[level] != reviewer[level - 1]:
             continue
         # Each item of the two levels is compared with some item of the other one.
         for at in range(start[level - 1], start[level + 1]):
-            one = _root(parent, levels.level_items[start[level]])
-            other = _root(parent, levels.level_items[at])
+            one = _root(parent, chains.level_items[start[level]])
+            other = _root(parent, chains.level_items[at])
             parent[max(one, other)] = min(one, other)
     for item in range(n_items):
         parent[item] = _root(parent, item)

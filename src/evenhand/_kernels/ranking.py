@@ -25,22 +25,23 @@ def _free_pairs(
     # reviewer, retired or not, put one item above the other.
     i, j = one[0], other[0]
     ones, others, shared = 0, 0, 0
-    while i < one[1] or j < other[1]:
-        if j == other[1] or (i < one[1] and reviewers[i] < reviewers[j]):
-            ones += not retired[reviewers[i]]
-            i += 1
-        elif i == one[1] or reviewers[j] < reviewers[i]:
-            others += not retired[reviewers[j]]
-            j += 1
-        else:
+    # Few branches, as whose number is smaller cannot be foreseen.
+    while i < one[1] and j < other[1]:
+        left, right = reviewers[i], reviewers[j]
+        first, second = left <= right, right <= left
+        fresh, other_fresh = not retired[left], not retired[right]
+        ones += first & fresh
+        others += second & other_fresh
+        if first & second:
             if preference[i] != preference[j]:
                 return 0
-            if not retired[reviewers[i]]:
-                ones += 1
-                others += 1
-                shared += 1
-            i += 1
-            j += 1
+            shared += fresh
+        i += first
+        j += second
+    for row in range(i, one[1]):
+        ones += not retired[reviewers[row]]
+    for row in range(j, other[1]):
+        others += not retired[reviewers[row]]
     return ones * others - shared
 
 

@@ -11,6 +11,12 @@ from evenhand._kernels import kernel
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    Codes = NDArray[np.int64]
+    Words = NDArray[np.uint64]
+
+# A uniform is the upper 53 bits of a word.
+SPARE = np.uint64(11)
+
 
 @kernel
 def expected_losses(
@@ -76,12 +82,7 @@ def _chance_above(
 
 
 @kernel
-def coin_losses(
-    base: int,
-    harms: NDArray[np.int64],
-    kept: NDArray[np.float64],
-    units: NDArray[np.float64],
-) -> NDArray[np.int64]:
+def coin_losses(base: int, harms: Codes, kept: Codes, words: Words) -> Codes:
     """Flip the coins of a ranking again and again and count Kendall tau each time.
 
     Two neighbours that change places change the count by one and no other pair, so it
@@ -91,16 +92,18 @@ def coin_losses(
         base: Kendall tau if every coin keeps its items.
         harms: 1 for each coin that keeps two items in the right order, -1 for each that
             keeps them in the wrong one.
-        kept: Probability that each coin keeps its items.
-        units: Uniforms, shape (samples, coins).
+        kept: Which of the 2**53 values of the upper bits of a word keep the items of
+            each coin: those below this.
+        words: Random words, shape (samples, coins).
 
     Returns:
         Kendall tau of each sample.
     """
-    found = np.empty(len(units), dtype=np.int64)
-    for sample in range(len(units)):
+    found = np.empty(len(words), dtype=np.int64)
+    for sample in range(len(words)):
         count = base
         for coin in range(len(kept)):
-            count += harms[coin] * (units[sample, coin] >= kept[coin])
+            unit = np.int64(words[sample, coin] >> SPARE)
+            count += harms[coin] if unit >= kept[coin] else 0
         found[sample] = count
     return found

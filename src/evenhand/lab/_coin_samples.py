@@ -12,56 +12,101 @@ import numpy as np
 
 from evenhand._kernels.kendall import crossings
 from evenhand._kernels.simulation import coin_losses
-from evenhand._randomness import Stream, uniforms
+from evenhand._randomness import SEED_BITS, Stream
+from evenhand.posets.comparisons import comparisons
+from evenhand.posets.orderings import topological_order
+from evenhand.ranking.flips import by_item, neighbour_odds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
-    from evenhand.ranking.flips import Coin
+    from evenhand.ab.weights import GapWeight
+    from evenhand.ratings import Ratings
 
-# Uniforms held at a time: 8 MB.
-CELLS = 1_000_000
+    Codes = NDArray[np.int64]
+
+# Words drawn at a time: what the nearest caches hold.
+CELLS = 12_000
 
 
 def kendall_samples(
-    order: NDArray[np.int64],
-    coins: Sequence[Coin],
-    truth: NDArray[np.int64],
+    ratings: Ratings,
+    truth: Codes,
+    weight: GapWeight,
+    samples: int,
+    sources: tuple[Stream, Stream],
+) -> Codes:
+    """Rank by Algorithm 1 again and again, and count wrong pairs each time.
+
+    All that does not hang on the coins is done once: the smallest ordering, and which
+    neighbours and reviewers are chosen.
+
+    Args:
+        ratings: Scores.
+        truth: Place of each item in the true ranking, from 0.
+        weight: How a gap in scores weighs.
+        samples: How many times the coins are flipped.
+        sources: Where chance comes from that chooses, and that flips.
+
+    Returns:
+        Kendall tau of each sample.
+
+    Raises:
+        RatingsError: If comparisons contradict each other, or there are no scores.
+
+    Examples:
+        >>> from evenhand._randomness import stream
+        >>> from evenhand.ab.weights import rational
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a", "b"], ["x", "y"], [1, 4])
+        >>> both = stream(7, "flips"), stream(7, "coins")
+        >>> kendall_samples(ratings, np.array([1, 0]), rational(), 9, both).tolist()
+        [0, 0, 0, 0, 0, 0, 0, 0, 1]
+    """
+    order = topological_order(comparisons(ratings))
+    _, odds, _ = neighbour_odds(by_item(ratings), order, weight, sources[0])
+    return flipped_losses(order, odds.items, odds.p_first, truth, samples, sources[1])
+
+
+def flipped_losses(
+    order: Codes,
+    items: Codes,
+    p_first: NDArray[np.float64],
+    truth: Codes,
     samples: int,
     source: Stream,
-) -> NDArray[np.int64]:
+) -> Codes:
     """Flip the coins of neighbours again and again, and count wrong pairs each time.
 
     Args:
         order: Item codes, best first, as they are if every coin keeps them.
-        coins: Coins on disjoint pairs of neighbours in this order.
+        items: Disjoint pairs of neighbours in this order, shape (coins, 2).
+        p_first: Probability that each coin keeps its items.
         truth: Place of each item in the true ranking, from 0.
         samples: How many times the coins are flipped.
-        source: Where chance comes from; a uniform for each sample and coin.
+        source: Where chance comes from; a word for each sample and coin.
 
     Returns:
         Kendall tau of each sample.
 
     Examples:
         >>> from evenhand._randomness import stream
-        >>> from evenhand.ranking.flips import Coin
-        >>> coin = Coin((1, 0), -1.0, 0.25, True, (0, 1))
-        >>> start, truth = np.array([1, 0, 2]), np.arange(3)
-        >>> kendall_samples(start, [coin], truth, 9, stream(7, "coins")).tolist()
+        >>> pairs, start, truth = np.array([[1, 0]]), np.array([1, 0, 2]), np.arange(3)
+        >>> p_first, source = np.array([0.25]), stream(7, "coins")
+        >>> flipped_losses(start, pairs, p_first, truth, 9, source).tolist()
         [0, 0, 0, 0, 1, 0, 0, 0, 0]
     """
-    places = truth[order].astype(np.int32)
-    kept = np.array([coin.p_first for coin in coins], dtype=np.float64)
-    items = np.array([coin.items for coin in coins], dtype=np.int64).reshape(-1, 2)
-    right = truth[items[:, 0]] < truth[items[:, 1]]
-    harms = np.where(right, 1, -1)
+    places = truth[items]
+    harms = np.where(places[:, 0] < places[:, 1], 1, -1)
+    # A uniform u is a whole number of 2**-53, and u >= p where it is at least this.
+    kept = np.ceil(p_first * 2.0**SEED_BITS).astype(np.int64)
     found = np.empty(samples, dtype=np.int64)
-    rows = max(1, CELLS // max(1, len(coins)))
-    base = crossings(places)
+    rows = max(1, CELLS // max(1, len(items)))
+    base = crossings(truth[order].astype(np.int32))
     for start in range(0, samples, rows):
         stop = min(samples, start + rows)
-        units = uniforms(source, (stop - start, len(coins)))
-        found[start:stop] = coin_losses(base, harms, kept, units)
+        words = source.random_raw((stop - start) * len(items))
+        found[start:stop] = coin_losses(
+            base, harms, kept, words.reshape(stop - start, len(items))
+        )
     return found

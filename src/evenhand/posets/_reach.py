@@ -17,7 +17,7 @@ from evenhand._randomness import stream
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand._kernels.posets import Codes, Levels, Words
+    from evenhand._kernels.posets import Chains, Codes, Levels, Words
 
 Relation = Literal["direct", "closure"]
 Reach = Callable[["Words", int], "Words"]
@@ -77,7 +77,7 @@ def _reach(levels: Levels, *, by: Relation) -> Reach:
     """Return the function that joins marks downwards or upwards."""
     if by == "direct":
         return lambda marks, step: kernels.direct_reach(levels, marks, step)
-    order, _ = kernels.smallest_order(levels)
+    order, _ = kernels.smallest_order(_chains(levels))
     passes = 1
     n_items = len(levels.item_start) - 1
     if len(order) < n_items:
@@ -88,13 +88,17 @@ def _reach(levels: Levels, *, by: Relation) -> Reach:
     )
 
 
+def _chains(levels: Levels) -> Chains:
+    return kernels.Chains(*levels[:3], len(levels.item_start) - 1)
+
+
 def _extremes(levels: Levels, classes: Codes) -> Codes:
     """Split classes by the last item above and the first item below, in one ordering.
 
     In a consistent ordering, both are on a level next to one's own, so they are quick
     to find, and few items share both.
     """
-    order, _ = kernels.smallest_order(levels)
+    order, _ = kernels.smallest_order(_chains(levels))
     n_items = len(classes)
     keys = np.zeros((n_items, 2), dtype=np.int64)
     if len(order) == n_items and len(levels.level_reviewer) > 0:

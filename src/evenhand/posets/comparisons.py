@@ -55,18 +55,16 @@ class Comparisons:
         level_start: Slices of level_items, n_levels + 1.
         level_items: Item codes by reviewer, then level from best to worst, then code.
         level_reviewer: Reviewer code of each level.
-        item_start: Slices of item_levels, n_items + 1.
-        item_levels: Levels that hold each item, by reviewer.
         kept: The smallest order, once it was asked for.
+        listed: The levels of each item, once they were asked for.
     """
 
     n_items: int
     level_start: Codes
     level_items: Codes
     level_reviewer: Codes
-    item_start: Codes
-    item_levels: Codes
     kept: list[SmallestOrder] = field(default_factory=list, init=False)
+    listed: list[kernels.Levels] = field(default_factory=list, init=False)
 
     def __repr__(self) -> str:
         return f"Comparisons({self.n_items} items, {len(self.level_reviewer)} levels)"
@@ -84,7 +82,7 @@ def comparisons(ratings: Ratings) -> Comparisons:
     starts, items, reviewers = kernels.sort_levels(
         ratings.reviewer_codes, ratings.item_codes, ratings.preference
     )
-    return _comparisons(ratings.n_items, starts, items, reviewers)
+    return Comparisons(ratings.n_items, starts, items, reviewers)
 
 
 def from_edges(n_items: int, above: ArrayLike, below: ArrayLike) -> Comparisons:
@@ -118,33 +116,31 @@ def from_edges(n_items: int, above: ArrayLike, below: ArrayLike) -> Comparisons:
         )
     reviewers = np.repeat(np.arange(len(items), dtype=np.int64), 2)
     starts = np.arange(items.size + 1, dtype=np.int64)
-    return _comparisons(int(n_items), starts, items.ravel(), reviewers)
+    return Comparisons(int(n_items), starts, items.ravel(), reviewers)
 
 
-def _comparisons(
-    n_items: int, level_start: Codes, level_items: Codes, level_reviewer: Codes
-) -> Comparisons:
-    start, item_levels = kernels.levels_of_items(level_start, level_items, n_items)
-    return Comparisons(
-        n_items=n_items,
-        level_start=level_start,
-        level_items=level_items,
-        level_reviewer=level_reviewer,
-        item_start=start,
-        item_levels=item_levels,
-    )
-
-
-def levels(c: Comparisons) -> kernels.Levels:
+def chains(c: Comparisons) -> kernels.Chains:
     """Hand the arrays over to kernels.
 
     Examples:
-        >>> levels(from_edges(2, [1], [0])).level_items.tolist()
+        >>> chains(from_edges(2, [1], [0])).level_items.tolist()
         [1, 0]
     """
-    return kernels.Levels(
-        c.level_start, c.level_items, c.level_reviewer, c.item_start, c.item_levels
-    )
+    return kernels.Chains(c.level_start, c.level_items, c.level_reviewer, c.n_items)
+
+
+def levels(c: Comparisons) -> kernels.Levels:
+    """Hand the arrays over with the levels of each item, which are listed once.
+
+    Examples:
+        >>> found = levels(from_edges(3, [0, 2], [1, 0]))
+        >>> found.item_start.tolist(), found.item_levels.tolist()
+        ([0, 2, 3, 4], [0, 3, 1, 2])
+    """
+    if not c.listed:
+        of_items = kernels.levels_of_items(c.level_start, c.level_items, c.n_items)
+        c.listed.append(kernels.Levels(*chains(c)[:3], *of_items))
+    return c.listed[0]
 
 
 def compared(c: Comparisons, first: int, second: int) -> bool:
@@ -190,7 +186,7 @@ def chain_edges(c: Comparisons) -> tuple[Codes, Codes]:
 
 
 def _merged(c: Comparisons, farthest: int) -> tuple[Codes, Codes]:
-    above, below = kernels.level_pairs(levels(c), farthest)
+    above, below = kernels.level_pairs(chains(c), farthest)
     return merged_edges(c.n_items, above, below)
 
 
@@ -245,7 +241,7 @@ def smallest_order(c: Comparisons) -> SmallestOrder:
         ([2, 0, 1], [False, True])
     """
     if not c.kept:
-        found = SmallestOrder(*kernels.smallest_order(levels(c)))
+        found = SmallestOrder(*kernels.smallest_order(chains(c)))
         for part in found:
             part.flags.writeable = False
         c.kept.append(found)
@@ -285,8 +281,9 @@ def strong_groups(c: Comparisons) -> Codes:
 
 
 def _reviewer_of(c: Comparisons, above: int, below: int) -> int:
+    known = levels(c)
     upper, lower = (
-        c.item_levels[c.item_start[item] : c.item_start[item + 1]]
+        known.item_levels[known.item_start[item] : known.item_start[item + 1]]
         for item in (above, below)
     )
     common, first, second = np.intersect1d(
@@ -406,5 +403,5 @@ def components(c: Comparisons) -> Codes:
         >>> components(from_edges(5, [3, 1], [0, 4])).tolist()
         [0, 1, 2, 0, 1]
     """
-    smallest = kernels.connected(levels(c))
+    smallest = kernels.connected(chains(c))
     return np.searchsorted(np.unique(smallest), smallest).astype(np.int64)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from evenhand._kernels import diagrams as kernels
 from evenhand._kernels.ideals import below_bits, bit_lists, needed_edges
 from evenhand._kernels.posets import down_lists
-from evenhand.posets.comparisons import levels
+from evenhand.posets.comparisons import chains
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,7 +84,7 @@ def take_apart(c: Comparisons, order: Codes, *, whole: bool = False) -> Pieces:
     n_items = c.n_items
     place = np.empty(n_items, dtype=np.int64)
     place[order] = np.arange(n_items)
-    starts, down = down_lists(levels(c))
+    starts, down = down_lists(chains(c))
     n_nodes = len(starts) - 1
     place = np.append(place, np.arange(n_items, n_nodes))
     above = np.repeat(place, np.diff(starts))

@@ -14,7 +14,7 @@ import numpy as np
 from evenhand._kernels.diagrams import merged_edges
 from evenhand._kernels.heights import count_below
 from evenhand._kernels.posets import down_lists
-from evenhand.posets.comparisons import levels
+from evenhand.posets.comparisons import chains
 from evenhand.posets.orderings import topological_order
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def closure_counts(c: Comparisons) -> tuple[Codes, Codes]:
         ([0, 2, 2, 1], [3, 0, 0, 2])
     """
     order = topological_order(c)
-    starts, down = down_lists(levels(c))
+    starts, down = down_lists(chains(c))
     n_nodes = len(starts) - 1
     upper = np.repeat(np.arange(n_nodes), np.diff(starts))
     # A joint comes right after the last item above it.

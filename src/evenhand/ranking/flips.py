@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 Score = TypeVar("Score", float, "Fraction")
 Chances = TypeVar("Chances", "NDArray[np.float64]", "Fraction")
 SCANS = ("paper", "parity")
+NEXT = np.arange(2)
 
 
 class Coin(NamedTuple):
@@ -60,6 +61,23 @@ class Coin(NamedTuple):
     kept: bool
     reviewers: tuple[int, ...]
     anchors: tuple[tuple[int, ...], ...] = ()
+
+
+class Odds(NamedTuple):
+    """Coins that are not flipped yet, as columns.
+
+    Attributes:
+        items: Codes of the two items of each, in their order, shape (coins, 2).
+        rows: Ratings that are used for the first items and for the second ones, shape
+            (coins, score pairs); -1 where a score pair is missing.
+        gap: As of `Coin`.
+        p_first: As of `Coin`.
+    """
+
+    items: NDArray[np.int64]
+    rows: tuple[NDArray[np.int64], NDArray[np.int64]]
+    gap: NDArray[np.float64]
+    p_first: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +219,46 @@ def flip_neighbours(
         >>> coins[0].items, coins[0].p_first
         ((0, 1), 0.125)
     """
-    check_score_pairs(score_pairs)
     reviews = by_item(ratings)
+    positions, odds, units = neighbour_odds(
+        reviews, order, weight, source, scan=scan, score_pairs=score_pairs
+    )
+    coins = flipped(reviews, odds, units)
+    after = order.copy()
+    swapped = positions[[not coin.kept for coin in coins]]
+    after[swapped], after[swapped + 1] = order[swapped + 1], order[swapped]
+    return after, coins
+
+
+def neighbour_odds(
+    reviews: Reviews,
+    order: NDArray[np.int64],
+    weight: GapWeight,
+    source: Stream,
+    *,
+    scan: tuple[int, int] = (0, 1),
+    score_pairs: int = 1,
+) -> tuple[NDArray[np.int64], Odds, NDArray[np.float64]]:
+    """Choose the coins of `flip_neighbours`, without flipping them.
+
+    Returns:
+        Position of the first of each two neighbours; the coins, by position; and the
+        uniform by which each is flipped.
+
+    Raises:
+        OptionError: If score_pairs is not odd.
+
+    Examples:
+        >>> from evenhand._randomness import stream
+        >>> from evenhand.ab.weights import rational
+        >>> from evenhand.ratings import Ratings
+        >>> reviews = by_item(Ratings(["a", "b"], ["x", "y"], [1, 4]))
+        >>> positions, odds, _ = neighbour_odds(
+        ...     reviews, np.array([0, 1]), rational(), stream(7, "flips"))
+        >>> positions.tolist(), odds.p_first.tolist()
+        ([0], [0.125])
+    """
+    check_score_pairs(score_pairs)
     units = uniforms(source, (len(order), score_pairs + 1))
     positions, ones, others = choose_flips(
         order,
@@ -211,22 +267,18 @@ def flip_neighbours(
         reviews.n_reviewers,
         units[:, :-1].copy(),
     )
-    items = np.stack([order[positions], order[positions + 1]], axis=1)
-    coins = toss(reviews, items, (ones, others), weight, units[positions, -1])
-    after = order.copy()
-    swapped = positions[[not coin.kept for coin in coins]]
-    after[swapped], after[swapped + 1] = order[swapped + 1], order[swapped]
-    return after, coins
+    items = order[positions[:, np.newaxis] + NEXT]
+    odds = odds_of(reviews, items, (ones, others), weight)
+    return positions, odds, units[positions, -1]
 
 
-def toss(
+def odds_of(
     reviews: Reviews,
     items: NDArray[np.int64],
     rows: tuple[NDArray[np.int64], NDArray[np.int64]],
     weight: GapWeight,
-    units: NDArray[np.float64],
-) -> tuple[Coin, ...]:
-    """Flip one coin, or a majority of coins, for each pair of items.
+) -> Odds:
+    """Work out the coin, or the majority of coins, for each pair of items.
 
     Args:
         reviews: Scores by item.
@@ -235,7 +287,6 @@ def toss(
             each pair or a row of an odd number of them; -1 at the end of a row that is
             shorter.
         weight: How a gap in scores weighs.
-        units: One uniform for each pair.
 
     Returns:
         The coins.
@@ -245,32 +296,53 @@ def toss(
         >>> reviews = Reviews(np.array([0, 1, 2]), np.array([0, 1]),
         ...                   np.array([1.0, 4.0]), 2)
         >>> rows = (np.array([0]), np.array([1]))
-        >>> toss(reviews, np.array([[0, 1]]), rows, rational(), np.array([0.2]))
-        (Coin(items=(0, 1), gap=-3.0, p_first=0.125, kept=False, reviewers=(0, 1), \
-anchors=()),)
+        >>> odds_of(reviews, np.array([[0, 1]]), rows, rational()).gap
+        array([-3.])
     """
     ones, others = (side[:, np.newaxis] if side.ndim == 1 else side for side in rows)
     with np.errstate(over="ignore"):
         gaps = reviews.scores[ones] - reviews.scores[others]
+    if ones.shape[1] == 1:
+        gap = gaps[:, 0]
+        return Odds(items, (ones, others), gap, odd(weight, gap))
     p_first, used = np.empty(len(items)), (ones >= 0).sum(axis=1)
     for number in np.unique(used).tolist():
         chosen = used == number
         p_first[chosen] = majority(list(odd(weight, gaps[chosen, :number]).T))
     gaps[ones < 0] = 0
     gap = gaps[np.arange(len(items)), np.abs(gaps).argmax(axis=1)]
+    return Odds(items, (ones, others), gap, p_first)
+
+
+def flipped(
+    reviews: Reviews, odds: Odds, units: NDArray[np.float64]
+) -> tuple[Coin, ...]:
+    """Flip coins, each by one uniform.
+
+    Examples:
+        >>> reviews = Reviews(np.array([0, 1, 2]), np.array([0, 1]),
+        ...                   np.array([1.0, 4.0]), 2)
+        >>> rows = (np.array([[0]]), np.array([[1]]))
+        >>> odds = Odds(np.array([[0, 1]]), rows, np.array([-3.0]), np.array([0.125]))
+        >>> flipped(reviews, odds, np.array([0.2]))
+        (Coin(items=(0, 1), gap=-3.0, p_first=0.125, kept=False, reviewers=(0, 1), \
+anchors=()),)
+    """
+    ones, others = odds.rows
     people = np.stack([reviews.reviewers[ones], reviews.reviewers[others]], axis=2)
     columns = (
-        items,
-        gap,
-        p_first,
-        units < p_first,
-        people.reshape(len(items), 2 * ones.shape[1]),
+        odds.items,
+        odds.gap,
+        odds.p_first,
+        units < odds.p_first,
+        people.reshape(len(ones), 2 * ones.shape[1]),
+        (ones >= 0).sum(axis=1),
     )
     with many_objects():
         return tuple(
             Coin((a, b), gap, p, kept, tuple(crew[: 2 * number]))
             for (a, b), gap, p, kept, crew, number in zip(
-                *(column.tolist() for column in (*columns, used)), strict=True
+                *(column.tolist() for column in columns), strict=True
             )
         )
 

@@ -17,7 +17,7 @@ from evenhand._kernels.ranking import choose_reviewers
 from evenhand._randomness import Stream, uniforms
 from evenhand.posets.comparisons import Comparisons, closure
 from evenhand.posets.comparisons import twins as twin_classes
-from evenhand.ranking.flips import Coin, Score, by_item, reviewers_of, toss
+from evenhand.ranking.flips import Coin, Score, by_item, flipped, odds_of, reviewers_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -174,7 +174,8 @@ def settle_twins(
         reviews.n_reviewers,
         units[codes[:, 0], 0],
     )
-    coins = toss(reviews, items, rows, weight, units[codes[:, 0], 1])
+    odds = odds_of(reviews, items, rows, weight)
+    coins = flipped(reviews, odds, units[codes[:, 0], 1])
     swapped = items[[not coin.kept for coin in coins]]
     after[place[swapped]] = swapped[:, ::-1]
     return after, coins
