@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,6 +14,7 @@ from evenhand.ab._numbers import Floats
 from evenhand.errors import OptionError
 from evenhand.lab import _draws
 from evenhand.lab._draws import draw_block, score_range
+from evenhand.lab.scales import scales
 from evenhand.lab.scenario import Scenario
 
 TRIALS = 6000
@@ -105,6 +107,25 @@ def test_scores_are_those_of_the_items_seen() -> None:
             seen = block.assigned[trial, reviewer]
             expected = block.values[trial, seen] + (reviewer + 1)
             assert block.scores[trial, reviewer].tolist() == expected.tolist()
+
+
+def test_only_what_a_reviewer_sees_is_scored(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = []
+    family = scales("affine")
+
+    def counted(values: Floats, uniforms: Floats) -> Floats:
+        sizes.append(values.size)
+        return family.apply(values, uniforms)
+
+    scenario = Scenario(job="rank", items=40, reviewers=30, scales="affine")
+    plain = draw_block(scenario, 7, 0, 6).scores
+    watched = replace(family, apply=counted)
+    monkeypatch.setattr(Scenario, "family", lambda _: watched)
+    np.testing.assert_array_equal(draw_block(scenario, 7, 0, 6).scores, plain)
+    assert sizes == [6 * 30 * 2]
+    watched = replace(watched, one_by_one=False)
+    np.testing.assert_array_max_ulp(draw_block(scenario, 7, 0, 6).scores, plain, 1)
+    assert sizes[1:] == [6 * 30 * 40]
 
 
 def test_every_order_of_given_values_is_as_likely() -> None:

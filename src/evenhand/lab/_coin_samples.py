@@ -58,10 +58,10 @@ def kendall_samples(
         >>> from evenhand._randomness import stream
         >>> from evenhand.ab.weights import rational
         >>> from evenhand.ratings import Ratings
-        >>> ratings = Ratings(["a", "b"], ["x", "y"], [1, 4])
+        >>> ratings = Ratings(["a", "b"], ["x", "y"], [3, 4])
         >>> both = stream(7, "flips"), stream(7, "coins")
         >>> kendall_samples(ratings, np.array([1, 0]), rational(), 9, both).tolist()
-        [0, 0, 0, 0, 0, 0, 0, 0, 1]
+        [0, 0, 0, 0, 1, 0, 0, 0, 0]
     """
     order = topological_order(comparisons(ratings))
     _, odds, _ = neighbour_odds(by_item(ratings), order, weight, sources[0])

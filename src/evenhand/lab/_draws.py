@@ -203,15 +203,15 @@ def draw_table(
     # Infinite scores are refused in words below.
     with np.errstate(over="ignore", invalid="ignore"):
         values = _values(scenario, source)
-        potential = _potential(scenario, values, source)
         assigned = _assigned(scenario, source)
         noise = _noise(scenario, source, assigned.shape[-1])
         if scenario.job == "compare":
+            potential = _potential(scenario, values, source)
             scores = _of_sides(assigned, potential) + noise
             # A reviewer of one item has one noise, whichever of the two it is.
             seen = potential if scenario.noise == "none" else potential + noise
         else:
-            scores = np.take_along_axis(potential, assigned, axis=-1) + noise
+            scores = _of_assigned(scenario, values, assigned, source) + noise
             seen = scores
     scores = _finite(scores)
     if scenario.levels:
@@ -297,6 +297,20 @@ def _potential(scenario: Scenario, values: Floats, source: Source) -> Floats:
         # Named families increase by construction; a user's must be looked at.
         check_increasing(wide, scores, strict=family.strict)
     return scores
+
+
+def _of_assigned(
+    scenario: Scenario, values: Floats, assigned: Codes, source: Source
+) -> Floats:
+    """Score the items that each reviewer has, and no others if that can be."""
+    family = scenario.family()
+    if not family.one_by_one:
+        potential = _potential(scenario, values, source)
+        return np.take_along_axis(potential, assigned, axis=-1)
+    own = values[np.arange(len(values))[:, None, None], assigned]
+    return family.apply(
+        own, source.uniforms("scales", scenario.reviewers, family.draws)
+    )
 
 
 def _noise(scenario: Scenario, source: Source, ratings: int) -> Floats:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -44,12 +44,15 @@ class Scales:
         apply: From values, shape (..., reviewers, items), and uniforms, shape
             (..., reviewers, draws), to scores, shape (..., reviewers, items).
         strict: Whether unequal values always get unequal scores.
+        one_by_one: Whether a score hangs on its own value alone, whatever others there
+            are.
     """
 
     name: str
     draws: int
     apply: Apply
     strict: bool
+    one_by_one: bool = False
 
 
 def scales(spec: str | Scales | OwnScale, *, span: Span = UNIT) -> Scales:
@@ -138,7 +141,9 @@ def _composed(steps: Sequence[Scales]) -> Scales:
 
     name = f" {THEN} ".join(step.name for step in steps)
     draws = sum(step.draws for step in steps)
-    return Scales(name, draws, apply, strict=all(step.strict for step in steps))
+    strict = all(step.strict for step in steps)
+    one_by_one = all(step.one_by_one for step in steps)
+    return Scales(name, draws, apply, strict, one_by_one)
 
 
 def _family(text: str, span: Span) -> Scales:
@@ -146,7 +151,8 @@ def _family(text: str, span: Span) -> Scales:
     if name not in FAMILIES:
         raise OptionError(unknown("scale", name, FAMILIES))
     spec = ":".join([name, *rest])
-    return FAMILIES[name](spec, rest, span)
+    found = FAMILIES[name](spec, rest, span)
+    return replace(found, one_by_one=name not in SEEING_ALL)
 
 
 def _numbers(spec: str, given: Sequence[str], usual: Sequence[Number]) -> list[Number]:
@@ -377,3 +383,5 @@ FAMILIES: dict[str, Builder] = {
     "levels": _levels,
     "adversary": _adversary,
 }
+SEEING_ALL = ("adversary",)
+"""Families in which a score hangs on the other values too."""
