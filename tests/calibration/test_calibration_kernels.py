@@ -126,16 +126,14 @@ def test_pair_loops_agree_with_a_plain_sum_over_pairs(
             table[one, other] -= weight * share * (1 - share)
     start, items = flat(lists)
     given_arrays = (start, items, weights, strength)
-    evens = np.empty(sum(len(codes) * (len(codes) - 1) // 2 for codes in lists))
-    found = kernels.pair_slopes(*given_arrays, evens)
+    found = kernels.pair_slopes(*given_arrays)
     assert np.allclose(found[0], wins)
     assert np.allclose(found[1], slopes)
     assert np.allclose(kernels.pair_table(*given_arrays), table)
-    assert np.allclose(kernels.pair_product(*given_arrays, columns), table @ columns)
     for some in (columns, columns[:, :1].copy()):
-        by_evens = 0.5 * some
-        kernels.even_product(start, items, evens, some, by_evens)
-        assert np.allclose(by_evens, table @ some + 0.5 * some)
+        product = 0.5 * some
+        kernels.pair_product(*given_arrays, some, product)
+        assert np.allclose(product, table @ some + 0.5 * some)
 
 
 @given(bundles, st.integers(0, 2**32), st.sampled_from([0.0, 1e-5, 1.0, 8.0]))
@@ -147,10 +145,11 @@ def test_smooth_sums_agree_with_pair_by_pair_ones(
     weights = source.uniform(0.1, 2, len(lists))
     columns = source.normal(size=(5, 2))
     start, items = flat(lists)
-    wanted = kernels.pair_slopes(start, items, weights, np.exp(values), np.empty(0))
+    wanted = kernels.pair_slopes(start, items, weights, np.exp(values))
     found = kernels.smooth_slopes(start, items, weights, values)
     assert np.allclose(found[0], wanted[0], rtol=0, atol=1e-10)
     assert np.allclose(found[1], wanted[1], rtol=0, atol=1e-10)
-    product = kernels.pair_product(start, items, weights, np.exp(values), columns)
+    product = np.zeros_like(columns)
+    kernels.pair_product(start, items, weights, np.exp(values), columns, product)
     smooth = kernels.smooth_product(start, items, weights, values, columns)
     assert np.allclose(smooth, product, rtol=0, atol=1e-10)

@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand._kernels import kernel
+from evenhand._kernels.memory import prefetch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Codes = NDArray[np.int64]
     Table = NDArray[np.float64]
+
+# Numbers that are fetched at once, and how far ahead of its use a number is fetched.
+LINE, AHEAD = 8, 24
 
 
 @kernel
@@ -175,125 +179,161 @@ def isotonic_runs(start: Codes, targets: Table, weights: Table) -> Table:
 
 
 @kernel
+def _longest(start: Codes) -> int:
+    longest = 0
+    for run in range(len(start) - 1):
+        longest = max(longest, start[run + 1] - start[run])
+    return longest
+
+
+@kernel
+def _fetch_row(table: Table, row: int) -> None:
+    # Begin to fetch a row of a table, line by line.
+    width = table.shape[1]
+    for column in range(0, width, LINE):
+        prefetch(table, row * width + column)
+
+
+@kernel
 def pair_slopes(
-    start: Codes, items: Codes, weights: Table, strength: Table, evens: Table
+    start: Codes, items: Codes, weights: Table, strength: Table
 ) -> tuple[Table, Table]:
     """Expected wins of each item, and their derivative, under Bradley-Terry.
 
     Reviewer j compares each two of items[start[j]:start[j + 1]], each pair with weight
     weights[j]; an item of strength a beats one of strength b with probability
-    a / (a + b). Unless `evens` is empty, it gets each pair's part of the derivative, by
-    reviewer, then by the second of the two items, then by the first.
+    a / (a + b).
+
+    Here and below, what belongs to a reviewer's items is brought together first, so
+    that pairs find it at hand, and what later ones need is fetched meanwhile.
     """
-    wins = np.zeros(len(strength))
-    slopes = np.zeros(len(strength))
-    pair = 0
+    sums = np.zeros((len(strength), 2))
+    longest = _longest(start)
+    near, won, slope = np.empty(longest), np.empty(longest), np.empty(longest)
     for reviewer in range(len(start) - 1):
-        weight = weights[reviewer]
-        for first in range(start[reviewer], start[reviewer + 1]):
-            one = items[first]
-            own = strength[one]
-            won = 0.0
-            slope = 0.0
-            for second in range(start[reviewer], first):
-                other = items[second]
-                share = own / (own + strength[other])
-                even = weight * share * (1.0 - share)
-                won += share
-                slope += even
-                wins[other] += weight * (1.0 - share)
-                slopes[other] += even
-                if len(evens) > 0:
-                    evens[pair] = even
-                pair += 1
-            wins[one] += weight * won
-            slopes[one] += slope
-    return wins, slopes
-
-
-@kernel
-def pair_product(
-    start: Codes, items: Codes, weights: Table, strength: Table, columns: Table
-) -> Table:
-    """Multiply columns by the Bradley-Terry information (a weighted Laplacian)."""
-    found = np.zeros(columns.shape)
-    for reviewer in range(len(start) - 1):
-        weight = weights[reviewer]
-        for first in range(start[reviewer], start[reviewer + 1]):
-            one = items[first]
-            own = strength[one]
-            for second in range(start[reviewer], first):
-                other = items[second]
-                share = own / (own + strength[other])
-                even = weight * share * (1.0 - share)
-                for column in range(columns.shape[1]):
-                    flow = even * (columns[one, column] - columns[other, column])
-                    found[one, column] += flow
-                    found[other, column] -= flow
-    return found
-
-
-@kernel
-def _even_flows(
-    start: Codes, items: Codes, evens: Table, values: Table, found: Table
-) -> None:
-    """Do the work of `even_product` for one column."""
-    longest = (start[1:] - start[:-1]).max() if len(start) > 1 else 0
-    near, flows = np.empty(longest), np.empty(longest)
-    pair = 0
-    for reviewer in range(len(start) - 1):
-        begin = start[reviewer]
+        weight, begin = weights[reviewer], start[reviewer]
         load = start[reviewer + 1] - begin
         for place in range(load):
-            near[place] = values[items[begin + place]]
-            flows[place] = 0.0
+            if begin + place + AHEAD < len(items):
+                later = items[begin + place + AHEAD]
+                prefetch(strength, later)
+                _fetch_row(sums, later)
+            near[place] = strength[items[begin + place]]
+            won[place], slope[place] = 0.0, 0.0
         for first in range(load):
-            own, into = near[first], 0.0
+            own = near[first]
             for second in range(first):
-                flow = evens[pair] * (own - near[second])
-                pair += 1
+                share = own / (own + near[second])
+                even = weight * share * (1.0 - share)
+                won[first] += share
+                slope[first] += even
+                won[second] += 1.0 - share
+                slope[second] += even
+        for place in range(load):
+            sums[items[begin + place], 0] += weight * won[place]
+            sums[items[begin + place], 1] += slope[place]
+    return sums[:, 0].copy(), sums[:, 1].copy()
+
+
+@kernel
+def _add_flows(
+    items: Codes,
+    rows: tuple[int, int],
+    evens: Table,
+    tables: tuple[Table, Table],
+    room: tuple[Table, Table],
+) -> None:
+    # Add what flows between the rows of one reviewer's items; `evens` says how easily.
+    columns, found = tables
+    near, flows = room
+    width = columns.shape[1]
+    first, last = rows
+    for place in range(last - first):
+        if last + place < len(items):
+            _fetch_row(columns, items[last + place])
+            _fetch_row(found, items[last + place])
+        item = items[first + place]
+        for column in range(width):
+            near[place, column] = columns[item, column]
+            flows[place, column] = 0.0
+    pair = 0
+    for one in range(last - first):
+        for other in range(one):
+            even = evens[pair]
+            pair += 1
+            for column in range(width):
+                flow = even * (near[one, column] - near[other, column])
+                flows[one, column] += flow
+                flows[other, column] -= flow
+    for place in range(last - first):
+        item = items[first + place]
+        for column in range(width):
+            found[item, column] += flows[place, column]
+
+
+@kernel
+def _pair_flows(
+    start: Codes,
+    items: Codes,
+    weights: Table,
+    arrays: tuple[Table, Table, Table],
+    longest: int,
+) -> None:
+    # Do the work of `pair_product` for one column.
+    strength, values, found = arrays
+    power, near, flows = np.empty(longest), np.empty(longest), np.empty(longest)
+    for reviewer in range(len(start) - 1):
+        weight, begin = weights[reviewer], start[reviewer]
+        load = start[reviewer + 1] - begin
+        for place in range(load):
+            if begin + place + AHEAD < len(items):
+                later = items[begin + place + AHEAD]
+                prefetch(strength, later)
+                prefetch(values, later)
+                prefetch(found, later)
+            item = items[begin + place]
+            power[place], near[place], flows[place] = strength[item], values[item], 0.0
+        for one in range(load):
+            own, at, into = power[one], near[one], 0.0
+            for other in range(one):
+                share = own / (own + power[other])
+                flow = weight * share * (1.0 - share) * (at - near[other])
                 into += flow
-                flows[second] -= flow
-            flows[first] += into
+                flows[other] -= flow
+            flows[one] += into
         for place in range(load):
             found[items[begin + place]] += flows[place]
 
 
 @kernel
-def even_product(
-    start: Codes, items: Codes, evens: Table, columns: Table, found: Table
+def pair_product(
+    start: Codes,
+    items: Codes,
+    weights: Table,
+    strength: Table,
+    columns: Table,
+    found: Table,
 ) -> None:
-    """Add what `pair_product` finds, from pairs that `pair_slopes` listed.
-
-    A reviewer's rows are brought together first, so that pairs find them at hand.
-    """
-    width = columns.shape[1]
+    """Add columns times the Bradley-Terry information (a weighted Laplacian)."""
+    longest, width = _longest(start), columns.shape[1]
     if width == 1:
-        _even_flows(start, items, evens, columns[:, 0], found[:, 0])
+        arrays = (strength, columns[:, 0], found[:, 0])
+        _pair_flows(start, items, weights, arrays, longest)
         return
-    longest = (start[1:] - start[:-1]).max() if len(start) > 1 else 0
-    near, flows = np.empty((longest, width)), np.empty((longest, width))
-    pair = 0
+    room = (np.empty((longest, width)), np.empty((longest, width)))
+    near, evens = np.empty(longest), np.empty(longest * (longest - 1) // 2)
     for reviewer in range(len(start) - 1):
-        begin = start[reviewer]
-        load = start[reviewer + 1] - begin
-        for place in range(load):
-            item = items[begin + place]
-            for column in range(width):
-                near[place, column] = columns[item, column]
-                flows[place, column] = 0.0
-        for first in range(load):
-            for second in range(first):
-                even = evens[pair]
-                pair += 1
-                for column in range(width):
-                    flow = even * (near[first, column] - near[second, column])
-                    flows[first, column] += flow
-                    flows[second, column] -= flow
-        for place in range(load):
-            item = items[begin + place]
-            for column in range(width):
-                found[item, column] += flows[place, column]
+        first, last = start[reviewer], start[reviewer + 1]
+        pair = 0
+        for place in range(last - first):
+            if first + place + AHEAD < len(items):
+                prefetch(strength, items[first + place + AHEAD])
+            own = near[place] = strength[items[first + place]]
+            for other in range(place):
+                share = own / (own + near[other])
+                evens[pair + other] = weights[reviewer] * share * (1.0 - share)
+            pair += place
+        _add_flows(items, (first, last), evens, (columns, found), room)
 
 
 @kernel

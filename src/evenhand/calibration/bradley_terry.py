@@ -39,7 +39,6 @@ HALVINGS = 40
 TOLERANCE = 1e-10
 # Beyond so many items a reviewer's pairs are summed up as a smooth function.
 LONG = 256
-LISTED_PAIRS = 20_000_000
 
 
 def bradley_terry(
@@ -118,18 +117,13 @@ class _Bundles(NamedTuple):
 
 
 class _Task(NamedTuple):
-    """What the values are fitted to.
-
-    `evens` is room for what each pair of the short bundles adds to the information: 8
-    bytes a pair, and empty if they would take more than 160 megabytes.
-    """
+    """What the values are fitted to."""
 
     every: _Bundles
     short: _Bundles
     long: _Bundles
     wins: Table
     precision: float
-    evens: Table
 
 
 def _check(prior_precision: float, pair_weight: str) -> None:
@@ -145,15 +139,12 @@ def _task(found: Orders, precision: float, pair_weight: str) -> _Task:
     loads = found.loads.astype(np.float64)
     weights = 2 / loads if pair_weight == "2/k" else np.ones_like(loads)
     wins = found.by_item(found.wins * weights[found.reviewers])
-    short = found.loads[found.loads <= LONG]
-    pairs = int((short * (short - 1)).sum()) // 2
     return _Task(
         every=_Bundles(found.start, found.items, weights),
         short=_bundles(found, weights, found.loads <= LONG),
         long=_bundles(found, weights, found.loads > LONG),
         wins=wins,
         precision=precision,
-        evens=np.empty(pairs if pairs <= LISTED_PAIRS else 0),
     )
 
 
@@ -186,7 +177,7 @@ def _maximise(task: _Task) -> tuple[Table, int, bool]:
 
 
 def _slope(task: _Task, values: Table) -> tuple[Table, Table]:
-    wins, curvature = kernels.pair_slopes(*task.short, np.exp(values), task.evens)
+    wins, curvature = kernels.pair_slopes(*task.short, np.exp(values))
     if len(task.long.weights):
         more_wins, more_curvature = kernels.smooth_slopes(*task.long, values)
         wins, curvature = wins + more_wins, curvature + more_curvature
@@ -203,18 +194,14 @@ def _move(task: _Task, values: Table, slope: Table, curvature: Table) -> Table:
 
 
 def _product(task: _Task, values: Table) -> Product:
-    """Return the product with the information at values that `_slope` saw last."""
+    """Return the product with the information."""
     strength = np.exp(values)
     room = Room()
 
     def product(columns: Table) -> Table:
         found = room.table("product", *columns.shape)
         np.multiply(columns, task.precision, out=found)
-        if len(task.evens):
-            start, items, _ = task.short
-            kernels.even_product(start, items, task.evens, columns, found)
-        else:
-            found += kernels.pair_product(*task.short, strength, columns)
+        kernels.pair_product(*task.short, strength, columns, found)
         if len(task.long.weights):
             found += kernels.smooth_product(*task.long, values, columns)
         return found
