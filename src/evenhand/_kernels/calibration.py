@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand._kernels import kernel
-from evenhand._kernels.memory import prefetch
+from evenhand._kernels.memory import prefetch, prefetch_row
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     Codes = NDArray[np.int64]
     Table = NDArray[np.float64]
 
-# Numbers that are fetched at once, and how far ahead of its use a number is fetched.
-LINE, AHEAD = 8, 24
+# How far ahead of its use a number is fetched.
+AHEAD = 24
 
 
 @kernel
@@ -187,14 +187,6 @@ def _longest(start: Codes) -> int:
 
 
 @kernel
-def _fetch_row(table: Table, row: int) -> None:
-    # Begin to fetch a row of a table, line by line.
-    width = table.shape[1]
-    for column in range(0, width, LINE):
-        prefetch(table, row * width + column)
-
-
-@kernel
 def pair_slopes(
     start: Codes, items: Codes, weights: Table, strength: Table
 ) -> tuple[Table, Table]:
@@ -217,7 +209,7 @@ def pair_slopes(
             if begin + place + AHEAD < len(items):
                 later = items[begin + place + AHEAD]
                 prefetch(strength, later)
-                _fetch_row(sums, later)
+                prefetch_row(sums, later)
             near[place] = strength[items[begin + place]]
             won[place], slope[place] = 0.0, 0.0
         for first in range(load):
@@ -250,8 +242,8 @@ def _add_flows(
     first, last = rows
     for place in range(last - first):
         if last + place < len(items):
-            _fetch_row(columns, items[last + place])
-            _fetch_row(found, items[last + place])
+            prefetch_row(columns, items[last + place])
+            prefetch_row(found, items[last + place])
         item = items[first + place]
         for column in range(width):
             near[place, column] = columns[item, column]

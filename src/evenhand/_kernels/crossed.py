@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._kernels import kernel
+from evenhand._kernels.memory import prefetch, prefetch_row
 
 Codes = NDArray[np.int64]
 # Unsigned, as signed indices would be checked for counting from the end.
@@ -16,6 +17,8 @@ Table = NDArray[np.float64]
 Tables = tuple[Table, Table, Table, Table]
 
 STEPS = 1000
+# How far ahead of their use numbers, and rows of them, are fetched.
+AHEAD, ROWS_AHEAD = 32, 12
 
 
 class Ways(NamedTuple):
@@ -79,33 +82,41 @@ def both_ways(dropped: Codes, kept: Codes, n_dropped: int, n_kept: int) -> Ways:
 
 
 @kernel
-def _add_rows(table: Table, rows: Levels, first: int, last: int, line: Table) -> None:
-    """Set a line to the sum of the rows of a table that a slice of `rows` names."""
+def row_sums(start: Codes, rows: Levels, table: Table, found: Table) -> None:
+    """Add up the rows of a table that belong to each level.
+
+    Level j has the rows that rows[start[j]:start[j + 1]] names.
+    """
     if table.shape[1] == 1:
-        total = 0.0
-        for place in range(first, last):
-            total += table[rows[place], 0]
-        line[0] = total
+        _number_sums(start, rows, table, found)
         return
-    line[:] = 0.0
-    place = first
-    # Two rows at a time, as a line is as slow to fetch as a row.
-    while place + 1 < last:
-        one, other = table[rows[place]], table[rows[place + 1]]
-        for column in range(len(line)):
-            line[column] = line[column] + one[column] + other[column]
-        place += 2
-    if place < last:
-        one = table[rows[place]]
-        for column in range(len(line)):
-            line[column] += one[column]
+    for level in range(len(start) - 1):
+        line, place, last = found[level], start[level], start[level + 1]
+        for later in range(place + ROWS_AHEAD, min(last + ROWS_AHEAD, len(rows))):
+            prefetch_row(table, rows[later])
+        line[:] = 0.0
+        # Two rows at a time, as a line is as slow to fetch as a row.
+        while place + 1 < last:
+            one, other = table[rows[place]], table[rows[place + 1]]
+            for column in range(len(line)):
+                line[column] = line[column] + one[column] + other[column]
+            place += 2
+        if place < last:
+            one = table[rows[place]]
+            for column in range(len(line)):
+                line[column] += one[column]
 
 
 @kernel
-def row_sums(start: Codes, rows: Levels, table: Table, found: Table) -> None:
-    """Add up the rows of a table that belong to each level."""
+def _number_sums(start: Codes, rows: Levels, table: Table, found: Table) -> None:
+    """Do the work of `row_sums` for one column."""
     for level in range(len(start) - 1):
-        _add_rows(table, rows, start[level], start[level + 1], found[level])
+        total = 0.0
+        for place in range(start[level], start[level + 1]):
+            if place + AHEAD < len(rows):
+                prefetch(table, rows[place + AHEAD])
+            total += table[rows[place], 0]
+        found[level, 0] = total
 
 
 @kernel
@@ -136,11 +147,11 @@ def crossed_product(
             value = weights[level] * (load * mean[column] + root * line[column])
             line[column] = value
             top[column] -= load * value
+    row_sums(ways.back_start, ways.dropped, inner, found[1:])
     for level in range(len(rest)):
         line, own = found[level + 1], rest[level]
-        first, last = ways.back_start[level], ways.back_start[level + 1]
-        _add_rows(inner, ways.dropped, first, last, line)
-        across, along = root * (last - first), 1.0 + equations.ratio * (last - first)
+        load = float(ways.back_start[level + 1] - ways.back_start[level])
+        across, along = root * load, 1.0 + equations.ratio * load
         for column in range(width):
             value = across * mean[column] - root * line[column] + along * own[column]
             line[column] = value

@@ -8,9 +8,12 @@ import numba
 from llvmlite import ir
 from numba.extending import intrinsic
 
+from evenhand._kernels import kernel
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import numpy as np
     from numpy.typing import NDArray
 
 # A read, to be kept in every cache, of data.
@@ -43,3 +46,14 @@ prefetch = cast(
 
 For use in kernels. Nothing waits for it, and nothing depends on it but time.
 """
+
+# Numbers of 8 bytes that are fetched at once.
+LINE = 8
+
+
+@kernel
+def prefetch_row(table: NDArray[np.float64], row: int) -> None:
+    """Begin to fetch a row of a table."""
+    width = table.shape[1]
+    for column in range(0, width, LINE):
+        prefetch(table, row * width + column)
