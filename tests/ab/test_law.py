@@ -14,7 +14,13 @@ from numpy.typing import NDArray
 from evenhand import OptionError, RatingsError
 from evenhand._kernels.ab import pairing_counts
 from evenhand._kernels.trials import few_margins, turn_rows
-from evenhand._kernels.votes import SPARE, STRONG, majority_margins, strong_votes
+from evenhand._kernels.votes import (
+    SPARE,
+    STRONG,
+    count_outside,
+    majority_margins,
+    strong_votes,
+)
 from evenhand.ab import law, weights
 from evenhand.ab.law import (
     majority_probability,
@@ -115,6 +121,25 @@ def divided(chances: NDArray[np.float64]) -> float:
     return float(shares[leads > 0].sum() + shares[leads == 0].sum() / 2)
 
 
+KINDS = ["any", "even", "near sure", "leaning", "nearly sure", "alike", "few"]
+
+
+def of_kind(kind: str, votes: int) -> NDArray[np.float64]:
+    """Many votes of one kind; of the last, most are sure."""
+    rng = np.random.default_rng(votes)
+    units = rng.random(votes)
+    sure = (units > 0.5).astype(np.float64)
+    return {
+        "any": units,
+        "even": 0.5 + (units - 0.5) / 50,
+        "near sure": np.where(units < 0.5, units / 500, 1 - (1 - units) / 500),
+        "leaning": np.clip(0.5 + (units - 0.2) / math.sqrt(votes), 0, 1),
+        "nearly sure": np.abs(sure - units * 1e-9),
+        "alike": np.where(np.arange(votes) < votes // 2 - 8, 1.0, 16 / votes),
+        "few": np.where(rng.random(votes) < 0.02, units, sure),
+    }[kind]
+
+
 class TestMajority:
     @settings(max_examples=60)
     @given(probabilities=st.lists(chances, max_size=6))
@@ -163,17 +188,58 @@ class TestMajority:
         assert abs(found - float(above + Fraction(tie) / 2)) < 1e-14
 
     @pytest.mark.parametrize("votes", [257, 1000, 20_000])
-    @pytest.mark.parametrize("kind", ["any", "even", "near sure", "leaning"])
+    @pytest.mark.parametrize("kind", KINDS)
     def test_many_open_votes_are_right(self, votes: int, kind: str) -> None:
-        rng = np.random.default_rng(votes)
-        units = rng.random(votes)
-        chances = {
-            "any": units,
-            "even": 0.5 + (units - 0.5) / 50,
-            "near sure": np.where(units < 0.5, units / 500, 1 - (1 - units) / 500),
-            "leaning": np.clip(0.5 + (units - 0.2) / math.sqrt(votes), 0, 1),
-        }[kind]
+        chances = of_kind(kind, votes)
         assert abs(majority_probability(chances) - divided(chances)) < 1e-14
+
+    @pytest.mark.parametrize("votes", [257, 600, 20_000, 300_001])
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_many_votes_may_be_turned_round_and_shuffled(
+        self, votes: int, kind: str
+    ) -> None:
+        # Turned round once, so that turning them again gives back every bit.
+        chances = 1 - of_kind(kind, votes)
+        found = majority_probability(chances)
+        assert majority_probability(1 - chances) == 1 - found
+        for order in (np.sort(chances), chances[::-1], np.roll(chances, votes // 3)):
+            assert majority_probability(order) == found
+
+    @pytest.mark.parametrize("middle", [0, 1])
+    def test_many_votes_that_do_not_lean_may_be_turned_round(self, middle: int) -> None:
+        """One vote of 1 and two of 1/4: each way round half of the votes on average."""
+        chances = np.array([1.0, 0.25, 0.25] * 200 + [0.5] * middle)
+        found = majority_probability(chances)
+        assert abs(found - divided(chances)) < 1e-14
+        assert found != 0.5
+        assert majority_probability(1 - chances) == 1 - found
+        assert majority_probability(np.sort(chances)) == found
+
+    def test_strong_votes_alone_may_decide_which_way_round(self) -> None:
+        """Sure votes balance, as do one of 3/4 and two of 3/8; there is no other."""
+        chances = np.array([0.0, 1.0] * 200 + [0.75, 0.375, 0.375])
+        found = majority_probability(chances)
+        assert abs(found - divided(chances)) < 1e-14
+        assert found != 0.5
+        assert majority_probability(1 - chances) == 1 - found
+
+    @pytest.mark.parametrize("votes", [400, 5000])
+    def test_many_balanced_votes_are_a_half_exactly(self, votes: int) -> None:
+        gaps = np.random.default_rng(2).normal(size=votes)
+        chances = weights.odd(weights.rational(), np.concatenate([gaps, -gaps]))
+        assert majority_probability(chances) == 0.5
+        assert majority_probability(np.array([0.0, 0.5, 1.0] * votes)) == 0.5
+
+    @pytest.mark.parametrize("votes", [5, 100, 1000])
+    def test_an_array_is_left_as_it_was_whatever_its_form(self, votes: int) -> None:
+        chances = np.random.default_rng(3).random((4, votes))
+        kept = chances.copy()
+        found = majority_probability(chances)
+        np.testing.assert_array_equal(chances, kept)
+        chances.flags.writeable = False
+        for form in (chances, np.asfortranarray(chances), chances.astype(">f8")):
+            np.testing.assert_array_equal(majority_probability(form), found)
+        assert majority_probability(chances[0].tolist()) == found[0]
 
     def test_a_hundred_thousand_votes_are_near_their_normal_limit(self) -> None:
         # Berry and Esseen: the error is below 0.56 / sqrt(n / 4), here 0.004.
@@ -216,6 +282,10 @@ class TestMajority:
             majority_probability([0.2, 1.5])
         with pytest.raises(RatingsError, match=r"must be in \[0, 1\], got -1/2"):
             majority_probability([Fraction(-1, 2)])
+        with pytest.raises(RatingsError, match=r"must be in \[0, 1\], got -0\.5"):
+            majority_probability(np.array([0.2, -0.5]))
+        with pytest.raises(RatingsError, match=r"must be finite, got nan at index"):
+            majority_probability(np.array([0.2, np.nan]))
 
 
 class TestOverPairings:
@@ -434,9 +504,14 @@ class TestKernels:
         table = np.array(rows, dtype=np.float64).reshape(len(rows), 6)
         expected = [float(2 * majority(row) - 1) for row in rows]
         np.testing.assert_allclose(few_margins(table), expected, atol=1e-15)
+        many = np.tile(table, (70, 1))
+        np.testing.assert_allclose(few_margins(many), expected * 70, atol=1e-15)
 
-    def test_rows_side_by_side_have_the_margins_that_each_has_alone(self) -> None:
-        table = np.random.default_rng(7).random((150, 11))
+    @pytest.mark.parametrize("votes", [1, 2, 3, 4, 5, 6, 7, 8, 11, 50, 64])
+    def test_rows_side_by_side_have_the_margins_that_each_has_alone(
+        self, votes: int
+    ) -> None:
+        table = np.random.default_rng(votes).random((150, votes))
         alone = [few_margins(row.reshape(1, -1))[0] for row in table]
         assert few_margins(table).tolist() == alone
 
@@ -453,10 +528,25 @@ class TestKernels:
     def test_few_votes_are_multiplied_out(self, middling: int) -> None:
         """Work: at most SPARE 2 / STRONG products for each frequency."""
         rare = np.full(10**5, 1e-4)
-        votes = np.sort(np.concatenate([rare, np.full(middling, 0.5), 1 - rare]))
+        votes = np.concatenate([rare, np.full(middling, 0.5), 1 - rare])
         scatter = float((4 * votes * (1 - votes)).sum())
-        start, stop = strong_votes(votes, min(1.0, 2 * SPARE / scatter))
-        assert stop - start <= 2 * SPARE / STRONG
+        bound = STRONG / min(1.0, 2 * SPARE / scatter)
+        assert len(strong_votes(votes, 1, bound)) <= 2 * SPARE / STRONG
+
+    @given(row=st.lists(chances.map(float)), bound=st.floats(0, 1.1))
+    def test_strong_votes_are_those_of_their_twin(
+        self, row: list[float], bound: float
+    ) -> None:
+        for way in (1, -1):
+            turned = [p if way > 0 else 1 - p for p in row]
+            expected = sorted(p for p in turned if 4 * p * (1 - p) > bound)
+            found = strong_votes(np.array(row, dtype=np.float64), way, bound)
+            assert found.tolist() == (expected if bound < 1 else [])
+
+    @given(row=st.lists(st.floats()))
+    def test_chances_outside_are_counted(self, row: list[float]) -> None:
+        expected = sum(not 0 <= p <= 1 for p in row)
+        assert count_outside(np.array(row, dtype=np.float64)) == expected
 
     def test_pairing_counts_are_coefficients_of_a_permanent(self) -> None:
         rng = np.random.default_rng(12)

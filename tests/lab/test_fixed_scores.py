@@ -10,7 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from evenhand._kernels.trials import central_sides
+from evenhand._kernels.trials import (
+    central_sides,
+    mean_sides,
+    pack_columns,
+    scores_in_order,
+    sign_sides,
+)
 from evenhand._randomness import Stream, stream, uniforms
 from evenhand.lab import _uniform
 from evenhand.lab._fixed_scores import PACKED, Trials, as_orders, random_words
@@ -52,7 +58,7 @@ def test_chances_are_those_of_the_rule_on_the_scores(
 ) -> None:
     rule = as_rule(method, **options)
     trials = drawn(numbers, 20, seed)
-    expected = np.asarray(rule.given(*trials.scores()))
+    expected = np.asarray(rule.given(*trials.scores))
     np.testing.assert_array_equal(trials.chances(rule), expected)
 
 
@@ -77,16 +83,58 @@ def test_central_sides_are_found_as_by_sorting(order: list[int], place: int) -> 
     assert found.tolist() == [known]
 
 
-@given(st.permutations(range(140)), st.integers(0, 69))
+@given(st.sampled_from([64, 66, 100, 128, 140]), st.data())
 def test_central_sides_are_found_in_any_word_of_marks(
-    order: list[int], place: int
+    size: int, data: st.DataObject
 ) -> None:
-    added = np.arange(140.0)
-    better, worse = sorted(order[:70])[place], sorted(order[70:])[place]
+    order = data.draw(st.permutations(range(size)))
+    place = data.draw(st.integers(0, size // 2 - 1))
+    added = np.arange(float(size))
+    better, worse = (
+        sorted(side)[place] for side in (order[: size // 2], order[size // 2 :])
+    )
     values = np.array([[0.0, 0.0]])
-    ranks = np.arange(140)
+    ranks = np.arange(size)
     found = central_sides(np.array([order]), values, added, ranks, place)
     assert found.tolist() == [int(better > worse) - int(better < worse)]
+
+
+@given(
+    rows=st.lists(st.permutations(range(6)), min_size=1, max_size=4),
+    added=st.lists(st.floats(-9, 9), min_size=6, max_size=6),
+    values=st.tuples(st.floats(0, 1), st.floats(0, 1)),
+)
+def test_scores_in_order_are_those_of_their_twin(
+    rows: list[list[int]], added: list[float], values: tuple[float, float]
+) -> None:
+    table = np.array([values] * len(rows))
+    better, worse = scores_in_order(np.array(rows), table, np.array(added))
+    assert better.tolist() == [[added[i] + values[1] for i in row[:3]] for row in rows]
+    assert worse.tolist() == [[added[i] + values[0] for i in row[3:]] for row in rows]
+
+
+@given(pairs=st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3)), min_size=1))
+def test_sides_of_signs_and_means_are_those_of_their_twins(
+    pairs: list[tuple[int, int]],
+) -> None:
+    better, worse = np.array([pairs], dtype=np.float64).transpose(2, 0, 1).copy()
+    wins = sum((one > two) - (one < two) for one, two in pairs)
+    assert sign_sides(better, worse).tolist() == [np.sign(wins)]
+    gap = sum(one - two for one, two in pairs)
+    sides, clear = mean_sides(better, worse)
+    assert sides.tolist() == [np.sign(gap)]
+    assert clear.tolist() == [gap != 0]
+
+
+@given(
+    st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=9),
+    st.integers(4, 12),
+)
+def test_columns_are_packed_into_low_bits(row: list[int], bits: int) -> None:
+    words = np.array([row, row], dtype=np.uint64)
+    pack_columns(words, np.uint64(2**bits - 1))
+    expected = [(word >> bits << bits) + column for column, word in enumerate(row)]
+    assert words.tolist() == [expected, expected]
 
 
 class Words(Stream):

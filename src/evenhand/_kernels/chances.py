@@ -33,17 +33,13 @@ def rational_votes(first: Floats, second: Floats, slope: float) -> Floats:
     for row in range(rows):
         for pair in range(pairs):
             gap = first[row, pair] - second[row, pair]
-            chances[row, pair] = rational_vote(gap, slope)
+            scaled = slope * abs(gap)
+            # This division looks for no zero, so that many are done at a time.
+            share = np.divide(scaled, 1.0 + scaled)
+            share = 1.0 if scaled == np.inf else share
+            upper = (1.0 + share) * 0.5
+            chances[row, pair] = 1.0 - upper if gap < 0.0 else upper
     return chances
-
-
-@kernel
-def rational_vote(gap: float, slope: float) -> float:
-    """Return (1 + sign(gap) share) / 2, slope gap / (1 + slope gap) as the share."""
-    scaled = slope * abs(gap)
-    share = 1.0 if np.isinf(scaled) else scaled / (1.0 + scaled)
-    upper = (1.0 + share) / 2.0
-    return 1.0 - upper if gap < 0.0 else upper
 
 
 @kernel

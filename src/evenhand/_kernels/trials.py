@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand._kernels import kernel
-from evenhand._kernels.chances import rational_vote
 from evenhand._kernels.kendall import ones
 
 if TYPE_CHECKING:
@@ -18,12 +17,16 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Codes = NDArray[np.int64]
+    Words = NDArray[np.uint64]
 
 # Rows whose laws stay in the nearest cache together.
 ABREAST = 64
+# Places that are kept of a law beyond its last count.
+PADDED = 6
 # A mean that is nearer to another than this many roundings is compared exactly.
 ROUNDINGS = 4 * 2.0**-52
 NONE, ONE, ALL = np.uint64(0), np.uint64(1), np.uint64(2**64 - 1)
+LAST = np.uint64(63)
 
 
 @kernel
@@ -68,17 +71,30 @@ def few_margins(chances: Floats) -> Floats:
     Returns:
         Margins, shape (rows,).
     """
+    rows = len(chances)
+    margins = np.zeros(rows)
+    whole = rows // ABREAST * ABREAST
+    _add_margins(chances[:whole], margins[:whole], ABREAST)
+    _add_margins(chances[whole:], margins[whole:], rows - whole)
+    return margins
+
+
+@kernel
+def _add_margins(chances: Floats, margins: Floats, wide: int) -> None:
+    """Add to zeros the margins of rows, so many of them side by side."""
     rows, votes = chances.shape
     half, rest = votes // 2, votes - votes // 2
-    margins = np.zeros(rows)
-    wide = max(1, min(rows, ABREAST))
-    ones, others = np.empty((half + 1, wide)), np.empty((rest + 1, wide))
+    ones, others = np.empty((half + PADDED, wide)), np.empty((rest + PADDED, wide))
     # Of the rest: at least so many votes, and fewer.
     least, fewer = np.zeros((rest + 2, wide)), np.zeros((rest + 2, wide))
-    for first in range(0, rows, wide):
+    for first in range(0, rows, max(1, wide)):
         some = chances[first : first + wide]
-        _multiply_out(some[:, :half], ones)
-        _multiply_out(some[:, half:], others)
+        if wide == ABREAST:
+            _multiply_abreast(some[:, :half], ones.reshape(-1))
+            _multiply_abreast(some[:, half:], others.reshape(-1))
+        else:
+            _multiply_out(some[:, :half], ones)
+            _multiply_out(some[:, half:], others)
         for count in range(rest + 1):
             _add(fewer[count], others[rest - count], fewer[count + 1])
             _add(least[rest - count + 1], others[count], least[rest - count])
@@ -86,9 +102,49 @@ def few_margins(chances: Floats) -> Floats:
             needed = min(max(half - count + 1, 0), rest + 1)
             short = min(max(rest - count, 0), rest + 1)
             here, more, less = ones[half - count], least[needed], fewer[short]
-            for row in range(len(some)):
+            for row in range(wide):
                 margins[first + row] += here[row] * (more[row] - less[row])
-    return margins
+
+
+@kernel
+def _multiply_abreast(chances: Floats, laws: Floats) -> None:
+    """Do what `_multiply_out` does, to the last bit, on ABREAST rows.
+
+    Two votes are taken at a time, and four places of the law: numbers are read less
+    often, and the same ones computed. Beyond the law there are zeros.
+
+    Args:
+        chances: Chance of each vote, shape (ABREAST, votes).
+        laws: The laws, one place of all rows after another, PADDED places too many.
+    """
+    votes, wide = chances.shape[1], ABREAST
+    given = np.zeros(4 * wide)
+    laws[:] = 0.0
+    laws[votes * wide : (votes + 1) * wide] = 1.0
+    for vote in range(0, votes, 2):
+        for row in range(wide):
+            # A vote too many is one that is never given.
+            second = chances[row, vote + 1] if vote + 1 < votes else 0.0
+            given[row], given[wide + row] = chances[row, vote], second
+            given[2 * wide + row] = 1.0 - chances[row, vote]
+            given[3 * wide + row] = 1.0 - second
+        for place in range(max(0, votes - vote - 2), votes + 1, 4):
+            some = laws[place * wide : (place + 6) * wide]
+            for row in range(wide):
+                one, two = given[row], given[wide + row]
+                not_one, not_two = given[2 * wide + row], given[3 * wide + row]
+                a, b, c = some[row], some[wide + row], some[2 * wide + row]
+                d, e = some[3 * wide + row], some[4 * wide + row]
+                f = some[5 * wide + row]
+                a = a * not_one + b * one
+                b = b * not_one + c * one
+                c = c * not_one + d * one
+                d = d * not_one + e * one
+                e = e * not_one + f * one
+                some[row] = a * not_two + b * two
+                some[wide + row] = b * not_two + c * two
+                some[2 * wide + row] = c * not_two + d * two
+                some[3 * wide + row] = d * not_two + e * two
 
 
 @kernel
@@ -119,66 +175,75 @@ def _add(one: Floats, two: Floats, into: Floats) -> None:
 
 
 @kernel
-def rational_chances(
-    orders: Codes, values: Floats, added: Floats, slope: float
-) -> Floats:
-    """Return the chance of each vote, slope gap / (1 + slope gap) as the weight.
+def pack_columns(words: Words, low: np.uint64) -> None:
+    """Put the number of its column into the low bits of each word.
+
+    Args:
+        words: Random words, shape (rows, columns); overwritten.
+        low: The low bits, all set.
+    """
+    rows, columns = words.shape
+    for row in range(rows):
+        for column in range(columns):
+            words[row, column] = (words[row, column] & ~low) | np.uint64(column)
+
+
+@kernel
+def scores_in_order(
+    orders: Codes, values: Floats, added: Floats
+) -> tuple[Floats, Floats]:
+    """Return the scores of both items, in pairs.
 
     Args:
         orders: Reviewers in random order, shape (trials, 2 k): the first half has the
             better item, the second half the other, in pairs.
         values: Value of the worse item and of the better one, shape (trials, 2).
         added: What each reviewer adds.
-        slope: Of the weight.
 
     Returns:
-        Chances for the better item, shape (trials, k).
+        Scores of the better item and of the other one, shape (trials, k) each.
     """
     trials, half = len(orders), orders.shape[1] // 2
-    chances = np.empty((trials, half))
+    better, worse = np.empty((trials, half)), np.empty((trials, half))
     for trial in range(trials):
+        low, high = values[trial, 0], values[trial, 1]
         for pair in range(half):
-            gap = (added[orders[trial, pair]] + values[trial, 1]) - (
-                added[orders[trial, half + pair]] + values[trial, 0]
-            )
-            chances[trial, pair] = rational_vote(gap, slope)
-    return chances
+            # Unsigned, as a number from the end would be looked for otherwise.
+            better[trial, pair] = added[np.uint64(orders[trial, pair])] + high
+            worse[trial, pair] = added[np.uint64(orders[trial, half + pair])] + low
+    return better, worse
 
 
 @kernel
-def sign_sides(orders: Codes, values: Floats, added: Floats) -> Codes:
+def sign_sides(better: Floats, worse: Floats) -> Codes:
     """Return which side has more pairwise wins, 1 the better item, 0 if neither."""
-    trials, half = len(orders), orders.shape[1] // 2
+    trials, half = better.shape
     sides = np.empty(trials, dtype=np.int64)
     for trial in range(trials):
         wins = 0
         for pair in range(half):
-            one = added[orders[trial, pair]] + values[trial, 1]
-            two = added[orders[trial, half + pair]] + values[trial, 0]
-            wins += (one > two) - (one < two)
-        sides[trial] = (wins > 0) - (wins < 0)
+            one, two = better[trial, pair], worse[trial, pair]
+            wins += int(one > two) - int(one < two)
+        sides[trial] = int(wins > 0) - int(wins < 0)
     return sides
 
 
 @kernel
-def mean_sides(
-    orders: Codes, values: Floats, added: Floats
-) -> tuple[Codes, NDArray[np.bool_]]:
+def mean_sides(better: Floats, worse: Floats) -> tuple[Codes, NDArray[np.bool_]]:
     """Return which side has the higher mean, and whether rounding cannot matter."""
-    trials, half = len(orders), orders.shape[1] // 2
+    trials, half = better.shape
     sides = np.empty(trials, dtype=np.int64)
     clear = np.empty(trials, dtype=np.bool_)
     for trial in range(trials):
         one, two, size = 0.0, 0.0, 0.0
         for pair in range(half):
-            upper = added[orders[trial, pair]] + values[trial, 1]
-            lower = added[orders[trial, half + pair]] + values[trial, 0]
+            upper, lower = better[trial, pair], worse[trial, pair]
             one += upper
             two += lower
             size += abs(upper) + abs(lower)
         gap = one - two
         clear[trial] = abs(gap) > 2 * half * ROUNDINGS * size
-        sides[trial] = (gap > 0) - (gap < 0)
+        sides[trial] = int(gap > 0) - int(gap < 0)
     return sides, clear
 
 
@@ -193,8 +258,8 @@ def central_sides(
     sorting.
 
     Args:
-        orders: As for `rational_chances`.
-        values: As for `rational_chances`.
+        orders: As for `scores_in_order`.
+        values: As for `scores_in_order`.
         added: What each reviewer adds, in increasing order.
         ranks: Rank of each reviewer in that order.
         place: The place, from 0.
@@ -205,12 +270,9 @@ def central_sides(
     trials, size = orders.shape
     half = size // 2
     sides = np.empty(trials, dtype=np.int64)
-    marks = np.empty((size + 63) // 64, dtype=np.uint64)
+    marks = np.empty(max(2, (size + 63) // 64), dtype=np.uint64)
     for trial in range(trials):
-        marks[:] = NONE
-        for reviewer in range(half):
-            rank = ranks[orders[trial, reviewer]]
-            marks[rank >> 6] |= ONE << np.uint64(rank & 63)
+        _mark(orders[trial, :half], ranks, marks)
         upper = added[_find(marks, NONE, place)] + values[trial, 1]
         lower = added[_find(marks, ALL, place)] + values[trial, 0]
         sides[trial] = (upper > lower) - (upper < lower)
@@ -218,7 +280,26 @@ def central_sides(
 
 
 @kernel
-def _find(marks: NDArray[np.uint64], turn: np.uint64, place: int) -> int:
+def _mark(reviewers: Codes, ranks: Codes, marks: Words) -> None:
+    """Mark the ranks of reviewers, and nothing else."""
+    marks[:] = NONE
+    if len(marks) > 2:  # noqa: PLR2004 - words
+        for reviewer in reviewers:
+            rank = ranks[reviewer]
+            marks[rank >> 6] |= ONE << np.uint64(rank & 63)
+        return
+    # Two words are held in registers, so that no mark waits for another.
+    first, second = NONE, NONE
+    for place in range(len(reviewers)):
+        at = np.uint64(ranks[np.uint64(reviewers[place])])
+        mark = ONE << (at & LAST)
+        first |= mark if at <= LAST else NONE
+        second |= NONE if at <= LAST else mark
+    marks[0], marks[1] = first, second
+
+
+@kernel
+def _find(marks: Words, turn: np.uint64, place: int) -> int:
     """Return where a mark is found for the time numbered by the place, from 0.
 
     With `turn` all ones, it is where a mark is missing.

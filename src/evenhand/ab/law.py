@@ -12,13 +12,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 import numpy as np
 
 from evenhand._kernels.ab import pairing_counts
 from evenhand._kernels.trials import few_margins, turn_rows
-from evenhand._kernels.votes import majority_margins
+from evenhand._kernels.votes import FEW, count_outside, majority_margins
 from evenhand._randomness import RNGLike, Stream, permutation, seed_from, stream
 from evenhand.ab._numbers import (
     Floats,
@@ -89,14 +89,14 @@ def majority_probability(probabilities: Numbers) -> Floats:
     """
     chances = _as_probabilities(probabilities)
     shape = chances.shape[:-1]
-    rows = chances.reshape(math.prod(shape), chances.shape[-1]).copy()
-    if is_exact(rows):
+    rows = np.ascontiguousarray(chances.reshape(math.prod(shape), chances.shape[-1]))
+    if is_exact(rows) or rows.shape[1] > FEW:
         return _from_margin(_vote_margin(rows)).reshape(shape)[()]
-    return majority_of_rows(rows).reshape(shape)[()]
+    return majority_of_rows(rows.copy()).reshape(shape)[()]
 
 
 def majority_of_rows(rows: Floats) -> Floats:
-    """Do what `majority_probability` does on a table of floats, overwriting it.
+    """Do what `majority_probability` does on a table of floats, which may be changed.
 
     Args:
         rows: Chance of each vote, shape (rows, votes), known to be in [0, 1].
@@ -105,6 +105,8 @@ def majority_of_rows(rows: Floats) -> Floats:
         >>> majority_of_rows(np.array([[0.75, 0.75, 0.75]]))
         array([0.84375])
     """
+    if rows.shape[1] > FEW:
+        return _from_margin(_vote_margin(rows))
     rows.sort(axis=-1)
     # Of the two ways round, always the same one is computed.
     side = turn_rows(rows)
@@ -311,6 +313,8 @@ def _from_margin(margin: Floats) -> Floats:
 
 
 def _as_probabilities(values: Numbers) -> Floats:
+    if _are_plain(values) and count_outside(values.reshape(-1)) == 0:
+        return values
     array = np.atleast_1d(as_numbers(values, "probability"))
     outside = (array < 0) | (array > 1)
     if outside.any():
@@ -318,6 +322,16 @@ def _as_probabilities(values: Numbers) -> Floats:
             f"probability must be in [0, 1], got {array[outside].flat[0]}."
         )
     return array
+
+
+def _are_plain(values: Numbers) -> TypeGuard[Floats]:
+    """Say whether values are such floats as a kernel takes as they are."""
+    return (
+        type(values) is np.ndarray
+        and values.dtype == np.float64
+        and values.ndim > 0
+        and values.flags.carray
+    )
 
 
 def _as_side(scores: Numbers, name: str) -> Floats:

@@ -161,8 +161,8 @@ def command(scenario: str | None, **options: Unpack[Options]) -> None:
     Example:
       evenhand simulate --reviewers 10 --scales one-biased --trials 1000 --seed 7
     """
+    from evenhand._cores import cores
     from evenhand._randomness import seed_from
-    from evenhand.lab._cores import cores
     from evenhand.lab.results import require_picture
     from evenhand.lab.simulation import simulate
 

@@ -7,6 +7,7 @@ gives on the scores.
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand._kernels import trials as kernels
+from evenhand._kernels.chances import rational_votes
 from evenhand._randomness import SEED_BITS, WORD_BITS, Stream
 from evenhand.ab import rules
 from evenhand.ab.law import majority_of_rows
@@ -60,14 +62,13 @@ def as_orders(words: Words) -> Codes:
     reviewers = words.shape[1]
     if reviewers > PACKED:
         return np.argsort(words >> np.uint64(SPARE_BITS), axis=-1, kind="stable")
-    words &= ~LOW_BITS
-    words |= np.arange(reviewers, dtype=np.uint64)
+    kernels.pack_columns(words, LOW_BITS)
     words.sort(axis=-1)
     words &= LOW_BITS
     return words.view(np.int64)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Trials:
     """Some trials.
 
@@ -83,24 +84,22 @@ class Trials:
 
     def chances(self, rule: Rule) -> Floats:
         """Return the chance, in each trial, that a rule names the better item."""
-        known = self.orders, self.values, self.added
         half = self.orders.shape[1] // 2
         if rule.method == "sign":
-            return (1 + kernels.sign_sides(*known)) / 2
+            return (1 + kernels.sign_sides(*self.scores)) / 2
         slope = rational_slope(rule.weight) if rule.method == "votes" else None
         if slope is not None:
-            return majority_of_rows(kernels.rational_chances(*known, slope))
+            return majority_of_rows(rational_votes(*self.scores, slope))
         if rule.method == "median" and (half % 2 or rule.median != "middle"):
             return self._medians((half - (rule.median != "upper")) // 2)
         if rule.method == "mean":
             return self._means()
-        return np.asarray(rule.given(*self.scores()))
+        return np.asarray(rule.given(*self.scores))
 
+    @functools.cached_property
     def scores(self) -> tuple[Floats, Floats]:
-        """Return the scores of the better item and of the worse one, in pairs."""
-        half = self.orders.shape[1] // 2
-        better = self.added[self.orders[:, :half]] + self.values[:, 1:]
-        return better, self.added[self.orders[:, half:]] + self.values[:, :1]
+        """Scores of the better item and of the worse one, in pairs."""
+        return kernels.scores_in_order(self.orders, self.values, self.added)
 
     def _medians(self, place: int) -> Floats:
         increasing = np.argsort(self.added, kind="stable")
@@ -111,10 +110,10 @@ class Trials:
         return (1 + sides) / 2
 
     def _means(self) -> Floats:
-        sides, clear = kernels.mean_sides(self.orders, self.values, self.added)
+        sides, clear = kernels.mean_sides(*self.scores)
         chances = (1 + sides) / 2
         unclear = np.flatnonzero(~clear)
         if len(unclear):
-            rest = Trials(self.orders[unclear], self.values[unclear], self.added)
-            chances[unclear] = rules.mean(*rest.scores())
+            better, worse = self.scores
+            chances[unclear] = rules.mean(better[unclear], worse[unclear])
         return chances

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from evenhand._cores import cores
 from evenhand._kernels.matchings import matched_margins
 from evenhand._outcomes import HALF
 from evenhand._randomness import RNGLike, seed_from, stream, uniforms
@@ -29,7 +30,6 @@ from evenhand.ab.law import sign_over_pairings, votes_over_pairings
 from evenhand.ab.weights import GapWeight, as_weight, odd
 from evenhand.errors import OptionError, unknown
 from evenhand.lab import _matchings as matchings
-from evenhand.lab._cores import cores
 from evenhand.lab._fixed_scores import Trials, as_orders, random_words
 from evenhand.lab._quadrature import gap_nodes, over_gap
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 Weight: TypeAlias = GapWeight | Callable[[float], float] | str | None
 
 CHUNK = 10_000
-PIECE = 2500
+PIECE = 1250
 # Up to so many bends of the gap are ends of panels in sampled averages.
 PANELS = 16
 # A share such as 0.29 of 100 is 28.999999999999996 in floats.
@@ -249,12 +249,13 @@ def sampled_together(
     added = np.array([float(number) for number in numbers])
 
     def judged(words: Words, values: Floats) -> list[Floats]:
-        some = Trials(as_orders(words), np.sort(values, axis=1), added)
+        some = Trials(as_orders(words), values, added)
         return [some.chances(rule) for rule in tried]
 
     def drawn() -> Iterator[tuple[Words, Floats]]:
         for start in range(0, trials, CHUNK):
-            values = uniforms(source, (min(CHUNK, trials - start), 2))
+            one, two = uniforms(source, (min(CHUNK, trials - start), 2)).T
+            values = np.stack([np.minimum(one, two), np.maximum(one, two)], axis=1)
             for first in range(0, len(values), PIECE):
                 some = values[first : first + PIECE]
                 yield random_words(source, (len(some), len(added))), some
@@ -270,12 +271,21 @@ def _beside(
     drawn: Iterable[tuple[Words, Floats]],
     threads: int,
 ) -> Iterator[list[Floats]]:
-    """Judge pieces on other threads while the next are drawn, few of them ahead."""
+    """Judge pieces, some on other threads while the next are drawn."""
+    if threads == 1:
+        yield from itertools.starmap(judged, drawn)
+        return
     waiting: deque[Future[list[Floats]]] = deque()
-    with ThreadPoolExecutor(threads) as pool:
+    with ThreadPoolExecutor(threads - 1) as pool:
         for piece in drawn:
-            waiting.append(pool.submit(judged, *piece))
-            if len(waiting) > 2 * threads:
+            # One that waits for each that is judged; this thread judges the others.
+            if sum(not ahead.done() for ahead in waiting) < 2 * threads - 2:
+                waiting.append(pool.submit(judged, *piece))
+            else:
+                here: Future[list[Floats]] = Future()
+                here.set_result(judged(*piece))
+                waiting.append(here)
+            while waiting and waiting[0].done():
                 yield waiting.popleft().result()
         for left in waiting:
             yield left.result()
