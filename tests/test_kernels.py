@@ -31,9 +31,10 @@ def test_kernels_run_where_nothing_can_be_kept_on_disk(
 def test_kernels_run_as_plain_python() -> None:
     code = (
         "import numpy as np\n"
-        "from evenhand._kernels.kendall import crossings, places_of\n"
+        "from evenhand._kernels.kendall import disagreements, places_of\n"
         "from evenhand.posets.orderings import order_edges\n"
-        "print(places_of(np.arange(40)[::-1])[:2], crossings(np.int32([2, 0, 1])))\n"
+        "few, other = np.arange(3), np.array([2, 0, 1])\n"
+        "print(places_of(np.arange(40)[::-1])[:2], disagreements(few, other))\n"
         "print(order_edges(3, [2, 1], [0, 0]).order)\n"
     )
     plain = {**os.environ, "NUMBA_DISABLE_JIT": "1"}

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import itertools
+import tracemalloc
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -9,14 +11,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenhand import _cores
 from evenhand._kernels import kendall
 from evenhand._kernels.kendall import (
     BLOCKS,
     MOST_LEVELS,
     crossings,
+    deal_codes,
+    deal_places,
+    deal_places_back,
     deal_values,
+    disagreements,
     level_starts,
-    lined_up,
+    look_up,
     ones,
     places_of,
 )
@@ -32,7 +39,9 @@ from evenhand.losses import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
+
+    from numpy.typing import NDArray
 
     from evenhand._results import Label
     from evenhand.losses import Ranking
@@ -148,9 +157,108 @@ def test_places_are_found_for_orders_of_codes_alone(order: list[int]) -> None:
     found = places_of(codes).tolist()
     known = sorted(order) == list(range(len(order)))
     assert found == ([order.index(code) for code in range(len(order))] if known else [])
-    along = lined_up(codes, np.arange(len(order), dtype=np.int32)[::-1].copy())
-    inside = all(0 <= code < len(order) for code in order)
-    assert along.tolist() == [len(order) - 1 - code for code in order if inside]
+
+
+@contextmanager
+def small_blocks(bits: int, number: int = 1) -> Iterator[None]:
+    """Deal orders out as if they were of more than a million codes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kendall, "BLOCK", bits)
+        patch.setattr(_cores, "cores", lambda: number)
+        yield
+
+
+@given(st.integers(0, 2**32), st.integers(1, 700), st.integers(6, 8), st.integers(1, 3))
+def test_two_orders_are_compared_by_blocks_as_by_merging(
+    seed: int, size: int, bits: int, number: int
+) -> None:
+    source = np.random.default_rng(seed)
+    one, other = source.permutation(size), source.permutation(size)
+    expected = inversions(np.argsort(other)[one])
+    assert disagreements(one, other) == expected
+    with small_blocks(bits, number):
+        assert disagreements(one, other) == expected
+
+
+@given(st.integers(0, 2**32), st.integers(65, 300), st.data())
+def test_what_is_not_two_orders_is_seen(
+    seed: int, size: int, data: st.DataObject
+) -> None:
+    source = np.random.default_rng(seed)
+    pair = [source.permutation(size) for _ in range(2)]
+    codes = st.integers(-2, size + 1) | st.sampled_from([-(2**63), 2**63 - 1])
+    places = st.integers(0, size - 1)
+    for side, place, code in data.draw(
+        st.lists(st.tuples(st.integers(0, 1), places, codes), max_size=4)
+    ):
+        pair[side][place] = code
+    known = all(sorted(order.tolist()) == list(range(size)) for order in pair)
+    found = disagreements(*pair)
+    assert (found >= 0) == known
+    with small_blocks(6):
+        assert disagreements(*pair) == found
+
+
+def test_the_same_item_twice_in_both_orders_is_seen() -> None:
+    order = np.arange(100)
+    order[3] = 4
+    with small_blocks(6):
+        assert disagreements(order, order[::-1].copy()) == -1
+
+
+@given(st.permutations(range(99)), st.permutations(range(99)), st.integers(3, 7))
+def test_orders_are_dealt_out_to_blocks_and_back(
+    one: list[int], other: list[int], bits: int
+) -> None:
+    size = len(one)
+    starts = np.append(np.arange(0, size, 1 << bits), size)
+    codes, pairs = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int64)
+    assert deal_codes(np.array(one), bits, starts, codes)
+    assert deal_places(np.array(other), bits, starts, pairs)
+    blocks = list(range(0, size, 1 << bits))
+    by_block = [[code for code in one if code >> bits == b >> bits] for b in blocks]
+    assert codes.tolist() == list(itertools.chain(*by_block))
+    stable = sorted(range(size), key=lambda place: other[place] >> bits)
+    assert pairs.tolist() == [other[place] << 32 | place for place in stable]
+    for begin, end in itertools.pairwise(starts.tolist()):
+        part = slice(begin, end)
+        assert look_up(pairs[part], begin, codes[part])
+    places = [other.index(code) for code in one]
+    assert codes.tolist() == [other.index(code) for b in by_block for code in b]
+    dealt = np.empty_like(codes)
+    count = deal_places_back(np.array(one), bits, starts, codes, dealt)
+    assert dealt.tolist() == sorted(places, key=lambda place: place >> bits)
+    both = itertools.combinations(places, 2)
+    assert count == sum(a >> bits > b >> bits for a, b in both)
+
+
+def test_each_code_is_looked_up_and_counted_once_in_twelve_bytes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    size = 2**20 + 2**18
+    seen: list[int] = []
+
+    def counted(work: Callable[..., int]) -> Callable[..., int]:
+        def count(first: NDArray[np.integer], *rest: object) -> int:
+            seen.append(len(first))
+            return work(first, *rest)
+
+        return count
+
+    for name in ("look_up", "_inside"):
+        monkeypatch.setattr(kendall, name, counted(getattr(kendall, name)))
+    monkeypatch.setattr(_cores, "cores", lambda: 1)
+    identity, order = np.arange(size), np.random.default_rng(7).permutation(size)
+    expected = inversions(order)
+    tracemalloc.start()
+    try:
+        assert disagreements(order, identity) == expected
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert seen == [2**20, 2**18] * 2
+    # And the table of one block.
+    assert most < 12 * size + 4 * 2**20 + 100_000
 
 
 @given(st.integers(0, 2**64 - 1))
@@ -158,7 +266,7 @@ def test_ones_are_the_bits_that_are_set(word: int) -> None:
     assert ones(np.uint64(word)) == word.bit_count()
 
 
-@given(st.permutations(range(600)), st.integers(6, 10), st.integers(0, 9))
+@given(st.permutations(range(150)), st.integers(4, 8), st.integers(0, 9))
 def test_values_are_dealt_out_to_blocks_in_their_order(
     order: list[int], bits: int, low: int
 ) -> None:

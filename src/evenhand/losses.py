@@ -196,10 +196,7 @@ def _between_orders(truth: Ranking, estimate: Ranking) -> int | None:
     first, second = _codes(truth), _codes(estimate)
     if first is None or second is None or len(first) != len(second):
         return None
-    along = kendall.lined_up(first, kendall.places_of(second))
-    if len(along) == 0:
-        return None
-    found = kendall.crossings(along)
+    found = kendall.disagreements(first, second)
     return None if found < 0 else found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import tracemalloc
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evenhand import _cores
 from evenhand._kernels import graphs
 from evenhand._kernels import posets as kernels
 from evenhand.errors import RatingsError
@@ -90,6 +92,89 @@ def test_rows_are_sorted_by_two_codes_as_lexsort_does(
     assert rows.tolist() == order.tolist()
     assert ones.tolist() == first[order].tolist()
     assert others.tolist() == second[order].tolist()
+
+
+@given(st.lists(st.integers(-3, 9)), st.integers(0, 8), st.sampled_from(["i4", "i8"]))
+def test_codes_out_of_range_are_seen(
+    codes: list[int], n_codes: int, dtype: str
+) -> None:
+    expected = all(0 <= code < n_codes for code in codes)
+    assert graphs.all_within(np.array(codes, dtype=dtype), n_codes) == expected
+
+
+def test_the_smallest_and_largest_integers_are_out_of_range() -> None:
+    for code in (-(2**63), 2**63 - 1):
+        assert not graphs.all_within(np.array([0, code]), 2)
+
+
+@settings(max_examples=50)
+@given(
+    seeds,
+    st.integers(0, 900),
+    st.sampled_from([3, 40, MANY_CODES]),
+    st.integers(0, 999),
+)
+def test_edges_are_listed_by_tail_in_their_order(
+    seed: int, n_edges: int, n_nodes: int, many: int
+) -> None:
+    source = np.random.default_rng(seed)
+    above, below = source.integers(0, n_nodes, (2, n_edges))
+    below[: n_edges // 2] = 1
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(graphs, "MANY", many)
+        patch.setattr(graphs, "AT_ONCE", 1)
+        patch.setattr(_cores, "cores", lambda: 2)
+        found = graphs.edge_lists(above, below, n_nodes)
+    order = np.argsort(above, kind="stable")
+    expected = np.searchsorted(above[order], range(n_nodes + 1))
+    assert found.start.tolist() == expected.tolist()
+    assert found.down.tolist() == below[order].tolist()
+    counts = np.bincount(below, minlength=n_nodes)
+    assert (found.waits + 255 * found.more.astype(int)).tolist() == counts.tolist()
+    assert found.heavy == (counts.max() > 255)
+    assert np.array_equal(found.waits == 0, counts == 0)
+
+
+def test_edges_take_eight_bytes_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_cores, "cores", lambda: 1)
+    n_nodes, n_edges = 20_000, 300_000
+    above, below = random_edges(3, n_nodes, n_edges)
+    graphs.edge_lists(above, below, n_nodes)
+    tracemalloc.start()
+    try:
+        graphs.edge_lists(above, below, n_nodes)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    block = int(np.bincount(above >> graphs.LEAST_SHIFT).max())
+    assert (
+        most < 8 * n_edges + 9 * n_nodes + 4 * block + (4 << graphs.LEAST_SHIFT) + 9999
+    )
+
+
+@given(
+    seeds,
+    st.integers(0, 300),
+    st.sampled_from([1, 7, MANY_CODES]),
+    st.sampled_from([9, MANY_CODES]),
+    st.sampled_from(["i4", "i8"]),
+)
+def test_values_are_sorted_by_two_codes_where_they_are(
+    seed: int, n_rows: int, n_codes: int, n_second: int, dtype: str
+) -> None:
+    source = np.random.default_rng(seed)
+    first = source.integers(0, n_codes, n_rows).astype(dtype)
+    second = source.integers(0, n_second, n_rows).astype(dtype)
+    values = source.random(n_rows)
+    order = np.lexsort((second, first))
+    expected = values[order].tolist()
+    ones, others, repeated = graphs.sort_values(first, second, values, n_codes)
+    assert ones.dtype == others.dtype == np.int64
+    assert ones.tolist() == first[order].tolist()
+    assert others.tolist() == second[order].tolist()
+    assert values.tolist() == expected
+    pairs = set(zip(first.tolist(), second.tolist(), strict=True))
+    assert repeated == (len(pairs) < n_rows)
 
 
 @given(seeds, st.integers(2, 40), st.integers(0, 120), st.sampled_from(["i4", "i8"]))

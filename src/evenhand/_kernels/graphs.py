@@ -8,11 +8,13 @@ rows and codes.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._cores import beside
 from evenhand._kernels import kernel
 from evenhand._kernels.memory import prefetch
 
@@ -21,6 +23,7 @@ Nodes = NDArray[np.int32]
 Ends = NDArray[np.int64] | NDArray[np.int32]
 Bytes = NDArray[np.uint8]
 Flags = NDArray[np.bool_]
+Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]
 
 BLOCKS = 512
@@ -28,9 +31,13 @@ BLOCKS = 512
 LEAST_SHIFT = 13
 # Up to so many rows are sorted by insertion.
 FEW = 24
+# From so many edges on, all cores work on them, each on so many blocks at a time.
+MANY = 1 << 20
+AT_ONCE = 16
+# Nodes that a line of the cache holds.
+LINE = 16
 ONE = np.uint64(1)
-BYTE = np.uint8(1)
-FULL = np.uint8(255)
+EMPTY, BYTE, FULL = np.uint8(0), np.uint8(1), np.uint8(255)
 
 # The top six bits of this number times a power of two tell the power.
 SEQUENCE = 0x03F79D71B4CB0A89
@@ -52,7 +59,7 @@ class Graph(NamedTuple):
         heavy: Whether `more` is anywhere other than 0.
     """
 
-    start: Codes
+    start: Nodes
     down: Nodes
     waits: Bytes
     more: Nodes
@@ -89,7 +96,7 @@ def _block_starts(codes: Ends, n_codes: int, shift: int) -> Codes:
 
 @kernel
 def _deal(
-    start: Codes,
+    start: Ends,
     place: Nodes,
     codes: Nodes,
     rows: tuple[int, int],
@@ -142,7 +149,7 @@ def group_rows(codes: Codes, n_codes: int) -> tuple[Codes, Codes]:
 
 
 @kernel
-def _sort_up(keys: Codes, rows: Codes) -> None:
+def _sort_up(keys: Codes, rows: Codes | Floats) -> None:
     # Sort by key, in place; equal keys stay in their order.
     if len(keys) > FEW:
         order = np.argsort(keys, kind="mergesort")
@@ -197,69 +204,146 @@ def sort_rows(first: Codes, second: Codes, n_codes: int) -> tuple[Codes, Codes, 
     return ones, others, rows
 
 
+@kernel
+def all_within(codes: Ends, n_codes: int) -> bool:
+    """Say whether all codes are among 0..n_codes-1."""
+    every_bit = np.int64(0)
+    for code in codes:
+        every_bit |= code | (n_codes - 1 - code)
+    return bool(every_bit >= 0)
+
+
+@kernel
+def sort_values(
+    first: Ends, second: Ends, values: Floats, n_codes: int
+) -> tuple[Codes, Codes, bool]:
+    """Sort values by a first code below n_codes, then by a second one, where they are.
+
+    Fresh memory takes as long as the work on it, so values are not moved to a place of
+    their own.
+
+    Returns:
+        The first codes and the second ones, sorted; and whether two rows have both
+        codes in common.
+    """
+    shift = _shift(n_codes)
+    firsts = _block_starts(first, n_codes, shift)
+    ends = firsts.copy()
+    codes = np.empty((len(first), 2), dtype=np.int32)
+    dealt = np.empty(len(first), dtype=np.float64)
+    for row in range(len(first)):
+        block = first[row] >> shift
+        at = ends[block]
+        ends[block] = at + 1
+        codes[at, 0] = first[row]
+        codes[at, 1] = second[row]
+        dealt[at] = values[row]
+    ones = np.empty(len(first), dtype=np.int64)
+    others = np.empty(len(first), dtype=np.int64)
+    start = np.empty(n_codes, dtype=np.int64)
+    place = np.empty(1 << shift, dtype=np.int32)
+    repeated = False
+    for block in range(len(firsts) - 1):
+        low = block << shift
+        high = min(low + (1 << shift), n_codes)
+        span = (firsts[block], firsts[block + 1])
+        _deal(start, place, codes[:, 0], span, (low, high))
+        for at in range(span[0], span[1]):
+            code = codes[at, 0] - low
+            others[place[code]] = codes[at, 1]
+            values[place[code]] = dealt[at]
+            place[code] += 1
+        for code in range(low, high):
+            begin, end = start[code], np.int64(place[code - low])
+            ones[begin:end] = code
+            _sort_up(others[begin:end], values[begin:end])
+            for at in range(begin + 1, end):
+                repeated |= others[at] == others[at - 1]
+    return ones, others, repeated
+
+
 def edge_lists(above: Ends, below: Ends, n_nodes: int) -> Graph:
     """List what is below each node, from the two ends of each edge.
 
-    Time grows with the edges and nodes; memory is 12 bytes an edge and 13 a node. NumPy
-    hands out large pages, which compiled code does not; later look-ups all over the
-    arrays are quicker in them.
+    Time grows with the edges and nodes; memory is 8 bytes an edge, 9 a node, and 4 an
+    edge of the block at hand. NumPy hands out large pages, which compiled code does
+    not; later look-ups all over the arrays are quicker in them.
     """
     tails = np.empty(len(above), dtype=np.int32)
     heads = np.empty(len(above), dtype=np.int32)
-    waits = np.zeros(n_nodes, dtype=np.uint8)
+    # Two in one array, since only a large one has large pages.
+    both = np.empty(n_nodes + 1 + n_nodes // 4 + 1, dtype=np.int32)
+    start, waits = both[: n_nodes + 1], both[n_nodes + 1 :].view(np.uint8)[:n_nodes]
+    waits[:] = 0
     more = np.zeros(n_nodes, dtype=np.int32)
     shift = _shift(n_nodes)
-    firsts = _block_starts(above, n_nodes, shift)
-    heavy = _deal_edges(above, below, firsts, shift, (tails, heads, waits, more))
-    start = np.empty(n_nodes + 1, dtype=np.int64)
-    down = np.empty(len(above), dtype=np.int32)
-    _list_edges(tails, heads, firsts, shift, (start, down))
-    return Graph(start, down, waits, more, bool(heavy))
+    firsts, heavy = _count_edges(above, below, shift, waits, more)
+    _deal_edges(above, below, firsts, shift, (tails, heads))
+    many = len(above) >= MANY
+    step = AT_ONCE if many else len(firsts)
+    lists = [
+        partial(_list_edges, (tails, heads), firsts, block, block + step, start)
+        for block in range(0, len(firsts) - 1, step)
+    ]
+    beside(lists, worth=many)
+    return Graph(start, heads, waits, more, bool(heavy))
+
+
+@kernel
+def _count_edges(
+    above: Ends, below: Ends, shift: int, waits: Bytes, more: Nodes
+) -> tuple[Codes, bool]:
+    # Count the edges of each block of tails, and return where blocks begin, and the
+    # end; and those of each head. Dealing them out in this loop would take twice as
+    # long: writes to places just read would wait for one another.
+    starts = np.zeros((max(len(waits) - 1, 0) >> shift) + 2, dtype=np.int64)
+    heavy = False
+    for edge in range(len(above)):
+        starts[(above[edge] >> shift) + 1] += 1
+        lower = below[edge]
+        count = waits[lower]
+        if count == FULL:
+            count = EMPTY
+            more[lower] += 1
+            heavy = True
+        waits[lower] = count + BYTE
+    return np.cumsum(starts), heavy
 
 
 @kernel
 def _deal_edges(
-    above: Ends,
-    below: Ends,
-    firsts: Codes,
-    shift: int,
-    into: tuple[Nodes, Nodes, Bytes, Nodes],
-) -> bool:
-    tails, heads, waits, more = into
+    above: Ends, below: Ends, firsts: Codes, shift: int, into: tuple[Nodes, Nodes]
+) -> None:
+    # Deal edges out to blocks of tails.
+    tails, heads = into
     ends = firsts.copy()
-    heavy = False
     for edge in range(len(above)):
         block = above[edge] >> shift
         at = ends[block]
         ends[block] = at + 1
         tails[at] = above[edge]
-        lower = below[edge]
-        heads[at] = lower
-        if waits[lower] == FULL:
-            waits[lower] = BYTE
-            more[lower] += 1
-            heavy = True
-        else:
-            waits[lower] += BYTE
-    return heavy
+        heads[at] = below[edge]
 
 
 @kernel
 def _list_edges(
-    tails: Nodes, heads: Nodes, firsts: Codes, shift: int, into: tuple[Codes, Nodes]
+    edges: tuple[Nodes, Nodes], firsts: Codes, block: int, end: int, start: Nodes
 ) -> None:
-    start, down = into
+    # Sort the heads of some blocks by tail, in place, and say where each tail's begin.
+    tails, heads = edges
     n_nodes = len(start) - 1
-    start[n_nodes] = len(tails)
+    shift = _shift(n_nodes)
     place = np.empty(1 << shift, dtype=np.int32)
-    for block in range(len(firsts) - 1):
-        first = block << shift
-        span = (firsts[block], firsts[block + 1])
-        _deal(start, place, tails, span, (first, min(first + (1 << shift), n_nodes)))
+    for one in range(block, min(end, len(firsts) - 1)):
+        low = one << shift
+        span = (firsts[one], firsts[one + 1])
+        _deal(start, place, tails, span, (low, min(low + (1 << shift), n_nodes)))
+        unsorted = heads[span[0] : span[1]].copy()
         for at in range(span[0], span[1]):
-            node = tails[at] - first
-            down[place[node]] = heads[at]
+            node = tails[at] - low
+            heads[place[node]] = unsorted[at - span[0]]
             place[node] += 1
+    start[n_nodes] = len(tails)
 
 
 @kernel
@@ -329,16 +413,27 @@ def _take_out(queue: Queue, code: int) -> None:
 
 
 @kernel
-def _is_last(graph: Graph, node: int) -> bool:
-    # Take off one edge from above; say whether that was the last.
-    graph.waits[node] -= BYTE
-    if graph.waits[node] > 0:
+def _goes_on(waits: Bytes, more: Nodes, node: int) -> bool:
+    # Go on to the next 255 edges from above, if there are any.
+    if more[node] == 0:
         return False
-    if graph.heavy and graph.more[node] > 0:
-        graph.more[node] -= 1
-        graph.waits[node] = FULL
-        return False
+    more[node] -= 1
+    waits[node] = FULL
     return True
+
+
+@kernel
+def _is_last(waits: Bytes, more: Nodes, node: int) -> bool:
+    # Take off one edge from above; say whether that was the last.
+    waits[node] -= BYTE
+    return bool(waits[node] == 0) and not _goes_on(waits, more, node)
+
+
+@kernel
+def _fetch(graph: Graph, node: int) -> None:
+    # The first nodes below a node, which seldom begin where a line of the cache does.
+    prefetch(graph.down, graph.start[node])
+    prefetch(graph.down, graph.start[node] + LINE)
 
 
 def pop_smallest(graph: Graph, n_items: int) -> tuple[Codes, Flags]:
@@ -366,6 +461,7 @@ def pop_smallest(graph: Graph, n_items: int) -> tuple[Codes, Flags]:
 @kernel
 def _pop_all(graph: Graph, order: Codes, free: Flags) -> int:
     n_items = len(order)
+    start, down, waits = graph.start, graph.down, graph.waits
     queue = _queue(graph, n_items)
     done = 0
     item, freed = _smallest(queue, n_items), n_items
@@ -376,19 +472,23 @@ def _pop_all(graph: Graph, order: Codes, free: Flags) -> int:
         _take_out(queue, item)
         ahead, freed = _smallest(queue, n_items), n_items
         # What is below the likely next item, while this one's edges are gone through.
-        prefetch(graph.down, graph.start[ahead])
-        for at in range(graph.start[item], graph.start[item + 1]):
-            node = graph.down[at]
-            if not _is_last(graph, node):
+        _fetch(graph, ahead)
+        for at in range(start[item], start[item + 1]):
+            node = down[at]
+            # Whether it is needed turns out later than it could be there.
+            prefetch(start, node)
+            left = waits[node] - BYTE
+            waits[node] = left
+            if left > 0 or (graph.heavy and _goes_on(waits, graph.more, node)):
                 continue
             if node < n_items:
                 _push(queue, node)
                 freed = min(freed, node)
-                prefetch(graph.start, node)
+                _fetch(graph, node)
                 continue
-            for slot in range(graph.start[node], graph.start[node + 1]):
-                lower = graph.down[slot]
-                if _is_last(graph, lower):
+            for slot in range(start[node], start[node + 1]):
+                lower = down[slot]
+                if _is_last(waits, graph.more, lower):
                     _push(queue, lower)
                     freed = min(freed, lower)
         item = min(ahead, freed)

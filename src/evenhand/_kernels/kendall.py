@@ -8,14 +8,19 @@ after it. A value is out of order with those that came by before it and are larg
 
 Of more than a million values, those of each million, 2**20, are first dealt out to a
 block of their own, in their order, so that all that is looked up stays in a near cache.
+So are the codes of two orders, to look up the places of one in the other. Blocks do not
+need each other: all cores work on them.
 """
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand._cores import beside
 from evenhand._kernels import kernel
 from evenhand._kernels.memory import prefetch
 
@@ -38,8 +43,15 @@ MOST_LEVELS = 7
 BLOCK_BITS = 4
 BLOCKS = 1 << BLOCK_BITS
 WORD_BYTES, FULL = 8, 255
+# For each block a one in the byte of each earlier one, in two words.
+MARKS = [sum(1 << 8 * earlier for earlier in range(block)) for block in range(BLOCKS)]
+LOWER_MARKS = np.array([mark & (1 << 64) - 1 for mark in MARKS], dtype=np.uint64)
+UPPER_MARKS = np.array([mark >> 64 for mark in MARKS], dtype=np.uint64)
 # How far ahead of its use a place is fetched.
 AHEAD = 32
+# A code and its place share a word.
+HALF = 32
+LOWER = (1 << HALF) - 1
 
 # The classic count of bits, which the compiler knows as one instruction.
 ODD = np.uint64(0x5555555555555555)
@@ -71,10 +83,29 @@ def _put_places(order: Codes, places: Places) -> bool:
     return True
 
 
-def lined_up(order: Codes, places: Places) -> Places:
-    """Return the places of the codes of an order; nothing if a code has none."""
-    along = np.empty(len(places), dtype=np.int32)
-    return along if _line_up(order, places, along) else along[:0]
+def disagreements(order: Codes, other: Codes) -> int:
+    """Count the pairs that two orders put differently.
+
+    Up to a million codes takes 8 bytes a code; beyond, 12 bytes.
+
+    Args:
+        order: Codes.
+        other: As many.
+
+    Returns:
+        The number; -1 if one of the orders is not one of 0..n-1.
+
+    Examples:
+        >>> disagreements(np.array([0, 1, 2]), np.array([2, 0, 1]))
+        2
+    """
+    if len(order) > 1 << BLOCK:
+        return _disagreements(order, other)
+    places = places_of(other)
+    along = np.empty(len(order), dtype=np.int32)
+    if len(places) == 0 or not _line_up(order, places, along):
+        return -1 if len(order) else 0
+    return crossings(along)
 
 
 @kernel
@@ -86,6 +117,131 @@ def _line_up(order: Codes, places: Places, along: Places) -> bool:
             return False
         along[at] = places[code]
     return True
+
+
+def _disagreements(order: Codes, other: Codes) -> int:
+    size, bits = len(order), _bits(len(order))
+    starts = np.append(np.arange(0, size, 1 << bits), size)
+    codes, pairs = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int64)
+    deals = [
+        partial(deal_codes, order, bits, starts, codes),
+        partial(deal_places, other, bits, starts, pairs),
+    ]
+    if not all(beside(deals)):
+        return -1
+    blocks = [slice(*ends) for ends in pairwise(starts.tolist())]
+    looks = [
+        partial(look_up, pairs[block], block.start, codes[block]) for block in blocks
+    ]
+    if not all(beside(looks)):
+        return -1
+    # What was looked up is a permutation, and fills the blocks as the codes did.
+    dealt = pairs.view(np.int32)[:size]
+    count = deal_places_back(order, bits, starts, codes, dealt)
+    return int(count) + _inside_blocks(dealt, starts, 0, size)
+
+
+@kernel
+def deal_codes(order: Codes, bits: int, starts: Codes, dealt: Places) -> bool:
+    """Deal codes out to blocks that have all but the last bits, in their order.
+
+    Args:
+        order: Some codes.
+        bits: How many bits differ within a block.
+        starts: Where each block must begin, and the end: the number of codes.
+        dealt: Overwritten with the codes.
+
+    Returns:
+        Whether the blocks are filled, and nothing is left over.
+    """
+    ends = starts[:-1].copy()
+    for code in order:
+        if code < 0 or code >= len(order):
+            return False
+        block = code >> bits
+        at = ends[block]
+        if at == starts[block + 1]:
+            return False
+        dealt[at] = code
+        ends[block] = at + 1
+    return True
+
+
+@kernel
+def deal_places(order: Codes, bits: int, starts: Codes, dealt: Codes) -> bool:
+    """Deal codes out as `deal_codes` does, each with its place in the lower half."""
+    ends = starts[:-1].copy()
+    for place in range(len(order)):
+        code = order[place]
+        if code < 0 or code >= len(order):
+            return False
+        block = code >> bits
+        at = ends[block]
+        if at == starts[block + 1]:
+            return False
+        dealt[at] = code << HALF | place
+        ends[block] = at + 1
+    return True
+
+
+def look_up(pairs: Codes, low: int, codes: Places) -> bool:
+    """Replace the codes of one block by their places.
+
+    Args:
+        pairs: Codes of the block, from `low` on, each with its place in the lower half.
+        low: The lowest code of the block.
+        codes: As many codes of the block; overwritten.
+
+    Returns:
+        Whether both have every code once.
+    """
+    places = np.full(len(pairs), -1, dtype=np.int32)
+    return bool(_look_up(pairs, low, places, codes))
+
+
+@kernel
+def _look_up(pairs: Codes, low: int, places: Places, codes: Places) -> bool:
+    for pair in pairs:
+        places[(pair >> HALF) - low] = pair & LOWER
+    every_bit = np.int32(0)
+    for at in range(len(codes)):
+        code = codes[at] - low
+        place = places[code]
+        # A second time there is none; nor if the pairs have another code twice.
+        places[code] = -1
+        codes[at] = place
+        every_bit |= place
+    return bool(every_bit >= 0)
+
+
+@kernel
+def deal_places_back(
+    order: Codes, bits: int, starts: Codes, places: Places, dealt: Places
+) -> int:
+    """Deal places out to blocks, in the order of their codes.
+
+    Args:
+        order: The codes in order, as they were dealt out to blocks.
+        bits: How many bits differ within a block, of codes and of places.
+        starts: Where each block begins, and the end.
+        places: The place that stands for each code, by block of the codes.
+        dealt: Overwritten with the places by block of their own.
+
+    Returns:
+        The number of inversions between places of different blocks.
+    """
+    begins, ends = starts[:-1].copy(), starts[:-1].copy()
+    counts = np.zeros(BLOCKS, dtype=np.int64)
+    some = np.empty(FULL, dtype=np.int32)
+    found = 0
+    for first in range(0, len(order), FULL):
+        size = min(len(order) - first, FULL)
+        for at in range(size):
+            block = order[first + at] >> bits
+            some[at] = places[begins[block]]
+            begins[block] += 1
+        found += _deal_some(some[:size], 0, bits, ends, (counts, dealt))
+    return found
 
 
 @kernel
@@ -118,20 +274,32 @@ def crossings(values: Places) -> int:
     return _crossings(values, 0, len(values))
 
 
+def _bits(span: int) -> int:
+    """Return how many bits differ within a block of so many values or codes."""
+    return max(BLOCK, (span - 1).bit_length() - BLOCK_BITS)
+
+
 def _crossings(values: Places, low: int, span: int) -> int:
     if span <= 1 << BLOCK:
         return int(_inside(values, low, span))
-    bits = max(BLOCK, (span - 1).bit_length() - BLOCK_BITS)
+    bits = _bits(span)
     dealt = np.empty_like(values)
     count, starts = deal_values(values, low, bits, dealt)
-    for block in range(((span - 1) >> bits) + 1):
-        first = block << bits
+    found = _inside_blocks(dealt, starts, low, span)
+    return -1 if found < 0 else int(count) + found
+
+
+def _inside_blocks(dealt: Places, starts: Codes, low: int, span: int) -> int:
+    """Count the inversions within each block; -1 if a value comes twice."""
+    bits = _bits(span)
+    parts = []
+    for block, first in enumerate(range(0, span, 1 << bits)):
         part = dealt[starts[block] : starts[block + 1]]
-        found = _crossings(part, low + first, min(span - first, 1 << bits))
-        if found < 0:
-            return -1
-        count += found
-    return int(count)
+        size = min(span - first, 1 << bits)
+        parts.append(partial(_crossings, part, low + first, size))
+    # Blocks that are dealt out again are spread over the cores then.
+    found = beside(parts) if bits == BLOCK else [part() for part in parts]
+    return -1 if min(found) < 0 else sum(found)
 
 
 @kernel
@@ -155,35 +323,35 @@ def deal_values(
         sizes[((value - low) >> bits) + 1] += 1
     starts = np.cumsum(sizes)
     ends = starts.copy()
-    # How many values of later blocks came by: up to 255 in the bytes of two words,
-    # then in the counts.
-    lower, upper = _marks(0), _marks(WORD_BYTES)
     counts = np.zeros(BLOCKS, dtype=np.int64)
     found = 0
     for first in range(0, len(values), FULL):
-        here, there = NONE, NONE
-        for at in range(first, min(len(values), first + FULL)):
-            block = int(values[at] - low) >> bits
-            dealt[ends[block]] = values[at]
-            ends[block] += 1
-            word = here if block < WORD_BYTES else there
-            found += counts[block] + _byte(word, block % WORD_BYTES)
-            here += lower[block]
-            there += upper[block]
-        for place in range(WORD_BYTES):
-            counts[place] += _byte(here, place)
-            counts[place + WORD_BYTES] += _byte(there, place)
+        some = values[first : first + FULL]
+        found += _deal_some(some, low, bits, ends, (counts, dealt))
     return found, starts
 
 
 @kernel
-def _marks(first: int) -> Words:
-    # For each block a one in the bytes of the earlier ones among eight.
-    marks = np.zeros(BLOCKS, dtype=np.uint64)
-    for block in range(BLOCKS):
-        for earlier in range(first, min(block, first + WORD_BYTES)):
-            marks[block] |= ONE << np.uint64(8 * (earlier - first))
-    return marks
+def _deal_some(
+    values: Places, low: int, bits: int, ends: Codes, into: tuple[Codes, Places]
+) -> int:
+    # Deal out at most 255 values, and count those of later blocks that came by before
+    # each: among these values in the bytes of two words, earlier ones in the counts.
+    counts, dealt = into
+    found = 0
+    here, there = NONE, NONE
+    for at in range(len(values)):
+        block = int(values[at] - low) >> bits
+        dealt[ends[block]] = values[at]
+        ends[block] += 1
+        word = here if block < WORD_BYTES else there
+        found += counts[block] + _byte(word, block % WORD_BYTES)
+        here += LOWER_MARKS[block]
+        there += UPPER_MARKS[block]
+    for place in range(WORD_BYTES):
+        counts[place] += _byte(here, place)
+        counts[place + WORD_BYTES] += _byte(there, place)
+    return found
 
 
 @kernel
