@@ -28,6 +28,7 @@ from evenhand._labels import (
     coded_series,
     label_series,
     number_series,
+    plain_numbers,
     shown,
 )
 from evenhand.errors import RatingsError
@@ -128,19 +129,31 @@ texts = st.lists(st.text("ab \t1é", max_size=3), min_size=1, max_size=30)
 
 @given(st.lists(st.integers(0, 3) | st.integers(0, 2**64 - 1), max_size=50))
 def test_words_are_numbered_as_they_appear(words: list[int]) -> None:
-    codes, first = hashes.code_hashes(np.array(words, dtype=np.uint64))
+    plain = np.array(words, dtype=np.uint64)
+    codes, first, table = hashes.code_hashes(plain)
     distinct = list(dict.fromkeys(words))
     assert codes.tolist() == [distinct.index(word) for word in words]
     assert first.tolist() == [words.index(word) for word in distinct]
+    assert hashes.codes_of(table, plain[::-1].copy()).tolist() == codes[::-1].tolist()
 
 
 def test_a_table_of_words_grows() -> None:
     words = np.random.default_rng(7).permutation(100_000).astype(
         np.uint64
     ) << np.uint64(9)
-    codes, first = hashes.code_hashes(np.concatenate([words, words]))
+    codes, first, table = hashes.code_hashes(np.concatenate([words, words]))
     assert codes.tolist() == [*range(100_000)] * 2
     assert first.tolist() == [*range(100_000)]
+    assert (
+        hashes.codes_of(table, words[::-1].copy()).tolist() == [*range(100_000)][::-1]
+    )
+
+
+@given(st.permutations(range(9)), st.lists(st.integers(0, 8)))
+def test_codes_are_replaced_by_their_places(place: list[int], codes: list[int]) -> None:
+    found = np.array(codes, dtype=np.uint32)
+    hashes.renumber(found, np.array(place, dtype=np.uint32))
+    assert found.tolist() == [place[code] for code in codes]
 
 
 @given(texts)
@@ -157,9 +170,9 @@ def test_long_columns_are_coded_like_short_ones(values: list[str]) -> None:
 def test_texts_that_share_a_hash_are_still_told_apart(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    nothing = np.zeros(3, dtype=np.int64)
+    nothing = np.zeros(3, dtype=np.uint32)
     monkeypatch.setattr(_labels, "LONG", 2)
-    monkeypatch.setattr(hashes, "code_hashes", lambda _: (nothing, nothing[:1]))
+    monkeypatch.setattr(hashes, "code_hashes", lambda _: (nothing, nothing[:1], None))
     found = coded(pl.Series(["b", "a", "b"]))
     assert found.distinct.to_list() == ["a", "b"]
     assert found.codes.tolist() == [1, 0, 1]
@@ -192,6 +205,21 @@ def test_polars_reads_as_numbers_what_we_call_numbers(values: list[str]) -> None
     finite = numbers.is_finite().fill_null(value=False)
     ours = series.str.contains(NUMBER) & numbers.is_finite().fill_null(value=True)
     assert finite.to_list() == ours.to_list()
+
+
+@given(
+    st.lists(
+        st.sampled_from(["1", "-2.5", "", "B", "nan", "1e400", "9007199254740993"])
+        | st.none()
+    )
+)
+def test_plain_numbers_are_those_that_need_no_word(values: list[str | None]) -> None:
+    series = pl.Series(values, dtype=pl.String)
+    found = plain_numbers(series)
+    if found is None:
+        assert set(values) - {"1", "-2.5", None}
+    else:
+        assert found.to_list() == [None if v is None else float(v) for v in values]
 
 
 def test_white_space_around_a_label_is_not_part_of_it() -> None:

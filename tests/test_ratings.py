@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import copy
 import datetime as dt
 import enum
 import hashlib
 import json
 import math
+import pickle
 import struct
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -593,12 +595,49 @@ def test_many_ratings_are_held_like_few(seed: int) -> None:
             pl.DataFrame(dict(zip(("reviewer", "item", "score"), columns, strict=True)))
         )
         many.hash_ahead()
+        many.group_ahead()
         assert many.tied_reviewers == few.tied_reviewers
         assert [part.tolist() for part in many.by_item()] == [
             part.tolist() for part in few.by_item()
         ]
     assert many.rows() == few.rows()
     assert many.sha256 == few.sha256
+
+
+@pytest.mark.parametrize("n_groups", [3, 2**16, 2**16 + 1])
+def test_rows_are_grouped_by_any_number_of_codes(n_groups: int) -> None:
+    codes = np.random.default_rng(7).integers(0, n_groups, 50)
+    codes[:2] = n_groups - 1
+    start, rows = _parts.group_rows(codes, n_groups)
+    assert rows.tolist() == sorted(range(50), key=codes.__getitem__)
+    assert start.tolist() == [int((codes < code).sum()) for code in range(n_groups + 1)]
+
+
+def test_copies_have_no_part_in_what_is_being_worked_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ratings_module, "LONG", 2)
+    ratings = Ratings(*ROWS.values())
+    ratings.hash_ahead()
+    ratings.group_ahead()
+    for other in (copy.copy(ratings), pickle.loads(pickle.dumps(ratings))):  # noqa: S301 - our own
+        assert other.rows() == ratings.rows()
+        assert other.sha256 == ratings.sha256
+        assert other.by_item()[1].tolist() == ratings.by_item()[1].tolist()
+
+
+def test_groups_are_the_same_for_several_threads_that_ask_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ratings_module, "LONG", 2)
+    for _ in range(20):
+        ratings = Ratings(*ROWS.values())
+        ratings.group_ahead()
+        with ThreadPoolExecutor(8) as threads:
+            found = [threads.submit(ratings.by_item) for _ in range(16)]
+        assert {tuple(each.result()[1].tolist()) for each in found} == {
+            tuple(ratings.by_item()[1].tolist())
+        }
 
 
 def test_a_second_rating_among_many_is_found() -> None:

@@ -14,18 +14,22 @@ from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import narwhals as nw
 import numpy as np
 import polars as pl
 
+from evenhand._cores import beside
 from evenhand._results import Label
 from evenhand.errors import RatingsError
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoSeries
     from numpy.typing import NDArray
+
+    Codes = NDArray[np.int64] | NDArray[np.int32]
 
 Labels = tuple[Label, ...]
 
@@ -34,7 +38,8 @@ FORMULA_START = "[\ufeff\u200b-\u200f\u2060]*[=+\\-@\t\r\uff1d\uff0b\uff0d\uff20
 CANONICAL_INTEGER = r"^(?:0|-?[1-9][0-9]*)$"
 NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 COMMAS = r"^[+-]?[0-9]+(?:,[0-9]+)+(?:\.[0-9]+)?$"
-UNEVEN = r"[^ -~]|^ |  | $"
+UNEVEN = ("  ", "\n ", " \n")
+FIRST_ASCII, LAST_ASCII = ord(" "), ord("~")
 MISSING_WORDS = frozenset({"na", "n/a", "nan", "null", "none", "-", "?"})
 EXACT_INTEGERS = 2.0**53 - 1
 MAX_DIGITS = 640
@@ -112,16 +117,18 @@ class Coded(NamedTuple):
     """A column of labels: the distinct ones, sorted, and each row's place among them.
 
     Attributes:
-        distinct: Int64, or text by code point; it may hold more than the rows do.
+        distinct: Int64, or text by code point.
         codes: Place of each row's label.
+        whole: Whether every distinct label is that of a row.
     """
 
     distinct: pl.Series
-    codes: NDArray[np.int64]
+    codes: Codes
+    whole: bool = True
 
     def at(self, rows: NDArray[np.int64]) -> Coded:
         """Return these rows only."""
-        return Coded(self.distinct, self.codes[rows])
+        return Coded(self.distinct, self.codes[rows], whole=False)
 
     def series(self) -> pl.Series:
         """Return the labels row by row."""
@@ -170,7 +177,7 @@ def _stripped(series: pl.Series, what: str, source: Source) -> pl.Series:
     return series
 
 
-def code_labels(series: pl.Series | Coded) -> tuple[Labels, NDArray[np.int64]]:
+def code_labels(series: pl.Series | Coded) -> tuple[Labels, Codes]:
     """Return the distinct labels in sorted order and each value's code.
 
     Examples:
@@ -178,19 +185,39 @@ def code_labels(series: pl.Series | Coded) -> tuple[Labels, NDArray[np.int64]]:
         >>> labels, codes.tolist()
         ((9, 10), [1, 0, 1])
     """
-    distinct, codes = coded(series) if isinstance(series, pl.Series) else series
-    used = np.zeros(len(distinct), dtype=np.bool_)
-    used[codes] = True
-    if not used.all():
-        distinct = distinct.filter(pl.Series(used))
-        codes = (np.cumsum(used) - 1)[codes]
+    distinct, codes = settled(series)
+    return listed(distinct), codes
+
+
+def settled(series: pl.Series | Coded) -> tuple[pl.Series | Labels, Codes]:
+    """Return what `code_labels` does, but labels as a series where that will do.
+
+    Then codes are there before labels are; `listed` makes these of it.
+    """
+    distinct, codes, whole = coded(series) if isinstance(series, pl.Series) else series
+    if not whole:
+        used = np.zeros(len(distinct), dtype=np.bool_)
+        used[codes] = True
+        if not used.all():
+            distinct = distinct.filter(pl.Series(used))
+            codes = (np.cumsum(used) - 1)[codes]
     if distinct.dtype == pl.Int64 or not _are_integers(distinct):
-        return tuple(distinct.to_list()), codes
+        return distinct, codes
     numbers = [int(label) for label in distinct.to_list()]
     order = sorted(range(len(numbers)), key=numbers.__getitem__)
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     return tuple(numbers[number] for number in order), place[codes]
+
+
+def listed(distinct: pl.Series | Labels) -> Labels:
+    """Return labels as plain values.
+
+    Examples:
+        >>> listed(pl.Series(["a", "b"]))
+        ('a', 'b')
+    """
+    return tuple(distinct.to_list()) if isinstance(distinct, pl.Series) else distinct
 
 
 def coded(series: pl.Series) -> Coded:
@@ -213,21 +240,33 @@ def coded(series: pl.Series) -> Coded:
 
 def _coded_by_hash(series: pl.Series) -> Coded | None:
     """Code text by hashes, which is quicker; None if two texts share one."""
-    from evenhand._kernels.hashes import code_hashes  # noqa: PLC0415 - slow to load
+    from evenhand._kernels import hashes  # noqa: PLC0415 - slow to load
 
-    codes, first = code_hashes(series.hash().to_numpy())
+    codes, first, table = hashes.code_hashes(series.hash().to_numpy())
     met = series.gather(first)
-    for start in range(0, len(series), LONG):
-        rows = slice(start, start + LONG)
-        if not (series[rows] == met.gather(codes[rows])).all():
-            return None
-    order = met.arg_sort().to_numpy()
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    return Coded(met.gather(order), place[codes])
+
+    def are_same(begin: int, end: int) -> bool:
+        for start in range(begin, end, LONG):
+            rows = slice(start, min(start + LONG, end))
+            if not (series[rows] == met.gather(codes[rows])).all():
+                return False
+        return True
+
+    half = len(series) // 2
+    if not all(
+        beside([lambda: are_same(0, half), lambda: are_same(half, len(series))])
+    ):
+        return None
+    distinct = met.sort()
+    place = np.empty(len(distinct), dtype=np.uint32)
+    place[hashes.codes_of(table, distinct.hash().to_numpy())] = np.arange(len(place))
+    hashes.renumber(codes, place)
+    return Coded(distinct, codes.view(np.int32))
 
 
 def _are_integers(distinct: pl.Series) -> bool:
+    if len(distinct) == 0 or not re.match(CANONICAL_INTEGER, distinct[0]):
+        return False
     longest = distinct.str.strip_prefix("-").str.len_bytes().max()
     return (
         isinstance(longest, int)
@@ -271,10 +310,15 @@ def alike(labels: Iterable[Label]) -> list[tuple[str, str]]:
 
 def _all_differ(texts: list[str]) -> bool:
     """Say that no two labels look alike; for plain ASCII, which is quick to tell."""
-    series = pl.Series(texts, dtype=pl.String)
-    if series.str.contains(UNEVEN).any():
+    lines = "\n".join(["", *texts, ""])
+    if not lines.isascii() or any(blanks in lines for blanks in UNEVEN):
         return False
-    return series.str.to_lowercase().n_unique() == len(texts)
+    codes = np.frombuffer(lines.encode(), dtype=np.uint8)
+    # All but the line ends between labels must be visible, or a blank.
+    if np.count_nonzero((codes < FIRST_ASCII) | (codes > LAST_ASCII)) > len(texts) + 1:
+        return False
+    small = lines.lower()
+    return small == lines or len(set(small.split("\n")[1:-1])) == len(texts)
 
 
 def number_series(
@@ -298,15 +342,49 @@ def number_series(
         numeric = series.cast(pl.Float64)
     else:
         raise _wrong_type(series, f"{what} must be a number", source)
-    missing = numeric.is_null().to_numpy()
+    if numeric.null_count():
+        missing = numeric.is_null().to_numpy()
+        numeric = numeric.fill_null(0.0)
+    else:
+        missing = np.zeros(len(numeric), dtype=np.bool_)
     # Adding zero turns -0.0 into 0.0, so that equal scores have equal bytes.
-    numbers = numeric.fill_null(0.0).to_numpy() + 0.0
-    bad = np.flatnonzero(~np.isfinite(numbers))
-    if len(bad):
-        row = int(bad[0])
-        raise source.at(row, f"{what} must be finite, got {shown(series[row])}")
-    _check_whole(series, numbers, what, source)
+    numbers = numeric.to_numpy() + 0.0
+    if not _are_small(numbers):
+        bad = np.flatnonzero(~np.isfinite(numbers))
+        if len(bad):
+            row = int(bad[0])
+            raise source.at(row, f"{what} must be finite, got {shown(series[row])}")
+        _check_whole(series, numbers, what, source)
     return numbers, missing
+
+
+def plain_numbers(series: pl.Series) -> pl.Series | None:
+    """Return a column of text as finite numbers, None if one of them needs a look.
+
+    Examples:
+        >>> plain_numbers(pl.Series(["1", None])).to_list()
+        [1.0, None]
+        >>> plain_numbers(pl.Series(["1", "B"]))
+    """
+    half = len(series) // 2 if len(series) >= LONG else 0
+    parts = [series[:half], series[half:]] if half else [series]
+    cast = beside([partial(_finite, part) for part in parts])
+    found = [part for part in cast if part is not None]
+    return pl.concat(found) if len(found) == len(parts) else None
+
+
+def _finite(series: pl.Series) -> pl.Series | None:
+    numeric = series.cast(pl.Float64, strict=False)
+    if numeric.null_count() > series.null_count():
+        return None
+    return numeric if _are_small(numeric.drop_nulls().to_numpy()) else None
+
+
+def _are_small(numbers: NDArray[np.float64]) -> bool:
+    """Say that numbers are finite and, if they were whole, still are what they were."""
+    # A value that is no number is passed on by both, and is not in between.
+    least, most = numbers.min(initial=0.0), numbers.max(initial=0.0)
+    return bool(least >= -EXACT_INTEGERS and most <= EXACT_INTEGERS)
 
 
 def _check_whole(

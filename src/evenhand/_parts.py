@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -26,16 +26,20 @@ from evenhand._results import Notice
 from evenhand.errors import counted, listing
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evenhand._columns import Columns
 
 Codes = NDArray[np.int64]
+AnyCodes = NDArray[np.int64] | NDArray[np.int32]
 Scores = NDArray[np.float64]
 
+SHORT = 2**16
 PLACES = 5
 """How many rows or pairs of labels a notice names."""
 
 
-def group_starts(codes: Codes, n_groups: int) -> Codes:
+def group_starts(codes: AnyCodes, n_groups: int) -> Codes:
     """Return where each group begins once rows are sorted by code, and the end.
 
     Examples:
@@ -54,7 +58,9 @@ def group_rows(codes: Codes, n_groups: int) -> tuple[Codes, Codes]:
         [[0, 1, 3], [1, 0, 2]]
     """
     if len(codes) < LONG:
-        rows = np.argsort(codes, kind="stable").astype(np.int64)
+        # Short integers are sorted in time that grows with their number.
+        short = codes.astype(np.uint16) if n_groups <= SHORT else codes
+        rows = np.argsort(short, kind="stable").astype(np.int64)
         return group_starts(codes, n_groups), rows
     from evenhand._kernels import graphs  # noqa: PLC0415 - slow to load
 
@@ -62,7 +68,7 @@ def group_rows(codes: Codes, n_groups: int) -> tuple[Codes, Codes]:
 
 
 def sorted_rows(
-    first: Codes, second: Codes, n_first: int
+    first: AnyCodes, second: AnyCodes, n_first: int
 ) -> tuple[Codes, Codes, Codes]:
     """Sort rows by two codes.
 
@@ -81,10 +87,48 @@ def sorted_rows(
     """
     if len(first) < LONG:
         rows = np.lexsort((second, first)).astype(np.int64)
-        return first[rows], second[rows], rows
+        return _wide(first[rows]), _wide(second[rows]), rows
     from evenhand._kernels import graphs  # noqa: PLC0415 - slow to load
 
-    return graphs.sort_rows(first, second, n_first)
+    return graphs.sort_rows(_wide(first), _wide(second), n_first)
+
+
+def sorted_values(
+    first: AnyCodes, second: AnyCodes, values: Scores, n_first: int
+) -> tuple[Codes, Codes] | None:
+    """Sort many rows by two codes, and their values with them, where they are.
+
+    Returns:
+        Both codes, sorted. None if rows are few; and if two have both codes in common:
+        then values are in no order, but `sorted_rows` says which rows these are.
+
+    Examples:
+        >>> sorted_values(np.array([1, 0]), np.array([0, 0]), np.array([7.0, 8.0]), 2)
+    """
+    if len(first) < LONG:
+        return None
+    from evenhand._kernels import graphs  # noqa: PLC0415 - slow to load
+
+    ones, others, repeated = graphs.sort_values(first, second, values, n_first)
+    return None if repeated else (ones, others)
+
+
+def _wide(codes: AnyCodes) -> Codes:
+    return codes.astype(np.int64, copy=False)
+
+
+def load_kernels() -> None:
+    """Load what many rows need, beside something else that takes time.
+
+    Examples:
+        >>> load_kernels()
+    """
+    from evenhand._kernels import graphs, hashes  # noqa: PLC0415 - slow to load
+
+    words = np.zeros(1, dtype=np.uint64)
+    codes, _, table = hashes.code_hashes(words)
+    hashes.renumber(codes, hashes.codes_of(table, words))
+    graphs.sort_values(codes.view(np.int32), codes.view(np.int32), np.zeros(1), 1)
 
 
 def count_tied(reviewers: Codes, preference: Scores) -> int:
@@ -127,8 +171,7 @@ class Parts(NamedTuple):
 def rating_parts(columns: dict[str, object], names: Columns, source: Source) -> Parts:
     """Take scores or ranks from their columns; a rank is turned into a preference."""
     value_name = names.score if names.kind == "scores" else names.rank
-    values, missing = number_series(columns[value_name], value_name, source)
-    reviewers, items = _label_columns(columns, names, source)
+    (values, missing), reviewers, items = _taken(columns, names, value_name, source)
     lengths = {
         names.reviewer: len(reviewers.codes),
         names.item: len(items.codes),
@@ -144,19 +187,23 @@ def rating_parts(columns: dict[str, object], names: Columns, source: Source) -> 
     return Parts(reviewers, items, preference, missing, pairs)
 
 
-def _label_columns(
-    columns: dict[str, object], names: Columns, source: Source
-) -> tuple[Coded, Coded]:
-    """Code reviewers and items, of long columns at the same time."""
-    reviewers, items = columns[names.reviewer], columns[names.item]
-    if not isinstance(items, pl.Series) or len(items) < LONG:
-        return (
-            coded_series(reviewers, names.reviewer, source),
-            coded_series(items, names.item, source),
-        )
-    with ThreadPoolExecutor(1) as thread:
-        coded = thread.submit(coded_series, items, names.item, source)
-        return coded_series(reviewers, names.reviewer, source), coded.result()
+def _taken(
+    columns: dict[str, object], names: Columns, value_name: str, source: Source
+) -> tuple[tuple[Scores, NDArray[np.bool_]], Coded, Coded]:
+    """Take numbers, reviewers and items, of long columns at the same time."""
+    items = columns[names.item]
+    work: tuple[Callable[[], Any], ...] = (
+        lambda: number_series(columns[value_name], value_name, source),
+        lambda: coded_series(columns[names.reviewer], names.reviewer, source),
+        lambda: coded_series(items, names.item, source),
+    )
+    if isinstance(items, pl.Series) and len(items) >= LONG:
+        # Reviewers are often many and take longest, so they are begun first; whatever
+        # is wrong with the numbers is still said first.
+        with ThreadPoolExecutor(2) as threads:
+            later = [threads.submit(work[place]) for place in (1, 2, 0)]
+            return later[2].result(), later[0].result(), later[1].result()
+    return work[0](), work[1](), work[2]()
 
 
 def missing_notices(parts: Parts, noun: str, extra: pl.Series | None) -> list[Notice]:
@@ -227,7 +274,7 @@ def comparison_parts(
             f"{names.winner} and {names.loser} must differ, "
             f"got {shown(winners[row])} twice",
         )
-    person_codes = np.zeros(half, dtype=np.int64)
+    person_codes: AnyCodes = np.zeros(half, dtype=np.int64)
     person_labels: Labels = ()
     if people is not None:
         person_labels, person_codes = code_labels(people)

@@ -22,6 +22,8 @@ from evenhand._labels import (
     coded,
     column_values,
     label_series,
+    listed,
+    settled,
     shown,
 )
 from evenhand._parts import (
@@ -36,6 +38,7 @@ from evenhand._parts import (
     one_type,
     rating_parts,
     sorted_rows,
+    sorted_values,
     unrated,
 )
 from evenhand.errors import RatingsError, counted, unknown
@@ -122,7 +125,7 @@ class Ratings:
     notices: tuple[Notice, ...]
     titles: Mapping[Label, str]
     read_as: str
-    _by_item: tuple[Codes, Codes] | None
+    _by_item: Future[tuple[Codes, Codes]] | tuple[Codes, Codes] | None
     _codes: dict[Label, int] | None
     _digest: Future[str] | str | None
     _tied: int | None
@@ -339,11 +342,12 @@ class Ratings:
     @property
     def sha256(self) -> str:
         """Hash of the set of ratings, the same for any source and row order."""
-        if self._digest is None:
-            self._digest = _digest(self)
-        if isinstance(self._digest, Future):
-            self._digest = self._digest.result()
-        return self._digest
+        found = self._digest
+        if found is None:
+            found = self._digest = _digest(self)
+        if isinstance(found, Future):
+            found = self._digest = found.result()
+        return found
 
     def hash_ahead(self) -> None:
         """Begin to work out the hash of many ratings beside what comes next.
@@ -416,10 +420,24 @@ class Ratings:
             >>> start.tolist(), rows.tolist()
             ([0, 2, 3], [0, 2, 1])
         """
-        if self._by_item is None:
-            start, rows = group_rows(self.item_codes, self.n_items)
-            self._by_item = _frozen(start), _frozen(rows)
-        return self._by_item
+        found = self._by_item
+        # Another thread may settle it at the same time.
+        if found is None:
+            found = self._by_item = _grouped(self)
+        if isinstance(found, Future):
+            found = self._by_item = found.result()
+        return found
+
+    def group_ahead(self) -> None:
+        """Begin to group many ratings by item beside what comes next.
+
+        Examples:
+            >>> Ratings(["a"], ["x"], [1]).group_ahead()
+        """
+        if self._by_item is None and self.n_ratings >= LONG:
+            thread = ThreadPoolExecutor(1)
+            self._by_item = thread.submit(_grouped, self)
+            thread.shutdown(wait=False)
 
     def rows(self) -> list[dict[str, Json]]:
         """Return the ratings as plain rows, sorted by reviewer and item.
@@ -459,6 +477,14 @@ class Ratings:
             ]
         )
 
+    def __getstate__(self) -> tuple[None, dict[str, object]]:
+        """Return what is copied: all but what is still being worked out."""
+        held = {name: getattr(self, name) for name in self.__slots__}
+        return None, {
+            name: None if isinstance(value, Future) else value
+            for name, value in held.items()
+        }
+
     def __repr__(self) -> str:
         items = counted(self.n_items, "item")
         if self.kind == "comparisons":
@@ -488,50 +514,76 @@ class Ratings:
             parts = comparison_parts(columns, names, source)
         else:
             parts = rating_parts(columns, names, source)
-        kept = np.flatnonzero(~parts.missing)
-        if len(kept) < len(parts.missing):
+        kept = None
+        if parts.missing.any():
             if not missing_allowed:
                 row = int(np.flatnonzero(parts.missing)[0])
                 raise source.at(row, f"{names.score} must be a number, got None")
             notices = missing_notices(parts, names.kind[:-1], extra)
             self.unrated_labels = unrated(parts, extra)
+            kept = np.flatnonzero(~parts.missing)
             parts = parts.at(kept)
-        if len(kept) == 0:
+        if len(parts.preference) == 0:
             raise source.whole(
                 "There is no rating. Give at least one row with a score."
             )
-        order = self._code(parts, extra)
         self.kind = names.kind
-        notices += alike_notices("reviewer", self.reviewer_labels)
-        notices += alike_notices("item", self.item_labels)
-        self.notices = tuple(notices)
         self._by_item = None
         self._codes = None
         self._digest = None
         self._tied = None
-        self._check_duplicates(kept[order], source)
+        order, alikes = self._code(parts, extra)
+        self.notices = (*notices, *alikes)
+        if order is not None:
+            self._check_duplicates(order if kept is None else kept[order], source)
 
-    def _code(self, parts: Parts, extra: pl.Series | None) -> Codes:
-        """Code the labels and sort the rows; return the order of the rows."""
+    def _code(
+        self, parts: Parts, extra: pl.Series | None
+    ) -> tuple[Codes | None, list[Notice]]:
+        """Code the labels and sort the rows.
+
+        Returns:
+            The order of the rows, None if nobody needs it; and which labels are alike.
+        """
         n_rows = len(parts.preference)
         known = parts.items
         if extra is not None:
             known = coded(one_type(parts.items.series(), extra))
-        self.item_labels, item_codes = code_labels(known)
+        items, item_codes = settled(known)
+        reviewers, reviewer_codes = settled(parts.reviewers)
         item_codes = item_codes[:n_rows]
-        self.reviewer_labels, reviewer_codes = code_labels(parts.reviewers)
-        reviewer_codes, item_codes, order = sorted_rows(
-            reviewer_codes, item_codes, len(self.reviewer_labels)
-        )
-        self.reviewer_codes = _frozen(reviewer_codes)
-        self.item_codes = _frozen(item_codes)
-        self.preference = _frozen_scores(parts.preference[order])
+        with ThreadPoolExecutor(1) as thread:
+            # To list many labels takes Python as long as to sort takes the kernels.
+            sorting = (
+                thread.submit(
+                    sorted_values,
+                    reviewer_codes,
+                    item_codes,
+                    parts.preference,
+                    len(reviewers),
+                )
+                if parts.pairs is None and n_rows >= LONG
+                else None
+            )
+            self.reviewer_labels, self.item_labels = listed(reviewers), listed(items)
+            alikes = alike_notices("reviewer", self.reviewer_labels)
+            alikes += alike_notices("item", self.item_labels)
+            found = None if sorting is None else sorting.result()
+        order = None
+        if found is None:
+            ones, others, order = sorted_rows(
+                reviewer_codes, item_codes, len(reviewers)
+            )
+            found = ones, others
+            parts = parts._replace(preference=parts.preference[order])
+        self.reviewer_codes, self.item_codes = _frozen(found[0]), _frozen(found[1])
+        self.preference = _frozen_scores(parts.preference)
         self.pair_codes = None
         self.pair_labels = ()
-        if parts.pairs is not None:
+        if parts.pairs is not None and order is not None:
             self.pair_labels, pair_codes = code_labels(parts.pairs)
-            self.pair_codes = _frozen(pair_codes[order])
-        return order
+            self.pair_codes = _frozen(pair_codes[order].astype(np.int64))
+        return order, alikes
 
     def _check_duplicates(self, rows: Codes, source: Source) -> None:
         reviewers, items = self.reviewer_codes, self.item_codes
@@ -590,6 +642,11 @@ def _digest(ratings: Ratings) -> str:
         hashed.update(column.astype("<i8", copy=False).data)
     hashed.update(ratings.preference.astype("<f8", copy=False).data)
     return hashed.hexdigest()
+
+
+def _grouped(ratings: Ratings) -> tuple[Codes, Codes]:
+    start, rows = group_rows(ratings.item_codes, ratings.n_items)
+    return _frozen(start), _frozen(rows)
 
 
 def _frozen(codes: Codes) -> Codes:

@@ -169,8 +169,6 @@ def command(  # noqa: PLR0913 - a parameter for each option
     Example:
       evenhand rank examples/conference.csv --seed 7
     """
-    from evenhand.ranking.ranking import rank
-
     _shared.check_record(record)
     extras = _extras.Extras.asked("rank", report, charts, exports)
     _shared.keep_inputs(
@@ -184,7 +182,11 @@ def command(  # noqa: PLR0913 - a parameter for each option
         },
     )
     _shared.check_names(reading, assignment_path)
-    ratings, files = _shared.read(file, file_format, reading)
+    ratings, files = _shared.read(
+        file, file_format, reading, needed="evenhand.ranking.ranking"
+    )
+    from evenhand.ranking.ranking import rank
+
     assignment = _shared.read_assignment(assignment_path, secret, seal)
     options = {
         "start": start,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evenhand._kernels.sums import centres_and_spreads
-from evenhand._labels import shown
+from evenhand._labels import LONG, shown
 from evenhand._randomness import RNGLike, seed_from
 from evenhand._results import many_objects
 from evenhand.ab.weights import GapWeight, as_weight
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 
     Codes = NDArray[np.int64]
     Start = str | Callable[[Comparisons, np.random.Generator], ArrayLike]
+    Summaries = tuple[list[int], list[float | None], list[float | None]]
     Weight = GapWeight | Callable[[float], float] | str
 
 __all__ = ["METHODS", "STARTS", "Draw", "RankedItem", "Ranking", "rank"]
@@ -197,6 +199,7 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
     seed = seed_from(rng)
     _check_top(top, ratings)
     ratings.hash_ahead()
+    summaries = _summaries_ahead(ratings)
     task = Task(ratings, comparisons(ratings), seed)
     if method not in NOISY:
         require_consistent(ratings, task.graph, method=method)
@@ -209,7 +212,7 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
         conflicts=declared.conflicts,
     )
     certificate = ranking_certificate(ratings, facts)
-    ranked = _ranking(task, method, found, declared, certificate)
+    ranked = _ranking(task, method, found, declared, certificate, summaries())
     if top is None:
         return ranked
     other = OTHER.get(method)
@@ -281,12 +284,13 @@ def _ranking(
     answer: Answer,
     declared: Declared,
     certificate: Certificate,
+    summaries: Summaries,
 ) -> Ranking:
     ratings = task.ratings
     sure = sureness(method, task, answer)
     fit = answer.fit
     with many_objects():
-        items = _items(ratings, answer, sure)
+        items = _items(ratings, answer, sure, summaries)
         draws = tuple(_draws(ratings, answer))
     return Ranking(
         order=tuple([row.item for row in items]),
@@ -314,13 +318,16 @@ def _unique(notices: tuple[Notice, ...]) -> tuple[Notice, ...]:
 
 
 def _items(
-    ratings: Ratings, answer: Answer, sure: RankUncertainty | None
+    ratings: Ratings,
+    answer: Answer,
+    sure: RankUncertainty | None,
+    summaries: Summaries,
 ) -> tuple[RankedItem, ...]:
     """Make a row for each item, best first, column by column."""
     order = answer.order
     codes = order.tolist()
     ranks, fit = answer.mean_ranks, answer.fit
-    counts, centres, spreads = _summaries(ratings)
+    counts, centres, spreads = summaries
     nothing = [None] * len(codes)
     errors = None if fit is None else fit.errors
     columns: tuple[Sequence[Any], ...] = (
@@ -340,9 +347,18 @@ def _items(
     return tuple(map(RankedItem, *columns))
 
 
-def _summaries(
-    ratings: Ratings,
-) -> tuple[list[int], list[float | None], list[float | None]]:
+def _summaries_ahead(ratings: Ratings) -> Callable[[], Summaries]:
+    """Begin to sum up many ratings beside what comes next."""
+    if ratings.n_ratings < LONG:
+        return lambda: _summaries(ratings)
+    ratings.group_ahead()
+    thread = ThreadPoolExecutor(1)
+    later = thread.submit(_summaries, ratings)
+    thread.shutdown(wait=False)
+    return later.result
+
+
+def _summaries(ratings: Ratings) -> Summaries:
     """Return the number of ratings of each item, and their mean and spread."""
     starts, rows = ratings.by_item()
     counts = np.diff(starts).tolist()

@@ -8,13 +8,14 @@ Ratings.
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING
 
 import narwhals as nw
+import polars as pl
 
 from evenhand._columns import Columns
-from evenhand._labels import Source, column_values
+from evenhand._labels import Source, column_values, plain_numbers
 from evenhand.desk.formats.files import FORMATS, Readable, fetch
 from evenhand.desk.formats.layouts import Asked, Layout, Long, texts
 from evenhand.desk.formats.platforms import MARKS, PLATFORMS, recognised
@@ -239,17 +240,20 @@ def _numbered(long: Long, order: Scale | None) -> Long:
                 "score words."
             )
         return long
+    values = long.columns[name]
     if order is None:
-        check_numbers(long.columns[name], name, long.source)
-        return long
-    numbers, notice = numbered(long.columns[name], name, long.source, order)
-    return Long(
-        {**long.columns, name: numbers},
-        long.names,
-        long.source,
-        long.said,
-        long.titles,
-        (*long.notices, notice),
+        plain = None
+        if isinstance(values, pl.Series) and values.dtype == pl.String:
+            plain = plain_numbers(values)
+        if plain is None:
+            check_numbers(values, name, long.source)
+            return long
+        return replace(long, columns={**long.columns, name: plain})
+    numbers, notice = numbered(values, name, long.source, order)
+    return replace(
+        long,
+        columns={**long.columns, name: numbers},
+        notices=(*long.notices, notice),
     )
 
 

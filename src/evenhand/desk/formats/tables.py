@@ -352,10 +352,10 @@ def _decoded(
 def _text_table(header: Sequence[str], rows: pl.DataFrame, source: Source) -> Table:
     names = [name.strip() for name in header]
     _check_names(names, source)
-    filled = _filled_rows(rows)
-    if len(filled) == 0:
-        raise source.whole("There is a header but no row below it.")
-    if len(filled) < rows.height:
+    if not _all_filled(rows):
+        filled = _filled_rows(rows)
+        if len(filled) == 0:
+            raise source.whole("There is a header but no row below it.")
         rows = rows[filled]
         line = source.line
         source = Source(source.name, lambda row: line(int(filled[row])), source.unit)
@@ -370,13 +370,24 @@ def _text_table(header: Sequence[str], rows: pl.DataFrame, source: Source) -> Ta
     return Table({**columns}, source, corner, nameless=nameless)
 
 
+def _all_filled(rows: pl.DataFrame) -> bool:
+    # A column that is filled to the last row answers for all the others.
+    return rows.height > 0 and any(map(_is_filled, rows))
+
+
+def _is_filled(column: pl.Series) -> bool:
+    if column.null_count():
+        return False
+    # Between these two every text begins with a visible character of ASCII.
+    low, high = column.min(), column.max()
+    if isinstance(low, str) and isinstance(high, str) and "!" <= low <= high < "\x7f":
+        return True
+    return bool((column.str.strip_chars() != "").all())
+
+
 def _filled_rows(rows: pl.DataFrame) -> NDArray[np.int64]:
     if rows.width == 0:
         return np.empty(0, dtype=np.int64)
-    # A column that is filled to the last row answers for all the others.
-    for column in rows:
-        if column.null_count() == 0 and (column.str.strip_chars() != "").all():
-            return np.arange(rows.height)
     filled = rows.select(pl.any_horizontal(pl.all().str.strip_chars() != ""))
     return np.flatnonzero(filled.to_series().fill_null(value=False).to_numpy())
 
