@@ -626,6 +626,23 @@ def test_copies_have_no_part_in_what_is_being_worked_out(
         assert other.by_item()[1].tolist() == ratings.by_item()[1].tolist()
 
 
+def test_copies_of_a_subclass_keep_what_it_adds() -> None:
+    class Noted(Ratings):
+        note: int
+
+    class Slotted(Ratings):
+        __slots__ = ("note",)
+        note: int
+
+    kinds: tuple[type[Noted | Slotted], ...] = (Noted, Slotted)
+    for kind in kinds:
+        ratings = kind(*ROWS.values())
+        ratings.note = 5
+        other = copy.copy(ratings)
+        assert other.note == 5
+        assert other.rows() == ratings.rows()
+
+
 def test_groups_are_the_same_for_several_threads_that_ask_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

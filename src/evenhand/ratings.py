@@ -477,13 +477,13 @@ class Ratings:
             ]
         )
 
-    def __getstate__(self) -> tuple[None, dict[str, object]]:
+    def __getstate__(self) -> object:
         """Return what is copied: all but what is still being worked out."""
-        held = {name: getattr(self, name) for name in self.__slots__}
-        return None, {
-            name: None if isinstance(value, Future) else value
-            for name, value in held.items()
-        }
+        state: Any = super().__getstate__()
+        # Of a class with slots there are two parts.
+        named, held = state
+        waiting = {name for name, value in held.items() if isinstance(value, Future)}
+        return named, {**held, **dict.fromkeys(waiting)}
 
     def __repr__(self) -> str:
         items = counted(self.n_items, "item")

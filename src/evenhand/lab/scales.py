@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -44,15 +44,15 @@ class Scales:
         apply: From values, shape (..., reviewers, items), and uniforms, shape
             (..., reviewers, draws), to scores, shape (..., reviewers, items).
         strict: Whether unequal values always get unequal scores.
-        one_by_one: Whether a score hangs on its own value alone, whatever others there
-            are.
+        one_by_one: Whether a score is known to hang on its own value alone, whatever
+            others there are; not of scales that somebody else made.
     """
 
     name: str
     draws: int
     apply: Apply
     strict: bool
-    one_by_one: bool = False
+    one_by_one: bool = field(default=False, init=False)
 
 
 def scales(spec: str | Scales | OwnScale, *, span: Span = UNIT) -> Scales:
@@ -141,9 +141,8 @@ def _composed(steps: Sequence[Scales]) -> Scales:
 
     name = f" {THEN} ".join(step.name for step in steps)
     draws = sum(step.draws for step in steps)
-    strict = all(step.strict for step in steps)
-    one_by_one = all(step.one_by_one for step in steps)
-    return Scales(name, draws, apply, strict, one_by_one)
+    found = Scales(name, draws, apply, strict=all(step.strict for step in steps))
+    return _marked(found, one_by_one=all(step.one_by_one for step in steps))
 
 
 def _family(text: str, span: Span) -> Scales:
@@ -152,7 +151,13 @@ def _family(text: str, span: Span) -> Scales:
         raise OptionError(unknown("scale", name, FAMILIES))
     spec = ":".join([name, *rest])
     found = FAMILIES[name](spec, rest, span)
-    return replace(found, one_by_one=name not in SEEING_ALL)
+    return _marked(found, one_by_one=name not in SEEING_ALL)
+
+
+def _marked(found: Scales, *, one_by_one: bool) -> Scales:
+    # Not an argument: `dataclasses.replace` would hand it on to another function.
+    object.__setattr__(found, "one_by_one", one_by_one)
+    return found
 
 
 def _numbers(spec: str, given: Sequence[str], usual: Sequence[Number]) -> list[Number]:
