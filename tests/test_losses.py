@@ -212,17 +212,27 @@ def test_orders_are_dealt_out_to_blocks_and_back(
 ) -> None:
     size = len(one)
     starts = np.append(np.arange(0, size, 1 << bits), size)
-    codes, pairs = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int64)
+    codes, pairs = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.uint32)
+    firsts = np.empty(len(starts) - 1, dtype=np.int64)
     assert deal_codes(np.array(one), bits, starts, codes)
-    assert deal_places(np.array(other), bits, starts, pairs)
+    widest = deal_places(np.array(other), bits, starts, (pairs, firsts))
     blocks = list(range(0, size, 1 << bits))
     by_block = [[code for code in one if code >> bits == b >> bits] for b in blocks]
     assert codes.tolist() == list(itertools.chain(*by_block))
     stable = sorted(range(size), key=lambda place: other[place] >> bits)
-    assert pairs.tolist() == [other[place] << 32 | place for place in stable]
+    apart = [
+        place - before if begin not in starts[:-1] else 0
+        for begin, (before, place) in enumerate(itertools.pairwise([0, *stable]))
+    ]
+    assert widest.bit_length() == max(apart).bit_length()
+    assert pairs.tolist() == [
+        gap << bits | other[place] % (1 << bits)
+        for gap, place in zip(apart, stable, strict=True)
+    ]
+    assert firsts.tolist() == [stable[begin] for begin in blocks]
     for begin, end in itertools.pairwise(starts.tolist()):
-        part = slice(begin, end)
-        assert look_up(pairs[part], begin, codes[part])
+        part, first = slice(begin, end), stable[begin]
+        assert look_up(pairs[part], (begin, first, bits), codes[part])
     places = [other.index(code) for code in one]
     assert codes.tolist() == [other.index(code) for b in by_block for code in b]
     dealt = np.empty_like(codes)
@@ -232,7 +242,7 @@ def test_orders_are_dealt_out_to_blocks_and_back(
     assert count == sum(a >> bits > b >> bits for a, b in both)
 
 
-def test_each_code_is_looked_up_and_counted_once_in_twelve_bytes(
+def test_each_code_is_looked_up_and_counted_once_in_eight_bytes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     size = 2**20 + 2**18
@@ -258,7 +268,25 @@ def test_each_code_is_looked_up_and_counted_once_in_twelve_bytes(
         tracemalloc.stop()
     assert seen == [2**20, 2**18] * 2
     # And the table of one block.
-    assert most < 12 * size + 4 * 2**20 + 100_000
+    assert most < 8 * size + 4 * 2**20 + 100_000
+
+
+def test_places_far_apart_are_compared_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    size = 2**20 + 2**13
+    order, far = np.random.default_rng(7).permutation(size), np.arange(size)
+    far[0], far[1:] = size - 1, np.arange(size - 1)
+    found: list[int | None] = []
+    by_blocks = kendall._by_blocks  # noqa: SLF001 - to see what it is asked
+
+    def noted(one: NDArray[np.int64], other: NDArray[np.int64]) -> int | None:
+        found.append(by_blocks(one, other))
+        return found[-1]
+
+    monkeypatch.setattr(kendall, "_by_blocks", noted)
+    for one, other in ((order, far), (far, order), (far, far)):
+        expected = inversions(np.argsort(other)[one])
+        assert disagreements(one, other) == expected
+    assert found == [None, inversions(np.argsort(order)[far]), None]
 
 
 @given(st.integers(0, 2**64 - 1))

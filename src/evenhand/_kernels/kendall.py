@@ -25,10 +25,13 @@ from evenhand._kernels import kernel
 from evenhand._kernels.memory import prefetch
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     Codes = NDArray[np.int64]
     Places = NDArray[np.int32]
+    Halves = NDArray[np.uint32]
     Words = NDArray[np.uint64]
 
 NONE, ONE = np.uint64(0), np.uint64(1)
@@ -49,7 +52,7 @@ LOWER_MARKS = np.array([mark & (1 << 64) - 1 for mark in MARKS], dtype=np.uint64
 UPPER_MARKS = np.array([mark >> 64 for mark in MARKS], dtype=np.uint64)
 # How far ahead of its use a place is fetched.
 AHEAD = 32
-# A code and its place share a word.
+# A code and its place share half a word.
 HALF = 32
 LOWER = (1 << HALF) - 1
 
@@ -86,7 +89,7 @@ def _put_places(order: Codes, places: Places) -> bool:
 def disagreements(order: Codes, other: Codes) -> int:
     """Count the pairs that two orders put differently.
 
-    Up to a million codes takes 8 bytes a code; beyond, 12 bytes.
+    Takes 8 bytes a code.
 
     Args:
         order: Codes.
@@ -100,7 +103,9 @@ def disagreements(order: Codes, other: Codes) -> int:
         2
     """
     if len(order) > 1 << BLOCK:
-        return _disagreements(order, other)
+        found = _by_blocks(order, other)
+        if found is not None:
+            return found
     places = places_of(other)
     along = np.empty(len(order), dtype=np.int32)
     if len(places) == 0 or not _line_up(order, places, along):
@@ -119,24 +124,31 @@ def _line_up(order: Codes, places: Places, along: Places) -> bool:
     return True
 
 
-def _disagreements(order: Codes, other: Codes) -> int:
+def _by_blocks(order: Codes, other: Codes) -> int | None:
+    """Count them block by block; None if places of a block are too far apart."""
     size, bits = len(order), _bits(len(order))
     starts = np.append(np.arange(0, size, 1 << bits), size)
-    codes, pairs = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int64)
-    deals = [
+    codes, pairs = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.uint32)
+    firsts = np.zeros(len(starts) - 1, dtype=np.int64)
+    deals: list[Callable[[], int]] = [
         partial(deal_codes, order, bits, starts, codes),
-        partial(deal_places, other, bits, starts, pairs),
+        partial(deal_places, other, bits, starts, (pairs, firsts)),
     ]
-    if not all(beside(deals)):
+    dealt_out, widest = beside(deals)
+    if not dealt_out or widest < 0:
         return -1
-    blocks = [slice(*ends) for ends in pairwise(starts.tolist())]
+    if widest >> HALF - bits:
+        return None
     looks = [
-        partial(look_up, pairs[block], block.start, codes[block]) for block in blocks
+        partial(look_up, pairs[begin:end], (begin, first, bits), codes[begin:end])
+        for (begin, end), first in zip(
+            pairwise(starts.tolist()), firsts.tolist(), strict=True
+        )
     ]
     if not all(beside(looks)):
         return -1
     # What was looked up is a permutation, and fills the blocks as the codes did.
-    dealt = pairs.view(np.int32)[:size]
+    dealt = pairs.view(np.int32)
     count = deal_places_back(order, bits, starts, codes, dealt)
     return int(count) + _inside_blocks(dealt, starts, 0, size)
 
@@ -168,49 +180,77 @@ def deal_codes(order: Codes, bits: int, starts: Codes, dealt: Places) -> bool:
 
 
 @kernel
-def deal_places(order: Codes, bits: int, starts: Codes, dealt: Codes) -> bool:
-    """Deal codes out as `deal_codes` does, each with its place in the lower half."""
-    ends = starts[:-1].copy()
+def deal_places(
+    order: Codes, bits: int, starts: Codes, into: tuple[Halves, Codes]
+) -> int:
+    """Deal codes out as `deal_codes` does, each with its place.
+
+    Places of a block increase, so a word of 32 bits will do: the last bits of a code,
+    and how far its place is from that of the code before it, unless that is too far.
+
+    Args:
+        order: As for `deal_codes`.
+        bits: As for `deal_codes`.
+        starts: As for `deal_codes`.
+        into: Overwritten with the words, and with the first place of each block.
+
+    Returns:
+        A number with as many bits as the largest distance of two such places has; -1
+        if the blocks are not filled, or something is left over.
+    """
+    dealt, firsts = into
+    ends, last = starts[:-1].copy(), np.zeros(len(firsts), dtype=np.int64)
+    low, widest = (1 << bits) - 1, 0
     for place in range(len(order)):
         code = order[place]
         if code < 0 or code >= len(order):
-            return False
+            return -1
         block = code >> bits
         at = ends[block]
         if at == starts[block + 1]:
-            return False
-        dealt[at] = code << HALF | place
+            return -1
+        if at == starts[block]:
+            firsts[block] = last[block] = place
+        apart = place - last[block]
+        last[block] = place
+        widest |= apart
+        dealt[at] = (apart << bits | code & low) & LOWER
         ends[block] = at + 1
-    return True
+    return widest
 
 
-def look_up(pairs: Codes, low: int, codes: Places) -> bool:
+def look_up(pairs: Halves, block: tuple[int, int, int], codes: Places) -> bool:
     """Replace the codes of one block by their places.
 
     Args:
-        pairs: Codes of the block, from `low` on, each with its place in the lower half.
-        low: The lowest code of the block.
+        pairs: Codes of the block and their places, as `deal_places` puts them.
+        block: The lowest code of the block, its first place, and how many bits of the
+            codes differ.
         codes: As many codes of the block; overwritten.
 
     Returns:
         Whether both have every code once.
     """
     places = np.full(len(pairs), -1, dtype=np.int32)
-    return bool(_look_up(pairs, low, places, codes))
+    return bool(_look_up(pairs, block, places, codes))
 
 
 @kernel
-def _look_up(pairs: Codes, low: int, places: Places, codes: Places) -> bool:
+def _look_up(
+    pairs: Halves, block: tuple[int, int, int], places: Places, codes: Places
+) -> bool:
+    low, place, bits = block
     for pair in pairs:
-        places[(pair >> HALF) - low] = pair & LOWER
+        place += int(pair) >> bits
+        places[int(pair) & ((1 << bits) - 1)] = place
     every_bit = np.int32(0)
     for at in range(len(codes)):
         code = codes[at] - low
-        place = places[code]
+        found = places[code]
         # A second time there is none; nor if the pairs have another code twice.
         places[code] = -1
-        codes[at] = place
-        every_bit |= place
+        codes[at] = found
+        every_bit |= found
     return bool(every_bit >= 0)
 
 
