@@ -14,6 +14,16 @@ if TYPE_CHECKING:
 
 
 @kernel
+def _count_fresh(
+    rows: tuple[int, int], reviewers: NDArray[np.int64], retired: NDArray[np.bool_]
+) -> int:
+    count = 0
+    for row in range(rows[0], rows[1]):
+        count += not retired[reviewers[row]]
+    return count
+
+
+@kernel
 def _free_pairs(
     one: tuple[int, int],
     other: tuple[int, int],
@@ -38,10 +48,8 @@ def _free_pairs(
             shared += fresh
         i += first
         j += second
-    for row in range(i, one[1]):
-        ones += not retired[reviewers[row]]
-    for row in range(j, other[1]):
-        others += not retired[reviewers[row]]
+    ones += _count_fresh((i, one[1]), reviewers, retired)
+    others += _count_fresh((j, other[1]), reviewers, retired)
     return ones * others - shared
 
 
@@ -53,7 +61,7 @@ def _partner(
     reviewers: NDArray[np.int64],
     retired: NDArray[np.bool_],
 ) -> int:
-    # The row of this number among the other item's, by reviewers but for one.
+    # The row of this number among an item's, by fresh reviewers but for one.
     for j in range(other[0], other[1]):
         if retired[reviewers[j]] or reviewers[j] == reviewer:
             continue
@@ -66,15 +74,19 @@ def _partner(
 @kernel
 def _pair_number(
     number: int,
+    pairs: int,
     one: tuple[int, int],
     other: tuple[int, int],
     reviewers: NDArray[np.int64],
     retired: NDArray[np.bool_],
 ) -> tuple[int, int]:
-    # The rows of the pair with this number, by the first reviewer, then the second.
-    others = 0
-    for j in range(other[0], other[1]):
-        others += not retired[reviewers[j]]
+    # The rows of the pair with this number, by the first reviewer, then the second; of
+    # so many pairs.
+    others = _count_fresh(other, reviewers, retired)
+    if 0 < pairs == others * _count_fresh(one, reviewers, retired):
+        # Nobody is a reviewer of both.
+        first = _partner(number // others, -1, one, reviewers, retired)
+        return first, _partner(number % others, -1, other, reviewers, retired)
     same = other[0]
     for i in range(one[0], one[1]):
         if retired[reviewers[i]]:
@@ -132,7 +144,7 @@ def choose_flips(
             if pairs == 0:
                 break
             number = int(units[position, drawn] * pairs)
-            i, j = _pair_number(number, one, other, reviewers, retired)
+            i, j = _pair_number(number, pairs, one, other, reviewers, retired)
             retired[reviewers[i]] = True
             retired[reviewers[j]] = True
             ones[found, drawn], others[found, drawn] = i, j
@@ -180,7 +192,7 @@ def choose_reviewers(
         one, other = (starts[a], starts[a + 1]), (starts[b], starts[b + 1])
         pairs = _free_pairs(one, other, reviewers, preference, retired)
         number = int(units[index] * pairs)
-        pair = _pair_number(number, one, other, reviewers, retired)
+        pair = _pair_number(number, pairs, one, other, reviewers, retired)
         firsts[index], seconds[index] = pair
     return firsts, seconds
 

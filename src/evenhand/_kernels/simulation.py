@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     Codes = NDArray[np.int64]
     Words = NDArray[np.uint64]
 
-# A uniform is the upper 53 bits of a word.
-SPARE = np.uint64(11)
+# A uniform has 53 bits.
+UNIT_BITS = 53
+LANES = 64
+NONE, ONE, ALL = np.uint64(0), np.uint64(1), np.uint64(2**64 - 1)
 
 
 @kernel
@@ -82,28 +84,59 @@ def _chance_above(
 
 
 @kernel
-def coin_losses(base: int, harms: Codes, kept: Codes, words: Words) -> Codes:
+def coin_losses(
+    base: int, harms: Codes, kept: Codes, words: Words, found: Codes
+) -> tuple[int, int]:
     """Flip the coins of a ranking again and again and count Kendall tau each time.
 
     Two neighbours that change places change the count by one and no other pair, so it
     is never counted anew.
 
+    Samples are flipped 64 side by side, one in each bit. The uniform of a coin is made
+    bit by bit from the first, one word for the bits of all samples, until each differs
+    from the coin's number somewhere: after some seven words, not 64.
+
     Args:
         base: Kendall tau if every coin keeps its items.
         harms: 1 for each coin that keeps two items in the right order, -1 for each that
             keeps them in the wrong one.
-        kept: Which of the 2**53 values of the upper bits of a word keep the items of
-            each coin: those below this.
-        words: Random words, shape (samples, coins).
+        kept: Which of the 2**53 uniforms keep the items of each coin: those below this.
+        words: Random words; the samples end where these might.
+        found: Overwritten with Kendall tau of the samples.
 
     Returns:
-        Kendall tau of each sample.
+        How many samples there are, and how many words were used.
     """
-    found = np.empty(len(words), dtype=np.int64)
-    for sample in range(len(words)):
-        count = base
+    counts = np.empty(LANES, dtype=np.int64)
+    sample, used = 0, 0
+    while sample < len(found) and used + UNIT_BITS * len(kept) <= len(words):
+        counts[:] = base
         for coin in range(len(kept)):
-            unit = np.int64(words[sample, coin] >> SPARE)
-            count += harms[coin] if unit >= kept[coin] else 0
-        found[sample] = count
-    return found
+            flips, used = _flip(kept[coin], words, used)
+            for lane in range(LANES):
+                turned = np.int64((flips >> np.uint64(lane)) & ONE)
+                counts[lane] += harms[coin] * turned
+        for lane in range(min(LANES, len(found) - sample)):
+            found[sample + lane] = counts[lane]
+        sample = min(sample + LANES, len(found))
+    return sample, used
+
+
+@kernel
+def _flip(kept: int, words: Words, used: int) -> tuple[np.uint64, int]:
+    # A bit for each of 64 uniforms: whether it is at least `kept`.
+    if kept >> UNIT_BITS:
+        return NONE, used
+    flips, open_lanes = NONE, ALL
+    place = UNIT_BITS - 1
+    # Where only zeros follow, those that are equal so far are at least as large.
+    while open_lanes != NONE and kept & ((2 << place) - 1):
+        word = words[used]
+        used += 1
+        if (kept >> place) & 1:
+            open_lanes &= word
+        else:
+            flips |= open_lanes & word
+            open_lanes &= ~word
+        place -= 1
+    return flips | open_lanes, used
