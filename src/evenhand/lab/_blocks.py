@@ -30,6 +30,7 @@ from evenhand.errors import EvenhandError, OptionError
 from evenhand.lab._draws import draw_block, draw_table
 from evenhand.lab._losses import loss
 from evenhand.lab._many_items import OwnRanking, ranking_losses, ranking_method
+from evenhand.lab._memory import keep_freed_memory
 from evenhand.lab._two_items import OwnRule, rule, two_item_losses
 
 if TYPE_CHECKING:
@@ -51,9 +52,6 @@ TABLE_BLOCKS = 256
 # is at most twice as long, so that little is done in vain. A user's function may take
 # its time, or fail where the run would have ended before; there, no table is longer.
 FIRST_BLOCKS = 16
-# Once the C library has seen an array of this size come and go, it keeps what is freed
-# for the next table, instead of asking the system for every page again.
-KEPT_BYTES = 1 << 24
 # Other processes take about this many seconds to start.
 WORTH_SECONDS = 3.0
 # At most the share of a run that tells how long it will take: one block in so many.
@@ -196,7 +194,7 @@ def run_blocks(task: Task, *, workers: int, batch: int) -> Generator[Tally, None
     """
     blocks, size = task.blocks(), table_blocks(task)
     run = _runner(task)
-    np.empty(KEPT_BYTES, dtype=np.uint8)
+    keep_freed_memory()
     if workers > 1:
         # The first block may compile; some others tell how long the rest will take.
         yield from _run_blocks_of(task, run, blocks[:1])

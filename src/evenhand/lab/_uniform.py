@@ -31,6 +31,7 @@ from evenhand.ab.weights import GapWeight, as_weight, odd
 from evenhand.errors import OptionError, unknown
 from evenhand.lab import _matchings as matchings
 from evenhand.lab._fixed_scores import Trials, as_orders, random_words
+from evenhand.lab._memory import keep_freed_memory
 from evenhand.lab._quadrature import gap_nodes, over_gap
 
 if TYPE_CHECKING:
@@ -247,6 +248,7 @@ def sampled_together(
     """
     source = stream(seed_from(rng), "trials")
     added = np.array([float(number) for number in numbers])
+    keep_freed_memory()
 
     def judged(words: Words, values: Floats) -> list[Floats]:
         some = Trials(as_orders(words), values, added)
