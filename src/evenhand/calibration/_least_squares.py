@@ -8,6 +8,7 @@ import numpy as np
 
 from evenhand._kernels.calibration import symmetric_inverse
 from evenhand._kernels.crossed import laplacian_product
+from evenhand.calibration._reml import dot
 from evenhand.calibration._solver import (
     Room,
     conjugate_gradients,
@@ -73,7 +74,7 @@ def two_way(made: Design, groups: Codes) -> TwoWay:
     errors = None
     if freedom > 0 and squared is not None:
         left = made.scores - items[made.items] - reviewers[made.reviewers]
-        errors = np.sqrt(np.maximum(squared, 0) * float(left @ left) / freedom)
+        errors = np.sqrt(np.maximum(squared, 0) * dot(left, left) / freedom)
     # A reviewer belongs to the group of any of their items.
     own = np.empty(made.n_reviewers, dtype=np.int64)
     own[made.reviewers] = groups[made.items]

@@ -293,7 +293,10 @@ def _derivatives(
 
 
 def dot(first: Table, second: Table) -> float:
-    """Add up products; many on one thread, as a library's would wait for one another.
+    """Add up products; many on one thread, the same on any number of cores.
+
+    A library would split them over its threads, whose number decides how sums are
+    rounded, and which wait for one another.
 
     Examples:
         >>> dot(np.array([1.0, 2.0]), np.array([3.0, 4.0]))

@@ -178,8 +178,8 @@ class TableSystem:
         spread = 1 + ratio * self.loads[0]
         away = 1 - 1 / spread
         dropped = (
-            float(away @ away)
-            - 2 * ratio * float(away @ (squares / spread**2))
+            dot(away, away)
+            - 2 * ratio * dot(away, squares / spread**2)
             + ratio**2 * float((product * product.T).sum())
         )
         cross = ratio * float((product[:, 1:] * inverse[:, 1:]).sum())

@@ -18,7 +18,7 @@ from evenhand.calibration._design import (
     totals,
 )
 from evenhand.calibration._least_squares import two_way
-from evenhand.calibration._reml import LEAST, Components, Sums, maximise
+from evenhand.calibration._reml import LEAST, Components, Sums, dot, maximise
 from evenhand.calibration._tables import TABLE, Links, PassSystem, TableSystem
 from evenhand.calibration.results import Fit, Variances, frozen, settled
 
@@ -160,7 +160,7 @@ class Equations:
             start: Variances of reviewers and items over that of the rest.
             last: Whether no other scores follow for which this fit prepares.
         """
-        squares = float(scores @ scores)
+        squares = dot(scores, scores)
         if squares == 0.0:
             return self._nothing()
         codes, sizes = self._codes, self._sizes

@@ -10,6 +10,7 @@ from evenhand._kernels import calibration as kernels
 from evenhand._results import Notice
 from evenhand.calibration._design import data_notices, group_notices
 from evenhand.calibration._orders import Orders, orders
+from evenhand.calibration._reml import dot
 from evenhand.calibration._solver import (
     Room,
     conjugate_gradients,
@@ -162,14 +163,14 @@ def _maximise(task: _Task) -> tuple[Table, int, bool]:
     slope, curvature = _slope(task, values)
     for step in range(1, STEPS + 1):
         move = _move(task, values, slope, curvature)
-        rise = float(slope @ move)
+        rise = dot(slope, move)
         if rise <= TOLERANCE**2 * len(values):
             return values, step, True
         for _ in range(HALVINGS):
             after = values + move
             slope, curvature = _slope(task, after)
             # Past the peak the slope along the step is negative; far past it is steep.
-            if float(slope @ move) >= -rise / 2:
+            if dot(slope, move) >= -rise / 2:
                 break
             move, rise = move / 2, rise / 2
         values = after
