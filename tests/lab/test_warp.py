@@ -68,6 +68,26 @@ def test_an_outlier_leaves_no_new_ties(function: Warper) -> None:
     assert (np.diff(warped) > 0).all()
 
 
+@pytest.mark.parametrize("strength", STRENGTHS)
+def test_one_outlier_does_not_set_the_unit_of_a_warp(strength: str) -> None:
+    people = np.repeat(np.arange(20), 5)
+    scores = np.tile([1.0, 2.0, 3.0, 4.0, 5.0], 20)
+    typed_wrong = scores.copy()
+    typed_wrong[-1] = 1e6
+    wanted = WARPS[strength](scores, people, stream(7, "warp"))
+    found = WARPS[strength](typed_wrong, people, stream(7, "warp"))
+    assert found[:-1] == pytest.approx(wanted[:-1])
+    assert found[-1] > found[-2]
+
+
+def test_a_warp_keeps_scores_beyond_its_span_in_proportion() -> None:
+    scores, people = np.array([-3.0, -1.0, 0.0, 1.0, 2.0, 7.0]), np.zeros(6, np.int64)
+    for function in (mild_warp, extreme_warp):
+        found = function(scores, people, stream(7, "warp"), span=(0.0, 1.0))
+        slope = found[3] - found[2]
+        assert found - found[2] == pytest.approx(slope * scores)
+
+
 def test_a_mild_warp_is_near_the_identity_and_an_extreme_one_is_not() -> None:
     people = np.repeat(np.arange(400), 2)
     scores = np.tile([2.0, 8.0], 400)
@@ -84,6 +104,7 @@ def test_a_mild_warp_is_near_the_identity_and_an_extreme_one_is_not() -> None:
 
 
 def test_the_warps_are_as_defined() -> None:
+    # Quantiles of 1, 1, 2, 2, 3, 4, 5, 5: the tails are as far out as the others.
     units = (SCORES - 1) / 4
     uniform = np.array([0.25, 0.5, 0.75])
     normal = np.array([-0.6744897501960817, 0.0, 0.6744897501960817])

@@ -5,13 +5,16 @@ drawn at random, many times; the items are ranked again each time. Order and tie
 a reviewer stay as they are, so a method that uses nothing else does not move at all. A
 method that compares scores across reviewers moves as far as it leans on that.
 
-A warp takes a score to u = (score - low) / (high - low), between the lowest and the
-highest score of all, and gives back low + (high - low) v, where for each reviewer
+A warp takes a score to u = (score - low) / (high - low), where low and high are the
+5 % and 95 % quantiles of all scores, so that no outlier sets the unit. It gives back
+low + (high - low) v, where for each reviewer
 
-- mild: v = 0.2 A + exp(0.3 B) u^exp(0.5 C), with A, B, C standard normal: a shift of
-  some fifth of the range, a slope and a bend about those of the identity;
-- extreme: v = 100 A + 10^(3 D - 1.5) u^exp(C), with D uniform between 0 and 1: shifts
-  of many ranges, slopes over three orders of magnitude, wild bends.
+- mild: v = 0.2 A + exp(0.3 B) f(u), with exponent exp(0.5 C) and A, B, C standard
+  normal: a shift of about a fifth of the range, slope and bend near the identity's;
+- extreme: v = 100 A + 10^(3 D - 1.5) f(u), with exponent exp(C) and D uniform between 0
+  and 1: shifts of many ranges, slopes over three orders of magnitude, wild bends.
+
+f(u) is u to the power of the exponent between 0 and 1, and u itself outside.
 """
 
 from __future__ import annotations
@@ -69,6 +72,9 @@ Span: TypeAlias = tuple[float, float]
 DRAWS = 200
 # Wider ranges are cut down to this one, or a shift would leave the floats.
 WIDEST = 1e300
+# Scores further out than so many ranges only keep their order.
+FARTHEST = 1e6
+TAILS = (0.05, 0.95)
 MODELS: Mapping[str, Callable[[Ratings], Fit]] = {
     "adaptive": adaptive,
     "additive": additive,
@@ -91,7 +97,7 @@ def mild_warp(
         reviewer_codes: Who gave them, from 0.
         source: Where the scales come from; three uniforms for each code up to the
             largest.
-        span: Lowest and highest score; those of the scores, if not given.
+        span: Low and high; the 5 % and 95 % quantiles of the scores, if not given.
 
     Returns:
         The warped scores: finite, and for each reviewer in the same order, with the
@@ -106,7 +112,7 @@ def mild_warp(
     units, width, low = _units(scores, span)
     chance = _chances(reviewer_codes, source)
     shift, slope, bend = standard_normal(chance)[:, reviewer_codes]
-    values = 0.2 * shift + np.exp(0.3 * slope) * units ** np.exp(0.5 * bend)
+    values = 0.2 * shift + np.exp(0.3 * slope) * _bent(units, np.exp(0.5 * bend))
     return _kept_apart(low + width * values, scores, reviewer_codes)
 
 
@@ -120,7 +126,7 @@ def extreme_warp(
         reviewer_codes: Who gave them, from 0.
         source: Where the scales come from; three uniforms for each code up to the
             largest.
-        span: Lowest and highest score; those of the scores, if not given.
+        span: Low and high; the 5 % and 95 % quantiles of the scores, if not given.
 
     Returns:
         The warped scores: finite, and for each reviewer in the same order, with the
@@ -136,7 +142,7 @@ def extreme_warp(
     chance = _chances(reviewer_codes, source)
     shift, _, bend = standard_normal(chance)[:, reviewer_codes]
     slope = 10 ** (3 * chance[1][reviewer_codes] - 1.5)
-    values = 100 * shift + slope * units ** np.exp(bend)
+    values = 100 * shift + slope * _bent(units, np.exp(bend))
     return _kept_apart(low + width * values, scores, reviewer_codes)
 
 
@@ -346,14 +352,24 @@ def _again(ratings: Ratings, scores: Scores) -> Ratings:
 
 
 def _units(scores: Scores, span: Span | None) -> tuple[Scores, float, float]:
-    low, high = span or (float(scores.min()), float(scores.max()))
     # Halves, as the range of large scores may be beyond floats.
-    width = high / 2 - low / 2
+    halves = scores / 2
+    low, high = np.quantile(halves, TAILS) if span is None else np.divide(span, 2)
+    if low == high:
+        low, high = halves.min(), halves.max()
+    width = float(high - low)
     if width == 0:
-        return np.full(len(scores), 0.5), 1.0, low
-    units = np.clip((scores / 2 - low / 2) / width, 0.0, 1.0)
-    low = min(max(low, -WIDEST), WIDEST)
+        return np.full(len(scores), 0.5), 1.0, float(2 * low)
+    with np.errstate(over="ignore"):
+        units = np.clip((halves - low) / width, -FARTHEST, FARTHEST)
+    low = min(max(2 * float(low), -WIDEST), WIDEST)
     return units, min(2 * width, WIDEST), low
+
+
+def _bent(units: Scores, exponents: Scores) -> Scores:
+    """Raise what lies between 0 and 1 to a power."""
+    inner = np.clip(units, 0.0, 1.0)
+    return np.asarray(inner**exponents + (units - inner))
 
 
 def _chances(reviewer_codes: Codes, source: Stream) -> Scores:
