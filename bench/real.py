@@ -4,11 +4,12 @@
 
 DIR holds NAME.csv (reviewer,item,score) and, where an outside order is known,
 NAME_truth.csv (item,value). From a dense set, sparse designs are drawn at random: 2, 3
-or 5 items a reviewer and 2, 3 or 5 ratings an item, at most 40 items; a sparse set is
-taken as it is. Agreement is Kendall's, over pairs that the truth tells apart (without a
+or 5 items a reviewer and 2, 3 or 5 ratings an item, at most 40 items; and, in a table
+of their own, 2, 3, 5 or 10 items a reviewer and 10 ratings an item. A sparse set is
+taken as it is. Agreement is Kendall's, over pairs that the truth orders (without a
 truth: the mean of the ratings that were not drawn). Each design is ranked three times:
 on the real scores, and with each reviewer's scores put through a random increasing
-function, mild or extreme.
+function, mild or extreme, as the warp test of the library draws it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
@@ -30,19 +32,18 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
-from scipy.special import ndtri
+from scipy.stats import rankdata
 
 from evenhand import _charts as charts
-from evenhand._randomness import Stream, permutation, stream, uniforms
-from evenhand.calibration._design import design
-from evenhand.calibration._ranks import rank_shares
+from evenhand._randomness import Stream, permutation, stream
 from evenhand.calibration.adaptive import adaptive
-from evenhand.calibration.additive import Equations, additive
+from evenhand.calibration.additive import additive
 from evenhand.calibration.affine import affine
 from evenhand.calibration.borda import borda
 from evenhand.calibration.bradley_terry import bradley_terry
 from evenhand.calibration.centring import centred, z
 from evenhand.calibration.isotonic import isotonic
+from evenhand.lab import warp as warps
 from evenhand.ratings import Ratings
 
 Scores = NDArray[np.float64]
@@ -50,9 +51,10 @@ Codes = NDArray[np.int64]
 Method = Callable[[Ratings], Scores]
 
 LOADS = (2, 3, 5)
+MANY = 10
 MOST_ITEMS, FEWEST_ITEMS = 40, 5
 DENSE = 0.5
-WARPS = ("real", "mild", "extreme")
+WARPS = ("real", *warps.STRENGTHS)
 # Which part of an item's name, between underscores, holds what can be compared.
 GROUPS = {"video": 1, "skating": 0, "wine": 0}
 # Real sparse sets have one design; its warps are drawn as often as this.
@@ -81,12 +83,12 @@ class Cell(NamedTuple):
 
 
 class Row(NamedTuple):
-    """Mean agreement of one method in one cell, and all its draws."""
+    """Agreement of one method in one cell: of each draw, or by item for a whole set."""
 
     cell: Cell
     warp: str
     method: str
-    draws: tuple[float, ...]
+    values: Scores
 
 
 def mean(ratings: Ratings) -> Scores:
@@ -97,9 +99,9 @@ def mean(ratings: Ratings) -> Scores:
 
 def rank_effects(ratings: Ratings) -> Scores:
     """Fit random effects to pooled ranks."""
-    shares = rank_shares(ratings.scores)
-    made = design(ratings)
-    return Equations(made).fit(shares - shares.mean()).items
+    ranks = rankdata(ratings.scores)
+    pooled = Ratings(ratings.reviewer_codes, ratings.item_codes, ranks)
+    return additive(pooled, shrink=True).estimates
 
 
 def p910(ratings: Ratings) -> Scores:
@@ -108,24 +110,27 @@ def p910(ratings: Ratings) -> Scores:
     With few ratings a reviewer both are drawn to those of all: the bias as a random
     effect, the squared inconsistency as if four ratings of the common one were known.
     """
-    made = design(ratings)
-    mixed = Equations(made).fit(made.scores)
-    parts = mixed.variances
-    rest = max(parts.rest, 1e-12)
-    noise = np.full(made.n_reviewers, rest)
-    values, bias = mixed.items, mixed.reviewers
+    reviewers, items = ratings.reviewer_codes, ratings.item_codes
+    scores = ratings.scores - ratings.scores.mean()
+    start = additive(ratings, shrink=True)
+    if start.variances is None or start.offsets is None:
+        return start.estimates
+    size, rest = float(scores.std()), start.variances.rest
+    rest = max(rest, 1e-12 * size**2)
+    prior = 1 / max(start.variances.item, 1e-9 * rest)
+    spread = max(start.variances.reviewer, 1e-9 * rest)
+    loads, noise = np.bincount(reviewers), np.full(ratings.n_reviewers, rest)
+    values, bias = start.estimates, start.offsets
     for _ in range(100):
         before = values
-        weights = (1 / noise)[made.reviewers]
-        prior = rest / max(parts.item, 1e-9 * rest) / rest
-        left = made.scores - bias[made.reviewers]
-        values = made.by_item(weights * left) / (made.by_item(weights) + prior)
-        left = made.scores - values[made.items]
-        ridge = noise / max(parts.reviewer, 1e-9 * rest)
-        bias = made.by_reviewer(left) / (made.loads + ridge)
-        squares = made.by_reviewer((left - bias[made.reviewers]) ** 2)
-        noise = (squares + 4 * rest) / (made.loads + 4)
-        if float(np.abs(values - before).max()) < SETTLED:
+        weights = 1 / noise[reviewers]
+        left = weights * (scores - bias[reviewers])
+        values = np.bincount(items, left) / (np.bincount(items, weights) + prior)
+        left = scores - values[items]
+        bias = np.bincount(reviewers, left) / (loads + noise / spread)
+        squares = np.bincount(reviewers, (left - bias[reviewers]) ** 2)
+        noise = (squares + 4 * rest) / (loads + 4)
+        if float(np.abs(values - before).max()) < SETTLED * size:
             break
     return values
 
@@ -181,11 +186,11 @@ def cells(data: Data) -> Iterator[Cell]:
         if not np.isnan(data.truth).all():
             yield Cell(data.name, 0, 0, n_items)
         return
-    for load in LOADS:
-        for reviews in LOADS:
-            items = min(MOST_ITEMS, n_items, n_reviewers * load // reviews)
-            if items >= FEWEST_ITEMS:
-                yield Cell(data.name, load, reviews, items)
+    sizes = [(load, reviews) for load in LOADS for reviews in LOADS]
+    for load, reviews in [*sizes, *((load, MANY) for load in (*LOADS, MANY))]:
+        items = min(MOST_ITEMS, n_items, n_reviewers * load // reviews)
+        if items >= max(FEWEST_ITEMS, reviews):
+            yield Cell(data.name, load, reviews, items)
 
 
 def draw(data: Data, cell: Cell, source: Stream) -> Codes:
@@ -220,64 +225,58 @@ def warped(data: Data, rows: Codes, warp: str, source: Stream) -> Scores:
     scores = data.scores[rows]
     if warp == "real":
         return scores
-    low, high = float(data.scores.min()), float(data.scores.max())
-    unit = (scores - low) / (high - low)
-    reviewers = data.reviewers[rows]
-    size = int(data.reviewers.max()) + 1
-    chance = np.maximum(uniforms(source, (3, size)), 2.0**-53)
-    normal = ndtri(chance)[:, reviewers]
-    if warp == "mild":
-        bent = unit ** np.exp(0.5 * normal[2])
-        return np.asarray(0.2 * normal[0] + np.exp(0.3 * normal[1]) * bent)
-    spread = 10 ** (3 * chance[1][reviewers] - 1.5)
-    return np.asarray(100 * normal[0] + spread * unit ** np.exp(normal[2]))
+    return warps.WARPS[warp](scores, data.reviewers[rows], source)
 
 
-def agreement(estimates: Scores, truth: Scores, groups: Codes) -> float:
-    """Kendall's agreement over pairs of one group that the truth tells apart."""
-    if len(np.unique(groups)) > MOST_ITEMS:
-        parts = [groups == group for group in np.unique(groups)]
-        sums = [
-            _agreement(estimates[part], truth[part], groups[part]) for part in parts
-        ]
-    else:
-        sums = [_agreement(estimates, truth, groups)]
-    total, pairs = np.sum(sums, axis=0)
-    return float(total / pairs) if pairs else math.nan
+def true_order(truth: Scores, groups: Codes) -> Scores:
+    """Return 1 or -1 for pairs of one group that the truth orders, 0 for others."""
+    order = np.nan_to_num(np.sign(truth[:, None] - truth))
+    return np.asarray(order * (groups[:, None] == groups))
 
 
-def _agreement(estimates: Scores, truth: Scores, groups: Codes) -> tuple[float, float]:
-    known = ~np.isnan(truth)
-    one, other = np.triu_indices(int(known.sum()), 1)
-    estimates, truth, groups = estimates[known], truth[known], groups[known]
-    order = np.sign(truth[one] - truth[other]) * (groups[one] == groups[other])
-    found = np.sign(estimates[one] - estimates[other])
-    return float(order @ found), float(np.abs(order).sum())
+def agreement(estimates: Scores, order: Scores, *, whole: bool = False) -> Scores:
+    """Kendall's agreement over pairs that the truth orders.
+
+    Args:
+        estimates: One for each item.
+        order: The true one of each pair.
+        whole: Whether one value for each item is wanted: their mean is the agreement,
+            and the standard error of that mean is, to first order, the jackknife's,
+            which leaves out each item in turn.
+    """
+    found = np.sign(estimates[:, None] - estimates)
+    sums, pairs = (order * found).sum(axis=1), np.abs(order).sum(axis=1)
+    total = float(pairs.sum())
+    value = float(sums.sum()) / total if total else math.nan
+    if not whole:
+        return np.array([value])
+    known = pairs > 0
+    away = (sums - value * pairs)[known]
+    return np.asarray(value + int(known.sum()) * away / (total / 2))
 
 
 def run(
     data: Data, cell: Cell, draws: int, seed: int, methods: Sequence[str]
 ) -> list[Row]:
     """Draw one cell's designs and rank each by the methods."""
-    found: dict[tuple[str, str], list[float]] = {}
-    draws = draws if cell.load else min(draws, SPARSE_DRAWS)
-    for number in range(draws):
+    found: dict[tuple[str, str], list[Scores]] = {}
+    whole = cell.load == 0
+    for number in range(min(draws, SPARSE_DRAWS) if whole else draws):
         name = f"{cell.data}/{cell.load}/{cell.reviews}/{number}"
         rows = draw(data, cell, stream(seed, f"{name}/design"))
-        truth, groups = _target(data, rows), data.groups
+        codes, place = np.unique(data.items[rows], return_inverse=True)
+        order = true_order(_target(data, rows)[codes], data.groups[codes])
         for warp in WARPS:
-            if warp == "real" and cell.load == 0 and number > 0:
+            if warp == "real" and whole and number > 0:
                 continue
             scores = warped(data, rows, warp, stream(seed, f"{name}/{warp}"))
-            codes, place = np.unique(data.items[rows], return_inverse=True)
             ratings = Ratings(data.reviewers[rows], place, scores)
             for method in methods:
-                estimates = METHODS[method](ratings)
-                value = agreement(estimates, truth[codes], groups[codes])
+                value = agreement(METHODS[method](ratings), order, whole=whole)
                 found.setdefault((warp, method), []).append(value)
     return [
-        Row(cell, warp, method, tuple(values))
-        for (warp, method), values in found.items()
+        Row(cell, *key, np.mean(values, axis=0) if whole else np.concatenate(values))
+        for key, values in found.items()
     ]
 
 
@@ -325,12 +324,21 @@ def compared(
 
 
 def report(rows: list[Row]) -> list[dict[str, float | str]]:
+    """Summarise every method in two parts: cells of few ratings an item, and of ten."""
+    few = [row for row in rows if row.cell.reviews < MANY]
+    many = [row for row in rows if row.cell.reviews >= MANY]
+    lines = _report(few, "2, 3 or 5 ratings an item, and whole sets") if few else []
+    return lines + (_report(many, f"{MANY} ratings an item") if many else [])
+
+
+def _report(rows: list[Row], part: str) -> list[dict[str, float | str]]:
     """Summarise every method: by warp, and its worst data set against the mean."""
-    table = {(row.cell, row.warp, row.method): np.array(row.draws) for row in rows}
+    table = {(row.cell, row.warp, row.method): row.values for row in rows}
     names = sorted({row.cell.data for row in rows})
+    size = len({row.cell for row in rows})
     lines = []
     for method in dict.fromkeys(row.method for row in rows):
-        line: dict[str, float | str] = {"method": method}
+        line: dict[str, float | str] = {"part": part, "cells": size, "method": method}
         for warp in WARPS:
             found = compared(table, method, warp, "adaptive")
             line[warp] = found.mean
@@ -343,8 +351,9 @@ def report(rows: list[Row]) -> list[dict[str, float | str]]:
 
 
 def shown(lines: list[dict[str, float | str]]) -> Table:
-    """Lay the summary out as a table."""
-    table = Table(title="Kendall agreement; lead over adaptive with paired error")
+    """Lay one part of the summary out as a table."""
+    title = f"Kendall agreement in {lines[0]['cells']} cells: {lines[0]['part']}"
+    table = Table(title=f"{title}\nlead over adaptive with paired error")
     table.add_column("method")
     for warp in WARPS:
         table.add_column(warp, justify="right")
@@ -390,15 +399,16 @@ def write(rows: list[Row], lines: list[dict[str, float | str]], folder: Path) ->
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "cells.csv").open("w", newline="") as out:
         writer = csv.writer(out)
-        writer.writerow([*Cell._fields, "warp", "method", "kendall", "draws"])
+        writer.writerow([*Cell._fields, "warp", "method", "kendall", "values"])
         for row in rows:
-            value = float(np.nanmean(row.draws))
-            writer.writerow([*row.cell, row.warp, row.method, value, len(row.draws)])
+            value = float(np.nanmean(row.values))
+            writer.writerow([*row.cell, row.warp, row.method, value, len(row.values)])
     with (folder / "summary.csv").open("w", newline="") as out:
         writer_of_lines = csv.DictWriter(out, list(lines[0]))
         writer_of_lines.writeheader()
         writer_of_lines.writerows(lines)
-    (folder / "real.svg").write_text(charts.svg(chart(lines)))
+    drawn = [line for line in lines if line["part"] == lines[0]["part"]]
+    (folder / "real.svg").write_text(charts.svg(chart(drawn)))
 
 
 @click.command()
@@ -440,7 +450,8 @@ def main(
         found = [row for part in done for row in part]
     rows = sorted(found, key=lambda row: (*row[:2], chosen.index(row.method)))
     lines = report(rows)
-    Console(width=150).print(shown(lines))
+    for _, part in groupby(lines, key=lambda line: line["part"]):
+        Console(width=150).print(shown(list(part)))
     if out is not None:
         write(rows, lines, out)
 

@@ -12,9 +12,14 @@ from click.testing import CliRunner
 
 from bench import real
 from evenhand._randomness import stream
+from evenhand.lab.warp import mild_warp
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    Scores = NDArray[np.float64]
 
 
 @pytest.fixture
@@ -53,7 +58,9 @@ def test_only_score_files_are_read_and_names_give_groups(folder: Path) -> None:
     sizes = {(cell.load, cell.reviews): cell.items for cell in real.cells(wine)}
     assert sizes[2, 5] == 6
     assert sizes[5, 2] == 12
-    assert len(sizes) == 9
+    # Ten ratings of each of at least ten items: only with ten items a reviewer.
+    assert sizes[10, 10] == 12
+    assert len(sizes) == 10
 
 
 def test_a_drawn_design_has_the_loads_asked_for(folder: Path) -> None:
@@ -67,13 +74,51 @@ def test_a_drawn_design_has_the_loads_asked_for(folder: Path) -> None:
 
 def test_agreement_counts_pairs_of_a_group_that_the_truth_orders() -> None:
     truth = np.array([1.0, 2.0, 2.0, 5.0, np.nan])
-    one = np.zeros(5, dtype=np.int64)
-    assert real.agreement(np.array([1.0, 2, 3, 4, 0]), truth, one) == 1
+
+    def found(estimates: list[float], truth: Scores, groups: list[int]) -> float:
+        order = real.true_order(truth, np.array(groups))
+        return real.agreement(np.array(estimates), order).item()
+
+    assert found([1, 2, 3, 4, 0], truth, [0] * 5) == 1
     # Of five ordered pairs, one is tied, one is wrong and three are right.
-    assert real.agreement(np.array([1.0, 1, 9, 4, 0]), truth, one) == pytest.approx(0.4)
-    two = np.array([0, 0, 1, 1, 1])
-    assert real.agreement(np.array([2.0, 1, 3, 4, 0]), truth, two) == 0
-    assert math.isnan(real.agreement(truth, truth, np.arange(5)))
+    assert found([1, 1, 9, 4, 0], truth, [0] * 5) == pytest.approx(0.4)
+    assert found([2, 1, 3, 4, 0], truth, [0, 0, 1, 1, 1]) == 0
+    assert math.isnan(found([1, 2, 3, 4, 0], truth, [0, 1, 2, 3, 4]))
+
+
+def test_the_error_of_a_whole_set_is_the_jackknife_over_its_items() -> None:
+    source = np.random.default_rng(1)
+    truth = np.round(source.normal(size=80), 1)
+    groups = np.arange(80) % 3
+    estimates = truth + source.normal(size=80)
+    order = real.true_order(truth, groups)
+    values = real.agreement(estimates, order, whole=True)
+    assert values.mean() == pytest.approx(real.agreement(estimates, order).item())
+    left = []
+    for item in range(80):
+        keep = np.arange(80) != item
+        part = real.true_order(truth[keep], groups[keep])
+        left.append(real.agreement(estimates[keep], part).item())
+    jackknife = math.sqrt(79 * np.var(left))
+    error = values.std(ddof=1) / math.sqrt(80)
+    assert error == pytest.approx(jackknife, rel=0.05)
+
+
+def test_a_set_with_a_single_design_has_an_error_above_0(folder: Path) -> None:
+    sparse, _ = real.read(folder)
+    (cell,) = real.cells(sparse)
+    rows = real.run(sparse, cell, 2, 7, ["adaptive", "mean"])
+    (_, line) = real.report(rows)
+    assert line["cells"] == 1
+    assert all(float(line[f"{warp} se"]) > 0 for warp in real.WARPS)
+
+
+def test_the_warps_are_those_of_the_warp_test(folder: Path) -> None:
+    _, wine = real.read(folder)
+    rows = np.arange(20, 90)
+    scores, people = wine.scores[rows], wine.reviewers[rows]
+    wanted = mild_warp(scores, people, stream(7, "mild"))
+    assert (real.warped(wine, rows, "mild", stream(7, "mild")) == wanted).all()
 
 
 @pytest.mark.parametrize("warp", ["mild", "extreme"])
@@ -98,7 +143,7 @@ def test_two_workers_find_what_one_process_finds(folder: Path) -> None:
         for cell in real.cells(data):
             for row in real.run(data, cell, 2, 7, ["adaptive", "mean", "borda"]):
                 key = (cell.data, cell.load, cell.reviews, row.warp, row.method)
-                wanted[key] = float(np.nanmean(row.draws))
+                wanted[key] = float(np.nanmean(row.values))
     with (out / "cells.csv").open(newline="") as lines:
         found = {
             (
@@ -111,6 +156,9 @@ def test_two_workers_find_what_one_process_finds(folder: Path) -> None:
             for line in csv.DictReader(lines)
         }
     assert found == wanted
-    assert len(found) == 10 * 3 * 3
+    assert len(found) == 11 * 3 * 3
     assert (out / "real.svg").read_text().startswith("<svg")
-    assert (out / "summary.csv").exists()
+    summary = (out / "summary.csv").read_text()
+    assert summary.count("10 ratings an item,1,") == 3
+    assert "in 10 cells" in result.output
+    assert "in 1 cells: 10 ratings" in result.output
