@@ -226,7 +226,7 @@ def test_the_ranking_table_shows_the_order_the_groups_and_the_cut() -> None:
 
 def test_where_methods_disagree_items_are_marked() -> None:
     ratings = read_ratings("examples/panel.csv")
-    result = rank(ratings, top=4, rng=7)
+    result = rank(ratings, top=4, design="balanced", rng=7)
     page = ranking_report(ratings, result, check=None, warp=None, replay=REPLAY)
     assert page.count('<span class="mark">') == 2
     assert '<bdi>P10</bdi> <span class="mark">safe leaves it out</span>' in page

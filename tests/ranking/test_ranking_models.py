@@ -9,6 +9,7 @@ from evenhand.calibration.models import MODELS
 from evenhand.errors import OptionError, RatingsError
 from evenhand.lab.scenario import Scenario
 from evenhand.lab.simulation import draw_ratings
+from evenhand.ranking.answers import WITH_SCORES
 from evenhand.ranking.ranking import METHODS, rank
 from evenhand.ratings import Ratings
 
@@ -115,8 +116,8 @@ def test_two_defaults_that_disagree_are_both_shown() -> None:
     found = []
     for seed in range(12):
         ratings = noisy(seed)
-        result = rank(ratings, top=5, rng=7)
-        other = rank(ratings, method="safe", rng=7)
+        result = rank(ratings, top=5, design="balanced", rng=7)
+        other = rank(ratings, method="safe", design="balanced", rng=7)
         assert result.top is not None
         assert result.top.other == "safe"
         assert result.top.other_items == other.order[:5]
@@ -128,6 +129,24 @@ def test_two_defaults_that_disagree_are_both_shown() -> None:
         found.append(differ)
     assert any(found)
     assert not all(found)
+
+
+def test_without_a_declared_design_there_is_no_opinion_of_safe(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Without a design, safe has no claim and its order is one of many random ones.
+    def refuse(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setitem(WITH_SCORES, "safe", refuse)
+    for seed in range(12):
+        result = rank(noisy(seed), top=5, rng=7)
+        assert result.top is not None
+        told = result.to_dict()["top"]
+        assert isinstance(told, dict)
+        assert told["other"] is None
+        assert told["other_items"] == told["only_here"] == told["only_there"] == []
+        assert all(one.code != "methods_disagree" for one in result.notices)
 
 
 def test_orders_have_no_second_opinion_that_needs_scores() -> None:

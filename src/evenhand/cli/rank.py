@@ -106,8 +106,8 @@ MODELS = ("adaptive", "additive", "affine", "bradley-terry", "centred", "mean", 
     "--top",
     metavar="K",
     type=click.IntRange(min=1),
-    help="How many are to be chosen: shows who is in, with what probability, and where "
-    "adaptive and safe disagree.",
+    help="How many are to be chosen: shows who is in and with what probability; with "
+    "--design or --assignment, also where adaptive and safe disagree.",
 )
 @click.option(
     "--warp",

@@ -141,8 +141,8 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
         shrink: For additive, whether values and offsets are drawn to the middle as far
             as ratings are few or noisy (REML); they are by default.
         top: Number of items that matter, such as papers to accept: the result then has
-            the probability of each to be among them, and says where the methods
-            adaptive and safe disagree.
+            the probability of each to be among them. For safe, it says where adaptive
+            disagrees; for adaptive, where safe does, if a design is declared.
         design: How items were assigned to reviewers, "pairs" or "balanced", as far as
             it was so; the certificate rests on it.
         assignment: The assignment that the ratings came through, which says it better.
@@ -216,7 +216,9 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
     if top is None:
         return ranked
     other = OTHER.get(method)
-    if other is None or (other == "safe" and ratings.kind != "scores"):
+    # Without a design, safe has no claim and its order is one of many random ones.
+    claims = ratings.kind == "scores" and declared.design is not None
+    if other is None or (other == "safe" and not claims):
         return topped(ranked, top, None)
     second = rank(
         ratings, method=other, design=design, assignment=assignment, rng=task.seed
