@@ -133,3 +133,19 @@ def test_scores_of_an_outlier_are_noted_on_standard_error(
     assert result.exit_code == 0
     assert "Note (extreme_score)" in result.stderr
     assert "nan" not in result.stdout
+
+
+def test_what_is_an_average_over_items_is_not_called_a_probability(scores: str) -> None:
+    text = run(scores, "--top", "3", "--seed", "7").stdout
+    table = text[text.index("The cut after 3") : text.index("WHAT CAN BE ORDERED?")]
+    words = " ".join(re.sub("[┃│]", " ", table).split())
+    assert "in the order of `rank`" in words
+    assert "with probability" not in words
+    head = table[table.index("┏") : table.index("┡")]
+    cells = [line.strip("┃").split("┃") for line in head.splitlines()[1:]]
+    titles = [" ".join(" ".join(parts).split()) for parts in zip(*cells, strict=True)]
+    assert titles[1] == "probability that these two are in their true order"
+    assert re.fullmatch(
+        r"average share of the \d+ items near the cut that are on their true side",
+        titles[2],
+    )

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from evenhand._randomness import stream, uniforms
+from evenhand.errors import OptionError
 from evenhand.lab._check_findings import more_reviews
 from evenhand.lab._check_reviewers import fit_model
 from evenhand.lab._laws import standard_normal
+from evenhand.lab.check import check
 from evenhand.lab.needed import (
     DRAWS,
     GRID,
@@ -14,8 +16,8 @@ from evenhand.lab.needed import (
     Target,
     _Trial,
     information,
-    reviews_needed,
 )
+from evenhand.ranking.ranking import rank
 from evenhand.ratings import Ratings
 
 
@@ -32,7 +34,7 @@ def scored(seed: int, noise: float, *, load: int = 6, n_items: int = 12) -> Rati
 
 
 def needed(ratings: Ratings, top: int = 4) -> Needed:
-    found = reviews_needed(ratings, fit_model(ratings), top, stream(7, "needed"))
+    found = check(ratings, top=top, rng=7).needed
     assert found is not None
     return found
 
@@ -101,13 +103,34 @@ def test_more_reviews_never_do_harm() -> None:
         assert chances[-1] > chances[0]
 
 
-def test_the_items_at_the_cut_are_those_of_the_fitted_model() -> None:
-    ratings = scored(3, 0.5)
-    order = np.argsort(-fit_model(ratings).mixed.items)
-    found = needed(ratings, top=5)
-    assert found.above == ratings.item_labels[order[4]]
-    assert found.below == ratings.item_labels[order[5]]
-    assert 2 <= found.near <= ratings.n_items
+def test_the_items_at_the_cut_are_those_of_the_order_that_rank_prints() -> None:
+    for seed in range(3):
+        ratings = scored(seed, 1.0)
+        order = rank(ratings, rng=7).order
+        for top in range(1, ratings.n_items):
+            found = check(ratings, top=top, rng=7).needed
+            assert found is not None
+            assert (found.above, found.below) == order[top - 1 : top + 1]
+            assert 2 <= found.near <= ratings.n_items
+
+
+def test_the_order_of_another_method_says_who_is_at_the_cut() -> None:
+    ratings = scored(1, 1.0)
+    order = rank(ratings, method="mean", rng=7).order[::-1]
+    found = check(ratings, top=5, order=order, rng=7).needed
+    assert found is not None
+    assert (found.above, found.below) == order[4:6]
+    with pytest.raises(OptionError, match="order must hold every item once"):
+        check(ratings, top=5, order=order[1:], rng=7)
+
+
+def test_without_further_reviews_it_is_the_printed_order_that_is_right_or_not() -> None:
+    # The model has the first item behind the second, so the order is right seldom.
+    chance, error, side, _ = two((0.0, 1.0), (0.6, 0.8), 1.0).chances(0)
+    expected = 0.5 * (1 - math.erf(1 / math.sqrt(2)))
+    # Five standard errors: a correct build fails for one seed in 1.7 million.
+    assert abs(chance - expected) < 5 * error
+    assert side == chance
 
 
 def test_a_review_is_worth_less_where_its_reviewer_rates_little() -> None:
@@ -122,7 +145,7 @@ def test_a_review_is_worth_less_where_its_reviewer_rates_little() -> None:
 
 def test_items_that_do_not_differ_have_no_answer() -> None:
     ratings = Ratings(list("aaabbb"), list("xyz") * 2, [1, 2, 3, 3, 2, 1])
-    assert reviews_needed(ratings, fit_model(ratings), 1, stream(7, "needed")) is None
+    assert check(ratings, top=1, rng=7).needed is None
 
 
 def test_many_items_are_looked_at_around_the_cut_only() -> None:

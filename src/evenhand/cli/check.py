@@ -185,8 +185,9 @@ def _needed(found: Check) -> list[RenderableType]:
         return [_said(found, "no_needed")]
     above, below = printable(needed.above), printable(needed.below)
     return [
-        f"The cut after {needed.top} lies between {above} and {below}. Further reviews "
-        f"of each item, beside {needed.reviews_now:g} so far (median), that it takes:",
+        f"The cut after {needed.top} lies between {above} and {below} in the order of "
+        "`rank`. Additional reviews needed per item (median so far: "
+        f"{needed.reviews_now:g}):",
         _needed_table(needed),
         "By simulation from the fitted model of offsets and values, taken as true; the "
         "range is two standard errors of the simulation.",
@@ -196,13 +197,12 @@ def _needed(found: Check) -> list[RenderableType]:
 def _needed_table(needed: Needed) -> Table:
     from rich.table import Table
 
-    from evenhand.lab._check_findings import more_reviews
+    from evenhand.lab._check_findings import PAIR, SIDE, more_reviews
 
     table = Table()
-    table.add_column("with probability", justify="right")
-    table.add_column("these two in their true order", justify="right")
-    near = f"the {needed.near} items near the cut on their true side"
-    table.add_column(near, justify="right")
+    table.add_column("to reach", justify="right")
+    table.add_column(PAIR, justify="right")
+    table.add_column(SIDE.format(needed.near), justify="right")
     for pair, side in zip(needed.pair, needed.side, strict=True):
         table.add_row(
             f"{100 * pair.probability:g} %", more_reviews(pair), more_reviews(side)

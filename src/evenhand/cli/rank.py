@@ -243,7 +243,7 @@ def _checked(ratings: Ratings, result: Ranking) -> Check:
     k = None if result.top is None else result.top.k
     cut = k if k is not None and k < ratings.n_items else None
     with _shared.working("Checking"):
-        return check(ratings, top=cut, rng=result.seed)
+        return check(ratings, top=cut, order=result.order, rng=result.seed)
 
 
 def _survived(

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 SHOWN_GROUPS, SHOWN_LABELS = 3, 3
 # Fewer reviews than this say little about an item on their own.
 FEW_REVIEWS = 3
+# What further reviews are counted for.
+PAIR = "probability that these two are in their true order"
+SIDE = "average share of the {} items near the cut that are on their true side"
 
 
 def findings(found: Check) -> tuple[Notice, ...]:
@@ -123,9 +126,10 @@ def _needed(found: Check) -> Iterator[tuple[str, str]]:
     ]
     yield (
         "needed",
-        f"At the cut after {counted(needed.top, 'item')}, further reviews of each item "
-        f"to put {needed.above!r} and {needed.below!r} in their true order with a "
-        f"probability of {'; of '.join(parts)}.",
+        f"At the cut after {counted(needed.top, 'item')} in the order of `rank`, "
+        f"additional reviews needed per item to put {needed.above!r} and "
+        f"{needed.below!r} in their true order with a probability of "
+        f"{'; of '.join(parts)}.",
     )
 
 

@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand._labels import shown
 from evenhand._randomness import RNGLike, seed_from, stream
 from evenhand._results import Json, Notice, tail
 from evenhand.calibration._design import data_notices
+from evenhand.calibration.adaptive import adaptive
+from evenhand.errors import OptionError
 from evenhand.lab._check_contradictions import Contradictions, find_contradictions
 from evenhand.lab._check_counts import (
     Distribution,
@@ -39,12 +42,17 @@ from evenhand.lab._check_reviewers import (
 from evenhand.lab.ladder import Ladder, climb, why_no_ladder
 from evenhand.lab.needed import Needed, require_top, reviews_needed
 from evenhand.posets.comparisons import comparisons
+from evenhand.ranking.models import by_estimates
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
+    from evenhand._results import Label
     from evenhand.ratings import Ratings
 
+    Codes = NDArray[np.int64]
     Progress = Callable[[str], None]
 
 # The parts of reviewers are always the same, so that the verdict depends on nothing but
@@ -145,6 +153,7 @@ def check(
     ratings: Ratings,
     *,
     top: int | None = None,
+    order: Sequence[Label] | None = None,
     rng: RNGLike = None,
     progress: Progress | None = None,
 ) -> Check:
@@ -154,6 +163,8 @@ def check(
         ratings: Scores, ranks or comparisons.
         top: Ask how many more reviews would separate the first so many items from the
             others.
+        order: All items from best to worst, for which that is asked; by default the
+            order that `rank` gives with this seed.
         rng: Seed, generator or None.
         progress: Called with what is being done.
 
@@ -161,7 +172,8 @@ def check(
         What was found.
 
     Raises:
-        OptionError: If top leaves no item on one side.
+        OptionError: If top leaves no item on one side, or order does not hold every
+            item once.
 
     References:
         Wang and Shah (2019), for what can be done without any assumption on scales.
@@ -190,7 +202,9 @@ def check(
         model = fit_model(ratings)
     ladder = _ladder(ratings, notices, say)
     say("Simulating")
-    needed = None if top is None else _needed(ratings, model, top, seed, notices)
+    needed = None
+    if top is not None:
+        needed = _needed(ratings, model, order, top, seed, notices)
     bootstrap = stream(seed, "check: bootstrap")
     found = Check(
         kind=ratings.kind,
@@ -222,15 +236,32 @@ def _ladder(ratings: Ratings, notices: list[Notice], say: Progress) -> Ladder | 
     return climb(ratings, stream(LADDER_SEED, "check: ladder"), progress=say)
 
 
+def _codes(ratings: Ratings, order: Sequence[Label] | None, seed: int) -> Codes:
+    if order is None:
+        return by_estimates(adaptive(ratings).estimates, seed)
+    places = {label: code for code, label in enumerate(ratings.item_labels)}
+    codes = np.array([places.get(item, -1) for item in order], dtype=np.int64)
+    if sorted(codes.tolist()) != list(range(ratings.n_items)):
+        raise OptionError(f"order must hold every item once, got {shown(order)}.")
+    return codes
+
+
 def _needed(
-    ratings: Ratings, model: Model | None, top: int, seed: int, notices: list[Notice]
+    ratings: Ratings,
+    model: Model | None,
+    order: Sequence[Label] | None,
+    top: int,
+    seed: int,
+    notices: list[Notice],
 ) -> Needed | None:
     found = None
     why = "there are no scores to fit it to"
     if model is not None and not model.free[1]:
         why = "items' values cannot be told from the rest, as no item was rated twice"
     elif model is not None:
-        found = reviews_needed(ratings, model, top, stream(seed, "check: needed"))
+        source = stream(seed, "check: needed")
+        codes = _codes(ratings, order, seed)
+        found = reviews_needed(ratings, model, codes, top, source)
         why = "it sees no difference between the items, or no noise"
     if found is None:
         text = f"How many more reviews are needed takes a fitted model, and {why}."

@@ -73,13 +73,15 @@ class Needed:
 
     Attributes:
         top: How many items are above the cut.
-        above: The last item above it, by the fitted model.
+        above: The last item above it, by the order of `rank`.
         below: The first item below it.
         near: How many items may be on either side (5 to 95 %).
         pair: For the two items at the cut to be put in their true order.
-        side: For an item near the cut to be put on its true side, on average.
+        side: For the share of items near the cut that are on their true side, averaged
+            over draws; that all of them are is less likely.
         curve: (further reviews, probability for the two items, its standard error,
-            probability for items near the cut, its standard error).
+            average share of items near the cut, its standard error). Without further
+            reviews it is the order of `rank` that is right or wrong.
         reviews_now: Median number of reviews of an item so far.
     """
 
@@ -145,13 +147,14 @@ def information(model: Model) -> float:
 
 
 def reviews_needed(
-    ratings: Ratings, model: Model, top: int, source: Stream
+    ratings: Ratings, model: Model, order: Codes, top: int, source: Stream
 ) -> Needed | None:
     """Simulate further reviews.
 
     Args:
         ratings: Scores.
         model: Their random-effects model.
+        order: Items from best to worst, as `rank` has them.
         top: How many items are above the cut.
         source: Where the draws come from.
 
@@ -163,14 +166,14 @@ def reviews_needed(
         >>> from evenhand.lab._check_reviewers import fit_model
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(list("aaabbb"), list("xyz") * 2, [1, 2, 4, 3, 3, 6])
-        >>> found = reviews_needed(ratings, fit_model(ratings), 1, stream(7, "needed"))
+        >>> model, order = fit_model(ratings), np.array([2, 0, 1])
+        >>> found = reviews_needed(ratings, model, order, 1, stream(7, "needed"))
         >>> found.above, found.below
-        ('z', 'y')
+        ('z', 'x')
     """
     parts = model.mixed.variances
     if parts.item == 0 or parts.rest == 0:
         return None
-    order = np.lexsort((np.arange(ratings.n_items), -model.mixed.items))
     first = max(0, top - NEAR)
     window = order[first : top + NEAR]
     cut = top - first
@@ -197,7 +200,7 @@ def reviews_needed(
 
 
 class _Trial:
-    """True values and further reviews of the items around a cut."""
+    """True values and further reviews of the items around a cut, best first."""
 
     __slots__ = ("_known", "cut", "errors", "means", "near", "normal", "truth", "worth")
 
@@ -229,7 +232,7 @@ class _Trial:
             seen = self.truth + self.normal[1] / np.sqrt(max(added, 1e-300))
             after = (now * self.means + added * seen) / (now + added)
             if more == 0:
-                after = np.broadcast_to(self.means, self.truth.shape)
+                after = np.broadcast_to(-np.arange(len(self.means)), self.truth.shape)
             upper, lower = self.cut - 1, self.cut
             right = (after[:, upper] >= after[:, lower]) == (
                 self.truth[:, upper] >= self.truth[:, lower]

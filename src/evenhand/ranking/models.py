@@ -62,7 +62,8 @@ def by_model(name: str, task: Task, options: Options) -> Answer:
         return model(ratings).estimates
 
     fit = model(task.ratings)
-    order, ties = _sorted(fit, task)
+    order = by_estimates(fit.estimates, task.seed)
+    ties = _ties(fit.estimates[order], order)
     sure, told = _sureness(name, task, fit, values, order)
     return Answer(
         order,
@@ -93,15 +94,23 @@ def _sureness(
     return None, (Notice("no_intervals", text),)
 
 
-def _sorted(fit: Fit, task: Task) -> tuple[NDArray[np.int64], list[list[int]]]:
-    lot = permutation(stream(task.seed, "estimates"), len(fit.estimates))
-    order = np.lexsort((lot, -fit.estimates)).astype(np.int64)
-    values = fit.estimates[order]
+def by_estimates(estimates: NDArray[np.float64], seed: int) -> NDArray[np.int64]:
+    """Sort items by estimate, highest first, equal ones at random.
+
+    Examples:
+        >>> by_estimates(np.array([1.0, 3.0, 2.0]), 7).tolist()
+        [1, 2, 0]
+    """
+    lot = permutation(stream(seed, "estimates"), len(estimates))
+    return np.lexsort((lot, -estimates)).astype(np.int64)
+
+
+def _ties(values: NDArray[np.float64], order: NDArray[np.int64]) -> list[list[int]]:
     begins = np.flatnonzero(np.append([True], values[1:] != values[:-1]))
     ends = np.append(begins[1:], len(order))
     long = ends - begins > 1
     runs = zip(begins[long].tolist(), ends[long].tolist(), strict=True)
-    return order, [sorted(order[begin:end].tolist()) for begin, end in runs]
+    return [sorted(order[begin:end].tolist()) for begin, end in runs]
 
 
 def _lots(ties: list[list[int]], ratings: Ratings) -> tuple[Notice, ...]:

@@ -20,7 +20,7 @@ from evenhand.desk.report.parts import (
     plain_table,
 )
 from evenhand.errors import printable
-from evenhand.lab._check_findings import more_reviews, share_text
+from evenhand.lab._check_findings import PAIR, SIDE, more_reviews, share_text
 from evenhand.lab.ladder import CANNOT_TELL, MEANINGS, ladder_basis
 
 if TYPE_CHECKING:
@@ -211,8 +211,8 @@ def needed_sections(
             yield Section("needed", title, told)
         return
     lead = said(
-        "The cut after {} lies between the items {} and {}. An item has {} reviews so "
-        "far (median).",
+        "The cut after {} lies between the items {} and {} in the order of the "
+        "ranking. An item has {} reviews so far (median).",
         needed.top,
         name(needed.above, titles.get(needed.above)),
         name(needed.below, titles.get(needed.below)),
@@ -231,11 +231,10 @@ def needed_sections(
 
 
 def _targets(needed: Needed) -> Table:
-    near = f"to put the {needed.near} items near the cut on their true side"
     columns = [
-        Column("with probability", number=True),
-        Column("to put these two in their true order", number=True),
-        Column(near, number=True),
+        Column("to reach", number=True),
+        Column(PAIR, number=True),
+        Column(SIDE.format(needed.near), number=True),
     ]
     rows = [
         [
@@ -245,7 +244,7 @@ def _targets(needed: Needed) -> Table:
         ]
         for pair, side in zip(needed.pair, needed.side, strict=True)
     ]
-    caption = "Further reviews of each item that it takes"
+    caption = "Additional reviews needed per item"
     return plain_table("targets", caption, columns, rows)
 
 
