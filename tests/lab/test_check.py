@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand._randomness import stream
+from evenhand.desk.formats import read_ratings
 from evenhand.errors import OptionError
 from evenhand.lab import _check_pairs, _check_reviewers
 from evenhand.lab._check_contradictions import find_contradictions
@@ -24,6 +25,7 @@ from evenhand.lab._check_reviewers import (
 )
 from evenhand.lab.check import Check, check
 from evenhand.posets.comparisons import comparisons
+from evenhand.ranking.ranking import rank
 from evenhand.ratings import Ratings
 
 
@@ -251,7 +253,8 @@ def test_shares_of_balanced_data_are_those_of_analysis_of_variance() -> None:
     reviewer = (12 * rows.var(ddof=1) - rest) / 12
     item = (9 * columns.var(ddof=1) - rest) / 9
     expected = np.array([item, reviewer, rest]) / (item + reviewer + rest)
-    found = variance_shares(fit_model(ratings), stream(7, "bootstrap"))
+    model = fit_model(ratings)
+    found = variance_shares(model, model.mixed.variances, stream(7, "bootstrap"))
     assert found is not None
     assert found.item is not None
     assert found.reviewer is not None
@@ -272,7 +275,9 @@ def test_intervals_of_shares_hold_the_truth(
     held = np.zeros(3, dtype=int)
     for seed in range(30):
         ratings, _, _ = crossed(seed, (14, 16, 5), (1.0, 0.7, 0.6))
-        found = variance_shares(fit_model(ratings), stream(seed, "bootstrap"))
+        model = fit_model(ratings)
+        source = stream(seed, "bootstrap")
+        found = variance_shares(model, model.mixed.variances, source)
         assert found is not None
         assert found.method == method
         assert found.item is not None
@@ -389,3 +394,16 @@ def test_progress_is_told() -> None:
     check(ratings, rng=7, progress=said.append)
     assert said[0] == "Counting"
     assert said[-2] == "Holding out reviewers, part 10 of 10"
+
+
+def test_offsets_have_the_share_of_variance_that_rank_states() -> None:
+    ratings, _, _ = crossed(3, (30, 20, 5), (1, 2, 0.5))
+    scores = ratings.scores.copy()
+    scores[7] = 40
+    tailed = Ratings(ratings.reviewer_codes, ratings.item_codes, scores)
+    for found in (ratings, tailed, read_ratings("examples/panel.csv")):
+        shares = check(found, rng=7).variance
+        assert shares is not None
+        assert shares.reviewer is not None
+        assert shares.reviewer.share == rank(found, rng=7).rho
+        assert shares.reviewer.low <= shares.reviewer.share <= shares.reviewer.high

@@ -258,7 +258,11 @@ def _variance(found: Check) -> list[RenderableType]:
         + ("cannot be told from the rest" if share is None else share_text(share))
         for name, share in named
     ]
-    lines.insert(0, f"Shares of variance, with 95 % intervals ({shares.method}):")
+    lines.insert(
+        0,
+        "Shares of the variance of scores, as ranks among all, with 95 % intervals "
+        f"({shares.method}):",
+    )
     return ["\n".join(lines)]
 
 

@@ -185,7 +185,10 @@ def _variance(found: Check) -> Iterator[tuple[str, str]]:
     ):
         if share is not None:
             parts.append(f"{name} {share_text(share)}")
-    yield "variance", f"Variance of scores: {', '.join(parts)} (95 % intervals)."
+    yield (
+        "variance",
+        f"Variance of scores, as ranks among all: {', '.join(parts)} (95 % intervals).",
+    )
     for name, share in (("Items' values", shares.item), ("Offsets", shares.reviewer)):
         if share is None:
             yield "confounded", f"{name} cannot be told from the rest here."

@@ -12,13 +12,13 @@ from evenhand.calibration import affine
 from evenhand.calibration._design import Design, design
 from evenhand.calibration._tables import TableSystem
 from evenhand.calibration.additive import Equations, Mixed, prediction_errors
+from evenhand.calibration.results import Variances
 from evenhand.lab._laws import standard_normal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand._results import Json, Label
-    from evenhand.calibration.results import Variances
     from evenhand.ratings import Ratings
 
     Scores = NDArray[np.float64]
@@ -61,11 +61,11 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """Where the variance of scores comes from.
+    """Where the variance of scores comes from, as ranks among all scores.
 
     Attributes:
         item: The items' values; None if they cannot be told from the rest.
-        reviewer: The reviewers' offsets; None likewise.
+        reviewer: The reviewers' offsets, as `rho` of a ranking; None likewise.
         rest: What is left, with what cannot be told from it.
         method: How intervals were found.
     """
@@ -149,8 +149,8 @@ def fit_model(ratings: Ratings) -> Model:
     return Model(made, equations, equations.fit(made.scores))
 
 
-def variance_shares(model: Model, source: Stream) -> Shares | None:
-    """Estimate the shares; None if nothing varies or nothing can be told apart.
+def variance_shares(model: Model, parts: Variances, source: Stream) -> Shares | None:
+    """Give the shares intervals; None if nothing varies or nothing can be told apart.
 
     Intervals come from 200 data sets drawn from the fitted model on the same
     assignment, refitted; for large data, from the asymptotic errors of the three
@@ -160,22 +160,23 @@ def variance_shares(model: Model, source: Stream) -> Shares | None:
         >>> from evenhand._randomness import stream
         >>> from evenhand.ratings import Ratings
         >>> model = fit_model(Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [1, 2] * 2))
-        >>> found = variance_shares(model, stream(7, "bootstrap"))
+        >>> parts = model.mixed.variances
+        >>> found = variance_shares(model, parts, stream(7, "bootstrap"))
         >>> round(found.item.share, 3), found.method
         (1.0, 'parametric bootstrap')
     """
     reviewers, items = model.free
-    if model.mixed.found is None or not (reviewers or items):
+    if parts == Variances(0.0, 0.0, 0.0) or not (reviewers or items):
         return None
     made = model.made
     least = min(made.n_items, made.n_reviewers)
-    shares = _three(model.mixed.variances, model.free)
+    shares = _three(parts, model.free)
     few = least <= BOOTSTRAP_LEVELS and len(made.scores) <= BOOTSTRAP_RATINGS
     if few:
-        draws = np.array([_redrawn(model, source) for _ in range(REPLICATES)])
+        draws = np.array([_redrawn(model, parts, source) for _ in range(REPLICATES)])
         low, high = np.quantile(draws, [TAIL, 1 - TAIL], axis=0)
     else:
-        slack = NORMAL_TAIL * _asymptotic(model)
+        slack = NORMAL_TAIL * _asymptotic(model, parts)
         low, high = shares - slack, shares + slack
     low = np.clip(np.minimum(low, shares), 0, 1).tolist()
     high = np.clip(np.maximum(high, shares), 0, 1).tolist()
@@ -193,9 +194,9 @@ def _three(parts: Variances, free: tuple[bool, bool]) -> Scores:
     return np.array([*known, max(0.0, 1.0 - sum(known))])
 
 
-def _redrawn(model: Model, source: Stream) -> Scores:
-    """Refit scores that are drawn from the model."""
-    made, parts = model.made, model.mixed.variances
+def _redrawn(model: Model, parts: Variances, source: Stream) -> Scores:
+    """Refit scores that are drawn with these variances."""
+    made = model.made
     normal = standard_normal(
         uniforms(source, made.n_reviewers + made.n_items + len(made.scores))
     )
@@ -213,9 +214,9 @@ def _redrawn(model: Model, source: Stream) -> Scores:
     return _three(again.variances, model.free)
 
 
-def _asymptotic(model: Model) -> Scores:
+def _asymptotic(model: Model, parts: Variances) -> Scores:
     """Return the standard errors of the three shares, by the delta method."""
-    made, parts = model.made, model.mixed.variances
+    made = model.made
     reviewers, items = model.free
     rest = parts.rest + (0.0 if items else parts.item)
     values = np.array([parts.reviewer * reviewers, parts.item * items, rest])

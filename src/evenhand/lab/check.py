@@ -49,7 +49,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from evenhand._randomness import Stream
     from evenhand._results import Label
+    from evenhand.calibration.results import Fit
     from evenhand.ratings import Ratings
 
     Codes = NDArray[np.int64]
@@ -73,8 +75,8 @@ class Check:
         ties: Items that a reviewer rated equal.
         groups: What can be ordered with what.
         contradictions: How reviewers' orders disagree.
-        variance: Shares of items, reviewers and the rest; None without scores, or if
-            all are the same.
+        variance: Shares of items, reviewers and the rest in ranks among all scores;
+            None without scores, or if all are the same.
         reviewers: Strictness and spread of each reviewer; empty without scores.
         ladder: Which assumption about scales holds; None if there is nothing to tell
             it from.
@@ -196,15 +198,16 @@ def check(
     pairs = pairs_within(ratings, stream(seed, "check: pairs"))
     contradictions = find_contradictions(ratings, graph, pairs)
     notices = [*ratings.notices, *data_notices(ratings, prior=True)]
-    model = None
+    model = fit = None
     if ratings.kind == "scores":
         say("Fitting offsets and values")
-        model = fit_model(ratings)
+        model, fit = fit_model(ratings), adaptive(ratings)
     ladder = _ladder(ratings, notices, say)
     say("Simulating")
     needed = None
     if top is not None:
-        needed = _needed(ratings, model, order, top, seed, notices)
+        codes = _codes(ratings, order, fit, seed)
+        needed = _needed(ratings, model, codes, top, seed, notices)
     bootstrap = stream(seed, "check: bootstrap")
     found = Check(
         kind=ratings.kind,
@@ -215,7 +218,7 @@ def check(
         ties=ties,
         groups=find_groups(ratings, graph),
         contradictions=contradictions,
-        variance=None if model is None else variance_shares(model, bootstrap),
+        variance=_variance(model, fit, bootstrap),
         reviewers=() if model is None else describe_reviewers(ratings, model),
         ladder=ladder,
         needed=needed,
@@ -236,9 +239,19 @@ def _ladder(ratings: Ratings, notices: list[Notice], say: Progress) -> Ladder | 
     return climb(ratings, stream(LADDER_SEED, "check: ladder"), progress=say)
 
 
-def _codes(ratings: Ratings, order: Sequence[Label] | None, seed: int) -> Codes:
+def _variance(model: Model | None, fit: Fit | None, source: Stream) -> Shares | None:
+    """Find the shares in ranks among all scores, which are those that rank uses."""
+    if model is None or fit is None or fit.variances is None:
+        return None
+    return variance_shares(model, fit.variances, source)
+
+
+def _codes(
+    ratings: Ratings, order: Sequence[Label] | None, fit: Fit | None, seed: int
+) -> Codes:
     if order is None:
-        return by_estimates(adaptive(ratings).estimates, seed)
+        values = np.zeros(ratings.n_items) if fit is None else fit.estimates
+        return by_estimates(values, seed)
     places = {label: code for code, label in enumerate(ratings.item_labels)}
     codes = np.array([places.get(item, -1) for item in order], dtype=np.int64)
     if sorted(codes.tolist()) != list(range(ratings.n_items)):
@@ -249,7 +262,7 @@ def _codes(ratings: Ratings, order: Sequence[Label] | None, seed: int) -> Codes:
 def _needed(
     ratings: Ratings,
     model: Model | None,
-    order: Sequence[Label] | None,
+    order: Codes,
     top: int,
     seed: int,
     notices: list[Notice],
@@ -260,8 +273,7 @@ def _needed(
         why = "items' values cannot be told from the rest, as no item was rated twice"
     elif model is not None:
         source = stream(seed, "check: needed")
-        codes = _codes(ratings, order, seed)
-        found = reviews_needed(ratings, model, codes, top, source)
+        found = reviews_needed(ratings, model, order, top, source)
         why = "it sees no difference between the items, or no noise"
     if found is None:
         text = f"How many more reviews are needed takes a fitted model, and {why}."

@@ -336,7 +336,8 @@ def _reviewer_more(check: Check) -> Iterator[Block]:
     )
     yield Text(
         said(
-            "Where scores differ, in shares of variance with 95 % intervals ({}):",
+            "Where scores differ, in shares of the variance of ranks among all scores, "
+            "with 95 % intervals ({}):",
             shares.method,
         )
     )
