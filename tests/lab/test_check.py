@@ -2,6 +2,7 @@ import itertools
 import json
 import math
 import random
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -407,3 +408,34 @@ def test_offsets_have_the_share_of_variance_that_rank_states() -> None:
         assert shares.reviewer is not None
         assert shares.reviewer.share == rank(found, rng=7).rho
         assert shares.reviewer.low <= shares.reviewer.share <= shares.reviewer.high
+
+
+def test_three_of_some_three_hundred_comparisons_accuse_nobody() -> None:
+    own = np.arange(27)
+    moved = np.insert(np.delete(own, 3), 0, 3)
+    scores = np.concatenate([moved.argsort(), np.tile(own, 59)])
+    ratings = Ratings(np.repeat(np.arange(60), 27), np.tile(own, 60), scores)
+    found = check(ratings, rng=7).contradictions
+    assert found.minority_share == 3 / (60 * 351)
+    assert found.dissenters == ()
+
+
+@pytest.mark.parametrize(
+    ("moved", "against"), [([7, *range(7)], 7), ([4, 5, 6, 7, 0, 1, 2, 3], 16)]
+)
+def test_who_is_against_most_others_is_named_by_the_exact_binomial(
+    moved: list[int], against: int
+) -> None:
+    # Eleven reviewers agree on eight items, one has some of 28 pairs the other way
+    # round. A reviewer of eight items counts as 7 comparisons.
+    scores = [*moved, *(list(range(8)) * 11)]
+    ratings = Ratings(np.repeat(np.arange(12), 8), list(range(8)) * 12, scores)
+    found = check(ratings, rng=7).contradictions
+    rate = Fraction(against, 12 * 28)
+    assert found.minority_share == float(rate)
+    tail = sum(
+        math.comb(7, k) * rate**k * (1 - rate) ** (7 - k)
+        for k in range(against * 7 // 28, 8)
+    )
+    assert bool(found.dissenters) == (12 * tail <= Fraction(1, 20))
+    assert bool(found.dissenters) == (against == 16)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,11 +22,8 @@ if TYPE_CHECKING:
     Codes = NDArray[np.int64]
 
 WORST = 5
-# Reviewers are named who are in the minority more often by so many standard errors.
-# Fewest comparisons that anything is said of a reviewer from, and how often all that
-# is said may be chance.
-FEWEST, CHANCE = 5, 0.05
-UNUSUAL = 2.0
+# How often anybody at all is named by chance alone.
+CHANCE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +167,12 @@ def _dissenters(
     against: NDArray[np.bool_],
     several: NDArray[np.bool_],
 ) -> tuple[float, tuple[Dissenter, ...]]:
-    """Find who is in the minority more often than chance would have it."""
+    """Find who is in the minority more often than chance would have it.
+
+    By the exact binomial at the rate of all, corrected for the number of reviewers.
+    """
+    from scipy.special import bdtrc  # noqa: PLC0415 - slow to load
+
     number = ratings.n_reviewers
     minority = np.bincount(reviewers[against], minlength=number)
     shared = np.bincount(reviewers[several], minlength=number)
@@ -183,13 +184,12 @@ def _dissenters(
     # once, so a reviewer counts as k - 1 comparisons at most.
     loads = np.bincount(ratings.reviewer_codes, minlength=number)
     size = np.minimum(shared, np.maximum(loads - 1, 0))
-    rate = minority / np.maximum(shared, 1)
-    unusual = (rate - share) * np.sqrt(size / (share * (1 - share)))
-    # Among many reviewers some stand out by chance alone.
-    least = max(UNUSUAL, NormalDist().inv_cdf(1 - CHANCE / max(number, 1)))
-    order = np.lexsort((np.arange(number), -unusual))[:WORST].tolist()
+    known = np.flatnonzero(size)
+    size, often = size[known], minority[known] * size[known] // shared[known]
+    tail = np.where(often > 0, bdtrc(often - 1, size, share), 1.0)
+    order = np.lexsort((known, tail))[:WORST].tolist()
+    # Each of the reviewers had the same chance to stand out by chance alone.
     return share, tuple(
         Dissenter(ratings.reviewer_labels[one], int(minority[one]), int(shared[one]))
-        for one in order
-        if size[one] >= FEWEST and unusual[one] >= least
+        for one in known[[one for one in order if len(known) * tail[one] <= CHANCE]]
     )
