@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.desk.anonymise import Key, open_key, recode
-from evenhand.desk.outputs import write_all
+from evenhand._outputs import write_all
 from evenhand.errors import OptionError, RatingsError
 from evenhand.ranking.ranking import rank
 from evenhand.ratings import Ratings

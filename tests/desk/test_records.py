@@ -17,7 +17,7 @@ from evenhand._results import Json
 from evenhand.assignments import Assignment, assign, seal_of, verify
 from evenhand.desk import lists
 from evenhand.desk.canonical import canonical, difference, fault, finish
-from evenhand.desk.outputs import Output, write_all
+from evenhand._outputs import Output, write_all
 from evenhand.desk.records import (
     assignment_from,
     assignment_record,

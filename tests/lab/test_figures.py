@@ -275,7 +275,7 @@ def test_a_directory_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_replaced_leaves_no_half_of_one(tmp_path: Path) -> None:
     (tmp_path / "fig3.json").mkdir()
-    with pytest.raises(OptionError, match="output must be a directory"):
+    with pytest.raises(OptionError, match="this is a folder"):
         reproduce(["fig3"], tmp_path, size=TINY)
     assert [path.name for path in tmp_path.iterdir()] == ["fig3.json"]
 

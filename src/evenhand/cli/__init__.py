@@ -6,7 +6,9 @@ import contextlib
 import importlib
 import io
 import os
+import signal
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,6 +44,12 @@ class Refusal(click.ClickException):
         click.echo(f"evenhand: {printable(self.message)}", err=True)
 
 
+class Interrupted(Refusal):
+    """The exit code of a program that an interrupt ended."""
+
+    exit_code = 128 + signal.SIGINT
+
+
 @contextlib.contextmanager
 def one_sentence() -> Iterator[None]:
     """Turn whatever is refused into one sentence."""
@@ -52,6 +60,11 @@ def one_sentence() -> Iterator[None]:
     except MemoryError as error:
         text = "This takes more memory than there is. Take a part of the ratings."
         raise Refusal(text) from error
+    except (KeyboardInterrupt, SystemError) as error:
+        # A kernel that is interrupted raises the second because of the first.
+        if not isinstance(error.__cause__ or error, KeyboardInterrupt):
+            raise
+        raise Interrupted("Interrupted.") from error
     except click.exceptions.NoArgsIsHelpError:
         raise
     except click.NoSuchOption as error:
@@ -106,6 +119,10 @@ def cli() -> None:
     """
 
 
+def _show(message: Warning | str, *_: object, **__: object) -> None:
+    click.echo(f"Note: {printable(str(message))}", err=True)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line."""
     for name in ("stdout", "stderr"):
@@ -114,6 +131,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - for the whole run
         elif isinstance(screen, io.TextIOWrapper):
             screen.reconfigure(errors="backslashreplace")
+    warnings.showwarning = _show
     try:
         cli.main(
             args=None if arguments is None else list(arguments), prog_name="evenhand"

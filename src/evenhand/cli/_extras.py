@@ -13,8 +13,8 @@ from evenhand.cli import _shared
 from evenhand.errors import OptionError
 
 if TYPE_CHECKING:
+    from evenhand._outputs import Output
     from evenhand.ab.comparison import Comparison
-    from evenhand.desk.outputs import Output
     from evenhand.desk.report.figures import Figure
     from evenhand.desk.report.page import Replay
     from evenhand.lab.check import Check
@@ -122,7 +122,7 @@ class Extras:
         warp: Warp | None = None,
     ) -> list[Output]:
         """Return the files to write."""
-        from evenhand.desk.outputs import Output
+        from evenhand._outputs import Output
 
         files: list[Output] = []
         if self.exports:

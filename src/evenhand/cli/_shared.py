@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -20,11 +17,11 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.progress import Progress, ProgressColumn
 
+    from evenhand._outputs import Output
     from evenhand._results import Notice
     from evenhand.ab.comparison import Comparison
     from evenhand.assignments import Assignment
     from evenhand.certificate import Certificate
-    from evenhand.desk.outputs import Output
     from evenhand.ranking.ranking import Ranking
     from evenhand.ratings import Ratings
 
@@ -362,28 +359,16 @@ def check_output(output: str | None) -> None:
         )
 
 
-def deliver(text: str, output: str | None) -> None:
-    """Print a result, or write it to a file whole or not at all."""
+def deliver(text: str, output: str | None, files: Sequence[Output] = ()) -> None:
+    """Print a result, or write it to a file; files that go with it come first."""
+    from evenhand._outputs import Output, write_all
+
     if not text.endswith("\n"):
         text += "\n"
-    if output is None or output == "-":
+    printed = output is None or output == "-"
+    write_all([*([] if printed else [Output(str(output), text)]), *files])
+    if printed:
         click.echo(text, nl=False)
-        return
-    path = Path(output)
-    try:
-        if not path.exists() or path.is_file():
-            handle, name = tempfile.mkstemp(dir=path.parent, prefix=".evenhand-")
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            shutil.copymode(path, name) if path.exists() else Path(name).chmod(0o644)
-            Path(name).replace(path)
-        else:  # a device or a named pipe cannot be replaced
-            path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise OptionError(
-            f"output must be a path that can be written, got {output!r}: "
-            f"{error.strerror}."
-        ) from error
 
 
 def claim(certificate: Certificate | None) -> str:
@@ -406,7 +391,7 @@ def record_output(
     """Return the record of a decision, if one is to be written."""
     if record is None:
         return []
-    from evenhand.desk.outputs import Output
+    from evenhand._outputs import Output
     from evenhand.desk.records import decision_record, text_of
 
     return [Output(record, text_of(decision_record(result, assignment)))]
@@ -423,13 +408,7 @@ def deliver_decision(
     seed: int,
 ) -> None:
     """Print or write a result and the files that go with it; notes go to stderr."""
-    from evenhand.desk.outputs import Output, write_all
-
-    printed = output is None or output == "-"
-    ending = "" if text.endswith("\n") else "\n"
-    write_all([*([] if printed else [Output(str(output), text + ending)]), *files])
-    if printed:
-        deliver(text, output)
+    deliver(text, output, files)
     if ratings.read_as:
         click.echo(f"Read as {printable(ratings.read_as)}", err=True)
     if key is not None:
@@ -438,18 +417,11 @@ def deliver_decision(
         click.echo(f"Who is who: {printable(key)}. {NOT_HIDDEN}", err=True)
     for file in files:
         click.echo(f"Wrote {printable(file.path)}", err=True)
-    _note(notices, seed)
+    note(notices, seed)
 
 
-def deliver_result(
-    text: str, output: str | None, notices: tuple[Notice, ...], seed: int
-) -> None:
-    """Print or write a result; its notices and its seed go to standard error."""
-    deliver(text, output)
-    _note(notices, seed)
-
-
-def _note(notices: tuple[Notice, ...], seed: int) -> None:
+def note(notices: tuple[Notice, ...], seed: int) -> None:
+    """Print notices and the seed to standard error."""
     for notice in notices:
         click.echo(f"Note ({notice.code}): {printable(notice.message)}", err=True)
     click.echo(f"seed {seed}", err=True)

@@ -11,8 +11,8 @@ from evenhand.cli import _shared
 from evenhand.errors import OptionError
 
 if TYPE_CHECKING:
+    from evenhand._outputs import Output
     from evenhand.assignments import Assignment
-    from evenhand.desk.outputs import Output
 
 DESIGNS = ["halves", "coins", "matched", "panels", "pairs", "balanced"]
 COUNT = click.IntRange(min=1)
@@ -104,7 +104,7 @@ def command(**options: Unpack[Options]) -> None:
       evenhand assign --items papers.csv --reviewers people.csv --design balanced \\
         --per-reviewer 3 --secret secret.json --record assignment.json -o out.csv
     """
-    from evenhand.desk.outputs import Output, write_all
+    from evenhand._outputs import Output, write_all
     from evenhand.desk.records import seal_record, secret_record, text_of
 
     _check(options)
@@ -212,8 +212,8 @@ def _drawn(options: Options, secret: str | None) -> Assignment:
 
 
 def _files(drawn: Assignment, options: Options) -> list[Output]:
+    from evenhand._outputs import Output
     from evenhand.desk.lists import to_csv
-    from evenhand.desk.outputs import Output
     from evenhand.desk.records import assignment_record, text_of
 
     files = []

@@ -95,7 +95,7 @@ def command(seed: int | None, save: str | None, report: str | None) -> None:
         "  evenhand methods"
     )
     if extras.report is not None:
-        from evenhand.desk.outputs import write_all
+        from evenhand._outputs import write_all
         from evenhand.lab.check import check
         from evenhand.lab.warp import warp
 

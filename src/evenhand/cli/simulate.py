@@ -190,11 +190,12 @@ def command(scenario: str | None, **options: Unpack[Options]) -> None:
             rng=seed,
             progress=progress,
         )
-    if options["chart"] is not None:
-        result.save_chart(options["chart"])
+    chart = options["chart"]
+    files = [] if chart is None else [result.chart_output(chart)]
     as_json = options["as_json"]
     text = json.dumps(result.to_dict(), indent=2) if as_json else explain(result)
-    _shared.deliver_result(text, options["output"], result.notices, result.seed)
+    _shared.deliver(text, options["output"], files)
+    _shared.note(result.notices, result.seed)
 
 
 def explain(result: Simulation) -> str:
@@ -221,6 +222,7 @@ def explain(result: Simulation) -> str:
 
 def export(scenario: Scenario, seed: int, path: str) -> None:
     """Write the ratings of the first trial, and the true values beside them."""
+    from evenhand._outputs import Output
     from evenhand.lab.simulation import draw_ratings
 
     if not Path(path).name:
@@ -230,8 +232,8 @@ def export(scenario: Scenario, seed: int, path: str) -> None:
     rows = [[row[name] for name in columns] for row in ratings.rows()]
     file = Path(path)
     beside = file.with_name(f"{file.stem}_truth.csv")
-    _shared.deliver(_csv(columns, rows), path)
-    _shared.deliver(_csv(("item", "value"), list(truth.items())), str(beside))
+    values = _csv(("item", "value"), list(truth.items()))
+    _shared.deliver(_csv(columns, rows), path, [Output(str(beside), values)])
 
 
 def _csv(header: Sequence[str], rows: Sequence[Sequence[Json]]) -> str:

@@ -53,7 +53,8 @@ def command(
         text = json.dumps(found.to_dict(), indent=2)
     else:
         text = _shared.rendered(_table(found), _verdict(found))
-    _shared.deliver_result(text, output, (), found.seed)
+    _shared.deliver(text, output)
+    _shared.note((), found.seed)
     if not found.holds:
         sys.exit(1)
 

@@ -25,11 +25,11 @@ import numpy as np
 import polars as pl
 
 from evenhand._labels import EXACT_BELOW, MAX_DIGITS, alike, label_series, shown
+from evenhand._outputs import Output
 from evenhand._results import Notice
 from evenhand.desk._export_files import delimited
 from evenhand.desk.formats.files import fetch
 from evenhand.desk.formats.tables import read_table
-from evenhand.desk.outputs import Output
 from evenhand.errors import OptionError, RatingsError, listing
 
 if TYPE_CHECKING:

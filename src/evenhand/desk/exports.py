@@ -15,10 +15,10 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evenhand._outputs import Output
 from evenhand._results import version
 from evenhand.desk._export_files import SEVERAL, SUFFIXES, exported, suffix_of
 from evenhand.desk._export_tables import Result, makers
-from evenhand.desk.outputs import Output
 from evenhand.errors import OptionError, unknown
 from evenhand.lab.check import Check
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
+from evenhand._outputs import Output, write_all
 from evenhand._results import Label, version
 from evenhand.assignments import Assignment, seal_of, verify
 from evenhand.desk.canonical import (
@@ -27,7 +28,6 @@ from evenhand.desk.canonical import (
     is_dict,
     is_list,
 )
-from evenhand.desk.outputs import Output, write_all
 from evenhand.errors import RecordError, unknown
 
 if TYPE_CHECKING:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evenhand import _charts as charts
+from evenhand._outputs import Output, write_all
 from evenhand._randomness import RNGLike, seed_from
 from evenhand.errors import OptionError, unknown
 from evenhand.lab import curves, drawings
@@ -27,7 +26,6 @@ __all__ = ["FIGURES", "FULL", "QUICK", "Figure", "Progress", "Size", "reproduce"
 
 FIGURES = ("fig1", "fig2", "fig3")
 ALL = "all"
-READABLE = 0o644
 
 
 def reproduce(
@@ -81,7 +79,7 @@ def reproduce(
             found = [curves.trade(seed, size=size, progress=progress)]
         figures += found
         if folder is not None:
-            _write_all(found, folder)
+            _write(found, folder)
     return tuple(figures)
 
 
@@ -107,18 +105,20 @@ def _chosen(names: Iterable[str]) -> list[str]:
     return [name for name in FIGURES if name in wanted or ALL in wanted]
 
 
-def _write_all(figures: list[Figure], folder: Path) -> None:
+def _write(figures: list[Figure], folder: Path) -> None:
     drawn: list[alt.LayerChart] = []
+    files: list[Output] = []
     for figure in figures:
         if figure.name in curves.PANELS:
             drawn.append(drawings.two_items_chart(figure))
-            _write(figure, drawn[-1], folder)
+            files += _files(figure, drawn[-1], folder)
         elif figure.name == "fig2":
-            _write(figure, drawings.many_items_chart(figure), folder)
+            files += _files(figure, drawings.many_items_chart(figure), folder)
         else:
-            _write(figure, drawings.trade_chart(figure), folder)
+            files += _files(figure, drawings.trade_chart(figure), folder)
     if drawn:
-        _write(_joined(figures), charts.beside(drawn), folder)
+        files += _files(_joined(figures), charts.beside(drawn), folder)
+    write_all(files)
 
 
 def _joined(panels: list[Figure]) -> Figure:
@@ -130,44 +130,26 @@ def _joined(panels: list[Figure]) -> Figure:
     return Figure("fig1", "Two items", tuple(rows), first.seed, parameters)
 
 
-def _write(figure: Figure, chart: Chart, folder: Path) -> None:
-    document = json.dumps(figure.to_dict(), indent=2) + "\n"
+def _files(figure: Figure, chart: Chart, folder: Path) -> list[Output]:
     picture = charts.svg(chart)
-    contents = {
-        "json": document.encode(),
-        "csv": as_csv(figure).encode(),
+    contents: dict[str, str | bytes] = {
+        "json": json.dumps(figure.to_dict(), indent=2) + "\n",
+        "csv": as_csv(figure),
         "png": charts.png_from(picture),
-        "svg": picture.encode(),
+        "svg": picture,
     }
-    for ending, content in contents.items():
-        _write_whole(folder / f"{figure.name}.{ending}", content)
+    return [
+        Output(str(folder / f"{figure.name}.{ending}"), content)
+        for ending, content in contents.items()
+    ]
 
 
 def _made(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise _unwritable(folder, error) from error
+        raise OptionError(
+            f"output must be a directory that can be written to, got {str(folder)!r}: "
+            f"{error.strerror}."
+        ) from error
     return folder
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    """Write to another name first, so that no reader ever sees half a file."""
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".evenhand-")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            Path(name).chmod(READABLE)
-            Path(name).replace(path)
-        finally:
-            Path(name).unlink(missing_ok=True)
-    except OSError as error:
-        raise _unwritable(path, error) from error
-
-
-def _unwritable(path: Path, error: OSError) -> OptionError:
-    return OptionError(
-        f"output must be a directory that can be written to, got {str(path)!r}: "
-        f"{error.strerror}."
-    )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evenhand._outputs import Output, write_all
 from evenhand._results import Json, Notice, version
 from evenhand.errors import OptionError
 
@@ -140,21 +141,25 @@ class Simulation:
         Raises:
             OptionError: If the file is neither, or cannot be written.
         """
+        write_all([self.chart_output(path)])
+
+    def chart_output(self, path: str | Path) -> Output:
+        """Draw the rows as a file that is yet to be written, with others.
+
+        Examples:
+            >>> from evenhand.lab.scenario import Scenario
+            >>> from evenhand.lab.simulation import simulate
+            >>> result = simulate(Scenario(), "mean", trials=100, rng=7)
+            >>> result.chart_output("chart.svg").data[:4]
+            b'<svg'
+        """
         file = Path(path)
         require_picture(file)
         from evenhand import _charts  # noqa: PLC0415 - few simulations are drawn
 
-        if file.suffix.lower() == ".png":
-            content = _charts.png(self.chart())
-        else:
-            content = _charts.svg(self.chart()).encode()
-        try:
-            file.write_bytes(content)
-        except OSError as error:
-            raise OptionError(
-                f"chart must be a path that can be written, got {str(path)!r}: "
-                f"{error.strerror}."
-            ) from error
+        is_png = file.suffix.lower() == ".png"
+        drawn = _charts.png(self.chart()) if is_png else _charts.svg(self.chart())
+        return Output(str(path), drawn)
 
     def __repr__(self) -> str:
         lines = [f"{self.trials} trials, seed {self.seed}"]

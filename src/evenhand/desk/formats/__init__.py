@@ -126,7 +126,7 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
         source, given, wishes, companion=companion, all_items=all_items
     )
     if key is not None and key.is_new:
-        from evenhand.desk.outputs import write_all  # noqa: PLC0415 - few ask
+        from evenhand._outputs import write_all  # noqa: PLC0415 - few ask
 
         write_all([key.output()])
     return ratings

@@ -17,7 +17,7 @@ import altair as alt
 import vl_convert
 
 from evenhand._charts import CONFIG, png_from
-from evenhand.desk.outputs import Output
+from evenhand._outputs import Output
 from evenhand.errors import printable
 
 if TYPE_CHECKING:

@@ -1,0 +1,198 @@
+"""Several files at once: each is old or new at every moment, never half or missing.
+
+All are first written beside their places, then each takes its place in one step.
+Interrupts wait until that is over, and an error leaves nothing beside. Only a kill or
+the loss of power can stop it between two steps. Then what lies beside a file tells the
+next run that writes it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import secrets
+import signal
+import threading
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evenhand.errors import OptionError, listing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import FrameType
+
+PRIVATE, READABLE = 0o600, 0o644
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    r"""A file to be written.
+
+    Attributes:
+        path: Where to.
+        content: What; text is written as UTF-8.
+        private: For its owner's eyes only, and never over a file that is there.
+        makes_folder: Whether its folder is made if it is missing.
+
+    Examples:
+        >>> Output("names.csv", "Zoë").data
+        b'Zo\xc3\xab'
+    """
+
+    path: str
+    content: str | bytes
+    private: bool = False
+    makes_folder: bool = False
+
+    @property
+    def data(self) -> bytes:
+        """Return the bytes to write."""
+        return self.content.encode() if isinstance(self.content, str) else self.content
+
+
+def write_all(outputs: Sequence[Output]) -> None:
+    """Write all files, or none if one of them cannot be written.
+
+    Warns if an earlier run was killed while it wrote one of them.
+
+    Raises:
+        OptionError: If one cannot be written, or a private one is there already.
+
+    Examples:
+        >>> write_all([Output("a.csv", "x"), Output("./a.csv", b"y")])
+        Traceback (most recent call last):
+        ...
+        evenhand.errors.OptionError: Outputs must go to different files, got 'a.csv' and
+        './a.csv'.
+    """
+    _check_different(outputs)
+    # A link stays one, and what it leads to is written.
+    places = [(Path(output.path).resolve(), output) for output in outputs]
+    done: list[str] = []
+    output = None
+    try:
+        for path, output in places:
+            if _is_device(path):  # cannot be replaced, and may wait for its reader
+                path.write_bytes(output.data)
+        files = [place for place in places if not _is_device(place[0])]
+        with _interrupts_held(), contextlib.ExitStack() as beside:
+            left = [(path, _left_beside(path)) for path, _ in files]
+            written = []
+            for path, output in files:
+                new = path.with_name(f"{_mark(path)}{secrets.token_hex(4)}")
+                beside.callback(new.unlink, missing_ok=True)
+                _write_beside(new, path, output)
+                written.append((new, path))
+            for (new, path), (_, output) in zip(written, files, strict=True):
+                _put(new, path, private=output.private)
+                done.append(output.path)
+            _tidy(left)
+    except OSError as error:
+        there = isinstance(error, FileExistsError)
+        reason = "it is there already" if there else error.strerror
+        more = f" Written before it: {listing(done)}." if done else ""
+        raise OptionError(
+            "output must be a path that can be written, got "
+            f"{output.path if output else ''!r}: {reason}.{more}"
+        ) from None
+
+
+def _check_different(outputs: Sequence[Output]) -> None:
+    seen: dict[Path, str] = {}
+    for output in outputs:
+        if "\0" in output.path:
+            raise OptionError(
+                f"output must be the path of a file, got {output.path!r}."
+            )
+        place = Path(output.path).resolve()
+        if place in seen:
+            raise OptionError(
+                f"Outputs must go to different files, got {seen[place]!r} and "
+                f"{output.path!r}."
+            )
+        seen[place] = output.path
+
+
+def _is_device(path: Path) -> bool:
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _mark(path: Path) -> str:
+    """Return how names of new files beside this one begin; a name may be long."""
+    return f".evenhand-{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:12]}-"
+
+
+def _left_beside(path: Path) -> list[Path]:
+    return list(path.parent.glob(f"{_mark(path)}*"))
+
+
+def _write_beside(new: Path, path: Path, output: Output) -> None:
+    if output.makes_folder:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir():
+        raise IsADirectoryError(0, "this is a folder")
+    if output.private and path.exists():
+        raise FileExistsError
+    mode = path.stat().st_mode & 0o777 if path.exists() else READABLE
+    handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
+    with os.fdopen(handle, "wb") as file:
+        file.write(output.data)
+        file.flush()
+        os.fsync(file.fileno())
+    new.chmod(PRIVATE if output.private else mode)
+
+
+def _put(new: Path, path: Path, *, private: bool) -> None:
+    """Give a new file its name in one step; a private one never takes another's."""
+    if private:
+        try:
+            path.hardlink_to(new)
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without links
+            if path.exists():
+                raise FileExistsError from None
+        else:
+            return
+    new.replace(path)
+
+
+def _tidy(left: Sequence[tuple[Path, Sequence[Path]]]) -> None:
+    for _, files in left:
+        for file in files:
+            file.unlink(missing_ok=True)
+    names = [path.name for path, files in left if files]
+    if names:
+        text = (
+            f"An earlier run was killed while it wrote {listing(names)}. Of the files "
+            "that it wrote together, some may be old and some new. This run replaced "
+            "its own."
+        )
+        warnings.warn(text, stacklevel=3)
+
+
+@contextlib.contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Keep an interrupt waiting; Python hands it to the main thread only."""
+    came: list[int] = []
+
+    def wait(number: int, _: FrameType | None) -> None:
+        came.append(number)
+
+    before: dict[signal.Signals, signal._HANDLER] = {}
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if signal.getsignal(number) is not None:
+                before[number] = signal.signal(number, wait)
+    try:
+        yield
+    finally:
+        # The last one restored is the one that may raise at once.
+        for number in reversed(before):
+            signal.signal(number, before[number])
+        if came:
+            signal.raise_signal(came[0])
