@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
+import threading
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from multiprocessing.connection import Connection
 
 Result = TypeVar("Result")
 
@@ -44,3 +48,19 @@ def beside(work: Sequence[Callable[[], Result]], *, worth: bool = True) -> list[
 
     with ThreadPoolExecutor(threads) as pool:
         return [done.result() for done in [pool.submit(piece) for piece in work]]
+
+
+def end_with(parent: Connection) -> None:
+    """Let a worker process end as soon as its parent closes its side, or is gone.
+
+    It stands here, where little is imported, so that a worker can end while it starts.
+    The keyboard interrupts all processes; workers leave that to their parent.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch() -> None:
+        with contextlib.suppress(EOFError, OSError):
+            parent.recv_bytes()
+        os._exit(0)
+
+    threading.Thread(target=watch, daemon=True).start()

@@ -1,7 +1,13 @@
 """`evenhand simulate`, as a stranger would use it."""
 
+import contextlib
 import csv
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -217,3 +223,68 @@ def test_the_help_ends_with_an_example_that_runs() -> None:
     result = run(*words[2:])
     assert result.exit_code == 0
     assert "100 %" in result.stdout
+
+
+def processes_of(group: int) -> set[str]:
+    """Return the processes of a session that still run, from Linux's list of them."""
+    found = set()
+    for place in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            fields = (place / "stat").read_text().rpartition(")")[2].split()
+            if fields[3] == str(group) and fields[0] != "Z":
+                found.add(place.name)
+    return found
+
+
+def gone_within(group: int, seconds: float) -> bool:
+    limit = time.monotonic() + seconds
+    while processes_of(group) and time.monotonic() < limit:
+        time.sleep(0.02)
+    return not processes_of(group)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux's /proc")
+@pytest.mark.parametrize(
+    ("number", "begun", "all_at_once"),
+    [
+        (signal.SIGINT, 3, False),
+        (signal.SIGINT, 3, True),
+        (signal.SIGTERM, 3, False),
+        (signal.SIGTERM, 2, False),
+        (signal.SIGKILL, 3, False),
+    ],
+)
+def test_workers_end_with_their_parent_within_two_seconds(
+    tmp_path: Path, number: signal.Signals, begun: int, *, all_at_once: bool
+) -> None:
+    output = tmp_path / "out.json"
+    words = ["simulate", "--reviewers", "100", "--trials", "100000000"]
+    words += ["--workers", "2"]
+    program = "from evenhand.cli import main; main()"
+    with subprocess.Popen(  # noqa: S603 - our own program
+        [sys.executable, "-c", program, *words, "-o", str(output)],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            # The parent, the tracker of its resources, and workers.
+            while len(processes_of(process.pid)) <= begun:
+                assert process.poll() is None
+                time.sleep(0.02)
+            time.sleep(2.0 if begun > 2 else 0.0)
+            if all_at_once:
+                os.killpg(process.pid, number)
+            else:
+                process.send_signal(number)
+            assert gone_within(process.pid, 2.0)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        said = process.stderr.read() if process.stderr else ""
+    if number is signal.SIGINT:
+        assert process.returncode == 130
+        assert said == "evenhand: Interrupted.\n"
+    else:
+        assert process.returncode == -number
+    assert not list(tmp_path.iterdir())

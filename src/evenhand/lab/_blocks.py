@@ -17,7 +17,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand._cores import end_with
 from evenhand.ab.weights import GapWeight, as_weight
 from evenhand.errors import EvenhandError, OptionError
 from evenhand.lab._draws import draw_block, draw_table
@@ -57,6 +58,7 @@ WORTH_SECONDS = 3.0
 # At most the share of a run that tells how long it will take: one block in so many.
 TIMED = 8
 AHEAD = 2
+PAUSE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,13 +334,19 @@ def _in_processes(
 ) -> Iterator[Tally]:
     # Fresh processes: forking one that has threads, as polars has, may hang.
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(workers, mp_context=context)
-    waiting = deque(
-        pool.submit(run_batch, task, numbers)
-        for numbers in itertools.islice(batches, AHEAD * workers)
+    theirs, ours = context.Pipe(duplex=False)
+    pool = ProcessPoolExecutor(
+        workers, mp_context=context, initializer=end_with, initargs=(theirs,)
     )
     try:
+        waiting = deque(
+            pool.submit(run_batch, task, numbers)
+            for numbers in itertools.islice(batches, AHEAD * workers)
+        )
         while waiting:
+            # An interrupt is seen between waits: polars has waits themselves go on.
+            while wait([waiting[0]], PAUSE).not_done:
+                pass
             yield from waiting.popleft().result()
             for numbers in itertools.islice(batches, 1):
                 waiting.append(pool.submit(run_batch, task, numbers))
@@ -348,4 +356,6 @@ def _in_processes(
             "script, put the call under `if __name__ == '__main__':`."
         ) from error
     finally:
+        ours.close()  # which ends them, whatever they are at
         pool.shutdown(wait=True, cancel_futures=True)
+        theirs.close()
