@@ -77,6 +77,35 @@ def test_votes_pair_equal_numbers_whatever_the_counts() -> None:
     assert "equal counts in the votes: 3 scores of each item" in found.checked
 
 
+@pytest.mark.parametrize("name", ["votes", "sign", "guarded", "mean"])
+@pytest.mark.parametrize("design", ["matched", "panels"])
+def test_a_missing_partner_leaves_votes_the_average_over_the_design(
+    name: str, design: str
+) -> None:
+    # Given these counts votes are right with probability .267, on average above 1/2.
+    ratings = Ratings(["r1", "r2", "r3"], ["a", "b", "a"], [1, 3, -999])
+    found = certificate(ratings, None, method=name, design=design)
+    assert found.theorem == "G"
+    assert found.strict == (name in ("votes", "guarded"))
+    assert found.conditional is not None
+    assert found.conditional.startswith("on average over the assignment")
+    assert "counts are unequal (2 and 1)" in found.sentence
+    assert not any("equal counts in the votes" in text for text in found.checked)
+
+
+def test_two_half_pairs_on_opposite_sides_are_equal_counts() -> None:
+    pairs = {"r1": 1, "r2": 1, "r3": 2, "r4": 2, "r5": 3, "r6": 3}
+    drawn = assign(["a", "b"], list(pairs), design="matched", groups=pairs, rng=7)
+    item = dict(drawn.rows)
+    lone = [("r3", "r5"), ("r3", "r6"), ("r4", "r5"), ("r4", "r6")]
+    one, other = next(two for two in lone if item[two[0]] != item[two[1]])
+    people = ["r1", "r2", one, other]
+    ratings = Ratings(people, [item[person] for person in people], [1, 3, -999, 500])
+    found = certificate(ratings, None, method="votes", design=None, assignment=drawn)
+    assert found.conditional == GIVEN
+    assert any("scores missing for reasons" in text for text in found.declared)
+
+
 def test_counts_that_halves_cannot_give_mean_that_scores_are_missing() -> None:
     missing = "scores missing for reasons that have nothing to do with items"
     assert missing in certificate(FIRST, SECOND[:2]).declared

@@ -15,12 +15,14 @@ from evenhand import designs
 from evenhand.ab import rules, weights
 from evenhand.ab._numbers import Floats
 from evenhand.ab.checker import check_rule
+from evenhand.ab.law import sign_over_pairings, votes_over_pairings
 
 HALF = Fraction(1, 2)
 Scale = tuple[Fraction, Fraction]
 """A reviewer's score for the better item and that for the worse one."""
 Rule = Callable[[Floats, Floats], Floats]
 Law = Mapping[tuple[int, ...], Fraction]
+RowRule = Callable[[list[Fraction], list[Fraction]], Fraction]
 
 
 def laws(m: int) -> dict[str, Law]:
@@ -208,6 +210,75 @@ class TestUnequalCounts:
         for law in (designs.enumerate_halves(3), designs.enumerate_coins(3)):
             rule = functools.partial(rules.guarded, statistic="mean")
             assert p_correct(rule, self.SCALES, law) > HALF
+
+
+def p_correct_by_counts(
+    rule: RowRule, scales: Sequence[Scale], law: Law, silent: Sequence[int]
+) -> dict[tuple[int, int], tuple[Fraction, Fraction]]:
+    """Return P(right) and P(counts), by how many scored each item; item 0 is better."""
+    right: dict[tuple[int, int], Fraction] = defaultdict(Fraction)
+    mass: dict[tuple[int, int], Fraction] = defaultdict(Fraction)
+    for sides, chance in law.items():
+        speaking = [j for j in range(len(scales)) if j not in silent]
+        one = [scales[j][0] for j in speaking if sides[j] == 0]
+        two = [scales[j][1] for j in speaking if sides[j] == 1]
+        right[len(one), len(two)] += chance * (rule(one, two) if one and two else HALF)
+        mass[len(one), len(two)] += chance
+    return {counts: (right[counts] / mass[counts], mass[counts]) for counts in mass}
+
+
+def over_pairings(one: list[Fraction], two: list[Fraction]) -> Fraction:
+    return Fraction(votes_over_pairings(one, two).probability)
+
+
+def over_signs(one: list[Fraction], two: list[Fraction]) -> Fraction:
+    return Fraction(sign_over_pairings(one, two).probability)
+
+
+def guarded_mean(one: list[Fraction], two: list[Fraction]) -> Fraction:
+    return (9 * means(one, two) + over_pairings(one, two)) / 10
+
+
+def means(one: list[Fraction], two: list[Fraction]) -> Fraction:
+    found = rules.mean(one, two)
+    assert isinstance(found, Fraction)
+    return found
+
+
+class TestMissingPartners:
+    """Silent reviewers of pairs and panels: what holds is the average over swaps."""
+
+    SCALES = tuple((b + Fraction(1), Fraction(b)) for b in (0, 3, -1000, 0))
+    ROWS = (over_pairings, over_signs, means, guarded_mean)
+
+    def test_votes_with_a_silent_partner_are_right_on_average_only(self) -> None:
+        pairs = designs.enumerate_matched([0, 0, 1, 1])
+        found = p_correct_by_counts(over_pairings, self.SCALES, pairs, silent=[3])
+        assert {counts: round(float(p), 3) for counts, (p, _) in found.items()} == {
+            (2, 1): 0.267,
+            (1, 2): 0.766,
+        }
+        assert sum(p * mass for p, mass in found.values()) > HALF
+
+    def test_a_panel_with_a_silent_member_leaves_the_average_only(self) -> None:
+        panels = designs.enumerate_panels([0, 0, 1, 1])
+        found = p_correct_by_counts(over_pairings, self.SCALES, panels, silent=[3])
+        assert min(p for p, _ in found.values()) < Fraction(1, 1000)
+        assert sum(p * mass for p, mass in found.values()) > HALF
+
+    @settings(max_examples=25)
+    @given(scales=scales(6, ties=False), silent=st.sets(st.integers(0, 5), max_size=3))
+    def test_it_holds_given_the_counts_up_to_a_swap_and_so_given_equal_counts(
+        self, scales: list[Scale], silent: set[int]
+    ) -> None:
+        groups = [0, 0, 1, 1, 2, 2]
+        for design in (designs.enumerate_matched, designs.enumerate_panels):
+            for rule in self.ROWS:
+                found = p_correct_by_counts(rule, scales, design(groups), list(silent))
+                for (one, two), (p, _) in found.items():
+                    either = (p + found[two, one][0]) / 2
+                    strict = rule in (over_pairings, guarded_mean) and one and two
+                    assert either > HALF if strict else either >= HALF
 
 
 def by_rows(rule: Callable[[list[Fraction], list[Fraction]], Fraction]) -> Rule:

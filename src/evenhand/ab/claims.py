@@ -32,6 +32,8 @@ UNRESOLVED = Finding(
 )
 CLAIMS = {method.name: method.best for method in methods("compare")}
 EQUAL_DESIGNS = ("halves", "matched")
+# Given unequal counts, not every choice of reviewers for an item is equally likely.
+GROUPED = ("matched", "panels")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,7 @@ def _count_findings(sides: Sides, facts: Facts) -> Iterator[Finding]:
     one, two = len(sides.first), len(sides.second)
     codes = {notice.code for notice in sides.notices}
     allowed = 1 if facts.design == "halves" else 0
+    grouped = facts.design in GROUPED
     lost = facts.design in EQUAL_DESIGNS and abs(one - two) > allowed
     if facts.missing or lost or "missing_scores" in codes:
         yield Finding(
@@ -139,13 +142,14 @@ def _count_findings(sides: Sides, facts: Facts) -> Iterator[Finding]:
         )
     if one == two:
         yield Finding("checked", f"equal counts: {one} scores of each item")
-    elif facts.method in PAIRED and facts.design != "panels":
+    elif facts.method in PAIRED and not grouped:
         text = f"equal counts in the votes: {min(one, two)} scores of each item"
         yield Finding("checked", text)
     else:
         yield Finding(
             "weaker",
-            f"the counts are unequal ({one} and {two}), and given such counts means "
-            "and medians can be worse than a coin",
-            lambda claim: replace(claim, conditional=AVERAGE),
+            f"the counts are unequal ({one} and {two}), and given such counts "
+            f"{'votes and means' if grouped else 'means and medians'} can be "
+            "worse than a coin",
+            lambda claim: replace(claim, theorem="G", conditional=AVERAGE),
         )
