@@ -361,6 +361,20 @@ class TestWhatBreaksIt:
         )
         assert p_correct(rules.mean, self.OUTLIERS, law) >= HALF
 
+    def test_pairs_made_with_a_look_at_the_scores_make_votes_worse_than_a_coin(
+        self,
+    ) -> None:
+        u = [Fraction(score) for score in ("1.25", "0.05", "53", "10.6")]
+        v = [Fraction(score) for score in ("1.2", "0", "50", "10.1")]
+        right = Fraction(0)
+        for sides, chance in designs.enumerate_halves(4).items():
+            one = [u[j] for j in range(4) if sides[j] == 0]
+            two = [v[j] for j in range(4) if sides[j] == 1]
+            # Of the two pairings, the one that is worse for the better item.
+            found = rules.votes([one, one], [two, two[::-1]])
+            right += chance * min(found.tolist())
+        assert round(float(right), 3) == 0.426
+
     def test_votes_scaled_by_the_pooled_deviation_fail_for_panels(self) -> None:
         law = designs.enumerate_panels([0, 0, 1, 1])
         right = p_correct(by_rows(squared_sd_votes), self.PANELS, law)

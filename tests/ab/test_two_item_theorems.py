@@ -412,6 +412,13 @@ class TestTheorem6:
         scales = biased([0, 0])
         assert self.p_correct(scales, calm, wild) < Fraction(16, 1000)
 
+    def test_rare_noise_of_mean_zero_on_the_better_item_leaves_little(self) -> None:
+        calm, rare = [(Fraction(0), 1)], [(Fraction(-100), 99), (Fraction(9900), 1)]
+        scales = [(Fraction(1), Fraction(0))] * 2
+        right = Fraction(99, 100) / 200 + Fraction(1, 100) * Fraction(19803, 19804)
+        assert self.p_correct(scales, rare, calm) == right
+        assert round(float(right), 4) == 0.0149
+
 
 def matchings(reviewers: tuple[int, ...]) -> Iterator[list[tuple[int, int]]]:
     if not reviewers:

@@ -79,6 +79,8 @@ def test_margins_are_exact_and_of_the_right_sign(quick: Theorems) -> None:
         "Can fail: outlier deletion",
         "Can fail: pooled spread",
         "Can fail: centring",
+        "Can fail: a missing partner",
+        "Can fail: pairs made by scores",
         "Can fail: ties within a reviewer",
     }
     for name, value in margin.items():
@@ -121,6 +123,10 @@ def test_the_known_numbers_come_out(quick: Theorems) -> None:
     assert margin["Can fail: outlier deletion"] <= Fraction(1, 6) - Fraction(1, 2)
     assert margin["Can fail: pooled spread"] <= Fraction("0.474") - Fraction(1, 2)
     assert round(float(margin["Can fail: centring"] + Fraction(1, 2)), 4) == 0.0025
+    partner = margin["Can fail: a missing partner"] + Fraction(1, 2)
+    assert round(float(partner), 3) == 0.267
+    seen = margin["Can fail: pairs made by scores"] + Fraction(1, 2)
+    assert round(float(seen), 3) == 0.426
     ties = margin["Can fail: ties within a reviewer"]
     assert round(float(ties), 3) == round(0.1727 - 0.3889, 3)
     # At least as bad as 0.4948.

@@ -31,6 +31,7 @@ UNRESOLVED = Finding(
     not_strict,
 )
 CLAIMS = {method.name: method.best for method in methods("compare")}
+UNPAIRED = ("mean", "median", "trimmed")
 EQUAL_DESIGNS = ("halves", "matched")
 # Given unequal counts, not every choice of reviewers for an item is equally likely.
 GROUPED = ("matched", "panels")
@@ -70,8 +71,8 @@ def comparison_certificate(sides: Sides, facts: Facts) -> Certificate:
         >>> from evenhand.ab._sides import sides_from_lists
         >>> sides = sides_from_lists([3, 4], [1, 2], None)
         >>> certificate = comparison_certificate(sides, Facts("mean", "halves"))
-        >>> certificate.theorem, certificate.strict, certificate.declared
-        ('G', False, ('random assignment (halves): declared',))
+        >>> certificate.theorem, certificate.strict, certificate.declared[0]
+        ('G', False, 'random assignment (halves): declared')
     """
     claim = CLAIMS.get(facts.method, AGAINST_A_COIN)
     if sides.verdict is not None:
@@ -111,9 +112,10 @@ def _findings(sides: Sides, facts: Facts, claim: Claim) -> Iterator[Finding]:
         return
     yield assignment_finding(facts.design, claim, AB_DESIGNS, verified=facts.verified)
     yield from _count_findings(sides, facts)
-    voting = facts.method in (*PAIRED, "guarded")
-    if voting and sides.pairing == "given":
-        yield Finding("declared", "pairs of scores made without a look at them")
+    yield Finding("declared", "noise in scores does not depend on the item")
+    if facts.method not in UNPAIRED and not _paired_by_chance(sides, facts):
+        text = "scores were paired blindly, without a look at them"
+        yield Finding("declared", text)
     if facts.weight is not None:
         yield weight_finding(facts.weight)
     if facts.vouched is not None:
@@ -122,6 +124,15 @@ def _findings(sides: Sides, facts: Facts, claim: Claim) -> Iterator[Finding]:
         yield Finding("declared", "no reviewer would give both items the same score")
     if not facts.resolved:
         yield UNRESOLVED
+
+
+def _paired_by_chance(sides: Sides, facts: Facts) -> bool:
+    """Say whether scores were paired at random, or as they were assigned."""
+    if sides.pairing == "random":
+        return True
+    # A column that contradicts the record of the assignment names other pairs.
+    known = sides.groups is not None and sides.groups[0] == sides.groups[1]
+    return facts.design == "matched" and known
 
 
 def _count_findings(sides: Sides, facts: Facts) -> Iterator[Finding]:

@@ -8,7 +8,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from evenhand._outcomes import HALF, outcomes
+from evenhand.ab.law import votes_over_pairings
+from evenhand.ab.rules import votes
 from evenhand.ab.weights import rational
+from evenhand.designs import enumerate_halves, enumerate_matched
 from evenhand.lab.adversary import worst
 from evenhand.lab.claims import COUNTEREXAMPLE, SEARCH, Row, Trial
 from evenhand.lab.claims_beyond import over_coin
@@ -129,6 +132,54 @@ def fails_centring(trial: Trial) -> Row:
         right - HALF,
         right < Fraction(3, 1000),
         f"right with probability {float(right):.4f}",
+    )
+
+
+def fails_missing_partner(trial: Trial) -> Row:
+    """A silent partner leaves matched votes the average over both counts."""
+    del trial
+    offsets = (0, 3, -1000)
+    given: dict[int, list[Fraction]] = {1: [], 2: []}
+    # The partner of the third reviewer is silent.
+    for sides in enumerate_matched((0, 0, 1, 1)):
+        one = [
+            Fraction(at + 1)
+            for at, side in zip(offsets, sides, strict=False)
+            if not side
+        ]
+        two = [Fraction(at) for at, side in zip(offsets, sides, strict=False) if side]
+        given[len(one)].append(Fraction(votes_over_pairings(one, two).probability))
+    few, many = (sum(found, Fraction(0)) / len(found) for found in given.values())
+    return Row(
+        "Can fail: a missing partner",
+        "Two matched pairs, one partner silent, scales x, x + 3, x - 1000: given two "
+        "scores of the better item and one of the worse, votes are right about once "
+        "in four times; on average over both counts, more than half of the time.",
+        COUNTEREXAMPLE,
+        many - HALF,
+        many < Fraction(27, 100) and few + many > 1,
+        f"{float(many):.3f} and, given one and two scores, {float(few):.3f}",
+    )
+
+
+def fails_seen_pairs(trial: Trial) -> Row:
+    """Pairs made with a look at the scores break the votes."""
+    del trial
+    better = [Fraction(score) for score in ("1.25", "0.05", "53", "10.6")]
+    worse = [Fraction(score) for score in ("1.2", "0", "50", "10.1")]
+    right = Fraction(0)
+    for sides, chance in enumerate_halves(4).items():
+        one = [score for score, side in zip(better, sides, strict=True) if not side]
+        two = [score for score, side in zip(worse, sides, strict=True) if side]
+        right += chance * min(votes([one, one], [two, two[::-1]]).tolist())
+    return Row(
+        "Can fail: pairs made by scores",
+        "4 reviewers in halves: votes on pairs chosen after a look at the scores, "
+        "against the better item, are right less than half of the time.",
+        COUNTEREXAMPLE,
+        right - HALF,
+        right < HALF,
+        f"right with probability {float(right):.3f}",
     )
 
 

@@ -78,6 +78,8 @@ CLAIMS: dict[str, Claim] = {
     "Can fail: outlier deletion": claims_failures.fails_outliers,
     "Can fail: pooled spread": claims_failures.fails_pooled,
     "Can fail: centring": claims_failures.fails_centring,
+    "Can fail: a missing partner": claims_failures.fails_missing_partner,
+    "Can fail: pairs made by scores": claims_failures.fails_seen_pairs,
     "Can fail: ties within a reviewer": claims_failures.fails_ties,
 }
 
