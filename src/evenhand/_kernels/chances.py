@@ -33,10 +33,9 @@ def rational_votes(first: Floats, second: Floats, slope: float) -> Floats:
     for row in range(rows):
         for pair in range(pairs):
             gap = first[row, pair] - second[row, pair]
-            scaled = slope * abs(gap)
-            # This division looks for no zero, so that many are done at a time.
-            share = np.divide(scaled, 1.0 + scaled)
-            share = 1.0 if scaled == np.inf else share
+            # These divisions look for no zero, so that many are done at a time; and
+            # rounding never makes their result fall as the gap grows.
+            share = np.divide(1.0, 1.0 + np.divide(1.0, slope * abs(gap)))
             upper = (1.0 + share) * 0.5
             chances[row, pair] = 1.0 - upper if gap < 0.0 else upper
     return chances
