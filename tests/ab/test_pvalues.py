@@ -635,3 +635,58 @@ def test_sum_law_kernel_is_its_plain_twin(
         expected[place] = chance
     # Some 4 * 8 roundings; an impossible sum has probability 0 exactly.
     np.testing.assert_allclose(found, expected, rtol=1e-14, atol=0)
+
+
+@settings(max_examples=300)
+@given(
+    st.lists(
+        st.floats(allow_nan=False, allow_infinity=False)
+        | st.sampled_from([1e160, 1e-160, 1.7e308, -1.7e308, 5e-324, 0.0, 1.0]),
+        min_size=2,
+        max_size=8,
+    ),
+    experiments(8),
+    st.sampled_from(sorted(STATISTICS)),
+)
+def test_scores_of_any_size_have_the_p_values_of_their_decimals(
+    floats: list[float],
+    experiment: tuple[Side, Sides, str | None, list[int]],
+    name: str,
+) -> None:
+    _, sides, design, labels = experiment
+    # A difference of a user's own is finite if the scores are a quarter of a float.
+    part = 0.25 if name == "callable" else 1.0
+    scores = [floats[i % len(floats)] * part for i in range(len(sides))]
+    exact = [Fraction(repr(score)) for score in scores]
+    one, two = split(scores, sides)  # type: ignore[arg-type]  # floats
+    groups = grouped(design, labels, sides)
+    found = p_values(one, two, design=design, groups=groups, **options(name))  # type: ignore[arg-type]  # by name
+    assert found.exact
+    if one and two and name != "callable":
+        law = law_of(design, labels, sides)
+        true = plain(exact, sides, law, STATISTICS[name])
+        assert (found.p_value_first, found.p_value_second) == pytest.approx(true)
+
+
+@pytest.mark.parametrize("statistic", ["mean", "trimmed", "median", "midrank", "pairs"])
+@pytest.mark.parametrize("design", [None, "halves", "coins", "matched"])
+def test_many_scores_of_any_size_are_sampled_without_overflow(
+    statistic: str, design: str | None
+) -> None:
+    if statistic == "pairs" and design in ("halves", "coins"):
+        return
+    first = [
+        score * 10.0 ** (300 - 20 * i) for i, score in enumerate(many_digits(1, 30))
+    ]
+    second = [
+        score * 10.0 ** (20 * i - 300) for i, score in enumerate(many_digits(2, 30))
+    ]
+    found = p_values(first, second, statistic=statistic, design=design, samples=99)
+    assert 0 < found.p_value <= 1
+
+
+def test_a_users_function_may_mix_huge_whole_numbers_and_floats() -> None:
+    def product(one: Sequence[float], two: Sequence[float]) -> object:
+        return 10**400 if max(one) > max(two) else 0.0
+
+    assert p_values([3, 4], [1, 2], statistic=product).p_value_first == 1 / 2  # type: ignore[arg-type]  # mixed

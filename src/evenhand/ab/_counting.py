@@ -197,7 +197,7 @@ class _Sums:
         states = 1 if counts is None else most + 1
         fixed = len(sizes) == 1 and (counts is not None or sizes == {(1, 1)})
         states *= 1 if fixed else len(self._redraws.values) + 1
-        return float(states * len(gaps) * span), float(states * span)
+        return states * len(gaps) * span, states * span
 
     def terms(self) -> float:
         """Return how many different sums there may be, for sparse polynomials."""
@@ -270,7 +270,7 @@ class _Orders:
                 fewer = min(ahead, self._size - ahead) + 1
                 work += fewer * (self._size + len(self._levels)) * span
                 held = max(held, fewer * span)
-        return float(work), float(held)
+        return work, held
 
     def terms(self) -> float:
         """Return how many different sums there may be, infinite as for the cost."""

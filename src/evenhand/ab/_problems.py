@@ -104,14 +104,12 @@ class Function(NamedTuple):
             for block in blocks
             for row in block
         ]
-        slack: float | Fraction = Fraction(0)
+        middle, slack = Fraction(self.observed), Fraction(0)
         if any(isinstance(value, float) for value in (*found, self.observed)):
             # Rounding must not break a tie; a tie too many only raises a p-value.
-            slack = ROUNDING * max(abs(float(x)) for x in (*found, self.observed))
-        return Tails(
-            sum(value >= self.observed - slack for value in found),
-            sum(value <= self.observed + slack for value in found),
-        )
+            slack = Fraction(ROUNDING) * max(abs(Fraction(x)) for x in (*found, middle))
+        low, high = middle - slack, middle + slack
+        return Tails(sum(x >= low for x in found), sum(x <= high for x in found))
 
     def value(self, one: Floats, two: Floats) -> int | float | Fraction:
         # Nothing to compare: constant for such an assignment, so monotone.
