@@ -6,6 +6,7 @@ import pytest
 
 from evenhand.catalogue import CATALOGUE, methods
 from evenhand.certificate import (
+    Backing,
     Claim,
     Finding,
     assignment_finding,
@@ -87,18 +88,19 @@ def test_a_method_without_a_theorem_keeps_its_own_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("design", "verified", "standing", "words"),
+    ("design", "backing", "standing", "words"),
     [
-        ("halves", False, "declared", "random assignment (halves): declared"),
-        ("halves", True, "checked", "random assignment (halves): verified"),
-        ("pairs", False, "void", "not for 'pairs'"),
-        (None, False, "void", "nobody declared how reviewers were assigned"),
+        ("halves", "declared", "declared", "random assignment (halves): declared"),
+        ("halves", "verified", "checked", "random assignment (halves): verified"),
+        ("halves", "revealed", "declared", "not known to have been sealed before"),
+        ("pairs", "declared", "void", "not for 'pairs'"),
+        (None, "declared", "void", "nobody declared how reviewers were assigned"),
     ],
 )
 def test_the_assignment_is_verified_declared_wrong_or_unknown(
-    design: str | None, *, verified: bool, standing: str, words: str
+    design: str | None, backing: Backing, standing: str, words: str
 ) -> None:
-    finding = assignment_finding(design, BEST, ("halves", "coins"), verified=verified)
+    finding = assignment_finding(design, BEST, ("halves", "coins"), backing=backing)
     assert finding.standing == standing
     assert words in finding.text
 

@@ -19,7 +19,11 @@ if TYPE_CHECKING:
     from evenhand._results import Json
 
 Standing: TypeAlias = Literal["checked", "declared", "weaker", "void"]
+Backing: TypeAlias = Literal["declared", "revealed", "verified"]
+"""What shows that an assignment was drawn at random; see `assignment_finding`."""
 NONE = "none"
+REVEALED = "drawn from the revealed secret"
+NOT_SEALED = "not known to have been sealed before the ratings"
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +195,7 @@ def assignment_finding(
     claim: Claim,
     known: tuple[str, ...],
     *,
-    verified: bool = False,
+    backing: Backing = "declared",
 ) -> Finding:
     """Say how far the random assignment is established.
 
@@ -199,11 +203,13 @@ def assignment_finding(
         design: What was declared, None if nothing was.
         claim: What would be claimed if it were.
         known: The designs that the claim holds for.
-        verified: Whether the assignment was drawn from a seed sealed beforehand.
+        backing: "declared": somebody says so. "revealed": a secret that is known now
+            draws it, but might have been chosen after many tries. "verified": that
+            secret fits a seal that was published beforehand.
 
     Examples:
         >>> claim = Claim("G", "never worse than a coin")
-        >>> assignment_finding("halves", claim, ("halves",), verified=True).text
+        >>> assignment_finding("halves", claim, ("halves",), backing="verified").text
         'random assignment (halves): verified'
         >>> assignment_finding("pairs", claim, ("halves",)).standing
         'void'
@@ -221,9 +227,12 @@ def assignment_finding(
             "void",
             f"the claim is proved for the designs {listing(known)}, not for {design!r}",
         )
-    if verified:
-        return Finding("checked", f"random assignment ({design}): verified")
-    return Finding("declared", f"random assignment ({design}): declared")
+    what = f"random assignment ({design})"
+    if backing == "verified":
+        return Finding("checked", f"{what}: verified")
+    if backing == "revealed":
+        return Finding("declared", f"{what}: {REVEALED}; {NOT_SEALED}")
+    return Finding("declared", f"{what}: declared")
 
 
 def _texts(findings: Iterable[Finding], standing: Standing) -> tuple[str, ...]:

@@ -117,7 +117,7 @@ def test_a_secret_is_sealed_first_and_drawn_with_later() -> None:
         *BALANCED, "--secret", "secret.json", "--record", "a.json", "-o", "o.csv"
     )
     assert drawn.exit_code == 0
-    assert load_assignment("a.json", secret=secret).verified
+    assert load_assignment("a.json", secret=secret).backing == "revealed"
     shown = "".join(
         [
             result.output,

@@ -447,7 +447,6 @@ def test_a_decision_that_names_an_assignment_is_held_against_it(tmp_path: Path) 
     file = written(right, tmp_path / "decision.json")
     held = written(RECORDS["sealed"], tmp_path / "assignment.json")
     assert named(audit(file, ratings()))["decision"] == "unchecked"
-    assert "needs the secret" in repr(audit(file, ratings(), assignment=held))
     assert named(audit(file, ratings(), assignment=held, secret=SECRET)) == {
         "record": "same",
         "assignment record": "same",
@@ -722,16 +721,15 @@ def test_a_certificate_that_was_forged_with_fitting_hashes_is_named(
     file = written(honest, tmp_path / "decision.json")
     assert audit(file, scored, assignment=came).identical
     for changes in (
-        {"assignment__verified": True, "result__certificate__theorem": "K"},
+        {"result__certificate__theorem": "K"},
+        {"result__certificate__checked": ["random assignment (balanced): verified"]},
         {"result__certificate__sentence": "Right always."},
         {"result__certificate__strict": True},
     ):
         written(forged(honest, **changes), file)
         result = audit(file, scored, assignment=came)
         assert result.first is not None, changes
-        assert "certificate" in str(result.first.difference) or "verified" in str(
-            result.first.difference
-        )
+        assert "certificate" in str(result.first.difference)
 
 
 def test_fields_that_a_decision_never_has_are_named(tmp_path: Path) -> None:
@@ -749,3 +747,73 @@ def test_an_assignment_without_its_hash_is_a_difference(tmp_path: Path) -> None:
     file = written(ranking_record(), tmp_path / "decision.json")
     result = audit(file, ratings(), assignment=came)
     assert result.first is not None
+
+
+def ground(lenient: set[str], people: list[str]) -> tuple[str, Assignment]:
+    """Try secrets until the lenient reviewers get item "mine"."""
+    for attempt in range(10_000):
+        secret = f"{attempt:064x}"
+        found = assign(["mine", "theirs"], people, design="halves", secret=secret)
+        if {who for who, what in found.rows if what == "mine"} == lenient:
+            return secret, found
+    raise AssertionError("no secret of ten thousand gives what one in 252 should give")
+
+
+def test_a_secret_that_was_chosen_after_many_tries_is_not_verified(
+    tmp_path: Path,
+) -> None:
+    people = [f"reviewer {number}" for number in range(10)]
+    secret, found = ground(set(people[:5]), people)
+    scored = Ratings(
+        [who for who, _ in found.rows],
+        [what for _, what in found.rows],
+        [9 if what == "mine" else 4 for _, what in found.rows],
+    )
+    file = written(assignment_record(found), tmp_path / "assignment.json")
+    loaded = load_assignment(file, secret=secret)
+    assert not loaded.verified
+    assert loaded.backing == "revealed"
+    decision = compare(scored, method="votes", assignment=loaded, rng=3)
+    assert decision.certificate is not None
+    assert "verified" not in json.dumps(decision.to_dict())
+    words = (
+        "drawn from the revealed secret; not known to have been sealed before the "
+        "ratings"
+    )
+    assert f"random assignment (halves): {words}" in decision.certificate.declared
+
+    record = written(decision_record(decision, loaded), tmp_path / "decision.json")
+    for done in (
+        audit(file, scored, secret=secret),
+        audit(record, scored, assignment=file, secret=secret),
+    ):
+        assert done.identical
+        assert repr(done).splitlines()[-1].endswith(f"{words}.")
+
+    # Whoever saw the seal of another secret before finds it out.
+    published = seal_of("ab" * 32)
+    with pytest.raises(RecordError, match="seal must be the published one"):
+        load_assignment(file, secret=secret, seal=published)
+    first = audit(file, scored, seal=published, secret=secret).first
+    assert first is not None
+    assert first.name == "seal"
+
+
+def test_a_record_that_says_verified_needs_the_published_seal(tmp_path: Path) -> None:
+    found = assign(["x", "y"], PEOPLE, design="halves", secret=SECRET)
+    held = written(assignment_record(found), tmp_path / "assignment.json")
+    scored = Ratings(PEOPLE, [what for _, what in found.rows], [3, 8, 4, 5])
+    shown_true = load_assignment(held, secret=SECRET, seal=seal_of(SECRET))
+    result = compare(scored, method="votes", assignment=shown_true, rng=3)
+    file = written(decision_record(result, shown_true), tmp_path / "decision.json")
+    bare = audit(file, scored, assignment=held)
+    assert bare.identical
+    assert "that its assignment was verified needs the secret" in repr(bare)
+    half = audit(file, scored, assignment=held, secret=SECRET)
+    assert half.identical
+    assert "that its assignment was verified needs the published seal" in repr(half)
+    assert "not known to have been sealed before the ratings" in half.verdict
+    assert half.to_dict()["verdict"] == half.verdict
+    seal = seal_of(SECRET)
+    whole = audit(file, scored, assignment=held, secret=SECRET, seal=seal)
+    assert whole.verdict == "Nothing differs."

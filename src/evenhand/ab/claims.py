@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from evenhand.ab._sides import Sides
     from evenhand.ab.weights import GapWeight
+    from evenhand.certificate import Backing
 
 AVERAGE = "on average over the assignment, not given how many scored each item"
 UNRESOLVED = Finding(
@@ -44,7 +45,7 @@ class Facts:
     Attributes:
         method: Name of the rule; one of CLAIMS, or a user's own.
         design: How reviewers were assigned, as declared; None if nobody said.
-        verified: Whether that assignment was drawn from a seed sealed beforehand.
+        backing: What shows that it was drawn so.
         missing: Reviewers who were assigned an item and gave no score.
         weight: The gap weight, if the rule votes.
         resolved: Whether floating point tells the gaps from larger ones.
@@ -53,7 +54,7 @@ class Facts:
 
     method: str
     design: str | None = None
-    verified: bool = False
+    backing: Backing = "declared"
     missing: int = 0
     weight: GapWeight | None = None
     resolved: bool = True
@@ -110,7 +111,7 @@ def _findings(sides: Sides, facts: Facts, claim: Claim) -> Iterator[Finding]:
         empty = sides.items[counts.index(0)]
         yield Finding("void", f"{empty!r} has no score, so a fair coin decided")
         return
-    yield assignment_finding(facts.design, claim, AB_DESIGNS, verified=facts.verified)
+    yield assignment_finding(facts.design, claim, AB_DESIGNS, backing=facts.backing)
     yield from _count_findings(sides, facts)
     yield Finding("declared", "noise in scores does not depend on the item")
     if facts.method not in UNPAIRED and not _paired_by_chance(sides, facts):

@@ -323,7 +323,7 @@ def _facts(chosen: Method, declared: Declared, outcome: Outcome) -> Facts:
     return Facts(
         chosen.label,
         design=declared.design,
-        verified=declared.verified,
+        backing=declared.backing,
         missing=declared.missing,
         weight=chosen.weight if voting else None,
         resolved="gap_beyond_floats" not in codes,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evenhand._results import Json, Label
+    from evenhand.certificate import Backing
     from evenhand.ratings import Ratings
 
     Rows = tuple[tuple[Label, Label], ...]
@@ -67,12 +68,17 @@ class Assignment:
     uniform: bool
     law: str
     version: str
-    _verified: bool = field(default=False, compare=False)
+    _backing: Backing = field(default="declared", compare=False)
 
     @property
     def verified(self) -> bool:
-        """Whether it was drawn again from a secret that fits a given seal."""
-        return self._verified
+        """Whether it was drawn again from a secret that fits the published seal."""
+        return self._backing == "verified"
+
+    @property
+    def backing(self) -> Backing:
+        """Either "declared", "revealed" (its secret draws it) or "verified"."""
+        return self._backing
 
     def to_dict(self) -> dict[str, Json]:
         """Return the fields as in the record.
@@ -220,7 +226,7 @@ class Assignment:
 
     def _title(self) -> str:
         seed = f"seed {self.seed}" if isinstance(self.seed, int) else "sealed seed"
-        seed = "verified seed" if self.verified else seed
+        seed = seed if self.backing == "declared" else f"{self.backing} seed"
         return (
             f"{len(self.rows)} reviews of {len(self.items)} items by "
             f"{len(self.reviewers)} reviewers, design {self.design}, {seed}"

@@ -1,4 +1,4 @@
-"""What is known about how reviewers were assigned: declared, or verified."""
+"""What is known about how reviewers were assigned, and what shows it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evenhand._results import Label
+    from evenhand.certificate import Backing
     from evenhand.ratings import Ratings
 
 
@@ -22,14 +23,14 @@ class Declared:
 
     Attributes:
         design: Name of the design, None if nobody said.
-        verified: Whether it was drawn again from a seed that was sealed beforehand.
+        backing: What shows that it was drawn so.
         missing: Assigned ratings that are not there.
         conflicts: Whether conflicts of interest kept reviewers from items.
         assignment: The assignment itself, if there is a record of it.
     """
 
     design: str | None = None
-    verified: bool = False
+    backing: Backing = "declared"
     missing: int = 0
     conflicts: bool = False
     assignment: Assignment | None = None
@@ -57,7 +58,7 @@ def declare(
 
     Examples:
         >>> declare("halves", None, ("halves", "coins"), None)
-        Declared(design='halves', verified=False, missing=0, conflicts=False, \
+        Declared(design='halves', backing='declared', missing=0, conflicts=False, \
 assignment=None)
     """
     if design is not None and design not in known:
@@ -90,7 +91,7 @@ assignment=None)
     ]
     return Declared(
         assignment.design,
-        verified=assignment.verified,
+        backing=assignment.backing,
         missing=len(missing),
         conflicts=bool(assignment.conflicts),
         assignment=assignment,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from evenhand.assignments.assignment import Rows
+    from evenhand.certificate import Backing
 
     # A mapping's keys are of one type to a type checker, which knows no subtypes there.
     Groups = Mapping[str, Label] | Mapping[int, Label] | Mapping[Label, Label]
@@ -149,16 +150,17 @@ def redraw(assignment: Assignment, seed: int | str) -> Assignment:
     )
 
 
-def verify(assignment: Assignment, secret: str, seal: str) -> Assignment:
+def verify(assignment: Assignment, secret: str, seal: str | None) -> Assignment:
     """Draw again from a revealed secret, and hold the secret against its seal.
 
     Args:
         assignment: What was drawn.
         secret: The secret that was kept.
-        seal: The seal that was published before any rating.
+        seal: The seal that was published before any rating. None if nobody knows of
+            one; the secret might then have been chosen after many tries.
 
     Returns:
-        The same assignment with `verified` True.
+        The same assignment, `verified` if the seal was given.
 
     Raises:
         RecordError: If the secret does not fit the seal, or draws another assignment.
@@ -170,11 +172,12 @@ def verify(assignment: Assignment, secret: str, seal: str) -> Assignment:
         True
     """
     fits = seal_of(secret)
-    if seal != fits or assignment.seal not in (None, fits):
-        raise RecordError(
-            f"secret must fit the seal {seal}, got one whose seal is {fits}. It is not "
-            "the secret that was sealed."
-        )
+    for stated in (seal, assignment.seal):
+        if stated not in (None, fits):
+            raise RecordError(
+                f"secret must fit the seal {stated}, got one whose seal is {fits}. It "
+                "is not the secret that was sealed."
+            )
     again = redraw(assignment, secret)
     if again.rows != assignment.rows:
         row = min(set(assignment.rows) ^ set(again.rows), key=str)
@@ -182,7 +185,8 @@ def verify(assignment: Assignment, secret: str, seal: str) -> Assignment:
             f"assignment must be what its seed draws, got another: reviewer "
             f"{row[0]!r} and item {row[1]!r} are only in one of them."
         )
-    return replace(assignment, seed=secret, seal=fits, _verified=True)
+    backing: Backing = "revealed" if seal is None else "verified"
+    return replace(assignment, seed=secret, seal=fits, _backing=backing)
 
 
 @dataclass(frozen=True, slots=True)

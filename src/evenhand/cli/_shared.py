@@ -150,7 +150,7 @@ def evidence_options(command: Command) -> Command:
     secret = click.option(
         "--secret",
         metavar="PATH",
-        help="The assignment's secret, now revealed; then it is verified.",
+        help="The assignment's secret, now revealed; with --seal it is verified.",
     )
     seal = click.option(
         "--seal",
@@ -166,7 +166,7 @@ def evidence_options(command: Command) -> Command:
 def read_assignment(
     path: str | None, secret: str | None, seal: str | None
 ) -> Assignment | None:
-    """Read the assignment of a command, verified if its secret is given."""
+    """Read the assignment of a command, verified if secret and seal are given."""
     if path is None:
         if secret is not None or seal is not None:
             raise OptionError("--secret and --seal must come with --assignment.")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from evenhand._results import Json, version
+from evenhand.certificate import NOT_SEALED, REVEALED
 from evenhand.desk.canonical import ABSENT, Difference
 from evenhand.errors import counted
 
@@ -68,6 +69,27 @@ class Audit:
         """The first check that found a difference, or None."""
         return next((check for check in self.checks if check.status == "differs"), None)
 
+    @property
+    def verdict(self) -> str:
+        """What was found, in a line.
+
+        Examples:
+            >>> Audit((Check("data", "unchecked", "No ratings were given."),)).verdict
+            'Nothing differs; 1 thing could not be checked.'
+        """
+        if self.first is not None:
+            where = self.first.difference
+            return f"First difference, in the {self.first.name}: {where}."
+        found = {check.name: check.status for check in self.checks}
+        unchecked = sum(check.status == "unchecked" for check in self.checks)
+        text = "Nothing differs"
+        if unchecked:
+            text += f"; {counted(unchecked, 'thing')} could not be checked"
+        if found.get("seal") == "unchecked":
+            how = f"{REVEALED}; " if found["seed"] == "same" else ""
+            text += f". The assignment: {how}{NOT_SEALED}"
+        return f"{text}."
+
     def to_dict(self) -> dict[str, Json]:
         """Return the audit as in the JSON.
 
@@ -78,23 +100,14 @@ class Audit:
         return {
             "schema": SCHEMA,
             "identical": self.identical,
+            "verdict": self.verdict,
             "checks": [check.to_dict() for check in self.checks],
             "version": version(),
         }
 
     def __repr__(self) -> str:
         lines = [f"{MARKS[one.status]:<8}{one.name}: {one.says}" for one in self.checks]
-        open_ones = sum(check.status == "unchecked" for check in self.checks)
-        if self.first is not None:
-            where = self.first.difference
-            lines.append(f"First difference, in the {self.first.name}: {where}.")
-        elif open_ones:
-            lines.append(
-                f"Nothing differs; {counted(open_ones, 'thing')} could not be checked."
-            )
-        else:
-            lines.append("Nothing differs.")
-        return "\n".join(lines)
+        return "\n".join([*lines, self.verdict])
 
 
 def _shown(value: Json) -> Json:

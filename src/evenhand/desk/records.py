@@ -173,8 +173,7 @@ def decision_record(
         ) from None
     came = None
     if assignment is not None:
-        hashed = assignment_record(assignment)["sha256"]
-        came = {"sha256": hashed, "verified": assignment.verified}
+        came = {"sha256": assignment_record(assignment)["sha256"]}
     return finish(
         {
             "schema": f"evenhand.record/{FORMAT}",
@@ -246,16 +245,16 @@ def load_assignment(
     secret: str | None = None,
     seal: str | None = None,
 ) -> Assignment:
-    """Read an assignment from its record, and verify it if its secret is revealed.
+    """Read an assignment from its record, and draw it again if its secret is revealed.
 
     Args:
         path: The record.
         secret: The revealed secret, 64 hexadecimal digits; None to take the record as
             it is.
-        seal: The published seal; the one in the record if None.
+        seal: The seal as it was published, or None.
 
     Returns:
-        The assignment; `verified` is True only if the secret was given.
+        The assignment; `verified` only if both were given.
 
     Raises:
         RecordError: If the record is not ours or was edited, the secret does not fit
@@ -279,7 +278,7 @@ def load_assignment(
         raise RecordError(
             f"{name}: The assignment was not sealed, so it has no secret."
         )
-    return verify(assignment, secret, assignment.seal)
+    return verify(assignment, secret, seal)
 
 
 @dataclass(frozen=True, slots=True)

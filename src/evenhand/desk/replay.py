@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 from evenhand._results import Json, version
 from evenhand.ab.comparison import compare
-from evenhand.assignments import Assignment, redraw, seal_of, verify
+from evenhand.assignments import Assignment, redraw, seal_of
 from evenhand.calibration.mean import mean
+from evenhand.certificate import NOT_SEALED
 from evenhand.desk.canonical import (
     ABSENT,
     Difference,
+    canonical,
     difference,
     fault,
     is_dict,
@@ -27,6 +29,7 @@ from evenhand.ranking.ranking import rank
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from evenhand.certificate import Backing
     from evenhand.desk.canonical import Record
     from evenhand.ratings import Ratings
 
@@ -274,10 +277,9 @@ def _strange(record: Record, result: Mapping[str, Json]) -> Check | None:
 def _named(came: Json, held: Record) -> list[Check]:
     if came is None:
         return []
-    stated = came.get("sha256", ABSENT) if is_dict(came) else came
-    if stated == held["sha256"]:
+    where = difference({"sha256": held["sha256"]}, came, "assignment")
+    if where is None:
         return [Check("assignment", "same", "The decision names this assignment.")]
-    where = Difference("assignment.sha256", held["sha256"], stated)
     return [Check("assignment", "differs", "The decision names another one.", where)]
 
 
@@ -330,18 +332,22 @@ class _Replay:
         if self.came is not None and self.drawn is None:
             says = "It was made with an assignment, which was not given."
             return Check("decision", "unchecked", says)
-        drawn, proved = self._proved(given)
-        if drawn is not None and drawn.seal is None and not proved:
-            where = Difference("assignment.verified", expected=False, found=True)
-            says = "An assignment that was not sealed cannot have been verified."
-            return Check("decision", "differs", says, where)
-        if drawn is not None and not proved:
-            # Taken on trust, so that all else of the certificate is checked.
-            drawn = replace(drawn, _verified=True)
+        backing = self._backing()
+        drawn = None if self.came is None else self.drawn
+        if drawn is not None:
+            if backing != "declared" and drawn.seal is None:
+                where = Difference("result.certificate", "declared", backing)
+                says = f"An assignment that was not sealed cannot have been {backing}."
+                return Check("decision", "differs", says, where)
+            # Secret and seal have checks of their own; what was not given is taken on
+            # trust here, so that all else of the certificate is checked.
+            drawn = replace(drawn, _backing=backing)
         again = self._again(given.ratings, drawn)
         words = "The ratings, method, parameters and seed give this result again"
-        if not proved:
-            words += " (that its assignment was verified needs the secret)"
+        if backing != "declared" and given.secret is None:
+            words += f" (that its assignment was {backing} needs the secret)"
+        elif backing == "verified" and given.seal is None:
+            words += " (that its assignment was verified needs the published seal)"
         stated = dict(self.result)
         if not given.ratings.notices:
             stated["warnings"], more = _of_reading(stated, again)
@@ -352,19 +358,13 @@ class _Replay:
                 )
         return _replayed("decision", again, stated, words, "result")
 
-    def _proved(self, given: Evidence) -> tuple[Assignment | None, bool]:
-        """Return the assignment as it was when the decision was made."""
-        if self.came is None or self.drawn is None:
-            return None, True
-        if self.came.get("verified") is not True:
-            return self.drawn, True
-        if given.secret is None or self.drawn.seal is None:
-            return self.drawn, False
-        try:
-            return verify(self.drawn, given.secret, self.drawn.seal), True
-        except EvenhandError:
-            # The secret's own check says so already.
-            return self.drawn, False
+    def _backing(self) -> Backing:
+        """Read off the certificate how the assignment was established."""
+        certificate = self.result.get("certificate")
+        text = canonical(certificate)
+        if NOT_SEALED in text:
+            return "revealed"
+        return "verified" if '): verified"' in text else "declared"
 
     def _again(self, ratings: Ratings, drawn: Assignment | None) -> dict[str, Json]:
         parameters, seed = self.result.get("parameters"), self.result.get("seed")

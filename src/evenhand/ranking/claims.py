@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evenhand.ab.weights import GapWeight
+    from evenhand.certificate import Backing
     from evenhand.ratings import Ratings
 
 # Without scores method safe has nothing to work with, so it is not held out.
@@ -48,7 +49,7 @@ class Facts:
     Attributes:
         method: Name of the method.
         design: How items were assigned, as declared; None if nobody said.
-        verified: Whether that assignment was drawn from a seed sealed beforehand.
+        backing: What shows that it was drawn so.
         missing: Assigned ratings that are not there.
         conflicts: Whether conflicts of interest kept reviewers from items.
         settled: Number of pairs or groups that scores settled.
@@ -70,7 +71,7 @@ class Facts:
 
     method: str
     design: str | None = None
-    verified: bool = False
+    backing: Backing = "declared"
     missing: int = 0
     conflicts: bool = False
     settled: int = 0
@@ -116,7 +117,7 @@ def ranking_certificate(ratings: Ratings, facts: Facts) -> Certificate:
 
 def _findings(ratings: Ratings, facts: Facts, claim: Claim) -> Iterator[Finding]:
     yield assignment_finding(
-        facts.design, claim, RANKING_DESIGNS, verified=facts.verified
+        facts.design, claim, RANKING_DESIGNS, backing=facts.backing
     )
     yield from _data_findings(ratings, facts)
     if facts.split:

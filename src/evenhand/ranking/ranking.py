@@ -207,7 +207,7 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
     facts = replace(
         found.facts,
         design=declared.design,
-        verified=declared.verified,
+        backing=declared.backing,
         missing=declared.missing,
         conflicts=declared.conflicts,
     )
