@@ -189,6 +189,19 @@ def code_labels(series: pl.Series | Coded) -> tuple[Labels, Codes]:
     return listed(distinct), codes
 
 
+def place_of(label: Label) -> tuple[bool, Label]:
+    """Return what to sort labels of one kind by.
+
+    Reviewers' codes are not sorted as other labels are: they come in the order of the
+    names behind them, which a list that is shown must not tell.
+
+    Examples:
+        >>> sorted(["b", "a"], key=place_of), sorted([10, 9], key=place_of)
+        (['a', 'b'], [9, 10])
+    """
+    return isinstance(label, str), label
+
+
 def settled(series: pl.Series | Coded) -> tuple[pl.Series | Labels, Codes]:
     """Return what `code_labels` does, but labels as a series where that will do.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import hashlib
 import json
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -69,7 +70,8 @@ class Ratings:
 
     Attributes:
         kind: "scores", "ranks" or "comparisons".
-        reviewer_labels: Distinct reviewers, sorted.
+        reviewer_labels: Distinct reviewers, sorted; codes that stand for names are in
+            the order of the names.
         item_labels: Distinct items, sorted.
         reviewer_codes: Index into reviewer_labels of each rating.
         item_codes: Index into item_labels of each rating.
@@ -81,6 +83,7 @@ class Ratings:
         titles: What people call an item, for those that have more than a label.
         read_as: What a file was taken for, and why; empty for data in memory, and where
             columns are called what they are.
+        public: The same ratings as outputs list them, in the order of the labels.
 
     Raises:
         RatingsError: If a label is missing, a score is not finite, lengths differ, or
@@ -98,6 +101,7 @@ class Ratings:
         "_by_item",
         "_codes",
         "_digest",
+        "_public",
         "_tied",
         "item_codes",
         "item_labels",
@@ -128,6 +132,7 @@ class Ratings:
     _by_item: Future[tuple[Codes, Codes]] | tuple[Codes, Codes] | None
     _codes: dict[Label, int] | None
     _digest: Future[str] | str | None
+    _public: Ratings | None
     _tied: int | None
 
     def __init__(
@@ -309,6 +314,42 @@ class Ratings:
             columns["reviewer"] = reviewers
         return cls.from_columns(columns, Columns(), Source(), all_items=all_items)
 
+    def under_codes(
+        self, coded: Ratings, people: Mapping[str, str], pairs: Mapping[str, str]
+    ) -> Ratings:
+        """Show other labels, and keep the order in which these draw and decide.
+
+        Args:
+            coded: The same ratings under the other labels; for outputs.
+            people: The other label of each reviewer.
+            pairs: The other label of each pair.
+
+        Examples:
+            >>> named = Ratings(["Anna", "Bo"], ["x", "x"], [1, 2])
+            >>> coded = Ratings(["R2", "R1"], ["x", "x"], [1, 2])
+            >>> found = named.under_codes(coded, {"Anna": "R2", "Bo": "R1"}, {})
+            >>> found.reviewer_labels, found.public.reviewer_labels
+            (('R2', 'R1'), ('R1', 'R2'))
+        """
+        ratings = copy.copy(self)
+        names = [str(label) for label in self.reviewer_labels]
+        if self.kind == "comparisons":
+            # Each is a reviewer of its own: "anna#1", "anna#2".
+            parts = [name.rpartition("#") for name in names]
+            others = [f"{people[name]}#{number}" for name, _, number in parts]
+        else:
+            others = [people[name] for name in names]
+        ratings.reviewer_labels = tuple(others)
+        ratings.pair_labels = tuple(pairs[str(label)] for label in self.pair_labels)
+        ratings.notices = coded.notices
+        ratings._public = coded  # noqa: SLF001 - our own
+        return ratings
+
+    @property
+    def public(self) -> Ratings:
+        """The same ratings as outputs list them, in the order of the labels."""
+        return self if self._public is None else self._public
+
     @property
     def n_reviewers(self) -> int:
         """Number of reviewers."""
@@ -342,6 +383,8 @@ class Ratings:
     @property
     def sha256(self) -> str:
         """Hash of the set of ratings, the same for any source and row order."""
+        if self._public is not None:
+            return self._public.sha256
         found = self._digest
         if found is None:
             found = self._digest = _digest(self)
@@ -355,7 +398,9 @@ class Ratings:
         Examples:
             >>> Ratings(["a"], ["x"], [1]).hash_ahead()
         """
-        if self._digest is None and self.n_ratings >= LONG:
+        if self._public is not None:
+            self._public.hash_ahead()
+        elif self._digest is None and self.n_ratings >= LONG:
             thread = ThreadPoolExecutor(1)
             self._digest = thread.submit(_digest, self)
             thread.shutdown(wait=False)
@@ -446,6 +491,8 @@ class Ratings:
             >>> Ratings(["a"], ["x"], [1]).rows()
             [{'reviewer': 'a', 'item': 'x', 'score': 1.0}]
         """
+        if self._public is not None:
+            return self._public.rows()
         name = "score" if self.kind == "scores" else "preference"
         return [
             {
@@ -468,6 +515,8 @@ class Ratings:
             >>> Ratings(["a"], ["x"], [1]).to_frame().columns
             ['reviewer', 'item', 'score']
         """
+        if self._public is not None:
+            return self._public.to_frame()
         value = "score" if self.kind == "scores" else "preference"
         return pl.DataFrame(
             [
@@ -531,6 +580,7 @@ class Ratings:
         self._by_item = None
         self._codes = None
         self._digest = None
+        self._public = None
         self._tied = None
         order, alikes = self._code(parts, extra)
         self.notices = (*notices, *alikes)

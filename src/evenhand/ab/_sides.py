@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from evenhand._labels import Source, code_labels, label_series, number_series, shown
+from evenhand._labels import (
+    Source,
+    code_labels,
+    label_series,
+    number_series,
+    place_of,
+    shown,
+)
 from evenhand._results import Json, Label, Notice
 from evenhand.errors import OptionError, RatingsError, listing
 
@@ -247,7 +254,9 @@ def _without(
     both: Both | None,
 ) -> tuple[list[NDArray[np.intp]], Notice]:
     """Leave out the reviewers of both items, if that was asked for."""
-    names = listing(ratings.reviewer_labels[code] for code in twice.tolist())
+    people = [ratings.reviewer_labels[code] for code in twice.tolist()]
+    people.sort(key=place_of)
+    names = listing(people)
     if both is None:
         raise RatingsError(
             f"reviewers must score one of {labels[0]!r} and {labels[1]!r}, got "

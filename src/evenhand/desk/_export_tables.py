@@ -37,6 +37,7 @@ def makers(ratings: Ratings, result: Result, check: Check | None) -> dict[str, M
         >>> [*makers(ratings, compare(ratings, rng=7), None)]
         ['comparison', 'ratings']
     """
+    ratings = ratings.public
     if isinstance(result, Ranking):
         return {
             "ranking": partial(_ranking, ratings, result),

@@ -5,7 +5,12 @@ operating system's randomness. In the order of the alphabet, whoever knows the n
 could read the codes off a list of them; drawn from the published seed, they could
 repeat the draw. So a key cannot be made again. It is written once, for its owner's eyes
 only and never over another file, and is read whenever it is named again: the same
-reviewers then have the same codes, and so the same draws come out.
+reviewers then have the same codes.
+
+Codes are for outputs only. Draws and decisions go by the names, in their order, so that
+the announced seed is the only source of chance, whatever key is drawn. What is written
+out goes by the codes, because the order of names would tell who is who; so does the
+hash of the ratings, from which names could be guessed. A repeat needs the key.
 
 A key never grows by itself. Ratings of a reviewer who is not in it are refused, because
 a wrong key would otherwise swallow a whole list of strangers. Its owner may add a row,
@@ -47,6 +52,11 @@ NOT_HIDDEN = (
     "apart from the results."
 )
 """What a user must know about anonymised results."""
+CODED = Notice(
+    "coded_reviewers",
+    "Reviewers are shown by codes. Draws follow the order of their names, so a repeat "
+    "needs the key.",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ Each command names its tables. A table is a dataframe; `exported` turns one, or 
 for a workbook, into a file that is safe to open whatever names the data brings.
 
 The table "ratings" is what was read, in the long form and with codes instead of names
-if those were asked for. Read again, it has the same hash, so whoever gets it can repeat
-the result.
+if those were asked for. Read again, it has the same hash; without codes, whoever gets
+it can repeat the result.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from evenhand.ab.comparison import compare
 from evenhand.assignments import Assignment, redraw, seal_of
 from evenhand.calibration.mean import mean
 from evenhand.certificate import NOT_SEALED
+from evenhand.desk.anonymise import CODED
 from evenhand.desk.canonical import (
     ABSENT,
     Difference,
@@ -68,6 +69,10 @@ READING = frozenset(
 FIELDS = {"schema", "result", "assignment", "version", "hashes", "sha256"}
 RESULTS = {"evenhand.compare/1": "compare", "evenhand.rank/1": "rank"}
 OWN = "checked_on_data"
+KEYLESS = (
+    "The decision shows reviewers by codes, and its draws follow the order of their "
+    "names. Give their key with --anonymise, and the file that was read."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,22 +249,9 @@ def _decision(record: Record, name: str, given: Evidence) -> list[Check]:
             return [*checks, _stopped()]
         drawn = assignment_from(held, given.assignment)
         checks += _assignment(held, given.assignment, given)
-    if given.ratings is None:
-        checks.append(Check("data", "unchecked", "No ratings were given."))
-        return checks
-    parameters = result.get("parameters")
-    if is_dict(parameters) and parameters.get("pairing") == "given":
-        raise RecordError(
-            f"{name}: The decision was made from two lists of scores in the order of "
-            "their pairs, which ratings do not hold. Give no ratings."
-        )
-    checks.append(_data(result, given.ratings))
-    if any(check.status == "differs" for check in checks):
-        says = "It cannot follow from what differs already."
-        return [*checks, Check("decision", "unchecked", says)]
+    sound = all(check.status != "differs" for check in checks)
     replay = _Replay(result, came if is_dict(came) else None, drawn, name)
-    checks.append(replay.check(given))
-    return checks
+    return [*checks, *replay.checks(given, sound=sound)]
 
 
 def _strange(record: Record, result: Mapping[str, Json]) -> Check | None:
@@ -287,11 +279,17 @@ def _data(result: Mapping[str, Json], ratings: Ratings) -> Check:
     where = difference(ratings.summary(), result.get("data", ABSENT), "result.data")
     if where is None:
         return Check("data", "same", "The decision was made from these ratings.")
-    says = "The decision was not made from these ratings, or one was changed."
+    says = "The decision was not made from these ratings, or one was changed"
+    says += ", or this is not its key." if _is_coded(result.get("warnings")) else "."
     changed = _changed_items(result, ratings)
     if changed:
         says += f" Reviews or mean scores differ of {listing(changed)}."
     return Check("data", "differs", says, where)
+
+
+def _is_coded(notes: Json) -> bool:
+    listed = notes if is_list(notes) else []
+    return any(is_dict(note) and note.get("code") == CODED.code for note in listed)
 
 
 def _changed_items(result: Mapping[str, Json], ratings: Ratings) -> list[str]:
@@ -326,9 +324,28 @@ class _Replay:
     drawn: Assignment | None
     name: str
 
-    def check(self, given: Evidence) -> Check:
-        if given.ratings is None:
-            return Check("decision", "unchecked", "No ratings were given.")
+    def checks(self, given: Evidence, *, sound: bool) -> list[Check]:
+        ratings = given.ratings
+        if ratings is None:
+            return [Check("data", "unchecked", "No ratings were given.")]
+        parameters = self.result.get("parameters")
+        if is_dict(parameters) and parameters.get("pairing") == "given":
+            raise RecordError(
+                f"{self.name}: The decision was made from two lists of scores in the "
+                "order of their pairs, which ratings do not hold. Give no ratings."
+            )
+        data = _data(self.result, ratings)
+        notes = [notice.to_dict() for notice in ratings.notices]
+        if _is_coded(self.result.get("warnings")) and not _is_coded(notes):
+            if data.status == "differs":
+                data = Check("data", "unchecked", KEYLESS)
+            return [data, Check("decision", "unchecked", KEYLESS)]
+        if data.status == "differs" or not sound:
+            says = "It cannot follow from what differs already."
+            return [data, Check("decision", "unchecked", says)]
+        return [data, self._check(given, ratings)]
+
+    def _check(self, given: Evidence, ratings: Ratings) -> Check:
         if self.came is not None and self.drawn is None:
             says = "It was made with an assignment, which was not given."
             return Check("decision", "unchecked", says)
@@ -342,14 +359,14 @@ class _Replay:
             # Secret and seal have checks of their own; what was not given is taken on
             # trust here, so that all else of the certificate is checked.
             drawn = replace(drawn, _backing=backing)
-        again = self._again(given.ratings, drawn)
+        again = self._again(ratings, drawn)
         words = "The ratings, method, parameters and seed give this result again"
         if backing != "declared" and given.secret is None:
             words += f" (that its assignment was {backing} needs the secret)"
         elif backing == "verified" and given.seal is None:
             words += " (that its assignment was verified needs the published seal)"
         stated = dict(self.result)
-        if not given.ratings.notices:
+        if not ratings.notices:
             stated["warnings"], more = _of_reading(stated, again)
             if more:
                 words += (

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand._labels import place_of
 from evenhand.calibration._design import linked_groups
 from evenhand.posets.comparisons import components
 
@@ -172,7 +173,8 @@ def named(labels: tuple[Label, ...], codes: Codes) -> Named:
         >>> named(("a", "b"), np.array([1]))
         Named(count=1, labels=('b',))
     """
-    return Named(len(codes), tuple(labels[code] for code in codes[:NAMED].tolist()))
+    known = sorted((labels[code] for code in codes.tolist()), key=place_of)
+    return Named(len(codes), tuple(known[:NAMED]))
 
 
 def find_groups(ratings: Ratings, graph: Comparisons) -> Groups:

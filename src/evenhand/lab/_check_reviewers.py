@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand._labels import place_of
 from evenhand._randomness import Stream, uniforms
 from evenhand.calibration import affine
 from evenhand.calibration._design import Design, design
@@ -336,7 +337,7 @@ def describe_reviewers(ratings: Ratings, model: Model) -> tuple[Reviewer, ...]:
     slopes, slope_errors = state.slopes, np.sqrt(state.slope_variances)
     sloped = state.steps > 0
     wide = _words(slopes - 1, slope_errors, state.spread, ("narrow", "wide"))
-    return tuple(
+    found = [
         Reviewer(
             reviewer=label,
             ratings=int(made.loads[code]),
@@ -348,7 +349,8 @@ def describe_reviewers(ratings: Ratings, model: Model) -> tuple[Reviewer, ...]:
             spread=wide[code] if sloped and made.loads[code] > 1 else NOT_ENOUGH,
         )
         for code, label in enumerate(ratings.reviewer_labels)
-    )
+    ]
+    return tuple(sorted(found, key=lambda one: place_of(one.reviewer)))
 
 
 def _words(

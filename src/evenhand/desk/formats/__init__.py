@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
     from narwhals.typing import IntoDataFrame
 
-    from evenhand._results import Label, Notice
+    from evenhand._results import Label
     from evenhand.desk.anonymise import Key
+    from evenhand.desk.formats.layouts import Values
     from evenhand.desk.formats.scale import Scale
 
 __all__ = ["FORMATS", "PLATFORMS", "read_ratings"]
@@ -188,17 +189,24 @@ def read_with_key(
         for part, name in zip(Columns.__slots__, astuple(long.names), strict=True)
     )
     read_as = "" if plain else f"{layout.title}{because}: {long.said}."
-    columns, key, notices = _coded(long, wishes.anonymise)
-    ratings = Ratings.from_columns(
-        columns,
-        long.names,
-        long.source,
-        all_items=all_items,
-        titles=long.titles,
-        notices=notices,
-        read_as=read_as,
-    )
-    return ratings, key
+
+    def taken(it: Long) -> Ratings:
+        return Ratings.from_columns(
+            {**it.columns},
+            it.names,
+            it.source,
+            all_items=all_items,
+            titles=it.titles,
+            notices=it.notices,
+            read_as=read_as,
+        )
+
+    if not wishes.anonymise:
+        return taken(long), None
+    key, pairs, coded = _coded(long, wishes.anonymise)
+    # Errors and notes come from the codes, draws from the names.
+    public = taken(coded)
+    return taken(long).under_codes(public, key.codes, pairs), key
 
 
 def _meant(name: str) -> tuple[str, Layout | None]:
@@ -257,21 +265,17 @@ def _numbered(long: Long, order: Scale | None) -> Long:
     )
 
 
-def _coded(
-    long: Long, path: str
-) -> tuple[dict[str, object], Key | None, tuple[Notice, ...]]:
+def _coded(long: Long, path: str) -> tuple[Key, dict[str, str], Long]:
     """Replace reviewers by codes, and pairs by the codes of their reviewers."""
-    columns: dict[str, object] = {**long.columns}
-    if not path:
-        return columns, None, long.notices
-    from evenhand.desk.anonymise import open_key, recode  # noqa: PLC0415 - few ask
+    from evenhand.desk.anonymise import CODED, open_key, recode  # noqa: PLC0415 - few ask
 
     name, pair = long.names.reviewer, long.names.pair
     if not name:
         raise long.source.whole("There is no reviewer to anonymise.")
     key = open_key(path, long.columns[name])
     codes = recode(long.columns[name], key)
-    columns[name] = codes
+    columns: dict[str, Values] = {**long.columns, name: codes}
+    shown: dict[str, str] = {}
     if pair:
         # A pair is often named for the two people in it.
         labels = texts(long.columns[pair])
@@ -285,4 +289,5 @@ def _coded(
                 "anonymise or mend the pairs."
             )
         columns[pair] = [shown[label] if label else None for label in labels]
-    return columns, key, (*long.notices, *key.notices(long.columns[name]))
+    notices = (*long.notices, CODED, *key.notices(long.columns[name]))
+    return key, shown, replace(long, columns=columns, notices=notices)

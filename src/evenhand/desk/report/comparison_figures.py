@@ -56,7 +56,7 @@ def comparison_figures(ratings: Ratings, result: Comparison) -> list[Figure]:
         >>> [one.name for one in comparison_figures(ratings, result)]
         ['scores', 'coin']
     """
-    found = [_scores(ratings, result), _coin(result)]
+    found = [_scores(ratings.public, result), _coin(result)]
     return [figure for figure in found if figure is not None]
 
 

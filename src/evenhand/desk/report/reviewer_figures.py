@@ -68,7 +68,7 @@ def check_figures(ratings: Ratings, check: Check) -> list[Figure]:
         ['scales', 'strictness', 'contradictions', 'ladder']
     """
     found = [
-        scales_figure(ratings, check),
+        scales_figure(ratings.public, check),
         _strictness(check.reviewers),
         _spread(check.reviewers),
         contradictions_figure(ratings, check),
