@@ -38,6 +38,20 @@ def test_guarded_may_claim_theorem_g_strictly(design: str) -> None:
     assert "equal counts: 4 scores of each item" in found.checked
 
 
+@pytest.mark.parametrize("name", ["guarded", "votes"])
+def test_strictness_asks_for_one_reviewer_who_distinguishes_the_items(
+    name: str,
+) -> None:
+    """Proved by enumeration in test_theorem_g; certain votes ask it of everyone."""
+    one = (
+        "at least one reviewer would score the better item higher (if none would, it "
+        "is exactly a fair coin)"
+    )
+    assert one in certificate([5, 4, 5], [3, 4, 4], method=name).declared
+    linear = certificate([5, 4, 5], [3, 4, 4], method=name, weight="linear:4")
+    assert "no reviewer would give both items the same score" in linear.declared
+
+
 def test_votes_are_the_papers_theorem_where_it_has_one() -> None:
     assert certificate(method="votes").theorem == "paper 4"
     assert certificate(method="votes", design="panels").theorem == "G"

@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     from evenhand.certificate import Backing
 
 AVERAGE = "on average over the assignment, not given how many scored each item"
+SOMEONE = (
+    "at least one reviewer would score the better item higher (if none would, it is "
+    "exactly a fair coin)"
+)
+EVERYONE = "no reviewer would give both items the same score"
 UNRESOLVED = Finding(
     "weaker",
     "a gap is beyond what floating point can tell from a larger one",
@@ -122,7 +127,9 @@ def _findings(sides: Sides, facts: Facts, claim: Claim) -> Iterator[Finding]:
     if facts.vouched is not None:
         yield Finding("declared", facts.vouched.removesuffix("."))
     if claim.strict:
-        yield Finding("declared", "no reviewer would give both items the same score")
+        # Votes that no gap makes certain turn on every score in them.
+        certain = facts.weight is not None and facts.weight.limit is not None
+        yield Finding("declared", EVERYONE if certain else SOMEONE)
     if not facts.resolved:
         yield UNRESOLVED
 
