@@ -5,6 +5,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -582,3 +583,27 @@ class TestRefusals:
         }
         same = compare([1, 2], [2, 3], weight=weights.as_weight(math.tanh), rng=1)
         assert same.p_first == comparison.p_first
+
+
+class TestStatisticOfThePValues:
+    """Midranks, a fixed statistic, unless the user chose another."""
+
+    @pytest.mark.parametrize(
+        ("options", "tested"),
+        [
+            ({}, "midrank"),
+            ({"method": "trimmed"}, "midrank"),
+            ({"method": "votes"}, "midrank"),
+            ({"statistic": "mean"}, "mean"),
+            ({"method": "median"}, "median"),
+            ({"test": "trimmed"}, "trimmed"),
+            ({"design": "matched"}, "midrank"),
+            ({"method": "votes", "design": "matched"}, "pairs"),
+        ],
+    )
+    def test_what_is_tested_by_default_is_midranks_but_a_choice_stays(
+        self, options: dict[str, Any], tested: str
+    ) -> None:
+        found = compare([5, 4, 4, 3], [3, 2, 4, 1], rng=1, **options).test
+        assert found is not None
+        assert found.statistic == tested

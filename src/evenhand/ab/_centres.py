@@ -40,6 +40,19 @@ class Tails(NamedTuple):
     below: int
 
 
+class Levels(NamedTuple):
+    """Scores as a table.
+
+    Attributes:
+        values: Different scores, natural numbers in increasing order; or each score by
+            itself.
+        sizes: How many scores of each both items have.
+    """
+
+    values: tuple[int, ...]
+    sizes: tuple[int, ...]
+
+
 class Edge(NamedTuple):
     """The observed value, for redraws with a certain number of the first item's scores.
 
@@ -104,17 +117,21 @@ def central_difference(one: list[int], two: list[int], kept: Kept) -> Fraction:
     return means[0] - means[1]
 
 
-def tally(
-    blocks: Iterable[Choices], values: tuple[int, ...], centres: Centres
-) -> Tails:
+def tally(blocks: Iterable[Choices], levels: Levels, centres: Centres) -> Tails:
     """Count given assignments, with exact comparisons.
 
     Args:
-        blocks: Assignments of the reviewers in increasing order of their scores.
-        values: The scores, natural numbers.
+        blocks: Rows with how many scores of each level the first item has.
+        levels: The levels of scores, and how many scores of each both items have.
         centres: The statistic.
+
+    Examples:
+        >>> centres = Centres(lambda count: (0, count), Fraction(1), whole=True)
+        >>> tally([np.array([[0, 2], [1, 1]])], Levels((3, 4), (2, 2)), centres)
+        Tails(above=1, below=2)
     """
-    limbs, size = _limbs(values), len(values)
+    sizes, size = np.array(levels.sizes, dtype=np.int64), sum(levels.sizes)
+    limbs = _limbs(levels.values, size)
     tails = []
     for block in blocks:
         ahead = block.sum(axis=1)
@@ -125,7 +142,7 @@ def tally(
                 continue
             edge = centres.edge(count, size - count)
             one = _central_sums(rows, centres, count, limbs)
-            two = _central_sums(~rows, centres, size - count, limbs)
+            two = _central_sums(sizes - rows, centres, size - count, limbs)
             gaps = edge.weights[0] * one - edge.weights[1] * two
             above, below = gaps >= edge.low, gaps <= edge.high
             tails.append(Tails(int(above.sum()), int(below.sum())))
@@ -145,8 +162,8 @@ class _Limbs(NamedTuple):
     shifts: NDArray[np.int64]
 
 
-def _limbs(values: tuple[int, ...]) -> _Limbs:
-    size, growth = max(values).bit_length(), len(values).bit_length()
+def _limbs(values: tuple[int, ...], count: int) -> _Limbs:
+    size, growth = max(values).bit_length(), count.bit_length()
     width = max(size, 1) if size + growth <= FLOAT_BITS else LIMB_BITS
     places, mask = range(0, max(size, 1), width), (1 << width) - 1
     cut = [[value >> place & mask for place in places] for value in values]
@@ -162,8 +179,7 @@ def _central_sums(
     """Add up the scores that count; an array of Python integers where they are long."""
     kept = rows
     if not centres.whole:
-        start, stop = centres.kept(count)
-        order = rows.cumsum(axis=1, dtype=np.int32)
-        kept = rows & (order > start) & (order <= stop)
+        seen = np.clip(rows.cumsum(axis=1, dtype=np.int64), *centres.kept(count))
+        kept = np.diff(seen, prepend=centres.kept(count)[0])
     sums = (kept.astype(np.float64) @ limbs.pieces).astype(np.int64)
     return np.asarray((sums.astype(limbs.shifts.dtype) * limbs.shifts).sum(axis=1))

@@ -21,7 +21,10 @@ from evenhand.errors import ConvergenceError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from evenhand.ab._centres import Levels
     from evenhand.ab._redraws import Redraws
+
+    Law = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 Poly = TypeVar("Poly")
 
@@ -34,6 +37,10 @@ SPARSE_WORK = 1_000_000
 # Steps of the compiled recursion, about a second of work; and numbers held at a time.
 FLOAT_WORK = 10_000_000_000
 FLOAT_CELLS = 25_000_000
+# Tables gone through, about a second of work; and the largest share left out.
+TABLE_CELLS = 60_000_000
+LEFT_OUT = 1e-20
+PAIR = 2
 # A median is of so many scores at most, and has few values.
 FEW = 2
 
@@ -89,6 +96,100 @@ def sum_chances(redraws: Redraws, centres: Centres) -> tuple[float, float] | Non
     # No share is 0, for the observed assignment is in both tails.
     least = sys.float_info.min
     return min(max(above, least), 1.0), min(max(below, least), 1.0)
+
+
+def table_chances(
+    redraws: Redraws, centres: Centres, levels: Levels
+) -> tuple[float, float] | None:
+    """Return the shares of both tails from counts by level, or None if too much work.
+
+    For very many scores on few levels. The first item's numbers of scores of each level
+    are binomial, given their sum. Tables with a number too far from its mean are left
+    out; their share is at most LEFT_OUT, which is added, so that no value is too low.
+    Only where all scores count, and the number of the first item's is fixed.
+    """
+    if not centres.whole or redraws.counts is None or len(levels.sizes) < PAIR:
+        return None
+    above = below = LEFT_OUT
+    for count in redraws.counts:
+        edge = _sum_edge(redraws, centres, count)
+        found = _table_tails(levels, count, edge)
+        if found is None:
+            return None
+        above += found[0] / len(redraws.counts)
+        below += found[1] / len(redraws.counts)
+    return min(above, 1.0), min(below, 1.0)
+
+
+def _table_tails(
+    levels: Levels, ahead: int, edge: tuple[int, int]
+) -> tuple[float, float] | None:
+    """Go through the tables of all levels but the two largest, which have a law."""
+    size = sum(levels.sizes)
+    if max(levels.values).bit_length() + size.bit_length() > SAFE_BITS:
+        return None
+    by_size = sorted(zip(levels.sizes, levels.values, strict=True), reverse=True)
+    laws = [
+        (value, _binomial(count, ahead / size, len(by_size)))
+        for count, value in by_size
+    ]
+    (low, one), (high, two) = sorted(laws[:PAIR], key=lambda law: law[0])
+    *firsts, last = laws[PAIR:] or [(0, (np.zeros(1, np.int64), np.ones(1)))]
+    # How many scores are left to the two largest levels.
+    fewest, most = (
+        ahead - sum(int(law[0][end]) for _, law in laws[PAIR:]) for end in (-1, 0)
+    )
+    work = math.prod(float(len(law[0])) for _, law in laws[PAIR:])
+    if max(work, (most - fewest + 1) * len(two[0])) > TABLE_CELLS:
+        return None
+    beyond, up_to = _two_levels(one, two, np.arange(fewest, most + 1))
+    held, added, weights = np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1)
+    for value, (numbers, chances) in firsts:
+        held = np.add.outer(numbers, held).ravel()
+        added = np.add.outer(value * numbers, added).ravel()
+        weights = np.multiply.outer(chances, weights).ravel()
+    tails = np.zeros(3)
+    start, step, width = two[0][0], high - low, len(two[0])
+    for number, chance in zip(*map(np.ndarray.tolist, last[1]), strict=True):
+        left = ahead - number - held
+        rest = added + last[0] * number + low * left
+        least = np.clip(-((rest - edge[0]) // step) - start, 0, width)
+        ended = np.clip((edge[1] - rest) // step + 1 - start, 0, width)
+        row = left - fewest
+        shares = beyond[row, least], up_to[row, ended], beyond[row, 0]
+        # Without BLAS, whose threads would take longer than these sums.
+        tails += [chance * np.einsum("i,i", weights, share) for share in shares]
+    return float(tails[0] / tails[2]), float(tails[1] / tails[2])
+
+
+def _two_levels(
+    one: Law, two: Law, left: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return, by how many scores two levels have, tails of how many are of the second.
+
+    In column i: i or more of the numbers in `two`, by place; and fewer than i.
+    """
+    places = left[:, None] - two[0] - one[0][0]
+    within = (places >= 0) & (places < len(one[0]))
+    law = np.where(within, one[1][np.where(within, places, 0)], 0.0) * two[1]
+    edge = np.zeros((len(left), 1))
+    up_to = np.hstack([edge, np.cumsum(law, axis=1)])
+    return np.hstack([np.cumsum(law[:, ::-1], axis=1)[:, ::-1], edge]), up_to
+
+
+def _binomial(size: int, share: float, levels: int) -> Law:
+    """Return numbers from the middle of a binomial law, and what is proportional to it.
+
+    Hoeffding (1963), sections 2 and 6: numbers farther from the mean, given the sum of
+    all levels, have a probability of at most LEFT_OUT over the number of levels.
+    """
+    reach = math.sqrt(size * math.log(2 * levels / LEFT_OUT) / 2)
+    start = max(0, math.ceil(size * share - reach))
+    stop = min(size, math.floor(size * share + reach))
+    numbers = np.arange(start, stop + 1)
+    steps = (size - numbers[:-1]) / numbers[1:] * (share / (1 - share))
+    logs = np.concatenate([[0.0], np.cumsum(np.log(steps))])
+    return numbers, np.exp(logs - logs.max())
 
 
 def _float_tails(

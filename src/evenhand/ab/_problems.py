@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -11,12 +12,20 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from evenhand._labels import shown
-from evenhand.ab._centres import Centres, Kept, Tails, central_difference, tally
+from evenhand.ab._centres import (
+    Centres,
+    Kept,
+    Levels,
+    Tails,
+    central_difference,
+    tally,
+)
 from evenhand.ab._counting import (
     QUICK_WORK,
     packed_tails,
     sparse_tails,
     sum_chances,
+    table_chances,
 )
 from evenhand.ab._numbers import Floats, Numbers, as_numbers, is_exact
 from evenhand.ab._redraws import Redraws, as_labels, redraws
@@ -31,6 +40,14 @@ Statistic = Callable[[Floats, Floats], object]
 How = Literal["enumeration", "counting", "sampling"]
 
 STATISTICS = ("mean", "median", "trimmed", "midrank", "pairs")
+# Redraws of reviewers; of tables as many as have these cells, about a second of work.
+SAMPLES = 20_000
+MOST_SAMPLES = 1_000_000
+SAMPLED_CELLS = 5_000_000
+# Drawing a cell of a table takes about as long as so many reviewers; and NumPy's
+# hypergeometric has this limit.
+TABLE_CELL = 4
+TABLE_MOST = 1_000_000_000
 # Values of a caller's function closer than this share of the largest count as equal.
 ROUNDING = 1e-12
 
@@ -51,6 +68,8 @@ class Problem(NamedTuple):
             quick = packed_tails(self.redraws, self.compared, QUICK_WORK)
             if quick is None:
                 floats = sum_chances(self.redraws, self.compared)
+                if floats is None and self.levels is not None:
+                    floats = table_chances(self.redraws, self.compared, self.levels)
                 if floats is not None:
                     return floats, "counting"
             else:
@@ -81,14 +100,35 @@ class Problem(NamedTuple):
                 return sparse, "counting"
         return None
 
+    @property
+    def levels(self) -> Levels | None:
+        """The scores as a table, where redrawing one is quicker than each reviewer."""
+        sizes = Counter(self.redraws.values)
+        small = TABLE_CELL * len(sizes) <= len(self.redraws.values) < TABLE_MOST
+        if isinstance(self.compared, Function) or not (
+            small and self.redraws.exchangeable
+        ):
+            return None
+        return Levels(tuple(sizes), tuple(sizes.values()))
+
+    def n_samples(self) -> int:
+        """Return how many redraws take about a second."""
+        cells = 0 if self.levels is None else SAMPLED_CELLS // len(self.levels.sizes)
+        return max(SAMPLES, min(cells, MOST_SAMPLES))
+
     def sampled_tails(self, samples: int, source: Stream) -> Tails:
         """Return how many of so many redraws are in each tail."""
-        return self._tally(self.redraws.sampled(samples, source))
+        levels = self.levels
+        if levels is None or isinstance(self.compared, Function):
+            return self._tally(self.redraws.sampled(samples, source))
+        tables = self.redraws.sampled_tables(levels.sizes, samples, source)
+        return tally(tables, levels, self.compared)
 
     def _tally(self, blocks: Iterable[Choices]) -> Tails:
-        if isinstance(self.compared, Centres):
-            return tally(blocks, self.redraws.values, self.compared)
-        return self.compared.tally(blocks)
+        if isinstance(self.compared, Function):
+            return self.compared.tally(blocks)
+        values = self.redraws.values
+        return tally(blocks, Levels(values, (1,) * len(values)), self.compared)
 
 
 class Function(NamedTuple):
@@ -265,9 +305,11 @@ def _doubled_midranks(values: list[int]) -> dict[int, int]:
     ends = np.cumsum(sizes)
     doubled = 2 * ends - sizes
     least = int(doubled[0])
-    return {
+    whole = {
         level: int(rank) - least for level, rank in zip(levels, doubled, strict=True)
     }
+    divisor = math.gcd(*whole.values()) or 1
+    return {level: rank // divisor for level, rank in whole.items()}
 
 
 def _complete(

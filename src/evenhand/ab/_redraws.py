@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Choices = NDArray[np.bool_]
+    Choices = NDArray[np.bool_ | np.int64]
     Labels = tuple[list[Hashable], list[Hashable]]
     Member = tuple[int, bool]
     Unit = list[Member]
@@ -102,6 +102,31 @@ class Redraws:
             index = (drawn[:, 0] * len(self.counts)).astype(np.int64)
             counts = np.array(self.counts, dtype=np.int64)[index]
             yield self._sides(subsets(drawn[:, 1:], counts))
+
+    def sampled_tables(
+        self, sizes: Sequence[int], samples: int, source: Stream
+    ) -> Iterator[Choices]:
+        """Give independent draws of how many of each level score the first item.
+
+        Only where reviewers are exchangeable: then no more is needed of them.
+
+        Args:
+            sizes: How many reviewers gave each level, of both items.
+            samples: Number of draws.
+            source: Where they come from.
+        """
+        rng, cells = np.random.Generator(source), BLOCK // len(sizes)
+        for start in range(0, samples, cells):
+            rows = min(cells, samples - start)
+            if self.counts is None:
+                yield rng.binomial(sizes, 0.5, (rows, len(sizes)))
+                continue
+            # An odd number has two middle counts, with as many assignments each.
+            first = rng.binomial(rows, 0.5) if len(self.counts) > 1 else rows
+            for count, drawn in zip(self.counts, (first, rows - first), strict=False):
+                yield rng.multivariate_hypergeometric(
+                    sizes, count, size=drawn, method="marginals"
+                )
 
     def _sides(self, on: Choices) -> Choices:
         if self.exchangeable and all(self.when_on):

@@ -233,7 +233,9 @@ def compare(  # noqa: PLR0913 - a keyword for each option of a method
             "median:middle", "midrank", "sign", or a function of both items' scores,
             the sign of whose answer is followed.
         test: Statistic of the p-values: "mean", "median", "trimmed", "midrank" or
-            "pairs"; by default the one that the method follows.
+            "pairs"; by default what the method follows if that is means, medians or a
+            function, "pairs" for "votes" and "sign" with matched pairs, and "midrank"
+            otherwise.
         score_range: For "mean", lowest and highest score that the form allows; with
             the design "halves" the result then says how small an effect can be trusted.
         both: For a Ratings in which reviewers scored both items: "drop" leaves them

@@ -29,9 +29,8 @@ from evenhand.errors import ConvergenceError, OptionError
 if TYPE_CHECKING:
     from evenhand.ab._numbers import Numbers
 
-__all__ = ["LIMIT", "SAMPLES", "STATISTICS", "PValues", "exact_p_values", "p_values"]
+__all__ = ["LIMIT", "STATISTICS", "PValues", "exact_p_values", "p_values"]
 
-SAMPLES = 20_000
 LIMIT = 200_000
 _REDRAWN = {
     "halves": "half of the reviewers to each item",
@@ -51,7 +50,8 @@ class PValues:
         p_value: Two-sided: twice the smaller of the other two, at most 1.
         p_value_first: Against "the first item is no better".
         p_value_second: Against "the second item is no better".
-        exact: Whether every assignment was counted, up to the rounding of floats.
+        exact: Whether every assignment was counted, up to the rounding of floats; with
+            very many scores, 1e-20 is added for assignments that were left out.
         samples: Number of sampled assignments, 0 if exact.
         se: Standard error of the one-sided values, the larger of the two; 0 if exact.
         how: "counting" (by a recursion), "enumeration" or "sampling".
@@ -121,7 +121,7 @@ def p_values(
     groups: object = None,
     trim: float = TRIM,
     median: str = "upper",
-    samples: int = SAMPLES,
+    samples: int | None = None,
     limit: int = LIMIT,
     rng: RNGLike = None,
 ) -> PValues:
@@ -142,7 +142,8 @@ def p_values(
             "matched" None pairs the scores in the order given.
         trim: For "trimmed": share cut at each end.
         median: For "median": "upper", "lower" or "middle".
-        samples: Redraws where not all can be counted.
+        samples: Redraws where not all can be counted; None for as many as take about
+            a second, 20,000 to 1,000,000.
         limit: Up to so many assignments are enumerated.
         rng: Seed for sampled redraws; not used where the result is exact.
 
@@ -177,7 +178,7 @@ def p_values(
         trim=trim,
         median=median,
     )
-    redrawn = _as_whole("samples", samples, 1)
+    redrawn = _as_whole("samples", test.n_samples() if samples is None else samples, 1)
     seed = seed_from(rng)
     found = test.shares(_as_whole("limit", limit, 0))
     if found is not None:

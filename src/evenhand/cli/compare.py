@@ -58,7 +58,8 @@ NAMES = [method.name for method in methods("compare")]
 @click.option(
     "--test",
     type=_shared.Known(["mean", "median", "trimmed", "midrank", "pairs"]),
-    help="Statistic of the p-values.  [default: what the method follows]",
+    help="Statistic of the p-values.  [default: midrank, or the mean or median that "
+    "the method follows]",
 )
 @click.option(
     "--range",
