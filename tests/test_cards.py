@@ -81,10 +81,12 @@ def test_an_undeclared_design_is_said_to_leave_no_guarantee() -> None:
     page = rank(CHAIN, method="safe", rng=7)._repr_html_()
     assert "it comes with no guarantee" in page
     assert "Reason: nobody declared how reviewers were assigned." in page
+    assert "declare it (distinct=True or --distinct)." in page
 
 
 def test_a_declared_design_is_said_to_be_only_declared() -> None:
-    page = rank(CHAIN, method="safe", design="balanced", rng=7)._repr_html_()
+    options = {"design": "balanced", "distinct": True, "rng": 7}
+    page = rank(CHAIN, method="safe", **options)._repr_html_()  # type: ignore[arg-type]  # as given
     assert (
         "which was declared or is taken for granted and cannot be seen in the ratings"
         in page
@@ -94,8 +96,9 @@ def test_a_declared_design_is_said_to_be_only_declared() -> None:
 
 def test_every_method_of_ranking_has_words_for_what_it_may_claim() -> None:
     ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 3, 2])
+    options = {"design": "pairs", "distinct": True, "rng": 7}
     told = {
-        method: rank(ratings, method=method, design="pairs", rng=7)._repr_html_()
+        method: rank(ratings, method=method, **options)._repr_html_()  # type: ignore[arg-type]  # as given
         for method in (
             "topological",
             "uniform",

@@ -18,11 +18,13 @@ Job = Literal["compare", "rank"]
 
 ANY_SCALES = "any increasing scales"
 AB_DESIGN = f"{ANY_SCALES}; reviewers assigned to the two items at random"
-RANKING_DESIGN = (
-    f"{ANY_SCALES}, strictly (no ties within a reviewer); consistent comparisons; sets "
-    "of items of one size, assigned to reviewers at random"
+CONSISTENT = (
+    f"{ANY_SCALES}, strictly (no reviewer would give two items the same score); "
+    "consistent comparisons"
 )
-CONSISTENT = f"{ANY_SCALES}; consistent comparisons"
+RANKING_DESIGN = (
+    f"{CONSISTENT}; sets of items of one size, assigned to reviewers at random"
+)
 
 COUNTS = "given how many scored each item"
 COMPARISONS = "given the comparisons"
@@ -268,7 +270,9 @@ CATALOGUE = (
         "By mean rank, with items of equal mean rank sorted by mean scores and a "
         "little noise; where reviewers contradict each other, some of them make groups "
         "and the others sort them.",
-        RANKING_DESIGN,
+        f"{RANKING_DESIGN}; where reviewers are split, noise that has nothing to do "
+        "with items, and a split that was chosen beforehand or that the group makers' "
+        "own contradictions call for",
         TIES_TWICE,
     ),
     Method(

@@ -272,10 +272,14 @@ def claimed(given: str, *words: str) -> str:
 
 
 def test_a_claim_that_the_data_void_is_not_made() -> None:
-    rank = ("rank", "-", "--design", "balanced", *FLIPS)
+    plain = ("rank", "-", "--design", "balanced", *FLIPS)
+    rank = (*plain, "--distinct")
     clean = "reviewer,item,score\na,x,1\na,y,3\nb,w,2\nb,z,3\n"
     assert claimed(clean, *rank).startswith("Exactly right more often")
     assert claimed(clean, "rank", "-", *FLIPS).startswith("No guarantee: nobody")
+    assert "declare it (distinct=True or --distinct)" in claimed(clean, *plain)
+    always = ("--method", "safe", "--split", "always", "--design", "balanced")
+    assert "split=always was chosen before" in claimed(clean, "rank", "-", *always)
     ties = clean.replace("a,y,3", "a,y,1")
     assert "ties within a reviewer void" in claimed(ties, *rank)
     loads = clean.replace("b,z,3\n", "")

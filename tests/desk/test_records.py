@@ -388,6 +388,8 @@ def test_every_comparison_replays(options: dict[str, object], tmp_path: Path) ->
         {"method": "flips-uniform", "scan": "paper"},
         {"method": "twins", "twins": "one", "by": "direct"},
         {"method": "mean", "design": "balanced"},
+        {"method": "safe", "design": "balanced", "distinct": True},
+        {"method": "safe", "design": "balanced", "split": "always"},
     ],
 )
 def test_every_ranking_replays(options: dict[str, object], tmp_path: Path) -> None:

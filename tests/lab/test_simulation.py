@@ -853,12 +853,12 @@ def test_bad_options_are_refused(options: dict[str, object], words: str) -> None
             SMALL,
             "safe:row",
             "method 'safe' must have options eta and then noise and one of 'raw', "
-            "'anchored', got 'safe:row'.",
+            "'anchored', 'always', 'auto', got 'safe:row'.",
         ),
         (
             Scenario(job="rank", items=5, noise="normal:9", reviewers=9),
             "safe:0.1",
-            "eta must be 0 where ratings may contradict each other, got 0.1.",
+            "eta must be 0 where reviewers are split, got 0.1.",
         ),
         (SMALL, "mean-rank:3", "one of 'exact', 'sampled', 'proxy', 'auto', got"),
         (SMALL, "safe:0.5", "eta must be a number from 0 to below 0.5, got 0.5."),

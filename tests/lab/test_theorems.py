@@ -82,6 +82,8 @@ def test_margins_are_exact_and_of_the_right_sign(quick: Theorems) -> None:
         "Can fail: a missing partner",
         "Can fail: pairs made by scores",
         "Can fail: ties within a reviewer",
+        "Can fail: ties that do not show",
+        "Can fail: a split by all scores",
     }
     for name, value in margin.items():
         sign = (value > 0) - (value < 0)
@@ -129,6 +131,9 @@ def test_the_known_numbers_come_out(quick: Theorems) -> None:
     assert round(float(seen), 3) == 0.426
     ties = margin["Can fail: ties within a reviewer"]
     assert round(float(ties), 3) == round(0.1727 - 0.3889, 3)
+    assert margin["Can fail: ties that do not show"] == Fraction(1, 8) - Fraction(1, 2)
+    split = margin["Can fail: a split by all scores"]
+    assert round(float(split + Fraction(1, 2)), 4) == 0.3817
     # At least as bad as 0.4948.
     assert margin["Can fail: MAD scaling"] <= Fraction("-0.0052")
 

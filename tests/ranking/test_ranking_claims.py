@@ -1,5 +1,7 @@
 """Each thing in the data or the design that matters changes the certificate."""
 
+from collections.abc import Callable
+
 import pytest
 
 from evenhand._results import Label
@@ -27,7 +29,13 @@ PROVED = [name for name in METHODS if catalogued("rank", name).best.theorem != "
 
 
 def certificate(ratings: Ratings = FREE, **options: object) -> Certificate:
-    chosen = {"method": "flips", "design": "pairs", "rng": 7, **options}
+    chosen = {
+        "method": "flips",
+        "design": "pairs",
+        "distinct": True,
+        "rng": 7,
+        **options,
+    }
     found = rank(ratings, **chosen).certificate  # type: ignore[arg-type]  # as given
     assert found is not None
     return found
@@ -55,6 +63,129 @@ def test_a_tie_within_a_reviewer_voids_every_ranking_guarantee(name: str) -> Non
     assert found.theorem == "none"
     assert not found.strict
     assert "1 reviewer gave equal scores to several items" in found.sentence
+
+
+@pytest.mark.parametrize("name", PROVED)
+def test_no_ranking_guarantee_stands_on_scores_unless_ties_are_ruled_out(
+    name: str,
+) -> None:
+    found = certificate(method=name)
+    assert "no reviewer would give two items the same score" in found.declared
+    silent = certificate(method=name, distinct=False)
+    assert (silent.theorem, silent.strict) == ("none", False)
+    assert "declare it (distinct=True or --distinct)" in silent.sentence
+    tied = certificate(Ratings(REVIEWERS, ITEMS, [9, 9, 4, 3]), method=name)
+    assert "although distinct says that nobody would" in tied.sentence
+
+
+@pytest.mark.parametrize("name", ["topological", "uniform", "mean-rank"])
+def test_orders_leave_no_room_for_ties_and_say_so(name: str) -> None:
+    for ratings in (
+        Ratings.from_ranks(REVIEWERS, ITEMS, [1, 2, 1, 2]),
+        Ratings.from_comparisons(["x", "z"], ["y", "w"]),
+    ):
+        found = certificate(ratings, method=name, distinct=False)
+        assert found.theorem != "none"
+        assert "no reviewer would give two items the same score" in found.declared
+
+
+# Items a, b, c; {a, c} and {b, c} in random order to two reviewers with marks 1 to 5
+# who know the truth. Given that a and b are above c and no tie shows.
+
+Marks = tuple[dict[str, int], dict[str, int]]
+
+
+def untied(tailored: Callable[[str, str], Marks]) -> list[tuple[Ratings, str]]:
+    """Return the data in which no tie shows, and the better of a and b."""
+    found = []
+    for better, worse in (("a", "b"), ("b", "a")):
+        marks = tailored(better, worse)
+        for bundles in (("ac", "bc"), ("bc", "ac")):
+            rows = [
+                (who, item, marks[who][item])
+                for who, own in enumerate(bundles)
+                for item in own
+            ]
+            ratings = Ratings(*map(list, zip(*rows, strict=True)))
+            if not ratings.tied_reviewers:
+                found.append((ratings, better))
+    return found
+
+
+def one_stingy(better: str, worse: str) -> Marks:
+    """One gives 2 to the best alone; the other gives both upper items 5."""
+    return ({better: 2, worse: 1, "c": 1}, {better: 5, worse: 5, "c": 1})
+
+
+def careful_only_with_b(better: str, worse: str) -> Marks:
+    """Nobody tells items apart if a is the best."""
+    top = 5 if better == "b" else 1
+    marks = {better: top, worse: (top + 1) // 2, "c": 1}
+    return (marks, marks)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "right"),
+    [
+        ("flips", {}, 0.125),
+        ("sorter", {}, 0.125),
+        ("twins", {}, 0.125),
+        ("ties", {"noise": 1.0}, 0.0169),
+        ("safe", {"noise": 1.0}, 0.0169),
+        ("safe", {}, 0.0),
+    ],
+)
+def test_ties_that_do_not_show_leave_scores_wrong_and_claim_nothing(
+    name: str, options: dict[str, float], right: float
+) -> None:
+    cases = untied(one_stingy)
+    # One assignment of the two for each truth: by comparisons alone, right half of the
+    # time.
+    assert len(cases) == 2
+    chances = []
+    for ratings, better in cases:
+        result = rank(ratings, method=name, design="pairs", rng=7, **options)  # type: ignore[arg-type]  # noise
+        assert result.certificate is not None
+        assert result.certificate.theorem == "none"
+        (draw,) = result.draws
+        assert set(draw.items) == {"a", "b"}
+        first = draw.items[0] == better
+        chances.append(draw.p_first if first else 1 - draw.p_first)
+    assert sum(chances) / 2 == pytest.approx(right, abs=5e-5)
+
+
+def test_ties_that_do_not_show_can_leave_the_ordinal_answer_always_wrong() -> None:
+    cases = untied(careful_only_with_b)
+    # So b is the best wherever a and b are above c; Lemma 1 says 1/2.
+    assert [better for _, better in cases] == ["b", "b"]
+    for ratings, _ in cases:
+        result = rank(ratings, method="topological", design="pairs", rng=7)
+        assert result.order == ("a", "b", "c")
+        assert result.certificate is not None
+        assert result.certificate.theorem == "none"
+
+
+def test_a_claim_made_only_where_no_value_repeats_would_be_false_there() -> None:
+    # Strictly increasing scales, c above a above b. The assignment in which a coin on
+    # the scores of a and b goes right has 8 twice; the other has four different values.
+    scales = ({"c": 8, "a": 2, "b": 1}, {"c": 9, "a": 8, "b": 7})
+    chances = {}
+    for bundles in (("ac", "bc"), ("bc", "ac")):
+        rows = [
+            (who, item, scales[who][item])
+            for who, own in enumerate(bundles)
+            for item in own
+        ]
+        ratings = Ratings(*map(list, zip(*rows, strict=True)))
+        result = rank(ratings, method="flips", design="pairs", distinct=True, rng=7)
+        assert result.certificate is not None
+        assert result.certificate.strict
+        (draw,) = result.draws
+        p = draw.p_first if draw.items[0] == "a" else 1 - draw.p_first
+        chances[len(set(ratings.scores.tolist()))] = p
+    # Right with probability 1/12 where nothing repeats; on average more than 1/2.
+    assert chances[4] == pytest.approx(1 / 12)
+    assert (chances[3] + chances[4]) / 2 > 0.5
 
 
 @pytest.mark.parametrize("name", PROVED)
@@ -162,7 +293,8 @@ def test_a_price_is_in_the_certificate_only_if_eta_was_asked_for() -> None:
         [9, 7, 8, 5, 6, 4],
     )
     assert certificate(ratings, method="safe").eta_price is None
-    found = rank(ratings, method="safe", eta=0.4, design="pairs", rng=7)
+    options = {"method": "safe", "eta": 0.4, "design": "pairs", "distinct": True}
+    found = rank(ratings, **options, rng=7)  # type: ignore[arg-type]  # as given
     assert found.certificate is not None
     assert found.eta_price is not None
     assert found.eta_price == found.certificate.eta_price

@@ -10,6 +10,7 @@ from evenhand.errors import OptionError, RatingsError
 from evenhand.lab.scenario import Scenario
 from evenhand.lab.simulation import draw_ratings
 from evenhand.ranking.answers import WITH_SCORES
+from evenhand.ranking.claims import DISTINCT
 from evenhand.ranking.ranking import METHODS, rank
 from evenhand.ratings import Ratings
 
@@ -68,16 +69,18 @@ def test_contradictory_ratings_are_ranked(name: str) -> None:
 
 
 def test_safe_says_that_it_split_contradicting_reviewers() -> None:
-    result = rank(noisy(3), method="safe", design="balanced", rng=7)
+    result = rank(noisy(3), method="safe", design="balanced", distinct=True, rng=7)
     (told,) = [one for one in result.notices if one.code == "split_reviewers"]
-    assert "drawn by lot" in told.message
+    assert "drawn at random" in told.message
     split = result.parameters["split"]
-    assert split == {"ordered": 16, "breakers": 4}
+    assert split == {"when": "auto", "ordered": 16, "breakers": 4}
     found = result.certificate
     assert found is not None
     assert (found.theorem, found.loss) in (("T", "kendall"), ("A", "kendall"))
     assert found.conditional == "given the reviewers who made the groups"
     assert "noise in scores that has nothing to do with items" in found.declared
+    assert f"{DISTINCT}, whatever the noise" in found.declared
+    assert found.strict
     assert not any("contradiction" in text for text in found.checked)
 
 
@@ -93,6 +96,36 @@ def test_ties_cost_a_split_its_strictness_and_no_more() -> None:
     assert found.theorem in ("T", "A")
     assert not found.strict
     assert "gave equal scores to several items" in found.sentence
+
+
+def test_a_split_is_not_strict_unless_ties_are_ruled_out() -> None:
+    found = rank(noisy(3), method="safe", design="balanced", rng=7).certificate
+    assert found is not None
+    assert found.theorem in ("T", "A")
+    assert not found.strict
+    assert found.sentence.startswith("No farther")
+    assert f"nobody declared that {DISTINCT} (distinct=True" in found.sentence
+
+
+def test_a_split_chosen_beforehand_rests_on_that_and_not_on_a_contradiction() -> None:
+    clean = draw_ratings(Scenario(job="rank", items=6, reviewers=9), rng=5)[0]
+    options = {"method": "safe", "design": "balanced", "distinct": True, "rng": 7}
+    whole, found = (rank(clean, split=when, **options) for when in ("auto", "always"))  # type: ignore[arg-type]  # as given
+    assert "split" not in whole.parameters
+    assert found.parameters["split"] == {"when": "always", "ordered": 7, "breakers": 2}
+    (told,) = [one for one in found.notices if one.code == "split_reviewers"]
+    assert told.message.startswith("Reviewers are split, so 7 of them")
+    assert found.certificate is not None
+    assert (
+        "split=always was chosen before scores were seen" in found.certificate.declared
+    )
+    assert found.certificate.conditional == "given the reviewers who made the groups"
+    with pytest.raises(OptionError, match="split is 'always'"):
+        rank(clean, method="safe", split="always", eta=0.1)
+    with pytest.raises(OptionError, match="split must be one of 'auto', 'always'"):
+        rank(clean, method="safe", split="never")
+    with pytest.raises(OptionError, match="distinct must be one of"):
+        rank(clean, distinct="yes")  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_eta_is_refused_where_its_price_is_not_known() -> None:

@@ -92,6 +92,13 @@ MODELS = ("adaptive", "additive", "affine", "bradley-terry", "centred", "mean", 
     "price is shown.  [default: 0]",
 )
 @click.option(
+    "--split",
+    type=_shared.Known(["auto", "always"]),
+    help="For safe, split the reviewers where they contradict each other, or always; "
+    "always keeps the guarantee with errors in scores, if chosen before scores are "
+    "seen.  [default: auto]",
+)
+@click.option(
     "--mean-ranks",
     type=_shared.Known(["auto", "exact", "sampled", "proxy"]),
     help="How mean-rank and safe work out mean ranks.  [default: auto]",
@@ -121,6 +128,12 @@ MODELS = ("adaptive", "additive", "affine", "bradley-terry", "centred", "mean", 
     type=_shared.Known(["pairs", "balanced"]),
     help="How items were assigned to reviewers; the guarantees rest on it.",
 )
+@click.option(
+    "--distinct",
+    is_flag=True,
+    help="Declare that no reviewer would give two items the same score; the guarantees "
+    "rest on it.",
+)
 @_shared.evidence_options
 @_extras.extra_options
 @_shared.result_options
@@ -138,11 +151,13 @@ def command(  # noqa: PLR0913 - a parameter for each option
     noise: float | None,
     anchored: bool | None,
     eta: float | None,
+    split: str | None,
     mean_ranks: str | None,
     shrink: bool | None,
     top: int | None,
     warped: bool,
     design: str | None,
+    distinct: bool,
     assignment_path: str | None,
     secret: str | None,
     seal: str | None,
@@ -198,6 +213,7 @@ def command(  # noqa: PLR0913 - a parameter for each option
         "noise": noise,
         "anchored": anchored,
         "eta": eta,
+        "split": split,
         "mean_ranks": mean_ranks,
         "shrink": shrink,
     }
@@ -210,6 +226,7 @@ def command(  # noqa: PLR0913 - a parameter for each option
             **options,  # type: ignore[arg-type]  # checked there
             top=top,
             design=design,
+            distinct=distinct,
             assignment=assignment,
             rng=seed,
         )

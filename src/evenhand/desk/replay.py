@@ -401,6 +401,9 @@ class _Replay:
             key: value for key, value in parameters.items() if key in known
         }
         options["method"] = self.result.get("method")
+        split = parameters.get("split")
+        if is_dict(split):
+            options["split"] = split.get("when")
         if job == "compare":
             options["items"] = self.result.get("items")
         if drawn is not None and "assignment" in known:

@@ -271,7 +271,7 @@ def _ties(told: Told, trial: Trial, source: Stream) -> Outcome:
 
 
 def _safe(told: Told, trial: Trial, source: Stream) -> Outcome:
-    if not trial.consistent:
+    if "always" in told.words or not trial.consistent:
         return _split(told, trial, source)
     found, buckets, eta = trial.mean_ranks, trial.equals, told.numbers["eta"]
     above = found.above
@@ -297,7 +297,7 @@ def _split(told: Told, trial: Trial, source: Stream) -> Outcome:
     """Break ties by other reviewers than those who made them, as `rank` does."""
     if told.numbers["eta"] > 0:
         raise OptionError(
-            "eta must be 0 where ratings may contradict each other, got "
+            "eta must be 0 where reviewers are split, got "
             f"{told.numbers['eta']}. Choose noise 'none' or method 'safe'."
         )
     found = split_order(

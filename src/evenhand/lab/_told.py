@@ -9,6 +9,7 @@ which comes last:
 - "mean-rank:proxy": how mean ranks are worked out.
 - "ties:0.5", "safe:0.1:0.5": standard deviation of the noise; for safe eta comes first.
 - "raw", for sorter, ties and safe: scores as they are, not relative to shared items.
+- "always", for safe: reviewers are split whether they contradict each other or not.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from evenhand.ranking.eta import check_eta
 from evenhand.ranking.flips import SCANS, check_score_pairs
 from evenhand.ranking.mean_rank import HOWS
 from evenhand.ranking.ranking import METHODS
+from evenhand.ranking.split import WHEN
 from evenhand.ranking.ties import NOISE
 from evenhand.ranking.twins import BYS, PAIRS
 
@@ -39,7 +41,7 @@ CHOICES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "mean-rank": ((*(how for how in HOWS if how != AUTO), AUTO),),
     "sorter": (ANCHORS,),
     "ties": (ANCHORS,),
-    "safe": (ANCHORS,),
+    "safe": (ANCHORS, WHEN[::-1]),
 }
 NUMBERS: Mapping[str, Mapping[str, float]] = {
     "flips": {"score_pairs": 1},
@@ -91,7 +93,7 @@ def options_of(method: str, weight: GapWeight | None = None) -> Told:
     Examples:
         >>> told = options_of("safe:raw:0.1")
         >>> told.words, told.numbers
-        (['raw'], {'eta': 0.1, 'noise': 0.3})
+        (['raw', 'auto'], {'eta': 0.1, 'noise': 0.3})
     """
     name, *options = method.split(":")
     if name not in METHODS:

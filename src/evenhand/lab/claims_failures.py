@@ -226,3 +226,59 @@ def fails_ties(trial: Trial) -> Row:
         flipped < index,
         f"{float(flipped):.4f} against {float(index):.4f}",
     )
+
+
+def fails_unseen_ties(trial: Trial) -> Row:
+    """Ties that only another assignment would show break it as well."""
+    first = exact_first(rational())
+    bundles = ((0, 2), (1, 2))
+    known = graph(3, ((0, 2), (1, 2)))
+    chances = []
+    for better in (0, 1):
+        # The one gives the best item 2, the other gives the best two 5.
+        marks = [[1, 1, 1], [5, 5, 1]]
+        marks[0][better] = 2
+        for crew in itertools.permutations((0, 1)):
+            scores = {
+                (reviewer, item): Fraction(marks[reviewer][item])
+                for reviewer, pair in zip(crew, bundles, strict=True)
+                for item in pair
+            }
+            if all(marks[r][i] > 1 for r, (i, _) in zip(crew, bundles, strict=True)):
+                law = outcomes(trial.on_trial.flips(known, scores, first))
+                chances.append(law.get((better, 1 - better, 2), Fraction(0)))
+    right = sum(chances, Fraction(0)) / len(chances)
+    return Row(
+        "Can fail: ties that do not show",
+        "3 items, the pairs 0, 2 and 1, 2 in random order to 2 reviewers with marks 1 "
+        "to 5 that know the true ranking: given that both put 2 last and neither ties, "
+        "Algorithm 1 finds the true ranking less often than the best ordinal method, "
+        "which is right half of the time.",
+        COUNTEREXAMPLE,
+        right - HALF,
+        right < HALF,
+        f"right with probability {right}",
+    )
+
+
+def fails_split(trial: Trial) -> Row:
+    """Splitting only where all reviewers contradict each other breaks Theorem T."""
+    del trial
+    first = exact_first(rational())
+    gap = Fraction(1, 20)
+    drawn = list(itertools.product((-1, 0, 1), repeat=3))
+    every = [first(gap + a - b) for a, b, _ in drawn]
+    # 1/10 below a, c is put above it only by an error that is larger.
+    chosen = [first(gap + a - b) for a, b, c in drawn if c > a]
+    over_all, given = (sum(law) / len(law) for law in (every, chosen))
+    return Row(
+        "Can fail: a split by all scores",
+        "Items a, b, c of values 1.1, 1.05 and 1, a and b tied; one reviewer scores a "
+        "and c, another b, with errors of -1, 0 or 1. If they break the tie only where "
+        "the first puts c above a, against all others, the better one comes first less "
+        "than half of the time; if they always do, more.",
+        COUNTEREXAMPLE,
+        given - HALF,
+        given < HALF < over_all,
+        f"{float(given):.4f}, and always {float(over_all):.4f}",
+    )

@@ -83,7 +83,7 @@ def simulate(
             any order, a weight last: "flips:3" (score pairs), "sorter:3:rational:2",
             "flips-uniform:paper", "twins:one:direct", "mean-rank:proxy", "ties:0.5"
             (noise), "safe:0.1" (eta), "safe:0.1:0.5" (eta and noise), and "raw" for
-            sorter, ties and safe without anchors.
+            sorter, ties and safe without anchors; "safe:always" splits all reviewers.
         losses: "zero-one", "kendall", "footrule", "top-3" and so on; by default
             "zero-one" for two items and "kendall" for many.
         baseline: The method that the others are measured against; it gets rows too.

@@ -81,6 +81,8 @@ CLAIMS: dict[str, Claim] = {
     "Can fail: a missing partner": claims_failures.fails_missing_partner,
     "Can fail: pairs made by scores": claims_failures.fails_seen_pairs,
     "Can fail: ties within a reviewer": claims_failures.fails_ties,
+    "Can fail: ties that do not show": claims_failures.fails_unseen_ties,
+    "Can fail: a split by all scores": claims_failures.fails_split,
 }
 
 

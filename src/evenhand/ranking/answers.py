@@ -27,7 +27,7 @@ from evenhand.ranking.flips import Coin, flip_neighbours, scan_from
 from evenhand.ranking.mean_rank import MeanRankOrder, by_lot, mean_rank_order
 from evenhand.ranking.notices import coin_notices, tie_notices
 from evenhand.ranking.sorter import sort_free_pairs
-from evenhand.ranking.split import split_order
+from evenhand.ranking.split import contradictory, split_order
 from evenhand.ranking.ties import TieBreak, break_ties, twin_buckets
 from evenhand.ranking.twins import By, settle_twins
 
@@ -60,6 +60,7 @@ class Options:
     noise: float | None = None
     anchored: bool = True
     eta: float = 0.0
+    split: str = "auto"
     mean_ranks: str = "auto"
     shrink: bool = True
 
@@ -262,7 +263,7 @@ def _ties(task: Task, options: Options) -> Answer:
 
 
 def _safe(task: Task, options: Options) -> Answer:
-    if find_contradiction(task.graph) is not None:
+    if options.split == "always" or find_contradiction(task.graph) is not None:
         return _split(task, options)
     found = safe_order(
         task.ratings,
@@ -283,26 +284,34 @@ def _split(task: Task, options: Options) -> Answer:
     """Order by some reviewers, and break its ties by the scores of the others."""
     if options.eta > 0:
         raise OptionError(
-            f"eta must be 0 for ratings that contradict each other, got {options.eta}. "
-            "Its price is known for consistent ones only."
+            "eta must be 0 if reviewers contradict each other or split is 'always', "
+            f"got {options.eta}. Its price is not known then."
         )
     found = split_order(
         task.ratings, task.seed, noise=options.noise, anchored=options.anchored
     )
     parameters: dict[str, Json] = {
-        "split": {"ordered": len(found.ordered), "breakers": len(found.breakers)},
+        "split": {
+            "when": options.split,
+            "ordered": len(found.ordered),
+            "breakers": len(found.breakers),
+        },
         "eta": options.eta,
     }
+    always = options.split == "always"
+    why = "Reviewers are split" if always else "Reviewers contradict each other"
     text = (
-        f"Reviewers contradict each other, so {len(found.ordered)} of them, drawn by "
-        f"lot, made {len(found.weak)} groups of items, and the scores of the other "
+        f"{why}, so {len(found.ordered)} of them, drawn at random, made "
+        f"{len(found.weak)} groups of items, and the scores of the other "
         f"{len(found.breakers)} sorted each group."
     )
+    torn = always or contradictory(task.ratings, found.ordered)
+    decided = "always" if always else "first" if torn else "all"
     begun = Answer(
         found.order, {}, Facts("safe"), notices=(Notice("split_reviewers", text),)
     )
     tied = _tied(task, "safe", found.ties, options, parameters, begun, split=True)
-    return replace(tied, facts=replace(tied.facts, split=True))
+    return replace(tied, facts=replace(tied.facts, split=decided))
 
 
 def _tied(

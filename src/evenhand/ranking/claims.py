@@ -1,7 +1,11 @@
 """What a ranking may claim, and what in its data stands against that.
 
 All claims are conditional on the comparisons, so they rest on scales that are strictly
-increasing: a tie within a reviewer voids every one of them.
+increasing: a tie within a reviewer voids every one of them, and so does one that would
+have come up under another assignment. Only who made the form can know that: it must be
+declared. The scores at hand are no help, not even if no number in them comes up twice:
+a claim made only then would be made for some assignments of the same reviewers and not
+for others, and could be false wherever it is made.
 """
 
 from __future__ import annotations
@@ -38,7 +42,20 @@ ORDERS = (
     "good as the model behind it"
 )
 CLAIMS = {method.name: method.best for method in methods("rank")}
-SPLIT = "the groups come from reviewers who contradict each other"
+SPLIT = "some reviewers made the groups and only the others sorted them"
+DISTINCT = "no reviewer would give two items the same score"
+WHY_SPLIT = {
+    "always": Finding("declared", "split=always was chosen before scores were seen"),
+    "first": Finding(
+        "checked", "reviewers who made the groups contradict each other themselves"
+    ),
+    "all": Finding(
+        "void",
+        "whether to split the reviewers was decided with a look at the scores that "
+        "sort the groups. For a guarantee choose split=always (--split always) before "
+        "scores are seen",
+    ),
+}
 ORDINAL_METHODS = ("topological", "uniform", "mean-rank")
 
 
@@ -62,7 +79,10 @@ class Facts:
         equal_loads: Whether reviewers who could stand in for each other scored equally
             many items; None asks the same of all reviewers.
         reused: Reviewers whose scores settled more than one group, or two items of one.
-        split: Whether some reviewers made the groups and others broke ties.
+        split: Why some reviewers made the groups and others broke ties: "always", since
+            it was asked for; "first", since those who made the groups contradict each
+            other; "all", since all reviewers do. None without a split.
+        distinct: Whether it was declared that no reviewer would tie two items.
         noiseless: Whether ties were broken by bare means.
         sampled: Whether mean ranks are from sampled orderings.
         proxy: Whether they are not mean ranks at all.
@@ -83,7 +103,8 @@ class Facts:
     anchored: bool = False
     equal_loads: bool | None = None
     reused: int = 0
-    split: bool = False
+    split: str | None = None
+    distinct: bool = False
     noiseless: bool = False
     sampled: bool = False
     proxy: bool = False
@@ -100,7 +121,7 @@ def ranking_certificate(ratings: Ratings, facts: Facts) -> Certificate:
     Examples:
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 3, 2])
-        >>> facts = Facts("topological", "pairs")
+        >>> facts = Facts("topological", "pairs", distinct=True)
         >>> ranking_certificate(ratings, facts).theorem
         'paper Lemma 1'
     """
@@ -119,9 +140,11 @@ def _findings(ratings: Ratings, facts: Facts, claim: Claim) -> Iterator[Finding]
     yield assignment_finding(
         facts.design, claim, RANKING_DESIGNS, backing=facts.backing
     )
-    yield from _data_findings(ratings, facts)
+    yield from _tie_findings(ratings, facts)
+    yield from _load_findings(ratings, facts)
     if facts.split:
-        yield Finding("checked", "reviewers split by lot, without a look at scores")
+        yield WHY_SPLIT[facts.split]
+        yield Finding("checked", "reviewers split at random, without a look at scores")
         yield Finding("declared", "noise in scores that has nothing to do with items")
         yield Finding("weaker", SPLIT, _given_the_groups)
     else:
@@ -169,19 +192,30 @@ def _score_findings(facts: Facts) -> Iterator[Finding]:
         yield Finding("weaker", text, not_strict)
 
 
-def _data_findings(ratings: Ratings, facts: Facts) -> Iterator[Finding]:
+def _tie_findings(ratings: Ratings, facts: Facts) -> Iterator[Finding]:
+    """Say whether scales increase strictly, which all claims but a split's need."""
     tied = ratings.tied_reviewers
-    if tied and facts.split:
+    if tied:
         text = f"{counted(tied, 'reviewer')} gave equal scores to several items"
-        yield Finding("weaker", text, not_strict)
-    elif tied:
-        yield Finding(
-            "void",
-            f"{counted(tied, 'reviewer')} gave equal scores to several items, and ties "
-            "within a reviewer void every ranking guarantee",
-        )
+        text += ", although distinct says that nobody would" if facts.distinct else ""
+        void = f"{text}, and ties within a reviewer void every ranking guarantee"
     else:
         yield Finding("checked", "no ties within a reviewer")
+        text = f"nobody declared that {DISTINCT} (distinct=True or --distinct)"
+        void = (
+            f"a ranking guarantee needs that {DISTINCT}, under any assignment. If "
+            "that is so, declare it (distinct=True or --distinct)"
+        )
+    if not tied and (facts.distinct or ratings.kind != "scores"):
+        more = ", whatever the noise" if facts.split else ""
+        yield Finding("declared", f"{DISTINCT}{more}")
+    elif facts.split:
+        yield Finding("weaker", text, not_strict)
+    else:
+        yield Finding("void", void)
+
+
+def _load_findings(ratings: Ratings, facts: Facts) -> Iterator[Finding]:
     loads = np.bincount(ratings.reviewer_codes)
     even = bool(loads.min() == loads.max())
     enough = even if facts.equal_loads is None else facts.equal_loads

@@ -34,6 +34,7 @@ from evenhand.ranking.mean_rank import HOWS
 from evenhand.ranking.models import by_model
 from evenhand.ranking.notices import group_notices
 from evenhand.ranking.results import Draw, RankedItem, Ranking, topped
+from evenhand.ranking.split import WHEN
 from evenhand.ranking.sureness import sureness
 from evenhand.ranking.twins import BYS, PAIRS
 from evenhand.ratings import Ratings
@@ -72,6 +73,7 @@ USED_BY: Mapping[str, tuple[str, ...]] = {
     "noise": ("ties", "safe"),
     "anchored": ("sorter", "ties", "safe"),
     "eta": ("safe",),
+    "split": ("safe",),
     "shrink": ("additive",),
     "mean_ranks": ("mean-rank", "flips", "twins", "ties", "safe"),
 }
@@ -90,10 +92,12 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
     noise: float | None = None,
     anchored: bool | None = None,
     eta: float | None = None,
+    split: str | None = None,
     mean_ranks: str | None = None,
     shrink: bool | None = None,
     top: int | None = None,
     design: str | None = None,
+    distinct: bool = False,
     assignment: Assignment | None = None,
     rng: RNGLike = None,
 ) -> Ranking:
@@ -135,6 +139,10 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
             of items that the reviewers share (Theorem A); they are by default.
         eta: For safe, hold items for equal, too, whose order the comparisons leave as
             open as 1/2 + eta; the price is in the result. 0 by default.
+        split: For safe, "always" to split the reviewers whatever they scored: the
+            guarantee then holds with errors in scores too, if you chose this before you
+            saw a score. "auto" (default) splits only where reviewers contradict each
+            other, with a guarantee if those who make the groups do so themselves.
         mean_ranks: For mean-rank, safe and whatever starts from mean ranks: "exact",
             "sampled", or a "proxy" that takes no time; "auto" (default) takes the first
             that is not too much work.
@@ -145,6 +153,9 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
             disagrees; for adaptive, where safe does, if a design is declared.
         design: How items were assigned to reviewers, "pairs" or "balanced", as far as
             it was so; the certificate rests on it.
+        distinct: Declare that no reviewer would give two items the same score, under
+            any assignment. The ranking guarantees need it; the scores at hand cannot
+            show it.
         assignment: The assignment that the ratings came through, which says it better.
         rng: Seed, generator or None.
 
@@ -177,10 +188,12 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
         "noise": noise,
         "anchored": anchored,
         "eta": eta,
+        "split": split,
         "mean_ranks": mean_ranks,
         "shrink": shrink,
     }
     _check(ratings, method, given)
+    _check_choices({"distinct": distinct})
     declared = declare(design, assignment, RANKING_DESIGNS, ratings)
     options = Options(
         start=start or ("mean-rank" if method == "ties" else "topological"),
@@ -192,6 +205,7 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
         noise=noise,
         anchored=anchored is not False,
         eta=0.0 if eta is None else eta,
+        split=split or "auto",
         mean_ranks=mean_ranks or "auto",
         shrink=shrink is not False,
     )
@@ -203,14 +217,16 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
     task = Task(ratings, comparisons(ratings), seed)
     if method not in NOISY:
         require_consistent(ratings, task.graph, method=method)
-    found = _answered(method, task, options)
+    answer = _answered(method, task, options)
     facts = replace(
-        found.facts,
+        answer.facts,
         design=declared.design,
         backing=declared.backing,
         missing=declared.missing,
         conflicts=declared.conflicts,
+        distinct=distinct,
     )
+    found = replace(answer, facts=facts)
     certificate = ranking_certificate(ratings, facts)
     ranked = _ranking(task, method, found, declared, certificate, summaries())
     if top is None:
@@ -221,7 +237,12 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
     if other is None or (other == "safe" and not claims):
         return topped(ranked, top, None)
     second = rank(
-        ratings, method=other, design=design, assignment=assignment, rng=task.seed
+        ratings,
+        method=other,
+        design=design,
+        distinct=distinct,
+        assignment=assignment,
+        rng=task.seed,
     )
     return topped(ranked, top, second)
 
@@ -272,11 +293,14 @@ def _check_choices(given: Mapping[str, object]) -> None:
         "anchored": (True, False),
         "shrink": (True, False),
         "mean_ranks": HOWS,
+        "split": WHEN,
+        "distinct": (True, False),
     }
     for option, known in choices.items():
-        if given[option] is not None and given[option] not in known:
+        value = given.get(option)
+        if value is not None and value not in known:
             raise OptionError(
-                f"{option} must be one of {listing(known)}, got {shown(given[option])}."
+                f"{option} must be one of {listing(known)}, got {shown(value)}."
             )
 
 
@@ -299,7 +323,11 @@ def _ranking(
         items=items,
         draws=draws,
         method=method,
-        parameters={**answer.parameters, "design": declared.design},
+        parameters={
+            **answer.parameters,
+            "design": declared.design,
+            "distinct": answer.facts.distinct,
+        },
         seed=task.seed,
         data=ratings.summary(),
         notices=_unique((*ratings.notices, *_groups(task, answer), *answer.notices)),

@@ -26,6 +26,20 @@ part goes before or after all others of its bucket, by a coin: exactly 1/2. Buck
 runs of the order, so these pairs are all that tie-breaking can change: expected Kendall
 tau is no higher than that of random tie-breaking, for every true ranking, all scales,
 and every outcome of the first part. Ties within a reviewer cost strictness, no more.
+
+Whether to split. The proof fixes the first part and averages over the second, so the
+decision to split must not look at a score of the second. Two ways are blind to it: to
+split always, declared beforehand; and to split because the first part contradicts
+itself, which is settled once that part is fixed. A contradiction that takes a breaker
+to see is neither: it tells which score went wrong. Let the breakers have {a, c} and
+{b, d}, and let the others put a and b above c, and c above d, so that a and b are tied.
+Then the reviewers contradict each other only if noise puts c above a, and the low score
+of a sorts the two: with values 1.1, 1.05, 1, -10 and noise of -1, 0 or 1, a stands
+before b with probability .297 given a split, and .517 over all data. There `safe`
+claims nothing.
+
+If nobody contradicts anybody there is no split, and the claim is that of reviewers who
+order without error. Under that assumption it is the only case: nothing was selected.
 """
 
 from __future__ import annotations
@@ -42,7 +56,7 @@ from evenhand._labels import shown
 from evenhand._randomness import Stream, below, permutation, stream
 from evenhand.calibration.bradley_terry import bradley_terry
 from evenhand.errors import OptionError, unknown
-from evenhand.posets.comparisons import comparisons, twins
+from evenhand.posets.comparisons import comparisons, find_contradiction, twins
 from evenhand.posets.condensation import condense
 from evenhand.ranking.mean_rank import mean_rank_order
 from evenhand.ranking.ties import TIED, TieBreak, TieDraw, break_ties
@@ -60,6 +74,7 @@ if TYPE_CHECKING:
     Buckets = tuple[tuple[int, ...], ...]
 
 HOWS = ("bradley-terry", "components")
+WHEN = ("auto", "always")
 # Measured on simulated noisy ratings: more for the order is better up to here.
 SHARE = 0.8
 NEAR = 0.1
@@ -182,6 +197,22 @@ def split_reviewers(
     size = min(math.floor(share * n_reviewers + 0.5), n_reviewers - 1)
     lot = permutation(stream(seed, "split"), n_reviewers)
     return tuple(sorted(lot[:size].tolist())), tuple(sorted(lot[size:].tolist()))
+
+
+def contradictory(ratings: Ratings, reviewers: Sequence[int]) -> bool:
+    """Say whether some reviewers contradict each other, with no look at the rest.
+
+    Args:
+        ratings: What all reviewers gave.
+        reviewers: Codes of those that count.
+
+    Examples:
+        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [2, 1, 7, 9])
+        >>> contradictory(ratings, [0, 1]), contradictory(ratings, [0])
+        (True, False)
+    """
+    part = _part(ratings, ratings.scores, reviewers)
+    return find_contradiction(comparisons(part)) is not None
 
 
 def weak_order(
