@@ -188,13 +188,18 @@ def test_expectations_are_those_of_whole_rankings(
         assert ours[:, 0].std() < theirs[:, 0].std()
 
 
-def test_safe_copes_with_contradictions_as_rank_does() -> None:
-    scenario = Scenario(job="rank", items=5, reviewers=9, noise="normal:9")
+@pytest.mark.parametrize(
+    ("name", "noise", "split"),
+    [("safe", "normal:9", "auto"), ("safe:always", "none", "always")],
+)
+def test_safe_splits_reviewers_as_rank_does(name: str, noise: str, split: str) -> None:
+    scenario = Scenario(job="rank", items=5, reviewers=9, noise=noise)
     ratings, truth = draw_ratings(scenario, rng=CONTRADICTION_SEED)
-    assert find_contradiction(comparisons(ratings)) is not None
+    consistent = find_contradiction(comparisons(ratings)) is None
+    assert consistent == (noise == "none")
     best_first = sorted(truth, key=lambda label: -truth[label])
     places = np.argsort([int(label) - 1 for label in best_first]).astype(np.int64)
-    method = ranking_method("safe", rational())
+    method = ranking_method(name, rational())
     differences = []
     for seed in range(150):
         outcome = method.run(Trial(ratings, stream(1, "x")), stream(seed, "y"))
@@ -203,7 +208,8 @@ def test_safe_copes_with_contradictions_as_rank_does() -> None:
         own = _trial.draw_seed(stream(seed, "y"))
         drawn = [item + 1 for item in split_order(ratings, own).order.tolist()]
         if seed == 0:
-            assert list(rank(ratings, method="safe", rng=own).order) == drawn
+            found = rank(ratings, method="safe", split=split, rng=own)
+            assert list(found.order) == drawn
         differences.append(kendall_tau(best_first, drawn) - expected)
     # Five standard errors: one seed in 1.7 million.
     error = np.std(differences) / math.sqrt(len(differences))
@@ -695,6 +701,7 @@ def test_a_form_without_ties_leaves_the_guarantee() -> None:
         ("ties", "kendall", {"noise": "normal:0.0001"}, "none"),
         ("safe", "kendall", {"design": "balanced", "per_reviewer": 2}, AGAINST),
         ("safe:0:1", "kendall", {}, AGAINST),
+        ("safe:always", "kendall", {}, AGAINST),
         ("safe:0.1", "kendall", {}, "none"),
         ("mean-rank", "kendall", {}, "none"),
     ],

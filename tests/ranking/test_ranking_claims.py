@@ -10,6 +10,7 @@ from evenhand.assignments.drawing import verify
 from evenhand.assignments.seals import fresh_secret, seal_of
 from evenhand.catalogue import method as catalogued
 from evenhand.certificate import Certificate
+from evenhand.posets.comparisons import comparisons, edges
 from evenhand.ranking.ranking import METHODS, rank
 from evenhand.ratings import Ratings
 
@@ -139,9 +140,12 @@ def test_ties_that_do_not_show_leave_scores_wrong_and_claim_nothing(
     name: str, options: dict[str, float], right: float
 ) -> None:
     cases = untied(one_stingy)
-    # One assignment of the two for each truth: by comparisons alone, right half of the
-    # time.
-    assert len(cases) == 2
+    # One assignment of the two for each truth, with the same comparisons, so by these
+    # alone any method is right half of the time.
+    assert [better for _, better in cases] == ["a", "b"]
+    for ratings, _ in cases:
+        above, below = edges(comparisons(ratings))
+        assert (sorted(above.tolist()), below.tolist()) == ([0, 1], [2, 2])
     chances = []
     for ratings, better in cases:
         result = rank(ratings, method=name, design="pairs", rng=7, **options)  # type: ignore[arg-type]  # noise

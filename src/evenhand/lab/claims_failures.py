@@ -270,7 +270,7 @@ def fails_split(trial: Trial) -> Row:
     every = [first(gap + a - b) for a, b, _ in drawn]
     # 1/10 below a, c is put above it only by an error that is larger.
     chosen = [first(gap + a - b) for a, b, c in drawn if c > a]
-    over_all, given = (sum(law) / len(law) for law in (every, chosen))
+    over_all, given = (sum(law, Fraction(0)) / len(law) for law in (every, chosen))
     return Row(
         "Can fail: a split by all scores",
         "Items a, b, c of values 1.1, 1.05 and 1, a and b tied; one reviewer scores a "
