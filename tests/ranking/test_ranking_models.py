@@ -114,7 +114,7 @@ def test_a_split_chosen_beforehand_rests_on_that_and_not_on_a_contradiction() ->
     assert "split" not in whole.parameters
     assert found.parameters["split"] == {"when": "always", "ordered": 7, "breakers": 2}
     (told,) = [one for one in found.notices if one.code == "split_reviewers"]
-    assert told.message.startswith("Reviewers are split, so 7 of them")
+    assert told.message.startswith("Reviewers are split always, so 7 of them")
     assert found.certificate is not None
     assert (
         "split=always was chosen before scores were seen" in found.certificate.declared

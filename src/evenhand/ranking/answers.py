@@ -299,7 +299,7 @@ def _split(task: Task, options: Options) -> Answer:
         "eta": options.eta,
     }
     always = options.split == "always"
-    why = "Reviewers are split" if always else "Reviewers contradict each other"
+    why = "Reviewers are split always" if always else "Reviewers contradict each other"
     text = (
         f"{why}, so {len(found.ordered)} of them, drawn at random, made "
         f"{len(found.weak)} groups of items, and the scores of the other "

@@ -2,10 +2,10 @@
 
 All claims are conditional on the comparisons, so they rest on scales that are strictly
 increasing: a tie within a reviewer voids every one of them, and so does one that would
-have come up under another assignment. Only who made the form can know that: it must be
-declared. The scores at hand are no help, not even if no number in them comes up twice:
-a claim made only then would be made for some assignments of the same reviewers and not
-for others, and could be false wherever it is made.
+have come up under another assignment. The scores at hand cannot show that, so it must
+be declared. That no number comes up twice does not help: a claim made only then would
+be made under some assignments of the same reviewers and not under others, and where it
+is made the result could be wrong nearly always.
 """
 
 from __future__ import annotations
