@@ -1,9 +1,10 @@
 """Records: one canonical form, and every edit is named."""
 
 import copy
+import io
 import json
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from evenhand import Ratings, compare, rank
+from evenhand import Comparison, Ranking, Ratings, compare, rank, read_ratings
 from evenhand._results import Json
 from evenhand.assignments import Assignment, assign, seal_of, verify
 from evenhand.desk import lists
@@ -819,3 +820,65 @@ def test_a_record_that_says_verified_needs_the_published_seal(tmp_path: Path) ->
     seal = seal_of(SECRET)
     whole = audit(file, scored, assignment=held, secret=SECRET, seal=seal)
     assert whole.verdict == "Nothing differs."
+
+
+RANKED = """reviewer,item,score
+Anna,p1,4\nAnna,p2,9\nBo,p2,2\nBo,p3,7\nCy,p1,5\nCy,p3,1\nDi,p2,\nDi,p3,3
+"""
+COMPARED = """reviewer,item,score
+Anna,x,3\nBo,y,8\nCy,x,4\nDi,y,5\nEd,x,
+"""
+READ: dict[str, Callable[[], Ranking | Comparison]] = {
+    "safe": lambda: rank(
+        read_ratings(io.StringIO(RANKED)),
+        method="safe",
+        design="balanced",
+        top=1,
+        rng=3,
+    ),
+    "adaptive": lambda: rank(read_ratings(io.StringIO(RANKED)), rng=3),
+    "guarded": lambda: compare(
+        read_ratings(io.StringIO(COMPARED)), design="halves", rng=3
+    ),
+}
+# The same result follows from these, so a record that says so is true.
+WITHOUT_EFFECT = {
+    ("safe", "result.parameters.anchored"),
+    ("safe", "result.parameters.noise"),
+    ("adaptive", "result.seed"),
+    ("guarded", "result.seed"),
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_any_value_that_was_changed_with_its_hashes_is_found_by_a_replay(
+    name: str, tmp_path: Path
+) -> None:
+    record = decision_record(READ[name]())
+    body = {k: v for k, v in record.items() if k not in ("hashes", "sha256")}
+    text = COMPARED if name == "guarded" else RANKED
+    given_ratings = read_ratings(io.StringIO(text))
+    assert audit(written(record, tmp_path / "d.json"), given_ratings).identical
+    unseen = set()
+    for path in leaves(body):
+        file = written(finish(edited(body, path)), tmp_path / "d.json")
+        try:
+            found = audit(file, given_ratings)
+        except RecordError:
+            continue  # refused in a sentence, with exit code 2
+        if found.identical:
+            unseen.add((name, shown(path)))
+    assert unseen == {pair for pair in WITHOUT_EFFECT if pair[0] == name}
+
+
+def test_an_invented_note_on_reading_is_named(tmp_path: Path) -> None:
+    note = {"code": "missing_scores", "message": "40 rows without a score left out."}
+    body = json.loads(text_of(ranking_record()))
+    body["result"]["warnings"].insert(0, note)
+    invented = finish({k: body[k] for k in body if k not in ("hashes", "sha256")})
+    first = audit(written(invented, tmp_path / "d.json"), ratings()).first
+    assert first is not None
+    assert str(first.difference).startswith("result.warnings[0]")
+    assert first.difference is not None
+    assert first.difference.found == note
+    assert "Notes on reading need the file that was read" in first.says

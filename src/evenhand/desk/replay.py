@@ -34,38 +34,6 @@ if TYPE_CHECKING:
     from evenhand.desk.canonical import Record
     from evenhand.ratings import Ratings
 
-READING = frozenset(
-    [
-        "missing_scores",
-        "missing_ranks",
-        "unrated_items",
-        "similar_reviewers",
-        "similar_items",
-        "words_as_steps",
-        "pseudonyms",
-        "unfinished_reviews",
-        "meta_reviews",
-        "other_entries",
-        "other_notes",
-        "deleted_notes",
-        "withdrawn_items",
-        "older_versions",
-        "subreviews",
-        "deleted_submissions",
-        "unmatched_scores",
-        "example_submissions",
-        "self_assessments",
-        "zero_weights",
-        "weights_unused",
-        "unlisted_submissions",
-        "submissions_unknown",
-        "not_done",
-        "empty_reviews",
-        "skipped_decisions",
-        "idle_reviewers",
-    ]
-)
-"""Notes on how a file was read, which its ratings alone no longer show."""
 FIELDS = {"schema", "result", "assignment", "version", "hashes", "sha256"}
 RESULTS = {"evenhand.compare/1": "compare", "evenhand.rank/1": "rank"}
 OWN = "checked_on_data"
@@ -260,6 +228,10 @@ def _strange(record: Record, result: Mapping[str, Json]) -> Check | None:
     if more:
         where = Difference(more[0], ABSENT, record[more[0]])
         return Check("record", "differs", "A decision has no such field.", where)
+    came = record.get("assignment")
+    if came is not None and not (is_dict(came) and set(came) == {"sha256"}):
+        where = Difference("assignment", "the sha256 of an assignment, or null", came)
+        return Check("record", "differs", "A decision names no such thing.", where)
     if record.get("version") != result.get("version"):
         where = Difference("version", result.get("version"), record.get("version"))
         return Check("record", "differs", "Its two versions are not the same.", where)
@@ -365,15 +337,7 @@ class _Replay:
             words += f" (that its assignment was {backing} needs the secret)"
         elif backing == "verified" and given.seal is None:
             words += " (that its assignment was verified needs the published seal)"
-        stated = dict(self.result)
-        if not ratings.notices:
-            stated["warnings"], more = _of_reading(stated, again)
-            if more:
-                words += (
-                    f" (its notes on reading, {listing(more)}, cannot be seen in these "
-                    "ratings)"
-                )
-        return _replayed("decision", again, stated, words, "result")
+        return _replayed("decision", again, self.result, words, "result")
 
     def _backing(self) -> Backing:
         """Read off the certificate how the assignment was established."""
@@ -418,26 +382,6 @@ class _Replay:
             ) from error
 
 
-def _of_reading(
-    stated: Mapping[str, Json], again: Mapping[str, Json]
-) -> tuple[Json, list[str]]:
-    """Set apart notes on reading, for which exported ratings give no cause."""
-    listed, known = stated.get("warnings"), again.get("warnings")
-    if not is_list(listed) or not is_list(known):
-        return listed, []
-    more = [
-        str(note["code"])
-        for note in listed
-        if is_dict(note) and note not in known and note.get("code") in READING
-    ]
-    kept = [
-        note
-        for note in listed
-        if not (is_dict(note) and note not in known and note.get("code") in READING)
-    ]
-    return kept, more
-
-
 def _replayed(
     name: str,
     expected: Mapping[str, Json],
@@ -453,12 +397,27 @@ def _replayed(
         note = f"; version {stated} made it, this is {version()}" if other else ""
         return Check(name, "same", f"{words}{note}.")
     says = f"A replay gives another value of {where.field!r}."
+    if where.field.startswith(f"{path}.warnings"):
+        says += (
+            " All before it is the same. Notes on reading need the file that was read, "
+            "with the same options: ratings that evenhand exported give none."
+        )
+        where = _strange_note(expected.get("warnings"), found.get("warnings")) or where
     if other:
         says += (
             f" Version {stated} made it and this is {version()}; the same result is "
             "promised by the same version only."
         )
     return Check(name, "differs", says, where)
+
+
+def _strange_note(expected: Json, found: Json) -> Difference | None:
+    """Return a note that stands beside those of a replay, whole."""
+    known, stated = (it if is_list(it) else [] for it in (expected, found))
+    more = [place for place, note in enumerate(stated) if note not in known]
+    if not more or len(stated) <= len(known):
+        return None
+    return Difference(f"result.warnings[{more[0]}]", ABSENT, stated[more[0]])
 
 
 def _plain(value: Mapping[str, Json]) -> dict[str, Json]:
