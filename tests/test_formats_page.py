@@ -1,5 +1,6 @@
 """Every sample is read, ranked, checked and reported as docs/formats.md says."""
 
+import html
 import re
 import shlex
 import shutil
@@ -27,6 +28,13 @@ def words(name: str) -> list[str]:
     ]
 
 
+def printed_audit(page: str) -> list[str]:
+    """Return the words after "evenhand" of the audit that a report prints."""
+    found = re.search(r"<code>evenhand (audit [^<]*)</code>", page)
+    assert found is not None
+    return shlex.split(html.unescape(found[1]))
+
+
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
@@ -40,15 +48,21 @@ def test_the_page_names_every_sample() -> None:
 
 
 @pytest.mark.parametrize("name", READ)
-def test_a_sample_is_read_ranked_checked_and_reported(name: str, desk: Path) -> None:
+def test_a_sample_is_read_ranked_checked_reported_and_audited(
+    name: str, desk: Path
+) -> None:
+    outputs = ("--report", "r.html", "--record", "d.json")
     ranked = CliRunner().invoke(
-        cli, ["rank", *words(name), "--seed", "1", "--top", "3", "--report", "r.html"]
+        cli, ["rank", *words(name), "--seed", "1", "--top", "3", *outputs]
     )
     assert ranked.exit_code == 0, ranked.stderr
     assert "Wrote r.html" in ranked.stderr
     assert "The best 3" in ranked.stdout
     page = (desk / "r.html").read_text()
     assert "The best 3 of" in page
+    audited = CliRunner().invoke(cli, printed_audit(page))
+    assert audited.exit_code == 0, audited.output
+    assert "ok      decision" in audited.stdout
     checked = CliRunner().invoke(cli, ["check", *words(name), "--seed", "1"])
     assert checked.exit_code == 0, checked.stderr
     assert "WHAT CAN BE ORDERED?" in checked.stdout

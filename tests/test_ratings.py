@@ -110,7 +110,10 @@ def test_row_order_changes_nothing(order: list[int]) -> None:
 
     shuffled = Ratings.from_frame(frame(order))
     assert state(shuffled) == state(Ratings.from_frame(frame(range(6))))
-    assert shuffled.notices[0].message == "1 row without a score left out: 'z' by 'c'."
+    assert (
+        shuffled.notices[0].message
+        == "1 row without a score left out: item 'z' by reviewer 'c'."
+    )
 
 
 @given(st.permutations(range(5)))
@@ -423,7 +426,7 @@ def test_a_missing_score_is_the_same_in_every_dataframe() -> None:
     ]
     states = {repr(state(Ratings.from_frame(frame))) for frame in frames}
     assert len(states) == 1
-    assert "1 row without a score left out: 'x' by 'b'." in states.pop()
+    assert "1 row without a score left out: item 'x' by reviewer 'b'." in states.pop()
 
 
 def test_columns_that_are_not_used_may_hold_anything() -> None:

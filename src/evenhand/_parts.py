@@ -214,7 +214,8 @@ def missing_notices(parts: Parts, noun: str, extra: pl.Series | None) -> list[No
     # Rows are named by their labels: a line would change with the order of rows.
     order = rows[np.lexsort((item_codes[rows], reviewer_codes[rows]))]
     places = [
-        f"{shown(items[item_codes[row]])} by {shown(reviewers[reviewer_codes[row]])}"
+        f"item {shown(items[item_codes[row]])} by reviewer "
+        f"{shown(reviewers[reviewer_codes[row]])}"
         for row in order[:PLACES]
     ]
     more = f" and {len(rows) - PLACES} more" if len(rows) > PLACES else ""

@@ -13,7 +13,7 @@ from evenhand import read_ratings
 from evenhand.cli import _shared, cli
 from evenhand.cli._extras import report_draws
 from evenhand.desk.formats import FORMATS, PLATFORMS
-from tests.test_formats_page import READ, words
+from tests.test_formats_page import READ, printed_audit, words
 
 ROOT = Path(__file__).parents[2]
 HOTCRP = (
@@ -325,3 +325,41 @@ def test_outputs_do_not_tell_the_order_of_names_behind_codes(desk: Path) -> None
     ratings = read_ratings("examples/conference.csv", anonymise="key.csv")
     rows = [str(row["reviewer"]) for row in ratings.rows()]
     assert rows == sorted(rows) == ratings.to_frame()["reviewer"].to_list()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("rank", *HOTCRP, "--anonymise", "the key.csv"),
+        ("rank", "a b.csv", "--reviewer", "who?", "--score", "it's", "--seed", "1"),
+        ("compare", "examples/designs.csv", "--format", "csv", "--seed", "1"),
+        (
+            *("rank", "examples/workshop/ratings.csv", "--method", "safe"),
+            *("--assignment", "a.json", "--secret", "examples/workshop/secret.json"),
+            *("--seal", "examples/workshop/seal.json"),
+        ),
+    ],
+)
+def test_the_audit_that_a_report_prints_runs_as_printed(
+    words: tuple[str, ...], desk: Path
+) -> None:
+    (desk / "a b.csv").write_text("who?,item,it's\na,x,1\na,y,2\nb,y,3\nb,z,\n")
+    folder = "examples/workshop"
+    run(
+        *("assign", "--items", f"{folder}/talks.txt", "--design", "balanced"),
+        *("--reviewers", f"{folder}/reviewers.txt", "--per-reviewer", "3"),
+        *("--secret", f"{folder}/secret.json", "--record", "a.json"),
+    )
+    made = run(*words, "--record", "the record.json", "--report", "r.html")
+    assert made.exit_code == 0, made.stderr
+    audited = run(*printed_audit((desk / "r.html").read_text()))
+    assert audited.exit_code == 0, audited.output
+    assert "ok      decision" in audited.stdout
+    if "--seal" in words:
+        assert audited.stdout.endswith("Nothing differs.\n")
+
+
+def test_rows_without_scores_name_items_and_reviewers_as_such(desk: Path) -> None:
+    (desk / "r.csv").write_text("reviewer,item,score\nbruno27,57,1\nbruno27,58,\n")
+    told = run("rank", "r.csv", "--seed", "1").stderr
+    assert "1 row without a score left out: item 58 by reviewer 'bruno27'." in told

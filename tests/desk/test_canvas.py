@@ -117,7 +117,7 @@ def test_a_total_of_zero_with_points_is_a_score() -> None:
 def test_a_completed_review_without_a_score_is_named() -> None:
     ratings = read(HEADER + ROWS.replace("20,5,15", ",,"))
     assert notices(ratings)["missing_scores"] == (
-        "1 row without a score left out: 'Cy' by 'Anna'."
+        "1 row without a score left out: item 'Cy' by reviewer 'Anna'."
     )
 
 

@@ -101,7 +101,8 @@ def test_the_sample_is_read_by_its_field_of_scores() -> None:
         "older_versions": "2 older versions of reviews left out.",
         "subreviews": "3 reviews written by a subreviewer: the reviewer is who wrote "
         "it, not the member.",
-        "missing_scores": "1 row without a score left out: 14 by 'Hal Iversen'.",
+        "missing_scores": "1 row without a score left out: item 14 by "
+        "reviewer 'Hal Iversen'.",
     }
     assert ratings.read_as == (
         "reviews of EasyChair, by columns 'submission #', 'member #' and 'scores': "

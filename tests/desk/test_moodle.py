@@ -62,7 +62,8 @@ def test_the_sample_is_read_with_its_submissions() -> None:
     assert notices(ratings) == {
         "example_submissions": "12 assessments of example submissions left out.",
         "self_assessments": "2 assessments of the reviewer's own work left out.",
-        "missing_scores": "2 rows without a score left out: 511 by 302, 512 by 307.",
+        "missing_scores": "2 rows without a score left out: item 511 by reviewer 302, "
+        "item 512 by reviewer 307.",
     }
     assert ratings.read_as == (
         "a workshop of Moodle, by columns 'submissionid', 'reviewerid', 'weight' and "

@@ -92,7 +92,7 @@ def workshop_page() -> str:
 def safe_page() -> str:
     ratings = workshop()
     result = rank(ratings, method="safe", top=3, design="balanced", rng=7)
-    replay = Replay("evenhand rank r.csv", "record.json", "", "r.csv")
+    replay = Replay("evenhand rank r.csv", "evenhand audit record.json r.csv")
     return ranking_report(ratings, result, check=None, warp=None, replay=replay)
 
 

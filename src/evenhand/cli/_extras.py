@@ -193,12 +193,27 @@ def _page(
 def _replay(ratings: Ratings, result: Result, record: str | None) -> Replay:
     from evenhand.desk.report.page import Replay
 
-    words = list(click.get_current_context().meta.get(ARGUMENTS, ()))
+    context = click.get_current_context()
+    words = list(context.meta.get(ARGUMENTS, ()))
     if "--seed" not in words and not any(word.startswith("--seed=") for word in words):
         words += ["--seed", str(result.seed)]
-    file = click.get_current_context().params.get("file") or ""
+    file = context.params.get("file") or ""
     name = "" if file == "-" else Path(file).name
-    return Replay(shlex.join(["evenhand", *words]), record, ratings.read_as, name)
+    audit = None if record is None else _audit(context, record, file)
+    return Replay(shlex.join(["evenhand", *words]), audit, ratings.read_as, name)
+
+
+def _audit(context: click.Context, record: str, file: str) -> str:
+    """Return the audit of a record, with the options that its command read with."""
+    from evenhand.cli.audit import command
+
+    known = {option.opts[0] for option in command.params} - {"--json", "-o"}
+    words = ["evenhand", "audit", record, file]
+    for option in context.command.params:
+        value = context.params.get(str(option.name))
+        if option.opts[0] in known and value is not None:
+            words += [option.opts[0], str(value)]
+    return shlex.join(words)
 
 
 def _check_report(path: str) -> None:

@@ -186,7 +186,7 @@ def _rated(drawn: Assignment, given: Evidence) -> Check:
     missing = drawn.missing(given.ratings)
     says = "Every rating was assigned."
     if missing:
-        pairs = listing(f"{item} by {reviewer}" for reviewer, item in missing)
+        pairs = listing(f"item {item} by reviewer {who}" for who, item in missing)
         says += (
             f" {counted(len(missing), 'assigned review')} without a rating: {pairs}."
         )

@@ -70,13 +70,13 @@ class Replay:
 
     Attributes:
         command: The command line as a shell line, as the user typed it.
-        record: Name of the record file, if one was written.
+        audit: The command that audits the record, if one was written.
         read_as: What the file was taken for.
         file: Name of the data file, if it has one.
     """
 
     command: str
-    record: str | None = None
+    audit: str | None = None
     read_as: str = ""
     file: str = ""
 
@@ -251,7 +251,7 @@ def _replay(
     given = any(part.startswith("--seed") for part in replay.command.split())
     seeded = "" if given else f" --seed {seed}"
     command = Text(code(f"{replay.command}{seeded}"))
-    record = (record_text(replay.record, replay.file),) if records else ()
+    record = (record_text(replay.audit),) if records else ()
     lead = Html("The same ratings, options, seed and version give the same result.")
     return Section("replay", "How to repeat it", (lead,), (command, *record, facts))
 

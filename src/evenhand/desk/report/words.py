@@ -105,14 +105,14 @@ def replay_facts(
     return Facts(tuple(pairs))
 
 
-def record_text(record: str | None, file: str) -> Text:
+def record_text(audit: str | None) -> Text:
     """Say how the record is audited, or how to get one.
 
     Examples:
-        >>> record_text(None, "").text[:22]
+        >>> record_text(None).text[:22]
         'No record was written.'
     """
-    if record is None:
+    if audit is None:
         return Text(
             said(
                 "No record was written. With {} a file is kept from which {} repeats "
@@ -123,8 +123,7 @@ def record_text(record: str | None, file: str) -> Text:
         )
     return Text(
         said(
-            "The record is {}. Anyone who has it and the ratings can check it: {}",
-            code(record),
-            code(f"evenhand audit {record} {file or 'RATINGS'}"),
+            "Anyone who has the record and the ratings can check it: {}",
+            code(audit),
         )
     )
