@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ from evenhand.desk.report.bundle import bundle, inline_safe
 from evenhand.desk.report.comparison_figures import comparison_figures
 from evenhand.desk.report.contradiction_figures import layout
 from evenhand.desk.report.figures import Figure, pictures, share, spec, unique
+from evenhand.desk.report.ladder_figures import ladder_figure
 from evenhand.desk.report.ranking_figures import ranking_figures
 from evenhand.desk.report.reviewer_figures import check_figures
 from evenhand.desk.report.scale_figures import consensus
@@ -261,9 +262,10 @@ def test_strictness_lists_every_reviewer_and_shows_those_that_stand_out(
 
 
 def test_the_ladder_marks_the_verdict(large: Case) -> None:
-    ladder = large.checked.ladder
-    assert ladder is not None
-    figure = large.named()["ladder"]
+    found = large.checked.ladder
+    assert found is not None
+    ladder = replace(found, verdict="offset")
+    figure = ladder_figure(ladder)
     assert [row[2] for row in figure.rows] == [rung.accuracy for rung in ladder.rungs]
     points = figure.chart.to_dict()["datasets"]["ladder"]
     marked = [point["assumes"] for point in points if point["word"] == "verdict"]

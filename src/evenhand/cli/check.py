@@ -147,15 +147,14 @@ def _ladder(found: Check) -> list[RenderableType]:
     title = "Can scores be compared across reviewers?"
     if found.ladder is None:
         return _section(title, _said(found, "no_ladder"))
-    from evenhand.lab.ladder import ladder_basis
+    from evenhand.lab.ladder import RULE, ladder_basis
 
     return _section(
         title,
         _said(found, "ladder"),
         _ladder_table(found.ladder),
-        f"{ladder_basis(found.ladder)} The verdict is the strongest assumption within "
-        "one standard error of the best. It says what these ratings look like; `rank` "
-        "weighs scores and orders by itself unless you name a method.",
+        f"{ladder_basis(found.ladder)} {RULE} It says what these ratings look like; "
+        "`rank` weighs scores and orders by itself unless you name a method.",
     )
 
 

@@ -40,19 +40,28 @@ ASSUMPTIONS = ("none", "offset", "offset and slope", "monotone", "order only")
 METHODS = ("mean", "additive", "affine", "isotonic", "bradley-terry")
 CANNOT_TELL = "cannot tell"
 MEANINGS = {
-    "none": "Taking scores as they are predicts as well as allowing for how reviewers "
-    "differ.",
-    "offset": "It pays to allow for how strict each reviewer is, and that is enough.",
+    "none": "Scores as they are predict better than orders alone, and allowing for how "
+    "reviewers differ is not clearly better.",
+    "offset": "It pays to allow for how strict each reviewer is, and allowing for more "
+    "is not clearly better.",
     "offset and slope": "It pays to allow for how strict each reviewer is and how "
-    "widely they spread their scores, and that is enough.",
+    "widely they spread their scores, and allowing for more is not clearly better.",
     "monotone": "It pays to allow each reviewer an increasing scale of their own, "
     "whatever its shape.",
     "order only": "Each reviewer's own order of items predicts best; the scores behind "
     "it mislead.",
-    CANNOT_TELL: "What separates scores as they are from orders alone may be chance, "
+    CANNOT_TELL: "The assumptions differ by less than matters or than chance explains, "
     "so predicting held-out comparisons does not say whether scores can be compared "
     "across reviewers; the share of reviewers' offsets below may.",
 }
+# One assumption beats another if it predicts so much more rightly, and the difference
+# is so sure, for each of the four others.
+MATTERS, DOUBT = 0.02, 0.01 / 4
+RULE = (
+    "The verdict is the strongest assumption that no other beats, if it beats all "
+    "stronger ones. To beat takes more than 2 points, and 99 % confidence corrected "
+    "for the four others."
+)
 # The rungs must not borrow what they do not assume: slopes may be any, within reason,
 # and scales are drawn to straight lines only lightly.
 SLOPE_VARIANCE = 1.0
@@ -108,10 +117,10 @@ class Ladder:
 
     Attributes:
         rungs: The assumptions, from the strongest to the weakest.
-        verdict: The strongest assumption within one paired standard error of the best,
-            or "cannot tell" if the strongest and the weakest are within two of each
-            other (a little more for few reviewers, by Student's t), or fewer than five
-            reviewers made comparisons.
+        verdict: The strongest assumption that no other beats, if it beats all stronger
+            ones ("none": if it beats "order only"). To beat takes more than 2 points
+            and a confidence of 99 %, by Student's t, corrected for the four others.
+            Else, or if fewer than five reviewers made comparisons, "cannot tell".
         pairs: Number of held-out comparisons.
         reviewers: Number of reviewers who made them.
         folds: In how many parts reviewers were held out.
@@ -300,20 +309,24 @@ def judge(right: Table, total: Table) -> tuple[tuple[Rung, ...], str]:
             ASSUMPTIONS, METHODS, shares, right, behind, strict=True
         )
     )
-    gap, error = _gap(right[0], right[-1], total)
-    if len(total) < FEWEST_JUDGED or abs(gap) <= _two(len(total)) * error:
-        return rungs, CANNOT_TELL
-    return rungs, next(one.assumption for one in rungs if one.behind <= one.behind_se)
+    return rungs, _verdict(right, total)
 
 
-def _two(number: int) -> float:
-    """Return how many standard errors from few reviewers are as sure as two exact ones.
+def _verdict(right: Table, total: Table) -> str:
+    from scipy.special import stdtrit  # noqa: PLC0415 - slow to load
 
-    Standard errors from ten reviewers are themselves uncertain, so it takes 2.3.
-    """
-    from scipy.special import ndtr, stdtrit  # noqa: PLC0415 - slow to load
+    if len(total) < FEWEST_JUDGED:
+        return CANNOT_TELL
+    sure = float(stdtrit(len(total) - 1, 1 - DOUBT))
 
-    return float(stdtrit(number - 1, ndtr(2.0)))
+    def beats(one: int, other: int) -> bool:
+        gap, error = _gap(right[one], right[other], total)
+        return gap > max(MATTERS, sure * error)
+
+    every = range(len(right))
+    chosen = next(one for one in every if not any(beats(other, one) for other in every))
+    ahead = all(beats(chosen, other) for other in range(chosen) or every[-1:])
+    return ASSUMPTIONS[chosen] if ahead else CANNOT_TELL
 
 
 def _gap(first: Table, second: Table, total: Table) -> tuple[float, float]:
@@ -333,7 +346,8 @@ def ladder_sentence(ladder: Ladder) -> str:
         >>> right = np.array([[1.0] * 8, [3.0] * 8, [3.0] * 8, [3.0] * 8, [2.0] * 8])
         >>> rungs, verdict = judge(right, np.full(8, 3.0))
         >>> print(ladder_sentence(Ladder(rungs, verdict, 24, 8, 8, 8)))
-        Offset: it pays to allow for how strict each reviewer is, and that is enough.
+        Offset: it pays to allow for how strict each reviewer is, and allowing for more
+        is not clearly better.
     """
     meaning = MEANINGS[ladder.verdict]
     verdict = ladder.verdict[:1].upper() + ladder.verdict[1:]

@@ -21,7 +21,7 @@ from evenhand.desk.report.parts import (
 )
 from evenhand.errors import printable
 from evenhand.lab._check_findings import PAIR, SIDE, more_reviews, share_text
-from evenhand.lab.ladder import CANNOT_TELL, MEANINGS, ladder_basis
+from evenhand.lab.ladder import CANNOT_TELL, MEANINGS, RULE, ladder_basis
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -160,16 +160,16 @@ def ladder_section(check: Check, figures: Figures) -> Section:
         "reviewer put higher, from other reviewers' ratings only."
     )
     verdict = (
-        "What separates taking scores as they are from using orders alone may be "
-        "chance, so these ratings do not tell."
+        "The assumptions differ by less than matters or than chance explains, so these "
+        "ratings do not tell."
         if ladder.verdict == CANNOT_TELL
         else MEANINGS[ladder.verdict]
     )
     basis = said(
-        "{} The verdict is the strongest assumption within one standard error of the "
-        "best. It says what these ratings look like; the default method of a ranking "
+        "{} {} It says what these ratings look like; the default method of a ranking "
         "weighs scores and orders by itself.",
         ladder_basis(ladder),
+        RULE,
     )
     more = (Text(basis), *(Text(line) for line in _said(check, "ladder")))
     blocks = (_rungs(ladder), *drawn(figures, "ladder"))

@@ -49,9 +49,9 @@ def ladder_figure(ladder: Ladder) -> Figure:
         else f"The verdict is “{ladder.verdict}”."
     )
     reads = (
-        "Here the strongest and the weakest are too near each other for a verdict."
+        "Here the differences are too small or too unsure for a verdict."
         if ladder.verdict == CANNOT_TELL
-        else "The verdict is the first whose line reaches it."
+        else "The verdict is the first that no other clearly beats."
     )
     meaning = "" if ladder.verdict == CANNOT_TELL else f" {MEANINGS[ladder.verdict]}"
     return Figure(
