@@ -1,13 +1,19 @@
 """Each thing in the data or the design that matters changes the certificate."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from evenhand._results import Label
+from evenhand.ab import weights
+from evenhand.ab.claims import EVERYONE, SOMEONE
 from evenhand.ab.comparison import METHODS, compare
+from evenhand.ab.weights import GapWeight, odd
 from evenhand.assignments import assign, fresh_secret, seal_of, verify
 from evenhand.catalogue import method as catalogued
 from evenhand.certificate import Certificate
@@ -197,6 +203,102 @@ def test_a_gap_beyond_float_resolution_leaves_no_strictness(name: str) -> None:
     assert not found.strict
     assert found.sentence.startswith("No less often right")
     assert "floating point" in found.sentence
+
+
+def right(weight: GapWeight, scales: Sequence[tuple[float, float]]) -> Fraction:
+    """Return P(right) of a coin on two scores as floats have it, in exact arithmetic.
+
+    Each reviewer's score of the better item comes first.
+    """
+    (high, low), (up, down) = scales
+    chances = odd(weight, [high - down, up - low]).tolist()
+    return sum(map(Fraction, chances), Fraction(0)) / 2
+
+
+def claims_strictly(found: Certificate, scales: Sequence[tuple[float, float]]) -> bool:
+    """Say whether a certificate is strict and its reviewers are as it declares."""
+    said = [text for text in found.declared if text.startswith((EVERYONE, SOMEONE))]
+    if not found.strict:
+        assert not said
+        return False
+    _, _, least = said[0].partition("differences below ")
+    wanted = float(least.split()[0]) if least else 1e-9
+    enough = all if said[0].startswith(EVERYONE) else any
+    return enough(high - low >= wanted for high, low in scales)
+
+
+FLAT = weights.steps([0], [1], mix=1e-15)
+
+
+@pytest.mark.parametrize("name", ["votes", "guarded"])
+@pytest.mark.parametrize(
+    ("weight", "scales"),
+    [
+        (weights.rational(), ((2e-6, 1e-6), (1e6 + 1e-6, 1e6))),
+        (weights.rational(2.5), ((1e-6, 0.0), (1e6, 1e6 - 1e-6))),
+        (weights.steps([5], [1]), ((2e-6, 1e-6), (1e5 + 1e-6, 1e5))),
+        (FLAT, ((4.0, 3.0), (30.0, 29.0))),
+        (weights.exponential(), ((1.0, 0.0), (41.0, 40.0))),
+    ],
+    ids=repr,
+)
+def test_strict_is_not_said_where_the_computed_chances_are_equal(
+    name: str, weight: GapWeight, scales: Sequence[tuple[float, float]]
+) -> None:
+    assert right(weight, scales) == Fraction(1, 2)
+    (high, low), (up, down) = scales
+    for first, second in (([high], [down]), ([up], [low])):
+        found = certificate(first, second, method=name, weight=weight)
+        assert not claims_strictly(found, scales)
+
+
+score = st.builds(
+    lambda digits, power: float(f"{digits}e{power}"),
+    st.integers(-99, 99),
+    st.integers(-7, 7),
+)
+scale = st.tuples(score, score).filter(lambda two: two[0] > two[1])
+
+
+@settings(max_examples=300)
+@given(
+    scales=st.tuples(scale, scale),
+    weight=st.sampled_from(
+        [
+            weights.rational(),
+            weights.rational(1e-3),
+            weights.sigmoid(5),
+            weights.exponential(100),
+            weights.offset(0.3),
+            weights.steps([0, 2], [0.3, 0.7]),
+            FLAT,
+        ]
+    ),
+)
+def test_where_strict_is_said_the_computed_chances_are_above_one_half(
+    scales: tuple[tuple[float, float], tuple[float, float]], weight: GapWeight
+) -> None:
+    (high, _), (_, down) = scales
+    found = certificate([high], [down], method="votes", weight=weight)
+    assert right(weight, scales) >= Fraction(1, 2)
+    if claims_strictly(found, scales):
+        assert right(weight, scales) > Fraction(1, 2)
+
+
+@pytest.mark.parametrize("name", ["votes", "guarded"])
+def test_scores_of_very_different_sizes_leave_no_strictness(name: str) -> None:
+    found = certificate([1e-6], [1e6], method=name)
+    assert not found.strict
+    assert "floating point" in found.sentence
+
+
+def test_rounded_averages_and_large_whole_numbers_stay_strict() -> None:
+    rounded = certificate([0.1 + 0.2, 10 / 3], [0.3, 10 / 3 - 4e-16, 2.1])
+    assert rounded.strict
+    assert SOMEONE in rounded.declared
+    large = certificate([1, 10**6], [2, 3])
+    assert large.strict
+    assert f"{SOMEONE}; differences below 0.01 do not count" in large.declared
 
 
 def test_a_callable_weight_is_only_checked_on_a_grid() -> None:

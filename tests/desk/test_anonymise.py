@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.desk.anonymise import Key, open_key, recode
 from evenhand._outputs import write_all
+from evenhand.desk.anonymise import Key, open_key, recode
 from evenhand.errors import OptionError, RatingsError
 from evenhand.ranking.ranking import rank
 from evenhand.ratings import Ratings

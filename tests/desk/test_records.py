@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from evenhand import Comparison, Ranking, Ratings, compare, rank, read_ratings
+from evenhand._outputs import Output, write_all
 from evenhand._results import Json
 from evenhand.assignments import Assignment, assign, seal_of, verify
 from evenhand.desk import lists
 from evenhand.desk.canonical import canonical, difference, fault, finish
-from evenhand._outputs import Output, write_all
 from evenhand.desk.records import (
     assignment_from,
     assignment_record,

@@ -17,8 +17,8 @@ import evenhand
 from evenhand import Ratings
 from evenhand._columns import Columns
 from evenhand._labels import Source
-from evenhand._randomness import stream, uniforms
 from evenhand._outputs import write_all
+from evenhand._randomness import stream, uniforms
 from evenhand.desk.report.bundle import bundle, inline_safe
 from evenhand.desk.report.comparison_figures import comparison_figures
 from evenhand.desk.report.contradiction_figures import layout

@@ -232,6 +232,13 @@ def test_a_gap_beyond_float_resolution_leaves_no_strictness() -> None:
     assert "floating point" in found.sentence
 
 
+def test_scores_of_very_different_sizes_leave_no_strictness() -> None:
+    found = certificate(Ratings(REVIEWERS, ITEMS, [9e5, 7e5, 2e-6, 1e-6]))
+    assert found.theorem == "paper 5"
+    assert not found.strict
+    assert certificate(Ratings(REVIEWERS, ITEMS, [9e5, 7e5, 2, 1])).strict
+
+
 def test_a_callable_weight_is_only_checked_on_a_grid() -> None:
     assert any("by its form" in text for text in certificate().checked)
     found = certificate(weight=lambda gap: gap / (2 + gap))

@@ -16,7 +16,7 @@ from evenhand.ab import law, rules
 from evenhand.ab._numbers import Floats, difference
 from evenhand.ab._sides import PAIRED
 from evenhand.ab.checker import Kind, OwnRule, RuleCheck, answer, check_rule, own_name
-from evenhand.ab.weights import GapWeight, as_weight, odd, resolved
+from evenhand.ab.weights import GapWeight, as_weight, finest, odd, resolved
 from evenhand.errors import OptionError, counted, listing, unknown
 
 if TYPE_CHECKING:
@@ -57,6 +57,8 @@ FEW_SCORES = 5
 OWN_PAIRINGS = 200
 # A function that says the same in all pairings, up to rounding, does not look at them.
 ROUNDING = 1e-12
+# Differences of scores that are tried for whether a vote still counts them.
+POWERS = np.array([10.0**power for power in range(-15, 1)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,7 @@ class Outcome:
         pairing: How scores were paired, or None if they were not.
         notices: What the reader must know.
         check: What was found about a user's rule or statistic, if there is one.
+        apart: How far apart a reviewer's two scores must be to be worth a vote.
     """
 
     first_wins: bool
@@ -82,6 +85,7 @@ class Outcome:
     pairing: Pairing | None = None
     notices: tuple[Notice, ...] = ()
     check: RuleCheck | None = None
+    apart: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +216,7 @@ class Method:
         law_of_both = law.Averaged(
             float(p_first), se, max(average.pairings, voted.pairings)
         )
-        votes = None
+        votes, apart = None, self._least_apart(sides)
         if _uniform(seed, "guard") < eps:
             votes = self._count(sides, seed)
             here, word = float(np.sign(votes[0] - votes[1]) + 1) / 2, "votes"
@@ -223,8 +227,9 @@ class Method:
             TIE if here == FAIR else word,
             votes,
             sides.pairing,
-            (*notices, *self._beyond(sides), *_sampled(law_of_both)),
+            (*notices, *_beyond(apart), *_sampled(law_of_both)),
             check,
+            apart,
         )
 
     def _statistic(
@@ -240,11 +245,11 @@ class Method:
     def _vote(self, sides: Sides, seed: int, notices: tuple[Notice, ...]) -> Outcome:
         if self.name == "votes":
             votes = self._count(sides, seed)
-            average, beyond = self._votes_law(sides, seed), self._beyond(sides)
+            average, apart = self._votes_law(sides, seed), self._least_apart(sides)
         else:
             one, two = _drawn(sides, seed)
             votes = int((one > two).sum()), int((one < two).sum())
-            average, beyond = self._sign_law(sides, seed), ()
+            average, apart = self._sign_law(sides, seed), 0.0
         ahead = votes[0] > votes[1]
         tied = votes[0] == votes[1]
         return Outcome(
@@ -254,7 +259,8 @@ class Method:
             TIE if tied else _DECIDERS.get(self.name, "votes"),
             votes,
             sides.pairing,
-            (*notices, *beyond, *_sampled(average)),
+            (*notices, *_beyond(apart), *_sampled(average)),
+            apart=apart,
         )
 
     def _count(self, sides: Sides, seed: int) -> tuple[int, int]:
@@ -275,18 +281,18 @@ class Method:
             return law.sign_over_pairings(sides.first, sides.second, rng=seed)
         return law.Averaged(float(rules.sign(sides.first, sides.second)), 0.0, 0)
 
-    def _beyond(self, sides: Sides) -> tuple[Notice, ...]:
-        ends = [(sides.first.max(), sides.second.min())]
-        ends.append((sides.second.max(), sides.first.min()))
-        gaps = [difference(high, low) for high, low in ends]
-        if resolved(self.weight, gaps).all():
-            return ()
-        text = (
-            "Some gaps in scores are too large for floating point to tell from larger "
-            "ones under this weight; there a vote is never worse than a coin, but no "
-            "longer strictly better."
-        )
-        return (Notice("gap_beyond_floats", text),)
+    def _least_apart(self, sides: Sides) -> float:
+        """Return how far apart a reviewer's two scores must be to be worth a vote.
+
+        Returns:
+            A power of ten, infinity if it is more than the scores at hand differ by.
+        """
+        one, two = sides.first, sides.second
+        ends = (one.max(), two.min()), (two.max(), one.min())
+        gap = max(abs(difference(high, low)) for high, low in ends)
+        steps = POWERS[finest(np.concatenate([one, two])) >= POWERS]
+        enough = steps[resolved(self.weight, gap, step=steps)]
+        return float(enough.min(initial=math.inf))
 
     def _notices(self, sides: Sides) -> tuple[Notice, ...]:
         counts = len(sides.first), len(sides.second)
@@ -445,6 +451,17 @@ def _drawn(sides: Sides, seed: int) -> tuple[Floats, Floats]:
     one, two = _in_order(sides, seed)
     pairs = min(len(one), len(two))
     return one[:pairs], two[:pairs]
+
+
+def _beyond(apart: float) -> tuple[Notice, ...]:
+    if apart < math.inf:
+        return ()
+    text = (
+        "Some gaps in scores are too large for floating point to distinguish from "
+        "slightly larger ones under this weight; there a vote is never worse than a "
+        "coin, but no longer strictly better."
+    )
+    return (Notice("gap_beyond_floats", text),)
 
 
 def _sampled(average: law.Averaged) -> tuple[Notice, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,8 @@ UNRESOLVED = Finding(
 )
 CLAIMS = {method.name: method.best for method in methods("compare")}
 UNPAIRED = ("mean", "median", "trimmed")
+# Scores that differ by no more are the same in words.
+TINY = 1e-9
 EQUAL_DESIGNS = ("halves", "matched")
 # Given unequal counts, not every choice of reviewers for an item is equally likely.
 GROUPED = ("matched", "panels")
@@ -53,7 +56,8 @@ class Facts:
         backing: What shows that it was drawn so.
         missing: Reviewers who were assigned an item and gave no score.
         weight: The gap weight, if the rule votes.
-        resolved: Whether floating point tells the gaps from larger ones.
+        apart: How far apart floating point needs a reviewer's scores of both items;
+            infinite if farther than the scores at hand are.
         vouched: What is said of a user's own rule or statistic, None without one.
     """
 
@@ -62,7 +66,7 @@ class Facts:
     backing: Backing = "declared"
     missing: int = 0
     weight: GapWeight | None = None
-    resolved: bool = True
+    apart: float = 0.0
     vouched: str | None = None
 
 
@@ -126,12 +130,15 @@ def _findings(sides: Sides, facts: Facts, claim: Claim) -> Iterator[Finding]:
         yield weight_finding(facts.weight)
     if facts.vouched is not None:
         yield Finding("declared", facts.vouched.removesuffix("."))
-    if claim.strict:
+    if facts.apart == math.inf:
+        yield UNRESOLVED
+    elif claim.strict:
         # Votes that no gap makes certain turn on every score in them.
         certain = facts.weight is not None and facts.weight.limit is not None
-        yield Finding("declared", EVERYONE if certain else SOMEONE)
-    if not facts.resolved:
-        yield UNRESOLVED
+        text = EVERYONE if certain else SOMEONE
+        if facts.apart > TINY:
+            text += f"; differences below {facts.apart:.3g} do not count"
+        yield Finding("declared", text)
 
 
 def _paired_by_chance(sides: Sides, facts: Facts) -> bool:

@@ -320,7 +320,6 @@ def compare(  # noqa: PLR0913 - a keyword for each option of a method
 
 
 def _facts(chosen: Method, declared: Declared, outcome: Outcome) -> Facts:
-    codes = {notice.code for notice in outcome.notices}
     voting = chosen.own is None and chosen.name in ("votes", "guarded")
     return Facts(
         chosen.label,
@@ -328,7 +327,7 @@ def _facts(chosen: Method, declared: Declared, outcome: Outcome) -> Facts:
         backing=declared.backing,
         missing=declared.missing,
         weight=chosen.weight if voting else None,
-        resolved="gap_beyond_floats" not in codes,
+        apart=outcome.apart,
         vouched=None if outcome.check is None else outcome.check.sentence,
     )
 

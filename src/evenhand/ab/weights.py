@@ -47,6 +47,9 @@ FAR = 1e100
 # A gap just beyond a declared range is the rounding of a difference, not a bad score.
 ROUNDING = 1e-12
 HALF = 0.5
+# Eight units of rounding. If probabilities a step apart differ by more, then those a
+# step apart at smaller gaps, where a weight is steeper, differ as computed as well.
+BLURRED = 2.0**-50
 # Of exp, within 4e-16.
 HALVINGS, TERMS = 5, 12
 
@@ -487,7 +490,7 @@ def rational_slope(weight: GapWeight) -> float | None:
 
 
 def resolved(
-    weight: GapWeight, gap: ArrayLike, *, step: float = 1
+    weight: GapWeight, gap: ArrayLike, *, step: float | Floats = 1
 ) -> NDArray[np.bool_]:
     """Say where floats still tell W(gap) from W(gap + step), and from a fair coin.
 
@@ -507,19 +510,33 @@ def resolved(
         array([ True,  True, False, False])
     """
     gaps = magnitude(as_numbers(gap, "gap", infinite=True)).astype(np.float64)
-    if weight.limit is None:
-        chances = odd(weight, gaps)
-        seen = (gaps == 0) | (chances > HALF)
-        return np.asarray(seen & (chances < odd(weight, gaps + step)))[()]
     # There is no gap beyond the range that the largest one could be taken for.
-    limit = float(weight.limit)
-    further = np.minimum(gaps + step, np.maximum(limit, gaps))
-    return ((odd(weight, gaps) < odd(weight, further)) | (gaps >= limit))[()]
+    limit = math.inf if weight.limit is None else float(weight.limit)
+    gaps = np.minimum(gaps, np.maximum(limit - step, 0))
+    chances, further = odd(weight, gaps), odd(weight, np.minimum(gaps + step, limit))
+    seen = (gaps == 0) | (chances > HALF)
+    return np.asarray(seen & (further - chances > BLURRED))[()]
+
+
+def finest(scores: Floats) -> float:
+    """Return the least difference between scores, 0 counted among them, at most 1.
+
+    Differences that rounding makes do not count.
+
+    Examples:
+        >>> finest(np.array([7.5, 3.0, 0.1 + 0.2, 0.3]))
+        0.3
+    """
+    ordered = np.unique(np.append(scores, 0.0))
+    with np.errstate(over="ignore"):
+        steps = np.diff(ordered)
+    sizes = np.maximum(np.abs(ordered[1:]), np.abs(ordered[:-1]))
+    return float(steps[steps > ROUNDING * sizes].min(initial=1.0))
 
 
 def _share(size: Floats) -> Floats:
     """Return size / (1 + size), so that rounding never makes it fall."""
-    return np.asarray(1 / (1 + 1 / size))
+    return np.asarray(1 / (1 + 1 / size), dtype=np.float64)
 
 
 def _grown(size: Floats) -> Floats:
@@ -536,7 +553,7 @@ def _grown(size: Floats) -> Floats:
     grown = small * series
     for _ in range(HALVINGS):
         grown = grown * (grown + 2)
-    return grown
+    return np.asarray(grown)
 
 
 def _finite(name: str, value: object) -> Fraction:

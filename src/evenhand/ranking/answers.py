@@ -11,7 +11,6 @@ import numpy as np
 from evenhand._labels import shown
 from evenhand._randomness import stream
 from evenhand._results import Json, Notice
-from evenhand.ab.weights import resolved
 from evenhand.calibration.mean import mean_order
 from evenhand.errors import OptionError
 from evenhand.posets.comparisons import (
@@ -25,7 +24,7 @@ from evenhand.ranking.claims import Facts
 from evenhand.ranking.eta import safe_order
 from evenhand.ranking.flips import Coin, flip_neighbours, scan_from
 from evenhand.ranking.mean_rank import MeanRankOrder, by_lot, mean_rank_order
-from evenhand.ranking.notices import coin_notices, tie_notices
+from evenhand.ranking.notices import coin_notices, coins_resolved, tie_notices
 from evenhand.ranking.sorter import sort_free_pairs
 from evenhand.ranking.split import contradictory, split_order
 from evenhand.ranking.ties import TieBreak, break_ties, twin_buckets
@@ -177,7 +176,7 @@ def _flips(task: Task, options: Options) -> Answer:
         **begun.parameters,
         **_coin_parameters(options),
     }
-    facts = _coin_facts("flips", options, coins, own_start=begun.facts.own_start)
+    facts = _coin_facts(task, "flips", options, coins, own_start=begun.facts.own_start)
     notices = (
         *_kept_notices(begun.notices),
         *coin_notices(task.ratings, coins, options.weight),
@@ -197,7 +196,7 @@ def _flips_uniform(task: Task, options: Options) -> Answer:
     )
     parameters = {"scan": options.scan, **_coin_parameters(options)}
     average = options.scan == "paper"
-    facts = _coin_facts("flips-uniform", options, coins, average=average)
+    facts = _coin_facts(task, "flips-uniform", options, coins, average=average)
     notices = coin_notices(task.ratings, coins, options.weight)
     return Answer(after, parameters, facts, coins, notices=notices)
 
@@ -213,7 +212,11 @@ def _sorter(task: Task, options: Options) -> Answer:
     )
     parameters = {**_coin_parameters(options), "anchored": options.anchored}
     facts = _coin_facts(
-        "sorter", options, coins, anchored=any(any(coin.anchors) for coin in coins)
+        task,
+        "sorter",
+        options,
+        coins,
+        anchored=any(any(coin.anchors) for coin in coins),
     )
     notices = coin_notices(task.ratings, coins, options.weight)
     return Answer(order, parameters, facts, coins, notices=notices)
@@ -239,7 +242,7 @@ def _twins(task: Task, options: Options) -> Answer:
         "weight": options.weight.to_dict(),
     }
     facts = _coin_facts(
-        "twins", options, coins, own_start=begun.facts.own_start, retiring=False
+        task, "twins", options, coins, own_start=begun.facts.own_start, retiring=False
     )
     notices = (
         *_kept_notices(begun.notices),
@@ -368,6 +371,7 @@ def _coin_parameters(options: Options) -> dict[str, Json]:
 
 
 def _coin_facts(
+    task: Task,
     method: str,
     options: Options,
     coins: tuple[Coin, ...],
@@ -383,7 +387,7 @@ def _coin_facts(
         settled=len(coins),
         retired=len(used) if retiring else None,
         weight=options.weight,
-        resolved=bool(np.all(resolved(options.weight, [coin.gap for coin in coins]))),
+        resolved=coins_resolved(task.ratings, coins, options.weight),
         own_start=own_start,
         average=average,
         anchored=anchored,

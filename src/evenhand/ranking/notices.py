@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand._results import Notice
-from evenhand.ab.weights import resolved
+from evenhand.ab.weights import finest, resolved
 from evenhand.errors import counted
 from evenhand.posets.comparisons import components
 
@@ -34,11 +34,11 @@ def coin_notices(
         ['ties_within_reviewers', 'unequal_loads', 'no_free_pairs']
     """
     notices = list(_load_notices(ratings))
-    if coins and not np.all(resolved(weight, [coin.gap for coin in coins])):
+    if not coins_resolved(ratings, coins, weight):
         text = (
-            "Some gaps in scores are too large for floating point to tell from larger "
-            "ones under this weight; there a coin is never worse than a fair one, but "
-            "no longer strictly better."
+            "Some gaps in scores are too large for floating point to distinguish from "
+            "slightly larger ones under this weight; there a coin is never worse than "
+            "a fair one, but no longer strictly better."
         )
         notices.append(Notice("gap_beyond_floats", text))
     if not coins:
@@ -48,6 +48,16 @@ def coin_notices(
         )
         notices.append(Notice("no_free_pairs", text))
     return tuple(notices)
+
+
+def coins_resolved(
+    ratings: Ratings, coins: tuple[Coin, ...], weight: GapWeight
+) -> bool:
+    """Say whether floats distinguish every coin from one on a slightly larger gap."""
+    if not coins:
+        return True
+    step = finest(ratings.preference)
+    return bool(np.all(resolved(weight, [coin.gap for coin in coins], step=step)))
 
 
 def tie_notices(
