@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 Job = Literal["compare", "rank"]
 
 ANY_SCALES = "any increasing scales"
-AB_DESIGN = f"{ANY_SCALES}; reviewers assigned to the two items at random"
+AB_DESIGN = (
+    f"{ANY_SCALES}; reviewers assigned to the two items at random; noise that does not "
+    "depend on the item"
+)
 CONSISTENT = (
     f"{ANY_SCALES}, strictly (no reviewer would give two items the same score); "
     "consistent comparisons"
