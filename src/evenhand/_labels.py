@@ -7,6 +7,7 @@ is not part of it.
 
 from __future__ import annotations
 
+import inspect
 import math
 import re
 import unicodedata
@@ -23,7 +24,7 @@ import polars as pl
 
 from evenhand._cores import beside
 from evenhand._results import Label
-from evenhand.errors import RatingsError
+from evenhand.errors import OptionError, RatingsError, counted
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoSeries
@@ -105,6 +106,59 @@ def shown(value: object) -> str:
         return f"a very large {type(value).__name__}"
     text = re.sub(r"\s*\n\s*", " ", text)
     return text if len(text) <= 80 else text[:77] + "..."  # noqa: PLR2004 - one line
+
+
+def require_text(rule: str = "text", /, **given: object) -> None:
+    """Refuse options that are neither None nor text.
+
+    Examples:
+        >>> require_text("the name of a column", reviewer=["judge", "prompt"])
+        Traceback (most recent call last):
+        ...
+        evenhand.errors.OptionError: reviewer must be the name of a column, got
+        ['judge', 'prompt'].
+    """
+    for name, value in given.items():
+        if value is not None and not isinstance(value, str):
+            raise OptionError(f"{name} must be {rule}, got {shown(value)}.")
+
+
+def require_sequence(rule: str, /, **given: object) -> None:
+    """Refuse options that cannot be gone through one by one.
+
+    Examples:
+        >>> require_sequence("integers", levels=3)
+        Traceback (most recent call last):
+        ...
+        evenhand.errors.OptionError: levels must be a sequence of integers, got 3.
+    """
+    for name, value in given.items():
+        if not isinstance(value, Iterable):
+            raise OptionError(
+                f"{name} must be a sequence of {rule}, got {shown(value)}."
+            )
+
+
+def require_function(name: str, value: object, *arguments: str) -> None:
+    """Refuse what cannot be called with these arguments.
+
+    Examples:
+        >>> require_function("start", len, "the comparisons", "a Generator")
+        Traceback (most recent call last):
+        ...
+        evenhand.errors.OptionError: start must be a function of 2 arguments, the
+        comparisons and a Generator, got <built-in function len>.
+    """
+    try:
+        inspect.signature(value).bind(*arguments)  # type: ignore[arg-type]  # or else
+    except TypeError:
+        number = counted(len(arguments), "argument")
+        raise OptionError(
+            f"{name} must be a function of {number}, {' and '.join(arguments)}, got "
+            f"{shown(value)}."
+        ) from None
+    except ValueError:
+        pass  # a function in C that does not say what it takes
 
 
 def label_series(values: object, what: str, source: Source) -> pl.Series:

@@ -68,6 +68,18 @@ def stream(seed: int, purpose: str) -> Stream:
     return np.random.PCG64(np.random.SeedSequence(seed, spawn_key=key))
 
 
+def as_stream(source: Stream | RNGLike, purpose: str) -> Stream:
+    """Return a stream as it is, and open one from whatever else the user gave.
+
+    Examples:
+        >>> as_stream(7, "coins").random_raw() == stream(7, "coins").random_raw()
+        True
+    """
+    if isinstance(source, Stream):
+        return source
+    return stream(seed_from(source), purpose)
+
+
 def uniforms(source: Stream, size: int | tuple[int, ...]) -> NDArray[np.float64]:
     """Draw uniforms on the grid of 2**-53 in [0, 1).
 

@@ -24,6 +24,7 @@ from evenhand._labels import (
     column_values,
     label_series,
     listed,
+    require_text,
     settled,
     shown,
 )
@@ -207,11 +208,15 @@ class Ratings:
             >>> ratings.notices[0].code
             'missing_scores'
         """
+        names = (reviewer, item, score, rank, winner, loser, pair)
+        require_text(
+            "the name of a column", **dict(zip(Columns.__slots__, names, strict=True))
+        )
         table = eager_frame(frame)
         known = {str(name): name for name in table.columns}
         if len(known) < len(table.columns):
             raise RatingsError("Column names must differ as text. Rename one.")
-        given = Columns(reviewer, item, score, rank, winner, loser, pair)
+        given = Columns(*names)
         found = find_columns(list(known), given, Source())
         # Columns that are not used may be of types that nothing can read.
         columns: dict[str, object] = {
@@ -648,6 +653,23 @@ class Ratings:
             second,
             f"reviewer {shown(reviewer)} must rate item {shown(item)} once, "
             f"got a second rating after {source.place(first)}",
+        )
+
+
+def require_ratings(ratings: object) -> None:
+    """Refuse anything but a Ratings.
+
+    Examples:
+        >>> require_ratings([1, 2])
+        Traceback (most recent call last):
+        ...
+        evenhand.errors.RatingsError: ratings must be a Ratings, got list. Make one of a
+        dataframe with Ratings.from_frame, or of a file with read_ratings.
+    """
+    if not isinstance(ratings, Ratings):
+        raise RatingsError(
+            f"ratings must be a Ratings, got {type(ratings).__name__}. Make one of a "
+            "dataframe with Ratings.from_frame, or of a file with read_ratings."
         )
 
 

@@ -294,7 +294,7 @@ def test_odd_data_get_an_answer_without_nan(
         ({"method": "adaptve"}, "unknown method 'adaptve', did you mean 'adaptive'"),
         ({"strength": "wild"}, "unknown strength 'wild'"),
         ({"strength": ()}, "strength must be 'mild', 'extreme' or both"),
-        ({"draws": 0}, "draws must be a whole number of at least 1, got 0"),
+        ({"draws": 0}, "draws must be a whole number from 1 to 1,000,000, got 0"),
         ({"top": 13}, "top must be a whole number from 1 to 12, the number of items"),
         ({"top": True}, "top must be a whole number"),
         ({"method": lambda _: [0, 1]}, "code of each of the 12 items once"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._labels import shown
+from evenhand._labels import require_function, shown
 from evenhand._randomness import permutation, stream, uniforms
 from evenhand._results import Json, Notice
 from evenhand.ab import law, rules
@@ -349,6 +349,7 @@ def as_method(
             raise OptionError(unknown("method", method, METHODS))
         name = method
     elif callable(method):
+        require_function("method", method, "the first scores", "the second scores")
         own, name = method, own_name(method)
     else:
         raise OptionError(f"method must be a name or a function, got {shown(method)}.")

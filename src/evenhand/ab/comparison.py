@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evenhand._labels import require_text
 from evenhand._randomness import RNGLike, seed_from
 from evenhand._results import Json, Label, Notice, tail
 from evenhand.ab._methods import METHODS, TIE, Method, Outcome, as_method
@@ -277,6 +278,7 @@ def compare(  # noqa: PLR0913 - a keyword for each option of a method
     chosen = as_method(
         method, weight=weight, median=median, trim=trim, eps=eps, statistic=statistic
     )
+    require_text(both=both, test=test)
     if both is not None and both not in BOTH:
         raise OptionError(f"both must be 'drop' or 'decide', got {both!r}.")
     seed = seed_from(rng)

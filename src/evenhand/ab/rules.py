@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand._kernels.chances import rational_votes
-from evenhand._labels import shown
+from evenhand._labels import require_function, shown
 from evenhand.ab._numbers import (
     Floats,
     Numbers,
@@ -510,6 +510,9 @@ def as_statistic(statistic: object) -> str | OwnRule:
             raise OptionError(unknown("statistic", statistic, STATISTICS))
         return statistic
     if callable(statistic):
+        require_function(
+            "statistic", statistic, "the first scores", "the second scores"
+        )
         return statistic
     raise OptionError(
         f"statistic must be a name or a function, got {shown(statistic)}. Known "

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from evenhand._labels import shown
+from evenhand._labels import require_function, shown
 from evenhand.ab._functions import check_weight, on_floats
 from evenhand.ab._numbers import (
     Floats,
@@ -393,6 +393,7 @@ def as_weight(
     if isinstance(weight, Mapping):
         return from_dict(weight)
     if callable(weight):
+        require_function("weight", weight, "a gap")
         return _from_function(weight)
     raise OptionError(
         f"weight must be a name, a gap weight or a function of a gap, "

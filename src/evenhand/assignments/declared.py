@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evenhand._labels import shown
+from evenhand._labels import require_text, shown
 from evenhand.assignments.assignment import Assignment
 from evenhand.errors import OptionError, unknown
 
@@ -61,6 +61,7 @@ def declare(
         Declared(design='halves', backing='declared', missing=0, conflicts=False, \
 assignment=None)
     """
+    require_text(design=design)
     if design is not None and design not in known:
         raise OptionError(unknown("design", design, known))
     if assignment is None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from evenhand import designs
 from evenhand._balancing.grids import InfeasibleError
-from evenhand._labels import Source, code_labels, label_series, shown
+from evenhand._labels import Source, code_labels, label_series, require_sequence, shown
 from evenhand._randomness import RNGLike, seed_from
 from evenhand._results import Label, version
 from evenhand.assignments.assignment import Assignment
@@ -15,7 +16,7 @@ from evenhand.assignments.seals import seal_of
 from evenhand.errors import DesignError, OptionError, RecordError, unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from evenhand.assignments.assignment import Rows
     from evenhand.certificate import Backing
@@ -269,7 +270,7 @@ def _check(
     per_item: int | None,
     groups: Groups | None,
 ) -> None:
-    if design not in DESIGNS:
+    if not isinstance(design, str) or design not in DESIGNS:
         raise OptionError(unknown("design", design, DESIGNS))
     for name, value in (("per_reviewer", per_reviewer), ("per_item", per_item)):
         if value is not None and design != "balanced":
@@ -306,20 +307,23 @@ def _conflicts(
     items: Sequence[Label],
     design: str,
 ) -> tuple[tuple[int, int], ...]:
+    require_sequence("pairs of a reviewer and an item", conflicts=conflicts)
     by_reviewer = {str(label): code for code, label in enumerate(reviewers)}
     by_item = {str(label): code for code, label in enumerate(items)}
     found = set()
     for conflict in conflicts:
-        if isinstance(conflict, str) or len(conflict) != PAIR:
+        apart = isinstance(conflict, Iterable) and not isinstance(conflict, str)
+        pair = tuple(conflict) if apart else ()
+        if len(pair) != PAIR:
             raise DesignError(
                 f"conflicts must hold pairs of a reviewer and an item, got "
                 f"{shown(conflict)}."
             )
-        reviewer, item = (str(label).strip() for label in conflict)
+        reviewer, item = (str(label).strip() for label in pair)
         if reviewer not in by_reviewer:
-            raise DesignError(unknown("reviewer", conflict[0], reviewers))
+            raise DesignError(unknown("reviewer", pair[0], reviewers))
         if item not in by_item:
-            raise DesignError(unknown("item", conflict[1], items))
+            raise DesignError(unknown("item", pair[1], items))
         found.add((by_reviewer[reviewer], by_item[item]))
     if found and design != "balanced":
         raise OptionError(

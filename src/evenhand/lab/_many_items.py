@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from evenhand._labels import shown
+from evenhand._labels import require_function, shown
 from evenhand._randomness import Stream, stream
 from evenhand.calibration.mean import mean_order
 from evenhand.calibration.models import MODELS
@@ -357,6 +357,7 @@ def _own(function: OwnRanking) -> Method:
         raise OptionError(
             f"method must be a name or a function, got {shown(function)}."
         )
+    require_function("method", function, "the ratings", "a Generator")
 
     def run(trial: Trial, source: Stream) -> Outcome:
         answer = function(trial.ratings, np.random.Generator(source))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from evenhand._kernels.chances import packed_words, unpacked_scores
-from evenhand._labels import shown
+from evenhand._labels import require_function, shown
 from evenhand.ab import rules
 from evenhand.ab._numbers import Floats
 from evenhand.ab._sides import PAIRED
@@ -172,6 +172,7 @@ def _own(function: OwnRule) -> Rule:
         raise OptionError(
             f"method must be a name or a function, got {shown(function)}."
         )
+    require_function("method", function, "the first scores", "the second scores")
 
     def chance(one: Floats, two: Floats) -> Floats:
         answers = [function(a, b) for a, b in zip(one, two, strict=True)]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._labels import shown
+from evenhand._labels import require_function, shown
 from evenhand._randomness import RNGLike, seed_from, stream
 from evenhand._results import Json, Notice, tail
 from evenhand.calibration._design import data_notices
@@ -43,6 +43,7 @@ from evenhand.lab.ladder import Ladder, climb, why_no_ladder
 from evenhand.lab.needed import Needed, require_top, reviews_needed
 from evenhand.posets.comparisons import comparisons
 from evenhand.ranking.models import by_estimates
+from evenhand.ratings import Ratings, require_ratings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
     from evenhand._randomness import Stream
     from evenhand._results import Label
     from evenhand.calibration.results import Fit
-    from evenhand.ratings import Ratings
 
     Codes = NDArray[np.int64]
     Progress = Callable[[str], None]
@@ -187,6 +187,9 @@ def check(
         >>> found.contradictions.both_orders, found.ladder.verdict
         (1, 'cannot tell')
     """
+    require_ratings(ratings)
+    if progress is not None:
+        require_function("progress", progress, "what is being done")
     seed = seed_from(rng)
     require_top(ratings, top)
     say = progress or (lambda _: None)

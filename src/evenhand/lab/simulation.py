@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from evenhand._labels import shown
+from evenhand._labels import require_function, require_sequence, shown
 from evenhand._randomness import RNGLike, seed_from
 from evenhand._results import Json, Label, Notice
 from evenhand.ab.weights import as_weight
@@ -54,6 +54,7 @@ KEPT = "kept"
 AGAINST = dict.fromkeys(("ties", "safe"), f"{KEPT} against random tie-breaking")
 # A requested error is looked for after so many blocks each time.
 CHECKED = 16
+MOST_TRIALS = 10**12
 
 
 def simulate(
@@ -121,6 +122,10 @@ def simulate(
     for name, number in (("workers", workers), ("batch", batch)):
         _whole(name, number, 1)
     limit = _as_error(error)
+    require_sequence("integers", levels=levels)
+    if progress is not None:
+        told = ("trials done", "trials wanted", "the error")
+        require_function("progress", progress, *told)
     plans = [replace(scenario, levels=_whole("levels", k, 2)) for k in levels]
     rows: list[Row] = []
     short = 0.0
@@ -191,6 +196,10 @@ def _task(
 ) -> tuple[Task, bool]:
     if not isinstance(scenario, Scenario):
         raise OptionError(f"scenario must be a Scenario, got {shown(scenario)}.")
+    if not callable(methods):
+        require_sequence("names or functions", methods=methods)
+    if losses is not None:
+        require_sequence("names", losses=losses)
     tried: list[Tried] = (
         [methods] if isinstance(methods, str) or callable(methods) else list(methods)
     )
@@ -198,10 +207,17 @@ def _task(
     names = [names] if isinstance(names, str) else list(names)
     if not names or not tried:
         raise OptionError("methods and losses must name at least one each.")
+    if not (baseline is None or isinstance(baseline, str) or callable(baseline)):
+        raise OptionError(
+            f"baseline must be a name or a function, got {shown(baseline)}."
+        )
     if baseline is not None and baseline not in tried:
         tried.insert(0, baseline)
     base = 0 if baseline is None else tried.index(baseline)
-    _whole("trials", trials, 2)
+    if _whole("trials", trials, 2) > MOST_TRIALS:
+        raise OptionError(
+            f"trials must be at most {MOST_TRIALS:,}, got {shown(trials)}."
+        )
     task = Task(scenario, tuple(tried), tuple(names), base, None, trials, 0)
     return task, baseline is not None
 

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._kernels.losses import inversions
-from evenhand._labels import shown
+from evenhand._labels import require_function, require_sequence, shown
 from evenhand._randomness import (
     RNGLike,
     Stream,
@@ -48,7 +48,7 @@ from evenhand.errors import OptionError, RatingsError, unknown
 from evenhand.lab._laws import standard_normal
 from evenhand.lab._warp_results import Survival, Warp, WarpedItem
 from evenhand.ranking.ranking import METHODS, rank
-from evenhand.ratings import Ratings
+from evenhand.ratings import Ratings, require_ratings
 
 if TYPE_CHECKING:
     from evenhand.calibration.results import Fit
@@ -70,6 +70,7 @@ Reorder: TypeAlias = Callable[[Scores], Sequence[int] | Codes]
 Span: TypeAlias = tuple[float, float]
 
 DRAWS = 200
+MOST_DRAWS = 1_000_000
 # Wider ranges are cut down to this one, or a shift would leave the floats.
 WIDEST = 1e300
 # Scores further out than so many ranges only keep their order.
@@ -192,6 +193,9 @@ def warp(
         [('bradley-terry', 'mild', 1.0), ('mean', 'mild', 0.95)]
     """
     seed = seed_from(rng)
+    if not isinstance(method, str):
+        require_function("method", method, "the ratings")
+    require_sequence("names", strength=strength)
     strengths = (strength,) if isinstance(strength, str) else tuple(strength)
     k = _checked(ratings, draws, strengths, top)
     name = _name(method)
@@ -399,25 +403,24 @@ def _kept_apart(warped: Scores, scores: Scores, reviewer_codes: Codes) -> Scores
 def _checked(
     ratings: Ratings, draws: int, strengths: Sequence[str], top: int | None
 ) -> int:
-    if not isinstance(ratings, Ratings):
-        raise RatingsError(f"ratings must be a Ratings, got {type(ratings).__name__}.")
+    require_ratings(ratings)
     if ratings.kind != "scores":
         raise RatingsError(
             f"warp needs scores, but the data holds only {ratings.kind}, which have no "
             "scale to redraw."
         )
     for name in strengths:
-        if name not in WARPS:
+        if not isinstance(name, str) or name not in WARPS:
             raise OptionError(unknown("strength", name, WARPS))
     if not strengths:
         raise OptionError("strength must be 'mild', 'extreme' or both, got none.")
     n_items = ratings.n_items
-    for name, value, most in (("draws", draws, None), ("top", top, n_items)):
-        if value is None:
+    for name, value, most in (("draws", draws, MOST_DRAWS), ("top", top, n_items)):
+        if name == "top" and value is None:
             continue
         whole = isinstance(value, int) and not isinstance(value, bool)
-        if not whole or value < 1 or (most is not None and value > most):
-            rule = f"from 1 to {most}, the number of items" if most else "of at least 1"
+        if not whole or not 1 <= value <= most:  # type: ignore[operator]  # an int
+            rule = f"from 1 to {most:,}" + ", the number of items" * (name == "top")
             raise OptionError(
                 f"{name} must be a whole number {rule}, got {shown(value)}."
             )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._randomness import Stream, below, permutation
+from evenhand._randomness import RNGLike, Stream, as_stream, below, permutation
 from evenhand.posets.comparisons import CLOSURE_ITEMS
 from evenhand.posets.coupling import settle
 from evenhand.posets.orderings import (
@@ -76,7 +76,7 @@ class Plan:
 
 
 def uniform_order(
-    c: Comparisons, source: Stream, *, ideals: int = DEFAULT_IDEALS
+    c: Comparisons, source: Stream | RNGLike = None, *, ideals: int = DEFAULT_IDEALS
 ) -> Codes:
     """Draw an ordering, best first, exactly uniformly among all that respect `c`.
 
@@ -85,7 +85,7 @@ def uniform_order(
 
     Args:
         c: The comparisons.
-        source: Where the random bits come from.
+        source: Seed, generator, a stream of random bits, or None.
         ideals: Count along order ideals while there are at most this many in a piece;
             0 leaves the whole poset to coupling from the past.
 
@@ -98,10 +98,9 @@ def uniform_order(
         polytope.
 
     Examples:
-        >>> from evenhand._randomness import stream
         >>> from evenhand.posets import from_edges, is_ordering
         >>> c = from_edges(4, [0, 2], [1, 3])
-        >>> is_ordering(c, uniform_order(c, stream(7, "order")))
+        >>> is_ordering(c, uniform_order(c, 7))
         True
     """
     return draw_order(plan_orders(c, ideals=ideals), source)
@@ -151,15 +150,15 @@ def _thinned(diagram: Diagram) -> Diagram:
     return thinned(diagram)
 
 
-def draw_order(plan: Plan, source: Stream) -> Codes:
+def draw_order(plan: Plan, source: Stream | RNGLike = None) -> Codes:
     """Draw one ordering, best first, exactly uniformly.
 
     Examples:
-        >>> from evenhand._randomness import stream
         >>> from evenhand.posets import from_edges
-        >>> draw_order(plan_orders(from_edges(2, [1], [0])), stream(7, "o")).tolist()
+        >>> draw_order(plan_orders(from_edges(2, [1], [0])), 7).tolist()
         [1, 0]
     """
+    source = as_stream(source, "order")
     pieces = plan.pieces
     rank = np.zeros(len(pieces.order), dtype=np.int64)
     for part in plan.parts:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand._kernels.sums import centres_and_spreads
-from evenhand._labels import LONG, shown
+from evenhand._labels import LONG, require_function, require_text, shown
 from evenhand._randomness import RNGLike, seed_from
 from evenhand._results import many_objects
 from evenhand.ab.weights import GapWeight, as_weight
@@ -18,7 +18,7 @@ from evenhand.assignments.declared import Declared, declare
 from evenhand.calibration.mean import mean, spread
 from evenhand.calibration.models import MODELS, ORDINAL
 from evenhand.designs import RANKING_DESIGNS
-from evenhand.errors import OptionError, RatingsError, listing, unknown
+from evenhand.errors import OptionError, listing, unknown
 from evenhand.posets.comparisons import Comparisons, comparisons, require_consistent
 from evenhand.ranking.answers import (
     STARTS,
@@ -37,7 +37,7 @@ from evenhand.ranking.results import Draw, RankedItem, Ranking, topped
 from evenhand.ranking.split import WHEN
 from evenhand.ranking.sureness import sureness
 from evenhand.ranking.twins import BYS, PAIRS
-from evenhand.ratings import Ratings
+from evenhand.ratings import Ratings, require_ratings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -267,8 +267,9 @@ def _check_top(top: object, ratings: Ratings) -> None:
 
 
 def _check(ratings: Ratings, method: str, given: Mapping[str, object]) -> None:
-    if not isinstance(ratings, Ratings):
-        raise RatingsError(f"ratings must be a Ratings, got {type(ratings).__name__}.")
+    require_ratings(ratings)
+    texts = {name: given[name] for name in ("scan", "twins", "by", "mean_ranks")}
+    require_text(method=method, **texts)
     if method not in METHODS:
         raise OptionError(unknown("method", method, METHODS))
     for option, value in given.items():
@@ -279,7 +280,9 @@ def _check(ratings: Ratings, method: str, given: Mapping[str, object]) -> None:
             )
     _check_choices(given)
     start = given["start"]
-    if not (start is None or callable(start) or start in STARTS):
+    if callable(start):
+        require_function("start", start, "the comparisons", "a Generator")
+    elif not (start is None or (isinstance(start, str) and start in STARTS)):
         raise OptionError(unknown("start", start, STARTS))
     if method in (*WITH_SCORES, *MODELS) and method not in ("mean", *ORDINAL):
         ratings.scores  # noqa: B018 - refuses ranks and comparisons in words
@@ -290,12 +293,15 @@ def _check_choices(given: Mapping[str, object]) -> None:
         "scan": SCANS,
         "twins": PAIRS,
         "by": BYS,
-        "anchored": (True, False),
-        "shrink": (True, False),
         "mean_ranks": HOWS,
         "split": WHEN,
         "distinct": (True, False),
     }
+    for option in ("anchored", "shrink"):
+        if not isinstance(given[option], bool | None):
+            raise OptionError(
+                f"{option} must be True or False, got {shown(given[option])}."
+            )
     for option, known in choices.items():
         value = given.get(option)
         if value is not None and value not in known:

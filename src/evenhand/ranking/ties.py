@@ -365,7 +365,7 @@ def _checked_noise(noise: float | None) -> float:
     if noise is None:
         return NOISE
     number = isinstance(noise, int | float) and not isinstance(noise, bool)
-    if not number or not (math.isfinite(noise) and noise >= 0):
+    if not number or not 0 <= noise <= sys.float_info.max:
         raise OptionError(
             f"noise must be a finite number of at least 0, got {shown(noise)}."
         )

@@ -15,7 +15,7 @@ import narwhals as nw
 import polars as pl
 
 from evenhand._columns import Columns
-from evenhand._labels import Source, column_values, plain_numbers
+from evenhand._labels import Source, column_values, plain_numbers, require_text
 from evenhand.desk.formats.files import FORMATS, Readable, fetch
 from evenhand.desk.formats.layouts import Asked, Layout, Long, texts
 from evenhand.desk.formats.platforms import MARKS, PLATFORMS, recognised
@@ -106,6 +106,24 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
         >>> read_ratings(io.StringIO(text), scale="poor<fair<good").scores.tolist()
         [3.0, 1.0]
     """
+    require_text(
+        "the name of a column",
+        reviewer=reviewer,
+        item=item,
+        score=score,
+        rank=rank,
+        winner=winner,
+        loser=loser,
+        pair=pair,
+    )
+    require_text(
+        format=format,
+        scale=scale,
+        best=best,
+        rows=rows,
+        sheet=sheet,
+        anonymise=anonymise,
+    )
     given = Columns(
         reviewer=reviewer or "",
         item=item or "",

@@ -1,0 +1,146 @@
+"""Whatever is given to a public function, it answers or refuses in a sentence."""
+
+from __future__ import annotations
+
+import inspect
+import io
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+
+import evenhand as eh
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+WRONG: tuple[object, ...] = (
+    None,
+    3,
+    -1,
+    2.5,
+    float("nan"),
+    10**400,
+    "nonsense",
+    "",
+    b"x",
+    [],
+    [3],
+    ["judge", "prompt"],
+    [None],
+    [[1, 2], [3]],
+    {},
+    {"a": 1},
+    {1, 2},
+    object(),
+    True,
+    ...,
+    1j,
+    np.array([1.0, 2.0]),
+    np.zeros((2, 2)),
+    pl.DataFrame({"a": [1]}),
+    lambda: 1,
+    lambda _: None,
+    lambda _, __: "x",
+)
+MANY = eh.Ratings(["a", "a", "b", "b"], ["x", "y", "z", "y"], [1, 2, 4, 3])
+TWO = eh.Ratings(["a", "b", "c", "d"], ["x", "x", "y", "y"], [1, 2, 4, 3])
+
+
+def read(**given: object) -> eh.Ratings:
+    source = io.StringIO("judge,paper,mark\nanna,1,7\n")
+    return eh.read_ratings(**{"source": source, **given})  # type: ignore[arg-type]  # wrong
+
+
+def uniform_order(source: object) -> object:
+    return eh.posets.uniform_order(eh.posets.comparisons(MANY), source)  # type: ignore[arg-type]  # wrong
+
+
+CALLS: dict[str, tuple[Callable[..., object], dict[str, object]]] = {
+    "rank": (eh.rank, {"ratings": MANY}),
+    "rank by flips": (eh.rank, {"ratings": MANY, "method": "flips"}),
+    "rank by twins": (eh.rank, {"ratings": MANY, "method": "twins"}),
+    "rank by safe": (eh.rank, {"ratings": MANY, "method": "safe"}),
+    "compare": (eh.compare, {"first": TWO}),
+    "compare lists": (eh.compare, {"first": [1, 2, 3], "second": [2, 3]}),
+    "warp": (eh.warp, {"ratings": MANY, "draws": 2}),
+    "assign": (
+        eh.assign,
+        {"items": ["x", "y"], "reviewers": ["a", "b"], "design": "halves"},
+    ),
+    "assign balanced": (
+        eh.assign,
+        {
+            "items": ["x", "y", "z"],
+            "reviewers": ["a", "b"],
+            "design": "balanced",
+            "per_reviewer": 2,
+        },
+    ),
+    "simulate": (
+        eh.simulate,
+        {"scenario": eh.Scenario(), "methods": "mean", "trials": 64},
+    ),
+    "Scenario": (eh.Scenario, {}),
+    "Ratings": (eh.Ratings, {"reviewers": ["a"], "items": ["x"], "scores": [1]}),
+    "from_frame": (eh.Ratings.from_frame, {"frame": MANY.to_frame()}),
+    "from_ranks": (
+        eh.Ratings.from_ranks,
+        {"reviewers": ["a"], "items": ["x"], "ranks": [1]},
+    ),
+    "from_comparisons": (
+        eh.Ratings.from_comparisons,
+        {"winners": ["a"], "losers": ["x"]},
+    ),
+    "read_ratings": (read, {}),
+    "uniform_order": (uniform_order, {"source": 7}),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_wrong_argument_is_refused_in_a_sentence(name: str) -> None:
+    function, given = CALLS[name]
+    named = eh.read_ratings if function is read else function
+    for option in inspect.signature(named).parameters:
+        for value in WRONG:
+            try:
+                function(**{**given, option: value})
+            except eh.EvenhandError:
+                continue
+            except Exception as error:  # noqa: BLE001 - any other is a fault
+                pytest.fail(f"{name}, {option}={value!r}: {error!r}")
+
+
+@pytest.mark.parametrize(
+    "wrong", [value for value in WRONG if not isinstance(value, eh.Ratings)]
+)
+def test_check_takes_ratings_only(wrong: object) -> None:
+    with pytest.raises(eh.RatingsError, match=r"ratings must be a Ratings, got"):
+        eh.check(wrong)  # type: ignore[arg-type]  # that it is wrong is the point
+
+
+def test_a_frame_for_ratings_is_pointed_to_from_frame() -> None:
+    with pytest.raises(eh.RatingsError, match=r"got DataFrame\. .*Ratings\.from_frame"):
+        eh.check(MANY.to_frame())  # type: ignore[arg-type]  # wrong
+
+
+def test_a_start_of_one_argument_is_told_the_two_that_it_gets() -> None:
+    with pytest.raises(
+        eh.OptionError,
+        match=r"start must be a function of 2 arguments, the comparisons and a Gen",
+    ):
+        eh.rank(MANY, method="flips", start=lambda c: c)  # type: ignore[arg-type]  # wrong
+
+
+def test_a_list_of_columns_is_refused_by_its_name() -> None:
+    with pytest.raises(
+        eh.OptionError,
+        match=r"reviewer must be the name of a column, got \['judge', 'prompt'\]",
+    ):
+        eh.Ratings.from_frame(MANY.to_frame(), reviewer=["judge", "prompt"])  # type: ignore[arg-type]  # wrong
+
+
+def test_a_uniform_order_is_drawn_from_a_plain_seed() -> None:
+    c = eh.posets.comparisons(MANY)
+    assert (eh.posets.uniform_order(c, 1) == eh.posets.uniform_order(c, 1)).all()
