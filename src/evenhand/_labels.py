@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
+from itertools import filterfalse
 from typing import TYPE_CHECKING, NamedTuple
 
 import narwhals as nw
@@ -36,9 +37,15 @@ Labels = tuple[Label, ...]
 
 FORMULA_START = "[\ufeff\u200b-\u200f\u2060]*[=+\\-@\t\r\uff1d\uff0b\uff0d\uff20]"
 """What a spreadsheet runs as a formula, also after marks that nobody sees."""
+QUOTED = re.compile(f"^'+({FORMULA_START})")
 CANONICAL_INTEGER = r"^(?:0|-?[1-9][0-9]*)$"
 NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 COMMAS = r"^[+-]?[0-9]+(?:,[0-9]+)+(?:\.[0-9]+)?$"
+ZEROS = re.compile(r"^\+?0*([0-9]+)(?:\.0*)?$")
+HIDDEN = "\u034f\u115f\u1160\u17b4\u17b5\u3164" + "".join(
+    map(chr, range(0xFE00, 0xFE10))
+)
+"""Characters that nobody sees, beside those that Unicode calls marks of format."""
 UNEVEN = ("  ", "\n ", " \n")
 FIRST_ASCII, LAST_ASCII = ord(" "), ord("~")
 MISSING_WORDS = frozenset({"na", "n/a", "nan", "null", "none", "-", "?"})
@@ -356,11 +363,14 @@ def _coded_integers(values: NDArray[np.int64]) -> Coded:
 
 
 def alike(labels: Iterable[Label]) -> list[tuple[str, str]]:
-    """Return pairs of labels that differ in case, coding or white space only.
+    """Return pairs of labels that differ in ways that people overlook.
+
+    These are case, coding, white space, characters that nobody sees, zeros around a
+    whole number, and apostrophes before a formula.
 
     Examples:
-        >>> alike(["Anna", "Bo", "anna"])
-        [('Anna', 'anna')]
+        >>> alike(["Anna", "Bo", "anna", "1", "01"])
+        [('Anna', 'anna'), ('1', '01')]
     """
     texts = [label for label in labels if isinstance(label, str)]
     if _all_differ(texts):
@@ -369,10 +379,17 @@ def alike(labels: Iterable[Label]) -> list[tuple[str, str]]:
     pairs = []
     for label in texts:
         plain = unicodedata.normalize("NFKC", label).casefold()
-        known = first.setdefault(" ".join(plain.split()), label)
+        if not plain.isascii():
+            plain = "".join(filterfalse(_is_hidden, plain))
+        plain = ZEROS.sub(r"\1", QUOTED.sub(r"\1", " ".join(plain.split())))
+        known = first.setdefault(plain, label)
         if known != label:
             pairs.append((known, label))
     return pairs
+
+
+def _is_hidden(character: str) -> bool:
+    return unicodedata.category(character) == "Cf" or character in HIDDEN
 
 
 def _all_differ(texts: list[str]) -> bool:
@@ -385,6 +402,10 @@ def _all_differ(texts: list[str]) -> bool:
     if np.count_nonzero((codes < FIRST_ASCII) | (codes > LAST_ASCII)) > len(texts) + 1:
         return False
     small = lines.lower()
+    if any(mark in small for mark in ("\n0", "\n+", "\n'", ".0\n", ".\n")):
+        plain = pl.Series(small.split("\n")[1:-1])
+        plain = plain.str.replace(QUOTED.pattern, "$1").str.replace(ZEROS.pattern, "$1")
+        return plain.n_unique() == len(texts)
     return small == lines or len(set(small.split("\n")[1:-1])) == len(texts)
 
 

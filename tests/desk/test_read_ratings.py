@@ -270,7 +270,48 @@ def test_what_grows_beyond_all_bounds_is_refused(
     monkeypatch.setattr(files, "MOST_BYTES", 50)
     assert read(gzip.compress(GOOD.encode()), "a.csv.gz").n_ratings == 2
     message = refused(gzip.compress(GOOD.encode() + b"\n" * 100), "a.csv.gz")
-    assert message.startswith("a.csv.gz: The file must have at most")
+    assert message.startswith("a.csv.gz: The file must have at most 0.0 MB")
+
+
+def test_what_would_fill_the_memory_is_refused_before_it_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = "".join(f"{row},x,1\n" for row in range(50_000))
+    data = gzip.compress(b"reviewer,item,score\n" + rows.encode())
+    monkeypatch.setattr(files, "free_memory", lambda: 2_000_000)
+    assert refused(data, "a.csv.gz") == (
+        "a.csv.gz: The file must have at most 0.1 MB once it is decompressed, because "
+        "reading takes 20 times as much memory. Take a part of the ratings, or "
+        "decompress the file yourself to read it anyway."
+    )
+    monkeypatch.setattr(files, "free_memory", lambda: 200_000_000)
+    assert read(data, "a.csv.gz").n_ratings == 50_000
+
+
+def test_free_memory_is_known_or_without_bound() -> None:
+    assert files.free_memory() > 10**6
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
+def test_a_label_with_an_apostrophe_is_not_merged_with_one_without(name: str) -> None:
+    lines = ["reviewer,item,score", "a,=q,1", "a,'=q,2", "b,'=r,3"]
+    text = "\n".join(lines).replace(",", "\t" if name == "a.tsv" else ",")
+    ratings = read(text, name)
+    assert ratings.item_labels == ("'=q", "'=r", "=q")
+    assert [notice.to_dict() for notice in ratings.notices] == [
+        {
+            "code": "similar_items",
+            "message": "Labels that look alike are taken for different items: "
+            "\"'=q\" and '=q'.",
+        }
+    ]
+
+
+def test_the_apostrophe_of_our_own_files_is_taken_off() -> None:
+    text = "reviewer,item,score\na,'=q,'-1\na,''=q,-1\nb,-5,1"
+    ratings = read(text, "a.csv")
+    assert ratings.item_labels == ("'=q", "-5", "=q")
+    assert ratings.scores.tolist() == [-1, -1, 1]
 
 
 def test_an_unknown_format_is_refused() -> None:

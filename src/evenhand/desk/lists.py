@@ -177,4 +177,4 @@ def _column(table: Table, what: str, column: str | None) -> str:
 
 def _labels(table: Table, column: str, what: str) -> list[str]:
     series = label_series(table.columns[column], what, table.source)
-    return [plain_label(str(label)) for label in series.to_list()]
+    return [str(label) for label in series.to_list()]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import gzip
 import io
+import math
 import os
 import re
 import sys
@@ -38,6 +40,7 @@ SUFFIXES = {
 ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 GZIP = b"\x1f\x8b"
 MOST_BYTES = 2 * 2**30
+MEMORY_A_BYTE = 20
 STDIN = "<stdin>"
 STREAM = "<stream>"
 
@@ -179,18 +182,38 @@ def _stream_name(stream: object) -> str:
 def _decompressed(name: str, data: bytes) -> bytes:
     if not data.startswith(GZIP):
         return data
+    most = int(min(MOST_BYTES, free_memory() / MEMORY_A_BYTE))
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
-            found = file.read(MOST_BYTES + 1)
+            found = file.read(most + 1)
     except (OSError, EOFError, zlib.error):
         text = f"{name}: The file begins like gzip but cannot be decompressed."
         raise RatingsError(text) from None
-    if len(found) > MOST_BYTES:
+    if len(found) > most:
         raise RatingsError(
-            f"{name}: The file must have at most {MOST_BYTES // 2**30} GiB once it is "
-            "decompressed. Decompress it yourself if it is meant to be larger."
+            f"{name}: The file must have at most {most / 1e6:,.1f} MB once it is "
+            f"decompressed, because reading takes {MEMORY_A_BYTE} times as much "
+            "memory. Take a part of the ratings, or decompress the file yourself to "
+            "read it anyway."
         )
     return found
+
+
+def free_memory() -> float:
+    """Return the bytes of memory that this process may still take, as Linux says it.
+
+    Examples:
+        >>> free_memory() > 0
+        True
+    """
+    found = [math.inf]
+    with contextlib.suppress(OSError, ValueError, TypeError):
+        line = re.search(r"MemAvailable: *(\d+) kB", Path("/proc/meminfo").read_text())
+        found.append(1024 * int(line[1]))  # type: ignore[index]  # or else TypeError
+    with contextlib.suppress(OSError, ValueError):
+        most, now = (Path(f"/sys/fs/cgroup/memory.{it}") for it in ("max", "current"))
+        found.append(int(most.read_text()) - int(now.read_text()))
+    return max(0, min(found))
 
 
 def _format_of(name: str, data: bytes, *, guess: bool) -> str:

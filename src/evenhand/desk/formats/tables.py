@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from evenhand._labels import FORMULA_START, Source, shown
+from evenhand._labels import FORMULA_START, NUMBER, Source, shown
 from evenhand.desk.formats.delimited import read_cells
 from evenhand.desk.formats.documents import EXAMPLE, flattened, one_object, parsed
 from evenhand.errors import OptionError, RatingsError, listing, unknown
@@ -410,4 +410,12 @@ def _unquoted(column: pl.Series) -> pl.Series:
     if not column.str.starts_with("'").any():
         return column
     kept = column.str.contains(f"^'+{FORMULA_START}").fill_null(value=False)
-    return column.str.slice(1).zip_with(kept, column) if kept.any() else column
+    if not kept.any():
+        return column
+    # A file of ours holds no label both with and without it. In one that does, it is
+    # part of the label; a number that a spreadsheet keeps as text is no label.
+    plain = column.str.slice(1)
+    there = column.filter(~kept & ~column.str.contains(NUMBER).fill_null(value=False))
+    if plain.filter(kept).is_in(there.implode()).any():
+        return column
+    return plain.zip_with(kept, column)
