@@ -98,9 +98,11 @@ def any_drawn_above(ranks: Ranks, least: float) -> Test:
         True
     """
 
+    by_item = np.ascontiguousarray(ranks.T)
+
     def separated(bucket: list[int], item: int) -> bool:
-        ahead = ranks[:, bucket[:LOOKED_AT]] < ranks[:, [item]]
-        wins = np.count_nonzero(ahead, axis=0)
+        ahead = by_item[bucket[:LOOKED_AT]] < by_item[item]
+        wins = np.count_nonzero(ahead, axis=1)
         return bool(wins.max() >= (least - ROUNDING) * len(ranks))
 
     return separated

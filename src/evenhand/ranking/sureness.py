@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.calibration.bradley_terry import bradley_terry
+from evenhand.calibration.results import Fit
 from evenhand.posets.averages import averages
 from evenhand.ranking.uncertainty import (
     RankUncertainty,
-    from_bootstrap,
     from_bounds,
-    from_fit,
+    from_model,
     from_orderings,
 )
 
@@ -43,10 +43,11 @@ def sureness(method: str, task: Task, found: Answer) -> RankUncertainty | None:
     if found.fit is not None:
         return found.uncertainty
     if method == "mean":
-        return from_bootstrap(task.ratings, _means, task.seed, order=found.order)
+        fit = Fit("mean", _means(task.ratings), np.zeros(task.ratings.n_items, np.int64))
+        return from_model(task.ratings, fit, _means, task.seed, order=found.order)
     if found.facts.split:
         fit = bradley_terry(task.ratings)
-        return from_fit(fit, task.seed, order=found.order)
+        return from_model(task.ratings, fit, _means, task.seed, order=found.order)
     if found.mean_ranks is None and task.graph.n_items > WEIGHED_ITEMS:
         few = task.graph.n_items <= BOUNDED_ITEMS
         return from_bounds(found.order, task.graph) if few else None

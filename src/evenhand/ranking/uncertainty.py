@@ -3,7 +3,7 @@
 Where the uncertainty comes from differs by method, and the result says so:
 
 - ordinal methods: all orderings that respect the comparisons, equally likely;
-- models: the estimates with normal errors of the size that the model states;
+- models: values of all items drawn together from what the model leaves open;
 - anything else: the same method on reviewers drawn again, with replacement.
 
 An item's interval leaves out at most (1 - level) / 2 of the probability at either end,
@@ -13,18 +13,22 @@ intervals of two items by themselves overlap exactly if they are not. A bucket i
 of the order in which no item is told apart from a later one; an item that is told apart
 from one of the bucket begins the next. Items of different buckets need not be.
 
-These probabilities rest on the model, or on the prior, of their source. No guarantee
-under arbitrary scales comes with them.
+These probabilities rest on the model, or on the prior, of their source. They are about
+the order that ever more reviewers of this kind would give: an error that all of them
+share does not show. No guarantee under arbitrary scales comes with them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evenhand._labels import shown
+from evenhand.calibration.additive import additive
+from evenhand.calibration.posterior import drawn_values
+from evenhand.calibration.results import Fit
 from evenhand.errors import OptionError
 from evenhand.posets.averages import averages, top_shares
 from evenhand.posets.proxy import closure_counts
@@ -50,7 +54,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.calibration.results import Fit
     from evenhand.posets.averages import Averages
     from evenhand.posets.comparisons import Comparisons
     from evenhand.ranking._rank_draws import Ranks, Refit
@@ -68,8 +71,13 @@ LEVEL = 0.9
 ROUNDING = 1e-9
 # Items up to which the law of all pairs is quick to count.
 PAIRED_ITEMS = 500
+# Items up to which values are drawn together; beyond, what errors share is 1/1000.
+JOINT_ITEMS = 1000
+# Models with a joint law of values, and plain means.
+JOINT = ("adaptive", "additive", "bradley-terry", "mean")
 # Numbers drawn in all, and how many draws at least and at most.
 MODEL_WORK, MODEL_DRAWS = 4_000_000, (200, 2000)
+JOINT_WORK = 1_000_000
 REFIT_WORK, REFIT_DRAWS = 20_000_000, (20, 200)
 
 
@@ -333,9 +341,7 @@ def from_bootstrap(
     codes = np.array(order, dtype=np.int64)
     number = _number(draws, ratings.n_ratings, REFIT_WORK, REFIT_DRAWS)
     ranks = drawn_ranks(refits(ratings, refit, number, seed), number, seed)
-    interval = drawn_intervals(ranks, tail)
-    buckets = cut(codes, any_drawn_above(ranks, 1 - tail))
-    return _made(codes, interval, buckets, BOOTSTRAP, level, draws=number, ranks=ranks)
+    return _from_ranks(codes, ranks, tail, BOOTSTRAP, level)
 
 
 def from_model(
@@ -346,16 +352,24 @@ def from_model(
     *,
     order: Sequence[int] | Codes,
     level: float = LEVEL,
+    draws: int | None = None,
 ) -> RankUncertainty:
-    """Take a model's errors if there are any, and the bootstrap if not.
+    """Draw values by the model if it says how, and reviewers again if not.
+
+    Up to 1,000 items values are drawn together, see `evenhand.calibration.posterior`;
+    beyond, errors of different items count as independent.
 
     Args:
         ratings: The ratings.
-        fit: What a model made of them.
+        fit: What a model made of them; method "mean" stands for plain means.
         refit: The model again, from ratings to values; for models without errors.
         seed: Where the draws come from.
         order: Item codes, best first.
         level: Probability of intervals.
+        draws: How many; by the size of the data, if not given.
+
+    Raises:
+        OptionError: If an option is out of range.
 
     Examples:
         >>> from evenhand.calibration.borda import borda
@@ -365,14 +379,45 @@ def from_model(
         >>> from_model(ratings, borda(ratings), refit, 7, order=[0, 1]).source
         'bootstrap over reviewers'
     """
+    if fit.method in JOINT and ratings.n_items <= JOINT_ITEMS:
+        tail = _tail(level)
+        codes = np.array(order, dtype=np.int64)
+        number = _number(draws, len(codes), JOINT_WORK, MODEL_DRAWS)
+        values = drawn_values(ratings, fit, number, seed)
+        ranks = drawn_ranks(iter(values), number, seed)
+        return _from_ranks(codes, ranks, tail, MODEL, level)
+    given = {"order": order, "level": level, "draws": draws}
     if fit.method == "adaptive":
-        errors = adaptive_errors(ratings, fit)
-        return from_fit(fit, seed, order=order, errors=errors, level=level)
+        return from_fit(fit, seed, errors=adaptive_errors(ratings, fit), **given)
+    if fit.method == "mean":
+        return from_fit(_shrunk_means(ratings, fit), seed, **given)
     if fit.errors is None:
-        return from_bootstrap(ratings, refit, seed, order=order, level=level)
+        return from_bootstrap(ratings, refit, seed, **given)
     # Least squares has no prior, and no components of variance.
     plain = fit.method == "additive" and fit.variances is None
-    return from_fit(fit, seed, order=order, shrink=plain, level=level)
+    return from_fit(fit, seed, shrink=plain, **given)
+
+
+def _shrunk_means(ratings: Ratings, fit: Fit) -> Fit:
+    parts = additive(ratings, shrink=True).variances
+    counts = np.bincount(ratings.item_codes, minlength=ratings.n_items)
+    if parts is None or not parts.item > 0:
+        return replace(fit, errors=np.ones(len(counts)))
+    kept = counts / (counts + (parts.reviewer + parts.rest) / parts.item)
+    middle = float(fit.estimates.mean())
+    return replace(
+        fit,
+        estimates=middle + kept * (fit.estimates - middle),
+        errors=np.sqrt(parts.item * (1 - kept)),
+    )
+
+
+def _from_ranks(
+    codes: Codes, ranks: Ranks, tail: float, source: str, level: float
+) -> RankUncertainty:
+    interval = drawn_intervals(ranks, tail)
+    buckets = cut(codes, any_drawn_above(ranks, 1 - tail))
+    return _made(codes, interval, buckets, source, level, draws=len(ranks), ranks=ranks)
 
 
 def _made(

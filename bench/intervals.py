@@ -1,0 +1,181 @@
+"""Coverage of rank intervals and of the chances of being among the best.
+
+    python bench/intervals.py [FOLDER] [--repeats 200] [--seed 7]
+
+Ratings are simulated: normal values of items (standard deviation 1), offsets of
+reviewers (.5) and noise (1), as they are and rounded to five points. With FOLDER, real
+ratings as well, by the designs of bench/real.py. Printed for each world and method: how
+often the 90 % interval holds the true rank; the same if an end of the interval counts
+with the share that brings the stated probability to 90 % exactly (ranks are whole, so
+intervals hold more); the mean width; the largest gap in ten bins between the stated
+chance of the best quarter and what happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+import evenhand as eh
+from evenhand._randomness import stream
+
+import real
+
+Floats = NDArray[np.float64]
+METHODS = ("adaptive", "bradley-terry", "additive", "mean")
+OFFSET, NOISE, TAIL = 0.5, 1.0, 0.05
+# A bin with fewer chances than this has an error of more than .02.
+FEWEST = 500
+
+
+class World(NamedTuple):
+    """Items, ratings of each, items of each reviewer, and whether on five points."""
+
+    items: int
+    reviews: int
+    load: int
+    points: bool = False
+
+
+WORLDS = (
+    World(20, 5, 5),
+    World(20, 100, 5),
+    World(20, 2500, 5),
+    World(120, 3, 4),
+    World(4, 3, 4),
+    World(4, 3, 2),
+    World(20, 5, 5, points=True),
+    World(20, 100, 5, points=True),
+    World(120, 3, 4, points=True),
+    World(4, 3, 4, points=True),
+)
+
+
+def simulate(world: World, seed: int) -> tuple[Floats, eh.Ratings]:
+    """Draw values and ratings; each round of reviewers sees every item once."""
+    rng = np.random.default_rng([seed, *world])
+    values = rng.normal(size=world.items)
+    rounds = [rng.permutation(world.items) for _ in range(world.reviews)]
+    items = np.concatenate(rounds)
+    reviewers = np.arange(len(items)) // world.load
+    scores = values[items] + NOISE * rng.normal(size=len(items))
+    scores += OFFSET * rng.normal(size=reviewers[-1] + 1)[reviewers]
+    if world.points:
+        scores = np.clip(np.round(3 + scores / 1.5), 1, 5)
+    return values, eh.Ratings(reviewers, items, scores)
+
+
+class Tally:
+    """What one method said and what was true."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self.inside: list[float] = []
+        self.even: list[float] = []
+        self.widths: list[float] = []
+        self.said: list[Floats] = []
+        self.came: list[Floats] = []
+
+    def add(self, found: eh.Ranking, codes: Floats, truth: Floats) -> None:
+        """Count the items of a known truth; codes are those of the ratings."""
+        sure = found.uncertainty
+        order = np.argsort(-truth, kind="stable")
+        true = np.empty(len(truth), dtype=np.int64)
+        true[order] = np.arange(1, len(truth) + 1)
+        low, high = sure.rank_low[codes], sure.rank_high[codes]
+        self.inside.append(float(np.mean((low <= true) & (true <= high))))
+        self.widths.append(float(np.mean(high - low + 1)))
+        law = np.stack([sure.p_top(k) for k in range(1, len(truth) + 1)])[:, codes]
+        law = np.concatenate([np.zeros((1, len(codes))), law])
+        at = np.arange(len(codes))
+        under, upto = law[true - 1, at], law[true, at]
+        held = np.minimum(upto, 1 - TAIL) - np.maximum(under, TAIL)
+        mass = np.where(upto > under, upto - under, 1)
+        self.even.append(float(np.mean(np.maximum(held, 0) / mass)))
+        best = max(len(truth) // 4, 1)
+        self.said.append(law[best])
+        self.came.append((true <= best).astype(float))
+
+    def line(self) -> str:
+        """Lay the figures out."""
+        said, came = np.concatenate(self.said), np.concatenate(self.came)
+        bins = np.minimum((said * 10).astype(int), 9)
+        gaps = [
+            (abs(said[bins == b].mean() - came[bins == b].mean()), b)
+            for b in range(10)
+            if (bins == b).sum() >= FEWEST
+        ]
+        gap, place = max(gaps, default=(float("nan"), 0))
+        error = np.std(self.inside) / max(len(self.inside) - 1, 1) ** 0.5
+        return (
+            f"| {np.mean(self.inside):.3f} ± {error:.3f} | {np.mean(self.even):.3f} "
+            f"| {np.mean(self.widths):.2f} | {gap:.3f} (.{place}) |"
+        )
+
+
+def simulated(repeats: int, seed: int, only: str) -> Iterator[str]:
+    """Yield a line for each world and method."""
+    for world in WORLDS:
+        name = f"{world.items} items, {world.reviews} each, {world.load} a reviewer"
+        name += ", five points" if world.points else ""
+        if only and only not in name:
+            continue
+        number = repeats
+        if world.reviews * world.items > 10000:
+            number = max(repeats // 5, 1)
+        tallies = {method: Tally() for method in METHODS}
+        for trial in range(number):
+            values, ratings = simulate(world, seed + trial)
+            for method, tally in tallies.items():
+                found = eh.rank(ratings, method=method, rng=trial)
+                tally.add(found, np.arange(world.items), values)
+        for method, tally in tallies.items():
+            yield f"| {name} | {method} {tally.line()}"
+
+
+def measured(folder: Path, repeats: int, seed: int) -> Iterator[str]:
+    """Yield a line for each real data set and method."""
+    for data in real.read(folder):
+        tallies = {method: Tally() for method in METHODS}
+        for cell in real.cells(data):
+            for trial in range(repeats if cell.load else 1):
+                name = f"{cell.data}/{cell.load}/{cell.reviews}/{trial}/design"
+                rows = real.draw(data, cell, stream(seed, name))
+                codes, place = np.unique(data.items[rows], return_inverse=True)
+                truth = real._target(data, rows)[codes]  # noqa: SLF001 - its own twin
+                scores = data.scores[rows]
+                ratings = eh.Ratings(data.reviewers[rows], place, scores)
+                known = np.flatnonzero(~np.isnan(truth))
+                if len(known) < len(codes):
+                    continue
+                for method, tally in tallies.items():
+                    found = eh.rank(ratings, method=method, rng=trial)
+                    tally.add(found, known, truth[known])
+        for method, tally in tallies.items():
+            if tally.inside:
+                yield f"| {data.name} | {method} {tally.line()}"
+
+
+@click.command()
+@click.argument("folder", required=False, type=click.Path(exists=True, path_type=Path))
+@click.option("--repeats", default=200, show_default=True, type=click.IntRange(1))
+@click.option("--seed", default=7, show_default=True, type=click.IntRange(0))
+@click.option("--only", default="", help="Only worlds with these words in their name.")
+def main(folder: Path | None, repeats: int, seed: int, only: str) -> None:
+    """Print the table."""
+    click.echo("| ratings | method | covered | at 90 % exactly | width | chances |")
+    click.echo("|---|---|---|---|---|---|")
+    for line in simulated(repeats, seed, only):
+        click.echo(line)
+    if folder is not None:
+        for line in measured(folder, max(repeats // 10, 1), seed):
+            click.echo(line)
+
+
+if __name__ == "__main__":
+    main()
