@@ -197,3 +197,44 @@ def test_an_interrupt_waits_until_all_files_are_in_place(
         process.send_signal(number)
     assert process.returncode == -number
     assert found_in(tmp_path) == dict.fromkeys(SET, "new" * 1000)
+
+
+def test_the_command_line_says_that_an_earlier_run_was_killed(tmp_path: Path) -> None:
+    with begun(tmp_path, 2, "kill") as process:
+        process.kill()
+    program = "from evenhand.cli import main; main()"
+    words = ["simulate", "--trials", "64", "--seed", "7", "-o", "record.json"]
+    done = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-c", program, *words],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == (
+        "Note: An earlier run was killed while it wrote 'record.json'. Of the files "
+        "that it wrote together, some may be old and some new. This run replaced its "
+        "own.\nseed 7\n"
+    )
+    assert list(found_in(tmp_path)) == ["record.json"]
+
+
+def test_an_error_between_two_files_names_those_that_were_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there_before(tmp_path)
+    real = os.replace
+
+    def fails(one: Path, two: Path) -> None:
+        if two.name == "result.txt":
+            raise PermissionError(1, "Operation not permitted")
+        real(one, two)
+
+    monkeypatch.setattr(os, "replace", fails)
+    words = (
+        r"result\.txt': Operation not permitted\. Written before it: '.*record\.json'"
+    )
+    with pytest.raises(OptionError, match=words):
+        write_all(wanted(tmp_path))
+    assert found_in(tmp_path)["record.json"] == "new"
+    assert found_in(tmp_path)["result.txt"] == "old"

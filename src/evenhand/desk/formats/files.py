@@ -40,7 +40,7 @@ SUFFIXES = {
 ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 GZIP = b"\x1f\x8b"
 MOST_BYTES = 2 * 2**30
-MEMORY_A_BYTE = 20
+MEMORY_A_BYTE = 30
 STDIN = "<stdin>"
 STREAM = "<stream>"
 
@@ -192,9 +192,9 @@ def _decompressed(name: str, data: bytes) -> bytes:
     if len(found) > most:
         raise RatingsError(
             f"{name}: The file must have at most {most / 1e6:,.1f} MB once it is "
-            f"decompressed, because reading takes {MEMORY_A_BYTE} times as much "
-            "memory. Take a part of the ratings, or decompress the file yourself to "
-            "read it anyway."
+            f"decompressed, because reading takes up to {MEMORY_A_BYTE} times as "
+            "much memory. Take a part of the ratings, or decompress the file yourself "
+            "to read it anyway."
         )
     return found
 
