@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # Reviewers shown of each kind, and width of a bar.
 SHOWN, BAR = 5, 30
 # What the text says anyhow.
-TOLD = ("no_ladder", "no_needed", "one_rating_reviewers")
+TOLD = ("no_information", "no_ladder", "no_needed", "one_rating_reviewers")
 
 
 @click.command("check")
@@ -115,7 +115,7 @@ def explain(found: Check) -> str:
         >>> print(explain(found).splitlines()[0])
         2 scores of 2 items by 1 reviewer: a reviewer rated 2, an item has 1.
     """
-    parts: list[RenderableType] = [_said(found, "sizes")]
+    parts: list[RenderableType] = [_said(found, "sizes", "no_information")]
     parts += _ladder(found)
     if found.needed is not None or _said(found, "no_needed"):
         parts += _section("How many more reviews?", *_needed(found))

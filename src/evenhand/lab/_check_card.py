@@ -30,7 +30,7 @@ MAY_NOT = (
     ),
 )
 # Notices that a finding repeats.
-TOLD = ("no_ladder", "no_needed", "one_rating_reviewers")
+TOLD = ("no_information", "no_ladder", "no_needed", "one_rating_reviewers")
 
 
 def check_card(found: Check) -> Card:

@@ -41,6 +41,7 @@ def findings(found: Check) -> tuple[Notice, ...]:
     """
     parts = (
         [("sizes", sizes_sentence(found))],
+        _repeated(found, "no_information"),
         _groups(found),
         _ladder(found),
         _needed(found),
@@ -76,6 +77,12 @@ def _range(spread: Distribution) -> str:
     return f"{spread.least:,} to {spread.most:,} (median {spread.median:g})"
 
 
+def _repeated(found: Check, code: str) -> Iterator[tuple[str, str]]:
+    for notice in found.notices:
+        if notice.code == code:
+            yield code, notice.message
+
+
 def _groups(found: Check) -> Iterator[tuple[str, str]]:
     groups = found.groups
     if groups.count == 1:
@@ -108,15 +115,11 @@ def _ladder(found: Check) -> Iterator[tuple[str, str]]:
     if found.ladder is not None:
         yield "ladder", ladder_sentence(found.ladder)
         return
-    for notice in found.notices:
-        if notice.code == "no_ladder":
-            yield "no_ladder", notice.message
+    yield from _repeated(found, "no_ladder")
 
 
 def _needed(found: Check) -> Iterator[tuple[str, str]]:
-    for notice in found.notices:
-        if notice.code == "no_needed":
-            yield "no_needed", notice.message
+    yield from _repeated(found, "no_needed")
     if found.needed is None:
         return
     needed = found.needed

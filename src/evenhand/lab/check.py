@@ -43,6 +43,7 @@ from evenhand.lab.ladder import Ladder, climb, why_no_ladder
 from evenhand.lab.needed import Needed, require_top, reviews_needed
 from evenhand.posets.comparisons import comparisons
 from evenhand.ranking.models import by_estimates
+from evenhand.ranking.notices import information_notices
 from evenhand.ratings import Ratings, require_ratings
 
 if TYPE_CHECKING:
@@ -200,7 +201,8 @@ def check(
     ties, flat = find_ties(ratings, graph)
     pairs = pairs_within(ratings, stream(seed, "check: pairs"))
     contradictions = find_contradictions(ratings, graph, pairs)
-    notices = [*ratings.notices, *data_notices(ratings, prior=True)]
+    notices = [*ratings.notices, *information_notices(ratings)]
+    notices += data_notices(ratings, prior=True)
     model = fit = None
     if ratings.kind == "scores":
         say("Fitting offsets and values")

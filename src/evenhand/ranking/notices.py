@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,11 +14,21 @@ from evenhand.posets.comparisons import components
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from evenhand.ab.weights import GapWeight
     from evenhand.posets.comparisons import Comparisons
     from evenhand.ranking.flips import Coin
     from evenhand.ranking.ties import TieBreak
     from evenhand.ratings import Ratings
+
+    Codes = NDArray[np.int64]
+    Scores = NDArray[np.float64]
+
+# Agreement of reviewers that random ratings reach by chance once in twenty, is looked
+# for in so many ratings, and needs a standard error of its correlation of 0.1 at most.
+CHANCE, AGREEING, LARGEST_ERROR = 0.05, 100_000, 0.1
+PAIRED, SMALLEST = 10, 1e-12
 
 
 def coin_notices(
@@ -130,3 +140,112 @@ def group_notices(graph: Comparisons) -> tuple[Notice, ...]:
             "different groups cannot be ordered by comparisons.",
         ),
     )
+
+
+class Agreement(NamedTuple):
+    """How much reviewers agree about items, and what random orders would do.
+
+    Attributes:
+        squares: Sum over items of the square of their summed ranks, each reviewer's
+            centred on 0.
+        mean: Its mean if each reviewer's ranks fell on their items at random.
+        variance: Its variance then.
+        scale: How much more it would be if all orders were the same.
+    """
+
+    squares: float
+    mean: float
+    variance: float
+    scale: float
+
+    @property
+    def correlation(self) -> float:
+        """Mean correlation of two reviewers of the same items."""
+        return (self.squares - self.mean) / self.scale
+
+    @property
+    def p(self) -> float:
+        """Chance that random orders agree as much, by the scaled chi-squared law."""
+        from scipy.special import chdtrc  # noqa: PLC0415 - slow to load
+
+        twice = 2 * self.mean / self.variance
+        return float(chdtrc(twice * self.mean, twice * self.squares))
+
+    @property
+    def is_known(self) -> bool:
+        """Whether a correlation of 0.3 would be three standard errors from chance."""
+        return self.variance <= (LARGEST_ERROR * self.scale) ** 2
+
+
+def agreement(ratings: Ratings) -> Agreement | None:
+    """Compare reviewers' orders with random ones; None if no two can be compared.
+
+    Of very many ratings, the first reviewers' are looked at. Pairs of items that two
+    reviewers share count in the variance for reviewers of up to ten items; beyond, they
+    would add a tenth to it at most.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [1, 2, 5, 9])
+        >>> agreement(ratings).correlation
+        1.0
+    """
+    who, items = ratings.reviewer_codes[:AGREEING], ratings.item_codes[:AGREEING]
+    values = ratings.preference[:AGREEING]
+    order = np.lexsort((values, who))
+    who, items, values = who[order], items[order], values[order]
+    loads = np.bincount(who)
+    starts = (np.cumsum(loads) - loads)[who]
+    size = loads[who]
+    new = np.append([True], (who[1:] != who[:-1]) | (values[1:] != values[:-1]))
+    begins = np.flatnonzero(new)
+    middles = (begins + np.append(begins[1:], len(who)) - 1) / 2
+    ranks = (middles[np.cumsum(new) - 1] - starts - (size - 1) / 2) / (size + 1)
+    power = (np.bincount(who, ranks**2) / np.maximum(loads, 1))[who]
+    sums, own, root, again = (
+        np.bincount(items, part) for part in (ranks, power, power**0.5, power**2)
+    )
+    scale = float((root**2 - own).sum())
+    if scale <= SMALLEST:
+        return None
+    shared = _shared(who, items, power / np.maximum(size - 1, 1), size)
+    variance = 2 * (float((own**2 - again).sum()) + shared)
+    return Agreement(float(sums @ sums), float(own.sum()), variance, scale)
+
+
+def _shared(who: Codes, items: Codes, weights: Scores, size: Codes) -> float:
+    """Add up products of reviewers' weights over pairs of items that both rated."""
+    keys, parts = [], []
+    width = int(items.max()) + 1
+    for step in range(1, PAIRED):
+        same = (who[step:] == who[:-step]) & (size[step:] <= PAIRED)
+        one, other = items[step:][same], items[:-step][same]
+        keys.append(np.minimum(one, other) * width + np.maximum(one, other))
+        parts.append(weights[step:][same])
+    weight = np.concatenate(parts)
+    _, place = np.unique(np.concatenate(keys), return_inverse=True)
+    sums = np.bincount(place, weight)
+    return 2 * float(sums @ sums - weight @ weight)
+
+
+def information_notices(ratings: Ratings) -> tuple[Notice, ...]:
+    """Say that ratings carry no information about the items, if that is seen.
+
+    Random ratings are told so with probability 95 %, if there are enough of them that
+    a correlation of 0.3 between reviewers would show.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> information_notices(Ratings(["a", "a"], ["x", "y"], [1, 2]))
+        ()
+    """
+    found = agreement(ratings)
+    if found is None or not found.is_known or found.p <= CHANCE:
+        return ()
+    text = (
+        "Reviewers agree about the items no more than random ratings would (mean "
+        f"correlation of two reviewers {found.correlation:.2f}, p = {found.p:.2f}). "
+        "These ratings carry no detectable information about the items, so any order "
+        "of them may be chance."
+    )
+    return (Notice("no_information", text),)

@@ -32,7 +32,7 @@ from evenhand.ranking.claims import ranking_certificate
 from evenhand.ranking.flips import SCANS, check_score_pairs
 from evenhand.ranking.mean_rank import HOWS
 from evenhand.ranking.models import by_model
-from evenhand.ranking.notices import group_notices
+from evenhand.ranking.notices import group_notices, information_notices
 from evenhand.ranking.results import Draw, RankedItem, Ranking, topped
 from evenhand.ranking.split import WHEN
 from evenhand.ranking.sureness import sureness
@@ -336,7 +336,14 @@ def _ranking(
         },
         seed=task.seed,
         data=ratings.summary(),
-        notices=_unique((*ratings.notices, *_groups(task, answer), *answer.notices)),
+        notices=_unique(
+            (
+                *ratings.notices,
+                *information_notices(ratings),
+                *_groups(task, answer),
+                *answer.notices,
+            )
+        ),
         certificate=certificate,
         rho=None if fit is None else fit.rho,
         eta_price=certificate.eta_price,
