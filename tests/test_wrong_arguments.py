@@ -14,6 +14,7 @@ import evenhand as eh
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 WRONG: tuple[object, ...] = (
     None,
@@ -99,7 +100,10 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, object]]] = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_a_wrong_argument_is_refused_in_a_sentence(name: str) -> None:
+def test_a_wrong_argument_is_refused_in_a_sentence(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # a wrong path may be written to
     function, given = CALLS[name]
     named = eh.read_ratings if function is read else function
     for option in inspect.signature(named).parameters:

@@ -296,7 +296,7 @@ def p_correct_by_counts(
     return {counts: (right[counts] / mass[counts], mass[counts]) for counts in mass}
 
 
-def over_pairings(one: list[Fraction], two: list[Fraction]) -> Fraction:
+def over_votes(one: list[Fraction], two: list[Fraction]) -> Fraction:
     return Fraction(votes_over_pairings(one, two).probability)
 
 
@@ -305,7 +305,7 @@ def over_signs(one: list[Fraction], two: list[Fraction]) -> Fraction:
 
 
 def guarded_mean(one: list[Fraction], two: list[Fraction]) -> Fraction:
-    return (9 * means(one, two) + over_pairings(one, two)) / 10
+    return (9 * means(one, two) + over_votes(one, two)) / 10
 
 
 def means(one: list[Fraction], two: list[Fraction]) -> Fraction:
@@ -318,11 +318,11 @@ class TestMissingPartners:
     """Silent reviewers of pairs and panels: what holds is the average over swaps."""
 
     SCALES = tuple((b + Fraction(1), Fraction(b)) for b in (0, 3, -1000, 0))
-    ROWS = (over_pairings, over_signs, means, guarded_mean)
+    ROWS = (over_votes, over_signs, means, guarded_mean)
 
     def test_votes_with_a_silent_partner_are_right_on_average_only(self) -> None:
         pairs = designs.enumerate_matched([0, 0, 1, 1])
-        found = p_correct_by_counts(over_pairings, self.SCALES, pairs, silent=[3])
+        found = p_correct_by_counts(over_votes, self.SCALES, pairs, silent=[3])
         assert {counts: round(float(p), 3) for counts, (p, _) in found.items()} == {
             (2, 1): 0.267,
             (1, 2): 0.766,
@@ -331,7 +331,7 @@ class TestMissingPartners:
 
     def test_a_panel_with_a_silent_member_leaves_the_average_only(self) -> None:
         panels = designs.enumerate_panels([0, 0, 1, 1])
-        found = p_correct_by_counts(over_pairings, self.SCALES, panels, silent=[3])
+        found = p_correct_by_counts(over_votes, self.SCALES, panels, silent=[3])
         assert min(p for p, _ in found.values()) < Fraction(1, 1000)
         assert sum(p * mass for p, mass in found.values()) > HALF
 
@@ -346,7 +346,7 @@ class TestMissingPartners:
                 found = p_correct_by_counts(rule, scales, design(groups), list(silent))
                 for (one, two), (p, _) in found.items():
                     either = (p + found[two, one][0]) / 2
-                    strict = rule in (over_pairings, guarded_mean) and one and two
+                    strict = rule in (over_votes, guarded_mean) and one and two
                     assert either > HALF if strict else either >= HALF
 
 

@@ -43,7 +43,9 @@ def sureness(method: str, task: Task, found: Answer) -> RankUncertainty | None:
     if found.fit is not None:
         return found.uncertainty
     if method == "mean":
-        fit = Fit("mean", _means(task.ratings), np.zeros(task.ratings.n_items, np.int64))
+        fit = Fit(
+            "mean", _means(task.ratings), np.zeros(task.ratings.n_items, np.int64)
+        )
         return from_model(task.ratings, fit, _means, task.seed, order=found.order)
     if found.facts.split:
         fit = bradley_terry(task.ratings)
