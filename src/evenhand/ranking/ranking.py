@@ -193,7 +193,7 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
         "shrink": shrink,
     }
     _check(ratings, method, given)
-    _check_choices({"distinct": distinct})
+    _check_choices({**given, "distinct": distinct})
     declared = declare(design, assignment, RANKING_DESIGNS, ratings)
     options = Options(
         start=start or ("mean-rank" if method == "ties" else "topological"),
@@ -278,7 +278,6 @@ def _check(ratings: Ratings, method: str, given: Mapping[str, object]) -> None:
             raise OptionError(
                 f"{option} is an option of {_series(users)}, not of {method}."
             )
-    _check_choices(given)
     start = given["start"]
     if callable(start):
         require_function("start", start, "the comparisons", "a Generator")
@@ -289,22 +288,21 @@ def _check(ratings: Ratings, method: str, given: Mapping[str, object]) -> None:
 
 
 def _check_choices(given: Mapping[str, object]) -> None:
-    choices: dict[str, tuple[object, ...]] = {
+    choices: dict[str, tuple[str, ...]] = {
         "scan": SCANS,
         "twins": PAIRS,
         "by": BYS,
         "mean_ranks": HOWS,
         "split": WHEN,
-        "distinct": (True, False),
     }
-    for option in ("anchored", "shrink"):
+    for option in ("anchored", "shrink", "distinct"):
         if not isinstance(given[option], bool | None):
             raise OptionError(
                 f"{option} must be True or False, got {shown(given[option])}."
             )
     for option, known in choices.items():
         value = given.get(option)
-        if value is not None and value not in known:
+        if not (value is None or (isinstance(value, str) and value in known)):
             raise OptionError(
                 f"{option} must be one of {listing(known)}, got {shown(value)}."
             )
