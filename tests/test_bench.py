@@ -9,7 +9,7 @@ import pytest
 from click import ClickException
 from click.testing import CliRunner
 
-from bench import speed
+from bench import power, speed
 from bench.jobs import JOBS
 from bench.measure import (
     MOST_CALLS,
@@ -214,3 +214,11 @@ def test_the_page_of_the_docs_is_what_the_figures_make() -> None:
     figures = json.loads(PAGE.with_suffix(".json").read_text())
     assert not figures["quick"]
     assert PAGE.read_text() == speed.page(figures)
+
+
+def test_the_power_of_compare_is_a_table_of_shares_beside_the_usual_tests() -> None:
+    found = CliRunner().invoke(power.main, ["--trials", "2", "--size", "8"])
+    head, _, *rows = found.stdout.splitlines()
+    assert head.endswith("| midrank (default) | trimmed | Welch | Mann-Whitney |")
+    assert len(rows) == len(power.SCALES) * len(power.SHIFTS)
+    assert all(0 <= float(row.split("|")[4]) <= 1 for row in rows)
