@@ -266,7 +266,7 @@ def _variance(found: Check) -> list[RenderableType]:
 
 
 def _reviewers(found: Check) -> list[RenderableType]:
-    lines = [_said(found, "strictness")]
+    lines = [_said(found, "strictness", "disagreeing")]
     kinds = {"strict": "strictest", "lenient": "most lenient"}
     for word, most in kinds.items():
         chosen = sorted(

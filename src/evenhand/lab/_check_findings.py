@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evenhand._results import Notice
 from evenhand.errors import counted, listing
-from evenhand.lab._check_reviewers import NOT_ENOUGH
+from evenhand.lab._check_reviewers import DISAGREES, NOT_ENOUGH
 from evenhand.lab.ladder import ladder_sentence
 
 if TYPE_CHECKING:
@@ -226,6 +226,15 @@ def _strictness(found: Check) -> Iterator[tuple[str, str]]:
     if unknown:
         text += f"; not enough ratings to say for {unknown:,} of {len(words):,}"
     yield "strictness", f"{text}."
+    against = [one.reviewer for one in found.reviewers if one.strictness == DISAGREES]
+    if against:
+        who, s = _some(against, len(against)), "" if len(against) == 1 else "s"
+        yield (
+            "disagreeing",
+            f"The order{s} of {_count(len(against), 'reviewer')} ({who}) "
+            f"do{'' if s else 'es'} not agree with the others', so no strictness is "
+            "given for them.",
+        )
 
 
 def _quality(found: Check) -> Iterator[tuple[str, str]]:

@@ -98,7 +98,7 @@ def reviewers_section(check: Check, figures: Figures) -> Section:
             "People use the same form in different ways. Strict reviewers give lower "
             "scores than others to the same items; that makes nobody wrong."
         ),
-        *_said(check, "strictness"),
+        *_said(check, "strictness", "disagreeing"),
     )
     return Section(
         "reviewers",
@@ -323,7 +323,9 @@ def _reviewer_more(check: Check) -> Iterator[Block]:
         Html(
             "Offsets and values are fitted together by restricted maximum likelihood "
             "and drawn to the middle as far as ratings are few or noisy. A reviewer is "
-            "called strict or lenient only beyond two standard errors."
+            "called strict or lenient only beyond two standard errors, and not if "
+            "their order of four or more items agrees with the others' no better than "
+            "chance and clearly less than usual."
         )
     )
     shares = check.variance

@@ -23,6 +23,7 @@ from evenhand.desk.report.figures import (
     unique,
 )
 from evenhand.errors import counted
+from evenhand.lab._check_reviewers import DISAGREES, NOT_ENOUGH
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,7 +41,8 @@ LOOKS = {
     "strict": (BLUE, "triangle-down"),
     "lenient": (RED, "triangle-up"),
     "typical": (MIDDLE, "circle"),
-    "not enough ratings to say": (MIDDLE, "cross"),
+    NOT_ENOUGH: (MIDDLE, "cross"),
+    DISAGREES: (MIDDLE, "diamond"),
 }
 
 
@@ -102,6 +104,7 @@ def consensus(ratings: Ratings, check: Check) -> Scores:
     """Return for each rating what the other reviewers say of the item.
 
     That is the mean of their scores, less their offsets; NaN if there are no others.
+    Reviewers without an offset, whose order does not agree, are no others.
 
     Examples:
         >>> from evenhand.lab.check import check
@@ -113,10 +116,12 @@ def consensus(ratings: Ratings, check: Check) -> Scores:
     # In a unit in which sums cannot leave the floats.
     unit = float(np.abs(ratings.scores).max()) or 1.0
     offsets = np.array([one.offset or 0.0 for one in check.reviewers]) / unit
-    level = ratings.scores / unit - offsets[ratings.reviewer_codes]
+    heard = np.array([one.strictness != DISAGREES for one in check.reviewers])
+    counted = heard[ratings.reviewer_codes].astype(np.float64)
+    level = counted * (ratings.scores / unit - offsets[ratings.reviewer_codes])
     sums = np.bincount(ratings.item_codes, level, ratings.n_items)
-    counts = np.bincount(ratings.item_codes, minlength=ratings.n_items)
-    left = counts[ratings.item_codes] - 1
+    counts = np.bincount(ratings.item_codes, counted, ratings.n_items)
+    left = counts[ratings.item_codes] - counted
     found = np.full(ratings.n_ratings, np.nan)
     seen = left > 0
     found[seen] = (sums[ratings.item_codes] - level)[seen] / left[seen]
@@ -201,6 +206,7 @@ def _chart(
     ends = [
         end
         for code, rows in _by_reviewer(ratings, usable)
+        if check.reviewers[code].strictness != DISAGREES
         for end in _line(ratings, check, code, others[rows], ratings.scores[rows])
     ]
     data = {"points": points, "lines": ends, "same": _diagonal(others, ratings.scores)}
@@ -244,7 +250,7 @@ def _layers(data: dict[str, list[Point]], names: dict[int, str]) -> alt.LayerCha
     ticks = alt.Axis(tickCount=5, labelOverlap=True)
     x = alt.X("x:Q", title="score by the others", scale=scale, axis=ticks)
     y = alt.Y("y:Q", title="score by the reviewer", scale=scale, axis=ticks)
-    colour, shape = series("word", LOOKS, [str(end["word"]) for end in data["lines"]])
+    colour, shape = series("word", LOOKS, [str(one["word"]) for one in data["points"]])
     dash = alt.StrokeDash(
         field="word",
         type="nominal",
