@@ -277,7 +277,9 @@ def test_workers_end_with_their_parent_within_two_seconds(
                 os.killpg(process.pid, number)
             else:
                 process.send_signal(number)
-            assert gone_within(process.pid, 2.0)
+            # A machine that has more to do than it can takes longer for anything.
+            busy = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+            assert gone_within(process.pid, 2.0 * busy)
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)

@@ -6,7 +6,6 @@ import math
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from fractions import Fraction
-from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import Any
 
@@ -447,9 +446,9 @@ def test_workers_and_batches_leave_no_trace(
     started: list[int] = []
 
     class Watched(ProcessPoolExecutor):
-        def __init__(self, workers: int, mp_context: BaseContext) -> None:
+        def __init__(self, workers: int, **options: Any) -> None:
             started.append(workers)
-            super().__init__(workers, mp_context)
+            super().__init__(workers, **options)
 
     monkeypatch.setattr(_blocks, "ProcessPoolExecutor", Watched)
     assert run(2, batch) == alone
