@@ -446,7 +446,7 @@ def test_workers_and_batches_leave_no_trace(
     started: list[int] = []
 
     class Watched(ProcessPoolExecutor):
-        def __init__(self, workers: int, **options: Any) -> None:
+        def __init__(self, workers: int, **options: Any) -> None:  # noqa: ANN401 - as they come
             started.append(workers)
             super().__init__(workers, **options)
 
