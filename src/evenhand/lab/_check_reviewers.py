@@ -333,16 +333,17 @@ def describe_reviewers(ratings: Ratings, model: Model) -> tuple[Reviewer, ...]:
     errors = effect_errors(model)[0]
     state = affine.start(made)
     settle_slopes(made, state)
-    offsets = made.in_units(model.mixed.reviewers)
-    shown_errors = made.in_units(errors)
-    strict = _words(
-        model.mixed.reviewers, errors, parts.reviewer, ("strict", "lenient")
-    )
+    against = disagreeing(model)
+    effects = model.mixed.reviewers
+    if against.any() and not against.all():
+        # Offsets are from the mean of those who have one.
+        effects = effects - effects[~against].mean()
+    offsets, shown_errors = made.in_units(effects), made.in_units(errors)
+    strict = _words(effects, errors, parts.reviewer, ("strict", "lenient"))
     known = np.full(made.n_reviewers, model.free[0])
     slopes, slope_errors = state.slopes, np.sqrt(state.slope_variances)
     sloped = np.full(made.n_reviewers, state.steps > 0)
     wide = _words(slopes - 1, slope_errors, state.spread, ("narrow", "wide"))
-    against = disagreeing(model)
     missing = np.where(against, DISAGREES, NOT_ENOUGH).tolist()
     known &= ~against
     sloped &= ~against
