@@ -59,7 +59,7 @@ MEANINGS = {
 MATTERS, DOUBT = 0.02, 0.01 / 4
 RULE = (
     "The verdict is the strongest assumption that no other beats, if it beats all "
-    "stronger ones. To beat takes more than 2 points, and 99 % confidence corrected "
+    "stronger ones. To beat takes more than 2 points, and a test at 1 % corrected "
     "for the four others."
 )
 # The rungs must not borrow what they do not assume: slopes may be any, within reason,
@@ -119,7 +119,7 @@ class Ladder:
         rungs: The assumptions, from the strongest to the weakest.
         verdict: The strongest assumption that no other beats, if it beats all stronger
             ones ("none": if it beats "order only"). To beat takes more than 2 points
-            and a confidence of 99 %, by Student's t, corrected for the four others.
+            and a test at 1 %, by Student's t, corrected for the four others.
             Else, or if fewer than five reviewers made comparisons, "cannot tell".
         pairs: Number of held-out comparisons.
         reviewers: Number of reviewers who made them.
