@@ -26,7 +26,7 @@ LINE = "1px solid rgba(128,128,128,.45)"
 # Where intervals of ranks come from, for the end of a sentence.
 SOURCES = {
     "posterior over orderings": "in 90 % of all orders that agree with the comparisons",
-    "model": "with probability 90 % if the model that was fitted for them is right",
+    "model": "with probability 90 % or more if the model fitted for them is right",
     "bootstrap over reviewers": "in 90 % of repeats with reviewers drawn again",
     "ranks that the comparisons allow": "every rank that the comparisons allow",
 }

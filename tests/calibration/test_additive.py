@@ -188,7 +188,9 @@ def test_predictions_and_their_errors_are_the_textbook_ones() -> None:
     items = parts[1] * dense.items.T @ weighted
     reviewers = parts[0] * dense.reviewers.T @ weighted
     inner = dense.items.T @ projection @ dense.items
-    errors = np.sqrt(parts[1] - parts[1] ** 2 * np.diag(inner))
+    covariance = parts[1] * np.eye(8) - parts[1] ** 2 * inner
+    away = np.eye(8) - 1 / 8
+    errors = np.sqrt(np.diag(away @ covariance @ away))
     assert np.allclose(fit.estimates, items, rtol=1e-8)
     assert np.allclose(fit.offsets, reviewers, rtol=1e-8)
     assert np.allclose(fit.errors, errors, rtol=1e-8)
@@ -206,7 +208,10 @@ def test_keeping_reviewers_or_items_gives_the_same_fit() -> None:
         assert fit.variances.item == pytest.approx(best[1], rel=2e-4)
         projection, _, _ = dense.parts(best)
         inner = dense.items.T @ projection @ dense.items
-        errors = np.sqrt(best[1] - best[1] ** 2 * np.diag(inner))
+        n = len(inner)
+        away = np.eye(n) - 1 / n
+        covariance = best[1] * np.eye(n) - best[1] ** 2 * inner
+        errors = np.sqrt(np.diag(away @ covariance @ away))
         assert np.allclose(fit.errors, errors, rtol=1e-3)
 
 

@@ -208,14 +208,17 @@ class Equations:
 
 
 def prediction_errors(mixed: Mixed) -> tuple[Scores, str]:
-    """Return the standard errors of the items' predictions, and how they were found."""
+    """Return the errors of predictions against their mean, and how they were found."""
     if mixed.system is None or mixed.found is None:
         return np.zeros_like(mixed.items), "exact"
     mixed.system.at(mixed.found.ratios)
     if isinstance(mixed.system, PassSystem):
-        return np.sqrt(mixed.found.rest * mixed.system.errors()), "probes"
-    squared = mixed.system.errors()[1 if mixed.kept_items else 0]
-    return np.sqrt(mixed.found.rest * np.maximum(squared, 0)), "exact"
+        squared, how = mixed.system.errors(), "probes"
+    else:
+        squared, how = mixed.system.errors()[1 if mixed.kept_items else 0], "exact"
+    # Ratings say nothing about the common level, which keeps the prior's variance.
+    level = mixed.variances.item / len(squared)
+    return np.sqrt(np.maximum(mixed.found.rest * squared - level, 0)), how
 
 
 def _shrunk(ratings: Ratings) -> Fit:

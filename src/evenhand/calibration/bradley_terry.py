@@ -61,8 +61,9 @@ def bradley_terry(
             that a reviewer counts as k - 1 comparisons; "1" counts every pair fully.
 
     Returns:
-        The fit. Standard errors come from the curvature of the posterior, exactly up to
-        400 items and by probes beyond; they take the pairs for independent. Pairs of
+        The fit. Standard errors, against the mean of all items, come from the curvature
+        of the posterior, exactly up to 400 items and by probes beyond; they take the
+        pairs for independent. Pairs of
         reviewers of more than 256 items are summed up by interpolation, to 1e-12, so
         that time and memory grow with the number of ratings.
 
@@ -92,6 +93,8 @@ def bradley_terry(
         text = "The fit stopped before it had settled; estimates are approximate."
         notices.append(Notice("not_converged", text))
     squared, how = _squared_errors(task, values)
+    # Comparisons say nothing about the common level, which keeps the prior's variance.
+    squared = np.maximum(squared - 1 / (prior_precision * len(values)), 0)
     return Fit(
         method="bradley-terry",
         estimates=settled(values),

@@ -52,7 +52,7 @@ ANY_OFFSET = 1e6
 # A logistic comparison is as uncertain as that of two ratings of this variance.
 LOGISTIC = math.pi**2 / 6
 # Variance of values before it is fitted, fits, and Newton's steps in each.
-PRIOR, FITS, STEPS, DONE = 2.5, 3, 50, 1e-9
+PRIOR, FITS, STEPS, DONE = 2.5, 2, 50, 1e-6
 # Comparisons that a priori say that wins vary as expected, and pairs looked at at once.
 FEW, PAIRS = 5.0, 2_000_000
 # The ordinal part of `adaptive` with less weight than this does not show.
@@ -243,11 +243,12 @@ def _fitted(
 
 def _solved(said: Said, precision: float) -> tuple[Table, Table, float]:
     """Return mean, root of the covariance, and log determinant of the precision."""
+    from scipy.linalg.lapack import dtrtri  # noqa: PLC0415 - slow to load
+
     table = said.table + precision * np.eye(len(said.pull))
-    covariance = np.linalg.inv(np.linalg.cholesky(table))
-    determinant = -2 * float(np.log(np.diag(covariance)).sum())
-    root = covariance.T
-    return root @ (covariance @ said.pull), root, determinant
+    inverse, _ = dtrtri(np.linalg.cholesky(table), lower=1)
+    determinant = -2 * float(np.log(np.diag(inverse)).sum())
+    return inverse.T @ (inverse @ said.pull), inverse.T, determinant
 
 
 def _of_orders(ratings: Ratings, lots: Table, units: Table) -> tuple[Table, Table]:
@@ -327,7 +328,7 @@ def _climbed(
         values = values + move * min(1, 2 / size)
     likely = float(wins @ values) - float((pairs * np.logaddexp(gaps, 0)).sum()) / 2
     likely -= float((pairs.sum(axis=1) * values).sum()) / 2
-    likely -= (values @ values / variance + determinant) / 2
+    likely -= (float(values @ values) / variance + determinant) / 2
     return values, root, likely - len(wins) * math.log(variance) / 2
 
 
@@ -390,4 +391,5 @@ def _cell(crossed: Crossed, log: float, freedom: float) -> _Cell:
 
 def _picked(fits: Table, lots: Table) -> Codes:
     shares = np.cumsum(np.exp(fits - fits.max()))
-    return np.searchsorted(shares, lots * shares[-1]).clip(max=len(fits) - 1)
+    place = np.searchsorted(shares, lots * shares[-1])
+    return np.asarray(np.minimum(place, len(fits) - 1), dtype=np.int64)

@@ -26,7 +26,8 @@ NAMES = [method.name for method in methods("rank")]
 SMALL = 0.001
 SOURCES = {
     "posterior over orderings": "in 90 % of all orderings that respect the comparisons",
-    "model": "with probability 90 % if the model is right",
+    "model": "with probability 90 % or more if the model is right, in the order that "
+    "more such reviewers would give",
     "bootstrap over reviewers": "in 90 % of repeats with reviewers drawn again",
     "ranks that the comparisons allow": "all that the comparisons allow",
 }

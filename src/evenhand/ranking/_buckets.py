@@ -97,7 +97,6 @@ def any_drawn_above(ranks: Ranks, least: float) -> Test:
         >>> any_drawn_above(np.array([[1, 2]] * 3, dtype=np.int32), 0.95)([0], 1)
         True
     """
-
     by_item = np.ascontiguousarray(ranks.T)
 
     def separated(bucket: list[int], item: int) -> bool:

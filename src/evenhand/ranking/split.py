@@ -54,7 +54,7 @@ import numpy as np
 
 from evenhand._labels import shown
 from evenhand._randomness import Stream, below, permutation, stream
-from evenhand.calibration.bradley_terry import bradley_terry
+from evenhand.calibration.bradley_terry import PRIOR_PRECISION, bradley_terry
 from evenhand.errors import OptionError, unknown
 from evenhand.posets.comparisons import comparisons, find_contradiction, twins
 from evenhand.posets.condensation import condense
@@ -236,7 +236,11 @@ def weak_order(
     """
     if how == "components":
         return _by_components(comparisons(part), seed)
-    return value_buckets(bradley_terry(part), near)
+    fit = bradley_terry(part)
+    # Each value's own error: with that of the common level.
+    level = 1 / (PRIOR_PRECISION * part.n_items)
+    own = None if fit.errors is None else np.sqrt(fit.errors**2 + level)
+    return value_buckets(replace(fit, errors=own), near)
 
 
 def value_buckets(fit: Fit, near: float) -> Buckets:
@@ -252,7 +256,7 @@ def value_buckets(fit: Fit, near: float) -> Buckets:
 
     Examples:
         >>> fit = bradley_terry(Ratings.from_comparisons(["x", "y"], ["y", "z"]))
-        >>> value_buckets(fit, 0.1), value_buckets(fit, 1.0)
+        >>> value_buckets(fit, 0.1), value_buckets(fit, 2.0)
         (((0,), (1,), (2,)), ((0, 1, 2),))
     """
     values = fit.estimates.tolist()

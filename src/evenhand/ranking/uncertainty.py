@@ -28,7 +28,6 @@ import numpy as np
 from evenhand._labels import shown
 from evenhand.calibration.additive import additive
 from evenhand.calibration.posterior import drawn_values
-from evenhand.calibration.results import Fit
 from evenhand.errors import OptionError
 from evenhand.posets.averages import averages, top_shares
 from evenhand.posets.proxy import closure_counts
@@ -54,6 +53,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from evenhand.calibration.results import Fit
     from evenhand.posets.averages import Averages
     from evenhand.posets.comparisons import Comparisons
     from evenhand.ranking._rank_draws import Ranks, Refit
@@ -386,16 +386,26 @@ def from_model(
         values = drawn_values(ratings, fit, number, seed)
         ranks = drawn_ranks(iter(values), number, seed)
         return _from_ranks(codes, ranks, tail, MODEL, level)
-    given = {"order": order, "level": level, "draws": draws}
+    errors = None
     if fit.method == "adaptive":
-        return from_fit(fit, seed, errors=adaptive_errors(ratings, fit), **given)
-    if fit.method == "mean":
-        return from_fit(_shrunk_means(ratings, fit), seed, **given)
-    if fit.errors is None:
-        return from_bootstrap(ratings, refit, seed, **given)
+        errors = adaptive_errors(ratings, fit)
+    elif fit.method == "mean":
+        fit = _shrunk_means(ratings, fit)
+    elif fit.errors is None:
+        return from_bootstrap(
+            ratings, refit, seed, order=order, level=level, draws=draws
+        )
     # Least squares has no prior, and no components of variance.
     plain = fit.method == "additive" and fit.variances is None
-    return from_fit(fit, seed, shrink=plain, **given)
+    return from_fit(
+        fit,
+        seed,
+        order=order,
+        errors=errors,
+        shrink=plain,
+        level=level,
+        draws=draws,
+    )
 
 
 def _shrunk_means(ratings: Ratings, fit: Fit) -> Fit:

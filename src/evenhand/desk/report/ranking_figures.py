@@ -46,7 +46,7 @@ BAND = 0.16
 SOURCES = {
     "posterior over orderings": "its ranks in {level} of all orderings that respect "
     "the comparisons",
-    "model": "its ranks with probability {level} if the fitted model is right",
+    "model": "its ranks with probability {level} or more if the fitted model is right",
     "bootstrap over reviewers": "its ranks in {level} of repeats with reviewers drawn "
     "again",
     "ranks that the comparisons allow": "all ranks that the comparisons allow",
