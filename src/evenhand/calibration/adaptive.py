@@ -21,8 +21,7 @@ from evenhand.calibration._design import (
 )
 from evenhand.calibration._orders import orders
 from evenhand.calibration._ranks import normal_scores, rank_shares
-from evenhand.calibration.additive import START, Equations, Mixed
-from evenhand.calibration.affine import LEAST_SLOPE, USUAL_SPREAD
+from evenhand.calibration.additive import START, Equations
 from evenhand.calibration.bradley_terry import order_values
 from evenhand.calibration.results import (
     Fit,
@@ -47,19 +46,15 @@ FENCE = 2.0
 WILD = 0.5
 LOW, HIGH = 0.2, 0.8
 LEAST_START = 0.01
-# A reviewer's variance counts as if so many ratings had shown that of all.
-USUAL_RATINGS = 10
-ROUNDS = 3
 
 
 def adaptive(ratings: Ratings) -> Fit:
     """Combine random-effects models of the scores with Bradley-Terry on the orders.
 
     Scores (with outliers pulled in), normal scores and pooled ranks are each fitted by
-    an additive model with REML, and then reviewers get a slope and a variance each,
-    drawn to those of all unless their ratings are many; `card` is the sum of the three
-    standardised predictions. With rho the reviewers' share of variance in the fit of
-    ranks, the estimate is (1 - rho^2) card + rho^2 ord, where `ord` is Bradley-Terry.
+    an additive model with REML; `card` is the sum of the three standardised
+    predictions. With rho the reviewers' share of variance in the fit of ranks, the
+    estimate is (1 - rho^2) card + rho^2 ord, where `ord` is Bradley-Terry.
 
     Args:
         ratings: Scores; with ranks or comparisons only the orders count, and rho is 1.
@@ -73,7 +68,7 @@ def adaptive(ratings: Ratings) -> Fit:
         >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 8, 2])
         >>> fit = adaptive(ratings)
         >>> fit.estimates.round(2).tolist(), round(fit.rho, 3)
-        ([1.15, 0.14, -1.29], 0.0)
+        ([1.14, 0.15, -1.29], 0.0)
     """
     found = orders(ratings)
     ordinal = standardised(order_values(found))
@@ -84,7 +79,7 @@ def adaptive(ratings: Ratings) -> Fit:
         return _fit(ratings, ordinal, groups, 1.0, None, told)
     made = design(ratings)
     estimates, parts, converged = _combined(
-        _views(made, ratings.scores, ratings), made, Equations(made), ordinal
+        _views(made, ratings.scores, ratings), Equations(made), ordinal
     )
     rho = parts.reviewer_share
     groups = components(found.graph) if rho > WILD else linked_groups(ratings)
@@ -107,7 +102,7 @@ def adaptive_again(ratings: Ratings) -> Callable[[Scores], Scores]:
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 8, 2])
         >>> adaptive_again(ratings)(ratings.scores).round(2).tolist()
-        [1.15, 0.14, -1.29]
+        [1.14, 0.15, -1.29]
     """
     ordinal = standardised(order_values(orders(ratings)))
     equations = Equations(design(ratings))
@@ -115,14 +110,13 @@ def adaptive_again(ratings: Ratings) -> Callable[[Scores], Scores]:
     def estimates(scores: Scores) -> Scores:
         made = design(ratings, scores)
         equations.forget()
-        views = _views(made, scores, ratings)
-        return settled(_combined(views, made, equations, ordinal)[0])
+        return settled(_combined(_views(made, scores, ratings), equations, ordinal)[0])
 
     return estimates
 
 
 def _combined(
-    views: Sequence[Scores], made: Design, equations: Equations, ordinal: Scores
+    views: Sequence[Scores], equations: Equations, ordinal: Scores
 ) -> tuple[Scores, Variances, bool]:
     """Fit each view of the scores, and add up the predictions and the orders."""
     total = np.zeros_like(ordinal)
@@ -133,10 +127,9 @@ def _combined(
         views = ()
     for number, scores in enumerate(views, start=1):
         last = number == len(views)
-        centred = scores - scores.mean()
-        mixed = equations.fit(centred, start, last=last)
+        mixed = equations.fit(scores - scores.mean(), start, last=last)
         parts = mixed.variances
-        total += standardised(_weighted(centred, made, mixed))
+        total += standardised(mixed.items)
         if mixed.found is not None:
             converged &= mixed.found.converged
             # The next view is much like this one, so its search starts from here.
@@ -145,33 +138,6 @@ def _combined(
     rho = parts.reviewer_share
     estimates = (1 - rho**2) * standardised(total) + rho**2 * ordinal
     return estimates, parts, converged
-
-
-def _weighted(scores: Scores, made: Design, mixed: Mixed) -> Scores:
-    """Predict the values again, with a slope and a variance for each reviewer.
-
-    Both are estimated from what the values before leave, and drawn to those of all.
-    """
-    parts, values, offsets = mixed.variances, mixed.items, mixed.reviewers
-    if parts.item <= 0 or parts.rest <= 0:
-        return values
-    who, what = made.reviewers, made.items
-    slopes = np.ones(made.n_reviewers)
-    for _ in range(ROUNDS):
-        known = values[what]
-        left = scores - mixed.mean - offsets[who]
-        squares = made.by_reviewer((left - slopes[who] * known) ** 2)
-        noise = (squares + USUAL_RATINGS * parts.rest) / (made.loads + USUAL_RATINGS)
-        steeper = made.by_reviewer(known * (left - known))
-        steeper /= made.by_reviewer(known**2) + noise / USUAL_SPREAD
-        slopes = np.maximum(1 + steeper, LEAST_SLOPE)
-        weights = (slopes / noise)[who]
-        precision = made.by_item(weights * slopes[who]) + 1 / parts.item
-        values = made.by_item(weights * left) / precision
-        if parts.reviewer > 0:
-            left = scores - mixed.mean - slopes[who] * values[what]
-            offsets = made.by_reviewer(left) / (made.loads + noise / parts.reviewer)
-    return values
 
 
 def _views(made: Design, scores: Scores, ratings: Ratings) -> Sequence[Scores]:
