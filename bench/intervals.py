@@ -29,12 +29,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
-    Codes = NDArray[np.int64]
 
 METHODS = ("adaptive", "bradley-terry", "additive", "mean")
 OFFSET, NOISE, TAIL = 0.5, 1.0, 0.05
-# A bin with fewer chances than this has an error of more than .02.
-FEWEST = 500
+# Bins with fewer chances than this, whose error may exceed .03, are left out.
+FEWEST = 250
 # Worlds with more reviews an item take long and are repeated a fifth as often.
 MANY = 1000
 
@@ -87,18 +86,20 @@ class Tally:
         self.said: list[Floats] = []
         self.came: list[Floats] = []
 
-    def add(self, found: eh.Ranking, codes: Codes, truth: Floats) -> None:
-        """Count the items of a known truth; codes are those of the ratings."""
+    def add(self, found: eh.Ranking, truth: Floats) -> None:
+        """Count all items, if the truth of all is known."""
         sure = found.uncertainty
+        if sure is None or np.isnan(truth).any():
+            return
         order = np.argsort(-truth, kind="stable")
         true = np.empty(len(truth), dtype=np.int64)
         true[order] = np.arange(1, len(truth) + 1)
-        low, high = sure.rank_low[codes], sure.rank_high[codes]
+        low, high = sure.rank_low, sure.rank_high
         self.inside.append(float(np.mean((low <= true) & (true <= high))))
         self.widths.append(float(np.mean(high - low + 1)))
-        law = np.stack([sure.p_top(k) for k in range(1, len(truth) + 1)])[:, codes]
-        law = np.concatenate([np.zeros((1, len(codes))), law])
-        at = np.arange(len(codes))
+        law = np.stack([sure.p_top(k) for k in range(1, len(truth) + 1)])
+        law = np.concatenate([np.zeros((1, len(truth))), law])
+        at = np.arange(len(truth))
         under, upto = law[true - 1, at], law[true, at]
         held = np.minimum(upto, 1 - TAIL) - np.maximum(under, TAIL)
         mass = np.where(upto > under, upto - under, 1)
@@ -137,35 +138,42 @@ def simulated(repeats: int, seed: int, only: str) -> Iterator[str]:
             values, ratings = simulate(world, seed + trial)
             for method, tally in tallies.items():
                 found = eh.rank(ratings, method=method, rng=trial)
-                tally.add(found, np.arange(world.items), values)
+                tally.add(found, values)
         for method, tally in tallies.items():
             yield f"| {name} | {method} {tally.line()}"
 
 
+def _kinds(data: real.Data) -> dict[str, real.Data]:
+    """Hold intervals against ratings that were not drawn, and against a truth."""
+    unknown = np.full_like(data.truth, np.nan)
+    kinds = {"other reviewers": data._replace(truth=unknown)}
+    if not np.isnan(data.truth).any():
+        kinds["outside truth"] = data
+    return kinds
+
+
 def measured(folder: Path, repeats: int, seed: int) -> Iterator[str]:
-    """Yield a line for each real data set and method."""
+    """Yield a line for each real data set, kind of truth and method."""
     for data in real.read(folder):
         if any(data.name.startswith(name) for name in real.GROUPS):
             # Ranks of all items mean nothing where only those of a group compare.
             continue
-        tallies = {method: Tally() for method in METHODS}
+        kinds = _kinds(data)
+        tallies = {(kind, method): Tally() for kind in kinds for method in METHODS}
         for cell in real.cells(data):
-            for trial in range(repeats if cell.load else 1):
+            for trial in range(repeats if cell.load else 0):
                 name = f"{cell.data}/{cell.load}/{cell.reviews}/{trial}/design"
                 rows = real.draw(data, cell, stream(seed, name))
                 codes, place = np.unique(data.items[rows], return_inverse=True)
-                truth = real._target(data, rows)[codes]  # noqa: SLF001 - its own twin
-                scores = data.scores[rows]
-                ratings = eh.Ratings(data.reviewers[rows], place, scores)
-                known = np.flatnonzero(~np.isnan(truth))
-                if len(known) < len(codes):
-                    continue
-                for method, tally in tallies.items():
+                ratings = eh.Ratings(data.reviewers[rows], place, data.scores[rows])
+                for method in METHODS:
                     found = eh.rank(ratings, method=method, rng=trial)
-                    tally.add(found, known, truth[known])
-        for method, tally in tallies.items():
+                    for kind, known in kinds.items():
+                        truth = real._target(known, rows)[codes]  # noqa: SLF001 - its protocol
+                        tallies[kind, method].add(found, truth)
+        for (kind, method), tally in tallies.items():
             if tally.inside:
-                yield f"| {data.name} | {method} {tally.line()}"
+                yield f"| {data.name}, {kind} | {method} {tally.line()}"
 
 
 @click.command()
