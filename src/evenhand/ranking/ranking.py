@@ -268,8 +268,7 @@ def _check_top(top: object, ratings: Ratings) -> None:
 
 def _check(ratings: Ratings, method: str, given: Mapping[str, object]) -> None:
     require_ratings(ratings)
-    texts = {name: given[name] for name in ("scan", "twins", "by", "mean_ranks")}
-    require_text(method=method, **texts)
+    require_text(method=method)
     if method not in METHODS:
         raise OptionError(unknown("method", method, METHODS))
     for option, value in given.items():
