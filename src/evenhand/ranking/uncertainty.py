@@ -71,8 +71,8 @@ LEVEL = 0.9
 ROUNDING = 1e-9
 # Items up to which the law of all pairs is quick to count.
 PAIRED_ITEMS = 500
-# Items up to which values are drawn together; beyond, what errors share is 1/1000.
-JOINT_ITEMS = 1000
+# Items up to which values are drawn together; beyond, the common level is 1/200.
+JOINT_ITEMS = 200
 # Models with a joint law of values, and plain means.
 JOINT = ("adaptive", "additive", "bradley-terry", "mean")
 # Numbers drawn in all, and how many draws at least and at most.
@@ -356,7 +356,7 @@ def from_model(
 ) -> RankUncertainty:
     """Draw values by the model if it says how, and reviewers again if not.
 
-    Up to 1,000 items values are drawn together, see `evenhand.calibration.posterior`;
+    Up to 200 items values are drawn together, see `evenhand.calibration.posterior`;
     beyond, errors of different items count as independent.
 
     Args:
