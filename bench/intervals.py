@@ -147,7 +147,9 @@ def _kinds(data: real.Data) -> dict[str, real.Data]:
     """Hold intervals against ratings that were not drawn, and against a truth."""
     unknown = np.full_like(data.truth, np.nan)
     kinds = {"other reviewers": data._replace(truth=unknown)}
-    if not np.isnan(data.truth).any():
+    # Ranks of all items mean nothing where the truth is about those of a group.
+    grouped = any(data.name.startswith(name) for name in real.GROUPS)
+    if not (grouped or np.isnan(data.truth).any()):
         kinds["outside truth"] = data
     return kinds
 
@@ -155,13 +157,12 @@ def _kinds(data: real.Data) -> dict[str, real.Data]:
 def measured(folder: Path, repeats: int, seed: int) -> Iterator[str]:
     """Yield a line for each real data set, kind of truth and method."""
     for data in real.read(folder):
-        if any(data.name.startswith(name) for name in real.GROUPS):
-            # Ranks of all items mean nothing where only those of a group compare.
-            continue
         kinds = _kinds(data)
         tallies = {(kind, method): Tally() for kind in kinds for method in METHODS}
         for cell in real.cells(data):
-            for trial in range(repeats if cell.load else 0):
+            if not cell.load and "outside truth" not in kinds:
+                continue
+            for trial in range(repeats if cell.load else 1):
                 name = f"{cell.data}/{cell.load}/{cell.reviews}/{trial}/design"
                 rows = real.draw(data, cell, stream(seed, name))
                 codes, place = np.unique(data.items[rows], return_inverse=True)

@@ -224,7 +224,8 @@ def test_a_missing_score_in_a_frame_is_left_out_and_said() -> None:
     assert first.code == "missing_scores"
     assert first.message == (
         "7 rows without a score left out: "
-        "1 by 'a', 2 by 'a', 3 by 'a', 4 by 'a', 5 by 'a' and 2 more."
+        "item 1 by reviewer 'a', item 2 by reviewer 'a', item 3 by reviewer 'a', "
+        "item 4 by reviewer 'a', item 5 by reviewer 'a' and 2 more."
     )
     assert second.code == "unrated_items"
     assert second.message == (

@@ -94,7 +94,7 @@ def test_reviews_without_a_state_are_read() -> None:
     text = "Assessee,Assessor,Total Score (45.0)\nBo,Anna,30\nCy,Anna,\nCy,Bo,9\n"
     ratings = read(text)
     assert ratings.n_ratings == 2
-    assert "'Cy' by 'Anna'" in notices(ratings)["missing_scores"]
+    assert "item 'Cy' by reviewer 'Anna'" in notices(ratings)["missing_scores"]
 
 
 def test_what_is_not_a_peers_review_is_left_out_and_counted() -> None:

@@ -117,7 +117,7 @@ def test_submissions_alone_ask_for_the_assessments() -> None:
 def test_no_grade_is_no_score(word: str) -> None:
     ratings = read(HEADER + ROWS.replace("NULL", word), second=SUBMISSIONS)
     assert ratings.n_ratings == 3
-    assert "10 by 302" in notices(ratings)["missing_scores"]
+    assert "item 10 by reviewer 302" in notices(ratings)["missing_scores"]
 
 
 def test_weight_zero_is_left_out_and_other_weights_are_not_used() -> None:
