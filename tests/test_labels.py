@@ -17,19 +17,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand import _labels
-from evenhand._kernels import hashes
 from evenhand._labels import (
     MAX_DIGITS,
     NUMBER,
     Source,
     alike,
     code_labels,
-    coded,
-    coded_series,
     label_series,
     number_series,
-    plain_numbers,
     shown,
 )
 from evenhand.errors import RatingsError
@@ -125,73 +120,6 @@ def test_codes_lead_back_to_the_labels(values: list[str]) -> None:
     assert list(labels) == sorted(set(labels), key=lambda label: label)
 
 
-texts = st.lists(st.text("ab \t1é", max_size=3), min_size=1, max_size=30)
-
-
-@given(st.lists(st.integers(0, 3) | st.integers(0, 2**64 - 1), max_size=50))
-def test_words_are_numbered_as_they_appear(words: list[int]) -> None:
-    plain = np.array(words, dtype=np.uint64)
-    codes, first, table = hashes.code_hashes(plain)
-    distinct = list(dict.fromkeys(words))
-    assert codes.tolist() == [distinct.index(word) for word in words]
-    assert first.tolist() == [words.index(word) for word in distinct]
-    assert hashes.codes_of(table, plain[::-1].copy()).tolist() == codes[::-1].tolist()
-
-
-def test_a_table_of_words_grows() -> None:
-    words = np.random.default_rng(7).permutation(100_000).astype(
-        np.uint64
-    ) << np.uint64(9)
-    codes, first, table = hashes.code_hashes(np.concatenate([words, words]))
-    assert codes.tolist() == [*range(100_000)] * 2
-    assert first.tolist() == [*range(100_000)]
-    assert (
-        hashes.codes_of(table, words[::-1].copy()).tolist() == [*range(100_000)][::-1]
-    )
-
-
-@given(st.permutations(range(9)), st.lists(st.integers(0, 8)))
-def test_codes_are_replaced_by_their_places(place: list[int], codes: list[int]) -> None:
-    found = np.array(codes, dtype=np.uint32)
-    hashes.renumber(found, np.array(place, dtype=np.uint32))
-    assert found.tolist() == [place[code] for code in codes]
-
-
-@given(texts)
-def test_long_columns_are_coded_like_short_ones(values: list[str]) -> None:
-    series = pl.Series(values, dtype=pl.String)
-    short = coded(series)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_labels, "LONG", 2)
-        long = coded(series)
-    assert long.distinct.to_list() == short.distinct.to_list()
-    assert long.codes.tolist() == short.codes.tolist()
-
-
-def test_texts_that_share_a_hash_are_still_told_apart(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    nothing = np.zeros(3, dtype=np.uint32)
-    monkeypatch.setattr(_labels, "LONG", 2)
-    monkeypatch.setattr(hashes, "code_hashes", lambda _: (nothing, nothing[:1], None))
-    found = coded(pl.Series(["b", "a", "b"]))
-    assert found.distinct.to_list() == ["a", "b"]
-    assert found.codes.tolist() == [1, 0, 1]
-
-
-@given(texts)
-def test_coded_labels_are_those_of_the_series(values: list[str]) -> None:
-    if not all(value.strip() for value in values):
-        return
-    found = coded_series(values, "item", Source())
-    plain = code_labels(label_series(values, "item", Source()))
-    rows = np.arange(0, len(values), 2)
-    assert code_labels(found)[0] == plain[0]
-    assert code_labels(found)[1].tolist() == plain[1].tolist()
-    some = [value.strip() for value in values[::2]]
-    assert code_labels(found.at(rows))[0] == labels_of(some)
-
-
 @given(st.lists(st.integers(-(2**62), 2**62) | st.integers(-3, 9), min_size=1))
 def test_integers_are_coded_in_their_order(values: list[int]) -> None:
     labels, codes = code_labels(pl.Series(values, dtype=pl.Int64))
@@ -206,21 +134,6 @@ def test_polars_reads_as_numbers_what_we_call_numbers(values: list[str]) -> None
     finite = numbers.is_finite().fill_null(value=False)
     ours = series.str.contains(NUMBER) & numbers.is_finite().fill_null(value=True)
     assert finite.to_list() == ours.to_list()
-
-
-@given(
-    st.lists(
-        st.sampled_from(["1", "-2.5", "", "B", "nan", "1e400", "9007199254740993"])
-        | st.none()
-    )
-)
-def test_plain_numbers_are_those_that_need_no_word(values: list[str | None]) -> None:
-    series = pl.Series(values, dtype=pl.String)
-    found = plain_numbers(series)
-    if found is None:
-        assert set(values) - {"1", "-2.5", None}
-    else:
-        assert found.to_list() == [None if v is None else float(v) for v in values]
 
 
 def test_white_space_around_a_label_is_not_part_of_it() -> None:
@@ -400,15 +313,6 @@ def test_labels_that_look_alike_are_found() -> None:
 def test_a_character_that_nobody_sees_makes_labels_look_alike(code: int) -> None:
     hidden = f"x{chr(code)}"
     assert alike(["x", "y", hidden]) == [("x", hidden)]
-
-
-def test_numbered_labels_of_plain_text_are_not_looked_at_one_by_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    # A million take 0.7 s of one core, and several times that one by one.
-    monkeypatch.setattr(unicodedata, "normalize", None)
-    assert alike([f"{number:04}" for number in range(10**4)]) == []
-    assert alike([f"paper {number}" for number in range(10**4)]) == []
 
 
 @pytest.mark.parametrize(

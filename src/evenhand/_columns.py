@@ -19,43 +19,18 @@ Kind = Literal["scores", "ranks", "comparisons"]
 NAME_SHOWN = 40
 
 ALIASES: dict[str, frozenset[str]] = {
-    "reviewer": frozenset(
-        [
-            "reviewer",
-            "judge",
-            "rater",
-            "user",
-            "worker",
-            "annotator",
-            "assessor",
-            "grader",
-            "evaluator",
-            "referee",
-            "participant",
-            "reviewername",
-        ]
-    ),
-    "item": frozenset(
-        [
-            "item",
-            "paper",
-            "submission",
-            "entry",
-            "project",
-            "task",
-            "candidate",
-            "product",
-            "proposal",
-            "application",
-            "variant",
-            "assessee",
-        ]
-    ),
-    "score": frozenset(["score", "rating", "grade", "mark", "label", "points"]),
-    "rank": frozenset(["rank", "ranking", "position", "place"]),
-    "winner": frozenset(["winner", "preferred", "better"]),
-    "loser": frozenset(["loser", "rejected", "worse"]),
-    "pair": frozenset(["pair"]),
+    part: frozenset([part, *names.split()])
+    for part, names in {
+        "reviewer": "judge rater user worker annotator assessor grader evaluator "
+        "referee participant reviewername",
+        "item": "paper submission entry project task candidate product proposal "
+        "application variant assessee",
+        "score": "rating grade mark label points",
+        "rank": "ranking position place",
+        "winner": "preferred better",
+        "loser": "rejected worse",
+        "pair": "",
+    }.items()
 }
 """Names under which each column is found, in lower case without blanks and id."""
 

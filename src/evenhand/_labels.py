@@ -10,20 +10,16 @@ from __future__ import annotations
 import inspect
 import math
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial
-from itertools import filterfalse
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import narwhals as nw
 import numpy as np
 import polars as pl
 
-from evenhand._cores import beside
 from evenhand._results import Label
 from evenhand.errors import OptionError, RatingsError, counted
 
@@ -31,30 +27,21 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoSeries
     from numpy.typing import NDArray
 
-    Codes = NDArray[np.int64] | NDArray[np.int32]
+    Codes = NDArray[np.int64]
 
 Labels = tuple[Label, ...]
 
 FORMULA_START = "[\ufeff\u200b-\u200f\u2060]*[=+\\-@\t\r\uff1d\uff0b\uff0d\uff20]"
 """What a spreadsheet runs as a formula, also after marks that nobody sees."""
-QUOTED = re.compile(f"^'+({FORMULA_START})")
 CANONICAL_INTEGER = r"^(?:0|-?[1-9][0-9]*)$"
 NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 COMMAS = r"^[+-]?[0-9]+(?:,[0-9]+)+(?:\.[0-9]+)?$"
-ZEROS = re.compile(r"^\+?0*([0-9]+)(?:\.0*)?$")
-HIDDEN = "\u034f\u115f\u1160\u17b4\u17b5\u3164" + "".join(
-    map(chr, range(0xFE00, 0xFE10))
-)
-"""Characters that nobody sees, beside those that Unicode calls marks of format."""
-UNEVEN = ("  ", "\n ", " \n")
-FIRST_ASCII, LAST_ASCII = ord(" "), ord("~")
+HIDDEN = r"[\p{Cf}\x{34f}\x{115f}\x{1160}\x{17b4}\x{17b5}\x{3164}\x{fe00}-\x{fe0f}]"
+"""Characters that nobody sees: Unicode's marks of format, and a few letters."""
 MISSING_WORDS = frozenset({"na", "n/a", "nan", "null", "none", "-", "?"})
-EXACT_INTEGERS = 2.0**53 - 1
 MAX_DIGITS = 640
 """Python may refuse to print a longer integer; longer text of digits stays text."""
 EXACT_BELOW = 2.0**53
-LONG = 100_000
-"""From so many rows on, compiled code and threads are worth their start."""
 MISSING_TYPES = frozenset({"NAType", "NaTType"})
 """How pandas names the types of its missing values, without importing it."""
 PLAIN: dict[type, type[pl.DataType]] = {
@@ -170,52 +157,6 @@ def require_function(name: str, value: object, *arguments: str) -> None:
 
 def label_series(values: object, what: str, source: Source) -> pl.Series:
     """Return labels as a series of Int64 or of stripped, non-empty text."""
-    series = _label_values(values, what, source)
-    return series if series.dtype == pl.Int64 else _stripped(series, what, source)
-
-
-class Coded(NamedTuple):
-    """A column of labels: the distinct ones, sorted, and each row's place among them.
-
-    Attributes:
-        distinct: Int64, or text by code point.
-        codes: Place of each row's label.
-        whole: Whether every distinct label is that of a row.
-    """
-
-    distinct: pl.Series
-    codes: Codes
-    whole: bool = True
-
-    def at(self, rows: NDArray[np.int64]) -> Coded:
-        """Return these rows only."""
-        return Coded(self.distinct, self.codes[rows], whole=False)
-
-    def series(self) -> pl.Series:
-        """Return the labels row by row."""
-        return self.distinct.gather(self.codes)
-
-
-def coded_series(values: object, what: str, source: Source) -> Coded:
-    """Return labels as `label_series` does, but coded.
-
-    All that is asked of labels is asked of the distinct ones.
-
-    Examples:
-        >>> coded_series(["b", " a"], "item", Source()).codes.tolist()
-        [1, 0]
-    """
-    series = _label_values(values, what, source)
-    if series.null_count():
-        series = _stripped(series, what, source)
-    found = coded(series)
-    if series.dtype == pl.Int64 or _is_plain(found.distinct):
-        return found
-    return coded(_stripped(series, what, source))
-
-
-def _label_values(values: object, what: str, source: Source) -> pl.Series:
-    """Return labels as Int64, or as text that is not yet looked at."""
     series = _series(values, what, source, _label)
     if series.dtype.is_float():
         series = _integral(series, what, source)
@@ -223,31 +164,45 @@ def _label_values(values: object, what: str, source: Source) -> pl.Series:
         return series.cast(pl.Int64)
     if not (series.dtype.is_integer() or series.dtype in TEXTUAL):
         raise _wrong_type(series, f"{what} must be text or an integer", source)
-    return series.cast(pl.String)
-
-
-def _is_plain(texts: pl.Series) -> bool:
-    return bool(((texts.str.strip_chars() == texts) & (texts != "")).all())
-
-
-def _stripped(series: pl.Series, what: str, source: Source) -> pl.Series:
-    series = series.str.strip_chars()
+    series = series.cast(pl.String).str.strip_chars()
     empty = (series.is_null() | (series == "")).fill_null(value=True)
     if empty.any():
         raise source.at(int(empty.arg_true()[0]), f"{what} must be given, got nothing")
     return series
 
 
-def code_labels(series: pl.Series | Coded) -> tuple[Labels, Codes]:
+def code_labels(series: pl.Series) -> tuple[Labels, Codes]:
     """Return the distinct labels in sorted order and each value's code.
+
+    Args:
+        series: What `label_series` returns.
 
     Examples:
         >>> labels, codes = code_labels(pl.Series(["10", "9", "10"]))
         >>> labels, codes.tolist()
         ((9, 10), [1, 0, 1])
     """
-    distinct, codes = settled(series)
-    return listed(distinct), codes
+    distinct = series.unique().sort()
+    labels: Labels = tuple(distinct.to_list())
+    if _are_integers(distinct):
+        labels = tuple(sorted(map(int, labels)))
+        distinct = pl.Series(map(str, labels), dtype=pl.String)
+    places = pl.DataFrame({"label": distinct, "code": np.arange(len(distinct))})
+    rows = series.alias("label").to_frame()
+    coded = rows.join(places, on="label", how="left", maintain_order="left")
+    return labels, coded["code"].to_numpy()
+
+
+def _are_integers(distinct: pl.Series) -> bool:
+    """Return whether labels of text are canonical integers, every one."""
+    if distinct.dtype == pl.Int64 or len(distinct) == 0:
+        return False
+    longest = distinct.str.strip_prefix("-").str.len_bytes().max()
+    return (
+        isinstance(longest, int)
+        and longest <= MAX_DIGITS
+        and bool(distinct.str.contains(CANONICAL_INTEGER).all())
+    )
 
 
 def place_of(label: Label) -> tuple[bool, Label]:
@@ -263,105 +218,6 @@ def place_of(label: Label) -> tuple[bool, Label]:
     return isinstance(label, str), label
 
 
-def settled(series: pl.Series | Coded) -> tuple[pl.Series | Labels, Codes]:
-    """Return what `code_labels` does, but labels as a series where that will do.
-
-    Then codes are there before labels are; `listed` makes these of it.
-    """
-    distinct, codes, whole = coded(series) if isinstance(series, pl.Series) else series
-    if not whole:
-        used = np.zeros(len(distinct), dtype=np.bool_)
-        used[codes] = True
-        if not used.all():
-            distinct = distinct.filter(pl.Series(used))
-            codes = (np.cumsum(used) - 1)[codes]
-    if distinct.dtype == pl.Int64 or not _are_integers(distinct):
-        return distinct, codes
-    numbers = [int(label) for label in distinct.to_list()]
-    order = sorted(range(len(numbers)), key=numbers.__getitem__)
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    return tuple(numbers[number] for number in order), place[codes]
-
-
-def listed(distinct: pl.Series | Labels) -> Labels:
-    """Return labels as plain values.
-
-    Examples:
-        >>> listed(pl.Series(["a", "b"]))
-        ('a', 'b')
-    """
-    return tuple(distinct.to_list()) if isinstance(distinct, pl.Series) else distinct
-
-
-def coded(series: pl.Series) -> Coded:
-    """Code a series of Int64 or of text.
-
-    Examples:
-        >>> coded(pl.Series(["b", "a", "b"])).codes.tolist()
-        [1, 0, 1]
-    """
-    if series.dtype == pl.Int64:
-        return _coded_integers(series.to_numpy())
-    if len(series) >= LONG:
-        found = _coded_by_hash(series)
-        if found is not None:
-            return found
-    distinct = series.unique().sort()
-    codes = series.cast(pl.Enum(distinct)).to_physical().to_numpy()
-    return Coded(distinct, codes.astype(np.int64))
-
-
-def _coded_by_hash(series: pl.Series) -> Coded | None:
-    """Code text by hashes, which is quicker; None if two texts share one."""
-    from evenhand._kernels import hashes  # noqa: PLC0415 - slow to load
-
-    codes, first, table = hashes.code_hashes(series.hash().to_numpy())
-    met = series.gather(first)
-
-    def are_same(begin: int, end: int) -> bool:
-        for start in range(begin, end, LONG):
-            rows = slice(start, min(start + LONG, end))
-            if not (series[rows] == met.gather(codes[rows])).all():
-                return False
-        return True
-
-    half = len(series) // 2
-    if not all(
-        beside([lambda: are_same(0, half), lambda: are_same(half, len(series))])
-    ):
-        return None
-    distinct = met.sort()
-    place = np.empty(len(distinct), dtype=np.uint32)
-    place[hashes.codes_of(table, distinct.hash().to_numpy())] = np.arange(len(place))
-    hashes.renumber(codes, place)
-    return Coded(distinct, codes.view(np.int32))
-
-
-def _are_integers(distinct: pl.Series) -> bool:
-    if len(distinct) == 0 or not re.match(CANONICAL_INTEGER, distinct[0]):
-        return False
-    longest = distinct.str.strip_prefix("-").str.len_bytes().max()
-    return (
-        isinstance(longest, int)
-        and 0 < longest <= MAX_DIGITS
-        and bool(distinct.str.contains(CANONICAL_INTEGER).all())
-    )
-
-
-def _coded_integers(values: NDArray[np.int64]) -> Coded:
-    lowest = int(values.min(initial=0))
-    span = int(values.max(initial=0)) - lowest + 1
-    if span > 2 * len(values):
-        distinct, codes = np.unique(values, return_inverse=True)
-        return Coded(pl.Series(distinct), codes.astype(np.int64))
-    # As many places as values, or not many more: no need to sort.
-    there = np.zeros(span, dtype=np.bool_)
-    there[values - lowest] = True
-    places = np.cumsum(there) - 1
-    return Coded(pl.Series(np.flatnonzero(there) + lowest), places[values - lowest])
-
-
 def alike(labels: Iterable[Label]) -> list[tuple[str, str]]:
     """Return pairs of labels that differ in ways that people overlook.
 
@@ -373,40 +229,21 @@ def alike(labels: Iterable[Label]) -> list[tuple[str, str]]:
         [('Anna', 'anna'), ('1', '01')]
     """
     texts = [label for label in labels if isinstance(label, str)]
-    if _all_differ(texts):
-        return []
-    first: dict[str, str] = {}
-    pairs = []
-    for label in texts:
-        plain = unicodedata.normalize("NFKC", label).casefold()
-        if not plain.isascii():
-            plain = "".join(filterfalse(_is_hidden, plain))
-        plain = ZEROS.sub(r"\1", QUOTED.sub(r"\1", " ".join(plain.split())))
-        known = first.setdefault(plain, label)
-        if known != label:
-            pairs.append((known, label))
-    return pairs
-
-
-def _is_hidden(character: str) -> bool:
-    return unicodedata.category(character) == "Cf" or character in HIDDEN
-
-
-def _all_differ(texts: list[str]) -> bool:
-    """Say that no two labels look alike; for plain ASCII, which is quick to tell."""
-    lines = "\n".join(["", *texts, ""])
-    if not lines.isascii() or any(blanks in lines for blanks in UNEVEN):
-        return False
-    codes = np.frombuffer(lines.encode(), dtype=np.uint8)
-    # All but the line ends between labels must be visible, or a blank.
-    if np.count_nonzero((codes < FIRST_ASCII) | (codes > LAST_ASCII)) > len(texts) + 1:
-        return False
-    small = lines.lower()
-    if any(mark in small for mark in ("\n0", "\n+", "\n'", ".0\n", ".\n")):
-        plain = pl.Series(small.split("\n")[1:-1])
-        plain = plain.str.replace(QUOTED.pattern, "$1").str.replace(ZEROS.pattern, "$1")
-        return plain.n_unique() == len(texts)
-    return small == lines or len(set(small.split("\n")[1:-1])) == len(texts)
+    label = pl.col("label").str
+    # What case hides, upper case shows in full: "ß" is "SS" there.
+    plain = (
+        label.normalize("NFKC")
+        .str.to_uppercase()
+        .str.replace_all(HIDDEN, "")
+        .str.replace_all(r"\s+", " ")
+        .str.strip_chars()
+        .str.replace(f"^'+({FORMULA_START})", "$1")
+        .str.replace(r"^\+?0*([0-9]+)(?:\.0*)?$", "$1")
+    )
+    frame = pl.DataFrame({"label": pl.Series(texts, dtype=pl.String)})
+    first = pl.col("label").first().over(plain)
+    pairs = frame.select(first.alias("first"), "label")
+    return pairs.filter(pl.col("first") != pl.col("label")).rows()
 
 
 def number_series(
@@ -420,70 +257,22 @@ def number_series(
     series = _series(values, what, source, _number)
     if series.dtype in TEXTUAL or series.dtype.is_decimal():
         # A decimal goes by its digits, so that it is rounded once, as text is.
-        series = series.cast(pl.String)
-        numeric = series.cast(pl.Float64, strict=False)
-        # Of finite numbers polars reads those that NUMBER describes, and no others.
-        if numeric.null_count() > series.null_count() or not numeric.is_finite().all():
-            series = series.str.strip_chars()
-            numeric = _parsed(series, what, source)
+        numeric = _parsed(series.cast(pl.String), what, source)
     elif series.dtype.is_numeric():
         numeric = series.cast(pl.Float64)
     else:
         raise _wrong_type(series, f"{what} must be a number", source)
-    if numeric.null_count():
-        missing = numeric.is_null().to_numpy()
-        numeric = numeric.fill_null(0.0)
-    else:
-        missing = np.zeros(len(numeric), dtype=np.bool_)
     # Adding zero turns -0.0 into 0.0, so that equal scores have equal bytes.
-    numbers = numeric.to_numpy() + 0.0
-    if not _are_small(numbers):
-        bad = np.flatnonzero(~np.isfinite(numbers))
-        if len(bad):
-            row = int(bad[0])
+    numbers = numeric.fill_null(0.0).to_numpy() + 0.0
+    for row in np.flatnonzero(~(np.abs(numbers) < EXACT_BELOW)).tolist():
+        if not math.isfinite(numbers[row]):
             raise source.at(row, f"{what} must be finite, got {shown(series[row])}")
-        _check_whole(series, numbers, what, source)
-    return numbers, missing
-
-
-def plain_numbers(series: pl.Series) -> pl.Series | None:
-    """Return a column of text as finite numbers, None if one of them needs a look.
-
-    Examples:
-        >>> plain_numbers(pl.Series(["1", None])).to_list()
-        [1.0, None]
-        >>> plain_numbers(pl.Series(["1", "B"]))
-    """
-    half = len(series) // 2 if len(series) >= LONG else 0
-    parts = [series[:half], series[half:]] if half else [series]
-    cast = beside([partial(_finite, part) for part in parts])
-    found = [part for part in cast if part is not None]
-    return pl.concat(found) if len(found) == len(parts) else None
-
-
-def _finite(series: pl.Series) -> pl.Series | None:
-    numeric = series.cast(pl.Float64, strict=False)
-    if numeric.null_count() > series.null_count():
-        return None
-    return numeric if _are_small(numeric.drop_nulls().to_numpy()) else None
-
-
-def _are_small(numbers: NDArray[np.float64]) -> bool:
-    """Say that numbers are finite and, if they were whole, still are what they were."""
-    # A value that is no number is passed on by both, and is not in between.
-    least, most = numbers.min(initial=0.0), numbers.max(initial=0.0)
-    return bool(least >= -EXACT_INTEGERS and most <= EXACT_INTEGERS)
-
-
-def _check_whole(
-    series: pl.Series, numbers: NDArray[np.float64], what: str, source: Source
-) -> None:
-    """Refuse integers that a double would change, and so might tie with others."""
-    for row in np.flatnonzero(np.abs(numbers) > EXACT_INTEGERS).tolist():
-        value = shown(series[row])
-        digits = str(series[row]).lstrip("+-").lstrip("0")
+        # An integer that a double would change might tie with others.
+        digits = str(series[row]).strip().lstrip("+-").lstrip("0")
         if digits.isdecimal() and int(digits) != abs(int(numbers[row])):
-            raise source.at(row, f"{what} must fit 53 bits exactly, got {value}")
+            text = f"{what} must fit 53 bits exactly, got {shown(series[row])}"
+            raise source.at(row, text)
+    return numbers, numeric.is_null().to_numpy()
 
 
 def column_values(column: nw.Series[IntoSeries]) -> pl.Series | list[object]:
@@ -645,13 +434,17 @@ def _wrong_type(series: pl.Series, rule: str, source: Source) -> RatingsError:
 
 
 def _parsed(series: pl.Series, what: str, source: Source) -> pl.Series:
-    given = series.set(series == "", None)
+    numeric = series.cast(pl.Float64, strict=False)
+    # Of finite numbers polars reads those that NUMBER describes, and no others.
+    if numeric.null_count() == series.null_count() and numeric.is_finite().all():
+        return numeric
+    given = series.str.strip_chars()
+    given = given.set(given == "", None)
     bad = (~given.str.contains(NUMBER)).fill_null(value=False).arg_true()
     if len(bad):
         row = int(bad[0])
-        value = str(given[row])
-        error = source.at(row, f"{what} must be a number, got {shown(value)}")
-        raise RatingsError(f"{error}{_hint(value)}")
+        error = source.at(row, f"{what} must be a number, got {shown(given[row])}")
+        raise RatingsError(f"{error}{_hint(given[row])}")
     return given.cast(pl.Float64)
 
 

@@ -6,52 +6,41 @@ import contextlib
 import copy
 import hashlib
 import json
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from evenhand._columns import Columns, Kind, find_columns
 from evenhand._labels import (
-    LONG,
     Labels,
     Source,
+    alike,
     code_labels,
-    coded,
     column_values,
     label_series,
-    listed,
+    number_series,
     require_text,
-    settled,
     shown,
 )
-from evenhand._parts import (
-    Codes,
-    Parts,
-    Scores,
-    alike_notices,
-    comparison_parts,
-    count_tied,
-    group_rows,
-    missing_notices,
-    one_type,
-    rating_parts,
-    sorted_rows,
-    sorted_values,
-    unrated,
-)
-from evenhand.errors import RatingsError, counted, unknown
+from evenhand._results import Notice
+from evenhand.errors import RatingsError, counted, listing, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from narwhals.typing import IntoDataFrame, IntoLazyFrame
-    from numpy.typing import NDArray
 
-    from evenhand._results import Json, Label, Notice
+    from evenhand._results import Json, Label
+
+Codes = NDArray[np.int64]
+Scores = NDArray[np.float64]
+
+PLACES = 5
+"""How many rows or pairs of labels a notice names."""
 
 
 class Ratings:
@@ -130,9 +119,9 @@ class Ratings:
     notices: tuple[Notice, ...]
     titles: Mapping[Label, str]
     read_as: str
-    _by_item: Future[tuple[Codes, Codes]] | tuple[Codes, Codes] | None
+    _by_item: tuple[Codes, Codes] | None
     _codes: dict[Label, int] | None
-    _digest: Future[str] | str | None
+    _digest: str | None
     _public: Ratings | None
     _tied: int | None
 
@@ -390,31 +379,19 @@ class Ratings:
         """Hash of the set of ratings, the same for any source and row order."""
         if self._public is not None:
             return self._public.sha256
-        found = self._digest
-        if found is None:
-            found = self._digest = _digest(self)
-        if isinstance(found, Future):
-            found = self._digest = found.result()
-        return found
-
-    def hash_ahead(self) -> None:
-        """Begin to work out the hash of many ratings beside what comes next.
-
-        Examples:
-            >>> Ratings(["a"], ["x"], [1]).hash_ahead()
-        """
-        if self._public is not None:
-            self._public.hash_ahead()
-        elif self._digest is None and self.n_ratings >= LONG:
-            thread = ThreadPoolExecutor(1)
-            self._digest = thread.submit(_digest, self)
-            thread.shutdown(wait=False)
+        if self._digest is None:
+            self._digest = _digest(self)
+        return self._digest
 
     @property
     def tied_reviewers(self) -> int:
         """Number of reviewers who gave equal scores, or ranks, to several items."""
         if self._tied is None:
-            self._tied = count_tied(self.reviewer_codes, self.preference)
+            rows = pl.DataFrame({"who": self.reviewer_codes, "what": self.preference})
+            scores = rows.group_by("who").agg(
+                several=pl.col("what").n_unique() < pl.len()
+            )
+            self._tied = int(scores["several"].sum())
         return self._tied
 
     def summary(self) -> dict[str, Json]:
@@ -470,24 +447,12 @@ class Ratings:
             >>> start.tolist(), rows.tolist()
             ([0, 2, 3], [0, 2, 1])
         """
-        found = self._by_item
-        # Another thread may settle it at the same time.
-        if found is None:
-            found = self._by_item = _grouped(self)
-        if isinstance(found, Future):
-            found = self._by_item = found.result()
-        return found
-
-    def group_ahead(self) -> None:
-        """Begin to group many ratings by item beside what comes next.
-
-        Examples:
-            >>> Ratings(["a"], ["x"], [1]).group_ahead()
-        """
-        if self._by_item is None and self.n_ratings >= LONG:
-            thread = ThreadPoolExecutor(1)
-            self._by_item = thread.submit(_grouped, self)
-            thread.shutdown(wait=False)
+        if self._by_item is None:
+            counts = np.bincount(self.item_codes, minlength=self.n_items)
+            start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+            rows = np.argsort(self.item_codes, kind="stable").astype(np.int64)
+            self._by_item = _frozen(start), _frozen(rows)
+        return self._by_item
 
     def rows(self) -> list[dict[str, Json]]:
         """Return the ratings as plain rows, sorted by reviewer and item.
@@ -531,14 +496,6 @@ class Ratings:
             ]
         )
 
-    def __getstate__(self) -> object:
-        """Return what is copied: all but what is still being worked out."""
-        state: Any = super().__getstate__()
-        # Of a class with slots there are two parts.
-        named, held = state
-        waiting = {name for name, value in held.items() if isinstance(value, Future)}
-        return named, {**held, **dict.fromkeys(waiting)}
-
     def __repr__(self) -> str:
         items = counted(self.n_items, "item")
         if self.kind == "comparisons":
@@ -557,103 +514,65 @@ class Ratings:
         *,
         missing_allowed: bool,
     ) -> None:
-        self.unrated_labels = ()
         self.titles = {}
         self.read_as = ""
+        self.kind = names.kind
+        self._by_item = self._codes = self._digest = None
+        self._public = self._tied = None
         extra = None
         if all_items is not None:
             extra = label_series(all_items, "item", Source())
-        notices: list[Notice] = []
         if names.kind == "comparisons":
-            parts = comparison_parts(columns, names, source)
+            rows = _compared_rows(columns, names, source)
         else:
-            parts = rating_parts(columns, names, source)
-        kept = None
-        if parts.missing.any():
-            if not missing_allowed:
-                row = int(np.flatnonzero(parts.missing)[0])
-                raise source.at(row, f"{names.score} must be a number, got None")
-            notices = missing_notices(parts, names.kind[:-1], extra)
-            self.unrated_labels = unrated(parts, extra)
-            kept = np.flatnonzero(~parts.missing)
-            parts = parts.at(kept)
-        if len(parts.preference) == 0:
+            rows = _rated_rows(columns, names, source)
+        lacking = rows.filter(pl.col("value").is_null())
+        if lacking.height and not missing_allowed:
+            row = int(lacking["row"][0])
+            raise source.at(row, f"{names.score} must be a number, got None")
+        self.unrated_labels = _unrated(rows, extra) if lacking.height else ()
+        notices = _missing_notices(rows, names.kind[:-1], self.unrated_labels)
+        rows = rows.filter(pl.col("value").is_not_null())
+        if rows.height == 0:
             raise source.whole(
                 "There is no rating. Give at least one row with a score."
             )
-        self.kind = names.kind
-        self._by_item = None
-        self._codes = None
-        self._digest = None
-        self._public = None
-        self._tied = None
-        order, alikes = self._code(parts, extra)
-        self.notices = (*notices, *alikes)
-        if order is not None:
-            self._check_duplicates(order if kept is None else kept[order], source)
+        self._code(rows, extra, source)
+        self.notices = (
+            *notices,
+            *_alike_notices("reviewer", self.reviewer_labels),
+            *_alike_notices("item", self.item_labels),
+        )
 
     def _code(
-        self, parts: Parts, extra: pl.Series | None
-    ) -> tuple[Codes | None, list[Notice]]:
-        """Code the labels and sort the rows.
-
-        Returns:
-            The order of the rows, None if nobody needs it; and which labels are alike.
-        """
-        n_rows = len(parts.preference)
-        known = parts.items
-        if extra is not None:
-            known = coded(one_type(parts.items.series(), extra))
-        items, item_codes = settled(known)
-        reviewers, reviewer_codes = settled(parts.reviewers)
-        item_codes = item_codes[:n_rows]
-        with ThreadPoolExecutor(1) as thread:
-            # To list many labels takes Python as long as to sort takes the kernels.
-            sorting = (
-                thread.submit(
-                    sorted_values,
-                    reviewer_codes,
-                    item_codes,
-                    parts.preference,
-                    len(reviewers),
-                )
-                if parts.pairs is None and n_rows >= LONG
-                else None
-            )
-            self.reviewer_labels, self.item_labels = listed(reviewers), listed(items)
-            alikes = alike_notices("reviewer", self.reviewer_labels)
-            alikes += alike_notices("item", self.item_labels)
-            found = None if sorting is None else sorting.result()
-        order = None
-        if found is None:
-            ones, others, order = sorted_rows(
-                reviewer_codes, item_codes, len(reviewers)
-            )
-            found = ones, others
-            parts = parts._replace(preference=parts.preference[order])
-        self.reviewer_codes, self.item_codes = _frozen(found[0]), _frozen(found[1])
-        self.preference = _frozen_scores(parts.preference)
-        self.pair_codes = None
-        self.pair_labels = ()
-        if parts.pairs is not None and order is not None:
-            self.pair_labels, pair_codes = code_labels(parts.pairs)
-            self.pair_codes = _frozen(pair_codes[order].astype(np.int64))
-        return order, alikes
-
-    def _check_duplicates(self, rows: Codes, source: Source) -> None:
-        reviewers, items = self.reviewer_codes, self.item_codes
-        same = (reviewers[1:] == reviewers[:-1]) & (items[1:] == items[:-1])
-        if not same.any():
-            return
-        position = int(np.flatnonzero(same)[0])
-        first, second = sorted(rows[position : position + 2].tolist())
-        reviewer = self.reviewer_labels[self.reviewer_codes[position]]
-        item = self.item_labels[self.item_codes[position]]
-        raise source.at(
-            second,
-            f"reviewer {shown(reviewer)} must rate item {shown(item)} once, "
-            f"got a second rating after {source.place(first)}",
+        self, rows: pl.DataFrame, extra: pl.Series | None, source: Source
+    ) -> None:
+        """Code the labels and sort the rows, of which no two may be of one rating."""
+        items = rows["item"] if extra is None else _joined(rows["item"], extra)
+        self.item_labels, item_codes = code_labels(items)
+        self.reviewer_labels, reviewer_codes = code_labels(rows["reviewer"])
+        keys = reviewer_codes * self.n_items + item_codes[: rows.height]
+        order = np.argsort(keys, kind="stable")
+        self.reviewer_codes, self.item_codes = map(
+            _frozen, np.divmod(keys[order], self.n_items)
         )
+        self.preference = rows["value"].to_numpy()[order]
+        self.preference.flags.writeable = False
+        self.pair_labels, self.pair_codes = (), None
+        if "pair" in rows.columns:
+            self.pair_labels, pair_codes = code_labels(rows["pair"])
+            self.pair_codes = _frozen(pair_codes[order])
+        twice = np.flatnonzero(np.diff(keys[order]) == 0)
+        if len(twice):
+            place = int(twice[0])
+            first, second = rows["row"].gather(order[place : place + 2]).to_list()
+            reviewer = self.reviewer_labels[self.reviewer_codes[place]]
+            item = self.item_labels[self.item_codes[place]]
+            raise source.at(
+                second,
+                f"reviewer {shown(reviewer)} must rate item {shown(item)} once, "
+                f"got a second rating after {source.place(first)}",
+            )
 
 
 def require_ratings(ratings: object) -> None:
@@ -689,6 +608,117 @@ def eager_frame(frame: IntoDataFrame | IntoLazyFrame) -> nw.DataFrame[Any]:
     return table.collect() if isinstance(table, nw.LazyFrame) else table
 
 
+def _rated_rows(
+    columns: dict[str, object], names: Columns, source: Source
+) -> pl.DataFrame:
+    """Take scores or ranks from their columns, null where there is none."""
+    value_name = names.score if names.kind == "scores" else names.rank
+    values, missing = number_series(columns[value_name], value_name, source)
+    # A rank counts downwards; its sign is turned so that higher is better everywhere.
+    preference = pl.Series(values if names.kind == "scores" else 0.0 - values)
+    found = {"reviewer": names.reviewer, "item": names.item, "pair": names.pair}
+    series = {
+        part: label_series(columns[name], name, source)
+        for part, name in found.items()
+        if name
+    }
+    lengths = {found[part]: len(labels) for part, labels in series.items()}
+    _check_lengths({**lengths, value_name: len(values)}, source)
+    value = preference.set(pl.Series(missing), None) if missing.any() else preference
+    return pl.DataFrame({**series, "value": value}).with_row_index("row")
+
+
+def _compared_rows(
+    columns: dict[str, object], names: Columns, source: Source
+) -> pl.DataFrame:
+    """Take comparisons from their columns, each as a reviewer of two items."""
+    used = [name for name in (names.winner, names.loser, names.reviewer) if name]
+    series = {name: label_series(columns[name], name, source) for name in used}
+    _check_lengths({name: len(labels) for name, labels in series.items()}, source)
+    winners = series[names.winner]
+    items = _joined(winners, series[names.loser])
+    # Comparisons are numbered in the order of labels, where 9 comes before 10.
+    _, codes = code_labels(items)
+    winner, loser = np.split(codes, 2)
+    itself = np.flatnonzero(winner == loser)
+    if len(itself):
+        row = int(itself[0])
+        text = f"{names.winner} and {names.loser} must differ"
+        raise source.at(row, f"{text}, got {shown(winners[row])} twice")
+    rows = pl.DataFrame({"winner": winner, "loser": loser}).with_row_index("row")
+    person = series.get(names.reviewer)
+    rows = rows.with_columns(person=pl.lit("") if person is None else person)
+    rows = rows.sort("winner", "loser", maintain_order=True)
+    number = pl.int_range(1, pl.len() + 1).over("person")
+    reviewer = number if person is None else pl.format("{}#{}", "person", number)
+    reviewers = rows.with_columns(reviewer.alias("reviewer")).sort("row")["reviewer"]
+    value = np.repeat([1.0, 0.0], len(winners))
+    both = {"reviewer": pl.concat([reviewers] * 2), "item": items, "value": value}
+    return pl.DataFrame(both).with_row_index("row")
+
+
+def _joined(first: pl.Series, second: pl.Series) -> pl.Series:
+    """Join two label columns into one of a single type."""
+    if first.dtype != second.dtype:
+        first, second = first.cast(pl.String), second.cast(pl.String)
+    return pl.concat([first.alias("item"), second.alias("item")])
+
+
+def _check_lengths(lengths: dict[str, int], source: Source) -> None:
+    if len(set(lengths.values())) > 1:
+        got = ", ".join(f"{count} of {name}" for name, count in lengths.items())
+        raise source.whole(f"Columns must be of one length, got {got}.")
+
+
+def _unrated(rows: pl.DataFrame, extra: pl.Series | None) -> Labels:
+    """Return the items of which every row lacks a value, unless named in `extra`."""
+    items, codes = code_labels(rows["item"])
+    rated = set(codes[rows["value"].is_not_null().to_numpy()].tolist())
+    present = set() if extra is None else set(extra.cast(pl.String).to_list())
+    return tuple(
+        item
+        for code, item in enumerate(items)
+        if code not in rated and str(item) not in present
+    )
+
+
+def _missing_notices(rows: pl.DataFrame, noun: str, lost: Labels) -> list[Notice]:
+    """Say which rows have no value, and which items are lost with them."""
+    lacking = np.flatnonzero(rows["value"].is_null().to_numpy())
+    if len(lacking) == 0:
+        return []
+    reviewers, reviewer_codes = code_labels(rows["reviewer"])
+    items, item_codes = code_labels(rows["item"])
+    # Rows are named by their labels: a line would change with the order of rows.
+    order = lacking[np.lexsort((item_codes[lacking], reviewer_codes[lacking]))]
+    places = [
+        f"item {shown(items[item_codes[row]])} by reviewer "
+        f"{shown(reviewers[reviewer_codes[row]])}"
+        for row in order[:PLACES]
+    ]
+    left_out = f"{counted(len(lacking), 'row')} without a {noun} left out"
+    text = f"{left_out}: {', '.join(places)}{_more(len(lacking))}."
+    notices = [Notice(f"missing_{noun}s", text)]
+    if lost:
+        text = f"Items without any {noun} are not in the result: {listing(lost)}."
+        notices.append(Notice("unrated_items", text))
+    return notices
+
+
+def _alike_notices(what: str, labels: Labels) -> list[Notice]:
+    """Say which labels differ only in ways that people overlook."""
+    pairs = alike(labels)
+    if not pairs:
+        return []
+    named = ", ".join(f"{shown(one)} and {shown(two)}" for one, two in pairs[:PLACES])
+    text = f"Labels that look alike are taken for different {what}s: {named}"
+    return [Notice(f"similar_{what}s", f"{text}{_more(len(pairs))}.")]
+
+
+def _more(count: int) -> str:
+    return f" and {count - PLACES} more" if count > PLACES else ""
+
+
 def _label_column(name: str, labels: Labels, codes: Codes) -> pl.Series:
     try:
         distinct = pl.Series(name, labels)
@@ -716,16 +746,6 @@ def _digest(ratings: Ratings) -> str:
     return hashed.hexdigest()
 
 
-def _grouped(ratings: Ratings) -> tuple[Codes, Codes]:
-    start, rows = group_rows(ratings.item_codes, ratings.n_items)
-    return _frozen(start), _frozen(rows)
-
-
 def _frozen(codes: Codes) -> Codes:
     codes.flags.writeable = False
     return codes
-
-
-def _frozen_scores(scores: Scores) -> Scores:
-    scores.flags.writeable = False
-    return scores

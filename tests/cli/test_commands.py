@@ -5,15 +5,13 @@ import os
 import random
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
-from evenhand import _parts
 from evenhand.ab.comparison import METHODS as COMPARE_METHODS
-from evenhand.cli import _shared, cli
+from evenhand.cli import cli
 from evenhand.errors import printable
 from evenhand.ranking.ranking import METHODS as RANK_METHODS
 
@@ -450,24 +448,3 @@ def test_ranks_have_no_scale_to_warp(tmp_path: Path) -> None:
     file = tmp_path / "ranks.csv"
     file.write_text("reviewer,item,rank\na,x,1\na,y,2\n")
     assert "have no scale to redraw" in refused(run("rank", str(file), "--warp"))
-
-
-def test_what_is_needed_next_is_loaded_while_a_file_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "needed_next.py").write_text("")
-    path = tmp_path / "ratings.csv"
-    path.write_text("reviewer,item,score\na,x,1\n")
-    loaded = threading.Event()
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(_parts, "load_kernels", loaded.set)
-    monkeypatch.setattr(_shared, "LARGE", 10)
-    with _shared.load_ahead(str(path), "needed_next"):
-        # Kernels come after the module.
-        assert loaded.wait(60)
-    assert sys.modules.pop("needed_next")
-
-
-def test_what_cannot_be_loaded_ahead_fails_where_it_is_imported() -> None:
-    with _shared.load_ahead("-", "evenhand.no_such_module"):
-        pass

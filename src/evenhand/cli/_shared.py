@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -43,7 +42,6 @@ PLATFORMS = (
     *("hotcrp", "openreview", "cmt", "easychair", "moodle", "canvas", "gavel"),
     *("wide", "long"),
 )
-LARGE = 2**21
 """Files of so many bytes may have so many rows that kernels are worth loading."""
 STORED = ("csv", "tsv", "json", "jsonl", "parquet", "excel")
 
@@ -179,10 +177,7 @@ def read_assignment(
 
 
 def read(
-    file: str,
-    file_format: str | None,
-    options: Mapping[str, str | None],
-    needed: str = "",
+    file: str, file_format: str | None, options: Mapping[str, str | None]
 ) -> tuple[Ratings, list[Output]]:
     """Read the ratings of a command.
 
@@ -190,8 +185,6 @@ def read(
         file: Path, or "-" for standard input.
         file_format: What --format says.
         options: The other options of `how_to_read`, by their parameter.
-        needed: A module that is needed next. It is begun to be loaded meanwhile; if
-            that fails, it fails again where it is imported.
 
     Returns:
         The ratings, and a new key, to be written with the other files.
@@ -216,33 +209,11 @@ def read(
             for name in ("scale", "best", "rows", "sheet", "anonymise")
         },
     )
-    loading = load_ahead(file, needed)
-    with loading, working(f"Reading {file}"):
+    with working(f"Reading {file}"):
         ratings, key = read_with_key(
             file, Columns(**columns), wishes, companion=options["companion"]
         )
     return ratings, [key.output()] if key is not None and key.is_new else []
-
-
-@contextlib.contextmanager
-def load_ahead(file: str, needed: str) -> Iterator[None]:
-    """Load a module, and for a large file kernels, while the file is read."""
-    if not needed:
-        yield
-        return
-    from concurrent.futures import ThreadPoolExecutor
-
-    from evenhand._parts import load_kernels
-
-    path = Path(file)
-    thread = ThreadPoolExecutor(1)
-    thread.submit(importlib.import_module, needed)
-    if file != "-" and path.is_file() and path.stat().st_size >= LARGE:
-        thread.submit(load_kernels)
-    try:
-        yield
-    finally:
-        thread.shutdown(wait=False, cancel_futures=True)
 
 
 def check_names(reading: Mapping[str, str | None], assignment: str | None) -> None:

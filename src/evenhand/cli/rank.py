@@ -198,9 +198,7 @@ def command(  # noqa: PLR0913 - a parameter for each option
         },
     )
     _shared.check_names(reading, assignment_path)
-    ratings, files = _shared.read(
-        file, file_format, reading, needed="evenhand.ranking.ranking"
-    )
+    ratings, files = _shared.read(file, file_format, reading)
     from evenhand.ranking.ranking import rank
 
     assignment = _shared.read_assignment(assignment_path, secret, seal)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evenhand._kernels.sums import centres_and_spreads
-from evenhand._labels import LONG, require_function, require_text, shown
+from evenhand._labels import require_function, require_text, shown
 from evenhand._randomness import RNGLike, seed_from
 from evenhand._results import many_objects
 from evenhand.ab.weights import GapWeight, as_weight
@@ -212,8 +211,6 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
     check_score_pairs(options.score_pairs)
     seed = seed_from(rng)
     _check_top(top, ratings)
-    ratings.hash_ahead()
-    summaries = _summaries_ahead(ratings)
     task = Task(ratings, comparisons(ratings), seed)
     if method not in NOISY:
         require_consistent(ratings, task.graph, method=method)
@@ -228,7 +225,7 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
     )
     found = replace(answer, facts=facts)
     certificate = ranking_certificate(ratings, facts)
-    ranked = _ranking(task, method, found, declared, certificate, summaries())
+    ranked = _ranking(task, method, found, declared, certificate, _summaries(ratings))
     if top is None:
         return ranked
     other = OTHER.get(method)
@@ -385,17 +382,6 @@ def _items(
         nothing if errors is None else errors[order].tolist(),
     )
     return tuple(map(RankedItem, *columns))
-
-
-def _summaries_ahead(ratings: Ratings) -> Callable[[], Summaries]:
-    """Begin to sum up many ratings beside what comes next."""
-    if ratings.n_ratings < LONG:
-        return lambda: _summaries(ratings)
-    ratings.group_ahead()
-    thread = ThreadPoolExecutor(1)
-    later = thread.submit(_summaries, ratings)
-    thread.shutdown(wait=False)
-    return later.result
 
 
 def _summaries(ratings: Ratings) -> Summaries:

@@ -12,10 +12,9 @@ from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING
 
 import narwhals as nw
-import polars as pl
 
 from evenhand._columns import Columns
-from evenhand._labels import Source, column_values, plain_numbers, require_text
+from evenhand._labels import Source, column_values, require_text
 from evenhand.desk.formats.files import FORMATS, Readable, fetch
 from evenhand.desk.formats.layouts import Asked, Layout, Long, texts
 from evenhand.desk.formats.platforms import MARKS, PLATFORMS, recognised
@@ -268,13 +267,8 @@ def _numbered(long: Long, order: Scale | None) -> Long:
         return long
     values = long.columns[name]
     if order is None:
-        plain = None
-        if isinstance(values, pl.Series) and values.dtype == pl.String:
-            plain = plain_numbers(values)
-        if plain is None:
-            check_numbers(values, name, long.source)
-            return long
-        return replace(long, columns={**long.columns, name: plain})
+        check_numbers(values, name, long.source)
+        return long
     numbers, notice = numbered(values, name, long.source, order)
     return replace(
         long,
