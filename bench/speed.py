@@ -1,10 +1,10 @@
-"""How fast the jobs are, beside peers and beside the machine's limits.
+"""What users wait for, in CPU seconds, beside what they would use instead.
 
-    python -m bench.speed [--quick] [--only NAME] [--rounds 7] [--out FOLDER] [--force]
+    python -m bench.speed [--only NAME] [--out FOLDER]
 
-Prints one table. With --out it writes performance.json and the page performance.md
-there, which is refused while the machine has other work. With --only as well, these
-jobs take the place of what the files there say of them, and all others stay.
+Every side runs in a process of its own. "whole" is all of it, with imports and data;
+"call" is the second call of the function in that process. With --out the page
+performance.md and performance.json are written there.
 """
 
 from __future__ import annotations
@@ -12,346 +12,194 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
-from bench.jobs import JOBS
-from bench.measure import (
-    MOST_CALLS,
-    PATIENCE,
-    TURN,
-    Job,
-    Result,
-    exponent,
-    measure,
-    peak_memory,
-    warm_up,
-)
+from bench.jobs import JOBS, ROOT, Job, ratings_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Json = dict[str, Any]
-Results = Mapping[int, Result]
-BUSY = 1.5
-LOAD = "load average at the start"
-KILO = 999.5
 PACKAGES = (
-    *("evenhand", "numpy", "numba", "scipy", "polars", "rustworkx", "networkx"),
-    *("igraph", "choix", "evalica", "crowd-kit", "openskill", "fast-poibin", "sureal"),
+    *("evenhand", "numpy", "scipy", "polars", "choix", "evalica", "crowd-kit"),
+    *("rustworkx", "statsmodels", "tea-tasting"),
 )
 HEAD = """# Performance
 
-How fast evenhand is, beside other libraries and beside what the machine takes in any
-case. This page is written by `make bench`; no figure on it is typed by hand.
+What users wait for, in CPU seconds (user and system, all threads), beside what they
+would use instead. This page is written by `make bench`; no figure is typed by hand.
 
-How it was measured:
-
-- **Agreement first.** Every side runs once and its answer is compared with ours,
-  exactly or within the tolerance that is named [below](#agreement). A side that
-  disagrees gets no row.
-- **By turns.** Ours, the peers and the limit run one after the other, again and again,
-  and the best time of each counts: {rounds} rounds, fewer for a side that has had
-  {patience:.0f} s. A call of less than {turn:.0f} ms may be repeated in its turn,
-  up to {calls} times. Data are made beforehand; code is compiled and loaded. Nothing is
-  compared across jobs, and one may have been measured again by itself.
-- **Limit.** Something that no program for the job could do without, or whose speed
-  everybody knows.
-- **Memory** is what a call takes at its peak on top of data and code, run once in a
-  process of its own; of whole processes, all that they take. Both are resident memory
-  as the operating system counts it.
-- **Growth.** Each job has up to four sizes. The exponent e of time = constant x size^e
-  is fitted to the logarithms by least squares. Fixed costs pull it down: where the
-  smallest size takes less than a millisecond, or a process has to start, it says
-  little.
+- Every side runs in a process of its own. **whole**: the process, with imports and the
+  making of its data. **call**: the second call in that process.
+- A peer whose answer disagrees with ours gets no row. What peers do is not always the
+  same: most give no intervals, and none says what it may claim.
+- **first** is a command's first run after installing, before Python has kept bytecode.
 """
 
 
-def document(
-    found: Mapping[str, Results], *, rounds: int, quick: bool, machine: Json
-) -> Json:
-    """Put together all that was measured."""
-    jobs = [job for job in JOBS if job.name in found]
-    return {
-        "schema": "evenhand.performance/1",
-        "quick": quick,
-        "rounds": rounds,
-        "machine": machine,
-        "rows": [
-            row for job in jobs for row in rows(job, found[job.name], quick=quick)
-        ],
-        "growth": [growth(job, found[job.name]) for job in jobs if len(job.sizes) > 1],
-        "agreement": [agreement(job, found[job.name]) for job in jobs],
-        "left_out": [line for job in jobs for line in left_out(job, found[job.name])],
-    }
+def run(command: list[str], folder: Path) -> tuple[float, float, str]:
+    """Run a process; return its CPU seconds, its peak in megabytes and its output."""
+    out = folder / "stdout"
+    with out.open("w") as file:
+        child = subprocess.Popen(command, stdout=file, stderr=file, cwd=ROOT)  # noqa: S603 - our own commands
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    text = out.read_text()
+    if child.returncode:
+        raise click.ClickException(f"{' '.join(command)} failed: {text[-500:]}")
+    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, text
 
 
-def merged(old: Json, new: Json) -> Json:
-    """Put jobs that were measured again in the place of what was known of them.
-
-    Nothing is compared across jobs, so each may have been measured on another day, but
-    only on the same kind of machine and with the same versions.
-
-    Raises:
-        click.ClickException: If anything else differs.
-    """
-    if _kind(old) != _kind(new):
-        raise click.ClickException(
-            "The files there are of another machine, of other versions or of other "
-            "sizes. Leave out --only to measure everything."
-        )
-    names = [job.title for job in JOBS]
-    measured = {entry["job"] for entry in new["agreement"]}
-    both = {**new, "machine": {**old["machine"], **new["machine"]}}
-    for part in ("rows", "growth", "agreement", "left_out"):
-        kept = [entry for entry in old[part] if entry["job"] not in measured]
-        both[part] = sorted(
-            (entry for entry in (*kept, *new[part]) if entry["job"] in names),
-            key=lambda entry: names.index(entry["job"]),
-        )
-    return both
+def ours_by_command(job: Job, folder: Path) -> Json:
+    """Measure a command: the first run from sources without bytecode, and another."""
+    words = [str(folder / "out") if w == "OUT" else w for w in command_words(job)]
+    place = find_spec("evenhand")
+    found: Json = {"side": "evenhand"}
+    start = "from evenhand.cli import main; main()"
+    if job.fresh is not None and place is not None and place.origin is not None:
+        copy = folder / "first"
+        kept = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(Path(place.origin).parent, copy / "evenhand", ignore=kept)
+        start = f"import sys; sys.path.insert(0, {str(copy)!r}); {start}"
+        found["first"], _, _ = run([sys.executable, "-c", start, *words], folder)
+    command = [sys.executable, "-c", start, *words]
+    found["whole"], found["megabytes"], _ = run(command, folder)
+    return found
 
 
-def _kind(found: Json) -> list[object]:
-    machine = {k: v for k, v in found["machine"].items() if k not in ("busy", LOAD)}
-    return [found[name] for name in ("schema", "quick", "rounds")] + [machine]
-
-
-def shown(job: Job, *, quick: bool) -> Sequence[int]:
-    """Return the sizes that have a row."""
-    return job.quick[-1:] if quick else job.shown
-
-
-def rows(job: Job, results: Results, *, quick: bool = False) -> Iterator[Json]:
-    """Yield a row for each size and peer that agrees, or for none; and for missing."""
-    for size in shown(job, quick=quick):
-        result = results[size]
-        if "ours" not in result.seconds:
-            continue
-        wanted = [side for side in job.peers if size <= side.most]
-        peers = [side.name for side in wanted if side.name not in result.wrong]
-        for peer in peers or ["none"]:
-            yield {
-                "job": job.title,
-                "size": f"{size:,} {job.unit}",
-                "ours": result.seconds["ours"],
-                "peer": f"{peer} (missing)" if peer in result.missing else peer,
-                "theirs": result.seconds.get(peer),
-                "limit": job.limit.name,
-                "least": result.seconds.get(job.limit.name),
-                "memory": result.memory.get("ours"),
-                "their_memory": result.memory.get(peer),
-            }
-
-
-def growth(job: Job, results: Results) -> Json:
-    """Return times by size and fitted exponents, of ours and of who has several."""
-    found: dict[str, dict[int, float]] = {}
-    for size, result in results.items():
-        for name, seconds in result.seconds.items():
-            found.setdefault(name, {})[size] = seconds
-    fitted = {name: exponent(seconds) for name, seconds in found.items()}
-    ours = found.pop("ours", {})
-    return {
-        "job": job.title,
-        "unit": job.unit,
-        "seconds": {f"{size:,}": seconds for size, seconds in ours.items()},
-        "exponent": fitted.pop("ours", None),
-        "others": {name: e for name, e in fitted.items() if e is not None},
-    }
-
-
-def agreement(job: Job, results: Results) -> Json:
-    """Return how the answers were compared, at the largest size of each side."""
-    notes: dict[str, str] = {}
-    for result in results.values():
-        notes.update({side: note for side, note in result.notes.items() if note})
-    return {"job": job.title, "note": job.note, "sides": notes}
-
-
-def left_out(job: Job, results: Results) -> Iterator[Json]:
-    """Yield what is to be said of each answer that was wrong."""
-    for size, result in results.items():
-        for side, why in result.wrong.items():
-            text = f"{size:,} {job.unit}, {side}: {why}: not so"
-            yield {"job": job.title, "text": text}
-
-
-def page(found: Json) -> str:
-    """Write the page."""
-    facts = [f"- {name}: {fact}" for name, fact in found["machine"].items()]
-    if found["quick"]:
-        facts.append("- **small sizes, for a first look; these are no results**")
-    parts = [
-        HEAD.format(
-            rounds=found["rounds"],
-            patience=PATIENCE,
-            turn=1000 * TURN,
-            calls=MOST_CALLS,
-        ),
-        *("## Machine\n", *facts, "\n## Results\n"),
-        *_markdown(TITLES, [cells(row) for row in found["rows"]]),
-        "\nRatio: the peer's time over ours, more than 1 where we are faster. To "
-        "limit: our time over the limit's. Memory: ours, then the peer's.",
-        *("\n## Growth\n", *_growth(found["growth"])),
-        *("\n## Agreement\n", *_agreement(found["agreement"])),
-        "\n## Left out\n",
-        *(
-            [f"- {line['job']}, {line['text']}" for line in found["left_out"]]
-            or ["Nothing disagreed."]
-        ),
-    ]
-    return "\n".join(parts) + "\n"
-
-
-TITLES = (
-    *("job", "size", "ours", "peer", "time", "ratio"),
-    *("limit", "time", "to limit", "memory"),
-)
-
-
-def cells(row: Json) -> list[str]:
-    """Write the cells of a row."""
-    ours, theirs, least = row["ours"], row["theirs"], row["least"]
-    memory = [row["memory"], row["their_memory"]]
-    sizes = [f"{megabytes:,.0f} MB" for megabytes in memory if megabytes is not None]
+def command_words(job: Job) -> list[str]:
+    """Put files in the place of their sizes."""
+    if not isinstance(job.ours, list):
+        return []
     return [
-        row["job"],
-        row["size"],
-        duration(ours),
-        row["peer"],
-        duration(theirs),
-        times(theirs, ours),
-        row["limit"],
-        duration(least),
-        times(ours, least),
-        ", ".join(sizes),
+        str(ratings_file(int(word[5:]))) if word.startswith("FILE:") else word
+        for word in job.ours
     ]
 
 
-def times(one: float | None, other: float | None) -> str:
-    """Write how many times one is the other, with three digits."""
-    if one is None or other is None:
-        return ""
-    ratio = one / other
-    return f"{ratio:.3g}x" if ratio < KILO else f"{ratio:,.0f}x"
+def by_call(job: Job, side: str, folder: Path) -> tuple[Json, Any]:
+    """Measure a call in a process of its own."""
+    command = [sys.executable, "-m", "bench.speed", "--one", job.name, side]
+    whole, megabytes, text = run(command, folder)
+    told = json.loads(text.strip().splitlines()[-1])
+    found = {"side": side, "whole": whole, "megabytes": megabytes, "call": told["call"]}
+    return found, np.array(told["answer"])
 
 
-def duration(seconds: float | None) -> str:
-    """Write a time with three digits."""
-    if seconds is None:
-        return ""
-    for unit, scale in (("us", 1e-6), ("ms", 1e-3)):
-        if seconds < KILO * scale:
-            return f"{seconds / scale:.3g} {unit}"
-    return f"{seconds:.3g} s" if seconds < KILO else f"{seconds:,.0f} s"
+def one(name: str, side: str) -> None:
+    """Make data, call twice, and print the second call's CPU seconds and answer."""
+    job = next(job for job in JOBS if job.name == name)
+    make = job.ours if side == "evenhand" else job.peers[side]
+    if isinstance(make, list):
+        raise click.UsageError(f"{name} is a command.")
+    call = make()
+    call()
+    start = time.process_time()
+    answer = call()
+    used = time.process_time() - start
+    click.echo(json.dumps({"call": used, "answer": np.asarray(answer).tolist()}))
 
 
-def _markdown(titles: Sequence[str], lines: Sequence[Sequence[str]]) -> list[str]:
-    table = [titles, ["---"] * len(titles), *lines]
-    return [f"| {' | '.join(line)} |" for line in table]
+def measure(job: Job) -> Json:
+    """Measure all sides of a job."""
+    with tempfile.TemporaryDirectory() as place:
+        folder, answer = Path(place), None
+        if isinstance(job.ours, list):
+            sides = [ours_by_command(job, folder)]
+        else:
+            ours, answer = by_call(job, "evenhand", folder)
+            sides = [ours]
+        for peer in job.peers:
+            try:
+                theirs, other = by_call(job, peer, folder)
+            except click.ClickException as error:
+                sides.append({"side": peer, "missing": error.message[-200:]})
+                continue
+            if job.agree is not None:
+                theirs["agreement"] = job.agree(answer, other)
+                if not theirs["agreement"] >= job.least:
+                    theirs = {"side": peer, "missing": "its answer is another"}
+            sides.append(theirs)
+    limits = {"most": job.most, "megabytes": job.megabytes, "fresh": job.fresh}
+    return {"job": job.name, "title": job.title, "limits": limits, "sides": sides}
 
 
-def _growth(found: Sequence[Json]) -> list[str]:
-    lines = []
-    for job in found:
-        steps = [f"{size}: {duration(s)}" for size, s in job["seconds"].items()]
-        others = [f"{name} {e:.2f}" for name, e in job["others"].items()]
-        fitted = "" if job["exponent"] is None else f"{job['exponent']:.2f}"
-        lines.append(
-            [job["job"], job["unit"], ", ".join(steps), fitted, ", ".join(others)]
+def seconds(value: float | None) -> str:
+    """Write CPU seconds with three digits."""
+    return "" if value is None else f"{value:.3g}"
+
+
+def rows(found: Json) -> Iterator[str]:
+    """Lay a job out as rows of a table, ours first."""
+    for side in found["sides"]:
+        ours = side["side"] == "evenhand"
+        what = found["title"] if ours else ""
+        if "missing" in side:
+            yield f"| {what} | {side['side']} | not measured | | | | |"
+            continue
+        limits = found["limits"]
+        first = seconds(side.get("first"))
+        most = seconds(limits["most"]) if ours else ""
+        if ours and limits["fresh"] is not None:
+            most = f"{seconds(limits['fresh'])} first, {most}"
+        yield (
+            f"| {what} | {side['side']} | {first} | {seconds(side['whole'])} "
+            f"| {seconds(side.get('call'))} | {side['megabytes']:.0f} | {most} |"
         )
-    titles = ("job", "sizes are", "our times", "exponent", "exponents of others")
-    return _markdown(titles, lines)
 
 
-def _agreement(found: Sequence[Json]) -> list[str]:
-    lines = []
-    for job in found:
-        sides = [f"{side}: {note}" for side, note in job["sides"].items()]
-        lines.append(f"- **{job['job']}**. {'; '.join(sides)}. {job['note']}".rstrip())
-    return lines
+def page(document: Json) -> str:
+    """Write the page."""
+    head = "| job | side | first | whole | call | MB at most | limit |"
+    lines = [HEAD, head, "|---|---|---|---|---|---|---|"]
+    lines += [row for found in document["jobs"] for row in rows(found)]
+    about = ", ".join(f"{name} {text}" for name, text in document["about"].items())
+    return "\n".join([*lines, "", f"Measured with {about}.", ""])
 
 
-def machine() -> Json:
-    """Return what the machine is and how busy it is."""
-    lines = Path("/proc/cpuinfo").read_text().splitlines()
-    models = [line.split(":")[1].strip() for line in lines if "model name" in line]
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return {
-        "processor": models[0] if models else platform.processor(),
-        "cores": len(os.sched_getaffinity(0)),
-        "memory": f"{memory:.0f} GiB",
-        "system": platform.platform(terse=True),
-        "Python": platform.python_version(),
-        "versions": ", ".join(f"{name} {_version(name)}" for name in PACKAGES),
-        LOAD: f"{os.getloadavg()[0]:.2f}",
-    }
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "missing"
-
-
-def run(job: Job, rounds: int, *, quick: bool) -> dict[int, Result]:
-    """Measure a job at all its sizes, and memory at those that have a row."""
-    warm_up(job)
-    results = {}
-    for size in job.quick if quick else job.sizes:
-        click.echo(f"{job.name} {size:,}", err=True)
-        results[size] = measure(job, size, rounds)
-    for size in shown(job, quick=quick):
-        whole = [side.name for side in job.peers if side.share == 1]
-        for side in results[size].seconds:
-            if side == "ours" or side in whole:
-                results[size].memory[side] = peak_memory(job, size, side)
-    return results
+def about() -> dict[str, str]:
+    """Name the machine and the versions."""
+    named = {"Python": platform.python_version(), "cores": str(os.cpu_count())}
+    for package in PACKAGES:
+        try:
+            named[package] = version(package)
+        except PackageNotFoundError:
+            named[package] = "absent"
+    return named
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="Small sizes, for a first look.")
-@click.option(
-    "--only",
-    multiple=True,
-    type=click.Choice([job.name for job in JOBS]),
-    help="Repeat for more.",
-)
-@click.option("--rounds", default=7, show_default=True, type=click.IntRange(1))
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="Folder for page and JSON."
-)
-@click.option("--force", is_flag=True, help="Write even if the machine is busy.")
+@click.option("--only", multiple=True, metavar="NAME", help="Only this job.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write the page there.")
+@click.option("--one", "single", nargs=2, hidden=True)
 def main(
-    *, quick: bool, only: tuple[str, ...], rounds: int, out: Path | None, force: bool
+    only: tuple[str, ...], out: Path | None, single: tuple[str, str] | None
 ) -> None:
-    """Measure the jobs, print the table and write the page."""
-    facts, load = machine(), os.getloadavg()[0]
-    if out is not None and load > BUSY and not force:
-        raise click.ClickException(
-            f"The load average is {load:.2f}, more than {BUSY}: times would be wrong. "
-            "Wait until the machine is quiet, or say --force, which the page will tell."
-        )
-    if load > BUSY:
-        facts["busy"] = "**measured although the machine had other work**"
-    figures = None if out is None else out / "performance.json"
-    old = None
-    if only and figures is not None and figures.exists():
-        old = json.loads(figures.read_text())
-        # Refused before the work, not after it.
-        merged(old, document({}, rounds=rounds, quick=quick, machine=facts))
+    """Measure, print the table, and write the page."""
+    if single:
+        one(*single)
+        return
     chosen = [job for job in JOBS if not only or job.name in only]
-    found = {job.name: run(job, rounds, quick=quick) for job in chosen}
-    made = document(found, rounds=rounds, quick=quick, machine=facts)
-    click.echo(page(made).partition("## Machine")[2])
-    if out is not None and figures is not None:
-        made = made if old is None else merged(old, made)
-        out.mkdir(parents=True, exist_ok=True)
-        figures.write_text(json.dumps(made, indent=1) + "\n")
-        (out / "performance.md").write_text(page(made))
+    document: Json = {"about": about(), "jobs": []}
+    for job in chosen:
+        found = measure(job)
+        document["jobs"].append(found)
+        for row in rows(found):
+            click.echo(row)
+    if out is not None:
+        (out / "performance.json").write_text(json.dumps(document, indent=1) + "\n")
+        (out / "performance.md").write_text(page(document))
 
 
 if __name__ == "__main__":
