@@ -17,7 +17,6 @@ from evenhand._kernels.lab import (
     mean_ranks,
     order_by,
 )
-from evenhand._kernels.matchings import matched_margins, matching_law
 from evenhand._kernels.pair_draws import (
     compared,
     draw_pairs,
@@ -31,82 +30,6 @@ from evenhand.lab.exact_ranking import ranking_risk
 
 Pair = tuple[int, int]
 Floats = NDArray[np.float64]
-
-
-def all_matchings(people: tuple[int, ...]) -> list[list[Pair]]:
-    if not people:
-        return [[]]
-    first, *others = people
-    return [
-        [(first, other), *rest]
-        for other in others
-        for rest in all_matchings(tuple(p for p in others if p != other))
-    ]
-
-
-def plain_matching_law(terms: Floats, sizes: list[int]) -> Floats:
-    level = [number for number, size in enumerate(sizes) for _ in range(size)]
-    points = terms.shape[2] - 1
-    law = np.zeros(points * (len(level) // 2) + 1)
-    matchings = all_matchings(tuple(range(len(level))))
-    for matching in matchings:
-        for gained in itertools.product(range(points + 1), repeat=len(matching)):
-            chance = math.prod(
-                terms[level[a], level[b], point]
-                for (a, b), point in zip(matching, gained, strict=True)
-            )
-            law[sum(gained)] += chance / len(matchings)
-    return law
-
-
-@given(
-    st.lists(st.integers(1, 3), min_size=1, max_size=4).filter(
-        lambda sizes: sum(sizes) % 2 == 0 and sum(sizes) <= 6
-    ),
-    st.integers(1, 2),
-    st.integers(0, 2**32),
-)
-@settings(max_examples=40)
-def test_the_law_over_matchings_agrees_with_listing_them(
-    sizes: list[int], points: int, seed: int
-) -> None:
-    levels = len(sizes)
-    terms = uniforms(stream(seed, "terms"), (levels, levels, points + 1))
-    terms = terms + terms.transpose(1, 0, 2)
-    terms /= terms.sum(axis=-1, keepdims=True)
-    found = matching_law(terms, np.array(sizes, dtype=np.int64))
-    assert found == pytest.approx(plain_matching_law(terms, sizes), abs=1e-13)
-
-
-def plain_margin(chances: list[float]) -> float:
-    margin = 0.0
-    for votes in itertools.product((0, 1), repeat=len(chances)):
-        chance = math.prod(
-            p if vote else 1 - p for p, vote in zip(chances, votes, strict=True)
-        )
-        balance = 2 * sum(votes) - len(votes)
-        margin += chance * ((balance > 0) - (balance < 0))
-    return margin
-
-
-@given(st.integers(1, 4), st.integers(0, 2**32))
-@settings(max_examples=30)
-def test_margins_of_matchings_agree_with_listing_votes(pairs: int, seed: int) -> None:
-    source = stream(seed, "margins")
-    chances = uniforms(source, (3, 2 * pairs, 2 * pairs))
-    nodes = uniforms(source, 3)
-    orders = np.argsort(uniforms(source, (4, 2 * pairs)), axis=1).astype(np.int64)
-    known = []
-    for order in orders.tolist():
-        couples = list(zip(order[::2], order[1::2], strict=True))
-        known.append(
-            sum(
-                float(nodes[node]) * plain_margin([table[pair] for pair in couples])
-                for node, table in enumerate(chances)
-            )
-        )
-    found = matched_margins(chances, nodes, orders)
-    assert found == pytest.approx(known, abs=1e-12)
 
 
 def plain_comparisons(

@@ -2,22 +2,17 @@
 
 import json
 import math
-from fractions import Fraction
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.ab.weights import as_weight, odd
-from evenhand.errors import ConvergenceError, OptionError
-from evenhand.lab._quadrature import integrate
+from evenhand.errors import OptionError
 from evenhand.lab.exact import uniform_success
 from evenhand.lab.tradeoff import (
     SMALL,
     best_tradeoff,
-    canonical_success,
     known_bias_frontier,
     tradeoff,
 )
@@ -92,52 +87,8 @@ def test_a_step_at_the_bias_comes_close_to_the_frontier() -> None:
     assert biased == pytest.approx(known_bias_frontier(perfect), abs=1e-5)
 
 
-@pytest.mark.parametrize("weight", ["rational:1", "sigmoid:0.3", "rational:40"])
-def test_any_two_scales_agree_with_another_quadrature(weight: str) -> None:
-    chosen = as_weight(weight)
-    nodes, shares = np.polynomial.legendre.leggauss(200)
-    x = (1 + nodes[:, None]) / 2
-    # For y < x the two scores x**2 and 3 y are equal at y = x**2 / 3 only.
-    bend = x**2 / 3
-    known = 0.0
-    for low, high in ((0 * x, bend), (bend, x)):
-        y = low + (high - low) * (1 + nodes) / 2
-        chances = odd(chosen, x**2 - 3 * y) + odd(chosen, 3 * x - y**2)
-        known += float((shares[:, None] * (high - low) * shares * chances).sum()) / 4
-    found = canonical_success(lambda x: x**2, lambda x: 3 * x, weight=weight)
-    assert found == pytest.approx(known, abs=1e-8)
-
-
-def test_scales_that_add_agree_with_the_closed_form() -> None:
-    found = canonical_success(lambda x: x + 1, lambda x: x, weight="rational:4")
-    assert 100 * (2 * found - 1) == pytest.approx(tradeoff(4).biased, abs=1e-7)
-
-
-def test_scales_far_apart_leave_almost_a_fair_coin_but_not_quite() -> None:
-    found = canonical_success(lambda x: x, lambda x: 100 + x)
-    assert 0.5 < found < 0.5001
-
-
-def test_falling_scales_are_refused() -> None:
-    with pytest.raises(OptionError, match=r"increasing on \[0, 1\]"):
-        canonical_success(lambda x: x, lambda x: -x)
-
-
 def test_gamma_and_per_cent_must_be_in_range() -> None:
     with pytest.raises(OptionError, match="gamma must be finite and above 0, got 0"):
         tradeoff(0)
     with pytest.raises(OptionError, match="between 0 and 100, got 101"):
         known_bias_frontier(101)
-
-
-def test_an_integral_with_jumps_is_still_right() -> None:
-    found = integrate(lambda x: np.floor(10 * x), [0.0, 1.0])
-    assert found == pytest.approx(float(Fraction(45, 10)), abs=1e-8)
-
-
-def test_an_integral_that_never_settles_is_refused() -> None:
-    def wild(x: np.ndarray) -> np.ndarray:
-        return np.asarray(np.sin(1 / np.maximum(x, 1e-9)) / np.maximum(x, 1e-9))
-
-    with pytest.raises(ConvergenceError, match="panels"):
-        integrate(wild, [0.0, 1.0])

@@ -1,7 +1,4 @@
-"""Loops over many trials with two items: few votes each, and scores fixed by reviewer.
-
-What is computed of fixed scores is what the rules compute on arrays, to the last bit.
-"""
+"""Loops over many trials with two items and few votes each."""
 
 from __future__ import annotations
 
@@ -10,23 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand._kernels import kernel
-from evenhand._kernels.kendall import ones
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
     Codes = NDArray[np.int64]
-    Words = NDArray[np.uint64]
 
 # Rows whose laws stay in the nearest cache together.
 ABREAST = 64
 # Places that are kept of a law beyond its last count.
 PADDED = 6
-# A mean that is nearer to another than this many roundings is compared exactly.
-ROUNDINGS = 4 * 2.0**-52
-NONE, ONE, ALL = np.uint64(0), np.uint64(1), np.uint64(2**64 - 1)
-LAST = np.uint64(63)
 
 
 @kernel
@@ -172,147 +163,3 @@ def _multiply_out(chances: Floats, laws: Floats) -> None:
 def _add(one: Floats, two: Floats, into: Floats) -> None:
     for row in range(len(one)):
         into[row] = one[row] + two[row]
-
-
-@kernel
-def pack_columns(words: Words, low: np.uint64) -> None:
-    """Put the number of its column into the low bits of each word.
-
-    Args:
-        words: Random words, shape (rows, columns); overwritten.
-        low: The low bits, all set.
-    """
-    rows, columns = words.shape
-    for row in range(rows):
-        for column in range(columns):
-            words[row, column] = (words[row, column] & ~low) | np.uint64(column)
-
-
-@kernel
-def scores_in_order(
-    orders: Codes, values: Floats, added: Floats
-) -> tuple[Floats, Floats]:
-    """Return the scores of both items, in pairs.
-
-    Args:
-        orders: Reviewers in random order, shape (trials, 2 k): the first half has the
-            better item, the second half the other, in pairs.
-        values: Value of the worse item and of the better one, shape (trials, 2).
-        added: What each reviewer adds.
-
-    Returns:
-        Scores of the better item and of the other one, shape (trials, k) each.
-    """
-    trials, half = len(orders), orders.shape[1] // 2
-    better, worse = np.empty((trials, half)), np.empty((trials, half))
-    for trial in range(trials):
-        low, high = values[trial, 0], values[trial, 1]
-        for pair in range(half):
-            # Unsigned, as a number from the end would be looked for otherwise.
-            better[trial, pair] = added[np.uint64(orders[trial, pair])] + high
-            worse[trial, pair] = added[np.uint64(orders[trial, half + pair])] + low
-    return better, worse
-
-
-@kernel
-def sign_sides(better: Floats, worse: Floats) -> Codes:
-    """Return which side has more pairwise wins, 1 the better item, 0 if neither."""
-    trials, half = better.shape
-    sides = np.empty(trials, dtype=np.int64)
-    for trial in range(trials):
-        wins = 0
-        for pair in range(half):
-            one, two = better[trial, pair], worse[trial, pair]
-            wins += int(one > two) - int(one < two)
-        sides[trial] = int(wins > 0) - int(wins < 0)
-    return sides
-
-
-@kernel
-def mean_sides(better: Floats, worse: Floats) -> tuple[Codes, NDArray[np.bool_]]:
-    """Return which side has the higher mean, and whether rounding cannot matter."""
-    trials, half = better.shape
-    sides = np.empty(trials, dtype=np.int64)
-    clear = np.empty(trials, dtype=np.bool_)
-    for trial in range(trials):
-        one, two, size = 0.0, 0.0, 0.0
-        for pair in range(half):
-            upper, lower = better[trial, pair], worse[trial, pair]
-            one += upper
-            two += lower
-            size += abs(upper) + abs(lower)
-        gap = one - two
-        clear[trial] = abs(gap) > 2 * half * ROUNDINGS * size
-        sides[trial] = int(gap > 0) - int(gap < 0)
-    return sides, clear
-
-
-@kernel
-def central_sides(
-    orders: Codes, values: Floats, added: Floats, ranks: Codes, place: int
-) -> Codes:
-    """Return which side has the higher score at a place of its increasing order.
-
-    Scores of a side are in the order of what its reviewers add, so a mark at the rank
-    of each reviewer of the better item, and none at the others, takes the place of
-    sorting.
-
-    Args:
-        orders: As for `scores_in_order`.
-        values: As for `scores_in_order`.
-        added: What each reviewer adds, in increasing order.
-        ranks: Rank of each reviewer in that order.
-        place: The place, from 0.
-
-    Returns:
-        1, 0 or -1, shape (trials,).
-    """
-    trials, size = orders.shape
-    half = size // 2
-    sides = np.empty(trials, dtype=np.int64)
-    marks = np.empty(max(2, (size + 63) // 64), dtype=np.uint64)
-    for trial in range(trials):
-        _mark(orders[trial, :half], ranks, marks)
-        upper = added[_find(marks, NONE, place)] + values[trial, 1]
-        lower = added[_find(marks, ALL, place)] + values[trial, 0]
-        sides[trial] = (upper > lower) - (upper < lower)
-    return sides
-
-
-@kernel
-def _mark(reviewers: Codes, ranks: Codes, marks: Words) -> None:
-    """Mark the ranks of reviewers, and nothing else."""
-    marks[:] = NONE
-    if len(marks) > 2:  # noqa: PLR2004 - words
-        for reviewer in reviewers:
-            rank = ranks[reviewer]
-            marks[rank >> 6] |= ONE << np.uint64(rank & 63)
-        return
-    # Two words are held in registers, so that no mark waits for another.
-    first, second = NONE, NONE
-    for place in range(len(reviewers)):
-        at = np.uint64(ranks[np.uint64(reviewers[place])])
-        mark = ONE << (at & LAST)
-        first |= mark if at <= LAST else NONE
-        second |= NONE if at <= LAST else mark
-    marks[0], marks[1] = first, second
-
-
-@kernel
-def _find(marks: Words, turn: np.uint64, place: int) -> int:
-    """Return where a mark is found for the time numbered by the place, from 0.
-
-    With `turn` all ones, it is where a mark is missing.
-    """
-    left, at = place, 0
-    word = marks[0] ^ turn
-    count = ones(word)
-    while left >= count:
-        left -= count
-        at += 1
-        word = marks[at] ^ turn
-        count = ones(word)
-    for _ in range(left):
-        word &= word - ONE
-    # Below the lowest mark, nothing but missing ones.
-    return at * 64 + ones((word & (~word + ONE)) - ONE)

@@ -18,7 +18,6 @@ import numpy as np
 
 from evenhand.errors import OptionError
 from evenhand.lab._laws import noise_law, value_law
-from evenhand.lab._quadrature import FINE
 from evenhand.lab.exact import SHIFTS, biases
 
 if TYPE_CHECKING:
@@ -32,6 +31,7 @@ TWO = 2
 PERFECT = "identity"
 # Panels halve towards the gap 0, where weights may be steep: 2**-40 of a unit.
 HALVINGS = 40
+NODES = 12
 POINTS = 65_536
 
 
@@ -227,7 +227,7 @@ def _graded(bias: float) -> tuple[Floats, Floats]:
     halves = 2.0 ** -np.arange(HALVINGS + 1)
     left, right = middle * (1 - halves), 1 - (1 - middle) * (1 - halves)
     edges = np.unique(np.concatenate([[0.0], left, [middle], right, [1.0]]))
-    nodes, weights = FINE
+    nodes, weights = np.polynomial.legendre.leggauss(NODES)
     half = np.diff(edges)[:, None] / 2
     gaps = edges[:-1, None] + half * (1 + nodes)
     return gaps.ravel(), (half * weights * 2 * (1 - gaps)).ravel()

@@ -25,8 +25,8 @@ from evenhand.ranking.flips import flips_program
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evenhand.lab._uniform import Weight
     from evenhand.lab.estimators import Edges, Ordinal
+    from evenhand.lab.exact import Weight
     from evenhand.posets.comparisons import Comparisons
 
 Order = tuple[int, ...]

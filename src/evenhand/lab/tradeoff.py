@@ -9,22 +9,12 @@ gap) both have closed forms.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
-import numpy as np
 from scipy.optimize import brentq
 
-from evenhand.ab._numbers import Floats
-from evenhand.ab.weights import GapWeight, as_weight, odd
 from evenhand.errors import OptionError
-from evenhand.lab._quadrature import integrate
 
-Weight: TypeAlias = GapWeight | Callable[[float], float] | str | None
-Scale: TypeAlias = Callable[[Floats], Floats]
-
-# Halvings of [0, 1] after which floats have nothing between.
-HALVINGS = 60
 # Below this gamma the closed forms cancel and their power series are used.
 SMALL = 0.125
 TERMS = 40
@@ -116,54 +106,6 @@ def known_bias_frontier(perfect: float) -> float:
     if not 0 <= perfect <= 100:  # noqa: PLR2004 - per cent
         raise OptionError(f"perfect must be between 0 and 100, got {perfect!r}.")
     return (100 - perfect) / 2
-
-
-def canonical_success(first: Scale, second: Scale, *, weight: Weight = None) -> float:
-    """Chance that the canonical estimator is right, for values uniform on [0, 1].
-
-    Args:
-        first: Scale of one reviewer, increasing on [0, 1], from arrays to arrays.
-        second: Scale of the other.
-        weight: How a gap in scores weighs.
-
-    Returns:
-        The probability, by quadrature, to about 1e-9.
-
-    Raises:
-        ConvergenceError: If the scales are too rough for quadrature.
-
-    References:
-        Wang and Shah (2019), Theorem 2 and Section 4.3.
-
-    Examples:
-        >>> round(canonical_success(lambda x: x, lambda x: x + 1), 10)
-        0.5452287476
-    """
-    chosen = as_weight(weight)
-    ends = np.array([0.0, 1.0])
-    scored = [np.asarray(scale(ends), dtype=np.float64) for scale in (first, second)]
-    if any(not low < high for low, high in scored):
-        raise OptionError(
-            f"scales must be increasing on [0, 1], got scores {scored[0].tolist()} and "
-            f"{scored[1].tolist()} for 0 and 1."
-        )
-    return _one_way(chosen, first, second) + _one_way(chosen, second, first)
-
-
-def _one_way(weight: GapWeight, upper: Scale, lower: Scale) -> float:
-    """Integrate W(upper(x) - lower(y)) over x > y."""
-
-    def inner(y: float) -> float:
-        level = float(lower(np.array([y]))[0])
-        # Where the two scores are equal W bends, so panels should end there.
-        low, high = y, 1.0
-        for _ in range(HALVINGS):
-            middle = (low + high) / 2
-            below = float(upper(np.array([middle]))[0]) < level
-            low, high = (middle, high) if below else (low, middle)
-        return integrate(lambda x: odd(weight, upper(x) - level), [y, low, 1.0])
-
-    return integrate(lambda ys: np.array([inner(y) for y in ys.tolist()]), [0.0, 1.0])
 
 
 def _series(g: float) -> tuple[float, float]:
