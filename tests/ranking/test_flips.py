@@ -9,20 +9,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from evenhand._kernels.ranking import choose_flips, choose_reviewers
 from evenhand._outcomes import outcomes
 from evenhand._randomness import stream, uniforms
 from evenhand.ab.weights import odd, rational
 from evenhand.errors import OptionError, RatingsError
-from evenhand.posets.comparisons import comparisons, from_edges, is_ordering
+from evenhand.posets.comparisons import (
+    compared,
+    comparisons,
+    from_edges,
+    is_ordering,
+)
 from evenhand.posets.orderings import topological_order
 from evenhand.ranking.flips import (
     Coin,
-    by_item,
-    choose_plainly,
+    choose_flips,
     flip_neighbours,
     flips_program,
     majority,
+    people_of,
+    pick_by,
+    pick_pair,
     scan_from,
 )
 from evenhand.ratings import Ratings
@@ -47,80 +53,88 @@ def ratings_with_ties(draw: st.DrawFn) -> Ratings:
     return Ratings(reviewers, items, scores, all_items=range(n_items))
 
 
-def reviewers_by_item(ratings: Ratings) -> list[list[int]]:
-    found: list[list[int]] = [[] for _ in ratings.item_labels]
-    for reviewer, item in zip(
-        ratings.reviewer_codes.tolist(), ratings.item_codes.tolist(), strict=True
-    ):
-        found[item].append(reviewer)
-    return found
+def free_in(ratings: Ratings, order: list[int]) -> list[bool]:
+    graph = comparisons(ratings)
+    return [not compared(graph, *pair) for pair in itertools.pairwise(order)]
+
+
+def listed_pairs(
+    ones: list[int], others: list[int], retired: set[int]
+) -> list[tuple[int, int]]:
+    return [
+        (one, other)
+        for one, other in itertools.product(ones, others)
+        if one != other and not {one, other} & retired
+    ]
 
 
 @given(
     ratings_with_ties(), st.data(), st.sampled_from(SCANS), st.sampled_from([1, 3, 5])
 )
-def test_the_kernel_chooses_what_the_plain_version_chooses(
+def test_neighbours_and_reviewers_are_chosen_as_from_plain_lists(
     ratings: Ratings, data: st.DataObject, scan: tuple[int, int], score_pairs: int
 ) -> None:
     n = ratings.n_items
     order = data.draw(st.permutations(range(n)))
     row = st.lists(units, min_size=score_pairs, max_size=score_pairs)
     draws = data.draw(st.lists(row, min_size=n, max_size=n))
-    reviews = by_item(ratings)
-    positions, ones, others = choose_flips(
-        np.array(order, dtype=np.int64),
-        scan,
-        (reviews.starts, reviews.reviewers, reviews.scores),
-        reviews.n_reviewers,
-        np.array(draws, dtype=np.float64),
-    )
-    rows = np.stack([ones, others], axis=2).reshape(len(positions), 2 * score_pairs)
-    chosen = [
-        (position, *reviews.reviewers[used[used >= 0]].tolist())
-        for position, used in zip(positions.tolist(), rows, strict=True)
-    ]
-    assert chosen == choose_plainly(
-        comparisons(ratings),
-        reviewers_by_item(ratings),
+    free, people = free_in(ratings, order), people_of(ratings)
+    expected, retired = [], set[int]()
+    position, step = scan
+    while position < n - 1:
+        a, b = order[position : position + 2]
+        crew: list[int] = []
+        for unit in draws[position] if free[position] else []:
+            pairs = listed_pairs(people[a], people[b], retired.union(crew))
+            crew += pairs[int(unit * len(pairs))] if pairs else ()
+        del crew[len(crew) - (len(crew) % 4 == 0) * 2 :]
+        retired.update(crew)
+        if crew:
+            expected.append((position, crew))
+        position += 2 if crew else step
+    chosen = choose_flips(
+        free,
+        people,
         order,
         scan,
-        lambda position, drawn, count: int(draws[position][drawn] * count),
+        lambda position: pick_by(draws[position]),
         score_pairs=score_pairs,
     )
-    for side, shift in ((ones, 0), (others, 1)):
-        for used, position in zip(side.tolist(), positions.tolist(), strict=True):
-            item = order[position + shift]
-            for at in filter(lambda at: at >= 0, used):
-                assert reviews.starts[item] <= at < reviews.starts[item + 1]
+    assert chosen == expected
+
+
+@given(
+    st.sets(st.integers(0, 9)).map(sorted),
+    st.sets(st.integers(0, 9)).map(sorted),
+    units,
+)
+def test_pairs_of_reviewers_are_numbered_like_a_plain_list(
+    ones: list[int], others: list[int], unit: float
+) -> None:
+    pairs = listed_pairs(ones, others, set())
+    expected = pairs[int(unit * len(pairs))] if pairs else None
+    assert pick_pair(pick_by([unit]), ones, others) == expected
 
 
 @given(ratings_with_ties(), st.data())
-def test_the_kernel_for_given_pairs_numbers_reviewers_like_a_plain_list(
+def test_only_neighbours_that_nobody_put_in_order_are_settled(
     ratings: Ratings, data: st.DataObject
 ) -> None:
-    reviews = by_item(ratings)
-    people = reviewers_by_item(ratings)
-    graph = comparisons(ratings)
-    choices = {
-        (a, b): [(r, s) for r in people[a] for s in people[b] if r != s]
-        for a, b in itertools.permutations(range(ratings.n_items), 2)
-        if choose_plainly(graph, people, [a, b], (0, 1), lambda *_: 0)
-    }
-    pairs = np.array(list(choices), dtype=np.int64).reshape(-1, 2)
-    draws = data.draw(st.lists(units, min_size=len(pairs), max_size=len(pairs)))
-    ones, others = choose_reviewers(
-        pairs[:, 0].copy(),
-        pairs[:, 1].copy(),
-        (reviews.starts, reviews.reviewers, reviews.scores),
-        reviews.n_reviewers,
-        np.array(draws, dtype=np.float64),
-    )
-    for index, (pair, listed) in enumerate(choices.items()):
-        expected = listed[int(draws[index] * len(listed))]
-        rows = (int(ones[index]), int(others[index]))
-        assert tuple(int(reviews.reviewers[row]) for row in rows) == expected
-        for row, item in zip(rows, pair, strict=True):
-            assert reviews.starts[item] <= row < reviews.starts[item + 1]
+    order = data.draw(st.permutations(range(ratings.n_items)))
+    free = free_in(ratings, order)
+    for start in range(2):
+        _, coins = flip_neighbours(
+            ratings,
+            np.array(order, dtype=np.int64),
+            rational(),
+            stream(7, "flips"),
+            scan=(start, len(order)),
+        )
+        people = [people_of(ratings)[item] for item in order[start : start + 2]]
+        possible = start < len(free) and free[start]
+        possible = possible and bool(listed_pairs(people[0], people[1], set()))
+        expected = [tuple(order[start : start + 2])] if possible else []
+        assert [coin.items for coin in coins] == expected
 
 
 @st.composite
@@ -204,15 +218,15 @@ def test_one_score_pair_takes_two_uniforms_for_each_position(
     start = topological_order(graph)
     draws = uniforms(stream(seed, "flips"), (ratings.n_items, 2))
     score = scores_by_code(ratings)
-    chosen = choose_plainly(
-        graph,
-        reviewers_by_item(ratings),
+    chosen = choose_flips(
+        free_in(ratings, start.tolist()),
+        people_of(ratings),
         start.tolist(),
         (0, 1),
-        lambda position, _, count: int(draws[position, 0] * count),
+        lambda position: pick_by(draws[position]),
     )
     expected = []
-    for position, one, other in chosen:
+    for position, (one, other) in chosen:
         a, b = start[position : position + 2].tolist()
         gap = score[one, a] - score[other, b]
         p_first = float(odd(rational(), gap))

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._kernels.ranking import pair_counts
 from evenhand._randomness import SEED_BITS, WORD_BITS, Stream, permutation, stream
 from evenhand.lab._losses import Arranged, Group
 from evenhand.posets.comparisons import closure, comparisons, find_contradiction
@@ -18,7 +17,7 @@ from evenhand.posets.orderings import topological_order
 from evenhand.posets.sampling import uniform_order
 from evenhand.ranking.flips import Coin
 from evenhand.ranking.mean_rank import mean_rank_order
-from evenhand.ranking.sorter import COUNTED_IDEALS, COUNTED_ITEMS
+from evenhand.ranking.sorter import COUNTED_IDEALS, pair_counts
 from evenhand.ranking.ties import TIED, before, twin_buckets
 
 if TYPE_CHECKING:
@@ -156,12 +155,10 @@ def _counted(graph: Comparisons, seed: int) -> MeanRanks | None:
     It takes a tenth of the time of `mean_rank_order`, which counts places too.
     """
     n_items = graph.n_items
-    if not TIED <= n_items <= COUNTED_ITEMS:
+    if n_items < TIED:
         return None
-    reach = closure(graph)
-    heights = reach.sum(axis=1) - reach.sum(axis=0)
-    counts = pair_counts(reach, heights, COUNTED_IDEALS)
-    if len(counts) == 0 or (counts[0, 1] + counts[1, 0]) * n_items > EXACT:
+    counts = pair_counts(closure(graph), COUNTED_IDEALS)
+    if counts is None or (counts[0, 1] + counts[1, 0]) * n_items > EXACT:
         return None
     # Mean rank, less 1, times the number of orderings.
     above = counts.sum(axis=0)

@@ -11,33 +11,34 @@ on the size of a score. So they are chosen first, and all coins are flipped afte
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import functools
+import itertools
+from collections.abc import Callable
+from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from evenhand._kernels.ranking import choose_flips
 from evenhand._outcomes import HALF
 from evenhand._randomness import Stream, below, uniforms
-from evenhand._results import many_objects
 from evenhand.ab.weights import GapWeight, odd
 from evenhand.errors import OptionError
 from evenhand.posets.comparisons import Comparisons, compared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from collections.abc import Set as AbstractSet
-    from fractions import Fraction
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from evenhand._outcomes import Chance
     from evenhand.ratings import Ratings
 
-Score = TypeVar("Score", float, "Fraction")
-Chances = TypeVar("Chances", "NDArray[np.float64]", "Fraction")
+    Codes = NDArray[np.int64]
+
+Score = TypeVar("Score", float, Fraction)
+Pick = Callable[[int], int]
+Pair = tuple[int, int]
 SCANS = ("paper", "parity")
-NEXT = np.arange(2)
 
 
 class Coin(NamedTuple):
@@ -55,66 +56,12 @@ class Coin(NamedTuple):
             and whose mean score was taken off first; empty if none was.
     """
 
-    items: tuple[int, int]
+    items: Pair
     gap: float
     p_first: float
     kept: bool
     reviewers: tuple[int, ...]
     anchors: tuple[tuple[int, ...], ...] = ()
-
-
-class Odds(NamedTuple):
-    """Coins that are not flipped yet, as columns.
-
-    Attributes:
-        items: Codes of the two items of each, in their order, shape (coins, 2).
-        rows: Ratings that are used for the first items and for the second ones, shape
-            (coins, score pairs); -1 where a score pair is missing.
-        gap: As of `Coin`.
-        p_first: As of `Coin`.
-    """
-
-    items: NDArray[np.int64]
-    rows: tuple[NDArray[np.int64], NDArray[np.int64]]
-    gap: NDArray[np.float64]
-    p_first: NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Reviews:
-    """Scores grouped by item, as the kernels take them.
-
-    Attributes:
-        starts: Where each item's ratings begin, and the end.
-        reviewers: Reviewer of each rating, increasing within an item.
-        scores: Score of each rating.
-        n_reviewers: Number of reviewers.
-    """
-
-    starts: NDArray[np.int64]
-    reviewers: NDArray[np.int64]
-    scores: NDArray[np.float64]
-    n_reviewers: int
-
-
-def by_item(ratings: Ratings) -> Reviews:
-    """Group scores by item.
-
-    Raises:
-        RatingsError: If there are no scores.
-
-    Examples:
-        >>> from evenhand.ratings import Ratings
-        >>> by_item(Ratings(["a", "a", "b"], [1, 2, 1], [5, 4, 3])).reviewers.tolist()
-        [0, 1, 0]
-    """
-    starts, rows = ratings.by_item()
-    return Reviews(
-        starts,
-        ratings.reviewer_codes[rows],
-        ratings.scores[rows],
-        ratings.n_reviewers,
-    )
 
 
 def scan_from(scan: str, source: Stream) -> tuple[int, int]:
@@ -132,14 +79,13 @@ def scan_from(scan: str, source: Stream) -> tuple[int, int]:
     return (0, 1) if scan == "paper" else (below(source, 2), 2)
 
 
-def majority(chances: Sequence[Chances]) -> Chances:
+def majority(chances: Sequence[Score]) -> Score:
     """Return the probability that most of an odd number of coins fall on heads.
 
     Args:
-        chances: Probability of heads for each coin, or an array of them.
+        chances: Probability of heads for each coin.
 
     Examples:
-        >>> from fractions import Fraction
         >>> majority([Fraction(1, 2), Fraction(1, 3), Fraction(1, 4)])
         Fraction(7, 24)
     """
@@ -148,11 +94,9 @@ def majority(chances: Sequence[Chances]) -> Chances:
         more = [share * chance for share in heads]
         heads = [share * (1 - chance) for share in heads] + more[-1:]
         for number, share in enumerate(more[:-1], start=1):
-            heads[number] = heads[number] + share
-    total = heads[-1]
-    for share in heads[len(chances) // 2 + 1 : -1]:
-        total = total + share
-    return total
+            heads[number] += share
+    least = len(chances) // 2 + 1
+    return sum(heads[least + 1 :], heads[least])
 
 
 def check_score_pairs(score_pairs: int) -> None:
@@ -179,13 +123,13 @@ def check_score_pairs(score_pairs: int) -> None:
 
 def flip_neighbours(
     ratings: Ratings,
-    order: NDArray[np.int64],
+    order: Codes,
     weight: GapWeight,
     source: Stream,
     *,
     scan: tuple[int, int] = (0, 1),
     score_pairs: int = 1,
-) -> tuple[NDArray[np.int64], tuple[Coin, ...]]:
+) -> tuple[Codes, tuple[Coin, ...]]:
     """Settle the free neighbours of an ordering by coins on their scores.
 
     Args:
@@ -219,132 +163,109 @@ def flip_neighbours(
         >>> coins[0].items, coins[0].p_first
         ((0, 1), 0.125)
     """
-    reviews = by_item(ratings)
-    positions, odds, units = neighbour_odds(
-        reviews, order, weight, source, scan=scan, score_pairs=score_pairs
+    ratings.scores  # noqa: B018 - refuses ranks and comparisons in words
+    check_score_pairs(score_pairs)
+    units = uniforms(source, (len(order), score_pairs + 1))
+    chosen = choose_flips(
+        _free_neighbours(ratings, order),
+        people_of(ratings),
+        order.tolist(),
+        scan,
+        lambda position: pick_by(units[position]),
+        score_pairs=score_pairs,
     )
-    coins = flipped(reviews, odds, units)
+    positions = np.array([position for position, _ in chosen], dtype=np.int64)
+    items = np.stack([order[positions], order[positions + 1]], axis=1)
+    crews = [crew for _, crew in chosen]
+    coins = flip_coins(ratings, items, crews, weight, units[positions, -1])
     after = order.copy()
     swapped = positions[[not coin.kept for coin in coins]]
     after[swapped], after[swapped + 1] = order[swapped + 1], order[swapped]
     return after, coins
 
 
-def neighbour_odds(
-    reviews: Reviews,
-    order: NDArray[np.int64],
-    weight: GapWeight,
-    source: Stream,
-    *,
-    scan: tuple[int, int] = (0, 1),
-    score_pairs: int = 1,
-) -> tuple[NDArray[np.int64], Odds, NDArray[np.float64]]:
-    """Choose the coins of `flip_neighbours`, without flipping them.
-
-    Returns:
-        Position of the first of each two neighbours; the coins, by position; and the
-        uniform by which each is flipped.
-
-    Raises:
-        OptionError: If score_pairs is not odd.
+def pick_by(units: Iterable[float]) -> Pick:
+    """Turn uniforms into picks of one of several, one after the other.
 
     Examples:
-        >>> from evenhand._randomness import stream
-        >>> from evenhand.ab.weights import rational
-        >>> from evenhand.ratings import Ratings
-        >>> reviews = by_item(Ratings(["a", "b"], ["x", "y"], [1, 4]))
-        >>> positions, odds, _ = neighbour_odds(
-        ...     reviews, np.array([0, 1]), rational(), stream(7, "flips"))
-        >>> positions.tolist(), odds.p_first.tolist()
-        ([0], [0.125])
+        >>> pick = pick_by([0.1, 0.9])
+        >>> pick(3), pick(3)
+        (0, 2)
     """
-    check_score_pairs(score_pairs)
-    units = uniforms(source, (len(order), score_pairs + 1))
-    positions, ones, others = choose_flips(
-        order,
-        scan,
-        (reviews.starts, reviews.reviewers, reviews.scores),
-        reviews.n_reviewers,
-        units[:, :-1].copy(),
-    )
-    items = order[positions[:, np.newaxis] + NEXT]
-    odds = odds_of(reviews, items, (ones, others), weight)
-    return positions, odds, units[positions, -1]
+    left = iter(units)
+    return lambda count: int(next(left) * count)
 
 
-def odds_of(
-    reviews: Reviews,
-    items: NDArray[np.int64],
-    rows: tuple[NDArray[np.int64], NDArray[np.int64]],
+def people_of(ratings: Ratings) -> list[list[int]]:
+    """List the reviewers of each item, increasing.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> people_of(Ratings(["a", "a", "b"], [1, 2, 1], [5, 4, 3]))
+        [[0, 1], [0]]
+    """
+    starts, rows = ratings.by_item()
+    people = ratings.reviewer_codes[rows].tolist()
+    return [people[one:end] for one, end in itertools.pairwise(starts.tolist())]
+
+
+def _free_neighbours(ratings: Ratings, order: Codes) -> list[bool]:
+    """Say for each two neighbours of an order whether nobody put them in order."""
+    places = np.argsort(order)[ratings.item_codes]
+    # No reviewer's last place is next to the first one of the reviewer after.
+    keys = ratings.reviewer_codes * (ratings.n_items + 1) + places
+    rows = np.argsort(keys)
+    near = np.flatnonzero(np.diff(keys[rows]) == 1)
+    values = ratings.preference[rows]
+    ordered = near[values[near] != values[near + 1]]
+    free = np.ones(len(order), dtype=np.bool_)
+    free[places[rows[ordered]]] = False
+    return free.tolist()
+
+
+def flip_coins(
+    ratings: Ratings,
+    items: Codes,
+    crews: Sequence[Sequence[int]],
     weight: GapWeight,
-) -> Odds:
-    """Work out the coin, or the majority of coins, for each pair of items.
+    units: NDArray[np.float64],
+) -> tuple[Coin, ...]:
+    """Flip a coin, or the majority of coins, for each pair of items.
 
     Args:
-        reviews: Scores by item.
-        items: Two item codes a row.
-        rows: Ratings to be used for the first items and for the second ones, one for
-            each pair or a row of an odd number of them; -1 at the end of a row that is
-            shorter.
+        ratings: Scores.
+        items: Two item codes a row, in their order.
+        crews: Reviewers of each pair, by turns of the first item and of the second.
         weight: How a gap in scores weighs.
-
-    Returns:
-        The coins.
+        units: A uniform for each pair.
 
     Examples:
         >>> from evenhand.ab.weights import rational
-        >>> reviews = Reviews(np.array([0, 1, 2]), np.array([0, 1]),
-        ...                   np.array([1.0, 4.0]), 2)
-        >>> rows = (np.array([0]), np.array([1]))
-        >>> odds_of(reviews, np.array([[0, 1]]), rows, rational()).gap
-        array([-3.])
-    """
-    ones, others = (side[:, np.newaxis] if side.ndim == 1 else side for side in rows)
-    with np.errstate(over="ignore"):
-        gaps = reviews.scores[ones] - reviews.scores[others]
-    if ones.shape[1] == 1:
-        gap = gaps[:, 0]
-        return Odds(items, (ones, others), gap, odd(weight, gap))
-    p_first, used = np.empty(len(items)), (ones >= 0).sum(axis=1)
-    for number in np.unique(used).tolist():
-        chosen = used == number
-        p_first[chosen] = majority(list(odd(weight, gaps[chosen, :number]).T))
-    gaps[ones < 0] = 0
-    gap = gaps[np.arange(len(items)), np.abs(gaps).argmax(axis=1)]
-    return Odds(items, (ones, others), gap, p_first)
-
-
-def flipped(
-    reviews: Reviews, odds: Odds, units: NDArray[np.float64]
-) -> tuple[Coin, ...]:
-    """Flip coins, each by one uniform.
-
-    Examples:
-        >>> reviews = Reviews(np.array([0, 1, 2]), np.array([0, 1]),
-        ...                   np.array([1.0, 4.0]), 2)
-        >>> rows = (np.array([[0]]), np.array([[1]]))
-        >>> odds = Odds(np.array([[0, 1]]), rows, np.array([-3.0]), np.array([0.125]))
-        >>> flipped(reviews, odds, np.array([0.2]))
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a", "b"], ["x", "y"], [1, 4])
+        >>> flip_coins(ratings, np.array([[0, 1]]), [(0, 1)], rational(), [0.2])
         (Coin(items=(0, 1), gap=-3.0, p_first=0.125, kept=False, reviewers=(0, 1), \
 anchors=()),)
     """
-    ones, others = odds.rows
-    people = np.stack([reviews.reviewers[ones], reviews.reviewers[others]], axis=2)
-    columns = (
-        odds.items,
-        odds.gap,
-        odds.p_first,
-        units < odds.p_first,
-        people.reshape(len(ones), 2 * ones.shape[1]),
-        (ones >= 0).sum(axis=1),
-    )
-    with many_objects():
-        return tuple(
-            Coin((a, b), gap, p, kept, tuple(crew[: 2 * number]))
-            for (a, b), gap, p, kept, crew, number in zip(
-                *(column.tolist() for column in columns), strict=True
-            )
-        )
+    if not crews:
+        return ()
+    _, rows = ratings.by_item()
+    keys = ratings.item_codes[rows] * ratings.n_reviewers + ratings.reviewer_codes[rows]
+    pairs = np.repeat(items, [len(crew) // 2 for crew in crews], axis=0)
+    people = np.array(list(itertools.chain(*crews)), dtype=np.int64).reshape(-1, 2)
+    found = np.searchsorted(keys, pairs * ratings.n_reviewers + people)
+    scores = ratings.scores[rows[found]]
+    with np.errstate(over="ignore"):
+        gaps = scores[:, 0] - scores[:, 1]
+    each = zip(gaps.tolist(), odd(weight, gaps).tolist(), strict=True)
+    coins = []
+    for pair, crew, unit in zip(items.tolist(), crews, units, strict=True):
+        used = list(itertools.islice(each, len(crew) // 2))
+        p_first = majority([chance for _, chance in used])
+        gap = max((gap for gap, _ in used), key=abs)
+        kept = bool(unit < p_first)
+        coins.append(Coin((pair[0], pair[1]), gap, p_first, kept, tuple(crew)))
+    return tuple(coins)
 
 
 def flips_program(
@@ -371,7 +292,6 @@ def flips_program(
         A procedure for `outcomes`, with the new ordering as its result.
 
     Examples:
-        >>> from fractions import Fraction
         >>> from evenhand._outcomes import outcomes
         >>> from evenhand.posets.comparisons import from_edges
         >>> scores = {(0, 0): Fraction(1), (1, 1): Fraction(3)}
@@ -379,22 +299,23 @@ def flips_program(
         ...     from_edges(2, [], []), scores, [0, 1], lambda gap: (3 + gap) / 6))
         {(0, 1): Fraction(1, 6), (1, 0): Fraction(5, 6)}
     """
-    reviewers = reviewers_of(scores, comparisons.n_items)
+    people = reviewers_of(scores, comparisons.n_items)
+    free = [not compared(comparisons, *pair) for pair in itertools.pairwise(order)]
 
     def program(chance: Chance) -> tuple[int, ...]:
         start, step = 0, 1
         if scan == "parity":
             start, step = (0 if chance.coin(HALF) else 1), 2
-        chosen = choose_plainly(
-            comparisons,
-            reviewers,
+        chosen = choose_flips(
+            free,
+            people,
             order,
             (start, step),
-            lambda *asked: chance.pick(asked[-1]),
+            lambda _: chance.pick,
             score_pairs=score_pairs,
         )
         after = list(order)
-        for position, *crew in chosen:
+        for position, crew in chosen:
             a, b = order[position], order[position + 1]
             pairs = zip(crew[::2], crew[1::2], strict=True)
             chances = [first(scores[r, a] - scores[s, b]) for r, s in pairs]
@@ -405,75 +326,111 @@ def flips_program(
     return program
 
 
-def choose_plainly(
-    comparisons: Comparisons,
-    reviewers: Sequence[Sequence[int]],
+def choose_flips(
+    free: Sequence[bool],
+    people: Sequence[Sequence[int]],
     order: Sequence[int],
     scan: tuple[int, int],
-    pick: Callable[[int, int, int], int],
+    picks: Callable[[int], Pick],
     *,
     score_pairs: int = 1,
-) -> list[tuple[int, ...]]:
-    """Choose neighbours and reviewers as the kernel does, but with any kind of chance.
+) -> list[tuple[int, list[int]]]:
+    """Choose the neighbours that a coin will settle, and whose scores it uses.
 
     Args:
-        comparisons: Who was put above whom.
-        reviewers: Reviewers of each item, increasing.
+        free: For each position whether nobody put its item and the next in order.
+        people: Reviewers of each item, increasing.
         order: A topological ordering, item codes best first.
         scan: Position of the first two neighbours, and how far to go on from two that
             are not free.
-        pick: From a position, the number of score pairs drawn there and a number of
-            pairs to the number of one pair.
+        picks: From a position to what picks one of several there.
         score_pairs: How many score pairs are wanted.
 
     Returns:
-        Position of the first of each two neighbours, then the reviewers, by turns for
+        Position of the first of each two neighbours, and the reviewers, by turns for
         the first and for the second.
 
     Examples:
-        >>> from evenhand.posets.comparisons import from_edges
-        >>> choose_plainly(
-        ...     from_edges(2, [], []), [[4, 5], [5]], [0, 1], (0, 1), lambda *_: 0)
-        [(0, 4, 5)]
+        >>> choose_flips([True], [[4, 5], [5]], [0, 1], (0, 1), lambda _: lambda _: 0)
+        [(0, [4, 5])]
     """
     retired: set[int] = set()
     chosen = []
     position, step = scan
     while position + 1 < len(order):
-        a, b = order[position], order[position + 1]
         crew: list[int] = []
-        while not compared(comparisons, a, b) and len(crew) < 2 * score_pairs:
-            pairs = fresh_pairs(reviewers[a], reviewers[b], retired.union(crew))
-            if not pairs:
-                break
-            crew += pairs[pick(position, len(crew) // 2, len(pairs))]
-        if not crew:
-            position += step
-            continue
-        if len(crew) % 4 == 0:
-            del crew[-2:]
-        retired.update(crew)
-        chosen.append((position, *crew))
-        position += 2
+        if free[position]:
+            pair = order[position : position + 2]
+            sides = [without(people[item], retired) for item in pair]
+            draw = functools.partial(pick_pair, picks(position))
+            crew = choose_crew(sides, score_pairs, draw)
+        if crew:
+            retired.update(crew)
+            chosen.append((position, crew))
+        position += 2 if crew else step
     return chosen
 
 
-def fresh_pairs(
-    ones: Sequence[int], others: Sequence[int], retired: AbstractSet[int]
-) -> list[tuple[int, int]]:
-    """List the pairs of different reviewers of two items, neither of them retired.
+def choose_crew(
+    sides: Sequence[Sequence[int]],
+    score_pairs: int,
+    draw: Callable[[list[int], list[int]], Pair | None],
+) -> list[int]:
+    """Choose pairs of reviewers one after the other, an odd number of them.
+
+    Args:
+        sides: Fresh reviewers of the one item and of the other.
+        score_pairs: How many pairs are wanted; an even number of them, if no more can
+            be found, loses the last.
+        draw: Draws one pair of those who are left, None if there is none.
+
+    Returns:
+        The reviewers, by turns of the one item and of the other.
 
     Examples:
-        >>> fresh_pairs([1, 2], [2, 3], {1})
-        [(2, 3)]
+        >>> draw = functools.partial(pick_pair, lambda count: 0)
+        >>> choose_crew([[1, 2], [3, 4]], 3, draw)
+        [1, 3]
     """
-    left = [one for one in ones if one not in retired]
-    return [
-        (one, other)
-        for one in left
-        for other in others
-        if one != other and other not in retired
-    ]
+    crew: list[int] = []
+    while len(crew) < 2 * score_pairs:
+        pair = draw(*(without(side, crew) for side in sides))
+        if pair is None:
+            break
+        crew += pair
+    return crew[:-2] if len(crew) % 4 == 0 else crew
+
+
+def pick_pair(pick: Pick, ones: Sequence[int], others: Sequence[int]) -> Pair | None:
+    """Pick one pair of different reviewers, all equally likely; None if there is none.
+
+    Pairs are numbered by the first reviewer, then by the second.
+
+    Examples:
+        >>> pick_pair(lambda count: count - 1, [1, 2], [2, 3])
+        (2, 3)
+    """
+    both = set(ones).intersection(others)
+    count = len(ones) * len(others) - len(both)
+    if count == 0:
+        return None
+    number = pick(count)
+    for one in ones:
+        partners = len(others) - (one in both)
+        if number < partners:
+            break
+        number -= partners
+    return one, without(others, (one,))[number]
+
+
+def without(people: Sequence[int], some: Collection[int]) -> list[int]:
+    """List the reviewers who are not among some.
+
+    Examples:
+        >>> without([1, 2, 3], {2})
+        [1, 3]
+    """
+    return [who for who in people if who not in some]
 
 
 def reviewers_of(

@@ -20,35 +20,31 @@ import functools
 import itertools
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._kernels.ranking import (
-    add_answer,
-    most_open_pair,
-    nearest_pair,
-    pair_counts,
-)
 from evenhand._randomness import Stream, below, uniforms
 from evenhand.ab.weights import GapWeight, odd
 from evenhand.errors import OptionError
 from evenhand.posets.comparisons import Comparisons, chain_edges, closure, from_edges
 from evenhand.posets.orderings import all_orderings, topological_order
-from evenhand.ranking.crews import Pair, choose_crew, gaps_of, without
 from evenhand.ranking.flips import (
     Coin,
+    Pair,
+    Pick,
     Score,
-    by_item,
     check_score_pairs,
-    fresh_pairs,
+    choose_crew,
     majority,
+    people_of,
     reviewers_of,
+    without,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from fractions import Fraction
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -56,6 +52,8 @@ if TYPE_CHECKING:
     from evenhand.ratings import Ratings
 
     Codes = NDArray[np.int64]
+    Bundle = Mapping[int, float] | Mapping[int, Fraction]
+    Bundles = Sequence[Bundle] | Mapping[int, Bundle]
 
 Order = tuple[int, ...]
 
@@ -64,6 +62,10 @@ SORTER_ITEMS = 1_000
 # Posteriors are exact up to here; a factorial of more items is too large for a float.
 COUNTED_ITEMS = 150
 COUNTED_IDEALS = 5_000
+# Reviewers of an item among whom a question looks for two that share other items.
+LOOKED_AT = 12
+# Posteriors that differ by less may be equal but for rounding.
+ROUNDING = 1e-12
 
 
 def sort_free_pairs(
@@ -113,14 +115,12 @@ def sort_free_pairs(
         >>> order.tolist(), coins[0].p_first
         ([1, 0], 0.125)
     """
-    check_score_pairs(score_pairs)
-    table = _table(ratings, comparisons, anchors=anchors and weight.limit is None)
-    coins: list[Coin] = []
-    for pair, crew in _questions(table, source, score_pairs):
-        coin = _ask(table, pair, crew, weight)
-        coins.append(coin._replace(kept=bool(uniforms(source, 1)[0] < coin.p_first)))
-        table.learn(coins[-1])
-    return _smallest(comparisons, coins), tuple(coins)
+    coins = _answered(
+        _table(ratings, comparisons, weight, score_pairs, anchors=anchors),
+        source,
+        lambda coin: bool(uniforms(source, 1)[0] < coin.p_first),
+    )
+    return _smallest(comparisons, coins), coins
 
 
 def follow_truth(
@@ -163,81 +163,106 @@ def follow_truth(
         >>> coins[0].kept, coins[0].p_first
         (True, 0.125)
     """
-    check_score_pairs(score_pairs)
-    table = _table(ratings, comparisons, anchors=anchors and weight.limit is None)
     place = {item: number for number, item in enumerate(truth)}
-    coins: list[Coin] = []
-    for pair, crew in _questions(table, source, score_pairs):
-        coin = _ask(table, pair, crew, weight)
-        coins.append(coin._replace(kept=place[pair[0]] < place[pair[1]]))
+    return _answered(
+        _table(ratings, comparisons, weight, score_pairs, anchors=anchors),
+        source,
+        lambda coin: place[coin.items[0]] < place[coin.items[1]],
+    )
+
+
+def _answered(
+    table: _Table, source: Stream, answer: Callable[[Coin], bool]
+) -> tuple[Coin, ...]:
+    """Ask until nothing is open that fresh reviewers could settle."""
+    coins = []
+    while (pair := table.question()) is not None:
+        coin = table.coin(pair, functools.partial(below, source))
+        coins.append(coin._replace(kept=answer(coin)))
         table.learn(coins[-1])
     return tuple(coins)
 
 
-def _questions(
-    table: _Table, source: Stream, score_pairs: int
-) -> Iterator[tuple[Pair, list[int]]]:
-    """Yield each pair that is asked and its reviewers; the table learns in between."""
-    while (pair := table.question()) is not None:
-        yield (
-            pair,
-            choose_crew(
-                pair,
-                [table.reviewers(item) for item in pair],
-                table.bundles,
-                lambda count: below(source, count),
-                score_pairs=score_pairs,
-                anchors=table.anchors,
-            ),
-        )
-
-
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Table:
-    """What is known, and who is fresh, as kernels take it."""
+    """What is known, and who is fresh; both change with every answer."""
 
     reach: NDArray[np.bool_]
-    heights: Codes
-    reviews: tuple[Codes, Codes, NDArray[np.float64]]
-    retired: NDArray[np.bool_]
-    fresh: Codes
+    fresh: list[list[int]]
     bundles: list[dict[int, float]]
+    weight: GapWeight
+    score_pairs: int
     anchors: bool
 
     def question(self) -> Pair | None:
-        people = (self.reviews, self.retired, self.fresh)
-        counts = np.empty((0, 0))
-        if len(self.reach) <= COUNTED_ITEMS:
-            counts = pair_counts(self.reach, self.heights, COUNTED_IDEALS)
-        if len(counts):
-            one, other = most_open_pair(self.reach, counts, *people)
+        """Return the pair that is most open, None if none can be asked."""
+        heights = self.reach.sum(axis=1) - self.reach.sum(axis=0)
+        # An item is never open to itself, which also bars one that is alone.
+        bars = self.reach | self.reach.T | ~_two_reviewers(self.fresh)
+        counts = pair_counts(self.reach, COUNTED_IDEALS)
+        if counts is None:
+            order = np.argsort(-heights, kind="stable")
+            apart = np.abs(heights[:, np.newaxis] - heights).astype(np.float64)
         else:
-            one, other = nearest_pair(self.reach, self.heights, *people)
-        return None if one < 0 else (int(one), int(other))
+            order = np.arange(len(heights))
+            apart = np.abs(counts - counts.T) / max(counts[0, -1] + counts[-1, 0], 1)
+        apart[bars] = np.inf
+        # Both items of a pair are met, so the first one found is the upper one.
+        apart = apart[np.ix_(order, order)]
+        least = apart.min()
+        if least == np.inf:
+            return None
+        one, other = order[np.argwhere(apart <= least + ROUNDING)[0]].tolist()
+        return min(one, other), max(one, other)
 
-    def reviewers(self, item: int) -> list[int]:
-        starts, reviewers, _ = self.reviews
-        found = reviewers[starts[item] : starts[item + 1]]
-        fresh: list[int] = found[~self.retired[found]].tolist()
-        return fresh
+    def coin(self, items: Pair, pick: Pick) -> Coin:
+        """Choose who answers, and work out the coin that is still to be flipped."""
+        crew = choose_reviewers(
+            items,
+            [self.fresh[item] for item in items],
+            self.bundles,
+            pick,
+            score_pairs=self.score_pairs,
+            anchors=self.anchors,
+        )
+        found = gaps_of(self.bundles, items, crew, anchors=self.anchors)
+        gaps = [_rounded(gap) for gap, _ in found]
+        bases = tuple(base for _, base in found)
+        return Coin(
+            items=items,
+            gap=max(gaps, key=abs),
+            p_first=majority(odd(self.weight, np.array(gaps)).tolist()),
+            kept=False,
+            reviewers=tuple(crew),
+            anchors=bases if any(bases) else (),
+        )
 
     def learn(self, coin: Coin) -> None:
+        """Retire reviewers, and add an answer with all that follows from it."""
         for reviewer in coin.reviewers:
-            self.retired[reviewer] = True
-            self.fresh[list(self.bundles[reviewer])] -= 1
+            for item in self.bundles[reviewer]:
+                self.fresh[item].remove(reviewer)
         upper, lower = coin.items if coin.kept else coin.items[::-1]
-        add_answer(self.reach, self.heights, upper, lower)
+        above, under = self.reach[:, upper].copy(), self.reach[lower].copy()
+        above[upper] = under[lower] = True
+        self.reach[np.ix_(above, under)] = True
 
 
-def _table(ratings: Ratings, comparisons: Comparisons, *, anchors: bool) -> _Table:
+def _table(
+    ratings: Ratings,
+    comparisons: Comparisons,
+    weight: GapWeight,
+    score_pairs: int,
+    *,
+    anchors: bool,
+) -> _Table:
+    check_score_pairs(score_pairs)
     if comparisons.n_items > SORTER_ITEMS:
         raise OptionError(
             f"The sorter must have at most {SORTER_ITEMS:,} items, got "
             f"{comparisons.n_items:,}. Choose method 'flips'."
         )
     topological_order(comparisons)
-    reviews = by_item(ratings)
-    reach = closure(comparisons)
     bundles: list[dict[int, float]] = [{} for _ in range(ratings.n_reviewers)]
     columns = (ratings.reviewer_codes, ratings.item_codes, ratings.scores)
     for reviewer, item, score in zip(
@@ -245,30 +270,182 @@ def _table(ratings: Ratings, comparisons: Comparisons, *, anchors: bool) -> _Tab
     ):
         bundles[reviewer][item] = score
     return _Table(
-        reach,
-        reach.sum(axis=1) - reach.sum(axis=0),
-        (reviews.starts, reviews.reviewers, reviews.scores),
-        np.zeros(ratings.n_reviewers, dtype=np.bool_),
-        np.diff(reviews.starts),
+        closure(comparisons),
+        people_of(ratings),
         bundles,
-        anchors,
+        weight,
+        score_pairs,
+        anchors=anchors and weight.limit is None,
     )
 
 
-def _ask(table: _Table, items: Pair, crew: Sequence[int], weight: GapWeight) -> Coin:
-    """Work out the coin of a question that has not been answered yet."""
-    found = gaps_of(table.bundles, items, crew, anchors=table.anchors)
-    gaps = np.array([_rounded(gap) for gap, _ in found])
-    p_first = float(majority(list(odd(weight, gaps)[:, np.newaxis]))[0])
-    bases = tuple(base for _, base in found)
-    return Coin(
-        items=items,
-        gap=float(gaps[np.abs(gaps).argmax()]),
-        p_first=p_first,
-        kept=False,
-        reviewers=tuple(crew),
-        anchors=bases if any(bases) else (),
+def _two_reviewers(fresh: Sequence[Sequence[int]]) -> NDArray[np.bool_]:
+    """Say for all pairs of items whether two different reviewers are fresh."""
+    some = np.array([bool(people) for people in fresh])
+    only = np.array(
+        [people[0] if len(people) == 1 else ~item for item, people in enumerate(fresh)]
     )
+    found: NDArray[np.bool_] = (only != only[:, np.newaxis]) & some
+    found &= some[:, np.newaxis]
+    return found
+
+
+def pair_counts(reach: NDArray[np.bool_], limit: int) -> NDArray[np.float64] | None:
+    """Count the orderings in which one item is above another, for all pairs.
+
+    Orderings are built from the best item down, through sets that hold all that is
+    above what they hold. Counts are sums of whole numbers, exact up to 2**53.
+
+    Args:
+        reach: Who is above whom, closed.
+        limit: Most such sets to go through.
+
+    Returns:
+        The counts at [a, b]; None if there are more sets, or more than 150 items.
+
+    Examples:
+        >>> pair_counts(np.array([[False, True], [False, False]]), 10).tolist()
+        [[0.0, 1.0], [0.0, 0.0]]
+    """
+    n_items = len(reach)
+    if n_items > COUNTED_ITEMS:
+        return None
+    bits = [1 << item for item in range(n_items)]
+    lower = [np.flatnonzero(row).tolist() for row in reach]
+    above = [sum(itertools.compress(bits, column)) for column in reach.T]
+    sets, numbers, ways = [0], {0: 0}, [1]
+    following = [[item for item in range(n_items) if not above[item]]]
+    steps = []
+    for place, held in enumerate(sets):
+        # Any of the items that may come next make a set of their own.
+        if 1 << len(following[place]) > limit:
+            return None
+        for item in following[place]:
+            more = held | bits[item]
+            if more not in numbers:
+                numbers[more] = len(sets)
+                sets.append(more)
+                ways.append(0)
+                freed = [other for other in lower[item] if not above[other] & ~more]
+                following.append(without(following[place], (item,)) + freed)
+            ways[numbers[more]] += ways[place]
+            steps.append((place, item, numbers[more]))
+        if len(sets) > limit:
+            return None
+    return _added_up(n_items, sets, ways, steps)
+
+
+def _added_up(
+    n_items: int,
+    sets: Sequence[int],
+    ways: Sequence[int],
+    steps: Sequence[tuple[int, int, int]],
+) -> NDArray[np.float64]:
+    """Count for each step the orderings that take it, and who is not in yet."""
+    onward = [0] * (len(sets) - 1) + [1]
+    for place, _, to in reversed(steps):
+        onward[place] += onward[to]
+    taken = np.zeros((n_items, len(sets)))
+    for place, item, to in steps:
+        taken[item, to] = ways[place] * onward[to]
+    width = (n_items + 7) // 8
+    held = b"".join(members.to_bytes(width, "little") for members in sets)
+    table = np.frombuffer(held, dtype=np.uint8).reshape(len(sets), width)
+    holds = np.unpackbits(table, axis=1, count=n_items, bitorder="little")
+    counts: NDArray[np.float64] = taken @ (1.0 - holds)
+    return counts
+
+
+def choose_reviewers(
+    items: Pair,
+    people: Sequence[Sequence[int]],
+    bundles: Bundles,
+    pick: Pick,
+    *,
+    score_pairs: int,
+    anchors: bool,
+) -> list[int]:
+    """Choose the reviewers of a question by what they scored, never by how.
+
+    Two who share other items are preferred: each one's score, less the mean that they
+    gave to the shared items, has lost its offset.
+
+    Args:
+        items: The two items.
+        people: Fresh reviewers of the one item and of the other.
+        bundles: The items of each reviewer.
+        pick: From a number of choices to the number of one.
+        score_pairs: How many score pairs are wanted.
+        anchors: Whether reviewers who share other items are preferred.
+
+    Returns:
+        An odd number of pairs of reviewers, by turns of the one item and of the other.
+
+    Examples:
+        >>> bundles = [{0: 5, 2: 1}, {0: 7, 3: 2}, {1: 6, 3: 4}]
+        >>> choose_reviewers((0, 1), [[0, 1], [2]], bundles, lambda count: 0,
+        ...                  score_pairs=1, anchors=True)
+        [1, 2]
+    """
+
+    def draw(ones: list[int], others: list[int]) -> Pair | None:
+        sides = (_some(side, pick) for side in (ones, others))
+        several = itertools.product(*sides)
+        pairs = [(one, other) for one, other in several if one != other]
+        if anchors:
+            related = [pair for pair in pairs if shared_items(bundles, items, pair)]
+            pairs = related or pairs
+        return pairs[pick(len(pairs))] if pairs else None
+
+    return choose_crew(people, score_pairs, draw)
+
+
+def _some(people: list[int], pick: Pick) -> list[int]:
+    """Draw as many reviewers as are looked at."""
+    if len(people) > LOOKED_AT:
+        for place in range(LOOKED_AT):
+            drawn = place + pick(len(people) - place)
+            people[place], people[drawn] = people[drawn], people[place]
+    return people[:LOOKED_AT]
+
+
+def shared_items(bundles: Bundles, items: Pair, reviewers: Pair) -> tuple[int, ...]:
+    """List the other items that two reviewers both scored.
+
+    Examples:
+        >>> shared_items([{0: 5, 2: 1, 3: 4}, {1: 7, 2: 4, 3: 5}], (0, 1), (0, 1))
+        (2, 3)
+    """
+    one, other = (bundles[reviewer].keys() for reviewer in reviewers)
+    return tuple(sorted((one & other) - set(items)))
+
+
+def gaps_of(
+    bundles: Bundles, items: Pair, crew: Sequence[int], *, anchors: bool
+) -> list[tuple[Fraction, tuple[int, ...]]]:
+    """Return the gap of each score pair, and the items that it is relative to.
+
+    Each score is taken less the mean score that its reviewer gave to the shared items,
+    if there are any, and nothing is rounded.
+
+    Examples:
+        >>> gaps_of([{0: 5, 2: 1}, {1: 7, 2: 4}], (0, 1), [0, 1], anchors=True)
+        [(Fraction(1, 1), (2,))]
+    """
+    found = []
+    for pair in zip(crew[::2], crew[1::2], strict=True):
+        shared = shared_items(bundles, items, pair) if anchors else ()
+        one, other = (
+            Fraction(bundles[who][item]) - _mean(bundles[who], shared)
+            for who, item in zip(pair, items, strict=True)
+        )
+        found.append((one - other, shared))
+    return found
+
+
+def _mean(bundle: Bundle, items: Sequence[int]) -> Fraction:
+    total = sum((Fraction(bundle[item]) for item in items), Fraction(0))
+    return total / max(len(items), 1)
 
 
 def _rounded(gap: Fraction) -> float:
@@ -330,7 +507,7 @@ def sorter_program(
             pair = _first_with_reviewers(open_pairs(left), people)
             if pair is None:
                 return left[0]
-            crew = choose_crew(
+            crew = choose_reviewers(
                 pair,
                 [people[item] for item in pair],
                 bundles,
@@ -371,7 +548,5 @@ def _is_above(order: Order, pair: Pair) -> bool:
 def _first_with_reviewers(
     pairs: Sequence[Pair], people: Sequence[Sequence[int]]
 ) -> Pair | None:
-    for pair in pairs:
-        if fresh_pairs(people[pair[0]], people[pair[1]], frozenset()):
-            return pair
-    return None
+    asked = _two_reviewers(people)
+    return next((pair for pair in pairs if asked[pair]), None)

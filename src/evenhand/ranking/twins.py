@@ -13,11 +13,19 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from evenhand._kernels.ranking import choose_reviewers
 from evenhand._randomness import Stream, uniforms
 from evenhand.posets.comparisons import Comparisons, closure
 from evenhand.posets.comparisons import twins as twin_classes
-from evenhand.ranking.flips import Coin, Score, by_item, flipped, odds_of, reviewers_of
+from evenhand.ranking.flips import (
+    Coin,
+    Pair,
+    Score,
+    flip_coins,
+    people_of,
+    pick_by,
+    pick_pair,
+    reviewers_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +39,6 @@ if TYPE_CHECKING:
 
     Codes = NDArray[np.int64]
 
-Pair = tuple[int, int]
 By = Literal["direct", "closure"]
 PAIRS = ("one", "all")
 BYS = ("direct", "closure")
@@ -153,13 +160,9 @@ def settle_twins(
         >>> coins[0].items, coins[0].p_first
         ((1, 0), 0.875)
     """
-    reviews = by_item(ratings)
-    reviewers = np.split(reviews.reviewers, reviews.starts[1:-1])
-    chosen = choose_twins(
-        twin_classes(comparisons, by=by),
-        [people.tolist() for people in reviewers],
-        pairs,
-    )
+    ratings.scores  # noqa: B018 - refuses ranks and comparisons in words
+    people = people_of(ratings)
+    chosen = choose_twins(twin_classes(comparisons, by=by), people, pairs)
     units = uniforms(source, (len(order), 2))
     if not chosen:
         return order, ()
@@ -167,15 +170,13 @@ def settle_twins(
     place = np.argsort(after)
     codes = np.array(chosen, dtype=np.int64)
     items = np.take_along_axis(codes, np.argsort(place[codes], axis=1), axis=1)
-    rows = choose_reviewers(
-        items[:, 0].copy(),
-        items[:, 1].copy(),
-        (reviews.starts, reviews.reviewers, reviews.scores),
-        reviews.n_reviewers,
-        units[codes[:, 0], 0],
-    )
-    odds = odds_of(reviews, items, rows, weight)
-    coins = flipped(reviews, odds, units[codes[:, 0], 1])
+    crews = [
+        pick_pair(pick_by([unit]), people[one], people[other]) or ()
+        for (one, other), unit in zip(
+            items.tolist(), units[codes[:, 0], 0], strict=True
+        )
+    ]
+    coins = flip_coins(ratings, items, crews, weight, units[codes[:, 0], 1])
     swapped = items[[not coin.kept for coin in coins]]
     after[place[swapped]] = swapped[:, ::-1]
     return after, coins
@@ -223,9 +224,8 @@ def twins_program(
         for pair in chosen:
             i, j = sorted(map(arranged.index, pair))
             a, b = arranged[i], arranged[j]
-            choices = [(r, s) for r in reviewers[a] for s in reviewers[b] if r != s]
-            one, other = choices[chance.pick(len(choices))]
-            if not chance.coin(first(scores[one, a] - scores[other, b])):
+            crew = pick_pair(chance.pick, reviewers[a], reviewers[b])
+            if crew and not chance.coin(first(scores[crew[0], a] - scores[crew[1], b])):
                 after[i], after[j] = b, a
         return tuple(after)
 
