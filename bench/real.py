@@ -453,7 +453,7 @@ def write(rows: list[Row], lines: list[dict[str, float | str]], folder: Path) ->
         writer_of_lines.writeheader()
         writer_of_lines.writerows(lines)
     drawn = [line for line in lines if line["part"] == lines[0]["part"]]
-    (folder / "real.svg").write_text(charts.svg(chart(drawn)))
+    (folder / "real.svg").write_text(charts.svg(chart(drawn).to_dict(validate=False)))
 
 
 @click.command()

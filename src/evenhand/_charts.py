@@ -1,4 +1,4 @@
-"""The few charts that figures and reports share.
+"""The few charts that figures and reports share, as plain Vega-Lite.
 
 Colours are Okabe and Ito's, which people tell apart whatever their colour vision; each
 line has its own marker as well, and its name at its end, so that no legend has to be
@@ -7,12 +7,8 @@ matched. Rendering works offline.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
-
-import altair as alt
-import vl_convert
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,8 +16,11 @@ if TYPE_CHECKING:
     from evenhand._results import Json
 
     Row = Mapping[str, Json]
-    Point = dict[str, Json]
-    Chart = alt.LayerChart | alt.HConcatChart
+    Part = Mapping[str, object]
+
+Spec: TypeAlias = dict[str, object]
+"""A chart, or a part of one, as its Vega-Lite."""
+Chart = Spec
 
 BLACK = "#000000"
 GREY = "#666666"
@@ -40,23 +39,24 @@ SCALE = 2
 APART = 0.062
 # Error bars of neighbouring methods stand so many pixels apart.
 BAR_STEP = 2.6
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 
-
-CONFIG: dict[str, object] = {
+TITLE: Spec = {
+    "fontSize": 13,
+    "fontWeight": "bold",
+    "anchor": "start",
+    "frame": "group",
+    "offset": 12,
+    "subtitleFontSize": 11,
+    "subtitleColor": GREY,
+    "subtitlePadding": 4,
+}
+CONFIG: Spec = {
     "font": FONT,
     "background": "white",
     "padding": 8,
     "view": {"stroke": None},
-    "title": {
-        "fontSize": 13,
-        "fontWeight": "bold",
-        "anchor": "start",
-        "frame": "group",
-        "offset": 12,
-        "subtitleFontSize": 11,
-        "subtitleColor": GREY,
-        "subtitlePadding": 4,
-    },
+    "title": TITLE,
     "axis": {
         "labelFontSize": 11,
         "titleFontSize": 12,
@@ -111,6 +111,46 @@ class Axis:
     ticks: tuple[float, ...] = ()
     kind: Literal["linear", "log"] = "linear"
 
+    @property
+    def channel(self) -> Spec:
+        """Return the axis as a channel of marks."""
+        # A log axis would otherwise label every tick, one over the other.
+        ticks: Spec = {"tickCount": 6}
+        if self.ticks:
+            ticks = {"values": [*self.ticks], "format": "~f", "labelOverlap": False}
+        scale = {"type": self.kind, "domain": [*self.domain], "nice": False}
+        return quantity(self.field, title=self.title, scale=scale, axis=ticks)
+
+
+def quantity(field: str, **options: object) -> Spec:
+    """Show a field that holds numbers.
+
+    Examples:
+        >>> quantity("p", title="share")
+        {'field': 'p', 'type': 'quantitative', 'title': 'share'}
+    """
+    return {"field": field, "type": "quantitative", **options}
+
+
+def word(field: str, **options: object) -> Spec:
+    """Show a field that holds names.
+
+    Examples:
+        >>> word("name")
+        {'field': 'name', 'type': 'nominal'}
+    """
+    return {"field": field, "type": "nominal", **options}
+
+
+def marks(data: Part, kind: str, encoding: Part, **look: object) -> Spec:
+    """Draw data by one kind of mark.
+
+    Examples:
+        >>> marks({"name": "rows"}, "point", {}, size=40)["mark"]
+        {'type': 'point', 'size': 40}
+    """
+    return {"data": data, "mark": {"type": kind, **look}, "encoding": encoding}
+
 
 def lines(
     rows: Sequence[Row],
@@ -121,7 +161,7 @@ def lines(
     title: str = "",
     subtitle: Sequence[str] = (),
     name: str = "method",
-) -> alt.LayerChart:
+) -> Chart:
     """Draw one line for each method, on a zero line.
 
     Args:
@@ -148,22 +188,27 @@ def lines(
         method: [_used(row, x, y) for row in rows if row[name] == method]
         for method in styles
     }
-    layers = [_zero_line(x, y)]
-    for place, (method, style) in enumerate(styles.items()):
+    place = {"x": x.channel, "y": y.channel}
+    ends: list[dict[str, Json]] = [{x.field: end, y.field: 0.0} for end in x.domain]
+    layers = [marks({"values": ends}, "line", place, color=GREY, strokeWidth=1.2)]
+    bar = {"x": x.channel, "y": quantity("low"), "y2": {"field": "high"}}
+    for number, (method, style) in enumerate(styles.items()):
         bars = [row for row in drawn[method] if "low" in row]
-        shift = BAR_STEP * (place - (len(styles) - 1) / 2)
+        shift = BAR_STEP * (number - (len(styles) - 1) / 2)
+        look = {"color": style.colour, "strokeWidth": 2, "opacity": 0.55}
         if bars:
-            layers.append(_bars(bars, style.colour, x, shift))
+            layers.append(marks({"values": bars}, "rule", bar, xOffset=shift, **look))
     for method, style in styles.items():
-        layers += _line(drawn[method], style, x, y)
-    ends = {
-        method: own[-1] for method, own in drawn.items() if own and styles[method].label
-    }
-    heights = apart([_number(end[y.field]) for end in ends.values()], y)
-    for (method, end), height in zip(ends.items(), heights, strict=True):
+        layers += _line(drawn[method], style, place)
+    named = {own: rows[-1] for own, rows in drawn.items() if rows and styles[own].label}
+    heights = apart([_number(end[y.field]) for end in named.values()], y)
+    for (method, end), height in zip(named.items(), heights, strict=True):
         label = {**end, "label": styles[method].label, y.field: height}
-        layers.append(_text([label], styles[method].colour, x, y))
-    return _finished(layers, title, subtitle)
+        layers.append(_text([label], styles[method].colour, place))
+    chart: Chart = {"layer": layers, "width": WIDTH, "height": HEIGHT}
+    if title:
+        chart["title"] = {"text": title, "subtitle": list(subtitle)}
+    return chart
 
 
 def labelled_points(
@@ -175,7 +220,7 @@ def labelled_points(
     offset: tuple[int, int] = (7, 0),
     align: Literal["left", "center", "right"] = "left",
     ring: bool = False,
-) -> alt.LayerChart:
+) -> Chart:
     """Write the field "label" beside points; lay it over another chart.
 
     Args:
@@ -192,34 +237,32 @@ def labelled_points(
 
     Examples:
         >>> axis = Axis("x", "x", (0, 1))
-        >>> len(labelled_points([{"x": 0, "label": "here"}], x=axis, y=axis).layer)
+        >>> len(labelled_points([{"x": 0, "label": "here"}], x=axis, y=axis)["layer"])
         1
     """
     used = [_used(row, x, y) for row in rows]
-    layers = [_text(used, colour, x, y, offset=offset, align=align)]
+    place = {"x": x.channel, "y": y.channel}
+    layers = [_text(used, colour, place, offset=offset, align=align)]
     if ring:
-        mark = _data(used).mark_point(size=130, color=colour, strokeWidth=1.4)
-        layers.append(_placed(mark, _x(x), _y(y)))
-    return alt.LayerChart(layer=layers)
+        look = {"size": 130, "color": colour, "strokeWidth": 1.4}
+        layers.append(marks({"values": used}, "point", place, **look))
+    return {"layer": layers}
 
 
-def over(chart: alt.LayerChart, *layers: alt.LayerChart) -> alt.LayerChart:
+def over(chart: Chart, *layers: Chart) -> Chart:
     """Lay further layers over a chart.
 
     Examples:
         >>> axis = Axis("x", "x", (0, 1))
         >>> points = labelled_points([{"x": 0, "label": "here"}], x=axis, y=axis)
-        >>> len(over(lines([], {}, x=axis, y=axis), points).layer)
+        >>> len(over(lines([], {}, x=axis, y=axis), points)["layer"])
         2
     """
-    bare = chart.copy(deep=True)
-    heading, bare.title = bare.title, alt.Undefined
-    joined = alt.LayerChart(layer=[bare, *layers], width=WIDTH, height=HEIGHT)
-    joined.title = heading
-    return joined
+    bare = {part: value for part, value in chart.items() if part == "layer"}
+    return {**chart, "layer": [bare, *layers]}
 
 
-def beside(charts: Sequence[alt.LayerChart], *, spacing: int = 150) -> alt.HConcatChart:
+def beside(charts: Sequence[Chart], *, spacing: int = 150) -> Chart:
     """Put charts side by side, their plots in line.
 
     Args:
@@ -231,10 +274,10 @@ def beside(charts: Sequence[alt.LayerChart], *, spacing: int = 150) -> alt.HConc
 
     Examples:
         >>> axis = Axis("x", "x", (0, 1))
-        >>> len(beside([lines([], {}, x=axis, y=axis)] * 2).hconcat)
+        >>> len(beside([lines([], {}, x=axis, y=axis)] * 2)["hconcat"])
         2
     """
-    return alt.HConcatChart(hconcat=list(charts), spacing=spacing, bounds="flush")
+    return {"hconcat": list(charts), "spacing": spacing, "bounds": "flush"}
 
 
 def svg(chart: Chart) -> str:
@@ -245,6 +288,8 @@ def svg(chart: Chart) -> str:
         >>> svg(lines([], {}, x=axis, y=axis)).startswith("<svg")
         True
     """
+    import vl_convert  # noqa: PLC0415 - only for those who want a picture
+
     return str(vl_convert.vegalite_to_svg(specification(chart)))
 
 
@@ -267,6 +312,8 @@ def png_from(picture: str) -> bytes:
         >>> png_from(svg(lines([], {}, x=axis, y=axis)))[1:4]
         b'PNG'
     """
+    import vl_convert  # noqa: PLC0415 - only for those who want a picture
+
     return bytes(vl_convert.svg_to_png(picture, scale=SCALE))
 
 
@@ -291,8 +338,10 @@ def apart(heights: Sequence[float], y: Axis) -> list[float]:
     for index in order:
         groups.append([index])
         centres.append(heights[index])
-        while len(groups) > 1 and _touch(groups[-2:], centres[-2:], least):
+        while len(groups) > 1:
             joined = groups[-2] + groups[-1]
+            if centres[-2] - centres[-1] >= least * len(joined) / 2:
+                break
             centre = sum(heights[member] for member in joined) / len(joined)
             groups[-2:], centres[-2:] = [joined], [centre]
     moved = list(heights)
@@ -302,36 +351,25 @@ def apart(heights: Sequence[float], y: Axis) -> list[float]:
     return moved
 
 
-def specification(chart: Chart) -> dict[str, object]:
-    """Write a chart out as Vega-Lite, with the house's fonts, sizes and greys.
+def specification(chart: Chart) -> Spec:
+    """Write a chart out as whole Vega-Lite, with the house's fonts, sizes and greys.
 
     Examples:
         >>> axis = Axis("x", "x", (0, 1))
         >>> specification(lines([], {}, x=axis, y=axis))["width"]
         270
     """
-    # Checking against the schema takes longer than drawing; the tests do it.
-    return {**chart.to_dict(validate=False), "config": CONFIG}
+    return {"$schema": SCHEMA, **chart, "config": CONFIG}
 
 
-def _finished(
-    layers: Sequence[alt.Chart], title: str, subtitle: Sequence[str]
-) -> alt.LayerChart:
-    chart = alt.LayerChart(layer=list(layers), width=WIDTH, height=HEIGHT)
-    if title:
-        chart.title = alt.TitleParams(text=title, subtitle=list(subtitle))
-    return chart
-
-
-def _used(row: Row, x: Axis, y: Axis) -> Point:
+def _used(row: Row, x: Axis, y: Axis) -> dict[str, Json]:
     """Keep what is drawn; a bar ends where the chart does."""
     bottom, top = y.domain
-    point: Point = {axis.field: row[axis.field] for axis in (x, y)}
-    if "label" in row:
-        point["label"] = row["label"]
-    if "low" in row:
-        point["low"] = min(max(_number(row["low"]), bottom), top)
-        point["high"] = min(max(_number(row["high"]), bottom), top)
+    kept = (x.field, y.field, "label")
+    point = {field: row[field] for field in kept if field in row}
+    for end in ("low", "high"):
+        if end in row:
+            point[end] = min(max(_number(row[end]), bottom), top)
     return point
 
 
@@ -339,92 +377,26 @@ def _number(value: Json) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
 
 
-def _data(points: Sequence[Point]) -> alt.Chart:
-    # As text: altair copies lists of points again and again with every layer.
-    text, kind = json.dumps(points), alt.JsonDataFormat(type="json")
-    return alt.Chart(alt.InlineData(text, format=kind))
-
-
-def _placed(mark: alt.Chart, x: alt.X, y: alt.Y, *more: alt.Y2 | alt.Text) -> alt.Chart:
-    placed: alt.Chart = mark.encode(x, y, *more)
-    return placed
-
-
-def _x(axis: Axis) -> alt.X:
-    return alt.X(
-        f"{axis.field}:Q", title=axis.title, scale=_scale(axis), axis=_marks(axis)
-    )
-
-
-def _y(axis: Axis) -> alt.Y:
-    return alt.Y(
-        f"{axis.field}:Q", title=axis.title, scale=_scale(axis), axis=_marks(axis)
-    )
-
-
-def _scale(axis: Axis) -> alt.Scale:
-    return alt.Scale(type=axis.kind, domain=list(axis.domain), nice=False)
-
-
-def _marks(axis: Axis) -> alt.Axis:
-    # A log axis would otherwise label every tick, one over the other.
-    if axis.ticks:
-        return alt.Axis(values=list(axis.ticks), format="~f", labelOverlap=False)
-    return alt.Axis(tickCount=6)
-
-
-def _zero_line(x: Axis, y: Axis) -> alt.Chart:
-    ends: list[Point] = [{x.field: end, y.field: 0.0} for end in x.domain]
-    line = _data(ends).mark_line(color=GREY, strokeWidth=1.2)
-    return _placed(line, _x(x), _y(y))
-
-
-def _bars(rows: Sequence[Point], colour: str, x: Axis, shift: float) -> alt.Chart:
-    bars = _data(rows).mark_rule(
-        color=colour, strokeWidth=2, opacity=0.55, xOffset=shift
-    )
-    return _placed(bars, _x(x), alt.Y("low:Q"), alt.Y2("high:Q"))
-
-
-def _line(rows: Sequence[Point], style: Style, x: Axis, y: Axis) -> list[alt.Chart]:
-    across, up = _x(x), _y(y)
-    line = _data(rows).mark_line(
-        color=style.colour, strokeWidth=1.8, strokeDash=list(style.dash)
-    )
-    layers = [_placed(line, across, up)]
+def _line(rows: Sequence[Row], style: Style, place: Part) -> list[Spec]:
+    colour, data = style.colour, {"values": rows}
+    look = {"color": colour, "strokeWidth": 1.8, "strokeDash": [*style.dash]}
+    layers = [marks(data, "line", place, **look)]
     if style.marker:
-        marks = _data(rows).mark_point(
-            shape=style.marker,
-            size=style.size,
-            color=style.colour,
-            fill=style.colour if style.filled else "white",
-            opacity=1,
-            strokeWidth=1.4,
-        )
-        layers.append(_placed(marks, across, up))
+        fill = colour if style.filled else "white"
+        look = {"color": colour, "fill": fill, "opacity": 1, "strokeWidth": 1.4}
+        look |= {"shape": style.marker, "size": style.size}
+        layers.append(marks(data, "point", place, **look))
     return layers
 
 
 def _text(
-    rows: Sequence[Point],
+    rows: Sequence[Row],
     colour: str,
-    x: Axis,
-    y: Axis,
+    place: Part,
     *,
     offset: tuple[int, int] = (9, 0),
-    align: Literal["left", "center", "right"] = "left",
-) -> alt.Chart:
-    mark = _data(rows).mark_text(
-        color=colour,
-        align=align,
-        baseline="middle",
-        dx=offset[0],
-        dy=offset[1],
-        fontSize=11.5,
-    )
-    return _placed(mark, _x(x), _y(y), alt.Text("label:N"))
-
-
-def _touch(groups: Sequence[list[int]], centres: Sequence[float], least: float) -> bool:
-    room = least * (len(groups[0]) + len(groups[1])) / 2
-    return centres[0] - centres[1] < room
+    align: str = "left",
+) -> Spec:
+    look = {"color": colour, "align": align, "baseline": "middle", "fontSize": 11.5}
+    look |= {"dx": offset[0], "dy": offset[1]}
+    return marks({"values": rows}, "text", {**place, "text": word("label")}, **look)

@@ -1,24 +1,28 @@
 """What the report may not hide: who was left out, what is not declared or is tied."""
 
 from evenhand import Ratings, compare, rank
-from evenhand.desk.report.comparison_sections import p_value_section, scores_section
+from evenhand.desk.report.page import Replay, comparison_report
+from evenhand.desk.report.tables import scores
 from evenhand.ranking._card import ranking_card
 
 
 def test_scores_of_reviewers_who_were_dropped_are_not_in_the_table() -> None:
     reviewers = ["a", "b", "c", "d", "e", "e"]
     ratings = Ratings(reviewers, ["x", "x", "y", "y", "x", "y"], [1, 3, 5, 7, 90, 95])
-    section = scores_section(ratings, compare(ratings, both="drop", rng=1), {})
-    assert "90" not in str(section)
-    assert "95" not in str(section)
+    table = scores(ratings, compare(ratings, both="drop", rng=1))
+    assert "90" not in str(table)
+    assert "95" not in str(table)
 
 
 def test_p_values_say_first_that_nobody_declared_a_lot() -> None:
     ratings = Ratings(["a", "b", "c", "d"], ["x", "x", "y", "y"], [1, 2, 3, 4])
-    undeclared = p_value_section(compare(ratings, rng=1))
-    assert "Nobody declared how reviewers were assigned" in undeclared.lead[0]
-    declared = p_value_section(compare(ratings, design="halves", rng=1))
-    assert "Nobody declared" not in str(declared)
+    replay = Replay("evenhand compare r.csv")
+    result = compare(ratings, rng=1)
+    undeclared = comparison_report(ratings, result, replay=replay)
+    said = undeclared.index("Nobody declared how reviewers were assigned.</strong>")
+    assert said < undeclared.index("A p-value says how often")
+    result = compare(ratings, design="halves", rng=1)
+    assert "Nobody declared" not in comparison_report(ratings, result, replay=replay)
 
 
 def test_equal_scores_are_ordered_by_lot_and_said_to_be() -> None:

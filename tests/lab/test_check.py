@@ -12,11 +12,16 @@ from hypothesis import strategies as st
 from evenhand._randomness import stream
 from evenhand.desk.formats import read_ratings
 from evenhand.errors import OptionError
-from evenhand.lab import _check_pairs, _check_reviewers
-from evenhand.lab._check_contradictions import find_contradictions
-from evenhand.lab._check_counts import distribution, find_groups, find_ties
-from evenhand.lab._check_pairs import pairs_within
-from evenhand.lab._check_reviewers import (
+from evenhand.lab import reviewers as reviewer_models
+from evenhand.lab.check import (
+    Check,
+    check,
+    distribution,
+    find_groups,
+    find_ties,
+)
+from evenhand.lab.contradictions import find_contradictions, pairs_within
+from evenhand.lab.reviewers import (
     BOOTSTRAP,
     DISAGREES,
     FORMULA,
@@ -26,7 +31,6 @@ from evenhand.lab._check_reviewers import (
     fit_model,
     variance_shares,
 )
-from evenhand.lab.check import Check, check
 from evenhand.posets.comparisons import comparisons
 from evenhand.ranking.ranking import rank
 from evenhand.ratings import Ratings
@@ -171,7 +175,7 @@ def test_any_small_data_gives_one_result_in_any_row_order(
     mixed = list(rows)
     shuffler.shuffle(mixed)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_check_reviewers, "REPLICATES", 5)
+        patch.setattr(reviewer_models, "REPLICATES", 5)
         first, second = (check(from_rows(one), rng=7) for one in (rows, mixed))
     assert sane(first) == sane(second)
 
@@ -271,9 +275,9 @@ def test_intervals_of_shares_hold_the_truth(
     method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # At 90 % coverage fewer than 17 of 30 hold the truth for one seed in 2 million.
-    monkeypatch.setattr(_check_reviewers, "REPLICATES", 30)
+    monkeypatch.setattr(reviewer_models, "REPLICATES", 30)
     if method == FORMULA:
-        monkeypatch.setattr(_check_reviewers, "BOOTSTRAP_RATINGS", 0)
+        monkeypatch.setattr(reviewer_models, "BOOTSTRAP_RATINGS", 0)
     truth = np.array([1.0, 0.49, 0.36]) / 1.85
     held = np.zeros(3, dtype=int)
     for seed in range(30):
@@ -300,7 +304,7 @@ def test_errors_of_offsets_are_as_large_as_the_offsets_err(
     # of 0.065, a little more as they hang together. Without contrasts they are against
     # the population's mean, which makes the square smaller by 1/40.
     if route != "one table":
-        monkeypatch.setattr(_check_reviewers, "CONTRASTS", 0)
+        monkeypatch.setattr(reviewer_models, "CONTRASTS", 0)
     if route == "passes":
         monkeypatch.setattr("evenhand.calibration.additive.TABLE", 0)
     squares = []
@@ -377,7 +381,7 @@ def test_the_json_has_the_documented_fields() -> None:
 
 def test_too_many_pairs_are_sampled_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
     ratings, _, _ = crossed(9, (30, 6, 25), (1.0, 0.7, 0.5))
-    monkeypatch.setattr(_check_pairs.pairs_within, "__kwdefaults__", {"most": 100})
+    monkeypatch.setattr(pairs_within, "__kwdefaults__", {"most": 100})
     found = check(ratings, rng=7)
     assert found.contradictions.sampled
     assert "pairs_sampled" in {one.code for one in found.notices}

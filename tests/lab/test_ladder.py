@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from evenhand._randomness import permutation, stream
 from evenhand.lab import ladder as ladders
-from evenhand.lab._check_pairs import pairs_within
+from evenhand.lab.contradictions import pairs_within
 from evenhand.lab.ladder import (
     ASSUMPTIONS,
     CANNOT_TELL,

@@ -5,10 +5,8 @@ import pytest
 
 from evenhand._randomness import stream, uniforms
 from evenhand.errors import OptionError
-from evenhand.lab._check_findings import more_reviews
-from evenhand.lab._check_reviewers import fit_model
 from evenhand.lab._laws import standard_normal
-from evenhand.lab.check import check
+from evenhand.lab.check import check, more_reviews
 from evenhand.lab.needed import (
     DRAWS,
     GRID,
@@ -17,6 +15,7 @@ from evenhand.lab.needed import (
     _Trial,
     information,
 )
+from evenhand.lab.reviewers import fit_model
 from evenhand.ranking.ranking import rank
 from evenhand.ratings import Ratings
 

@@ -158,9 +158,9 @@ def _figures(
     ratings: Ratings, result: Result, check: Check | None, warp: Warp | None
 ) -> list[Figure]:
     from evenhand.ab.comparison import Comparison
+    from evenhand.desk.report.check_figures import check_figures
     from evenhand.desk.report.comparison_figures import comparison_figures
     from evenhand.desk.report.ranking_figures import ranking_figures
-    from evenhand.desk.report.reviewer_figures import check_figures
     from evenhand.ranking.results import Ranking
 
     if isinstance(result, Ranking):

@@ -17,11 +17,10 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from evenhand.lab._check_counts import Distribution
-    from evenhand.lab._check_reviewers import Reviewer
-    from evenhand.lab.check import Check
+    from evenhand.lab.check import Check, Distribution
     from evenhand.lab.ladder import Ladder
     from evenhand.lab.needed import Needed
+    from evenhand.lab.reviewers import Reviewer
 
 # Reviewers shown of each kind, and width of a bar.
 SHOWN, BAR = 5, 30
@@ -196,7 +195,7 @@ def _needed(found: Check) -> list[RenderableType]:
 def _needed_table(needed: Needed) -> Table:
     from rich.table import Table
 
-    from evenhand.lab._check_findings import PAIR, SIDE, more_reviews
+    from evenhand.lab.check import PAIR, SIDE, more_reviews
 
     table = Table()
     table.add_column("to reach", justify="right")
@@ -245,7 +244,7 @@ def _variance(found: Check) -> list[RenderableType]:
         if any(one.code == "equal_scores" for one in found.notices):
             return ["Every score is the same."]
         return ["Items, reviewers and chance cannot be told apart by these ratings."]
-    from evenhand.lab._check_findings import share_text
+    from evenhand.lab.check import share_text
 
     named = (
         ("items' values", shares.item),

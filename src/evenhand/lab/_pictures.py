@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-import altair as alt
-
 from evenhand import _charts as charts
 from evenhand._charts import Axis, Style
 
@@ -40,7 +38,7 @@ def simulation_chart(result: Simulation) -> charts.Chart:
         >>> from evenhand.lab.scenario import Scenario
         >>> from evenhand.lab.simulation import simulate
         >>> result = simulate(Scenario(), ["mean", "sign"], trials=64, rng=7)
-        >>> len(simulation_chart(result).hconcat)
+        >>> len(simulation_chart(result)["hconcat"])
         1
     """
     names = list(dict.fromkeys(row.loss for row in result.rows))
@@ -86,7 +84,7 @@ def _domain(points: Sequence[dict[str, Json]]) -> tuple[float, float]:
     return min(ends) - room, max(ends) + room
 
 
-def _lines(rows: Sequence[Row]) -> alt.LayerChart:
+def _lines(rows: Sequence[Row]) -> charts.Chart:
     points, title = _points(rows)
     levels = sorted({row.levels or 0 for row in rows})
     return charts.lines(
@@ -103,26 +101,26 @@ def _lines(rows: Sequence[Row]) -> alt.LayerChart:
     )
 
 
-def _dots(rows: Sequence[Row]) -> alt.LayerChart:
+def _dots(rows: Sequence[Row]) -> charts.Chart:
     points, title = _points(rows)
     styles = _styles(points)
-    shown = alt.InlineData(points)
-    across = alt.X("middle:Q", title=title, scale=alt.Scale(domain=_domain(points)))
-    up = alt.Y("method:N", title=None, sort=list(styles))
-    colour = alt.Color(
-        "method:N",
-        legend=None,
-        scale=alt.Scale(
-            domain=list(styles), range=[style.colour for style in styles.values()]
-        ),
-    )
-    zero = alt.Chart(alt.InlineData([{"zero": 0.0}])).mark_rule(color=charts.GREY)
-    bars = alt.Chart(shown).mark_rule(strokeWidth=5, opacity=0.35)
-    dots = alt.Chart(shown).mark_point(filled=True, size=70, opacity=1)
+    looks = {
+        "domain": list(styles),
+        "range": [style.colour for style in styles.values()],
+    }
+    scale = {"domain": [*_domain(points)]}
+    low = charts.quantity("low", title=title)
+    side = {
+        "y": charts.word("method", title=None, sort=list(styles)),
+        "color": charts.word("method", legend=None, scale=looks),
+    }
+    bar = {"x": low, "x2": {"field": "high"}, **side}
+    dot = {"x": charts.quantity("middle", title=title, scale=scale), **side}
+    zero = {"x": charts.quantity("zero", title=title)}
+    shown, nought = {"values": points}, {"values": [{"zero": 0.0}]}
     layers = [
-        zero.encode(x=alt.X("zero:Q", title=title)),
-        bars.encode(x=alt.X("low:Q", title=title), x2="high:Q", y=up, color=colour),
-        dots.encode(x=across, y=up, color=colour),
+        charts.marks(nought, "rule", zero, color=charts.GREY),
+        charts.marks(shown, "rule", bar, strokeWidth=5, opacity=0.35),
+        charts.marks(shown, "point", dot, filled=True, size=70, opacity=1),
     ]
-    height = STEP * len(styles)
-    return alt.LayerChart(layer=layers).properties(width=charts.WIDTH, height=height)
+    return {"layer": layers, "width": charts.WIDTH, "height": STEP * len(styles)}

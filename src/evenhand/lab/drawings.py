@@ -9,8 +9,7 @@ from evenhand._charts import Axis, Style
 from evenhand.lab.tradeoff import best_tradeoff, known_bias_frontier, tradeoff
 
 if TYPE_CHECKING:
-    import altair as alt
-
+    from evenhand._charts import Chart
     from evenhand.lab.curves import Figure, Row
 
 BAR = 2
@@ -48,13 +47,13 @@ CURVES = {
 POINTS = {"curve": Style("", charts.BLUE, "circle", (0, 1), size=34)}
 
 
-def two_items_chart(figure: Figure) -> alt.LayerChart:
+def two_items_chart(figure: Figure) -> Chart:
     """Draw one panel of Figure 1.
 
     Examples:
         >>> from evenhand.lab.curves import Size, two_items
         >>> figure = two_items("fig1a", 7, size=Size(rounds=10, reviewers=(2, 4)))
-        >>> two_items_chart(figure).title.text
+        >>> two_items_chart(figure)["title"]["text"]
         '(a) one biased reviewer'
     """
     rows = [_with_bar(row) for row in figure.rows]
@@ -73,13 +72,13 @@ def two_items_chart(figure: Figure) -> alt.LayerChart:
     )
 
 
-def many_items_chart(figure: Figure) -> alt.LayerChart:
+def many_items_chart(figure: Figure) -> Chart:
     """Draw Figure 2.
 
     Examples:
         >>> from evenhand.lab.curves import Size, many_items
         >>> figure = many_items(7, size=Size(trials=2, samples=10, items=(3, 4)))
-        >>> many_items_chart(figure).title.subtitle
+        >>> many_items_chart(figure)["title"]["subtitle"]
         ['2 trials of 10 samples; bars: \u00b1 2 s.e.']
     """
     rows = [_with_bar(row) for row in figure.rows]
@@ -103,12 +102,12 @@ def many_items_chart(figure: Figure) -> alt.LayerChart:
     )
 
 
-def trade_chart(figure: Figure) -> alt.HConcatChart:
+def trade_chart(figure: Figure) -> Chart:
     """Draw Figure 3: the paper's curve, and how far it is from the frontier.
 
     Examples:
         >>> from evenhand.lab.curves import Size, trade
-        >>> len(trade_chart(trade(7, size=Size(coins=10))).hconcat)
+        >>> len(trade_chart(trade(7, size=Size(coins=10)))["hconcat"])
         2
     """
     x = Axis("perfect", "improvement under perfect calibration (%)", (0, 100))
@@ -149,7 +148,7 @@ def trade_chart(figure: Figure) -> alt.HConcatChart:
     )
 
 
-def _marked(figure: Figure, x: Axis, y: Axis) -> list[alt.LayerChart]:
+def _marked(figure: Figure, x: Axis, y: Axis) -> list[Chart]:
     points: list[Row] = []
     for row in figure.rows:
         middle = float(row["simulated_biased"])

@@ -18,8 +18,6 @@ from evenhand.lab.curves import FULL, QUICK, Figure, Progress, Size
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import altair as alt
-
     from evenhand._charts import Chart
 
 __all__ = ["FIGURES", "FULL", "QUICK", "Figure", "Progress", "Size", "reproduce"]
@@ -106,7 +104,7 @@ def _chosen(names: Iterable[str]) -> list[str]:
 
 
 def _write(figures: list[Figure], folder: Path) -> None:
-    drawn: list[alt.LayerChart] = []
+    drawn: list[Chart] = []
     files: list[Output] = []
     for figure in figures:
         if figure.name in curves.PANELS:

@@ -21,8 +21,8 @@ from evenhand.calibration.affine import start
 from evenhand.calibration.bradley_terry import order_values
 from evenhand.calibration.isotonic import isotonic
 from evenhand.calibration.results import settled
-from evenhand.lab._check_pairs import MOST_PAIRS, Pairs, pairs_within
-from evenhand.lab._check_reviewers import settle_slopes
+from evenhand.lab.contradictions import MOST_PAIRS, Pairs, pairs_within
+from evenhand.lab.reviewers import settle_slopes
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:

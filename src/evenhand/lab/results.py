@@ -15,7 +15,7 @@ from evenhand.errors import OptionError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evenhand._charts import Chart
+    import altair as alt
 
 PICTURES = (".png", ".svg")
 
@@ -120,7 +120,7 @@ class Simulation:
             [row.to_dict() for row in self.rows], schema_overrides=kinds
         )
 
-    def chart(self) -> Chart:
+    def chart(self) -> alt.HConcatChart:
         """Draw the rows with error bars of two standard errors.
 
         Examples:
@@ -131,9 +131,11 @@ class Simulation:
             30
         """
         # Imported here because few simulations are drawn.
-        from evenhand.lab._pictures import simulation_chart  # noqa: PLC0415 - loads altair
+        import altair as alt  # noqa: PLC0415 - slow to load
 
-        return simulation_chart(self)
+        from evenhand.lab._pictures import simulation_chart  # noqa: PLC0415
+
+        return alt.HConcatChart.from_dict(simulation_chart(self))
 
     def save_chart(self, path: str | Path) -> None:
         """Draw the rows into a file, .png or .svg.
@@ -156,10 +158,11 @@ class Simulation:
         file = Path(path)
         require_picture(file)
         from evenhand import _charts  # noqa: PLC0415 - few simulations are drawn
+        from evenhand.lab._pictures import simulation_chart  # noqa: PLC0415
 
+        chart = simulation_chart(self)
         is_png = file.suffix.lower() == ".png"
-        drawn = _charts.png(self.chart()) if is_png else _charts.svg(self.chart())
-        return Output(str(path), drawn)
+        return Output(str(path), (_charts.png if is_png else _charts.svg)(chart))
 
     def __repr__(self) -> str:
         lines = [f"{self.trials} trials, seed {self.seed}"]

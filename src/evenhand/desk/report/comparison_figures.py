@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import altair as alt
 import numpy as np
 
-from evenhand._charts import BLUE, ORANGE, RED
+from evenhand._charts import BLUE, ORANGE, RED, quantity, word
 from evenhand.desk.report.figures import (
     LONG,
     MIDDLE,
+    PERCENT,
     Figure,
     Point,
+    filtered,
     layered,
     marks,
     rounded,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from evenhand._charts import Spec
     from evenhand.ab.comparison import Comparison
     from evenhand.ratings import Ratings
 
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
 POINTS = 1000
 # The golden section spreads dots evenly, whatever their number.
 GOLDEN = 0.6180339887498949
+SIDES = ("first", "second")
+COLOUR = word("side", legend=None, scale={"domain": [*SIDES], "range": [BLUE, ORANGE]})
 
 
 def comparison_figures(ratings: Ratings, result: Comparison) -> list[Figure]:
@@ -135,79 +139,62 @@ def _scores_chart(
     result: Comparison,
     sides: tuple[Codes, Codes],
     pairs: Sequence[tuple[int, int]],
-) -> alt.LayerChart:
+) -> Spec:
     names = unique([short(item, 16) for item in result.items])
     points: list[Point] = []
     middles: list[Point] = []
-    for name, rows, side in zip(names, sides, ("first", "second"), strict=True):
-        kept = rows[:: -(-len(rows) // POINTS)]
+    for name, rows, side in zip(names, sides, SIDES, strict=True):
         mean, median = _centre(ratings.scores[rows])
         middles.append({"name": name, "mean": rounded(mean), "median": rounded(median)})
-        points += [
-            {
-                "name": name,
-                "side": side,
-                "who": short(ratings.reviewer_labels[who], LONG),
-                "score": rounded(value),
-                "jitter": 0.0 if pairs else round((place * GOLDEN) % 1 - 0.5, 3),
-            }
-            for place, (who, value) in enumerate(
-                zip(
-                    ratings.reviewer_codes[kept].tolist(),
-                    ratings.scores[kept].tolist(),
-                    strict=True,
-                )
+        for place, row in enumerate(rows[:: -(-len(rows) // POINTS)].tolist()):
+            who = ratings.reviewer_labels[ratings.reviewer_codes[row]]
+            points.append(
+                {
+                    "name": name,
+                    "side": side,
+                    "who": short(who, LONG),
+                    "score": rounded(float(ratings.scores[row])),
+                    "jitter": 0.0 if pairs else round((place * GOLDEN) % 1 - 0.5, 3),
+                }
             )
-        ]
     lines: list[Point] = [
         {"pair": number, "name": name, "score": rounded(float(ratings.scores[row]))}
         for number, pair in enumerate(pairs[:POINTS])
         for name, row in zip(names, pair, strict=True)
     ]
     data = {"scores": points, "middles": middles, "pairs": lines}
-    return _scores_layers(data)
+    layers = _score_layers()
+    return layered(layers if lines else layers[1:], data, height=270)
 
 
-def _scores_layers(data: dict[str, list[Point]]) -> alt.LayerChart:
-    x = alt.X(
-        "name:N",
-        sort=None,
-        title=None,
-        axis=alt.Axis(labelAngle=0, labelFontSize=12, labelLimit=150),
-    )
-    scale = alt.Scale(zero=False, nice=False, padding=12)
-    y = alt.Y("score:Q", title="score", scale=scale)
-    jitter = alt.XOffset("jitter:Q", scale=alt.Scale(domain=[-1.2, 1.2]))
-    colour = _sides()
-    centre = tips(name="item", median="median", mean="mean")
-    layers = [
-        marks("scores")
-        .mark_point(filled=True, size=55, opacity=0.75)
-        .encode(x, y, jitter, colour, tooltip=tips(who="reviewer", score="score")),
-        marks("middles")
-        .mark_point(shape="stroke", size=6000, strokeWidth=3, color=MIDDLE, opacity=1)
-        .encode(x, alt.Y("median:Q"), tooltip=centre),
-        marks("middles")
-        .mark_point(
-            shape="diamond", size=130, color=RED, fill=RED, fillOpacity=0.25, opacity=1
-        )
-        .encode(x, alt.Y("mean:Q"), tooltip=centre),
+def _score_layers() -> list[Spec]:
+    labels = {"labelAngle": 0, "labelFontSize": 12, "labelLimit": 150}
+    x = word("name", sort=None, title=None, axis=labels)
+    scale = {"zero": False, "nice": False, "padding": 12}
+    place = {"x": x, "y": quantity("score", title="score", scale=scale)}
+    dot = {
+        **place,
+        "xOffset": quantity("jitter", scale={"domain": [-1.2, 1.2]}),
+        "color": COLOUR,
+        "tooltip": tips(who="reviewer", score="score"),
+    }
+    centre = {"x": x, "tooltip": tips(name="item", median="median", mean="mean")}
+    median, mean = ({**centre, "y": quantity(name)} for name in ("median", "mean"))
+    stroke = {"shape": "stroke", "size": 6000, "strokeWidth": 3, "color": MIDDLE}
+    diamond = {"shape": "diamond", "size": 130, "color": RED, "fill": RED}
+    line = {**place, "detail": word("pair")}
+    return [
+        marks("pairs", "line", line, color=MIDDLE, opacity=0.6, strokeWidth=1),
+        marks("scores", "point", dot, filled=True, size=55, opacity=0.75),
+        marks("middles", "point", median, opacity=1, **stroke),
+        marks("middles", "point", mean, opacity=1, fillOpacity=0.25, **diamond),
     ]
-    if data["pairs"]:
-        lines = marks("pairs").mark_line(color=MIDDLE, opacity=0.6, strokeWidth=1)
-        layers.insert(0, lines.encode(x, y, alt.Detail("pair:N")))
-    return layered(layers, data, height=270)
-
-
-def _sides() -> alt.Color:
-    scale = alt.Scale(domain=["first", "second"], range=[BLUE, ORANGE])
-    return alt.Color(field="side", type="nominal", legend=None, scale=scale)
 
 
 def _coin(result: Comparison) -> Figure:
     first, second = (short(item) for item in result.items)
-    ours = share(result.p_first, certain=result.p_first_se == 0)
-    theirs = share(1 - result.p_first, certain=result.p_first_se == 0)
+    chances = (result.p_first, 1 - result.p_first)
+    ours, theirs = (share(one, certain=result.p_first_se == 0) for one in chances)
     return Figure(
         name="coin",
         title="The coin behind the decision",
@@ -223,48 +210,41 @@ def _coin(result: Comparison) -> Figure:
         header=("item", "output probability", "came out"),
         rows=tuple(
             (item, chance, "yes" if item == result.winner else "no")
-            for item, chance in zip(
-                result.items, (result.p_first, 1 - result.p_first), strict=True
-            )
+            for item, chance in zip(result.items, chances, strict=True)
         ),
     )
 
 
-def _coin_chart(result: Comparison, chances: tuple[str, str]) -> alt.LayerChart:
-    ends = ((0.0, result.p_first), (result.p_first, 1.0))
+def _coin_chart(result: Comparison, chances: tuple[str, str]) -> Spec:
+    ends = (0.0, result.p_first, 1.0)
     points: list[Point] = [
         {
             "item": short(item, LONG),
-            "told": f"{short(item, 22)}: {chance}"
+            "told": f"{short(item, 22)}: {chances[place]}"
             + (" (came out)" if item == result.winner else ""),
-            "chance": chance,
-            "side": side,
-            "low": rounded(low),
-            "high": rounded(high),
-            "at": at,
+            "chance": chances[place],
+            "side": SIDES[place],
+            "low": rounded(ends[place]),
+            "high": rounded(ends[place + 1]),
+            "at": place,
         }
-        for item, chance, side, (low, high), at in zip(
-            result.items, chances, ("first", "second"), ends, (0, 1), strict=True
-        )
+        for place, item in enumerate(result.items)
     ]
-    x = alt.X(
-        "low:Q",
-        title="output probability",
-        scale=alt.Scale(domain=[0, 1], nice=False),
-        axis=alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1], grid=False),
-    )
-    colour = _sides()
-    hover = tips(item="item", chance="output probability")
-    base = marks("coin")
-    layers = [
-        base.mark_bar(height=26).encode(
-            x, alt.X2("high:Q"), alt.Y(value=45), colour, tooltip=hover
+    bar = {
+        "x": quantity(
+            "low",
+            title="output probability",
+            scale={"domain": [0, 1], "nice": False},
+            axis={**PERCENT, "grid": False},
         ),
-        base.transform_filter("datum.side == 'first'")
-        .mark_text(align="left", fontSize=12)
-        .encode(alt.X("at:Q"), alt.Y(value=16), alt.Text("told:N")),
-        base.transform_filter("datum.side == 'second'")
-        .mark_text(align="right", fontSize=12)
-        .encode(alt.X("at:Q"), alt.Y(value=74), alt.Text("told:N")),
-    ]
+        "x2": {"field": "high"},
+        "y": {"value": 45},
+        "color": COLOUR,
+        "tooltip": tips(item="item", chance="output probability"),
+    }
+    layers = [marks("coin", "bar", bar, height=26)]
+    for side, align, height in zip(SIDES, ("left", "right"), (16, 74), strict=True):
+        text = {"x": quantity("at"), "y": {"value": height}, "text": word("told")}
+        named = marks("coin", "text", text, align=align, fontSize=12)
+        layers.append(filtered(named, f"datum.side == '{side}'"))
     return layered(layers, {"coin": points}, height=90)

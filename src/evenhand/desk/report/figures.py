@@ -1,8 +1,8 @@
 """Figures: charts with a caption, a text alternative and the numbers behind them.
 
-Labels that come from data are values of fixed fields and nothing else: never part of an
-expression, of a field name or of an address. The page adds colours of text for light
-and dark; static pictures are light.
+Charts are plain Vega-Lite. Labels that come from data are values of fixed fields and
+nothing else: never part of an expression, of a field name or of an address. The page
+adds colours of text for light and dark; static pictures are light.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-import altair as alt
-import vl_convert
-
-from evenhand._charts import CONFIG, png_from
+from evenhand import _charts as charts
+from evenhand._cards import share
+from evenhand._charts import Spec, quantity, word
 from evenhand._outputs import Output
 from evenhand.errors import printable
 
@@ -25,10 +24,10 @@ if TYPE_CHECKING:
 
     from evenhand._results import Label
 
+__all__ = ["Figure", "pictures", "share", "spec"]
+
 Cell: TypeAlias = str | int | float | None
 Point: TypeAlias = dict[str, Cell]
-Rows: TypeAlias = tuple[tuple[Cell, ...], ...]
-Layers: TypeAlias = alt.LayerChart
 
 # A grey that can be seen on white and on black.
 MIDDLE = "#858585"
@@ -37,12 +36,15 @@ WIDTH, ROW = 640, 20
 SHORT, LONG = 28, 200
 # Pixels for labels, and what is left of them on a phone. Only the browser knows the
 # width of the page; a picture has no container.
-ROOM, NARROW_ROOM, NARROW = 200, 120, 500
-CAPTION_WIDTH = 105
+ROOM = "containerSize()[0] < 500 ? 120 : 200"
 # Where an axis of shares ends, so that there is room for a number after 100 %.
-END = f"containerSize()[0] < {NARROW} ? 1.5 : 1.18"
+END = "containerSize()[0] < 500 ? 1.5 : 1.18"
+CAPTION_WIDTH = 105
 DIGITS = 4
-SMALL = 0.001
+QUARTERS = (0, 0.25, 0.5, 0.75, 1)
+FEW_TICKS = {"tickCount": 5, "labelOverlap": True}
+"""Keeps numbers on an axis apart on a phone, too."""
+PERCENT = {"format": "%", "values": [*QUARTERS]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ class Figure:
         title: A few words.
         caption: How to read it, and what it must not be read as.
         alt: The main message with its numbers, for who does not see the chart.
-        chart: The chart, without title.
+        chart: The chart as Vega-Lite, without title.
         header: Names of the columns of `rows`.
         rows: The numbers behind the chart, not rounded.
     """
@@ -63,26 +65,25 @@ class Figure:
     title: str
     caption: str
     alt: str
-    chart: Layers
+    chart: Spec
     header: tuple[str, ...]
-    rows: Rows
+    rows: tuple[tuple[Cell, ...], ...]
 
 
-def spec(figure: Figure) -> dict[str, object]:
+def spec(figure: Figure) -> Spec:
     """Write a figure out as Vega-Lite for a page, as wide as its container.
 
     There is no background, no colour of text and no address in it; the page gives the
     first two as `config`. The text alternative is its description.
 
     Examples:
-        >>> chart = layered([marks("rows").mark_point()], {"rows": []}, height=40)
+        >>> chart = layered([], {"rows": []}, height=40)
         >>> written = spec(Figure("x", "X", "How.", "What.", chart, (), ()))
         >>> written["width"], written["description"], "config" in written
         ('container', 'What.', False)
     """
-    written = _written(figure.chart)
     return {
-        **written,
+        **figure.chart,
         "description": figure.alt,
         "width": "container",
         "autosize": {"type": "fit-x", "contains": "padding"},
@@ -100,129 +101,112 @@ def pictures(figures: Sequence[Figure], folder: str) -> list[Output]:
         The files to write, NAME.svg and NAME.png of each figure.
 
     Examples:
-        >>> chart = layered([marks("rows").mark_point()], {"rows": []}, height=40)
+        >>> chart = layered([marks("rows", "point", {})], {"rows": []}, height=40)
         >>> figure = Figure("dots", "Dots", "How.", "What.", chart, (), ())
         >>> [output.path for output in pictures([figure], "charts")]
         ['charts/dots.svg', 'charts/dots.png']
     """
     files: list[Output] = []
     for figure in figures:
-        drawn = svg(figure)
+        drawn = _svg(figure)
         stem = str(Path(folder) / figure.name)
         files.append(Output(f"{stem}.svg", drawn, makes_folder=True))
-        files.append(Output(f"{stem}.png", png_from(drawn), makes_folder=True))
+        files.append(Output(f"{stem}.png", charts.png_from(drawn), makes_folder=True))
     return files
 
 
-def svg(figure: Figure) -> str:
-    """Render a figure with its title and caption.
+def _svg(figure: Figure) -> str:
+    import vl_convert  # noqa: PLC0415 - only for those who want a picture
 
-    Examples:
-        >>> chart = layered([marks("rows").mark_point()], {"rows": []}, height=40)
-        >>> svg(Figure("x", "X", "How.", "What.", chart, (), ())).startswith("<svg")
-        True
-    """
-    heading = CONFIG["title"]
-    title = {
-        **(heading if isinstance(heading, dict) else {}),
-        "frame": "bounds",
-        "subtitleLineHeight": 14,
-    }
+    heading = {**charts.TITLE, "frame": "bounds", "subtitleLineHeight": 14}
+    caption = textwrap.wrap(figure.caption, CAPTION_WIDTH)
     written = {
-        **_written(figure.chart),
+        **figure.chart,
         "description": figure.alt,
-        "title": {
-            "text": figure.title,
-            "subtitle": textwrap.wrap(figure.caption, CAPTION_WIDTH),
-        },
-        "config": {**CONFIG, "title": title},
+        "title": {"text": figure.title, "subtitle": caption},
+        "config": {**charts.CONFIG, "title": heading},
     }
     return str(vl_convert.vegalite_to_svg(written))
 
 
-def marks(data: str) -> alt.Chart:
-    """Begin a layer that shows one of the chart's data sets.
+def marks(data: str, kind: str, encoding: Mapping[str, object], **look: object) -> Spec:
+    """Show one of the chart's data sets by one kind of mark.
+
+    Args:
+        data: Name of the data set.
+        kind: "point", "rule" and so on.
+        encoding: Which field is shown by which channel.
+        look: What is the same for all points.
 
     Examples:
-        >>> marks("rows").mark_point().to_dict(validate=False)["data"]
+        >>> marks("rows", "point", {}, size=40)["data"]
         {'name': 'rows'}
     """
-    return alt.Chart(alt.NamedData(name=data))
+    return charts.marks({"name": data}, kind, encoding, **look)
+
+
+def filtered(layer: Spec, where: str) -> Spec:
+    """Keep the points for which an expression of ours holds; all if it is empty.
+
+    Examples:
+        >>> filtered(marks("rows", "point", {}), "datum.x > 0")["transform"]
+        [{'filter': 'datum.x > 0'}]
+    """
+    return {**layer, "transform": [{"filter": where}]} if where else layer
 
 
 def layered(
-    layers: Sequence[alt.Chart],
-    data: Mapping[str, Sequence[Point]],
-    *,
-    height: int,
-    params: Sequence[alt.Parameter] = (),
-) -> alt.LayerChart:
-    """Lay marks over each other, on data sets that they share.
-
-    Args:
-        layers: What to draw, from below.
-        data: Points of each data set.
-        height: Of the plot, in pixels.
-        params: What the reader of a page can set.
-
-    Returns:
-        The chart.
+    layers: Sequence[Spec], data: Mapping[str, Sequence[Point]], *, height: int
+) -> Spec:
+    """Lay marks over each other, from below, on data sets that they share.
 
     Examples:
-        >>> layered([marks("rows").mark_point()], {"rows": [{"x": 1}]}, height=40).width
+        >>> layered([], {"rows": [{"x": 1}]}, height=40)["width"]
         640
     """
-    chart = alt.LayerChart(layer=list(layers), width=WIDTH, height=height)
-    chart.datasets = {name: list(points) for name, points in data.items()}
-    return chart.add_params(*params) if params else chart
+    sets = {name: list(points) for name, points in data.items()}
+    size = {"width": WIDTH, "height": height}
+    return {"layer": list(layers), "datasets": sets, **size}
 
 
-def tips(**fields: str) -> list[alt.Tooltip]:
+def tips(**fields: str) -> list[Spec]:
     """Say what hovers: names of fields with their titles.
 
     Examples:
         >>> [tip["title"] for tip in tips(item="item", place="rank")]
         ['item', 'rank']
     """
-    return [
-        alt.Tooltip(field=name, type="nominal", title=title)
-        for name, title in fields.items()
-    ]
+    return [word(name, title=title) for name, title in fields.items()]
 
 
-def names_axis(field: str = "name") -> alt.Y:
-    """Put labels beside rows, in the order of the data.
+def names_axis() -> Spec:
+    """Put the field "name" beside rows, in the order of the data.
 
     Examples:
         >>> names_axis()["field"]
         'name'
     """
-    room = f"containerSize()[0] < {NARROW} ? {NARROW_ROOM} : {ROOM}"
-    axis = alt.Axis(
-        title=None,
-        labelLimit=alt.ExprRef(room),
-        ticks=False,
-        domain=False,
-        labelPadding=6,
-        labelOverlap=False,
-    )
-    scale = alt.Scale(paddingInner=0, paddingOuter=0)
-    return alt.Y(field=field, type="nominal", sort=None, axis=axis, scale=scale)
+    axis = {
+        "title": None,
+        "labelLimit": {"expr": ROOM},
+        "ticks": False,
+        "domain": False,
+        "labelPadding": 6,
+        "labelOverlap": False,
+    }
+    scale = {"paddingInner": 0, "paddingOuter": 0}
+    return word("name", sort=None, axis=axis, scale=scale)
 
 
-def percent_axis(field: str, title: str) -> alt.X:
+def percent_axis(field: str, title: str) -> Spec:
     """Show a share from 0 to 100 %, with room for a number at its end.
 
     Examples:
         >>> percent_axis("p", "share")["title"]
         'share'
     """
-    return alt.X(
-        f"{field}:Q",
-        title=title,
-        scale=alt.Scale(domainMin=-0.03, domainMax=alt.ExprRef(END), nice=False),
-        axis=alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1]),
-    )
+    scale = {"domainMin": -0.03, "domainMax": {"expr": END}, "nice": False}
+    return quantity(field, title=title, scale=scale, axis=PERCENT)
 
 
 def series(
@@ -231,44 +215,35 @@ def series(
     used: Iterable[str],
     *,
     legend: bool = True,
-) -> tuple[alt.Color, alt.Shape]:
+) -> dict[str, Spec]:
     """Tell words apart by colour and by shape, in one legend.
 
     Args:
         field: Field that holds the words.
         looks: Colour and shape of each word, in order.
         used: The words that there are.
-        legend: Whether to explain them above the chart.
+        legend: Whether to explain them above the chart, in two columns for a phone.
 
     Returns:
-        The two channels.
+        The channels "color" and "shape".
 
     Examples:
-        >>> colour, shape = series("kind", {"in": ("#000000", "circle")}, ["in"])
-        >>> colour["scale"]["domain"], shape["scale"]["range"]
-        (['in'], ['circle'])
+        >>> found = series("kind", {"in": ("#000000", "circle")}, ["in"])
+        >>> found["color"]["scale"]
+        {'domain': ['in'], 'range': ['#000000']}
     """
     present = set(used)
-    words = [word for word in looks if word in present]
-    shown = key() if legend else None
-    colours = alt.Scale(domain=words, range=[looks[word][0] for word in words])
-    shapes = alt.Scale(domain=words, range=[looks[word][1] for word in words])
-    return (
-        alt.Color(field=field, type="nominal", legend=shown, scale=colours),
-        alt.Shape(field=field, type="nominal", legend=shown, scale=shapes),
-    )
-
-
-def key() -> alt.Legend:
-    """Explain colours and shapes above a chart, in two columns for a phone.
-
-    Examples:
-        >>> key().columns
-        2
-    """
-    return alt.Legend(
-        title=None, orient="top", columns=2, labelLimit=0, symbolOpacity=1
-    )
+    words = [one for one in looks if one in present]
+    key = {"title": None, "orient": "top", "columns": 2, "labelLimit": 0}
+    shown = {**key, "symbolOpacity": 1} if legend else None
+    return {
+        channel: word(
+            field,
+            legend=shown,
+            scale={"domain": words, "range": [looks[one][place] for one in words]},
+        )
+        for place, channel in enumerate(("color", "shape"))
+    }
 
 
 def short(label: object, size: int = SHORT) -> str:
@@ -334,29 +309,3 @@ def told(value: float | None) -> str:
         ('0.123', '')
     """
     return "" if value is None else f"{value:.3g}"
-
-
-def share(value: float, *, certain: bool = True) -> str:
-    """Show a probability without calling it certain because it is rounded, or drawn.
-
-    Examples:
-        >>> share(0.835), share(0.99999), share(1.0), share(1.0, certain=False)
-        ('83.5 %', 'over 99.9 %', '100 %', 'over 99.9 %')
-        >>> share(0.0001)
-        'under 0.1 %'
-    """
-    if certain and value in (0, 1):
-        return f"{100 * value:g} %"
-    if value < SMALL:
-        return f"under {100 * SMALL:g} %"
-    if value > 1 - SMALL:
-        return f"over {100 * (1 - SMALL):g} %"
-    return f"{100 * value:.3g} %"
-
-
-def _written(chart: alt.LayerChart) -> dict[str, object]:
-    # Checking against the schema takes longer than drawing; the tests do it.
-    found = chart.to_dict(validate=False)
-    return {
-        key: value for key, value in found.items() if key not in ("$schema", "config")
-    }

@@ -1,0 +1,317 @@
+"""Where reviewers contradict each other, and who most often."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand._randomness import Stream, uniforms
+from evenhand.posets.comparisons import strong_groups
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evenhand._results import Json, Label
+    from evenhand.posets.comparisons import Comparisons
+    from evenhand.ratings import Ratings
+
+    Codes = NDArray[np.int64]
+    Scores = NDArray[np.float64]
+
+WORST = 5
+# How often anybody at all is named by chance alone.
+CHANCE = 0.05
+# Pairs are held as rows of a table: some 200 MB.
+MOST_PAIRS = 5_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """Pairs of ratings by one reviewer.
+
+    Attributes:
+        reviewers: Reviewer code of each pair.
+        first: Item code of the one rating, the smaller of the two.
+        second: Item code of the other.
+        signs: 1 if the first item was put above the second, -1 if below, 0 if tied.
+        weights: 2 / k for a reviewer of k items, so that a reviewer without ties counts
+            as k - 1 comparisons.
+        total: How many pairs there are in all.
+        sampled: Whether these are only some of them.
+    """
+
+    reviewers: Codes
+    first: Codes
+    second: Codes
+    signs: Codes
+    weights: Scores
+    total: int
+    sampled: bool
+
+    def votes(self, n_items: int) -> Votes:
+        """Count how many reviewers put two items in which order; ties are left out."""
+        decided = np.flatnonzero(self.signs)
+        keys = self.first[decided] * n_items + self.second[decided]
+        distinct, place = np.unique(keys, return_inverse=True)
+        up = self.signs[decided] > 0
+        wins = np.bincount(place[up], minlength=len(distinct))
+        losses = np.bincount(place[~up], minlength=len(distinct))
+        first, second = np.divmod(distinct, n_items)
+        return Votes(first, second, wins, losses, decided, place)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Votes:
+    """How many reviewers put two items in which order, one row for each two items.
+
+    Attributes:
+        first: Item code of the one.
+        second: Item code of the other.
+        wins: How many put the first above the second.
+        losses: How many put it below.
+        decided: Which of the pairs these are, those without a tie.
+        row: The row of each of them.
+    """
+
+    first: Codes
+    second: Codes
+    wins: Codes
+    losses: Codes
+    decided: Codes
+    row: Codes
+
+    def contested(self, most: int) -> list[tuple[int, int, int, int]]:
+        """List rows with votes each way, those with the most first."""
+        fewer = np.minimum(self.wins, self.losses)
+        both = np.flatnonzero(fewer)
+        # Rows go by their items, and equal ones stay in this order.
+        worst = both[np.lexsort((-(self.wins + self.losses)[both], -fewer[both]))]
+        columns = (self.first, self.second, self.wins, self.losses)
+        found = np.stack([column[worst[:most]] for column in columns], axis=1)
+        return [(one, two, up, down) for one, two, up, down in found.tolist()]
+
+
+def pairs_within(ratings: Ratings, source: Stream, *, most: int = MOST_PAIRS) -> Pairs:
+    """List the pairs; where they are too many, take some items of busy reviewers.
+
+    Args:
+        ratings: The ratings.
+        source: Where the choice of items comes from.
+        most: About how many pairs to list; one pair of each reviewer is listed at
+            least.
+
+    Returns:
+        The pairs.
+
+    Examples:
+        >>> from evenhand._randomness import stream
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a", "a", "a", "b"], ["x", "y", "z", "x"], [1, 2, 2, 5])
+        >>> found = pairs_within(ratings, stream(7, "pairs"))
+        >>> found.first.tolist(), found.second.tolist(), found.signs.tolist()
+        ([0, 0, 1], [1, 2, 2], [-1, -1, 0])
+    """
+    loads = np.bincount(ratings.reviewer_codes, minlength=ratings.n_reviewers)
+    total = _pairs_of(loads)
+    rows = np.arange(ratings.n_ratings, dtype=np.int64)
+    if total > most:
+        rows = _thinned(ratings, _largest_load(loads, most), source)
+        loads = np.minimum(loads, _largest_load(loads, most))
+    starts = np.concatenate([[0], np.cumsum(loads)])[:-1]
+    ones, others = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for load in np.unique(loads[loads > 1]).tolist():
+        upper, lower = np.triu_indices(load, 1)
+        begins = starts[loads == load][:, None]
+        ones.append((begins + upper).ravel())
+        others.append((begins + lower).ravel())
+    first, second = rows[np.concatenate(ones)], rows[np.concatenate(others)]
+    reviewers = ratings.reviewer_codes[first]
+    values = ratings.preference
+    above, below = values[first] > values[second], values[first] < values[second]
+    return Pairs(
+        reviewers=reviewers,
+        first=ratings.item_codes[first],
+        second=ratings.item_codes[second],
+        signs=above.astype(np.int64) - below,
+        weights=2 / loads[reviewers].astype(np.float64),
+        total=total,
+        sampled=total > most,
+    )
+
+
+def _pairs_of(loads: Codes) -> int:
+    # Python's integers, as a reviewer of very many items has more pairs than 2**63.
+    return sum(
+        int(number) * int(load) * (int(load) - 1) // 2
+        for load, number in zip(*np.unique(loads, return_counts=True), strict=True)
+    )
+
+
+def _largest_load(loads: Codes, most: int) -> int:
+    """Return the largest load, 2 at least, to which all can be cut for few pairs."""
+    low, high = 2, int(loads.max())
+    while low < high:
+        middle = (low + high + 1) // 2
+        if _pairs_of(np.minimum(loads, middle)) <= most:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _thinned(ratings: Ratings, load: int, source: Stream) -> Codes:
+    """Keep so many ratings of each reviewer, chosen by lot."""
+    who = ratings.reviewer_codes
+    order = np.lexsort((uniforms(source, ratings.n_ratings), who))
+    starts = np.searchsorted(who, np.arange(ratings.n_reviewers))
+    place = np.arange(ratings.n_ratings) - starts[who]
+    return np.sort(order[place < load]).astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Contested:
+    """Two items that are put in both orders.
+
+    Attributes:
+        items: The two.
+        votes: How many reviewers put the first above the second, and the reverse.
+    """
+
+    items: tuple[Label, Label]
+    votes: tuple[int, int]
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the fields."""
+        return {"items": list(self.items), "votes": list(self.votes)}
+
+
+@dataclass(frozen=True, slots=True)
+class Dissenter:
+    """A reviewer who is in the minority more often than others.
+
+    Attributes:
+        reviewer: Who.
+        minority: Comparisons in which most others put the items the other way round.
+        shared: Comparisons in which there was another reviewer.
+    """
+
+    reviewer: Label
+    minority: int
+    shared: int
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the fields and the share."""
+        return {**asdict(self), "share": self.minority / self.shared}
+
+
+@dataclass(frozen=True, slots=True)
+class Contradictions:
+    """How reviewers' orders disagree.
+
+    Attributes:
+        compared: Pairs of items that somebody ordered.
+        repeated: Pairs of items that several reviewers ordered.
+        both_orders: Pairs of items that are put in both orders.
+        in_cycles: Items that are, through others, both above and below another.
+        cycles: How many groups these items form.
+        worst: The pairs with the most votes each way.
+        dissenters: Reviewers who are unusually often in the minority.
+        minority_share: How often reviewers are in the minority, over all.
+        sampled: Whether only some pairs of busy reviewers were counted; cycles are
+            found among all.
+    """
+
+    compared: int
+    repeated: int
+    both_orders: int
+    in_cycles: int
+    cycles: int
+    worst: tuple[Contested, ...]
+    dissenters: tuple[Dissenter, ...]
+    minority_share: float
+    sampled: bool
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the fields."""
+        fields: dict[str, Json] = asdict(self)
+        del fields["dissenters"]
+        fields["worst"] = [pair.to_dict() for pair in self.worst]
+        fields["reviewers"] = [one.to_dict() for one in self.dissenters]
+        return fields
+
+
+def find_contradictions(
+    ratings: Ratings, graph: Comparisons, pairs: Pairs
+) -> Contradictions:
+    """Count the contradictions.
+
+    Examples:
+        >>> from evenhand._randomness import stream
+        >>> from evenhand.posets.comparisons import comparisons
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings.from_comparisons(["x", "x", "y"], ["y", "y", "x"])
+        >>> pairs = pairs_within(ratings, stream(7, "pairs"))
+        >>> found = find_contradictions(ratings, comparisons(ratings), pairs)
+        >>> found.both_orders, found.in_cycles, found.worst[0].votes
+        (1, 2, (2, 1))
+    """
+    votes = pairs.votes(ratings.n_items)
+    wins, losses, row = votes.wins, votes.losses, votes.row
+    up = pairs.signs[votes.decided] > 0
+    against = np.where(up, losses[row] > wins[row], wins[row] > losses[row])
+    several = (wins + losses)[row] > 1
+    share, dissenters = _dissenters(
+        ratings, pairs.reviewers[votes.decided], against & several, several
+    )
+    labels = ratings.item_labels
+    cyclic = strong_groups(graph)
+    return Contradictions(
+        compared=len(wins),
+        repeated=int((wins + losses > 1).sum()),
+        both_orders=int(np.count_nonzero(np.minimum(wins, losses))),
+        in_cycles=int((cyclic >= 0).sum()),
+        cycles=len(np.unique(cyclic[cyclic >= 0])),
+        worst=tuple(
+            Contested((labels[one], labels[two]), (ours, theirs))
+            for one, two, ours, theirs in votes.contested(WORST)
+        ),
+        dissenters=dissenters,
+        minority_share=share,
+        sampled=pairs.sampled,
+    )
+
+
+def _dissenters(
+    ratings: Ratings,
+    reviewers: Codes,
+    against: NDArray[np.bool_],
+    several: NDArray[np.bool_],
+) -> tuple[float, tuple[Dissenter, ...]]:
+    """Find who is in the minority more often than chance would have it.
+
+    By the exact binomial at the rate of all, corrected for the number of reviewers.
+    """
+    from scipy.special import bdtrc  # noqa: PLC0415 - slow to load
+
+    number = ratings.n_reviewers
+    minority = np.bincount(reviewers[against], minlength=number)
+    shared = np.bincount(reviewers[several], minlength=number)
+    whole = int(shared.sum())
+    share = float(minority.sum()) / whole if whole else 0.0
+    if share in (0.0, 1.0):
+        return share, ()
+    # A reviewer of k items who has two of them wrong is against most in many pairs at
+    # once, so a reviewer counts as k - 1 comparisons at most.
+    loads = np.bincount(ratings.reviewer_codes, minlength=number)
+    size = np.minimum(shared, np.maximum(loads - 1, 0))
+    known = np.flatnonzero(size)
+    size, often = size[known], minority[known] * size[known] // shared[known]
+    tail = np.where(often > 0, bdtrc(often - 1, size, share), 1.0)
+    order = np.lexsort((known, tail))[:WORST].tolist()
+    # Each of the reviewers had the same chance to stand out by chance alone.
+    return share, tuple(
+        Dissenter(ratings.reviewer_labels[one], int(minority[one]), int(shared[one]))
+        for one in known[[one for one in order if len(known) * tail[one] <= CHANCE]]
+    )
