@@ -1,4 +1,5 @@
 import json
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
@@ -11,9 +12,10 @@ from evenhand.ab.weights import GapWeight
 from evenhand.cli.theorems import command
 from evenhand.errors import OptionError
 from evenhand.lab import theorems
-from evenhand.lab.claims import SEARCH, Claim, Row, Trial
+from evenhand.lab.claims import SEARCH, Row, Trial
 from evenhand.lab.claims_two import theorem_2
 
+Check = Callable[[Trial], Row]
 LONG = Fraction(1, 3) ** 400
 
 
@@ -26,7 +28,7 @@ def broken(_: Trial) -> Row:
 
 
 @pytest.fixture
-def few(monkeypatch: pytest.MonkeyPatch) -> dict[str, Claim]:
+def few(monkeypatch: pytest.MonkeyPatch) -> dict[str, Check]:
     """Keep the claims that take no time, and one with a very long margin."""
     kept = {
         "Theorem 1": theorems.CLAIMS["Theorem 1"],
@@ -88,7 +90,7 @@ def test_json_has_the_documented_fields() -> None:
 
 
 def test_a_violated_claim_ends_in_exit_code_1_and_a_cross(
-    few: dict[str, Claim],
+    few: dict[str, Check],
 ) -> None:
     few["Theorem 9"] = broken
     result = run("--quick", "--seed", "7")
@@ -102,7 +104,7 @@ def test_a_violated_claim_ends_in_exit_code_1_and_a_cross(
 
 
 def test_a_broken_estimator_ends_in_exit_code_1(
-    few: dict[str, Claim], monkeypatch: pytest.MonkeyPatch
+    few: dict[str, Check], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del few["Theorem 0"]
     few["Theorem 2"] = theorem_2

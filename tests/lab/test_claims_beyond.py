@@ -17,9 +17,9 @@ from evenhand.ab.weights import linear, offset, rational
 from evenhand.lab import claims_beyond, claims_ranking
 from evenhand.lab.claims import EPS, OnTrial, Row, Trial
 from evenhand.lab.claims_beyond import exp_below, type_one
-from evenhand.lab.claims_ranking import against_lots, mean_rank_buckets, settled, shapes
+from evenhand.lab.claims_ranking import against_lots, settled, shapes
 from evenhand.lab.duels import ItemRule
-from evenhand.lab.estimators import graph
+from evenhand.lab.estimators import graph, mean_rank_buckets
 from evenhand.lab.polynomial import Drawn, First, Order, Scores
 from evenhand.lab.scenario import Scenario
 from evenhand.posets.comparisons import Comparisons

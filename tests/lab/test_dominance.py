@@ -8,7 +8,7 @@ import pytest
 from evenhand._outcomes import Chance
 from evenhand.ab.weights import rational, sigmoid
 from evenhand.errors import DesignError, OptionError
-from evenhand.lab.claims_many import reusing_flips
+from evenhand.lab.claims_failures import reusing_flips
 from evenhand.lab.dominance import Dominance, dominates
 from evenhand.lab.polynomial import Order, Scores
 from evenhand.lab.worlds import exact_first

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from evenhand._outcomes import Chance
 from evenhand.ab.weights import GapWeight, rational
 from evenhand.errors import OptionError
-from evenhand.lab import claims_many, claims_orders, claims_two, duels
+from evenhand.lab import claims_failures, claims_orders, duels
 from evenhand.lab.claims import OnTrial
 from evenhand.lab.claims_two import binomial_majority
 from evenhand.lab.estimators import flips, flips_from_uniform, uniform
@@ -208,7 +208,7 @@ BROKEN = [
     ("Theorem 6", OnTrial(canonical=by_sign)),
     ("Theorem 6, noise by reviewer", OnTrial(canonical=by_sign)),
     ("Algorithm 2", OnTrial(flips=leaning_away)),
-    ("Algorithm 2", OnTrial(flips=claims_many.reusing_flips)),
+    ("Algorithm 2", OnTrial(flips=claims_failures.reusing_flips)),
     ("Theorem 5", OnTrial(flips=leaning_away)),
     ("Theorem 8", OnTrial(flips_from_uniform=only_uniform)),
     ("Theorem 8, given the comparisons", OnTrial(flips_from_uniform=only_uniform)),
@@ -244,10 +244,10 @@ def test_a_search_that_cannot_fail_would_be_seen(
     assert not checked("Can fail: sign")
     assert not checked("Theorem 3")
     monkeypatch.undo()
-    monkeypatch.setattr(claims_many, "reusing_flips", flips)
+    monkeypatch.setattr(claims_failures, "reusing_flips", flips)
     assert not checked("Can fail: re-used reviewers")
     monkeypatch.setattr(
-        claims_two,
+        claims_failures,
         "scaled_by_mad",
         lambda first: (
             lambda sides, scores: first(

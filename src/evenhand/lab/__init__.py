@@ -8,8 +8,8 @@ Where to look:
     dominance: `dominance`, `refutation`, `adversary` (the search), `duels` (two items),
         `worlds` (many), on `estimators` and `polynomial`
     theorems: `theorems` (the list), `claims`, `claims_two`, `claims_many`,
-        `claims_orders`, `algorithm_2`; beyond the paper `claims_beyond` (two items),
-        `claims_ranking`, `claims_failures`
+        `claims_orders`; beyond the paper `claims_beyond` (two items),
+        `claims_ranking`; what breaks guarantees `claims_failures`
 """
 
 from __future__ import annotations

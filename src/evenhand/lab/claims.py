@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
@@ -11,12 +10,15 @@ from evenhand._randomness import Stream, stream
 from evenhand.ab import rules
 from evenhand.ab.canonical import first_probability
 from evenhand.lab import estimators
+from evenhand.lab.adversary import worst
 from evenhand.lab.polynomial import brief
 from evenhand.ranking.anchors import choose_layers, layer_values
 from evenhand.ranking.sorter import sorter_program
 from evenhand.ranking.twins import rearrange
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from evenhand.ab._numbers import Floats
     from evenhand.ab.weights import GapWeight
     from evenhand.lab.estimators import Ordinal
-    from evenhand.lab.polynomial import Estimator
+    from evenhand.lab.polynomial import Estimator, Table
     from evenhand.ranking.anchors import Layer, Sheets
 
 How = Literal["exact enumeration", "exact counterexample", "adversarial search"]
@@ -151,5 +153,85 @@ class Trial:
         """Open the stream of one search."""
         return stream(self.seed, f"theorems {purpose}")
 
+    def worst(
+        self,
+        purpose: str,
+        margin: Callable[[Table], Fraction],
+        shape: tuple[int, int],
+        budget: int,
+        *,
+        told: bool = True,
+    ) -> tuple[Fraction, Table]:
+        """Search for the scales with the smallest margin.
 
-Claim = Callable[[Trial], Row]
+        Args:
+            purpose: What the search is for; it has a stream of its own.
+            margin: From scales to an exact margin.
+            shape: Number of reviewers and of items.
+            budget: How often the margin may be evaluated.
+            told: Whether the search starts from the paper's families.
+
+        Returns:
+            The smallest margin found, and its scales.
+        """
+        source = self.source(purpose)
+        return worst(margin, shape, source, budget=budget, families=told)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a check found.
+
+    Attributes:
+        margin: The smallest margin found, exact.
+        holds: Whether the claim held.
+        witness: Where the margin was found, for people.
+        told: Numbers that the sentence about the check mentions.
+    """
+
+    margin: Fraction
+    holds: bool
+    witness: str = ""
+    told: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A claim with its check; called with a Trial it gives its row.
+
+    Attributes:
+        name: Theorem, lemma or known failure.
+        how: How it is checked.
+        check: The check. The second paragraph of its docstring is the sentence that
+            the row shows, with {names} of what it was given and told.
+        given: What the check is called with besides the trial.
+    """
+
+    name: str
+    how: How
+    check: Callable[..., Found]
+    given: Mapping[str, str]
+
+    def __call__(self, trial: Trial) -> Row:
+        """Check the claim."""
+        found = self.check(trial, **self.given)
+        sentence = " ".join((self.check.__doc__ or "").split("\n\n")[1].split())
+        said = sentence.format(**self.given, **found.told)
+        return Row(self.name, said, self.how, found.margin, found.holds, found.witness)
+
+
+def claim(name: str, how: How, **given: str) -> Callable[[Callable[..., Found]], Claim]:
+    """Turn a check into a claim.
+
+    Examples:
+        >>> @claim("Theorem 0", SEARCH)
+        ... def theorem_0(trial):
+        ...     '''Nothing is below zero.
+        ...
+        ...     {count} cases of nothing were looked at.
+        ...     '''
+        ...     return Found(Fraction(0), holds=True, told={"count": 3})
+        >>> theorem_0(Trial(7, quick=True, on_trial=OnTrial())).check
+        '3 cases of nothing were looked at.'
+    """
+    return lambda check: Claim(name, how, check, given)

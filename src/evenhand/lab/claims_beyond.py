@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from evenhand._outcomes import HALF
 from evenhand._randomness import below
-from evenhand.ab import rules
 from evenhand.ab.pvalues import exact_p_values
 from evenhand.ab.weights import GapWeight, linear, offset, rational
 from evenhand.designs import AB_DESIGNS
-from evenhand.lab.adversary import worst
-from evenhand.lab.claims import COUNTEREXAMPLE, ENUMERATION, SEARCH, Row, Trial
+from evenhand.lab.claims import COUNTEREXAMPLE, ENUMERATION, SEARCH, Found, Trial, claim
 from evenhand.lab.dominance import Witness, scales_text
-from evenhand.lab.duels import TRUTHS, ItemRule, assignments, duel, named
+from evenhand.lab.duels import TRUTHS, ItemRule, assignments, duel, named, over_coin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evenhand._randomness import Stream
-    from evenhand.lab.duels import Success
-    from evenhand.lab.polynomial import Order, Table
+    from evenhand.lab.polynomial import Table
 
 FIXED = (
     "sign",
@@ -35,71 +31,60 @@ FIXED = (
     "midrank",
 )
 GUARDED = ("trimmed", "mean", "median", "midrank", "sign")
+P_STATISTICS = ("mean", "median", "trimmed", "midrank")
 RANGE = 6
 TERMS = 40
 # Who scores is worth so many times more than what is scored.
 FARTHEST = 10**8
 
 
-def theorem_g(trial: Trial) -> Row:
-    """No monotone and antisymmetric rule is ever below a half."""
+@claim("Theorem G", ENUMERATION)
+def theorem_g(trial: Trial) -> Found:
+    """No monotone and antisymmetric rule is ever below a half.
+
+    Sign, mean, medians, trimmed mean and rank sum are right at least half of the time
+    under each of the four designs, with 2 and 4 reviewers, on all scales with scores 0,
+    1 and 3, ties included ({count} cases).
+    """
     found = []
-    count = 0
     truths = TRUTHS[: trial.pick(1, 2)]
     for design, m in itertools.product(AB_DESIGNS, (2, 4)):
         tables = list(_tables(m, (0, 1, 3), design))
         for name in FIXED:
             success = duel(_fixed(name), design, m)
             for truth, table in itertools.product(truths, tables):
-                count += 1
                 margin = success(truth, table) - HALF
                 where = f"{name}, {design}: {Witness(truth, table, margin)}"
                 found.append((margin, where))
     margin, text = min(found)
-    return Row(
-        "Theorem G",
-        f"Sign, mean, medians, trimmed mean and rank sum are right at least half of "
-        f"the time under each of the four designs, with 2 and 4 reviewers, on all "
-        f"scales with scores 0, 1 and 3, ties included ({count} cases).",
-        ENUMERATION,
-        margin,
-        margin >= 0,
-        text,
-    )
+    return Found(margin, margin >= 0, text, {"count": len(found)})
 
 
-def theorem_g_strict(trial: Trial) -> Row:
-    """A mixture with the votes is strictly above a half."""
+@claim("Theorem G, strict", SEARCH)
+def theorem_g_strict(trial: Trial) -> Found:
+    """A mixture with the votes is strictly above a half.
+
+    A mixture of nine parts trimmed, mean, median, midrank or sign and one part votes is
+    right more than half of the time on all scales tried, under each of the four
+    designs, with 2 and 4 reviewers (4 in two panels).
+    """
     found = []
-    for design, m in itertools.product(AB_DESIGNS, (2, 4)):
-        if design == "panels" and m == 2:  # noqa: PLR2004 - one panel
+    for design, m, statistic in itertools.product(AB_DESIGNS, (2, 4), GUARDED):
+        if (design, m) == ("panels", 2):
             continue
-        for statistic in GUARDED:
-            success = duel(_guarded(trial, statistic), design, m)
-            margin, table = worst(
-                functools.partial(over_coin, success, TRUTHS[0]),
-                (m, 2),
-                trial.source(f"theorem g {design} {m} {statistic}"),
-                budget=trial.pick(12, 300) // (m // 2),
-            )
-            where = f"{statistic}, {design}: {Witness(TRUTHS[0], table, margin)}"
-            found.append((margin, where))
+        margin, table = trial.worst(
+            f"theorem g {design} {m} {statistic}",
+            over_coin(duel(_guarded(trial, statistic), design, m)),
+            (m, 2),
+            trial.pick(12, 300) // (m // 2),
+        )
+        where = f"{statistic}, {design}: {Witness(TRUTHS[0], table, margin)}"
+        found.append((margin, where))
     margin, text = min(found)
-    return Row(
-        "Theorem G, strict",
-        f"A mixture of nine parts {', '.join(GUARDED[:-1])} or {GUARDED[-1]} and one "
-        "part votes is right more than half of the time on all scales tried, under "
-        "each of the four designs, with 2 and 4 reviewers (4 in two panels).",
-        SEARCH,
-        margin,
-        margin > 0,
-        text,
-    )
+    return Found(margin, margin > 0, text)
 
 
 def _fixed(name: str) -> ItemRule:
-    if name == "midrank":
-        return ItemRule(rules.midrank)
     return named(name, rational())
 
 
@@ -107,16 +92,6 @@ def _guarded(trial: Trial, statistic: str) -> ItemRule:
     return ItemRule(
         lambda one, two: trial.on_trial.guarded(one, two, statistic), paired=True
     )
-
-
-def over_coin(success: Success, truth: Order, table: Table) -> Fraction:
-    """Return by how much a rule beats a coin.
-
-    Examples:
-        >>> over_coin(lambda truth, table: Fraction(3, 4), (0, 1), ())
-        Fraction(1, 4)
-    """
-    return success(truth, table) - HALF
 
 
 def _tables(m: int, scores: Sequence[int], design: str) -> Iterator[Table]:
@@ -132,49 +107,44 @@ def _tables(m: int, scores: Sequence[int], design: str) -> Iterator[Table]:
     return (tuple(itertools.chain(*some)) for some in chosen)
 
 
-def theorem_d(trial: Trial) -> Row:
-    """Every rule without coins has scales on which it is no better than a coin."""
+@claim("Theorem D", COUNTEREXAMPLE)
+def theorem_d(trial: Trial) -> Found:
+    """Every rule without coins has scales on which it is no better than a coin.
+
+    On scales on which each reviewer is four times as high as the one before, every
+    built-in rule without coins is right at most half of the time, under each of the
+    four designs, for every even number of reviewers up to {most}; the margin is the
+    largest.
+    """
+    most = trial.pick(4, 6)
     found = []
     for design, name in itertools.product(AB_DESIGNS, FIXED):
-        for m in range(2, trial.pick(4, 6) + 1, 2):
+        for m in range(2, most + 1, 2):
             success = duel(_fixed(name), design, m)
-            margins = [over_coin(success, truth, _apart(m, 4)) for truth in TRUTHS]
-            found.append((max(margins), f"{name}, {design}, {m} reviewers"))
+            margin = max(over_coin(success, truth)(_apart(m, 4)) for truth in TRUTHS)
+            found.append((margin, f"{name}, {design}, {m} reviewers"))
     margin, text = max(found)
-    return Row(
-        "Theorem D",
-        "On scales on which each reviewer is four times as high as the one before, "
-        "every built-in rule without coins is right at most half of the time, under "
-        f"each of the four designs, for every even number of reviewers up to "
-        f"{trial.pick(4, 6)}; the margin is the largest.",
-        COUNTEREXAMPLE,
-        margin,
-        margin <= 0,
-        text,
-    )
+    return Found(margin, margin <= 0, text, {"most": most})
 
 
-def theorem_d_infimum(trial: Trial) -> Row:
-    """With coins, too, the margin can be as small as one likes."""
+@claim("Theorem D, infimum", COUNTEREXAMPLE)
+def theorem_d_infimum(trial: Trial) -> Found:
+    """With coins, too, the margin can be as small as one likes.
+
+    The farther reviewers are apart, the smaller is the margin of a mixture with the
+    votes, and it stays above 0; the margin is the largest at a factor of 10**8, for 4
+    reviewers and each of the four designs.
+    """
     before = Fraction(1)
     falls = True
     for far in (4, 10**4, FARTHEST):
-        margins = []
-        for design, statistic in itertools.product(AB_DESIGNS, GUARDED):
-            success = duel(_guarded(trial, statistic), design, 4)
-            margins.append(over_coin(success, TRUTHS[0], _apart(4, far)))
-        largest = max(margins)
-        falls = falls and min(margins) > 0 and largest < before
-        before = largest
-    return Row(
-        "Theorem D, infimum",
-        "The farther reviewers are apart, the smaller is the margin of a mixture with "
-        "the votes, and it stays above 0; the margin is the largest at a factor of "
-        "10**8, for 4 reviewers and each of the four designs.",
-        COUNTEREXAMPLE,
-        before,
-        falls and before < Fraction(1, 10**6),
-    )
+        margins = [
+            over_coin(duel(_guarded(trial, statistic), design, 4))(_apart(4, far))
+            for design, statistic in itertools.product(AB_DESIGNS, GUARDED)
+        ]
+        falls = falls and min(margins) > 0 and max(margins) < before
+        before = max(margins)
+    return Found(before, falls and before < Fraction(1, 10**6))
 
 
 def _apart(m: int, far: int) -> Table:
@@ -182,31 +152,25 @@ def _apart(m: int, far: int) -> Table:
     return tuple((Fraction(far**j), Fraction(far**j) + HALF) for j in range(1, m + 1))
 
 
-def linear_weight(trial: Trial) -> Row:
-    """The linear weight has the best guaranteed margin per unit of effect."""
+@claim("Linear weight", ENUMERATION)
+def linear_weight(trial: Trial) -> Found:
+    """The linear weight has the best guaranteed margin per unit of effect.
+
+    On all scales with scores 0 to 6 the linear weight's margin over a coin is exactly
+    1/24 of the two reviewers' effects together, and each of {others} other weights has
+    less at worst; the margin is by how much.
+    """
     kinds = list(itertools.combinations([Fraction(s) for s in range(RANGE + 1)], 2))
+    pairs = list(itertools.product(kinds, repeat=2))
     optimum = Fraction(1, 4 * RANGE)
-    straight = {
-        _ratio(linear(RANGE), one, two)
-        for one, two in itertools.product(kinds, repeat=2)
-    }
+    straight = {_ratio(linear(RANGE), one, two) for one, two in pairs}
     least = []
     for weight in _others(trial):
-        pairs = itertools.product(kinds, repeat=2)
         ratio = min(_ratio(weight, one, two) for one, two in pairs)
         least.append((optimum - ratio, f"{weight}: {float(ratio):.4g}"))
     margin, text = min(least)
-    return Row(
-        "Linear weight",
-        f"On all scales with scores 0 to {RANGE} the linear weight's margin over a "
-        f"coin is exactly 1/{4 * RANGE} of the two reviewers' effects together, and "
-        f"each of {len(least)} other weights has less at worst; the margin is by how "
-        "much.",
-        ENUMERATION,
-        margin,
-        straight == {optimum} and margin > 0,
-        text,
-    )
+    holds = straight == {optimum} and margin > 0
+    return Found(margin, holds, text, {"others": len(least)})
 
 
 def _others(trial: Trial) -> list[GapWeight]:
@@ -238,12 +202,17 @@ def _push(weight: GapWeight, gap: Fraction) -> Fraction:
     return size if gap > 0 else -size
 
 
-def mean_bound(trial: Trial) -> Row:
-    """The mean errs with a probability below an exponential in the effect."""
-    top = 4
+@claim("Mean, bound", ENUMERATION)
+def mean_bound(trial: Trial) -> Found:
+    """The mean errs with a probability below an exponential in the effect.
+
+    On all scales with scores 0 to 4 and halves of up to {most} reviewers the mean errs,
+    ties counted, at most with probability exp(-k**2 / (k + 1) (t / R)**2).
+    """
+    top, most = 4, trial.pick(2, 3)
     kinds = list(itertools.combinations([Fraction(s) for s in range(top + 1)], 2))
     found = []
-    for k in range(1, trial.pick(2, 3) + 1):
+    for k in range(1, most + 1):
         halves = list(assignments("halves", 2 * k))
         for table in itertools.combinations_with_replacement(kinds, 2 * k):
             errors = sum(_mean_gap(table, sides) <= 0 for sides in halves)
@@ -252,26 +221,12 @@ def mean_bound(trial: Trial) -> Row:
             margin = exp_below(size) - Fraction(errors, len(halves))
             found.append((margin, f"{2 * k} reviewers: {scales_text(table)}"))
     margin, text = min(found)
-    return Row(
-        "Mean, bound",
-        f"On all scales with scores 0 to {top} and halves of up to {trial.pick(2, 3)} "
-        "reviewers the mean errs, ties counted, at most with probability "
-        "exp(-k**2 / (k + 1) (t / R)**2).",
-        ENUMERATION,
-        margin,
-        margin >= 0,
-        text,
-    )
+    return Found(margin, margin >= 0, text, {"most": most})
 
 
 def _mean_gap(table: Table, sides: tuple[int, ...]) -> Fraction:
-    return sum(
-        (
-            high if side == 0 else -low
-            for (low, high), side in zip(table, sides, strict=True)
-        ),
-        Fraction(0),
-    )
+    rows = zip(table, sides, strict=True)
+    return sum((row[1] if side == 0 else -row[0] for row, side in rows), Fraction(0))
 
 
 def exp_below(size: Fraction) -> Fraction:
@@ -289,8 +244,14 @@ def exp_below(size: Fraction) -> Fraction:
     return total
 
 
-def p_values(trial: Trial) -> Row:
-    """A p-value of at most alpha comes up with probability at most alpha."""
+@claim("P-values", ENUMERATION)
+def p_values(trial: Trial) -> Found:
+    """A p-value of at most alpha comes up with probability at most alpha.
+
+    If the first item is no better, the p-value against that is at most alpha with
+    probability at most alpha, for every alpha, on {scales} random scales, four designs
+    and five statistics.
+    """
     source = trial.source("p-values")
     found = []
     tried = (("halves", 4), ("coins", 3), ("matched", 4), ("panels", 4))
@@ -303,19 +264,7 @@ def p_values(trial: Trial) -> Row:
             margin = type_one(table, design, name)
             found.append((margin, f"{name}, {design}: {scales_text(table)}"))
     margin, text = min(found)
-    return Row(
-        "P-values",
-        f"If the first item is no better, the p-value against that is at most alpha "
-        f"with probability at most alpha, for every alpha, on {len(found)} random "
-        "scales, four designs and five statistics.",
-        ENUMERATION,
-        margin,
-        margin >= 0,
-        text,
-    )
-
-
-P_STATISTICS = ("mean", "median", "trimmed", "midrank")
+    return Found(margin, margin >= 0, text, {"scales": len(found)})
 
 
 def type_one(table: Table, design: str, statistic: str) -> Fraction:

@@ -1,4 +1,8 @@
-"""The paper's claims on many items, checked: Theorems 5, 7 and 8."""
+"""The paper's claims on many items, checked: Algorithm 2, Theorems 5, 7 and 8.
+
+Algorithm 2 is here as printed, to be compared with Algorithm 1: pairs of items first,
+reviewers last, the order of choices in which the paper proves Theorem 5.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +15,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from evenhand._outcomes import HALF, Chance
-from evenhand.ab.weights import rational
-from evenhand.lab.adversary import worst
-from evenhand.lab.algorithm_2 import over_reviewers, printed_algorithm_2
-from evenhand.lab.claims import ENUMERATION, SEARCH, OnTrial, Row, Trial
-from evenhand.lab.dominance import Contest, Witness, decided
+from evenhand.lab.claims import ENUMERATION, SEARCH, Found, OnTrial, Trial, claim
+from evenhand.lab.dominance import Contest, Witness, contest, decided
 from evenhand.lab.estimators import Edges, Ordinal, graph, index_order, uniform
 from evenhand.lab.polynomial import (
     CoinLaw,
@@ -26,107 +27,165 @@ from evenhand.lab.polynomial import (
     Scores,
     coin_law,
 )
-from evenhand.lab.worlds import (
-    World,
-    evaluated,
-    exact_first,
-    loss_named,
-    margin_polynomials,
-    world,
-)
-from evenhand.posets.comparisons import Comparisons, compared
+from evenhand.lab.worlds import World, world
+from evenhand.posets.comparisons import Comparisons, is_ordering
 from evenhand.posets.comparisons import edges as edges_of
-from evenhand.ranking.flips import reviewers_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-REUSED: Edges = ((0, 2), (1, 3))
-TWO_CHAINS: Edges = ((0, 1), (2, 3))
 IDENTITY: Order = (0, 1, 2, 3)
+# Items, reviewers, and tables of scales for each true ranking.
+Case = tuple[int, int, int]
 
 
-def algorithm_2(trial: Trial) -> Row:
-    """Algorithm 2 has the law of Algorithm 1, for all scales at once."""
+@claim("Algorithm 2", ENUMERATION)
+def algorithm_2(trial: Trial) -> Found:
+    """Algorithm 2 has the law of Algorithm 1, for all scales at once.
+
+    Given each of {checked} sets of comparisons of 4 items, Algorithms 1 and 2 give the
+    same rankings by the same coins with the same probabilities, so whatever the scales;
+    the margin is the share that differs.
+    """
+    where = [World(4, m) for m in range(2, trial.pick(3, 5) + 1)]
+    arising = [(one, truth) for one in where for truth in one.truths()]
+    graphs = sorted(
+        {
+            (one.n_reviewers, edges)
+            for one, truth in arising
+            for edges in one.comparisons(truth)
+        }
+    )
     differing = []
-    checked = 0
-    for m in range(2, trial.pick(3, 5) + 1):
-        for edges in _graphs(4, m):
-            checked += 1
-            known = graph(4, edges)
-            ours = over_reviewers(coin_law(trial.on_trial.flips, known, edges), m)
-            everyone = [range(4)] * m
-            theirs = coin_law(printed_algorithm_2(edges, m), known, everyone)
-            if ours != dict(theirs):
-                differing.append(edges)
-    return Row(
-        "Algorithm 2",
-        f"Given each of {checked} sets of comparisons of 4 items, Algorithms 1 and 2 "
-        "give the same rankings by the same coins with the same probabilities, so "
-        "whatever the scales; the margin is the share that differs.",
-        ENUMERATION,
-        Fraction(len(differing), checked),
+    for m, edges in graphs:
+        known = graph(4, edges)
+        ours = over_reviewers(coin_law(trial.on_trial.flips, known, edges), m)
+        theirs = coin_law(printed_algorithm_2(edges, m), known, [range(4)] * m)
+        if ours != theirs:
+            differing.append(edges)
+    return Found(
+        Fraction(len(differing), len(graphs)),
         not differing,
         f"differ given {differing[0]}" if differing else "",
+        {"checked": len(graphs)},
     )
 
 
-def _graphs(n: int, m: int) -> list[Edges]:
-    """List all comparisons that m distinct pairs of n items can give."""
-    where = World(n, m)
-    truths = where.truths()
-    return sorted({edges for truth in truths for edges in where.comparisons(truth)})
+def over_reviewers(law: CoinLaw, m: int) -> CoinLaw:
+    """Average a law over all assignments of m reviewers to their bundles.
+
+    Examples:
+        >>> law = {((0, 1), ((0, 0, 1, 1),)): Fraction(1)}
+        >>> over_reviewers(law, 2)
+        {((0, 1), ((0, 0, 1, 1),)): Fraction(1, 2),
+         ((0, 1), ((1, 0, 0, 1),)): Fraction(1, 2)}
+    """
+    ways = list(itertools.permutations(range(m)))
+    total: CoinLaw = defaultdict(Fraction)
+    for ((order, coins), mass), way in itertools.product(law.items(), ways):
+        renamed = tuple((way[r], a, way[s], b) for r, a, s, b in coins)
+        total[order, renamed] += mass / len(ways)
+    return dict(total)
 
 
-def theorem_5(trial: Trial) -> Row:
-    """Algorithm 1 beats every ordinal method for 0-1 loss, given a uniform prior."""
+def printed_algorithm_2(pairs: Edges, m: int) -> Estimator:
+    """Return Algorithm 2 given the pairs of items that are compared.
+
+    It fixes the flips and their pairs of items first, then a crew of two reviewers for
+    each flip, and only then who of a crew has which pair. So its scores must be those
+    that every one of the m reviewers would give to every item.
+
+    References:
+        Wang and Shah (2019), Algorithm 2.
+
+    Examples:
+        >>> from evenhand._outcomes import outcomes
+        >>> from evenhand.lab.estimators import graph
+        >>> pairs = ((0, 2), (1, 2))
+        >>> scores = {(r, item): Fraction(-item) for r in (0, 1) for item in range(3)}
+        >>> method = printed_algorithm_2(pairs, 2)
+        >>> outcomes(method(graph(3, pairs), scores, lambda gap: (3 + gap) / 6))
+        {(0, 1, 2): Fraction(2, 3), (1, 0, 2): Fraction(1, 3)}
+    """
+
+    def estimator(comparisons: Comparisons, scores: Scores, first: First) -> Drawn:
+        start = index_order(comparisons)
+
+        def procedure(chance: Chance) -> Order:
+            positions = _settled(comparisons, start, pairs, chance)
+            people = list(range(m))
+            crews = []
+            for _ in positions:
+                choices = list(itertools.combinations(people, 2))
+                crews.append(choices[chance.pick(len(choices))])
+                people = [person for person in people if person not in crews[-1]]
+            after = list(start)
+            for position, crew in zip(positions, crews, strict=True):
+                a, b = start[position : position + 2]
+                one, other = crew if chance.coin(HALF) else crew[::-1]
+                if not chance.coin(first(scores[one, a] - scores[other, b])):
+                    after[position : position + 2] = [b, a]
+            return tuple(after)
+
+        return procedure
+
+    return estimator
+
+
+def _settled(
+    comparisons: Comparisons, start: Order, pairs: Edges, chance: Chance
+) -> list[int]:
+    """Choose positions to flip and use up a pair of items for each of the two."""
+    left = list(pairs)
+    positions = []
+    position = 0
+    while position + 1 < len(start):
+        a, b = start[position : position + 2]
+        flipped = (*start[:position], b, a, *start[position + 2 :])
+        holding = [[pair for pair in left if item in pair] for item in (a, b)]
+        if not is_ordering(comparisons, flipped) or not all(holding):
+            position += 1
+            continue
+        used = [choices[chance.pick(len(choices))] for choices in holding]
+        left = [pair for pair in left if pair not in used]
+        positions.append(position)
+        position += 2
+    return positions
+
+
+@claim("Theorem 5", SEARCH)
+def theorem_5(trial: Trial) -> Found:
+    """Algorithm 1 beats every ordinal method for 0-1 loss, given a uniform prior.
+
+    Given a uniform true ranking, Algorithm 1 finds it more often than every ordinal
+    method can, by E[1/T], on all scales tried that know the true ranking, for (items,
+    reviewers) = {cases}.
+    """
     cases = [(3, 2, trial.pick(150, 3000)), (4, 2, trial.pick(40, 800))]
     cases += [(4, 3, trial.pick(40, 800))]
     cases += [] if trial.quick else [(4, 4, 300), (4, 5, 150)]
-    found = []
-    for n, m, budget in cases:
-        contest = _contest(trial.on_trial.flips, uniform, "zero-one", world(n, m))
-        witnesses = contest.searched(budget, trial.seed)
-        found.append((decided(witnesses, "uniform")[0], _told(n, m, witnesses)))
-    margin, text = min(found)
-    return Row(
-        "Theorem 5",
-        "Given a uniform true ranking, Algorithm 1 finds it more often than every "
-        "ordinal method can, by E[1/T], on all scales tried that know the true "
-        f"ranking, for (items, reviewers) = "
-        f"{_sizes(cases)}.",
-        SEARCH,
-        margin,
-        margin > 0,
-        text,
-    )
+    found = [
+        averaged(trial, contest(trial.on_trial.flips, uniform, world(n, m)), budget)
+        for n, m, budget in cases
+    ]
+    return _strict(found, cases)
 
 
-def _contest(
-    method: Estimator,
-    baseline: Ordinal,
-    loss: str,
-    where: World,
-    laws: dict[Edges, CoinLaw] | None = None,
-) -> Contest:
-    polynomials = margin_polynomials(
-        where, method, baseline, loss_named(loss), laws=laws
-    )
-    return Contest(
-        evaluated(polynomials, exact_first(rational())),
-        where.truths(),
-        (where.n_reviewers, where.n_items),
-        "pairs" if where.given is None else "given",
-    )
-
-
-def _told(n: int, m: int, witnesses: Sequence[Witness]) -> str:
+def averaged(
+    trial: Trial, duel: Contest, budget: int, *, told: bool = True
+) -> tuple[Fraction, str]:
+    """Return the smallest margin at a uniform true ranking, and the worst of them."""
+    witnesses = duel.searched(budget, trial.seed, families=told)
     lowest = min(witnesses, key=lambda witness: witness.margin)
-    return f"{n} items, {m} reviewers: {lowest}"
+    m, n = duel.shape
+    margin, _ = decided(witnesses, "uniform")
+    return margin, f"{n} items, {m} reviewers: {lowest}"
 
 
-def _sizes(cases: Sequence[tuple[int, int, int]]) -> str:
-    return ", ".join(f"({n}, {m})" for n, m, _ in cases)
+def _strict(found: Sequence[tuple[Fraction, str]], cases: Sequence[Case]) -> Found:
+    margin, text = min(found)
+    sizes = ", ".join(f"({n}, {m})" for n, m, _ in cases)
+    return Found(margin, margin > 0, text, {"cases": sizes})
 
 
 def reversed_order(comparisons: Comparisons) -> Order:
@@ -173,33 +232,31 @@ ORDINALS: dict[str, Ordinal] = {
 }
 
 
-def theorem_7(trial: Trial, loss: str) -> Row:
-    """Algorithm 3 improves any ordinal method, for Kendall tau and footrule."""
+def theorem_7(trial: Trial, loss: str) -> Found:
+    """Algorithm 3 improves any ordinal method, for Kendall tau and footrule.
+
+    Given a uniform true ranking, Algorithm 3 has a smaller expected {loss} distance
+    than the ordinal method it starts from, for {starts} of them, topological or not,
+    fixed or random, on all scales tried, with one pair of twins as printed or all, for
+    (items, reviewers) = {cases}.
+    """
     cases = [(3, 2, trial.pick(30, 800)), (4, 2, trial.pick(6, 60))]
     cases += [(4, 3, trial.pick(4, 60))]
     cases += [] if trial.quick else [(4, 4, 20), (4, 5, 20)]
     found = []
-    for n, m, budget in cases:
-        for name, start in ORDINALS.items():
-            for printed in (True, False):
-                method, laws = _twins(trial.on_trial, start, printed, n)
-                contest = _contest(method, start, loss, world(n, m), laws)
-                witnesses = contest.searched(budget, trial.seed)
-                margin = decided(witnesses, "uniform")[0]
-                found.append((margin, f"on {name}, {_told(n, m, witnesses)}"))
-    margin, text = min(found)
-    return Row(
-        f"Theorem 7, {loss}",
-        f"Given a uniform true ranking, Algorithm 3 has a smaller expected {loss} "
-        f"distance than the ordinal method it starts from, for {len(ORDINALS)} of "
-        "them, topological or not, fixed or random, on all scales tried, with one pair "
-        f"of twins as printed or all, for (items, reviewers) = "
-        f"{_sizes(cases)}.",
-        SEARCH,
-        margin,
-        margin > 0,
-        text,
-    )
+    for (n, m, budget), (name, start), printed in itertools.product(
+        cases, ORDINALS.items(), (True, False)
+    ):
+        method, laws = _twins(trial.on_trial, start, printed, n)
+        duel = contest(method, start, world(n, m), loss, laws=laws)
+        margin, text = averaged(trial, duel, budget)
+        found.append((margin, f"on {name}, {text}"))
+    strict = _strict(found, cases)
+    return dataclasses.replace(strict, told={**strict.told, "starts": len(ORDINALS)})
+
+
+theorem_7_kendall = claim("Theorem 7, kendall", SEARCH, loss="kendall")(theorem_7)
+theorem_7_footrule = claim("Theorem 7, footrule", SEARCH, loss="footrule")(theorem_7)
 
 
 @functools.lru_cache(maxsize=4 * len(ORDINALS))
@@ -214,48 +271,48 @@ def _twins(
     return on_trial.twins_from(start, printed), {}
 
 
-def theorem_8(trial: Trial) -> Row:
-    """Appendix C beats the uniform ordinal method at every true ranking."""
+@claim("Theorem 8", SEARCH)
+def theorem_8(trial: Trial) -> Found:
+    """Appendix C beats the uniform ordinal method at every true ranking.
+
+    Whatever the true ranking, flips from a uniform topological ordering find it more
+    often than that ordering does, over distinct random pairs, on all scales tried, with
+    the printed scan and with parity, for (items, reviewers) = {cases}.
+    """
     cases = [(3, 2, trial.pick(100, 3000)), (4, 2, trial.pick(100, 3000))]
     cases += [(4, 3, trial.pick(100, 3000)), (4, 4, trial.pick(50, 1000))]
     cases += [(4, 5, trial.pick(30, 500))]
     found = []
     for (n, m, budget), scan in itertools.product(cases, ("paper", "parity")):
-        method = trial.on_trial.flips_from_uniform(scan)
-        contest = _contest(method, uniform, "zero-one", world(n, m))
+        duel = contest(trial.on_trial.flips_from_uniform(scan), uniform, world(n, m))
         # Neither side knows names, so one true ranking stands for all.
-        alone = dataclasses.replace(contest, truths=contest.truths[:1])
-        witnesses = alone.searched(budget, trial.seed)
-        margin, _ = decided(witnesses, "arbitrary")
-        found.append((margin, f"{scan} scan, {_told(n, m, witnesses)}"))
-    margin, text = min(found)
-    return Row(
-        "Theorem 8",
-        "Whatever the true ranking, flips from a uniform topological ordering find it "
-        "more often than that ordering does, over distinct random pairs, on all scales "
-        f"tried, with the printed scan and with parity, for (items, reviewers) = "
-        f"{_sizes(cases)}.",
-        SEARCH,
-        margin,
-        margin > 0,
-        text,
-    )
+        alone = dataclasses.replace(duel, truths=duel.truths[:1])
+        margin, text = averaged(trial, alone, budget)
+        found.append((margin, f"{scan} scan, {text}"))
+    return _strict(found, cases)
 
 
-def theorem_8_given(trial: Trial) -> Row:
-    """With the parity scan it holds given any comparisons."""
+@claim("Theorem 8, given the comparisons", SEARCH)
+def theorem_8_given(trial: Trial) -> Found:
+    """With the parity scan it holds given any comparisons.
+
+    With the parity scan, given every set of 2 to {most} comparisons of 4 items, flips
+    from a uniform ordering find the true ranking more often than it does if the true
+    ranking has free neighbours with scores, and as often otherwise; the margin is the
+    smallest of the former.
+    """
     found = []
     holds = True
     method = trial.on_trial.flips_from_uniform("parity")
     most = trial.pick(3, 5)
     for m in range(2, most + 1):
         for pairs in itertools.combinations(itertools.combinations(range(4), 2), m):
-            contest = _contest(method, uniform, "zero-one", world(4, None, pairs))
-            margin, table = worst(
-                functools.partial(contest.margin, IDENTITY),
-                contest.shape,
-                trial.source(f"parity {pairs}"),
-                budget=trial.pick(25, 200),
+            duel = contest(method, uniform, world(4, None, pairs))
+            margin, table = trial.worst(
+                f"parity {pairs}",
+                functools.partial(duel.margin, IDENTITY),
+                duel.shape,
+                trial.pick(25, 200),
             )
             touched = {item for pair in pairs for item in pair}
             free = any(
@@ -267,86 +324,4 @@ def theorem_8_given(trial: Trial) -> Row:
                 text = f"given {pairs}: {Witness(IDENTITY, table, margin)}"
                 found.append((margin, text))
     margin, text = min(found)
-    return Row(
-        "Theorem 8, given the comparisons",
-        f"With the parity scan, given every set of 2 to {most} comparisons of 4 items, "
-        "flips from a uniform ordering find the true ranking more often than it does "
-        "if the true ranking has free neighbours with scores, and as often otherwise; "
-        "the margin is the smallest of the former.",
-        SEARCH,
-        margin,
-        holds,
-        text,
-    )
-
-
-def fails_printed_scan(trial: Trial) -> Row:
-    """The search finds that the printed scan fails given comparisons."""
-    method = trial.on_trial.flips_from_uniform("paper")
-    contest = _contest(method, uniform, "zero-one", world(4, None, TWO_CHAINS))
-    margin, table = worst(
-        functools.partial(contest.margin, IDENTITY),
-        contest.shape,
-        trial.source("printed scan"),
-        budget=trial.pick(100, 2000),
-        families=False,
-    )
-    share = 6 * margin + 1
-    return Row(
-        "Can fail: Appendix C scan",
-        "Given 0 > 1 and 2 > 3 and the true ranking 0, 1, 2, 3, the search finds "
-        "scales on which the printed scan finds it less often than the uniform "
-        "ordering, which does so in one case of six.",
-        SEARCH,
-        margin,
-        margin < 0,
-        f"{float(share):.4f} times as often: {Witness(IDENTITY, table, margin)}",
-    )
-
-
-def fails_without_retiring(trial: Trial) -> Row:
-    """The search finds that re-using reviewers breaks Theorem 5."""
-    contest = _contest(reusing_flips, uniform, "zero-one", world(4, None, REUSED))
-    witnesses = contest.searched(trial.pick(80, 1000), trial.seed, families=False)
-    margin, _ = decided(witnesses, "uniform")
-    share = 6 * margin + 1
-    return Row(
-        "Can fail: re-used reviewers",
-        "Given 0 > 2 and 1 > 3, the search finds scales on which Algorithm 1 without "
-        "retiring reviewers finds the true ranking less often than every topological "
-        "ordering does, which is in one case of six.",
-        SEARCH,
-        margin,
-        margin < 0,
-        f"{float(share):.4f} times as often: {_told(4, 2, witnesses)}",
-    )
-
-
-def reusing_flips(comparisons: Comparisons, scores: Scores, first: First) -> Drawn:
-    """Algorithm 1 without retiring reviewers.
-
-    Examples:
-        >>> from evenhand._outcomes import outcomes
-        >>> scores = {(0, 0): Fraction(1), (1, 1): Fraction(3)}
-        >>> outcomes(reusing_flips(graph(2, ()), scores, lambda gap: (3 + gap) / 6))
-        {(0, 1): Fraction(1, 6), (1, 0): Fraction(5, 6)}
-    """
-    reviewers = reviewers_of(scores, comparisons.n_items)
-    start = index_order(comparisons)
-
-    def procedure(chance: Chance) -> Order:
-        after = list(start)
-        position = 0
-        while position + 1 < len(start):
-            a, b = start[position : position + 2]
-            crews = list(itertools.product(reviewers[a], reviewers[b]))
-            if compared(comparisons, a, b) or not crews:
-                position += 1
-                continue
-            one, other = crews[chance.pick(len(crews))]
-            if not chance.coin(first(scores[one, a] - scores[other, b])):
-                after[position : position + 2] = [b, a]
-            position += 2
-        return tuple(after)
-
-    return procedure
+    return Found(margin, holds, text, {"most": most})

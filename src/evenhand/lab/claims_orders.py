@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand import designs
-from evenhand.lab.claims import COUNTEREXAMPLE, ENUMERATION, Row, Trial
+from evenhand.lab.claims import COUNTEREXAMPLE, ENUMERATION, Found, Trial, claim
 from evenhand.lab.estimators import as_law, graph, index_order, uniform
 from evenhand.lab.worlds import World, loss_named
 from evenhand.posets.comparisons import closure
@@ -23,50 +22,55 @@ from evenhand.posets.comparisons import twins as twin_classes
 from evenhand.posets.orderings import all_orderings, count_orderings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from evenhand.lab.estimators import Edges, Ordinal
     from evenhand.lab.polynomial import Order
 
 LOSSES = ("kendall", "footrule")
 SIZES = tuple((n, m) for n in (3, 4) for m in range(1, math.comb(n, 2) + 1))
+# Above any loss of four items.
+FAR = Fraction(10**6)
 
 
-def lemma_1a(trial: Trial) -> Row:
-    """Given the comparisons, the true ranking is uniform over their orderings."""
-    del trial
+@claim("Lemma 1 (a)", ENUMERATION)
+def lemma_1a(_: Trial) -> Found:
+    """Given the comparisons, the true ranking is uniform over their orderings.
+
+    Given a uniform true ranking and distinct random pairs of 3 or 4 items, each of
+    {checked} sets of comparisons leaves its T topological orderings equally likely; the
+    margin is the largest deviation from 1/T.
+    """
     largest, where, checked = Fraction(0), "", 0
     for n, m in SIZES:
-        truths = list(itertools.permutations(range(n)))
-        joint: dict[frozenset[tuple[int, int]], dict[Order, Fraction]]
+        joint: dict[Edges, dict[Order, Fraction]]
         joint = defaultdict(lambda: defaultdict(Fraction))
-        for bundles, probability in designs.enumerate_pairs(n, m).items():
-            for truth in truths:
-                joint[_directed(bundles, truth)][truth] += probability / len(truths)
+        for truth, (pairs, chance) in itertools.product(
+            itertools.permutations(range(n)), World(n, m).assignments().items()
+        ):
+            place = truth.index
+            edges = tuple(sorted((min(p, key=place), max(p, key=place)) for p in pairs))
+            joint[edges][truth] += chance
         for edges, posterior in joint.items():
             checked += 1
-            orderings = set(all_orderings(graph(n, tuple(sorted(edges)))))
+            orderings = set(all_orderings(graph(n, edges)))
             total = sum(posterior.values())
             for truth in orderings | set(posterior):
                 share = Fraction(truth in orderings, len(orderings))
                 deviation = abs(posterior.get(truth, Fraction(0)) / total - share)
                 if deviation > largest:
-                    largest, where = deviation, f"given {sorted(edges)}"
-    return Row(
-        "Lemma 1 (a)",
-        "Given a uniform true ranking and distinct random pairs of 3 or 4 items, each "
-        f"of {checked} sets of comparisons leaves its T topological orderings equally "
-        "likely; the margin is the largest deviation from 1/T.",
-        ENUMERATION,
-        largest,
-        largest == 0,
-        where,
-    )
+                    largest, where = deviation, f"given {list(edges)}"
+    return Found(largest, largest == 0, where, {"checked": checked})
 
 
-def lemma_1b(trial: Trial) -> Row:
-    """Exactly the topological methods find the true ranking with E[1/T]."""
-    del trial
+@claim("Lemma 1 (b)", ENUMERATION)
+def lemma_1b(_: Trial) -> Found:
+    """Exactly the topological methods find the true ranking with E[1/T].
+
+    Among all answers of an ordinal method to all comparisons of 3 or 4 items, exactly
+    the topological orderings attain E[1/T], as the index order and the uniform ordering
+    do; the margin is the least that any other answer loses.
+    """
     holds = True
     smallest = Fraction(1)
     for n, m in SIZES:
@@ -89,47 +93,28 @@ def lemma_1b(trial: Trial) -> Row:
         for method in (index_order, uniform):
             found = sum(_success(method, n, m).values(), Fraction(0))
             holds = holds and found / math.factorial(n) == optimum
-    return Row(
-        "Lemma 1 (b)",
-        "Among all answers of an ordinal method to all comparisons of 3 or 4 items, "
-        "exactly the topological orderings attain E[1/T], as the index order and the "
-        "uniform ordering do; the margin is the least that any other answer loses.",
-        ENUMERATION,
-        smallest,
-        holds and smallest > 0,
-    )
+    return Found(smallest, holds and smallest > 0)
 
 
-def minimax(trial: Trial) -> Row:
-    """The uniform ordering is minimax, and the index order is not."""
-    del trial
+@claim("Lemma 1, minimax", ENUMERATION)
+def minimax(_: Trial) -> Found:
+    """The uniform ordering is minimax, and the index order is not.
+
+    The uniform topological ordering is right equally often at every true ranking of 3
+    or 4 items, and so minimax by Lemma 1; the margin is what the index order loses at
+    its worst true ranking.
+    """
     holds = True
     smallest = Fraction(1)
     for n, m in SIZES:
         if not 1 < m < math.comb(n, 2):
             continue
         even, by_index = _success(uniform, n, m), _success(index_order, n, m)
-        level = set(even.values())
         average = sum(by_index.values(), Fraction(0)) / len(by_index)
         # No ordinal method has a higher average (Lemma 1), so none a higher minimum.
-        holds = holds and level == {average}
+        holds = holds and set(even.values()) == {average}
         smallest = min(smallest, average - min(by_index.values()))
-    return Row(
-        "Lemma 1, minimax",
-        "The uniform topological ordering is right equally often at every true ranking "
-        "of 3 or 4 items, and so minimax by Lemma 1; the margin is what the index "
-        "order loses at its worst true ranking.",
-        ENUMERATION,
-        smallest,
-        holds and smallest > 0,
-    )
-
-
-def _directed(
-    pairs: Sequence[tuple[int, ...]], truth: Order
-) -> frozenset[tuple[int, int]]:
-    place = {item: rank for rank, item in enumerate(truth)}
-    return frozenset((a, b) if place[a] < place[b] else (b, a) for a, b in pairs)
+    return Found(smallest, holds and smallest > 0)
 
 
 @functools.cache
@@ -190,9 +175,14 @@ def _rearranged(trial: Trial, case: _Twins, start: Order) -> Order:
     return tuple(int(item) for item in after)
 
 
-def lemma_2(trial: Trial) -> Row:
-    """Re-arranging around twins never hurts, whatever the start and the truth."""
-    smallest, where, checked = Fraction(10**6), "", 0
+@claim("Lemma 2", ENUMERATION)
+def lemma_2(trial: Trial) -> Found:
+    """Re-arranging around twins never hurts, whatever the start and the truth.
+
+    Re-arranging any start around any twins among 3 or 4 items never increases Kendall
+    tau or footrule, in {checked} cases; the margin is the smallest gain.
+    """
+    smallest, where, checked = FAR, "", 0
     gained = dict.fromkeys(LOSSES, False)
     for case, start in _starts():
         after = _rearranged(trial, case, start)
@@ -204,35 +194,29 @@ def lemma_2(trial: Trial) -> Row:
             if gain < smallest:
                 smallest = Fraction(gain)
                 where = f"given {case.edges}, {start} becomes {after}, truth {truth}"
-    return Row(
-        "Lemma 2",
-        "Re-arranging any start around any twins among 3 or 4 items never increases "
-        f"Kendall tau or footrule, in {checked} cases; the margin is the smallest "
-        "gain.",
-        ENUMERATION,
+    return Found(
         smallest,
         smallest >= 0 and all(gained.values()),
         where if smallest < 0 else "",
+        {"checked": checked},
     )
 
 
-def lemma_2_swaps(trial: Trial) -> Row:
-    """Re-arranging equals a sequence of swaps."""
-    differing, checked = [], 0
-    for case, start in _starts():
-        checked += 1
-        if _rearranged(trial, case, start) != _by_swaps(case, start):
-            differing.append((case, start))
-    return Row(
-        "Lemma 2, swaps",
-        "Re-arranging gives what swaps of neighbouring items in the wrong groups give, "
-        f"for {checked} starts and twins among 3 or 4 items; the margin is the share "
-        "that differs.",
-        ENUMERATION,
-        Fraction(len(differing), checked),
-        not differing,
-        f"{differing[0][1]} given {differing[0][0].edges}" if differing else "",
-    )
+@claim("Lemma 2, swaps", ENUMERATION)
+def lemma_2_swaps(trial: Trial) -> Found:
+    """Re-arranging equals a sequence of swaps.
+
+    Re-arranging gives what swaps of neighbouring items in the wrong groups give, for
+    {checked} starts and twins among 3 or 4 items; the margin is the share that differs.
+    """
+    starts = list(_starts())
+    differing = [
+        f"{start} given {case.edges}"
+        for case, start in starts
+        if _rearranged(trial, case, start) != _by_swaps(case, start)
+    ]
+    share = Fraction(len(differing), len(starts))
+    return Found(share, not differing, "".join(differing[:1]), {"checked": len(starts)})
 
 
 def _by_swaps(case: _Twins, start: Order) -> Order:
@@ -253,50 +237,45 @@ def _by_swaps(case: _Twins, start: Order) -> Order:
         order[i], order[j] = order[j], order[i]
 
 
-def theorem_7_unchanged(trial: Trial) -> Row:
-    """Ordering twins rightly may leave the footrule as it is."""
+@claim("Theorem 7, footrule unchanged", COUNTEREXAMPLE)
+def theorem_7_unchanged(trial: Trial) -> Found:
+    """Ordering twins rightly may leave the footrule as it is.
+
+    Given 0 > 2 and 1 > 2, the true ranking 0, 1, 2, 3 and the start 3, 2, 0, 1, which
+    re-arranging turns into 3, 0, 1, 2, the right order of the twins 0 and 1 gains
+    nothing in footrule, so a strict gain needs other true rankings.
+    """
     loss = loss_named("footrule")
     truth, start = (0, 1, 2, 3), (3, 2, 0, 1)
     case = next(case for case in _with_twins() if case.edges == ((0, 2), (1, 2)))
     right = _rearranged(trial, case, start)
     wrong = _swapped(right, case.pair)
     gain = loss(wrong, truth) - loss(right, truth)
-    return Row(
-        "Theorem 7, footrule unchanged",
-        "Given 0 > 2 and 1 > 2, the true ranking 0, 1, 2, 3 and the start 3, 2, 0, 1, "
-        "which re-arranging turns into 3, 0, 1, 2, the right order of the twins 0 and "
-        "1 gains nothing in footrule, so a strict gain needs other true rankings.",
-        COUNTEREXAMPLE,
-        Fraction(gain),
-        gain == 0 and right == (3, 0, 1, 2),
-        f"footrule of {right} and of {wrong}: {loss(right, truth)}",
-    )
+    text = f"footrule of {right} and of {wrong}: {loss(right, truth)}"
+    return Found(Fraction(gain), gain == 0 and right == (3, 0, 1, 2), text)
 
 
-def theorem_7_witness(trial: Trial) -> Row:
-    """For every start some true ranking makes the footrule gain strict."""
+@claim("Theorem 7, strict witness", ENUMERATION)
+def theorem_7_witness(trial: Trial) -> Found:
+    """For every start some true ranking makes the footrule gain strict.
+
+    With the true ranking that the paper builds, one twin right below what is above both
+    and the other right above what is below both, the right order of the twins has a
+    smaller footrule, for {checked} starts and twins among 3 or 4 items; the margin is
+    the smallest gain.
+    """
     loss = loss_named("footrule")
-    smallest, holds, checked = Fraction(10**6), True, 0
+    smallest, holds, checked = FAR, True, 0
     for case, start in _starts():
         truth = _far_apart(case)
         holds = holds and truth in case.orderings
-        after = _rearranged(trial, case, start)
-        right = after
-        if after.index(case.pair[0]) > after.index(case.pair[1]):
-            right = _swapped(after, case.pair)
+        right = _rearranged(trial, case, start)
+        if right.index(case.pair[0]) > right.index(case.pair[1]):
+            right = _swapped(right, case.pair)
         gain = loss(_swapped(right, case.pair), truth) - loss(right, truth)
         smallest = min(smallest, Fraction(gain))
         checked += 1
-    return Row(
-        "Theorem 7, strict witness",
-        "With the true ranking that the paper builds, one twin right below what is "
-        "above both and the other right above what is below both, the right order of "
-        f"the twins has a smaller footrule, for {checked} starts and twins among 3 or "
-        "4 items; the margin is the smallest gain.",
-        ENUMERATION,
-        smallest,
-        holds and smallest > 0,
-    )
+    return Found(smallest, holds and smallest > 0, told={"checked": checked})
 
 
 def _far_apart(case: _Twins) -> Order:

@@ -14,19 +14,11 @@ import numpy as np
 from evenhand._outcomes import HALF, Chance
 from evenhand._randomness import below
 from evenhand.ab.weights import rational
-from evenhand.lab.adversary import worst
-from evenhand.lab.claims import ENUMERATION, SEARCH, Row, Trial
-from evenhand.lab.dominance import Contest, decided, scales_text
-from evenhand.lab.estimators import Edges, graph, uniform
-from evenhand.lab.worlds import (
-    World,
-    enumerated,
-    evaluated,
-    exact_first,
-    loss_named,
-    margin_polynomials,
-    world,
-)
+from evenhand.lab.claims import ENUMERATION, SEARCH, Found, Trial, claim
+from evenhand.lab.claims_many import averaged
+from evenhand.lab.dominance import contest, scales_text
+from evenhand.lab.estimators import Edges, graph, mean_rank_buckets, uniform
+from evenhand.lab.worlds import World, enumerated, exact_first, loss_named, world
 from evenhand.posets.orderings import all_orderings
 from evenhand.ranking.anchors import Layer, Sheets, mean_values
 from evenhand.ranking.eta import near_ties
@@ -37,6 +29,7 @@ if TYPE_CHECKING:
 
     from evenhand._randomness import Stream
     from evenhand.lab.polynomial import Order, Scores, Table
+    from evenhand.lab.worlds import Margin
     from evenhand.posets.comparisons import Comparisons
 
     Buckets = list[tuple[int, ...]]
@@ -46,43 +39,29 @@ ETA = 0.25
 GROUPS = 3
 
 
-def theorem_k(trial: Trial) -> Row:
-    """The sorter beats every ordinal method, given any comparisons."""
+@claim("Theorem K", SEARCH)
+def theorem_k(trial: Trial) -> Found:
+    """The sorter beats every ordinal method, given any comparisons.
+
+    Given each of the {cases} shapes of 2 to {most} comparisons of 4 items and a uniform
+    true ranking, the sorter finds it more often than every ordinal method can if it
+    asks at all, on all scales tried that know the true ranking; the margin is T
+    P(right) - 1.
+    """
     found = []
     strict = True
-    cases = [edges for m in range(2, trial.pick(3, 5) + 1) for edges in shapes(4, m)]
+    most = trial.pick(3, 5)
+    cases = [edges for m in range(2, most + 1) for edges in shapes(4, m)]
     for edges in cases:
-        where = world(4, None, edges)
-        polynomials = margin_polynomials(
-            where, trial.on_trial.sorter, uniform, loss_named("zero-one")
-        )
-        contest = Contest(
-            evaluated(polynomials, exact_first(rational())),
-            where.truths(),
-            (where.n_reviewers, 4),
-            "given",
-        )
-        witnesses = contest.searched(trial.pick(6, 120), trial.seed)
-        margin = decided(witnesses, "uniform")[0] * len(where.truths())
-        # Where a question is asked the margin is not 0 for all scales.
-        asked = any(set(polynomial) - {()} for polynomial in polynomials.values())
-        strict = strict and (margin > 0 if asked else margin == 0)
-        if asked:
-            found.append(
-                (margin, f"given {edges}: T P(right) = {float(1 + margin):.6f}")
-            )
+        duel = contest(trial.on_trial.sorter, uniform, world(4, None, edges))
+        margin = averaged(trial, duel, trial.pick(6, 120))[0] * len(duel.truths)
+        strict = strict and (margin > 0 if duel.asks else margin == 0)
+        if duel.asks:
+            text = f"given {edges}: T P(right) = {float(1 + margin):.6f}"
+            found.append((margin, text))
     margin, text = min(found, default=(Fraction(0), "it never asks"))
-    return Row(
-        "Theorem K",
-        f"Given each of the {len(cases)} shapes of 2 to {trial.pick(3, 5)} comparisons "
-        "of 4 items and a uniform true ranking, the sorter finds it more often than "
-        "every ordinal method can if it asks at all, on all scales tried that know the "
-        "true ranking; the margin is T P(right) - 1.",
-        SEARCH,
-        margin,
-        strict and margin > 0,
-        text,
-    )
+    told = {"cases": len(cases), "most": most}
+    return Found(margin, strict and margin > 0, text, told)
 
 
 def shapes(n: int, m: int) -> list[Edges]:
@@ -103,44 +82,49 @@ def shapes(n: int, m: int) -> list[Edges]:
     return sorted(found)
 
 
-def theorem_t(trial: Trial) -> Row:
-    """Ties broken by scores beat ties broken by lot, at every true ranking."""
+@claim("Theorem T", ENUMERATION)
+def theorem_t(trial: Trial) -> Found:
+    """Ties broken by scores beat ties broken by lot, at every true ranking.
+
+    Given each of {shapes} shapes of comparisons of 3 and 4 items, at every true
+    ranking, items of equal mean rank sorted by mean scores and noise have a smaller
+    expected Kendall tau than by lot, if a bucket has two items, all with scores, and an
+    equal one otherwise, on random scales.
+    """
     found = []
     strict = True
-    cases = (
-        [(3, 2), (4, 2), (4, 3)] if trial.quick else [(3, 2), (4, 2), (4, 3), (4, 4)]
-    )
-    shaped = [(n, edges) for n, m in cases for edges in shapes(n, m)]
+    sizes = [(3, 2), (4, 2), (4, 3), (4, 4)][: trial.pick(3, 4)]
+    shaped = [(n, edges) for n, m in sizes for edges in shapes(n, m)]
     source = trial.source("theorem t")
     for n, edges in shaped:
-        margin = against_lots(n, edges, trial.on_trial.layers)
-        known = graph(n, edges)
-        some = any(len(bucket) > 1 for bucket in _scored(known, edges))
+        gain = against_lots(n, edges, trial.on_trial.layers)
+        seen = {item for pair in edges for item in pair}
+        buckets = mean_rank_buckets(graph(n, edges))
+        some = any(len(bucket) > 1 and seen.issuperset(bucket) for bucket in buckets)
         for truth in World(n, len(edges), edges).truths():
             for _ in range(trial.pick(1, 6)):
                 table = _integers(len(edges), n, source)
-                gained = margin(truth, table)
+                gained = gain(truth, table)
                 strict = strict and (gained > 0 if some else gained == 0)
                 if some:
                     found.append((gained, f"given {edges}: {scales_text(table)}"))
-    margin_, text = min(found)
-    return Row(
-        "Theorem T",
-        f"Given each of {len(shaped)} shapes of comparisons of 3 and 4 items, at every "
-        "true ranking, items of equal mean rank sorted by mean scores and noise have "
-        "a smaller expected Kendall tau than by lot, if a bucket has two items, all "
-        "with scores, and an equal one otherwise, on random scales.",
-        ENUMERATION,
-        margin_,
-        strict,
-        text,
-    )
+    margin, text = min(found)
+    return Found(margin, strict, text, {"shapes": len(shaped)})
 
 
 def against_lots(
-    n: int, edges: Edges, layers: Callable[..., tuple[Layer, ...]]
-) -> Callable[[Order, Table], Fraction]:
-    """Return how much Kendall tau is gained over ties broken by lot.
+    n: int,
+    edges: Edges,
+    layers: Callable[..., tuple[Layer, ...]],
+    weak: WeakOrder = mean_rank_buckets,
+) -> Margin:
+    """Return how much Kendall tau is gained over equal mean ranks in order by lot.
+
+    Args:
+        n: Number of items.
+        edges: The comparisons.
+        layers: What chooses the reviewers.
+        weak: From comparisons to the buckets that are sorted by scores.
 
     Examples:
         >>> from evenhand.ranking.anchors import choose_layers
@@ -148,33 +132,9 @@ def against_lots(
         >>> gained((0, 1, 2), ((Fraction(0), Fraction(1), Fraction(2)),) * 2)
         Fraction(63, 130)
     """
-    return enumerated(
-        World(n, len(edges), edges),
-        functools.partial(settled, mean_rank_buckets, layers),
-        _by_lot,
-        loss_named("kendall"),
-    )
-
-
-def _scored(known: Comparisons, edges: Edges) -> Buckets:
-    """Return the buckets in which every item has a score."""
-    seen = {item for pair in edges for item in pair}
-    return [bucket for bucket in mean_rank_buckets(known) if set(bucket) <= seen]
-
-
-def mean_rank_buckets(comparisons: Comparisons) -> Buckets:
-    """Return the items by exact mean rank, those of equal mean rank together.
-
-    Examples:
-        >>> mean_rank_buckets(graph(4, ((0, 1), (2, 3))))
-        [(0, 2), (1, 3)]
-    """
-    total: dict[int, int] = defaultdict(int)
-    for order in all_orderings(comparisons):
-        for place, item in enumerate(order):
-            total[item] += place
-    groups = itertools.groupby(sorted(total, key=lambda i: (total[i], i)), total.get)
-    return [tuple(bucket) for _, bucket in groups]
+    method = functools.partial(settled, weak, layers)
+    where = World(n, len(edges), edges)
+    return enumerated(where, method, _by_lot, loss_named("kendall"))
 
 
 def _by_lot(comparisons: Comparisons) -> dict[Order, Fraction]:
@@ -261,32 +221,28 @@ def _integers(m: int, n: int, source: Stream) -> Table:
     return tuple(rows)
 
 
-def theorem_a(trial: Trial) -> Row:
-    """Scores set against items that both reviewers scored keep the guarantee."""
+@claim("Theorem A", SEARCH)
+def theorem_a(trial: Trial) -> Found:
+    """Scores set against items that both reviewers scored keep the guarantee.
+
+    Two reviewers who also scored the same one or two other items, wherever these are in
+    the true ranking: the canonical coin on scores relative to those is right more than
+    half of the time on all scales tried.
+    """
     found = []
-    for anchors in (1, 2):
-        n = 2 + anchors
+    for n in (3, 4):
         for places in itertools.permutations(range(n)):
             if places[0] > places[1] or list(places[2:]) != sorted(places[2:]):
                 continue
-            margin, table = worst(
+            margin, table = trial.worst(
+                f"theorem a {places}",
                 functools.partial(_anchored_margin, trial.on_trial.relative, places),
                 (2, n),
-                trial.source(f"theorem a {places}"),
-                budget=trial.pick(40, 1500),
+                trial.pick(40, 1500),
             )
             found.append((margin, f"places {places}: {scales_text(table)}"))
     margin, text = min(found)
-    return Row(
-        "Theorem A",
-        "Two reviewers who also scored the same one or two other items, wherever these "
-        "are in the true ranking: the canonical coin on scores relative to those is "
-        "right more than half of the time on all scales tried.",
-        SEARCH,
-        margin,
-        margin > 0,
-        text,
-    )
+    return Found(margin, margin > 0, text)
 
 
 def _anchored_margin(
@@ -312,44 +268,34 @@ def _anchored_margin(
     return right - HALF
 
 
-def eta_price(trial: Trial) -> Row:
-    """Settling near ties by scores costs no more than its price."""
+@claim("Eta, price", ENUMERATION)
+def eta_price(trial: Trial) -> Found:
+    """Settling near ties by scores costs no more than its price.
+
+    Given {shapes} shapes of comparisons of 4 items and a uniform true ranking,
+    neighbours of probability at most 1/2 + 0.25 that are settled by scores lose less
+    Kendall tau than the price said, on random scales for each true ranking; the margin
+    is what is left of the price.
+    """
     found = []
     source = trial.source("eta")
-    shaped = [edges for m in (3, 4) for edges in shapes(4, m)]
-    for edges in shaped:
-        known = graph(4, edges)
-        buckets, price = _merged(known, edges)
+    for edges in [edges for m in (3, 4) for edges in shapes(4, m)]:
+        buckets, price = _merged(graph(4, edges), edges)
         if not price:
             continue
-        margin = enumerated(
-            World(4, len(edges), edges),
-            functools.partial(settled, _always(buckets), trial.on_trial.layers),
-            _by_lot,
-            loss_named("kendall"),
-        )
+        gain = against_lots(4, edges, trial.on_trial.layers, _always(buckets))
         truths = World(4, len(edges), edges).truths()
         lost = [
             max(
-                -margin(truth, _integers(len(edges), 4, source))
+                -gain(truth, _integers(len(edges), 4, source))
                 for _ in range(trial.pick(1, 8))
             )
             for truth in truths
         ]
         left = price - sum(lost, Fraction(0)) / len(truths)
         found.append((left, f"given {edges}: price {price}"))
-    margin_, text = min(found, default=(Fraction(0), "it never merges"))
-    return Row(
-        "Eta, price",
-        f"Given {len(found)} shapes of comparisons of 4 items and a uniform true "
-        f"ranking, neighbours of probability at most 1/2 + {ETA} that are settled by "
-        "scores lose less Kendall tau than the price said, on random scales for each "
-        "true ranking; the margin is what is left of the price.",
-        ENUMERATION,
-        margin_,
-        margin_ > 0,
-        text,
-    )
+    margin, text = min(found, default=(Fraction(0), "it never merges"))
+    return Found(margin, margin > 0, text, {"shapes": len(found)})
 
 
 def _always(buckets: Buckets) -> WeakOrder:
@@ -384,11 +330,17 @@ def _merged(known: Comparisons, edges: Edges) -> tuple[Buckets, Fraction]:
     return list(dict.fromkeys(every)), price
 
 
-def equal_groups(trial: Trial) -> Row:
-    """Equal groups, sorted by their means, are right at least once in k! times."""
+@claim("Equal groups", ENUMERATION)
+def equal_groups(trial: Trial) -> Found:
+    """Equal groups, sorted by their means, are right at least once in k! times.
+
+    3 items, 3 groups that change places at random, sorted by their means: right with
+    probability 1/6 at least, on all increasing group means from 0 to {top}, each raised
+    by 0, {once} or {twice}.
+    """
     top = trial.pick(3, 4)
     kinds = [
-        tuple(score + (top + 1) * shift for score in scores)
+        tuple(Fraction(score + (top + 1) * shift) for score in scores)
         for shift in range(GROUPS)
         for scores in itertools.combinations(range(top + 1), GROUPS)
     ]
@@ -396,23 +348,13 @@ def equal_groups(trial: Trial) -> Row:
     found = []
     for table in itertools.combinations_with_replacement(kinds, GROUPS):
         right = sum((_sorted_right(table, way) for way in ways), Fraction(0))
-        text = scales_text(tuple(tuple(map(Fraction, row)) for row in table))
-        found.append((right / len(ways) - Fraction(1, len(ways)), text))
+        found.append(((right - 1) / len(ways), scales_text(table)))
     margin, text = min(found)
-    return Row(
-        "Equal groups",
-        f"{GROUPS} items, {GROUPS} groups that change places at random, sorted by "
-        f"their means: right with probability 1/{math.factorial(GROUPS)} at least, on "
-        f"all increasing group means from 0 to {top}, each raised by 0, {top + 1} or "
-        f"{2 * top + 2}.",
-        ENUMERATION,
-        margin,
-        margin >= 0,
-        text,
-    )
+    told = {"top": top, "once": top + 1, "twice": 2 * top + 2}
+    return Found(margin, margin >= 0, text, told)
 
 
-def _sorted_right(table: Sequence[Sequence[int]], groups: Sequence[int]) -> Fraction:
+def _sorted_right(table: Table, groups: Sequence[int]) -> Fraction:
     """Return the chance that items 0 < 1 < 2 come out in order, ties by lot."""
     means = [table[group][item] for item, group in enumerate(groups)]
     if any(one > two for one, two in itertools.pairwise(means)):

@@ -8,6 +8,7 @@ does.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from dataclasses import dataclass
 from fractions import Fraction
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 
     from evenhand._results import Json
     from evenhand.lab.duels import Rule, Sides
-    from evenhand.lab.estimators import Ordinal
-    from evenhand.lab.polynomial import Order, Pair, Table
+    from evenhand.lab.estimators import Edges, Ordinal
+    from evenhand.lab.polynomial import CoinLaw, Estimator, Order, Pair, Table
     from evenhand.lab.worlds import Loss, Margin, Procedure
 
 __all__ = ["Dominance", "Refutation", "Witness", "dominates", "refute"]
@@ -223,7 +224,7 @@ def dominates(
     if n_items == TWO:
         if given is not None:
             raise OptionError("given must be left out for two items.")
-        contest = _two(method, baseline, penalty, n_reviewers, design, chosen)
+        tried = _two(method, baseline, penalty, n_reviewers, design, chosen)
     else:
         if design not in (None, "pairs"):
             raise OptionError(
@@ -231,16 +232,16 @@ def dominates(
                 f"{shown(design)}. Pairs are distinct and random, or given."
             )
         where = worlds.world(n_items, n_reviewers, given)
-        contest = _many(method, baseline, penalty, where, chosen)
-    witnesses = contest.searched(budget, seed)
+        tried = _many(method, baseline, loss, where, chosen)
+    witnesses = tried.searched(budget, seed)
     return Dominance(
         _name(method),
         _name(baseline),
         loss,
         truth,
         n_items,
-        contest.shape[0],
-        contest.design,
+        tried.shape[0],
+        tried.design,
         *decided(witnesses, truth),
         budget,
         seed,
@@ -256,12 +257,14 @@ class Contest:
         truths: True rankings that count; one if no names are known to either side.
         shape: Number of reviewers and of items.
         design: Name of the design.
+        asks: Whether the method is known to look at scores somewhere.
     """
 
     margin: Margin
     truths: tuple[Order, ...]
     shape: tuple[int, int]
     design: str
+    asks: bool = True
 
     def searched(
         self, budget: int, seed: int, *, families: bool = True
@@ -333,26 +336,64 @@ def _two(
     )
 
 
+def contest(
+    method: Estimator,
+    baseline: Ordinal,
+    where: worlds.World,
+    loss: str = "zero-one",
+    *,
+    weight: GapWeight | None = None,
+    laws: dict[Edges, CoinLaw] | None = None,
+) -> Contest:
+    """Set a ranking method against an ordinal one.
+
+    Args:
+        method: What is to be better.
+        baseline: The ordinal method that it is compared with.
+        where: The world.
+        loss: Name of the loss.
+        weight: How a gap in scores weighs, rational(1) if None.
+        laws: What is known of the method's laws already; what is worked out is added.
+
+    Examples:
+        >>> contest(estimators.flips, estimators.uniform, worlds.world(3, 2)).shape
+        (2, 3)
+    """
+    margins = worlds.margin_polynomials(
+        where, method, baseline, worlds.loss_named(loss), laws=laws
+    )
+    first = worlds.exact_first(as_weight(weight))
+    # Where a question is asked the margin is not the same for all scales.
+    asks = any(set(polynomial) - {()} for polynomial in margins.values())
+    return _contest(worlds.evaluated(margins, first), where, asks=asks)
+
+
+def _contest(margin: Margin, where: worlds.World, *, asks: bool = True) -> Contest:
+    return Contest(
+        margin,
+        where.truths(),
+        (where.n_reviewers, where.n_items),
+        "pairs" if where.given is None else "given",
+        asks,
+    )
+
+
 def _many(
     method: object,
     baseline: object,
-    loss: Loss,
+    loss: str,
     where: worlds.World,
     weight: GapWeight,
 ) -> Contest:
     ordinal = estimators.ordinal(cast("str | Ordinal", baseline))
-    truths = where.truths()
-    if isinstance(method, str):
-        estimator = estimators.named(method, ordinal)
-        margins = worlds.margin_polynomials(where, estimator, ordinal, loss)
-        margin = worlds.evaluated(margins, worlds.exact_first(weight))
-        if {method, baseline} <= set(estimators.NAMELESS) and where.given is None:
-            truths = truths[:1]
-    else:
-        own = cast("Procedure", method)
-        margin = worlds.enumerated(where, own, ordinal, loss)
-    shape = (where.n_reviewers, where.n_items)
-    return Contest(margin, truths, shape, "pairs" if where.given is None else "given")
+    if not isinstance(method, str):
+        own, lost = cast("Procedure", method), worlds.loss_named(loss)
+        return _contest(worlds.enumerated(where, own, ordinal, lost), where)
+    estimator = estimators.named(method, ordinal)
+    found = contest(estimator, ordinal, where, loss, weight=weight)
+    if {method, baseline} <= set(estimators.NAMELESS) and where.given is None:
+        return dataclasses.replace(found, truths=found.truths[:1])
+    return found
 
 
 def _name(entry: object) -> str:

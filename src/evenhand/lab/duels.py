@@ -21,6 +21,7 @@ import numpy as np
 
 from evenhand import designs
 from evenhand._labels import shown
+from evenhand._outcomes import HALF
 from evenhand.ab import rules
 from evenhand.errors import DesignError, OptionError, unknown
 
@@ -192,6 +193,18 @@ def duel(
         return p if truth[0] == 0 else 1 - p
 
     return success
+
+
+def over_coin(
+    success: Success, truth: Order = TRUTHS[0]
+) -> Callable[[Table], Fraction]:
+    """Return by how much a rule beats a coin, as a function of the scales.
+
+    Examples:
+        >>> over_coin(lambda truth, table: Fraction(3, 4))(())
+        Fraction(1, 4)
+    """
+    return lambda table: success(truth, table) - HALF
 
 
 def pairings(

@@ -7,6 +7,7 @@ choices and its coins. That is feasible for up to five items.
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -19,7 +20,6 @@ from evenhand.errors import DesignError, OptionError, unknown
 from evenhand.lab import estimators, polynomial, worlds
 from evenhand.lab.scales import OwnScale, Scales, check_increasing, scales
 from evenhand.posets.comparisons import edges
-from evenhand.posets.orderings import all_orderings
 from evenhand.ranking.flips import flips_program
 
 if TYPE_CHECKING:
@@ -105,11 +105,7 @@ def mean_rank(comparisons: Comparisons) -> Order:
         >>> mean_rank(from_edges(3, [0], [1]))
         (0, 2, 1)
     """
-    ranks = [0] * comparisons.n_items
-    for order in all_orderings(comparisons):
-        for place, item in enumerate(order):
-            ranks[item] += place
-    return tuple(sorted(range(comparisons.n_items), key=lambda item: ranks[item]))
+    return tuple(itertools.chain(*estimators.mean_rank_buckets(comparisons)))
 
 
 def fair_coins(comparisons: Comparisons) -> dict[Order, Fraction]:
