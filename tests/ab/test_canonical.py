@@ -15,15 +15,11 @@ from evenhand.ab import weights
 from evenhand.ab.canonical import (
     Decision,
     decide,
-    decide_by_threshold,
     first_probability,
-    switching,
-    threshold,
     threshold_probability,
 )
 
 numbers = st.fractions(min_value=-50, max_value=50, max_denominator=20)
-chances = st.fractions(min_value=Fraction(1, 100), max_value=Fraction(99, 100))
 EXACT = [
     weights.rational(Fraction(2, 3)),
     weights.linear(200),
@@ -61,78 +57,6 @@ def test_a_threshold_with_law_w_is_the_canonical_estimator_exactly(
         assert by_coin == by_threshold
 
 
-@given(gap=numbers, u=chances)
-def test_the_difference_exceeds_the_threshold_iff_u_is_below_w(
-    gap: Fraction, u: Fraction
-) -> None:
-    for weight in EXACT:
-        drawn = exact(threshold(weight, u))
-        below = exact(first_probability([gap, Fraction(0)], weight=weight))
-        if drawn != gap:
-            assert (gap > drawn) == (u < below)
-
-
-@pytest.mark.parametrize(
-    "weight",
-    [
-        weights.rational(3),
-        weights.sigmoid(2),
-        weights.linear(7),
-        weights.exponential(0.5),
-        weights.offset(0.2, weights.exponential(2)),
-        weights.as_weight(math.tanh),
-        weights.offset(0.2, weights.as_weight(math.tanh)),
-    ],
-    ids=repr,
-)
-def test_threshold_is_the_quantile_of_w(weight: weights.GapWeight) -> None:
-    u = np.linspace(0.001, 0.999, 999)
-    drawn = threshold(weight, u)
-    jump = float(weight(0.0))
-    inside = np.abs(2 * u - 1) <= jump
-    assert (drawn[inside] == 0).all()
-    np.testing.assert_allclose(
-        weights.odd(weight, drawn[~inside]), u[~inside], atol=1e-12
-    )
-
-
-def test_threshold_is_infinite_where_the_weight_stays_below() -> None:
-    half = weights.as_weight(lambda gap: 0.5 * gap / (1 + gap))
-    assert threshold(half, [0.1, 0.625, 0.9]).tolist() == pytest.approx(
-        [-math.inf, 1.0, math.inf]
-    )
-    assert threshold(None, [0.0, 1.0]).tolist() == [-math.inf, math.inf]
-    assert threshold("linear:4", [0.0, 1.0]).tolist() == [-4.0, 4.0]
-
-
-def test_threshold_without_a_formula_is_infinite_at_the_ends() -> None:
-    assert threshold(math.tanh, [0.0, 1.0]).tolist() == [-math.inf, math.inf]
-    half = weights.as_weight(lambda gap: 0.5 * math.tanh(gap))
-    assert threshold(half, 0.75) == math.inf
-
-
-def test_threshold_without_a_formula_is_the_first_float_that_reaches_u() -> None:
-    weight = weights.as_weight(lambda gap: gap / (1 + gap))
-    u = np.linspace(0.51, 0.99, 49)
-    found = threshold(weight, u)
-    assert (weight(found) >= 2 * u - 1).all()
-    assert (weight(np.nextafter(found, 0.0)) < 2 * u - 1).all()
-
-
-def test_threshold_golden_numbers() -> None:
-    """By hand: W(1) = 3/4 for rational(1), W(-3) = 1/8, W(2) = 0.7 for linear(5)."""
-    assert exact(threshold("rational", Fraction(3, 4))) == 1
-    assert exact(threshold("rational", Fraction(1, 8))) == -3
-    assert exact(threshold("linear:5", Fraction(7, 10))) == 2
-    assert exact(threshold("offset:0.5", Fraction(3, 4))) == 0
-
-
-def test_switching_function_is_one_minus_w() -> None:
-    switch = switching("rational")
-    assert exact(switch(Fraction(1))) == Fraction(1, 4)
-    assert switch([-3.0, 0.0, 3.0]).tolist() == [0.875, 0.5, 0.125]
-
-
 def test_threshold_with_atoms_uses_a_fair_coin_at_equality() -> None:
     die = scipy.stats.randint(1, 7)
     table = [[3.0, 0.0], [3.5, 0.0], [9.0, 0.0], [0.0, 1.0]]
@@ -165,14 +89,6 @@ def test_left_limits_can_be_given() -> None:
 def test_continuous_distributions_give_their_distribution_function() -> None:
     value = threshold_probability([0.3, 1.0], scipy.stats.norm(loc=1, scale=2))
     assert value == scipy.stats.norm(1, 2).cdf(-0.7)
-
-
-def test_one_coin_decides_both_forms_alike() -> None:
-    weight = weights.rational()
-    for seed in range(50):
-        assert decide([2.0, 1.5], rng=seed) == decide_by_threshold(
-            [2.0, 1.5], weight, rng=seed
-        )
 
 
 def test_the_same_seed_gives_the_same_decision() -> None:
@@ -224,7 +140,3 @@ def test_bad_distributions_are_named() -> None:
         threshold_probability([1.0, 0.0], lambda _: 0.2, left=lambda _: 0.9)
     with pytest.raises(OptionError, match=r"distribution function.* got 3\."):
         threshold_probability([1.0, 0.0], 3)  # type: ignore[arg-type]  # a user's mistake
-    with pytest.raises(OptionError, match=r"u must be in \[0, 1\], got 1\.5"):
-        threshold(None, 1.5)
-    with pytest.raises(OptionError, match=r"for an exact threshold, got 0 or 1"):
-        threshold(None, Fraction(1))

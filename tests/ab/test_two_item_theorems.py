@@ -36,9 +36,7 @@ def one_minus_power_of_two() -> weights.GapWeight:
     def value(gap: Fraction) -> Fraction:
         return 1 - Fraction(1, 2 ** int(gap))
 
-    return weights.GapWeight(
-        "power", {}, lambda gaps: 1 - 2**-gaps, exact=(value, value)
-    )
+    return weights.GapWeight("power", {}, lambda gaps: 1 - 2**-gaps, exact=value)
 
 
 WEIGHTS = [

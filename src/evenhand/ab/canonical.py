@@ -4,7 +4,7 @@ Each reviewer scores one item on a private increasing scale. No fixed rule on th
 scores beats a fair coin everywhere; a coin biased by the gap of the scores does.
 Cover's two-envelope form says the same with a random threshold Z: the first reviewer's
 item is output iff the difference of the scores exceeds Z. With Z of distribution
-function W the two are one estimator.
+function W the two are one estimator: `threshold_probability` says it.
 """
 
 from __future__ import annotations
@@ -28,15 +28,13 @@ from evenhand.ab._numbers import (
     magnitude,
     map_exact,
 )
-from evenhand.ab.weights import FAR, GapWeight, as_weight, odd
+from evenhand.ab.weights import GapWeight, as_weight, odd
 from evenhand.errors import OptionError, RatingsError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 PAIR = 2
-# Halving a bracket of floats this often leaves nothing between its ends.
-HALVINGS = 1100
 
 
 @runtime_checkable
@@ -181,102 +179,6 @@ def threshold_probability(
     return np.asarray((below + at) / 2)[()]
 
 
-def decide_by_threshold(
-    scores: Numbers,
-    distribution: Threshold,
-    *,
-    left: Cdf | None = None,
-    rng: RNGLike = None,
-) -> Decision:
-    """Decide between the items of two reviewers by one random threshold.
-
-    One uniform draw u is the threshold, read through its distribution function: the
-    difference d exceeds Z iff u is below F(d). With a GapWeight the decision is the
-    one of `decide` for the same seed.
-
-    Args:
-        scores: Score by the first reviewer and by the second.
-        distribution: Distribution of the threshold, as for threshold_probability.
-        left: Limits from the left, as for threshold_probability.
-        rng: Seed, Generator or SeedSequence.
-
-    Returns:
-        The decision; winner 0 is the first reviewer's item.
-
-    Raises:
-        RatingsError: If there are not exactly two finite scores.
-        OptionError: If the distribution is not one.
-
-    Examples:
-        >>> from evenhand.ab.weights import rational
-        >>> decide_by_threshold([3.0, 2.0], rational(), rng=2)
-        item 0 (p_first=0.750, gap=+1)
-    """
-    p_first = threshold_probability(scores, distribution, left=left)
-    return _flip(p_first, scores, rng)
-
-
-def switching(weight: Weight = None) -> Callable[[Numbers], Floats]:
-    """Return the switching function d -> 1 - W(d).
-
-    It is the probability of guessing, after the difference d has been seen, that the
-    second item is the better one; it decreases in d.
-
-    Args:
-        weight: Increasing map from a gap to [0, 1), rational(1) if None.
-
-    Returns:
-        The switching function.
-
-    References:
-        McDonnell and Abbott (2009), "Randomized switching in the two-envelope problem".
-
-    Examples:
-        >>> switching()([-1.0, 0.0, 1.0])
-        array([0.75, 0.5 , 0.25])
-    """
-    chosen = as_weight(weight)
-    return lambda gap: 1 - odd(chosen, gap)
-
-
-def threshold(weight: Weight, u: Numbers) -> Floats:
-    """Return the u-quantile of W: the threshold Z that a uniform draw stands for.
-
-    Where w(0) > 0, W jumps at 0 and Z is 0 with probability w(0). Where w stays below
-    some c < 1, Z is infinite with probability 1 - c.
-
-    Args:
-        weight: The gap weight w.
-        u: Probabilities, in [0, 1].
-
-    Returns:
-        Thresholds, of the shape of u; exact for Fractions if the weight is.
-
-    Raises:
-        OptionError: If u is not in [0, 1].
-
-    Examples:
-        >>> threshold(None, [0.25, 0.5, 0.75])
-        array([-1.,  0.,  1.])
-        >>> threshold("sigmoid", [0.3, 0.7])
-        array([0., 0.])
-    """
-    chosen = as_weight(weight)
-    levels = as_numbers(u, "u")
-    outside = (levels < 0) | (levels > 1)
-    if outside.any():
-        raise OptionError(f"u must be in [0, 1], got {levels[outside].flat[0]}.")
-    if chosen.exact is None:
-        levels = levels.astype(np.float64)
-    centred = 2 * levels.reshape(-1) - 1
-    size = magnitude(centred)
-    gaps = 0 * size
-    beyond = size > chosen.values(gaps)
-    gaps[beyond] = _gaps_of(chosen, size[beyond])
-    signed = np.where(centred < 0, 0 - gaps, gaps)
-    return signed.reshape(levels.shape)[()]
-
-
 def _gap(scores: Numbers) -> Floats:
     pairs = as_numbers(scores, "score")
     if pairs.ndim == 0 or pairs.shape[-1] != PAIR:
@@ -329,29 +231,3 @@ def _limits(
 
 def _on_fractions(function: Callable[..., object], gap: Floats) -> Floats:
     return as_numbers(map_exact(function, gap), "distribution")
-
-
-def _gaps_of(weight: GapWeight, levels: Floats) -> Floats:
-    if is_exact(levels) and weight.exact is not None:
-        if (levels == 1).any() and weight.limit is None:
-            raise OptionError(
-                "u must be above 0 and below 1 for an exact threshold, got 0 or 1. Use "
-                "floats, whose threshold can be infinite."
-            )
-        return map_exact(weight.exact[1], levels)
-    if weight.inverse is None:
-        return _bisect(weight, levels)
-    with np.errstate(divide="ignore"):
-        return weight.inverse(levels)
-
-
-def _bisect(weight: GapWeight, targets: Floats) -> Floats:
-    low, high = np.zeros(targets.shape), np.full(targets.shape, FAR)
-    reached = weight.values(high) > targets
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        if ((middle == low) | (middle == high)).all():
-            break
-        above = weight.values(middle) >= targets
-        low, high = np.where(above, low, middle), np.where(above, middle, high)
-    return np.where(reached, high, np.inf)

@@ -62,9 +62,7 @@ class GapWeight:
         name: Name of the family, or of the user's function.
         parameters: Its parameters, as in the result's JSON.
         function: The map on an array of gaps of at least 0.
-        inverse: From an array of weights back to gaps, or None if there is no formula.
-        exact: The map and its inverse on one Fraction, or None if there is no exact
-            form.
+        exact: The map on one Fraction, or None if there is no exact form.
         limit: Largest gap that it is defined for, or None.
         checked_on_grid: True for a user's function, whose range and strict increase
             were seen on a grid only.
@@ -80,8 +78,7 @@ class GapWeight:
     name: str
     parameters: Mapping[str, Json]
     function: Callable[[Floats], Floats]
-    inverse: Callable[[Floats], Floats] | None = None
-    exact: tuple[ExactMap, ExactMap] | None = None
+    exact: ExactMap | None = None
     limit: Fraction | None = None
     checked_on_grid: bool = False
 
@@ -104,7 +101,7 @@ class GapWeight:
         if self.limit is not None:
             self._check_limit(gaps)
         if is_exact(gaps) and self.exact is not None:
-            return map_exact(self.exact[0], gaps)
+            return map_exact(self.exact, gaps)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             values = self.function(gaps.astype(np.float64))
         return np.minimum(values, 1.0)
@@ -160,8 +157,7 @@ def rational(gamma: Number = 1) -> GapWeight:
         "rational",
         {"gamma": _json(gamma)},
         lambda gaps: _share(slope * gaps),
-        lambda values: values / (slope * (1 - values)),
-        (lambda gap: exact * gap / (1 + exact * gap), lambda v: v / (exact * (1 - v))),
+        lambda gap: exact * gap / (1 + exact * gap),
     )
 
 
@@ -186,7 +182,6 @@ def sigmoid(scale: Number = 1) -> GapWeight:
         "sigmoid",
         {"scale": _json(scale)},
         lambda gaps: _share(1 + _grown(gaps / width)),
-        lambda values: width * (np.log(values) - np.log1p(-values)),
     )
 
 
@@ -214,8 +209,7 @@ def linear(declared_range: Number) -> GapWeight:
         "linear",
         {"range": _json(declared_range)},
         lambda gaps: np.minimum(gaps / width, 1.0),
-        lambda values: values * width,
-        (lambda gap: gap / exact, lambda value: value * exact),
+        lambda gap: gap / exact,
         limit=exact,
     )
 
@@ -241,7 +235,6 @@ def exponential(scale: Number = 1) -> GapWeight:
         "exponential",
         {"scale": _json(scale)},
         lambda gaps: _share(_grown(gaps / width)),
-        lambda values: -width * np.log1p(-values),
     )
 
 
@@ -267,23 +260,12 @@ def offset(c: Number, base: GapWeight | str | None = None) -> GapWeight:
         raise OptionError(f"c must be at least 0 and below 1, got {c!r}.")
     under = as_weight(base)
     low, room = float(exact_c), float(1 - exact_c)
-    inverse, exact = under.inverse, under.exact
-
-    def undo(values: Floats) -> Floats:
-        return cast("Callable[[Floats], Floats]", inverse)((values - low) / room)
-
-    def twins(pair: tuple[ExactMap, ExactMap]) -> tuple[ExactMap, ExactMap]:
-        return (
-            lambda gap: exact_c + (1 - exact_c) * pair[0](gap),
-            lambda value: pair[1]((value - exact_c) / (1 - exact_c)),
-        )
-
+    exact = under.exact
     return GapWeight(
         "offset",
         {"c": _json(c), "base": under.to_dict()},
         lambda gaps: low + room * under.values(gaps),
-        None if inverse is None else undo,
-        None if exact is None else twins(exact),
+        None if exact is None else lambda gap: exact_c + (1 - exact_c) * exact(gap),
         under.limit,
         under.checked_on_grid,
     )

@@ -198,7 +198,7 @@ def _push(weight: GapWeight, gap: Fraction) -> Fraction:
     # One number at a time is faster without arrays.
     if weight.exact is None or gap == 0:
         return Fraction(0)
-    size = weight.exact[0](abs(gap))
+    size = weight.exact(abs(gap))
     return size if gap > 0 else -size
 
 

@@ -87,7 +87,7 @@ def exact_first(weight: GapWeight) -> First:
             f"weight must be exact on Fractions and for every gap, got {weight}. Use "
             "rational."
         )
-    values = weight.exact[0]
+    values = weight.exact
 
     def first(gap: Fraction) -> Fraction:
         if gap == 0:
