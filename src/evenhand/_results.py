@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import gc
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 
@@ -28,29 +26,6 @@ class Notice:
     def to_dict(self) -> dict[str, str]:
         """Return the two fields."""
         return {"code": self.code, "message": self.message}
-
-
-@contextlib.contextmanager
-def many_objects() -> Iterator[None]:
-    """Let Python not look for garbage while many objects are made.
-
-    Every so many new objects Python looks through all there are, for cycles that nobody
-    needs; rows of a result are in none.
-
-    Examples:
-        >>> with many_objects():
-        ...     gc.isenabled()
-        False
-        >>> gc.isenabled()
-        True
-    """
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 @functools.cache

@@ -28,10 +28,10 @@ from evenhand.ranking.notices import coin_notices, coins_resolved, tie_notices
 from evenhand.ranking.sorter import sort_free_pairs
 from evenhand.ranking.split import contradictory, split_order
 from evenhand.ranking.ties import TieBreak, break_ties, twin_buckets
-from evenhand.ranking.twins import By, settle_twins
+from evenhand.ranking.twins import settle_twins
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -118,7 +118,7 @@ def from_start(task: Task, start: Start, how: str = "auto") -> Answer:
     if start == "topological":
         return Answer(topological_order(task.graph), {}, Facts("topological"))
     if start == "mean-rank":
-        return _by_mean_rank(task, how)
+        return _by_mean_rank(task, mean_rank_order(task.graph, task.seed, how=how))
     if isinstance(start, str):
         return Answer(uniform_order(task.graph, source), {}, Facts("uniform"))
     given = start(task.graph, np.random.Generator(source))
@@ -135,11 +135,7 @@ def from_start(task: Task, start: Start, how: str = "auto") -> Answer:
     return Answer(order.astype(np.int64), {}, Facts("", own_start=True))
 
 
-def _by_mean_rank(task: Task, how: str) -> Answer:
-    return _ranked(task, mean_rank_order(task.graph, task.seed, how=how))
-
-
-def _ranked(task: Task, found: MeanRankOrder) -> Answer:
+def _by_mean_rank(task: Task, found: MeanRankOrder) -> Answer:
     sampled = not found.averages.exact
     used = "proxy" if found.proxy else "sampled" if sampled else "exact"
     return Answer(
@@ -151,58 +147,51 @@ def _ranked(task: Task, found: MeanRankOrder) -> Answer:
     )
 
 
-def _kept_notices(notices: tuple[Notice, ...]) -> tuple[Notice, ...]:
-    """Keep what is still true after scores have settled what a lot ordered first."""
-    return tuple(told for told in notices if told.code != "tied_mean_ranks")
+def _begun(task: Task, options: Options) -> Answer:
+    """Rank by what a method starts from, which its parameters name."""
+    begun = from_start(task, options.start, options.mean_ranks)
+    start = options.start
+    if not isinstance(start, str):
+        start = str(getattr(start, "__name__", type(start).__name__))
+    return replace(begun, parameters={"start": start, **begun.parameters})
 
 
 def _flips(task: Task, options: Options) -> Answer:
-    begun = from_start(task, options.start, options.mean_ranks)
+    begun = _begun(task, options)
     sure = options.start == "topological"
     if not (sure or is_ordering(task.graph, begun.order)):
         raise OptionError(
             "start must respect every comparison for method 'flips', got a ranking "
             "that does not. Method 'twins' takes any ranking."
         )
-    after, coins = flip_neighbours(
+    found = flip_neighbours(
         task.ratings,
         begun.order,
         options.weight,
         stream(task.seed, "flips"),
         score_pairs=options.score_pairs,
     )
-    parameters = {
-        "start": _name(options.start),
-        **begun.parameters,
-        **_coin_parameters(options),
-    }
-    facts = _coin_facts(task, "flips", options, coins, own_start=begun.facts.own_start)
-    notices = (
-        *_kept_notices(begun.notices),
-        *coin_notices(task.ratings, coins, options.weight),
-    )
-    return Answer(after, parameters, facts, coins, notices=notices)
+    facts = Facts("flips", own_start=begun.facts.own_start)
+    parameters = {**begun.parameters, **_coin_parameters(options)}
+    return _by_coins(task, options, found, facts, parameters, begun.notices)
 
 
 def _flips_uniform(task: Task, options: Options) -> Answer:
-    order = from_start(task, "uniform").order
-    after, coins = flip_neighbours(
+    found = flip_neighbours(
         task.ratings,
-        order,
+        from_start(task, "uniform").order,
         options.weight,
         stream(task.seed, "flips"),
         scan=scan_from(options.scan, stream(task.seed, "scan")),
         score_pairs=options.score_pairs,
     )
+    facts = Facts("flips-uniform", average=options.scan == "paper")
     parameters = {"scan": options.scan, **_coin_parameters(options)}
-    average = options.scan == "paper"
-    facts = _coin_facts(task, "flips-uniform", options, coins, average=average)
-    notices = coin_notices(task.ratings, coins, options.weight)
-    return Answer(after, parameters, facts, coins, notices=notices)
+    return _by_coins(task, options, found, facts, parameters)
 
 
 def _sorter(task: Task, options: Options) -> Answer:
-    order, coins = sort_free_pairs(
+    found = sort_free_pairs(
         task.ratings,
         task.graph,
         options.weight,
@@ -210,49 +199,65 @@ def _sorter(task: Task, options: Options) -> Answer:
         score_pairs=options.score_pairs,
         anchors=options.anchored,
     )
+    facts = Facts("sorter", anchored=any(any(coin.anchors) for coin in found[1]))
     parameters = {**_coin_parameters(options), "anchored": options.anchored}
-    facts = _coin_facts(
-        task,
-        "sorter",
-        options,
-        coins,
-        anchored=any(any(coin.anchors) for coin in coins),
-    )
-    notices = coin_notices(task.ratings, coins, options.weight)
-    return Answer(order, parameters, facts, coins, notices=notices)
+    return _by_coins(task, options, found, facts, parameters)
 
 
 def _twins(task: Task, options: Options) -> Answer:
-    by: By = "direct" if options.by == "direct" else "closure"
-    begun = from_start(task, options.start, options.mean_ranks)
-    after, coins = settle_twins(
+    begun = _begun(task, options)
+    found = settle_twins(
         task.ratings,
         task.graph,
         begun.order,
         options.weight,
         stream(task.seed, "twins"),
         pairs=options.twins,
-        by=by,
+        by="direct" if options.by == "direct" else "closure",
     )
+    facts = Facts("twins", own_start=begun.facts.own_start)
     parameters: dict[str, Json] = {
-        "start": _name(options.start),
         **begun.parameters,
         "twins": options.twins,
-        "by": by,
+        "by": options.by,
         "weight": options.weight.to_dict(),
     }
-    facts = _coin_facts(
-        task, "twins", options, coins, own_start=begun.facts.own_start, retiring=False
+    return _by_coins(task, options, found, facts, parameters, begun.notices)
+
+
+def _coin_parameters(options: Options) -> dict[str, Json]:
+    return {"weight": options.weight.to_dict(), "score_pairs": options.score_pairs}
+
+
+def _by_coins(
+    task: Task,
+    options: Options,
+    found: tuple[Codes, tuple[Coin, ...]],
+    facts: Facts,
+    parameters: dict[str, Json],
+    notices: tuple[Notice, ...] = (),
+) -> Answer:
+    order, coins = found
+    used = {who for coin in coins for who in coin.reviewers}
+    facts = replace(
+        facts,
+        settled=len(coins),
+        # Twins' reviewers may serve again.
+        retired=None if facts.method == "twins" else len(used),
+        weight=options.weight,
+        resolved=coins_resolved(task.ratings, coins, options.weight),
     )
-    notices = (
-        *_kept_notices(begun.notices),
-        *coin_notices(task.ratings, coins, options.weight),
-    )
-    return Answer(after, parameters, facts, coins, notices=notices)
+    told = coin_notices(task.ratings, coins, resolved=facts.resolved)
+    return Answer(order, parameters, facts, coins, notices=(*_kept(notices), *told))
+
+
+def _kept(notices: tuple[Notice, ...]) -> tuple[Notice, ...]:
+    """Keep what is still true after scores have settled what a lot ordered first."""
+    return tuple(told for told in notices if told.code != "tied_mean_ranks")
 
 
 def _ties(task: Task, options: Options) -> Answer:
-    begun = from_start(task, options.start, options.mean_ranks)
+    begun = _begun(task, options)
     found = break_ties(
         task.ratings,
         begun.order,
@@ -261,8 +266,7 @@ def _ties(task: Task, options: Options) -> Answer:
         noise=options.noise,
         anchored=options.anchored,
     )
-    parameters: dict[str, Json] = {"start": _name(options.start), **begun.parameters}
-    return _tied(task, "ties", found, options, parameters, begun)
+    return _tied(task, "ties", found, options, begun)
 
 
 def _safe(task: Task, options: Options) -> Answer:
@@ -277,10 +281,10 @@ def _safe(task: Task, options: Options) -> Answer:
         eta=options.eta,
         how=options.mean_ranks,
     )
-    begun = _ranked(task, found.mean_ranks)
-    parameters: dict[str, Json] = {**begun.parameters, "eta": options.eta}
+    begun = _by_mean_rank(task, found.mean_ranks)
+    begun.parameters["eta"] = options.eta
     price = None if found.near is None else found.price
-    return _tied(task, "safe", found.ties, options, parameters, begun, eta_price=price)
+    return _tied(task, "safe", found.ties, options, begun, eta_price=price)
 
 
 def _split(task: Task, options: Options) -> Answer:
@@ -293,28 +297,25 @@ def _split(task: Task, options: Options) -> Answer:
     found = split_order(
         task.ratings, task.seed, noise=options.noise, anchored=options.anchored
     )
+    ordered, breakers = len(found.ordered), len(found.breakers)
     parameters: dict[str, Json] = {
-        "split": {
-            "when": options.split,
-            "ordered": len(found.ordered),
-            "breakers": len(found.breakers),
-        },
+        "split": {"when": options.split, "ordered": ordered, "breakers": breakers},
         "eta": options.eta,
     }
     always = options.split == "always"
     why = "Reviewers are split always" if always else "Reviewers contradict each other"
     text = (
-        f"{why}, so {len(found.ordered)} of them, drawn at random, made "
-        f"{len(found.weak)} groups of items, and the scores of the other "
-        f"{len(found.breakers)} sorted each group."
+        f"{why}, so {ordered} of them, drawn at random, made {len(found.weak)} groups "
+        f"of items, and the scores of the other {breakers} sorted each group."
     )
     torn = always or contradictory(task.ratings, found.ordered)
-    decided = "always" if always else "first" if torn else "all"
     begun = Answer(
-        found.order, {}, Facts("safe"), notices=(Notice("split_reviewers", text),)
+        found.order,
+        parameters,
+        Facts("safe", split="always" if always else "first" if torn else "all"),
+        notices=(Notice("split_reviewers", text),),
     )
-    tied = _tied(task, "safe", found.ties, options, parameters, begun, split=True)
-    return replace(tied, facts=replace(tied.facts, split=decided))
+    return _tied(task, "safe", found.ties, options, begun)
 
 
 def _tied(
@@ -322,34 +323,30 @@ def _tied(
     method: str,
     found: TieBreak,
     options: Options,
-    parameters: Mapping[str, Json],
     begun: Answer,
     *,
     eta_price: float | None = None,
-    split: bool = False,
 ) -> Answer:
-    anchored = any(any(draw.anchors) for draw in found.draws)
     facts = Facts(
         method,
         settled=found.settled,
         resolved=found.resolved or found.noise == 0,
         own_start=begun.facts.own_start,
-        anchored=anchored,
+        anchored=any(any(draw.anchors) for draw in found.draws),
         equal_loads=found.equal_loads,
         reused=_served_twice(found),
+        split=begun.facts.split,
         noiseless=found.noise == 0,
         sampled=begun.facts.sampled,
         eta_price=eta_price,
     )
+    told = tie_notices(task.ratings, found, split=facts.split is not None)
     return Answer(
         found.order,
-        {**parameters, "noise": found.noise, "anchored": options.anchored},
+        {**begun.parameters, "noise": found.noise, "anchored": options.anchored},
         facts,
         ties=found,
-        notices=(
-            *_kept_notices(begun.notices),
-            *tie_notices(task.ratings, found, split=split),
-        ),
+        notices=(*_kept(begun.notices), *told),
         mean_ranks=begun.mean_ranks,
     )
 
@@ -366,34 +363,6 @@ def _served_twice(found: TieBreak) -> int:
     return sum(number > 1 for number in times.values())
 
 
-def _coin_parameters(options: Options) -> dict[str, Json]:
-    return {"weight": options.weight.to_dict(), "score_pairs": options.score_pairs}
-
-
-def _coin_facts(
-    task: Task,
-    method: str,
-    options: Options,
-    coins: tuple[Coin, ...],
-    *,
-    own_start: bool = False,
-    average: bool = False,
-    anchored: bool = False,
-    retiring: bool = True,
-) -> Facts:
-    used = {who for coin in coins for who in coin.reviewers}
-    return Facts(
-        method,
-        settled=len(coins),
-        retired=len(used) if retiring else None,
-        weight=options.weight,
-        resolved=coins_resolved(task.ratings, coins, options.weight),
-        own_start=own_start,
-        average=average,
-        anchored=anchored,
-    )
-
-
 def _by_mean(task: Task, _: Options) -> Answer:
     found = mean_order(task.ratings, stream(task.seed, "mean"))
     notices = []
@@ -402,12 +371,6 @@ def _by_mean(task: Task, _: Options) -> Answer:
         notices.append(Notice("tied_means", by_lot("means", found.ties, labels)))
     order = np.array(found.order, dtype=np.int64)
     return Answer(order, {}, Facts("mean"), notices=tuple(notices))
-
-
-def _name(start: Start) -> str:
-    if isinstance(start, str):
-        return start
-    return str(getattr(start, "__name__", type(start).__name__))
 
 
 WITH_SCORES: dict[str, Callable[[Task, Options], Answer]] = {

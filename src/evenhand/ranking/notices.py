@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evenhand._results import Notice
-from evenhand.ab.weights import finest, resolved
+from evenhand.ab import weights
 from evenhand.errors import counted
 from evenhand.posets.comparisons import components
 
@@ -32,19 +32,18 @@ PAIRED, SMALLEST = 10, 1e-12
 
 
 def coin_notices(
-    ratings: Ratings, coins: tuple[Coin, ...], weight: GapWeight
+    ratings: Ratings, coins: tuple[Coin, ...], *, resolved: bool
 ) -> tuple[Notice, ...]:
     """Say what stands in the way of the guarantees of rankings by coins.
 
     Examples:
-        >>> from evenhand.ab.weights import rational
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a", "b"], ["x", "y", "x"], [1, 1, 2])
-        >>> [notice.code for notice in coin_notices(ratings, (), rational())]
+        >>> [notice.code for notice in coin_notices(ratings, (), resolved=True)]
         ['ties_within_reviewers', 'unequal_loads', 'no_free_pairs']
     """
     notices = list(_load_notices(ratings))
-    if not coins_resolved(ratings, coins, weight):
+    if not resolved:
         text = (
             "Some gaps in scores are too large for floating point to distinguish from "
             "slightly larger ones under this weight; there a coin is never worse than "
@@ -66,8 +65,9 @@ def coins_resolved(
     """Say whether floats distinguish every coin from one on a slightly larger gap."""
     if not coins:
         return True
-    step = finest(ratings.preference)
-    return bool(np.all(resolved(weight, [coin.gap for coin in coins], step=step)))
+    step = weights.finest(ratings.preference)
+    gaps = [coin.gap for coin in coins]
+    return bool(np.all(weights.resolved(weight, gaps, step=step)))
 
 
 def tie_notices(

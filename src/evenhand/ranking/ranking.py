@@ -6,14 +6,10 @@ import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from evenhand._kernels.sums import centres_and_spreads
 from evenhand._labels import require_function, require_text, shown
 from evenhand._randomness import RNGLike, seed_from
-from evenhand._results import many_objects
 from evenhand.ab.weights import GapWeight, as_weight
-from evenhand.assignments.declared import Declared, declare
+from evenhand.assignments.declared import declare
 from evenhand.calibration.mean import mean, spread
 from evenhand.calibration.models import MODELS, ORDINAL
 from evenhand.designs import RANKING_DESIGNS
@@ -39,19 +35,21 @@ from evenhand.ranking.twins import BYS, PAIRS
 from evenhand.ratings import Ratings, require_ratings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
+    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from evenhand._results import Label, Notice
+    from evenhand._results import Notice
     from evenhand.assignments.assignment import Assignment
-    from evenhand.certificate import Certificate
+    from evenhand.ranking.claims import Facts
+    from evenhand.ranking.flips import Coin
+    from evenhand.ranking.ties import TieDraw
     from evenhand.ranking.uncertainty import RankUncertainty
 
     Codes = NDArray[np.int64]
     Start = str | Callable[[Comparisons, np.random.Generator], ArrayLike]
-    Summaries = tuple[list[int], list[float | None], list[float | None]]
     Weight = GapWeight | Callable[[float], float] | str
 
 __all__ = ["METHODS", "STARTS", "Draw", "RankedItem", "Ranking", "rank"]
@@ -75,6 +73,13 @@ USED_BY: Mapping[str, tuple[str, ...]] = {
     "split": ("safe",),
     "shrink": ("additive",),
     "mean_ranks": ("mean-rank", "flips", "twins", "ties", "safe"),
+}
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "scan": SCANS,
+    "twins": PAIRS,
+    "by": BYS,
+    "mean_ranks": HOWS,
+    "split": WHEN,
 }
 
 
@@ -194,20 +199,10 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
     _check(ratings, method, given)
     _check_choices({**given, "distinct": distinct})
     declared = declare(design, assignment, RANKING_DESIGNS, ratings)
-    options = Options(
-        start=start or ("mean-rank" if method == "ties" else "topological"),
-        scan=scan or "parity",
-        twins=twins or "all",
-        by=by or "closure",
-        weight=as_weight(weight),
-        score_pairs=1 if score_pairs is None else score_pairs,
-        noise=noise,
-        anchored=anchored is not False,
-        eta=0.0 if eta is None else eta,
-        split=split or "auto",
-        mean_ranks=mean_ranks or "auto",
-        shrink=shrink is not False,
-    )
+    told: dict[str, Any] = {key: x for key, x in given.items() if x is not None}
+    if method == "ties":
+        told.setdefault("start", "mean-rank")
+    options = Options(**{**told, "weight": as_weight(weight)})
     check_score_pairs(options.score_pairs)
     seed = seed_from(rng)
     _check_top(top, ratings)
@@ -223,9 +218,7 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
         conflicts=declared.conflicts,
         distinct=distinct,
     )
-    found = replace(answer, facts=facts)
-    certificate = ranking_certificate(ratings, facts)
-    ranked = _ranking(task, method, found, declared, certificate, _summaries(ratings))
+    ranked = _ranking(task, method, answer, facts)
     if top is None:
         return ranked
     other = OTHER.get(method)
@@ -284,70 +277,49 @@ def _check(ratings: Ratings, method: str, given: Mapping[str, object]) -> None:
 
 
 def _check_choices(given: Mapping[str, object]) -> None:
-    choices: dict[str, tuple[str, ...]] = {
-        "scan": SCANS,
-        "twins": PAIRS,
-        "by": BYS,
-        "mean_ranks": HOWS,
-        "split": WHEN,
-    }
     for option in ("anchored", "shrink", "distinct"):
-        if not isinstance(given[option], bool | None):
-            raise OptionError(
-                f"{option} must be True or False, got {shown(given[option])}."
-            )
-    for option, known in choices.items():
-        value = given.get(option)
+        value = given[option]
+        if not isinstance(value, bool | None):
+            raise OptionError(f"{option} must be True or False, got {shown(value)}.")
+    for option, known in CHOICES.items():
+        value = given[option]
         if not (value is None or (isinstance(value, str) and value in known)):
             raise OptionError(
                 f"{option} must be one of {listing(known)}, got {shown(value)}."
             )
 
 
-def _ranking(
-    task: Task,
-    method: str,
-    answer: Answer,
-    declared: Declared,
-    certificate: Certificate,
-    summaries: Summaries,
-) -> Ranking:
+def _ranking(task: Task, method: str, answer: Answer, facts: Facts) -> Ranking:
     ratings = task.ratings
+    certificate = ranking_certificate(ratings, facts)
     sure = sureness(method, task, answer)
-    fit = answer.fit
-    with many_objects():
-        items = _items(ratings, answer, sure, summaries)
-        draws = tuple(_draws(ratings, answer))
+    items = tuple(_items(ratings, answer, sure))
+    # Models say themselves which items they cannot compare.
+    groups = () if answer.fit is not None else group_notices(task.graph)
+    notices = (
+        *ratings.notices,
+        *information_notices(ratings),
+        *groups,
+        *answer.notices,
+    )
     return Ranking(
-        order=tuple([row.item for row in items]),
+        order=tuple(row.item for row in items),
         items=items,
-        draws=draws,
+        draws=tuple(_draws(ratings, answer)),
         method=method,
         parameters={
             **answer.parameters,
-            "design": declared.design,
-            "distinct": answer.facts.distinct,
+            "design": facts.design,
+            "distinct": facts.distinct,
         },
         seed=task.seed,
         data=ratings.summary(),
-        notices=_unique(
-            (
-                *ratings.notices,
-                *information_notices(ratings),
-                *_groups(task, answer),
-                *answer.notices,
-            )
-        ),
+        notices=_unique(notices),
         certificate=certificate,
-        rho=None if fit is None else fit.rho,
+        rho=None if answer.fit is None else answer.fit.rho,
         eta_price=certificate.eta_price,
         uncertainty=sure,
     )
-
-
-def _groups(task: Task, answer: Answer) -> tuple[Notice, ...]:
-    """Models say themselves which items they cannot compare."""
-    return () if answer.fit is not None else group_notices(task.graph)
 
 
 def _unique(notices: tuple[Notice, ...]) -> tuple[Notice, ...]:
@@ -355,97 +327,70 @@ def _unique(notices: tuple[Notice, ...]) -> tuple[Notice, ...]:
 
 
 def _items(
-    ratings: Ratings,
-    answer: Answer,
-    sure: RankUncertainty | None,
-    summaries: Summaries,
-) -> tuple[RankedItem, ...]:
-    """Make a row for each item, best first, column by column."""
-    order = answer.order
-    codes = order.tolist()
-    ranks, fit = answer.mean_ranks, answer.fit
-    counts, centres, spreads = summaries
-    nothing = [None] * len(codes)
-    errors = None if fit is None else fit.errors
-    columns: tuple[Sequence[Any], ...] = (
-        [ratings.item_labels[item] for item in codes],
-        range(1, len(codes) + 1),
-        _buckets(codes, answer, sure) or nothing,
-        nothing if ranks is None else ranks.averages.mean_rank[order].tolist(),
-        [counts[item] for item in codes],
-        nothing if sure is None else sure.rank_low[order].tolist(),
-        nothing if sure is None else sure.rank_high[order].tolist(),
-        nothing,
-        [centres[item] for item in codes],
-        [spreads[item] for item in codes],
-        nothing if fit is None else fit.estimates[order].tolist(),
-        nothing if errors is None else errors[order].tolist(),
-    )
-    return tuple(map(RankedItem, *columns))
-
-
-def _summaries(ratings: Ratings) -> Summaries:
-    """Return the number of ratings of each item, and their mean and spread."""
+    ratings: Ratings, answer: Answer, sure: RankUncertainty | None
+) -> Iterator[RankedItem]:
+    """Make a row for each item, best first."""
+    order, fit = answer.order, answer.fit
+    known = answer.mean_ranks if sure is None else sure
+    bucket = {}
+    if known is not None:
+        bucket = dict(zip(known.order.tolist(), known.buckets, strict=True))
+    ranks = None if answer.mean_ranks is None else answer.mean_ranks.averages.mean_rank
     starts, rows = ratings.by_item()
-    counts = np.diff(starts).tolist()
-    if ratings.kind != "scores":
-        return counts, [None] * len(counts), [None] * len(counts)
-    values = ratings.preference[rows]
-    found = centres_and_spreads(starts, values, 2.0)
-    centres, spreads = (_or_none(column) for column in found)
-    # Sums beyond any float are worked out in fractions.
-    for item in np.flatnonzero(np.isnan(found[0]) & (np.diff(starts) > 0)).tolist():
-        scores = values[starts[item] : starts[item + 1]].tolist()
-        centres[item], spreads[item] = mean(scores), spread(scores)
-    return counts, centres, spreads
+    values = ratings.preference[rows].tolist()
+    bounds = list(itertools.pairwise(starts.tolist()))
+    columns = (
+        _column(ranks, order),
+        _column(None if sure is None else sure.rank_low, order),
+        _column(None if sure is None else sure.rank_high, order),
+        _column(None if fit is None else fit.estimates, order),
+        _column(None if fit is None else fit.errors, order),
+    )
+    for place, (item, mean_rank, low, high, estimate, error) in enumerate(
+        zip(order.tolist(), *columns, strict=True), start=1
+    ):
+        scores = values[slice(*bounds[item])]
+        scored = ratings.kind == "scores" and scores
+        yield RankedItem(
+            item=ratings.item_labels[item],
+            rank=place,
+            bucket=bucket.get(item),
+            mean_rank=mean_rank,
+            reviews=len(scores),
+            rank_low=low,
+            rank_high=high,
+            p_top=None,
+            mean_score=mean(scores) if scored else None,
+            spread=spread(scores) if scored else None,
+            estimate=estimate,
+            error=error,
+        )
 
 
-def _or_none(numbers: NDArray[np.float64]) -> list[float | None]:
-    plain: list[float | None] = numbers.tolist()
-    for place in np.flatnonzero(np.isnan(numbers)).tolist():
-        plain[place] = None
-    return plain
-
-
-def _buckets(
-    codes: list[int], found: Answer, sure: RankUncertainty | None
-) -> list[int] | None:
-    """Number the groups that the data cannot tell apart."""
-    known = found.mean_ranks if sure is None else sure
-    if known is None:
-        return None
-    number = dict(zip(known.order.tolist(), known.buckets, strict=True))
-    return [number[item] for item in codes]
+def _column(values: NDArray[Any] | None, order: Codes) -> Sequence[Any]:
+    return [None] * len(order) if values is None else values[order].tolist()
 
 
 def _draws(ratings: Ratings, found: Answer) -> Iterator[Draw]:
     people, items = ratings.reviewer_labels, ratings.item_labels
-    for coin in found.coins:
-        one, other = items[coin.items[0]], items[coin.items[1]]
-        yield Draw(
-            items=(one, other),
+
+    def draw(coin: Coin | TieDraw, first: int, reviewers: Iterable[int]) -> Draw:
+        one, other = coin.items
+        return Draw(
+            items=(items[one], items[other]),
             p_first=coin.p_first,
-            first=one if coin.kept else other,
-            reviewers=tuple([people[who] for who in coin.reviewers]),
-            anchors=_named(items, coin.anchors),
-        )
-    for draw in () if found.ties is None else found.ties.draws:
-        turns = itertools.chain.from_iterable(zip(*draw.reviewers, strict=True))
-        yield Draw(
-            items=(items[draw.items[0]], items[draw.items[1]]),
-            p_first=draw.p_first,
-            first=items[draw.first],
-            reviewers=tuple(people[who] for who in turns),
-            anchors=_named(items, draw.anchors),
+            first=items[first],
+            reviewers=tuple([people[who] for who in reviewers]),
+            anchors=tuple(
+                [tuple([items[item] for item in group]) for group in coin.anchors]
+            ),
         )
 
-
-def _named(
-    labels: Sequence[Label], groups: Sequence[Sequence[int]]
-) -> tuple[tuple[Label, ...], ...]:
-    if not groups:
-        return ()
-    return tuple(tuple(labels[item] for item in group) for group in groups)
+    for coin in found.coins:
+        yield draw(coin, coin.items[0 if coin.kept else 1], coin.reviewers)
+    for tie in () if found.ties is None else found.ties.draws:
+        turns = itertools.chain.from_iterable(zip(*tie.reviewers, strict=True))
+        yield draw(tie, tie.first, turns)
 
 
 def _series(names: tuple[str, ...]) -> str:
