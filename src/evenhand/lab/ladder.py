@@ -9,7 +9,7 @@ that assumes too little has more to estimate from the same ratings.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -101,14 +101,7 @@ class Rung:
 
     def to_dict(self) -> dict[str, Json]:
         """Return the fields."""
-        return {
-            "assumption": self.assumption,
-            "method": self.method,
-            "accuracy": self.accuracy,
-            "se": self.se,
-            "behind": self.behind,
-            "behind_se": self.behind_se,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,15 +129,8 @@ class Ladder:
 
     def to_dict(self) -> dict[str, Json]:
         """Return the fields, with the verdict in words."""
-        return {
-            "verdict": self.verdict,
-            "meaning": MEANINGS[self.verdict],
-            "rungs": [rung.to_dict() for rung in self.rungs],
-            "pairs": self.pairs,
-            "reviewers": self.reviewers,
-            "folds": self.folds,
-            "tried": self.tried,
-        }
+        rungs = [rung.to_dict() for rung in self.rungs]
+        return {**asdict(self), "meaning": MEANINGS[self.verdict], "rungs": rungs}
 
 
 def why_no_ladder(ratings: Ratings) -> str:
@@ -165,9 +151,10 @@ def why_no_ladder(ratings: Ratings) -> str:
             f"Reviewers made more than {MOST_COMPARISONS:,} comparisons, which would "
             "take too long."
         )
-    same = ratings.reviewer_codes[1:] == ratings.reviewer_codes[:-1]
-    telling = same & (ratings.preference[1:] != ratings.preference[:-1])
-    number = len(np.unique(ratings.reviewer_codes[1:][telling]))
+    who = ratings.reviewer_codes
+    changes = ratings.preference[1:] != ratings.preference[:-1]
+    telling = (np.diff(who) == 0) & changes
+    number = len(np.unique(who[1:][telling]))
     if number == 0:
         return "No reviewer told two items apart, so there is no comparison to predict."
     if number < FEWEST:

@@ -9,7 +9,7 @@ variance of the rest, and 1 - E over that plus k times the variance of offsets.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,12 +59,7 @@ class Target:
 
     def to_dict(self) -> dict[str, Json]:
         """Return the fields."""
-        return {
-            "probability": self.probability,
-            "reviews": self.reviews,
-            "low": self.low,
-            "high": self.high,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +93,7 @@ class Needed:
         """Return the fields."""
         names = ("reviews", "pair", "pair_se", "side", "side_se")
         return {
-            "top": self.top,
-            "above": self.above,
-            "below": self.below,
-            "near": self.near,
-            "reviews_now": self.reviews_now,
+            **asdict(self),
             "pair": [target.to_dict() for target in self.pair],
             "side": [target.to_dict() for target in self.side],
             "curve": [dict(zip(names, row, strict=True)) for row in self.curve],

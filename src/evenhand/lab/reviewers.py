@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,7 +61,7 @@ class Share:
 
     def to_dict(self) -> dict[str, Json]:
         """Return the fields."""
-        return {"share": self.share, "low": self.low, "high": self.high}
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +82,7 @@ class Shares:
 
     def to_dict(self) -> dict[str, Json]:
         """Return the fields."""
-        return {
-            "item": None if self.item is None else self.item.to_dict(),
-            "reviewer": None if self.reviewer is None else self.reviewer.to_dict(),
-            "rest": self.rest.to_dict(),
-            "method": self.method,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +113,7 @@ class Reviewer:
 
     def to_dict(self) -> dict[str, Json]:
         """Return the fields."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -21,47 +21,25 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import asdict, dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._kernels.losses import inversions
 from evenhand._labels import require_function, require_sequence, shown
-from evenhand._randomness import (
-    RNGLike,
-    Stream,
-    permutation,
-    seed_from,
-    stream,
-    uniforms,
-)
-from evenhand.calibration.adaptive import adaptive, adaptive_again
+from evenhand._randomness import RNGLike, Stream, seed_from, stream, uniforms
+from evenhand._results import Json, Label, Notice, tail
+from evenhand.calibration.adaptive import adaptive_again
 from evenhand.calibration.additive import additive
-from evenhand.calibration.affine import affine
-from evenhand.calibration.borda import borda
-from evenhand.calibration.bradley_terry import bradley_terry
-from evenhand.calibration.centring import centred, z
-from evenhand.calibration.isotonic import isotonic
 from evenhand.calibration.mean import mean_order
-from evenhand.errors import OptionError, RatingsError, unknown
+from evenhand.calibration.models import MODELS
+from evenhand.errors import OptionError, RatingsError, counted, printable, unknown
 from evenhand.lab._laws import standard_normal
-from evenhand.lab._warp_results import Survival, Warp, WarpedItem
+from evenhand.losses import kendall_tau
+from evenhand.ranking.models import by_estimates
 from evenhand.ranking.ranking import METHODS, rank
 from evenhand.ratings import Ratings, require_ratings
-
-if TYPE_CHECKING:
-    from evenhand.calibration.results import Fit
-
-__all__ = [
-    "STRENGTHS",
-    "Survival",
-    "Warp",
-    "WarpedItem",
-    "extreme_warp",
-    "mild_warp",
-    "warp",
-]
 
 Scores: TypeAlias = NDArray[np.float64]
 Codes: TypeAlias = NDArray[np.int64]
@@ -69,6 +47,8 @@ Order: TypeAlias = Callable[[Ratings], Sequence[int] | Codes]
 Reorder: TypeAlias = Callable[[Scores], Sequence[int] | Codes]
 Span: TypeAlias = tuple[float, float]
 
+SCHEMA = "evenhand.warp/1"
+SHOWN = 20
 DRAWS = 200
 MOST_DRAWS = 1_000_000
 # Wider ranges are cut down to this one, or a shift would leave the floats.
@@ -76,16 +56,164 @@ WIDEST = 1e300
 # Scores further out than so many ranges only keep their order.
 FARTHEST = 1e6
 TAILS = (0.05, 0.95)
-MODELS: Mapping[str, Callable[[Ratings], Fit]] = {
-    "adaptive": adaptive,
-    "additive": additive,
-    "affine": affine,
-    "borda": borda,
-    "bradley-terry": bradley_terry,
-    "centred": centred,
-    "isotonic": isotonic,
-    "z": z,
-}
+
+
+@dataclass(frozen=True, slots=True)
+class WarpedItem:
+    """What became of one item.
+
+    Attributes:
+        item: Label.
+        rank: Its rank by the real scores.
+        p_top: Share of draws in which it is among the best k.
+        kept: Share of draws in which it is chosen if it was, and not if it was not.
+        rank_low: Best rank that it got.
+        rank_high: Worst rank that it got.
+    """
+
+    item: Label
+    rank: int
+    p_top: float
+    kept: float
+    rank_low: int
+    rank_high: int
+
+
+@dataclass(frozen=True, slots=True)
+class Survival:
+    """What became of one method's ranking under one strength of warps.
+
+    Attributes:
+        method: The method.
+        strength: "mild" or "extreme".
+        agreement: Kendall's agreement with the ranking of the real scores, from -1 to
+            1, averaged over draws.
+        lowest: Its lowest value.
+        top_kept: Share of draws in which the same k items are chosen.
+        unchanged: Share of draws in which no item moved.
+        items: A row for each item, by its rank on the real scores.
+    """
+
+    method: str
+    strength: str
+    agreement: float
+    lowest: float
+    top_kept: float
+    unchanged: float
+    items: tuple[WarpedItem, ...]
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the fields as plain values."""
+        return {**asdict(self), "items": [asdict(row) for row in self.items]}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Warp:
+    """What of a ranking survives other scales.
+
+    Attributes:
+        survivals: For each strength the method, and the plain mean beside it.
+        top: How many of the best are chosen.
+        draws: How many times the scales were drawn.
+        method: The method.
+        seed: What repeats the test.
+        data: Sizes and hash of the ratings.
+        notices: What the reader must know.
+    """
+
+    survivals: tuple[Survival, ...]
+    top: int
+    draws: int
+    method: str
+    seed: int
+    data: Mapping[str, Json]
+    notices: tuple[Notice, ...] = ()
+
+    def rows(self) -> list[dict[str, Json]]:
+        """Return one plain row for each strength, method and item.
+
+        Examples:
+            >>> item = WarpedItem("x", 1, 1.0, 1.0, 1, 1)
+            >>> kept = Survival("mean", "mild", 1.0, 1.0, 1.0, 1.0, (item,))
+            >>> Warp((kept,), 1, 9, "mean", 7, {}).rows()[0]["strength"]
+            'mild'
+        """
+        return [
+            {"strength": found.strength, "method": found.method, **asdict(row)}
+            for found in self.survivals
+            for row in found.items
+        ]
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the result's JSON as plain values.
+
+        Examples:
+            >>> Warp((), 1, 9, "mean", 7, {}).to_dict()["schema"]
+            'evenhand.warp/1'
+        """
+        asked: dict[str, Json] = {"draws": self.draws, "top": self.top}
+        survivals = [found.to_dict() for found in self.survivals]
+        return {
+            "schema": SCHEMA,
+            **asked,
+            "survivals": survivals,
+            **tail(
+                method=self.method,
+                parameters=asked,
+                seed=self.seed,
+                data=self.data,
+                notices=self.notices,
+            ),
+        }
+
+    def sentences(self) -> tuple[str, ...]:
+        """Say for each strength and method what survived.
+
+        Examples:
+            >>> kept = Survival("mean", "mild", 0.512, 0.1, 0.25, 0.0, ())
+            >>> Warp((kept,), 3, 9, "mean", 7, {}).sentences()
+            ('Under mild warps the best 3 by mean stay the same in 25 % of draws;
+            agreement is 0.51 on average.',)
+        """
+        best = "best one" if self.top == 1 else f"best {self.top}"
+        stay = "stays" if self.top == 1 else "stay"
+        return tuple(
+            f"Under {found.strength} warps the {best} by {found.method} {stay} the "
+            f"same in {100 * found.top_kept:.0f} % of draws; agreement is "
+            f"{found.agreement:.2f} on average."
+            for found in self.survivals
+        )
+
+    def __repr__(self) -> str:
+        title = (
+            f"Warp test of {self.method}, best {self.top}, "
+            f"{counted(self.draws, 'draw')}, seed {self.seed}"
+        )
+        lines = [title, *self.sentences()]
+        ours = [found for found in self.survivals if found.method == self.method]
+        if ours:
+            lines += _table(ours, self.survivals)
+        return "\n".join(lines)
+
+
+def _table(ours: list[Survival], every: tuple[Survival, ...]) -> list[str]:
+    """Show for the best items how often the decision on them is kept."""
+    shown = ours[0].items[:SHOWN]
+    kept = [{row.item: row.kept for row in found.items} for found in every]
+    head = ("rank", "item", f"ranks, {ours[0].strength}")
+    table = [(*head, *(f"{found.method}, {found.strength}" for found in every))]
+    for row in shown:
+        shares = [f"{100 * one[row.item]:.0f} %" for one in kept]
+        ranks = f"{row.rank_low}-{row.rank_high}"
+        table.append((str(row.rank), printable(row.item), ranks, *shares))
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    lines = ["Share of draws in which an item is chosen, or not, as by real scores:"]
+    for cells in table:
+        padded = [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]
+        padded[1] = cells[1].ljust(widths[1])
+        lines.append("  ".join(padded))
+    left = len(ours[0].items) - len(shown)
+    return [*lines, f"and {left} more"] if left else lines
 
 
 def mild_warp(
@@ -198,21 +326,20 @@ def warp(
     require_sequence("names", strength=strength)
     strengths = (strength,) if isinstance(strength, str) else tuple(strength)
     k = _checked(ratings, draws, strengths, top)
-    name = _name(method)
-    methods: dict[str, str | Order] = {name: method}
-    if name != "mean":
-        methods["mean"] = "mean"
+    unnamed = type(method).__name__
+    name = method if isinstance(method, str) else getattr(method, "__name__", unnamed)
+    methods: dict[str, str | Order] = {name: method, "mean": "mean"}
+    survivals = []
     start = {
-        label: _ranks(_order_of(one, seed)(ratings), ratings)
+        label: _checked_order(_order_of(one, seed)(ratings), ratings)
         for label, one in methods.items()
     }
-    orders = {label: _reorder(one, ratings, seed) for label, one in methods.items()}
-    survivals = []
+    reorders = {label: _reorder(one, ratings, seed) for label, one in methods.items()}
     for one in strengths:
-        ranks = _warped_ranks(ratings, orders, one, draws, seed)
+        orders = _warped_orders(ratings, reorders, one, draws, seed)
         survivals += [
-            _survival(ratings, label, one, start[label], ranks[label], k)
-            for label in orders
+            _survival(ratings, (label, one), start[label], orders[label], k)
+            for label in methods
         ]
     return Warp(
         survivals=tuple(survivals),
@@ -225,62 +352,53 @@ def warp(
     )
 
 
-def _warped_ranks(
+def _warped_orders(
     ratings: Ratings,
-    orders: Mapping[str, Reorder],
+    reorders: Mapping[str, Reorder],
     strength: str,
     draws: int,
     seed: int,
 ) -> dict[str, Codes]:
-    """Rank warped scores by each method; a row of ranks for each draw."""
-    table = {
-        label: np.empty((draws, ratings.n_items), dtype=np.int64) for label in orders
-    }
+    """Order warped scores by each method; a row for each draw."""
+    found: dict[str, list[Codes]] = {label: [] for label in reorders}
     for draw in range(draws):
         source = stream(seed, f"warp {strength} {draw}")
         scores = WARPS[strength](ratings.scores, ratings.reviewer_codes, source)
-        for label, order in orders.items():
-            table[label][draw] = _ranks(order(scores), ratings)
-    return table
+        for label, reorder in reorders.items():
+            found[label].append(_checked_order(reorder(scores), ratings))
+    return {label: np.stack(rows) for label, rows in found.items()}
 
 
 def _survival(
-    ratings: Ratings, method: str, strength: str, start: Codes, ranks: Codes, k: int
+    ratings: Ratings, names: tuple[str, str], start: Codes, orders: Codes, k: int
 ) -> Survival:
-    chosen = start <= k
-    still = ranks <= k
-    agreements = [_agreement(start, row) for row in ranks]
-    order = np.argsort(start)
+    ranks, before = np.argsort(orders, axis=1) + 1, np.argsort(start) + 1
+    chosen, still = before <= k, ranks <= k
+    pairs = max(1, len(start) * (len(start) - 1) // 2)
+    # Kendall's: 1 if no pair changed, -1 if all did.
+    agreements = [1 - 2 * kendall_tau(start, order) / pairs for order in orders]
     shares, lows, highs = still.mean(axis=0), ranks.min(axis=0), ranks.max(axis=0)
     return Survival(
-        method=method,
-        strength=strength,
+        *names,
         agreement=float(np.mean(agreements)),
         lowest=float(np.min(agreements)),
         top_kept=float((still == chosen).all(axis=1).mean()),
-        unchanged=float((ranks == start).all(axis=1).mean()),
+        unchanged=float((orders == start).all(axis=1).mean()),
         items=tuple(
             WarpedItem(
                 item=ratings.item_labels[item],
-                rank=int(start[item]),
+                rank=rank,
                 p_top=float(shares[item]),
                 kept=float(shares[item] if chosen[item] else 1 - shares[item]),
                 rank_low=int(lows[item]),
                 rank_high=int(highs[item]),
             )
-            for item in order.tolist()
+            for rank, item in enumerate(start.tolist(), start=1)
         ),
     )
 
 
-def _agreement(start: Codes, ranks: Codes) -> float:
-    """Kendall's: 1 if no pair changed, -1 if all did."""
-    pairs = len(start) * (len(start) - 1) / 2
-    moved = int(inversions(ranks[np.argsort(start)]))
-    return 1 - 2 * moved / pairs if pairs else 1.0
-
-
-def _ranks(order: Sequence[int] | Codes, ratings: Ratings) -> Codes:
+def _checked_order(order: Sequence[int] | Codes, ratings: Ratings) -> Codes:
     codes = np.asarray(order)
     whole = codes.dtype.kind in "iu" and codes.ndim == 1
     if not whole or not np.array_equal(np.sort(codes), np.arange(ratings.n_items)):
@@ -288,9 +406,7 @@ def _ranks(order: Sequence[int] | Codes, ratings: Ratings) -> Codes:
             f"method must return the code of each of the {ratings.n_items} items once, "
             f"best first, got {shown(order)}."
         )
-    ranks = np.empty(ratings.n_items, dtype=np.int64)
-    ranks[codes] = np.arange(1, ratings.n_items + 1)
-    return ranks
+    return codes.astype(np.int64)
 
 
 def _order_of(method: str | Order, seed: int) -> Order:
@@ -304,17 +420,15 @@ def _order_of(method: str | Order, seed: int) -> Order:
         model = MODELS[method]
         if method == "additive":
             model = functools.partial(additive, shrink=True)
-        return lambda ratings: _by_value(model(ratings).estimates, seed)
+        return lambda ratings: by_estimates(model(ratings).estimates, seed)
     known = tuple(dict.fromkeys((*METHODS, *MODELS)))
     if method not in known:
         raise OptionError(unknown("method", method, known))
 
-    def ranked(ratings: Ratings) -> list[int]:
-        code = {label: number for number, label in enumerate(ratings.item_labels)}
-        found = rank(ratings, method=method, rng=seed)
-        return [code[label] for label in found.order]
-
-    return ranked
+    return lambda ratings: [
+        ratings.item_code(label)
+        for label in rank(ratings, method=method, rng=seed).order
+    ]
 
 
 def _reorder(method: str | Order, ratings: Ratings, seed: int) -> Reorder:
@@ -329,20 +443,9 @@ def _reorder(method: str | Order, ratings: Ratings, seed: int) -> Reorder:
         )
     if method == "adaptive":
         again = adaptive_again(ratings)
-        return lambda scores: _by_value(again(scores), seed)
+        return lambda scores: by_estimates(again(scores), seed)
     order = _order_of(method, seed)
     return lambda scores: order(_again(ratings, scores))
-
-
-def _by_value(values: Scores, seed: int) -> Codes:
-    lots = permutation(stream(seed, "estimates"), len(values))
-    return np.lexsort((lots, -values)).astype(np.int64)
-
-
-def _name(method: str | Order) -> str:
-    if isinstance(method, str):
-        return method
-    return str(getattr(method, "__name__", type(method).__name__))
 
 
 def _again(ratings: Ratings, scores: Scores) -> Ratings:
