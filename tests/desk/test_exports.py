@@ -23,7 +23,6 @@ from evenhand.desk.exports import (
     about,
     export_outputs,
     exported,
-    needs_check,
     parse_export,
     table_of,
 )
@@ -582,9 +581,3 @@ def test_each_command_makes_the_tables_that_it_names(
             assert table_of(name, given, results[command], checked).width > 0
     with pytest.raises(OptionError, match="unknown table 'ladder'"):
         table_of("ladder", ratings, ranked)
-
-
-def test_a_check_is_needed_for_reviewers_of_a_ranking_only() -> None:
-    assert needs_check([("ranking", "a"), ("all", "b")], "rank")
-    assert not needs_check([("ranking", "a")], "rank")
-    assert not needs_check([("reviewers", "a")], "check")

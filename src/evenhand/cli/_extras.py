@@ -1,19 +1,22 @@
-"""What a command writes beside its answer: a report, charts, tables."""
+"""What a deciding command reads, and writes: answer, record, report, tables."""
 
 from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from evenhand.cli import _shared
-from evenhand.errors import OptionError
+from evenhand.errors import OptionError, printable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from evenhand._outputs import Output
+    from evenhand._results import Notice
     from evenhand.ab.comparison import Comparison
     from evenhand.desk.report.figures import Figure
     from evenhand.desk.report.page import Replay
@@ -29,28 +32,107 @@ ARGUMENTS = "evenhand.arguments"
 # A warp test of a report draws scales so often that it takes a few seconds at most.
 DRAWN_RATINGS, FEWEST, MOST = 50_000, 10, 100
 
-
-def extra_options(command: _shared.Command) -> _shared.Command:
-    """Add the options for a report, charts and tables."""
-    report = click.option(
+extra_options = _shared.options(
+    click.option(
         "--report",
         metavar="PATH",
         help="Write a page to look at together: one HTML file that works offline.",
-    )
-    charts = click.option(
+    ),
+    click.option(
         "--charts",
         metavar="FOLDER",
         help="Write the report's charts there, as PNG and SVG.",
-    )
-    export = click.option(
+    ),
+    click.option(
         "--export",
         "exports",
         metavar="[TABLE=]PATH",
         multiple=True,
         help="Write a table to a .csv, .tsv, .xlsx, .parquet, .json, .jsonl or .md; "
         "an unknown TABLE is answered with those that there are.  [repeatable]",
-    )
-    return report(charts(export(command)))
+    ),
+)
+
+
+class Job:
+    """One run of a command that decides; its paths are checked before it starts.
+
+    Attributes:
+        ratings: What was read.
+        assignment: The assignment that they came through, if it was given.
+        extras: What to write beside the answer.
+        options: What is left of the options: those of the method.
+        seed: What --seed says.
+        as_json: Whether JSON is asked for.
+    """
+
+    def __init__(self, command: str, options: dict[str, Any]) -> None:
+        """Check the paths, then read."""
+        self.options = options
+        file, file_format = options.pop("file"), options.pop("file_format")
+        self.seed, self.as_json = options.pop("seed"), options.pop("as_json")
+        self._output = options.pop("output")
+        self._record = options.pop("record", None)
+        evidence = [
+            options.pop(name, None) for name in ("assignment_path", "secret", "seal")
+        ]
+        reading = {
+            name: options.pop(name)
+            for name in list(options)
+            if name in _shared.READING or name.endswith("_column")
+        }
+        self._key = reading["anonymise"]
+        _shared.check_record(self._record)
+        self.extras = Extras.asked(
+            command, *(options.pop(name) for name in ("report", "charts", "exports"))
+        )
+        read = zip(("--assignment", "--secret", "--seal"), evidence, strict=True)
+        written = {"--output": self._output, "--record": self._record}
+        _shared.keep_inputs(
+            {**written, **self.extras.paths()},
+            {"FILE": file, **dict(read), **_shared.read_too(reading)},
+        )
+        if self._key is not None and evidence[0] is not None:
+            raise OptionError(
+                "--anonymise must be left out with --assignment, whose record holds "
+                "the reviewers' names."
+            )
+        self.ratings, self._files = _shared.read(file, file_format, reading)
+        self.assignment = _shared.read_assignment(*evidence)
+
+    def deliver(
+        self,
+        result: Result,
+        text: str,
+        notices: Iterable[Notice],
+        *,
+        check: Check | None = None,
+        warp: Warp | None = None,
+    ) -> None:
+        """Print or write the answer and the files that go with it; notes to stderr."""
+        files = [*self._files, *self._recorded(result)]
+        files += self.extras.outputs(
+            self.ratings, result, record=self._record, check=check, warp=warp
+        )
+        _shared.deliver(text, self._output, files)
+        if self.ratings.read_as:
+            click.echo(f"Read as {printable(self.ratings.read_as)}", err=True)
+        if self._key is not None:
+            from evenhand.desk.anonymise import NOT_HIDDEN
+
+            click.echo(f"Who is who: {printable(self._key)}. {NOT_HIDDEN}", err=True)
+        for file in files:
+            click.echo(f"Wrote {printable(file.path)}", err=True)
+        _shared.note(tuple(notices), result.seed)
+
+    def _recorded(self, result: Result) -> list[Output]:
+        if self._record is None:
+            return []
+        from evenhand._outputs import Output
+        from evenhand.desk.records import decision_record, text_of
+
+        record = decision_record(result, self.assignment)  # type: ignore[arg-type]  # a check has no option for it
+        return [Output(self._record, text_of(record))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +170,7 @@ class Extras:
 
             found = tuple(parse_export(text, command) for text in exports)
         for _, path in found:
-            _check_folder("export", path)
+            _shared.check_file("export", path)
         return cls(command, report, charts, found)
 
     @property
@@ -99,13 +181,9 @@ class Extras:
     @property
     def needs_check(self) -> bool:
         """Whether a ranking needs a check beside it."""
-        if self.draws:
-            return True
-        if not self.exports:
-            return False
-        from evenhand.desk.exports import needs_check
-
-        return needs_check(self.exports, self.command)
+        return self.draws or any(
+            what in ("reviewers", "all") for what, _ in self.exports
+        )
 
     def paths(self) -> dict[str, str | None]:
         """Name what is written, for `keep_inputs`."""
@@ -122,8 +200,6 @@ class Extras:
         warp: Warp | None = None,
     ) -> list[Output]:
         """Return the files to write."""
-        from evenhand._outputs import Output
-
         files: list[Output] = []
         if self.exports:
             from evenhand.desk.exports import export_outputs
@@ -131,15 +207,40 @@ class Extras:
             files += export_outputs(self.exports, ratings, result, check)
         if self.draws:
             with _shared.working("Drawing"):
-                if self.charts is not None:
-                    from evenhand.desk.report.figures import pictures
+                files += self._drawn(ratings, result, record, check, warp)
+        return files
 
-                    drawn = _figures(ratings, result, check, warp)
-                    files += pictures(drawn, self.charts)
-                if self.report is not None:
-                    replay = _replay(ratings, result, record)
-                    page = _page(ratings, result, check, warp, replay)
-                    files.append(Output(self.report, page))
+    def _drawn(
+        self,
+        ratings: Ratings,
+        result: Result,
+        record: str | None,
+        check: Check | None,
+        warp: Warp | None,
+    ) -> list[Output]:
+        from evenhand._outputs import Output
+        from evenhand.desk.report import (
+            check_figures,
+            comparison_figures,
+            figures,
+            page,
+            ranking_figures,
+        )
+
+        known: dict[str, tuple[Callable[..., list[Figure]], Callable[..., str]]] = {
+            "rank": (ranking_figures.ranking_figures, page.ranking_report),
+            "compare": (comparison_figures.comparison_figures, page.comparison_report),
+            "check": (check_figures.check_figures, page.check_report),
+        }
+        draw, write = known[self.command]
+        more = {"check": check, "warp": warp} if self.command == "rank" else {}
+        files: list[Output] = []
+        if self.charts is not None:
+            files += figures.pictures(draw(ratings, result, **more), self.charts)
+        if self.report is not None:
+            replay = _replay(ratings, result, record)
+            html = write(ratings, result, replay=replay, **more)
+            files.append(Output(self.report, html))
         return files
 
 
@@ -152,42 +253,6 @@ def report_draws(n_ratings: int) -> int:
     """
     draws = min(DRAWN_RATINGS // n_ratings, MOST)
     return draws if draws >= FEWEST else 0
-
-
-def _figures(
-    ratings: Ratings, result: Result, check: Check | None, warp: Warp | None
-) -> list[Figure]:
-    from evenhand.ab.comparison import Comparison
-    from evenhand.desk.report.check_figures import check_figures
-    from evenhand.desk.report.comparison_figures import comparison_figures
-    from evenhand.desk.report.ranking_figures import ranking_figures
-    from evenhand.ranking.results import Ranking
-
-    if isinstance(result, Ranking):
-        return ranking_figures(ratings, result, check, warp)
-    if isinstance(result, Comparison):
-        return comparison_figures(ratings, result)
-    return check_figures(ratings, result)
-
-
-def _page(
-    ratings: Ratings,
-    result: Result,
-    check: Check | None,
-    warp: Warp | None,
-    replay: Replay,
-) -> str:
-    from evenhand.ab.comparison import Comparison
-    from evenhand.desk.report import page
-    from evenhand.ranking.results import Ranking
-
-    if isinstance(result, Ranking):
-        return page.ranking_report(
-            ratings, result, check=check, warp=warp, replay=replay
-        )
-    if isinstance(result, Comparison):
-        return page.comparison_report(ratings, result, replay=replay)
-    return page.check_report(ratings, result, replay=replay)
 
 
 def _replay(ratings: Ratings, result: Result, record: str | None) -> Replay:
@@ -222,14 +287,4 @@ def _check_report(path: str) -> None:
             f"report must be a file that ends in .html, got {path!r}. To get a PDF, "
             "open it in a browser and print it."
         )
-    _check_folder("report", path)
-
-
-def _check_folder(option: str, path: str) -> None:
-    if Path(path).is_dir():
-        raise OptionError(f"{option} must be the path of a file, got {path!r}.")
-    if not Path(path).parent.is_dir():
-        raise OptionError(
-            f"{option} must be a path that can be written, got {path!r}: there is no "
-            "such folder."
-        )
+    _shared.check_file("report", path)

@@ -6,7 +6,7 @@ import contextlib
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -18,13 +18,12 @@ if TYPE_CHECKING:
 
     from evenhand._outputs import Output
     from evenhand._results import Notice
-    from evenhand.ab.comparison import Comparison
     from evenhand.assignments import Assignment
     from evenhand.certificate import Certificate
-    from evenhand.ranking.ranking import Ranking
     from evenhand.ratings import Ratings
 
 Command = TypeVar("Command", bound=Callable[..., None])
+Decorator = Callable[[Any], Any]
 WIDTH = 100
 
 COLUMN_HELP = {
@@ -42,7 +41,6 @@ PLATFORMS = (
     *("hotcrp", "openreview", "cmt", "easychair", "moodle", "canvas", "gavel"),
     *("wide", "long"),
 )
-"""Files of so many bytes may have so many rows that kernels are worth loading."""
 STORED = ("csv", "tsv", "json", "jsonl", "parquet", "excel")
 
 
@@ -57,6 +55,17 @@ class Known(click.Choice[str]):
             name = "value" if param is None or param.name is None else param.name
             raise OptionError(unknown(name.replace("_", " "), value, self.choices))
         return super().convert(value, param, ctx)
+
+
+def options(*added: Decorator) -> Callable[[Command], Command]:
+    """Add some options to a command, in this order."""
+
+    def add(command: Command) -> Command:
+        for option in reversed(added):
+            command = option(command)
+        return command
+
+    return add
 
 
 FILE_OPTIONS = (
@@ -101,64 +110,53 @@ weight_option = click.option(
     help="How a gap in scores weighs: rational:GAMMA (default rational:1), "
     "sigmoid:SCALE, linear:RANGE, exponential:SCALE, offset:C:SPEC.",
 )
-
-
-def reading_options(command: Command, *, pairs: bool = False) -> Command:
-    """Add FILE and the options that say how to read it."""
-    options = how_to_read(command, pairs=pairs)
-    return click.argument("file", metavar="FILE")(options)
-
-
-def how_to_read(command: Command, *, pairs: bool = True) -> Command:
-    """Add the options that say how to read a file of ratings."""
-    for name in reversed(COLUMN_HELP):
-        if name == "pair" and not pairs:
-            continue
-        option = click.option(
-            f"--{name}", f"{name}_column", metavar="COLUMN", help=COLUMN_HELP[name]
-        )
-        command = option(command)
-    for option in reversed(FILE_OPTIONS):
-        command = option(command)
-    return command
-
-
-def result_options(command: Command) -> Command:
-    """Add the options that every result has."""
-    seed = click.option(
+result_options = options(
+    click.option(
         "--seed",
         type=click.IntRange(min=0),
         help="Repeat an earlier run. Without it a seed is drawn and printed.",
-    )
-    as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-    output = click.option(
+    ),
+    click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+    click.option(
         "-o", "--output", metavar="PATH", help="Write there instead of printing."
-    )
-    return seed(as_json(output(command)))
-
-
-def evidence_options(command: Command) -> Command:
-    """Add the options that say how reviewers were assigned, and keep a record."""
-    assignment = click.option(
+    ),
+)
+evidence_options = options(
+    click.option(
         "--assignment",
         "assignment_path",
         metavar="RECORD",
         help="Record of evenhand assign that FILE came through.",
-    )
-    secret = click.option(
+    ),
+    click.option(
         "--secret",
         metavar="PATH",
         help="The assignment's secret, now revealed; with --seal it is verified.",
-    )
-    seal = click.option(
+    ),
+    click.option(
         "--seal",
         metavar="PATH",
         help="The seal as it was published, which the assignment must have.",
-    )
-    record = click.option(
+    ),
+    click.option(
         "--record", metavar="PATH", help="Write a record there, for evenhand audit."
+    ),
+)
+READING = ("scale", "best", "rows", "companion", "sheet", "anonymise")
+"""Parameters that say how to read, beside columns and the format."""
+
+
+def reading_options(
+    *, pairs: bool = False, file: bool = True
+) -> Callable[[Command], Command]:
+    """Add FILE and the options that say how to read it."""
+    columns = (
+        click.option(f"--{name}", f"{name}_column", metavar="COLUMN", help=text)
+        for name, text in COLUMN_HELP.items()
+        if name != "pair" or pairs
     )
-    return assignment(secret(seal(record(command))))
+    named = (click.argument("file", metavar="FILE"),) if file else ()
+    return options(*named, *FILE_OPTIONS, *columns)
 
 
 def read_assignment(
@@ -197,32 +195,17 @@ def read(
     from evenhand._columns import Columns
     from evenhand.desk.formats import Wishes, read_with_key
 
-    columns = {
-        name.removesuffix("_column"): value or ""
-        for name, value in options.items()
-        if name.endswith("_column")
-    }
-    wishes = Wishes(
-        format=file_format or "",
-        **{
-            name: options[name] or ""
-            for name in ("scale", "best", "rows", "sheet", "anonymise")
-        },
-    )
+    given = {name.removesuffix("_column"): text or "" for name, text in options.items()}
+    wishes = {name: given.pop(name) for name in READING}
+    companion = wishes.pop("companion") or None
     with working(f"Reading {file}"):
         ratings, key = read_with_key(
-            file, Columns(**columns), wishes, companion=options["companion"]
+            file,
+            Columns(**given),
+            Wishes(format=file_format or "", **wishes),
+            companion=companion,
         )
     return ratings, [key.output()] if key is not None and key.is_new else []
-
-
-def check_names(reading: Mapping[str, str | None], assignment: str | None) -> None:
-    """Refuse codes beside an assignment, which knows reviewers by their names."""
-    if reading["anonymise"] is not None and assignment is not None:
-        raise OptionError(
-            "--anonymise must be left out with --assignment, whose record holds the "
-            "reviewers' names."
-        )
 
 
 def read_too(options: Mapping[str, str | None]) -> dict[str, str | None]:
@@ -319,13 +302,17 @@ def check_record(record: str | None) -> None:
 
 def check_output(output: str | None) -> None:
     """Refuse a path that cannot be written before a long run, not after it."""
-    if output is None or output == "-":
-        return
-    if not Path(output).name or Path(output).is_dir():
-        raise OptionError(f"output must be the path of a file, got {output!r}.")
-    if not Path(output).parent.is_dir():
+    if output is not None and output != "-":
+        check_file("output", output)
+
+
+def check_file(option: str, path: str) -> None:
+    """Refuse a folder, or a file in a folder that is not there."""
+    if not Path(path).name or Path(path).is_dir():
+        raise OptionError(f"{option} must be the path of a file, got {path!r}.")
+    if not Path(path).parent.is_dir():
         raise OptionError(
-            f"output must be a path that can be written, got {output!r}: there is no "
+            f"{option} must be a path that can be written, got {path!r}: there is no "
             "such folder."
         )
 
@@ -354,41 +341,6 @@ def claim(certificate: Certificate | None) -> str:
     verified = "; ".join(text for text in checked if text.endswith("verified"))
     more = f" Checked: {verified}." if verified else ""
     return f"What this may claim: {certificate}{more}"
-
-
-def record_output(
-    result: Comparison | Ranking, record: str | None, assignment: Assignment | None
-) -> list[Output]:
-    """Return the record of a decision, if one is to be written."""
-    if record is None:
-        return []
-    from evenhand._outputs import Output
-    from evenhand.desk.records import decision_record, text_of
-
-    return [Output(record, text_of(decision_record(result, assignment)))]
-
-
-def deliver_decision(
-    text: str,
-    output: str | None,
-    files: Sequence[Output],
-    *,
-    ratings: Ratings,
-    key: str | None,
-    notices: tuple[Notice, ...],
-    seed: int,
-) -> None:
-    """Print or write a result and the files that go with it; notes go to stderr."""
-    deliver(text, output, files)
-    if ratings.read_as:
-        click.echo(f"Read as {printable(ratings.read_as)}", err=True)
-    if key is not None:
-        from evenhand.desk.anonymise import NOT_HIDDEN
-
-        click.echo(f"Who is who: {printable(key)}. {NOT_HIDDEN}", err=True)
-    for file in files:
-        click.echo(f"Wrote {printable(file.path)}", err=True)
-    note(notices, seed)
 
 
 def note(notices: tuple[Notice, ...], seed: int) -> None:

@@ -20,7 +20,7 @@ DIFFERS = 1
 )
 @click.option("--seal", metavar="FILE", help="The seal that was published.")
 @click.option("--secret", metavar="FILE", help="The secret that was revealed.")
-@_shared.how_to_read
+@_shared.reading_options(pairs=True, file=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("-o", "--output", metavar="PATH", help="Write there instead of printing.")
 @click.pass_context

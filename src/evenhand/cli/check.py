@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -29,7 +29,7 @@ TOLD = ("no_information", "no_ladder", "no_needed", "one_rating_reviewers")
 
 
 @click.command("check")
-@_shared.reading_options
+@_shared.reading_options()
 @click.option(
     "--top",
     metavar="K",
@@ -38,19 +38,7 @@ TOLD = ("no_information", "no_ladder", "no_needed", "one_rating_reviewers")
 )
 @_extras.extra_options
 @_shared.result_options
-def command(
-    file: str,
-    file_format: str | None,
-    *,
-    top: int | None,
-    report: str | None,
-    charts: str | None,
-    exports: tuple[str, ...],
-    seed: int | None,
-    as_json: bool,
-    output: str | None,
-    **reading: str | None,
-) -> None:
+def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     """Find out what ratings can support, before deciding on them.
 
     FILE is an export of HotCRP, OpenReview, CMT, EasyChair, Moodle, Canvas or Gavel, or
@@ -65,28 +53,15 @@ def command(
     Example:
       evenhand check examples/conference.csv --top 5
     """
+    _shared.check_output(options["output"])
+    job = _extras.Job("check", options)
     from evenhand.lab.check import check
 
-    _shared.check_output(output)
-    extras = _extras.Extras.asked("check", report, charts, exports)
-    _shared.keep_inputs(
-        {"--output": output, **extras.paths()},
-        {"FILE": file, **_shared.read_too(reading)},
-    )
-    ratings, files = _shared.read(file, file_format, reading)
     with _steps() as say:
-        found = check(ratings, top=top, rng=seed, progress=say)
-    text = json.dumps(found.to_dict(), indent=2) if as_json else explain(found)
-    notices = tuple(one for one in found.notices if as_json or one.code not in TOLD)
-    _shared.deliver_decision(
-        text,
-        output,
-        [*files, *extras.outputs(ratings, found)],
-        ratings=ratings,
-        key=reading["anonymise"],
-        notices=notices,
-        seed=found.seed,
-    )
+        found = check(job.ratings, **options, rng=job.seed, progress=say)
+    text = json.dumps(found.to_dict(), indent=2) if job.as_json else explain(found)
+    told = () if job.as_json else TOLD
+    job.deliver(found, text, [one for one in found.notices if one.code not in told])
 
 
 @contextlib.contextmanager

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import json
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,7 +20,7 @@ NAMES = [method.name for method in methods("compare")]
 
 
 @click.command("compare")
-@functools.partial(_shared.reading_options, pairs=True)
+@_shared.reading_options(pairs=True)
 @click.option(
     "--items",
     nargs=2,
@@ -84,33 +83,7 @@ NAMES = [method.name for method in methods("compare")]
 @_shared.evidence_options
 @_extras.extra_options
 @_shared.result_options
-def command(  # noqa: PLR0913 - a parameter for each option
-    file: str,
-    file_format: str | None,
-    items: tuple[str, str] | None,
-    *,
-    method: str,
-    weight: str | None,
-    median: str | None,
-    trim: float | None,
-    eps: float | None,
-    statistic: str | None,
-    test: str | None,
-    score_range: tuple[float, float] | None,
-    both: Literal["drop", "decide"] | None,
-    design: str | None,
-    assignment_path: str | None,
-    secret: str | None,
-    seal: str | None,
-    record: str | None,
-    report: str | None,
-    charts: str | None,
-    exports: tuple[str, ...],
-    seed: int | None,
-    as_json: bool,
-    output: str | None,
-    **reading: str | None,
-) -> None:
+def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     """Decide which of two items is better, from people who each scored one of them.
 
     FILE is an export of HotCRP, OpenReview, CMT, EasyChair, Moodle, Canvas or Gavel, or
@@ -122,52 +95,15 @@ def command(  # noqa: PLR0913 - a parameter for each option
     Example:
       evenhand compare examples/designs.csv --seed 1
     """
+    job = _extras.Job("compare", options)
     from evenhand.ab.comparison import compare
 
-    _shared.check_record(record)
-    extras = _extras.Extras.asked("compare", report, charts, exports)
-    _shared.keep_inputs(
-        {"--output": output, "--record": record, **extras.paths()},
-        {
-            "FILE": file,
-            "--assignment": assignment_path,
-            "--secret": secret,
-            "--seal": seal,
-            **_shared.read_too(reading),
-        },
-    )
-    _shared.check_names(reading, assignment_path)
-    ratings, files = _shared.read(file, file_format, reading)
-    assignment = _shared.read_assignment(assignment_path, secret, seal)
     with _shared.working("Deciding"):
         result = compare(
-            ratings,
-            items=items,
-            method=method,
-            weight=weight,
-            median=median,
-            trim=trim,
-            eps=eps,
-            statistic=statistic,
-            test=test,
-            score_range=score_range,
-            both=both,
-            design=design,
-            assignment=assignment,
-            rng=seed,
+            job.ratings, **options, assignment=job.assignment, rng=job.seed
         )
-    text = json.dumps(result.to_dict(), indent=2) if as_json else explain(result)
-    files += _shared.record_output(result, record, assignment)
-    files += extras.outputs(ratings, result, record=record)
-    _shared.deliver_decision(
-        text,
-        output,
-        files,
-        ratings=ratings,
-        key=reading["anonymise"],
-        notices=result.notices,
-        seed=result.seed,
-    )
+    text = json.dumps(result.to_dict(), indent=2) if job.as_json else explain(result)
+    job.deliver(result, text, result.notices)
 
 
 def explain(result: Comparison) -> str:

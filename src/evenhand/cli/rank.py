@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,8 +12,6 @@ from evenhand.cli import _extras, _shared
 from evenhand.errors import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rich.table import Table
 
     from evenhand._results import Label
@@ -34,12 +32,14 @@ SOURCES = {
 # Rankings with more items are printed without a frame.
 LONG = 1000
 WARPS = 200
+# What a warp test takes as it is: the method, and what is declared or chosen.
+DECLARED = ("method", "top", "design", "distinct")
 # Methods of which a warp test is quick enough to be part of every report.
 MODELS = ("adaptive", "additive", "affine", "bradley-terry", "centred", "mean", "z")
 
 
 @click.command("rank")
-@_shared.reading_options
+@_shared.reading_options()
 @click.option(
     "--method",
     type=_shared.Known(NAMES),
@@ -138,39 +138,7 @@ MODELS = ("adaptive", "additive", "affine", "bradley-terry", "centred", "mean", 
 @_shared.evidence_options
 @_extras.extra_options
 @_shared.result_options
-def command(  # noqa: PLR0913 - a parameter for each option
-    file: str,
-    file_format: str | None,
-    *,
-    method: str,
-    start: str | None,
-    scan: str | None,
-    twins: str | None,
-    by: str | None,
-    weight: str | None,
-    score_pairs: int | None,
-    noise: float | None,
-    anchored: bool | None,
-    eta: float | None,
-    split: str | None,
-    mean_ranks: str | None,
-    shrink: bool | None,
-    top: int | None,
-    warped: bool,
-    design: str | None,
-    distinct: bool,
-    assignment_path: str | None,
-    secret: str | None,
-    seal: str | None,
-    record: str | None,
-    report: str | None,
-    charts: str | None,
-    exports: tuple[str, ...],
-    seed: int | None,
-    as_json: bool,
-    output: str | None,
-    **reading: str | None,
-) -> None:
+def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     """Order items, from reviewers who each saw a few of them.
 
     FILE is an export of HotCRP, OpenReview, CMT, EasyChair, Moodle, Canvas or Gavel, or
@@ -185,72 +153,25 @@ def command(  # noqa: PLR0913 - a parameter for each option
     Example:
       evenhand rank examples/conference.csv --seed 7
     """
-    _shared.check_record(record)
-    extras = _extras.Extras.asked("rank", report, charts, exports)
-    _shared.keep_inputs(
-        {"--output": output, "--record": record, **extras.paths()},
-        {
-            "FILE": file,
-            "--assignment": assignment_path,
-            "--secret": secret,
-            "--seal": seal,
-            **_shared.read_too(reading),
-        },
-    )
-    _shared.check_names(reading, assignment_path)
-    ratings, files = _shared.read(file, file_format, reading)
+    job = _extras.Job("rank", options)
+    warped = options.pop("warped")
     from evenhand.ranking.ranking import rank
 
-    assignment = _shared.read_assignment(assignment_path, secret, seal)
-    options = {
-        "start": start,
-        "scan": scan,
-        "twins": twins,
-        "by": by,
-        "weight": weight,
-        "score_pairs": score_pairs,
-        "noise": noise,
-        "anchored": anchored,
-        "eta": eta,
-        "split": split,
-        "mean_ranks": mean_ranks,
-        "shrink": shrink,
-    }
-    with _shared.working(
-        "Ranking (the first run after installing compiles for a while)"
-    ):
-        result = rank(
-            ratings,
-            method=method,
-            **options,  # type: ignore[arg-type]  # checked there
-            top=top,
-            design=design,
-            distinct=distinct,
-            assignment=assignment,
-            rng=seed,
-        )
-    survived = _survived(ratings, result, options, extras, asked=warped)
-    found = _checked(ratings, result) if extras.needs_check else None
-    if as_json:
+    with _shared.working("Ranking"):
+        result = rank(job.ratings, **options, assignment=job.assignment, rng=job.seed)
+    survived = _survived(job, result, asked=warped)
+    found = _checked(job.ratings, result) if job.extras.needs_check else None
+    shown = survived if warped else None
+    if job.as_json:
         document = result.to_dict()
-        if survived is not None and warped:
-            document["warp"] = survived.to_dict()
+        if shown is not None:
+            document["warp"] = shown.to_dict()
         text = json.dumps(document, indent=2)
     else:
         text = explain(result)
-        if survived is not None and warped:
-            text = f"{text.rstrip()}\n\n{survived!r}"
-    files += _shared.record_output(result, record, assignment)
-    files += extras.outputs(ratings, result, record=record, check=found, warp=survived)
-    _shared.deliver_decision(
-        text,
-        output,
-        files,
-        ratings=ratings,
-        key=reading["anonymise"],
-        notices=result.notices,
-        seed=result.seed,
-    )
+        if shown is not None:
+            text = f"{text.rstrip()}\n\n{shown!r}"
+    job.deliver(result, text, result.notices, check=found, warp=survived)
 
 
 def _checked(ratings: Ratings, result: Ranking) -> Check:
@@ -262,45 +183,35 @@ def _checked(ratings: Ratings, result: Ranking) -> Check:
         return check(ratings, top=cut, order=result.order, rng=result.seed)
 
 
-def _survived(
-    ratings: Ratings,
-    result: Ranking,
-    options: Mapping[str, object],
-    extras: _extras.Extras,
-    *,
-    asked: bool,
-) -> Warp | None:
+def _survived(job: _extras.Job, result: Ranking, *, asked: bool) -> Warp | None:
     """Run the warp test if it was asked for, or a report has the time for it."""
-    if asked:
-        return _warp(ratings, result, options, WARPS)
-    draws = _extras.report_draws(ratings.n_ratings) if extras.draws else 0
-    if not draws:
-        return None
-    usual = all(value is None for value in options.values())
-    rated = ratings.kind == "scores" and len(set(ratings.item_codes.tolist()))
-    quick = result.method in MODELS and usual and rated == ratings.n_items > 1
-    return _warp(ratings, result, options, draws) if quick else None
-
-
-def _warp(
-    ratings: Ratings, result: Ranking, options: Mapping[str, object], draws: int
-) -> Warp:
+    ratings = job.ratings
+    asked_for = {
+        name: value
+        for name, value in job.options.items()
+        if value is not None and name not in DECLARED
+    }
+    draws = WARPS
+    if not asked:
+        draws = _extras.report_draws(ratings.n_ratings) if job.extras.draws else 0
+        rated = ratings.kind == "scores" and len({*ratings.item_codes.tolist()})
+        quick = result.method in MODELS and not asked_for
+        if not (draws and quick and rated == ratings.n_items > 1):
+            return None
     from evenhand.lab.warp import warp
     from evenhand.ranking.ranking import rank
 
     def again(warped: Ratings) -> list[int]:
-        found = rank(warped, method=result.method, rng=result.seed, **options)  # type: ignore[arg-type]  # as before
+        found = rank(warped, method=result.method, rng=result.seed, **asked_for)
         return [warped.item_code(item) for item in found.order]
 
     again.__name__ = result.method
-    usual = all(value is None for value in options.values())
-    k = None if result.top is None else result.top.k
     with _shared.working("Redrawing scales"):
         return warp(
             ratings,
-            method=result.method if usual else again,
+            method=again if asked_for else result.method,
             draws=draws,
-            top=k,
+            top=None if result.top is None else result.top.k,
             rng=result.seed,
         )
 

@@ -35,7 +35,6 @@ __all__ = [
     "about",
     "export_outputs",
     "exported",
-    "needs_check",
     "parse_export",
     "table_of",
 ]
@@ -95,16 +94,6 @@ def parse_export(text: str, command: str) -> tuple[str, str]:
             f"Known suffixes: {', '.join(map(repr, SEVERAL))}."
         )
     return table, path
-
-
-def needs_check(exports: Iterable[tuple[str, str]], command: str) -> bool:
-    """Say whether tables of a ranking need a check, which takes a moment.
-
-    Examples:
-        >>> needs_check([("reviewers", "a.csv")], "rank")
-        True
-    """
-    return command == "rank" and any(what in ("reviewers", ALL) for what, _ in exports)
 
 
 def table_of(
@@ -180,7 +169,7 @@ def export_outputs(
         exports: Table and path of each, as `parse_export` gives them.
         ratings: What was rated.
         result: The ranking, comparison or check.
-        check: The check of the same ratings; see `needs_check`.
+        check: The check of the same ratings, for the reviewers of a ranking.
 
     Returns:
         A file for each path.
