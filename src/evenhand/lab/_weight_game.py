@@ -3,17 +3,21 @@
 A nondecreasing weight with values in [0, 1] is a mixture of steps: the shares are one
 player's strategy, prices of the scenarios the other's. Both are checked beyond the grid
 of the solver, where their gains are polynomials of degree two between known points.
+Beside it, the best weights of families with one formula.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy.optimize import brentq, linprog, minimize_scalar
 
 from evenhand._labels import shown
+from evenhand.ab import weights
 from evenhand.errors import ConvergenceError, OptionError
 from evenhand.lab._gap_laws import (
     GapLaw,
@@ -29,14 +33,39 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from evenhand.ab._numbers import Floats
+    from evenhand.ab.weights import GapWeight
 
 FEWEST_CELLS = 10
 MOST_CELLS = 2000
+FAMILIES = ("rational", "offset-rational", "offset-linear")
 # Biases at which the one-formula families are evaluated within a range of biases.
 GRID = 160
+# Steepness is tried in powers of two, in units of the largest gap, then refined.
+LOWEST_POWER = -8
+HIGHEST_POWER = 40
+# An offset of 1 is a coin that is not flipped.
+LARGEST_OFFSET = 1 - 1e-9
+PLACES = 1e-9
+PER_CENT = 100.0
 
 
-@dataclass(frozen=True, slots=True)
+class FamilyPoint(NamedTuple):
+    """The best weight of a family with one formula.
+
+    Attributes:
+        family: "rational", "offset-rational" or "offset-linear".
+        perfect: Its improvement under perfect calibration, in per cent.
+        worst: Its improvement in the worst scenario (or on average), in per cent.
+        weight: The weight.
+    """
+
+    family: str
+    perfect: float
+    worst: float
+    weight: GapWeight
+
+
+@dataclass(frozen=True)
 class Game:
     """Scenarios against thresholds."""
 
@@ -46,11 +75,27 @@ class Game:
     prior: tuple[float, ...] | None
     cells: int
 
-    def grid(self) -> list[GapLaw]:
-        """Return biases within the range, for weights that are not steps."""
-        if self.between is None:
-            return []
-        return [bias_law(float(b)) for b in np.linspace(*self.between, GRID + 1)]
+    @functools.cached_property
+    def tried(self) -> list[GapLaw]:
+        """The scenarios and biases within the range, for weights that are not steps."""
+        ends = self.between
+        grid = [] if ends is None else np.linspace(*ends, GRID + 1).tolist()
+        return [*self.laws, *map(bias_law, grid)]
+
+    def gains(self, weight: GapWeight) -> tuple[Floats, float]:
+        """Return a weight's improvement in what is tried, and if all is well."""
+        gaps, chances, starts = self._nodes
+        sums = np.add.reduceat(chances * weight.values(np.abs(gaps)), starts)
+        return sums[:-1], float(sums[-1])
+
+    @functools.cached_property
+    def _nodes(self) -> tuple[Floats, Floats, list[int]]:
+        """Signed probabilities of the gaps of all laws, to be evaluated at once."""
+        laws = [*self.tried, self.perfect]
+        starts = np.cumsum([0, *(len(law.gaps) for law in laws[:-1])]).tolist()
+        gaps = np.concatenate([law.gaps for law in laws])
+        chances = np.concatenate([law.chances for law in laws])
+        return gaps, np.sign(gaps) * chances, starts
 
     def thresholds(self) -> Floats:
         """Return the gaps at which the table may step up."""
@@ -160,8 +205,6 @@ def solved(game: Game, at: Floats, floor: float) -> tuple[Floats, Floats, float]
         >>> solved(game, np.array([0.0, 1.0]), 0.25)[0]
         array([0.25, 0.75])
     """
-    from scipy.optimize import linprog  # noqa: PLC0415 - slow to load
-
     known = [law.net(at) for law in game.laws]
     gains = np.vstack([*known, step_gain(game.biases()[:, None], at)])
     if game.prior is not None:
@@ -256,3 +299,102 @@ def _highest(function: Callable[[Floats], Floats], ends: Floats) -> tuple[float,
     values = function(points)
     best = int(np.argmax(values))
     return float(values[best]), float(points[best])
+
+
+def best_of_families(game: Game, floor: float) -> list[FamilyPoint]:
+    """Return the best weight of each family that reaches the floor, the best first.
+
+    Examples:
+        >>> best = best_of_families(as_game([1.0], None, None, 10), 0.5)
+        >>> best[-1].family, round(best[-1].worst, 4)
+        ('rational', 6.7881)
+    """
+    scale = max(_reach(law) for law in (*game.tried, game.perfect))
+    found = [_best_offset(game, floor, scale)]
+    if game.gains(weights.rational(2.0**HIGHEST_POWER / scale))[1] >= floor:
+        found.insert(0, _best_rational(game, floor, scale))
+    if all(law.exact for law in game.tried):
+        found.append(_offset(game, floor, weights.linear(scale)))
+    return [
+        FamilyPoint(
+            one.family, PER_CENT * one.perfect, PER_CENT * one.worst, one.weight
+        )
+        for one in sorted(found, key=lambda one: -one.worst)
+    ]
+
+
+def _reach(law: GapLaw) -> float:
+    if math.isfinite(law.largest):
+        return law.largest
+    return float(np.abs(law.gaps).max())
+
+
+def _overall(game: Game, gains: Floats) -> float:
+    """Return the worst of the improvements, or their average."""
+    return float(gains.min() if game.prior is None else gains @ game.prior)
+
+
+def _best_rational(game: Game, floor: float, scale: float) -> FamilyPoint:
+    def at(power: float) -> GapWeight:
+        return weights.rational(2.0**power / scale)
+
+    def kept(power: float) -> float:
+        return game.gains(at(power))[1] - floor
+
+    lowest = float(LOWEST_POWER)
+    if kept(lowest) < 0:
+        # From the side on which the floor is kept.
+        lowest = brentq(kept, lowest, HIGHEST_POWER, xtol=PLACES) + 2 * PLACES
+
+    def worst_at(power: float) -> float:
+        return _overall(game, game.gains(at(power))[0])
+
+    power = _steepest(worst_at, lowest, HIGHEST_POWER)
+    kept_there = game.gains(at(power))[1]
+    return FamilyPoint("rational", kept_there, worst_at(power), at(power))
+
+
+def _best_offset(game: Game, floor: float, scale: float) -> FamilyPoint:
+    def at(power: float) -> FamilyPoint:
+        return _offset(game, floor, weights.rational(2.0**power / scale))
+
+    return at(_steepest(lambda power: at(power).worst, LOWEST_POWER, HIGHEST_POWER))
+
+
+def _offset(game: Game, floor: float, base: GapWeight) -> FamilyPoint:
+    """Return the best offset of a base that keeps the floor."""
+    gains, perfect = game.gains(base)
+    # A weight of 1 gains what a step at 0 does.
+    sure = np.array([law.net(np.zeros(1))[0] for law in game.tried])
+    most = float(game.perfect.net(np.zeros(1))[0])
+    least = (floor - perfect) / (most - perfect) if perfect < most else 0.0
+    least = min(max(least, 0.0), LARGEST_OFFSET)
+
+    def worst_at(c: float) -> float:
+        return _overall(game, c * sure + (1 - c) * gains)
+
+    # Concave in c, so thirds close in on the maximum.
+    low, high = least, LARGEST_OFFSET
+    while high - low > PLACES:
+        one, two = low + (high - low) / 3, high - (high - low) / 3
+        low, high = (low, two) if worst_at(one) >= worst_at(two) else (one, high)
+    c = max((least, (low + high) / 2), key=worst_at)
+    kept, weight = c * most + (1 - c) * perfect, weights.offset(c, base)
+    return FamilyPoint(f"offset-{base.name}", kept, worst_at(c), weight)
+
+
+def _steepest(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return where a function of the steepness is largest: on a grid, then between."""
+    value = functools.cache(function)
+    places = np.unique([low, *range(math.ceil(low), math.floor(high) + 1), high])
+    first = max(places.tolist(), key=value)
+    ends = (max(first - 1, low), min(first + 1, high))
+    if ends[0] == ends[1]:
+        return float(first)
+    found = minimize_scalar(
+        lambda place: -value(place),
+        bounds=ends,
+        method="bounded",
+        options={"xatol": 1e-7},
+    )
+    return max((float(first), float(found.x)), key=value)

@@ -21,7 +21,6 @@ from evenhand.errors import OptionError, unknown
 from evenhand.lab import duels, estimators, worlds
 from evenhand.lab.adversary import worst
 from evenhand.lab.polynomial import brief
-from evenhand.lab.refutation import Refutation, refute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
     from evenhand.lab.estimators import Edges, Ordinal
     from evenhand.lab.polynomial import CoinLaw, Estimator, Order, Pair, Table
     from evenhand.lab.worlds import Loss, Margin, Procedure
-
-__all__ = ["Dominance", "Refutation", "Witness", "dominates", "refute"]
 
 TRUTHS = ("uniform", "arbitrary")
 TWO = 2

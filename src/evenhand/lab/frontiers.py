@@ -11,14 +11,23 @@ prices give an upper bound over all weights, on no grid.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evenhand.ab import weights
 from evenhand.errors import OptionError, unknown
-from evenhand.lab import _weight_families as families
-from evenhand.lab._weight_game import Game, as_game, best_step, solved, worst
+from evenhand.lab._weight_game import (
+    FAMILIES,
+    PER_CENT,
+    FamilyPoint,
+    Game,
+    as_game,
+    best_of_families,
+    best_step,
+    solved,
+    worst,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,31 +38,13 @@ if TYPE_CHECKING:
 
 __all__ = ["FamilyPoint", "Frontier", "FrontierPoint", "best_weight", "frontier"]
 
-FAMILIES = families.FAMILIES
 CELLS = 240
 # Steps smaller than that are the solver's rounding.
 DUST = 1e-12
-PER_CENT = 100.0
 CAUTION = (
     "The best weight steps up and is flat between, so it may tie with a coin; mixed "
     "with a strictly increasing one it strictly beats it on all scales."
 )
-
-
-class FamilyPoint(NamedTuple):
-    """The best weight of a family with one formula.
-
-    Attributes:
-        family: "rational", "offset-rational" or "offset-linear".
-        perfect: Its improvement under perfect calibration, in per cent.
-        worst: Its improvement in the worst scenario (or on average), in per cent.
-        weight: The weight.
-    """
-
-    family: str
-    perfect: float
-    worst: float
-    weight: GapWeight
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +103,7 @@ class FrontierPoint:
             "at": list(self.at),
             "shares": list(self.shares),
             "families": [
-                {
-                    "family": found.family,
-                    "perfect": found.perfect,
-                    "worst": found.worst,
-                    "weight": found.weight.to_dict(),
-                }
+                {**found._asdict(), "weight": found.weight.to_dict()}
                 for found in self.families
             ],
         }
@@ -156,28 +142,20 @@ class Frontier:
             >>> [row["weight"] for row in frontier([1.0], perfect=30).rows()][:2]
             ['any', 'offset-linear']
         """
-        rows: list[dict[str, Json]] = []
-        for point in self.points:
-            rows.append(
-                {
-                    "floor": point.floor,
-                    "weight": "any",
-                    "perfect": point.perfect,
-                    "worst": point.worst,
-                    "bound": point.bound,
-                }
+        return [
+            {
+                "floor": point.floor,
+                "weight": family,
+                "perfect": perfect,
+                "worst": least,
+                "bound": bound,
+            }
+            for point in self.points
+            for family, perfect, least, bound in (
+                ("any", point.perfect, point.worst, point.bound),
+                *((*found[:3], None) for found in point.families),
             )
-            rows += [
-                {
-                    "floor": point.floor,
-                    "weight": found.family,
-                    "perfect": found.perfect,
-                    "worst": found.worst,
-                    "bound": None,
-                }
-                for found in point.families
-            ]
-        return rows
+        ]
 
     def to_dict(self) -> dict[str, Json]:
         """Return the document for JSON."""
@@ -247,12 +225,11 @@ def frontier(
             raise OptionError(
                 f"perfect must be at least 0 and below 100 per cent, got {floor!r}."
             )
-    searched = families.searched([*game.laws, *game.grid()], game.perfect, game.prior)
     names = [law.name for law in game.laws]
     if between is not None:
         names.append(f"bias between {between[0]:g} and {between[1]:g}")
     return Frontier(
-        tuple(_point(game, floor, searched) for floor in floors),
+        tuple(_point(game, floor) for floor in floors),
         tuple(names),
         game.between,
         tuple(game.prior or ()),
@@ -306,7 +283,7 @@ def best_weight(
     return fitting[0].weight
 
 
-def _point(game: Game, floor: float, searched: families.Searched) -> FrontierPoint:
+def _point(game: Game, floor: float) -> FrontierPoint:
     at = game.thresholds()
     shares, prices, price = solved(game, at, floor / PER_CENT)
     kept = shares > DUST
@@ -320,12 +297,7 @@ def _point(game: Game, floor: float, searched: families.Searched) -> FrontierPoi
         where,
         tuple(at.tolist()),
         tuple(shares.tolist()),
-        tuple(
-            FamilyPoint(
-                one.family, PER_CENT * one.perfect, PER_CENT * one.worst, one.weight
-            )
-            for one in searched.above(floor / PER_CENT)
-        ),
+        tuple(best_of_families(game, floor / PER_CENT)),
     )
 
 
