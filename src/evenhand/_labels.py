@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -77,6 +77,10 @@ class Source:
     def whole(self, text: str) -> RatingsError:
         """Return the error for the whole table; `text` is a sentence."""
         return RatingsError(text if self.name is None else f"{self.name}: {text}")
+
+    def keep(self, rows: Sequence[int]) -> Source:
+        """Return the source of these rows only, so that messages name their lines."""
+        return Source(self.name, lambda row: self.line(int(rows[row])), self.unit)
 
     def place(self, row: int) -> str:
         """Name one row in the middle of a sentence."""

@@ -12,7 +12,6 @@ from evenhand.desk.formats.delimited import (
     Cells,
     _by_csv,
     _by_polars,
-    _plainly,
     _Text,
     read_cells,
 )
@@ -55,28 +54,6 @@ def test_the_fast_reader_agrees_with_the_careful_one(body: str, head: str) -> No
     fast = outcome(lambda: _by_polars(text))
     if fast is not None:
         assert fast == outcome(lambda: _by_csv(text))
-
-
-@settings(max_examples=300)
-@given(
-    st.text("ab1,,\n\n\r é\t", max_size=30), st.sampled_from(["a,b\n", "a\n", "a,b"])
-)
-@example("1,2\n3,4,\n", "a,b\n")
-@example("1,2\r\n3,\r\n", "a,b\n")
-@example("1,2\n3\n", "a,b\n")
-@example("1,2\n\n3,4", "a,b\n")
-def test_the_plain_reader_agrees_with_the_careful_one(body: str, head: str) -> None:
-    text = _Text("a.csv", (head + body).encode(), ",", 1)
-    plain = outcome(lambda: _plainly(text))
-    if plain is not None:
-        assert plain == outcome(lambda: _by_csv(text))
-
-
-def test_the_plain_reader_takes_what_most_files_are() -> None:
-    for body in (b"a,b\n1,2\n", b"a,b\r\n1,2\r\n,4", b"a\nx"):
-        assert _plainly(_Text("a.csv", body, ",", 1)) is not None
-    for body in (b'a,b\n"1",2\n', b"a,b\n1\n", b"a,b\n1,2,3\n", b"a,b\r1,2"):
-        assert _plainly(_Text("a.csv", body, ",", 1)) is None
 
 
 cells = st.text(

@@ -17,10 +17,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.desk.formats import read_ratings, tables
+from evenhand.desk.formats import MARKS, PLATFORMS, read_ratings, tables
 from evenhand.desk.formats.decoder import decode
 from evenhand.desk.formats.files import fetch
-from evenhand.desk.formats.platforms import MARKS, PLATFORMS
 from evenhand.desk.formats.tables import read_table
 from evenhand.errors import EvenhandError, OptionError, RatingsError
 from examples.exports_teaching import FILES, HERE

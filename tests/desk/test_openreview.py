@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.desk.formats import read_ratings
+from evenhand.desk.formats import MARKS, PLATFORMS, read_ratings
 from evenhand.desk.formats.files import fetch
-from evenhand.desk.formats.platforms import MARKS, PLATFORMS
 from evenhand.desk.formats.tables import read_table
 from evenhand.errors import EvenhandError, RatingsError
 from evenhand.ratings import Ratings

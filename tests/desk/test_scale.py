@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand._labels import Source
-from evenhand.desk.formats.scale import Scale, check_numbers, numbered, parse_scale
+from evenhand.desk.formats.scale import Scale, check_numbers, number_words, parse_scale
 from evenhand.errors import OptionError, RatingsError
 
 FILE = Source("r.csv", lambda row: row + 2)
@@ -29,7 +29,7 @@ def scale(order: str = "", best: str = "") -> Scale:
 
 def refused(values: list[object], order: str = "", best: str = "") -> str:
     with pytest.raises(RatingsError) as caught:
-        numbered(values, "merit", FILE, scale(order, best))
+        number_words(values, "merit", FILE, scale(order, best))
     return str(caught.value)
 
 
@@ -55,7 +55,7 @@ def test_words_count_from_worst_to_best() -> None:
 
 def test_case_and_blanks_of_words_do_not_matter() -> None:
     values: list[object] = ["Strong   REJECT", " accept", None, "", "Accept"]
-    numbers, notice = numbered(values, "merit", FILE, scale("strong reject<accept"))
+    numbers, notice = number_words(values, "merit", FILE, scale("strong reject<accept"))
     assert numbers == [1.0, 2.0, None, None, 2.0]
     assert notice.code == "words_as_steps"
     assert notice.message == (
@@ -109,10 +109,10 @@ def test_the_best_is_one_letter(best: str) -> None:
 
 
 def test_letters_count_from_the_best_one() -> None:
-    numbers, notice = numbered(["B", "d", "", "A"], "merit", FILE, scale(best="a"))
+    numbers, notice = number_words(["B", "d", "", "A"], "merit", FILE, scale(best="a"))
     assert numbers == [3.0, 1.0, None, 4.0]
     assert "D = 1, B = 3, A = 4" in notice.message
-    last, _ = numbered(["W", "X", "Z"], "merit", FILE, scale(best="Z"))
+    last, _ = number_words(["W", "X", "Z"], "merit", FILE, scale(best="Z"))
     assert last == [1.0, 2.0, 4.0]
 
 
@@ -150,7 +150,7 @@ def test_grades_with_signs_need_an_order() -> None:
         "r.csv:3: merit must be one letter, got 'A+'. Give the order of such grades "
         "with scale= or --scale."
     )
-    numbers, _ = numbered(["A", "B-", "A+"], "merit", FILE, scale("B-<B<A<A+"))
+    numbers, _ = number_words(["A", "B-", "A+"], "merit", FILE, scale("B-<B<A<A+"))
     assert numbers == [3.0, 1.0, 4.0]
 
 
@@ -175,9 +175,9 @@ def test_a_word_for_nothing_is_to_be_left_empty(best: str) -> None:
 
 def test_numbers_may_be_words_of_a_scale() -> None:
     values = pl.Series(["1.0", "5", "2", None])
-    numbers, _ = numbered(values, "merit", FILE, scale("5<4<3<2<1"))
+    numbers, _ = number_words(values, "merit", FILE, scale("5<4<3<2<1"))
     assert numbers == [5.0, 1.0, 4.0, None]
-    floats, _ = numbered(pl.Series([1.0, 2.5]), "merit", FILE, scale("2.50<1"))
+    floats, _ = number_words(pl.Series([1.0, 2.5]), "merit", FILE, scale("2.50<1"))
     assert floats == [2.0, 1.0]
 
 
@@ -220,7 +220,7 @@ def test_what_is_nearly_a_number_gets_advice(value: str, advice: str) -> None:
 
 
 def test_words_that_begin_with_a_number_can_be_a_scale() -> None:
-    numbers, _ = numbered(
+    numbers, _ = number_words(
         ["3 - Good", "1 - Bad"], "merit", FILE, scale("1 - Bad<3 - Good")
     )
     assert numbers == [2.0, 1.0]
@@ -229,14 +229,14 @@ def test_words_that_begin_with_a_number_can_be_a_scale() -> None:
 @given(st.permutations(["poor", "fair", "good", "superb"]), st.lists(st.integers(0, 3)))
 def test_numbers_keep_the_declared_order(order: list[str], places: list[int]) -> None:
     values: list[object] = [order[place].upper() for place in places]
-    numbers, _ = numbered(values, "merit", FILE, scale("<".join(order)))
+    numbers, _ = number_words(values, "merit", FILE, scale("<".join(order)))
     assert numbers == [place + 1.0 for place in places]
 
 
 def test_a_million_words_take_a_moment() -> None:
     values = pl.Series(["Strong reject", "accept", "", "Weak  accept"] * 250_000)
     start = time.perf_counter()
-    numbers, _ = numbered(
+    numbers, _ = number_words(
         values, "merit", FILE, scale("strong reject<weak accept<accept")
     )
     assert time.perf_counter() - start < 5

@@ -1,26 +1,36 @@
 """Files of ratings: what is read, and how.
 
-A file becomes a table of named columns (`files`, `tables`, `documents`). One module per
-platform turns that table into the long form (`layouts` says what such a module offers,
-`platforms` lists them), and the rest is the same for all: score words, anonymising,
-Ratings.
+A file becomes a table of named columns (`files`, `tables`, `delimited`). One module per
+platform turns that table into the long form (`layouts` says what such a module offers),
+and the rest is the same for all: score words, anonymising, Ratings.
 """
 
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import narwhals as nw
 
 from evenhand._columns import Columns
 from evenhand._labels import Source, column_values, require_text
+from evenhand.desk.formats import (
+    canvas,
+    cmt,
+    easychair,
+    gavel,
+    hotcrp,
+    long,
+    moodle,
+    openreview,
+    wide,
+)
 from evenhand.desk.formats.files import FORMATS, Readable, fetch
-from evenhand.desk.formats.layouts import Asked, Layout, Long, texts
-from evenhand.desk.formats.platforms import MARKS, PLATFORMS, recognised
-from evenhand.desk.formats.scale import check_numbers, numbered, parse_scale
-from evenhand.desk.formats.tables import Table, read_table
-from evenhand.errors import OptionError, RatingsError, unknown
+from evenhand.desk.formats.layouts import Asked, Layout, Long
+from evenhand.desk.formats.scale import check_numbers, number_words, parse_scale
+from evenhand.desk.formats.tables import Table, read_table, texts
+from evenhand.errors import OptionError, RatingsError, listing, unknown
 from evenhand.ratings import Ratings, eager_frame
 
 if TYPE_CHECKING:
@@ -30,10 +40,15 @@ if TYPE_CHECKING:
 
     from evenhand._results import Label
     from evenhand.desk.anonymise import Key
-    from evenhand.desk.formats.layouts import Values
     from evenhand.desk.formats.scale import Scale
+    from evenhand.desk.formats.tables import Values
 
 __all__ = ["FORMATS", "PLATFORMS", "read_ratings"]
+
+MODULES = (hotcrp, openreview, cmt, easychair, moodle, canvas, gavel, wide, long)
+PLATFORMS: dict[str, Layout] = {one.LAYOUT.name: one.LAYOUT for one in MODULES}
+"""Every layout by its name, in the order in which they are tried."""
+MARKS = tuple(mark for one in PLATFORMS.values() for mark in one.header_marks)
 
 
 def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command line
@@ -105,41 +120,27 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
         >>> read_ratings(io.StringIO(text), scale="poor<fair<good").scores.tolist()
         [3.0, 1.0]
     """
-    require_text(
-        "the name of a column",
-        reviewer=reviewer,
-        item=item,
-        score=score,
-        rank=rank,
-        winner=winner,
-        loser=loser,
-        pair=pair,
-    )
-    require_text(
-        format=format,
-        scale=scale,
-        best=best,
-        rows=rows,
-        sheet=sheet,
-        anonymise=anonymise,
-    )
-    given = Columns(
-        reviewer=reviewer or "",
-        item=item or "",
-        score=score or "",
-        rank=rank or "",
-        winner=winner or "",
-        loser=loser or "",
-        pair=pair or "",
-    )
-    wishes = Wishes(
-        format=format or "",
-        scale=scale or "",
-        best=best or "",
-        rows=rows or "",
-        sheet=sheet or "",
-        anonymise=anonymise or "",
-    )
+    columns = {
+        "reviewer": reviewer,
+        "item": item,
+        "score": score,
+        "rank": rank,
+        "winner": winner,
+        "loser": loser,
+        "pair": pair,
+    }
+    options = {
+        "format": format,
+        "scale": scale,
+        "best": best,
+        "rows": rows,
+        "sheet": sheet,
+        "anonymise": anonymise,
+    }
+    require_text("the name of a column", **columns)
+    require_text(**options)
+    given = Columns(**{name: value or "" for name, value in columns.items()})
+    wishes = Wishes(**{name: value or "" for name, value in options.items()})
     ratings, key = read_with_key(
         source, given, wishes, companion=companion, all_items=all_items
     )
@@ -197,19 +198,19 @@ def read_with_key(
     table = _table(source, stored, wishes.sheet, guess=layout is not None)
     other = None if companion is None else _table(companion, "", "", guess=True)
     asked = Asked(given, wishes.rows, other)
-    layout, reason = recognised(table, asked, layout)
-    long = _numbered(layout.take(table, asked), order)
+    layout, reason = recognise(table, asked, layout)
+    found = _numbered(layout.take(table, asked), order)
     because = f", by {reason}" if reason else ""
     # Columns that are called what they are need no word.
-    plain = layout is PLATFORMS["long"] and all(
+    plain = layout is long.LAYOUT and all(
         name in ("", part)
-        for part, name in zip(Columns.__slots__, astuple(long.names), strict=True)
+        for part, name in zip(Columns.__slots__, astuple(found.names), strict=True)
     )
-    read_as = "" if plain else f"{layout.title}{because}: {long.said}."
+    read_as = "" if plain else f"{layout.title}{because}: {found.said}."
 
     def taken(it: Long) -> Ratings:
         return Ratings.from_columns(
-            {**it.columns},
+            dict(it.columns),
             it.names,
             it.source,
             all_items=all_items,
@@ -219,11 +220,78 @@ def read_with_key(
         )
 
     if not wishes.anonymise:
-        return taken(long), None
-    key, pairs, coded = _coded(long, wishes.anonymise)
+        return taken(found), None
+    key, pairs, coded = _coded(found, wishes.anonymise)
     # Errors and notes come from the codes, draws from the names.
     public = taken(coded)
-    return taken(long).under_codes(public, key.codes, pairs), key
+    return taken(found).under_codes(public, key.codes, pairs), key
+
+
+def recognise(
+    table: Table, asked: Asked, layout: Layout | None = None
+) -> tuple[Layout, str]:
+    """Tell a table's layout, and why.
+
+    Args:
+        table: The table.
+        asked: What the user said; columns for reviewer and item make it long.
+        layout: The one that the user named.
+
+    Returns:
+        The layout and the reason, empty if the user named it.
+
+    Raises:
+        RatingsError: If it may be one of several.
+
+    Examples:
+        >>> table = Table({"judge": ["a"], "entry": ["x"], "mark": ["1"]}, Source())
+        >>> recognise(table, Asked())[1]
+        "columns 'judge', 'entry' and 'mark'"
+    """
+    if asked.rows and layout not in (None, wide.LAYOUT):
+        raise OptionError(
+            "rows must be left out: it says which way round a wide table is."
+        )
+    if layout is not None and layout not in (wide.LAYOUT, long.LAYOUT):
+        return replace(layout, take=partial(_take_named, layout)), ""
+    if layout is not None or asked.rows:
+        return layout or wide.LAYOUT, ""
+    columns = asked.columns
+    if (columns.reviewer and columns.item) or columns.winner or columns.rank:
+        return long.LAYOUT, ""
+    reasons = {
+        name: reason
+        for name, one in PLATFORMS.items()
+        if name not in ("wide", "long") and (reason := one.recognise(table))
+    }
+    if len(reasons) > 1:
+        raise table.source.whole(
+            f"The file may come from {listing(reasons)}. Say which with format= or "
+            "--format."
+        )
+    for name, reason in reasons.items():
+        return PLATFORMS[name], reason
+    for last in (long.LAYOUT, wide.LAYOUT):
+        reason = last.recognise(table)
+        if reason:
+            return last, reason
+    return long.LAYOUT, ""
+
+
+def _take_named(layout: Layout, table: Table, asked: Asked) -> Long:
+    """Take what the user named; if that fails, say what the file looks like."""
+    try:
+        return layout.take(table, asked)
+    except RatingsError:
+        if layout.recognise(table):
+            raise
+        for other in PLATFORMS.values():
+            if reason := other.recognise(table):
+                raise table.source.whole(
+                    f"The file does not look like {layout.title}, but like "
+                    f"{other.title}, by {reason}. Leave format= or --format out."
+                ) from None
+        raise
 
 
 def _meant(name: str) -> tuple[str, Layout | None]:
@@ -255,51 +323,51 @@ def _table(
     return Table(dict(zip(names, values, strict=True)), Source())
 
 
-def _numbered(long: Long, order: Scale | None) -> Long:
+def _numbered(found: Long, order: Scale | None) -> Long:
     """Turn score words into numbers by their declared order."""
-    name = long.names.score
-    if long.names.kind != "scores":
+    name = found.names.score
+    if found.names.kind != "scores":
         if order is not None:
             raise OptionError(
-                f"scale and best must be left out for {long.names.kind}: they order "
+                f"scale and best must be left out for {found.names.kind}: they order "
                 "score words."
             )
-        return long
-    values = long.columns[name]
+        return found
+    values = found.columns[name]
     if order is None:
-        check_numbers(values, name, long.source)
-        return long
-    numbers, notice = numbered(values, name, long.source, order)
+        check_numbers(values, name, found.source)
+        return found
+    numbers, notice = number_words(values, name, found.source, order)
     return replace(
-        long,
-        columns={**long.columns, name: numbers},
-        notices=(*long.notices, notice),
+        found,
+        columns={**found.columns, name: numbers},
+        notices=(*found.notices, notice),
     )
 
 
-def _coded(long: Long, path: str) -> tuple[Key, dict[str, str], Long]:
+def _coded(found: Long, path: str) -> tuple[Key, dict[str, str], Long]:
     """Replace reviewers by codes, and pairs by the codes of their reviewers."""
     from evenhand.desk.anonymise import CODED, open_key, recode  # noqa: PLC0415 - few ask
 
-    name, pair = long.names.reviewer, long.names.pair
+    name, pair = found.names.reviewer, found.names.pair
     if not name:
-        raise long.source.whole("There is no reviewer to anonymise.")
-    key = open_key(path, long.columns[name])
-    codes = recode(long.columns[name], key)
-    columns: dict[str, Values] = {**long.columns, name: codes}
+        raise found.source.whole("There is no reviewer to anonymise.")
+    key = open_key(path, found.columns[name])
+    codes = recode(found.columns[name], key)
+    columns: dict[str, Values] = {**found.columns, name: codes}
     shown: dict[str, str] = {}
     if pair:
         # A pair is often named for the two people in it.
-        labels = texts(long.columns[pair])
+        labels = texts(found.columns[pair])
         members: dict[str, set[str]] = {}
         for label, code in zip(labels, codes, strict=True):
             members.setdefault(label, set()).add(str(code))
         shown = {label: "+".join(sorted(them)) for label, them in members.items()}
         if len(set(shown.values())) < len(shown):
-            raise long.source.whole(
+            raise found.source.whole(
                 "Pairs of the same reviewers cannot be told apart by codes. Leave out "
                 "anonymise or mend the pairs."
             )
         columns[pair] = [shown[label] if label else None for label in labels]
-    notices = (*long.notices, CODED, *key.notices(long.columns[name]))
-    return key, shown, replace(long, columns=columns, notices=notices)
+    notices = (*found.notices, CODED, *key.notices(found.columns[name]))
+    return key, shown, replace(found, columns=columns, notices=notices)

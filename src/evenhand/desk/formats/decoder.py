@@ -1,9 +1,10 @@
 """Decode Parquet and Excel in a process of its own.
 
-Decoders of binary formats trust lengths that the file states. A damaged Parquet page,
-or a sheet with one stray cell in its last corner, can ask for more memory than there
-is, and that ends the process that decodes it. So this file is run as a program; when
-it dies, the reader still lives to say so.
+Decoders of binary formats trust lengths that the file states, and Rust aborts the whole
+process when memory cannot be had. With polars 2.1 a damaged Parquet page may ask for
+2**61 bytes; with fastexcel 0.21 a sheet with one stray cell in XFD1048576 asks for
+seventeen thousand million cells. So this file is run as a program; when it dies, the
+reader still lives to say so.
 
 It reads a line of JSON (format and sheet) and the file from standard input. It writes
 a line of JSON (the sheets of a workbook) and, if one table was chosen, that table in

@@ -1,9 +1,9 @@
 """Text with separators: CSV and TSV, the way spreadsheets write them.
 
-A first pass finds every separator and line end outside quotes, for the whole file at
-once. It settles the number of fields of each row, which polars fills up in silence,
-and where each row begins. Where quotes are used in a way that leaves doubt, Python's
-csv module reads the file instead.
+polars reads them. It fills up short rows in silence, so a first pass finds every
+separator and line end outside quotes, and with them the fields of each row and where it
+begins. What leaves doubt, such as text after a closing quote, Python's csv module
+reads, which names the line that is wrong.
 """
 
 from __future__ import annotations
@@ -32,8 +32,6 @@ SEPARATOR_LINE = re.compile(rb'"?sep=([,;\t])"?[ \r]*\n', re.IGNORECASE)
 HEADER = re.compile(rb'(?:[^"\n]++|"[^"]*+")*+(?=\n|\Z)')
 QUOTED = re.compile(rb'"[^"]*+"')
 PREAMBLE = 10
-# Bytes that stay in a near cache from one look to the next.
-PAGE = 2**18
 WORDS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 
 
@@ -81,7 +79,7 @@ def read_cells(
     if not body:
         raise RatingsError(f"{name}: The file is empty.")
     text = _Text(name, body, _separator(body, separators), first)
-    return _plainly(text) or _by_polars(text) or _by_csv(text)
+    return _by_polars(text) or _by_csv(text)
 
 
 def _marked(data: bytes, start: int, marks: Sequence[str]) -> int:
@@ -117,9 +115,6 @@ class _Text:
         end = starts[row + 1] if row + 1 < len(starts) else len(self.body)
         return self.body[starts[row] : end]
 
-    def is_empty(self, starts: NDArray[np.int64], row: int) -> bool:
-        return not self.row(starts, row).strip(f' "\r\n{self.separator}'.encode())
-
     def ragged(self, line: int, width: int, count: int) -> RatingsError:
         fields = "1 field" if width == 1 else f"{width} fields"
         return RatingsError(
@@ -128,67 +123,25 @@ class _Text:
         )
 
 
-def _plainly(text: _Text) -> Cells | None:
-    """Read a file without quotes in which nothing is missing at the end of a row.
-
-    Then a row is a line. One with fewer fields than the header has nothing in its last
-    column; if there is none, no row has more fields if there are not more in all.
-    """
-    body, separator = text.body, text.separator.encode()
-    if QUOTE in body or (RETURN in body and body.count(b"\r") != body.count(b"\r\n")):
-        return None
-    end = body.find(b"\n") if NEWLINE in body else len(body)
-    between = body.count(separator, 0, end)
-    rows = _parsed(text, between + 1)
-    if rows is None or rows.to_series(-1).null_count():
-        return None
-    lines = _count(body, b"\n") + (not body.endswith(b"\n"))
-    if rows.height != lines or _count(body, separator) != lines * between:
-        return None
-    header = [name or "" for name in rows.row(0)]
-    return Cells(header, rows[1:], lambda row: text.first_line + row + 1)
-
-
-def _count(body: bytes, mark: bytes) -> int:
-    """Count a byte that is found every few bytes."""
-    codes = np.frombuffer(body, dtype=np.uint8)
-    return sum(
-        int(np.count_nonzero(codes[start : start + PAGE] == mark[0]))
-        for start in range(0, len(codes), PAGE)
-    )
-
-
 def _by_polars(text: _Text) -> Cells | None:
+    """Read a file in which every row that holds anything is as wide as the header."""
     layout = _layout(text)
     if layout is None:
         return None
     starts, counts = layout
     width = int(counts[0])
-    if text.is_empty(starts, 0) or not _is_even(text, starts, counts, width):
+    nothing = f' "\r\n{text.separator}'.encode()
+    if not text.row(starts, 0).strip(nothing):
         return None
-    rows = _parsed(text, width)
-    if rows is None or rows.height != len(starts):
-        return None
-    header = [name or "" for name in rows.row(0)]
-    return Cells(header, rows[1:], lambda row: text.line_at(int(starts[row + 1])))
-
-
-def _is_even(
-    text: _Text, starts: NDArray[np.int64], counts: NDArray[np.int64], width: int
-) -> bool:
-    """Refuse a row of another width; return whether polars may see the others."""
     for row in np.flatnonzero(counts != width).tolist():
-        if not text.is_empty(starts, row):
-            line = text.line_at(int(starts[row]))
-            raise text.ragged(line, width, int(counts[row]))
-        if text.row(starts, row).strip():
-            return False
-    return True
-
-
-def _parsed(text: _Text, width: int) -> pl.DataFrame | None:
+        line = text.row(starts, row)
+        if line.strip(nothing):
+            place = text.line_at(int(starts[row]))
+            raise text.ragged(place, width, int(counts[row]))
+        if line.strip():
+            return None
     try:
-        return pl.read_csv(
+        rows = pl.read_csv(
             text.body,
             has_header=False,
             schema={str(column): pl.String() for column in range(width)},
@@ -197,6 +150,10 @@ def _parsed(text: _Text, width: int) -> pl.DataFrame | None:
         )
     except pl.exceptions.PolarsError:
         return None
+    header = [name or "" for name in rows.row(0)]
+    if rows.height != len(starts):
+        return None
+    return Cells(header, rows[1:], lambda row: text.line_at(int(starts[row + 1])))
 
 
 def _layout(text: _Text) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
@@ -206,8 +163,8 @@ def _layout(text: _Text) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
     buffer = np.frombuffer(text.body, dtype=np.uint8)
     ends = buffer == NEWLINE
     marks = buffer == ord(text.separator)
-    quotes = buffer == QUOTE
-    if quotes.any():
+    if QUOTE in text.body:
+        quotes = buffer == QUOTE
         if not _quotes_whole_fields(buffer, np.flatnonzero(quotes), text.separator):
             return None
         # A doubled quote closes and opens, so the parity of quotes tells inside from

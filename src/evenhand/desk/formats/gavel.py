@@ -6,37 +6,30 @@ decisions may contradict each other; the annotator stays in its name.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evenhand._columns import Columns, find_columns
-from evenhand._results import Notice
 from evenhand.desk.formats.layouts import (
     Asked,
     Layout,
     Long,
-    find,
-    kept,
-    lined,
-    no_column,
-    texts,
+    choose_columns,
+    standing_rows,
     titled,
-    why,
 )
-from evenhand.errors import counted
+from evenhand.desk.formats.tables import texts
 
 if TYPE_CHECKING:
     from evenhand.desk.formats.tables import Table
 
-EXPORTS = {
-    "decisions.csv": ("annotator id", "winner id", "loser id"),
-    "items.csv": ("id", "name"),
-}
-"""The columns that mark each file; the second gives titles only."""
+DECISIONS = ("annotator id", "winner id", "loser id")
+"""The columns that mark decisions.csv; items.csv (id, name) gives titles only."""
+LEFT_OUT = {"skipped_decisions": "without a winner or a loser left out"}
 
 
 def recognise(table: Table) -> str:
     """Say why a table holds Gavel's decisions."""
-    return why(table, *EXPORTS["decisions.csv"])
+    return table.why(*DECISIONS)
 
 
 def take(table: Table, asked: Asked) -> Long:
@@ -46,68 +39,46 @@ def take(table: Table, asked: Asked) -> Long:
         >>> from evenhand._labels import Source
         >>> from evenhand.desk.formats.tables import Table
         >>> columns = {"Annotator ID": ["7"], "Winner ID": ["2"], "Loser ID": ["5"]}
-        >>> take(Table({**columns}, Source()), Asked()).said
+        >>> take(Table(columns, Source()), Asked()).said
         "winner from 'Winner ID', loser from 'Loser ID', annotator from 'Annotator ID'"
     """
-    annotator, winner, loser = (find(table, name) for name in EXPORTS["decisions.csv"])
-    wanted = Columns(
-        reviewer=asked.columns.reviewer or annotator,
-        winner=asked.columns.winner or winner,
-        loser=asked.columns.loser or loser,
-        item=asked.columns.item,
-        score=asked.columns.score,
-        rank=asked.columns.rank,
-        pair=asked.columns.pair,
+    annotator, winner, loser = map(table.find, DECISIONS)
+    given = asked.columns
+    wanted = replace(
+        given,
+        reviewer=given.reviewer or annotator,
+        winner=given.winner or winner,
+        loser=given.loser or loser,
     )
-    for part in ("winner", "loser"):
-        if not getattr(wanted, part):
-            raise no_column(table.source, part, table.columns)
-    names = find_columns(list(table.columns), wanted, table.source)
-    used = [name for name in (names.winner, names.loser, names.reviewer) if name]
-    columns = {name: table.columns[name] for name in used}
-    rows, notices = _made(
-        table, texts(columns[names.winner]), texts(columns[names.loser])
+    names = choose_columns(table, wanted, ("winner", "loser"))
+    pairs = zip(
+        texts(table.columns[names.winner]),
+        texts(table.columns[names.loser]),
+        strict=True,
     )
-    said = f"winner from {names.winner!r}, loser from {names.loser!r}"
-    if names.reviewer:
-        said += f", annotator from {names.reviewer!r}"
-    return Long(
-        kept(columns, rows),
-        names,
-        lined(table.source, rows),
-        said,
-        _titles(asked.companion),
-        notices,
-    )
-
-
-def _made(
-    table: Table, winners: list[str], losers: list[str]
-) -> tuple[list[int], tuple[Notice, ...]]:
-    """Return the rows of decisions that were made, and say how many were not."""
-    pairs = zip(winners, losers, strict=True)
-    rows = [row for row, pair in enumerate(pairs) if all(pair)]
+    reasons = ["" if all(pair) else "skipped_decisions" for pair in pairs]
+    rows, notices = standing_rows(reasons, "decision", LEFT_OUT)
     if not rows:
         raise table.source.whole(
             "There is no decision: every winner or loser is empty."
         )
-    if len(rows) == len(winners):
-        return rows, ()
-    skipped = counted(len(winners) - len(rows), "decision")
-    text = f"{skipped} without a winner or a loser left out."
-    return rows, (Notice("skipped_decisions", text),)
+    said = f"winner from {names.winner!r}, loser from {names.loser!r}"
+    if names.reviewer:
+        said += f", annotator from {names.reviewer!r}"
+    made = table.keep(rows)
+    titles = _titles(asked.companion)
+    return Long(made.columns, names, made.source, said, titles, notices)
 
 
 def _titles(items: Table | None) -> dict[str, str]:
     if items is None:
         return {}
-    number, name = (find(items, mark) for mark in EXPORTS["items.csv"])
-    if not number or not name:
+    if not items.why("id", "name"):
         raise items.source.whole(
             "Titles need the columns 'ID' and 'Name'. Gavel's own items.csv has no "
             "IDs: add them, or leave this file out."
         )
-    return titled(texts(items.columns[number]), texts(items.columns[name]))
+    return titled(items.texts("id"), items.texts("name"))
 
 
 LAYOUT = Layout("gavel", "decisions of Gavel", recognise, take)

@@ -11,34 +11,28 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import polars as pl
-
-from evenhand._columns import Columns
 from evenhand._results import Notice
-from evenhand.desk.formats._people import identified
-from evenhand.desk.formats.documents import flattened, holds_objects
 from evenhand.desk.formats.layouts import (
     Asked,
     Layout,
     Long,
-    cells_of,
     check_options,
     choose_score,
-    find,
-    kept,
-    lined,
+    identify,
     may_be_scores,
     named,
     no_column,
-    plain,
-    texts,
+    pseudonyms,
+    rated,
     titled,
-    why,
+    writers,
 )
-from evenhand.desk.formats.tables import Table
+from evenhand.desk.formats.tables import flatten, holds_objects, plain, texts
 
 if TYPE_CHECKING:
-    from evenhand.desk.formats.layouts import Values
+    from collections.abc import Iterator
+
+    from evenhand.desk.formats.tables import Table, Values
 
 EXPORTS: dict[str, tuple[str, ...]] = {
     "reviews or scores CSV": ("paper", "title", "reviewername", "email"),
@@ -62,10 +56,13 @@ PEOPLE = ("reviewername", "reviewer name", "reviewer", "name")
 FINISHED = frozenset({"complete", "submitted"})
 META = frozenset({"5", "meta", "metareview"})
 NO_ENTRY = ("n/a", "no entry")
-REVIEW_ID = r"^[0-9]+[A-Z]*$"
-LETTERED_ID = r"^[0-9]+[A-Z]+$"
+REVIEW_ID = re.compile(r"[0-9]+[A-Z]*")
 KEYWORD = re.compile(r"(?:[A-Z][a-z]{2}){2,}[0-9]*")
 ANONYMOUS = re.compile(r"anonymous[0-9]*", re.IGNORECASE)
+UNSAID = (
+    "not say who wrote them. Each of these counts as a reviewer of its own, so no "
+    "person's scores of several items are compared."
+)
 
 
 def recognise(table: Table) -> str:
@@ -73,18 +70,19 @@ def recognise(table: Table) -> str:
 
     Examples:
         >>> from evenhand._labels import Source
+        >>> from evenhand.desk.formats.tables import Table
         >>> columns = {"paper": ["1"], "title": ["On tea"], "review": ["1A"]}
         >>> recognise(Table({**columns, "OveMer": ["4"]}, Source()))
         "columns 'paper', 'title' and 'review'"
     """
     table = _opened(table)
     for export, names in EXPORTS.items():
-        reason = why(table, *names)
+        reason = table.why(*names)
         if reason and (export != HIDDEN or _has_review_ids(table)):
             return reason
     keyword = next((name for name in table.columns if KEYWORD.fullmatch(name)), "")
-    if keyword and not find(table, "review", *EMAILS, *PEOPLE):
-        return why(table, "paper", "title", keyword)
+    if keyword and not table.find("review", *EMAILS, *PEOPLE):
+        return table.why("paper", "title", keyword)
     return ""
 
 
@@ -93,6 +91,7 @@ def take(table: Table, asked: Asked) -> Long:
 
     Examples:
         >>> from evenhand._labels import Source
+        >>> from evenhand.desk.formats.tables import Table
         >>> columns = {"paper": ["1"], "title": ["On tea"], "review": ["1A"]}
         >>> long = take(Table({**columns, "OveMer": ["4"]}, Source()), Asked())
         >>> long.said, long.notices[0].code
@@ -100,7 +99,7 @@ def take(table: Table, asked: Asked) -> Long:
     """
     check_options(asked, "HotCRP")
     table = _opened(table)
-    if find(table, "field") and find(table, "data") and find(table, "pid"):
+    if table.why("field", "data", "pid"):
         raise table.source.whole(
             "This is HotCRP's narrow form, with a row for each field of a review. "
             "Export it again without -x."
@@ -108,25 +107,26 @@ def take(table: Table, asked: Asked) -> Long:
     table, notices = _submitted(table)
     item = named(table, asked.columns.item, "paper", "pid")
     if not item:
-        raise no_column(table.source, "item", table.columns)
+        raise no_column(table, "item")
     reviewers, origin, hidden = _reviewers(table, asked.columns.reviewer)
     taken = (item, asked.columns.reviewer)
     fields = [name for name in table.columns if _may_score(table, name, taken)]
     score = choose_score(asked.columns.score, fields, table.source)
-    items = texts(table.columns[item])
-    title = find(table, "title")
-    name = score if score not in ("reviewer", "item") else "score"
-    return Long(
-        {
-            "reviewer": reviewers,
-            "item": table.columns[item],
-            name: _given(table.columns[score]),
-        },
-        Columns(reviewer="reviewer", item="item", score=name),
-        table.source,
-        f"item from {item!r}, reviewer from {origin}, score from {score!r}",
-        titled(items, texts(table.columns[title])) if title else {},
-        (*notices, *_pseudonyms(hidden, len(items))),
+    # Where a field was left without an entry, HotCRP says so.
+    scores: Values = [
+        None if text.casefold() in NO_ENTRY else text
+        for text in texts(table.columns[score])
+    ]
+    words = ("The reviews do", "reviews do")
+    return rated(
+        table,
+        item=item,
+        reviewers=reviewers,
+        origin=origin,
+        score=score,
+        scores=scores,
+        titles=titled(texts(table.columns[item]), table.texts("title")),
+        notices=[*notices, *pseudonyms(hidden, table.height, words, UNSAID)],
     )
 
 
@@ -134,23 +134,18 @@ def _opened(table: Table) -> Table:
     """Look into the API's answer, which wraps the list of reviews."""
     document = table.document
     if isinstance(document, dict) and holds_objects(document.get("reviews")):
-        columns = flattened(document["reviews"], table.source)
-        return replace(table, columns={**columns})
+        return replace(table, columns=flatten(document["reviews"], table.source))
     return table
 
 
 def _has_review_ids(table: Table) -> bool:
-    values = pl.Series(texts(table.columns[find(table, "review")]), dtype=pl.String)
-    given = values.filter(values != "")
-    return bool(
-        given.str.contains(REVIEW_ID).all() and given.str.contains(LETTERED_ID).any()
-    )
+    given = [text for text in table.texts("review") if text]
+    return all(map(REVIEW_ID.fullmatch, given)) and not all(map(str.isdecimal, given))
 
 
 def _submitted(table: Table) -> tuple[Table, list[Notice]]:
     """Leave out comments, metareviews, and reviews that nobody submitted."""
-    height = len(next(iter(table.columns.values()), ()))
-    rows = list(range(height))
+    rows = list(range(table.height))
     notices = []
     for code, what, kinds in _left_out(table):
         count = Counter(kinds[row] for row in rows if kinds[row])
@@ -161,104 +156,73 @@ def _submitted(table: Table) -> tuple[Table, list[Notice]]:
     if not rows:
         reasons = " ".join(notice.message for notice in notices)
         raise table.source.whole(f"There is no submitted review. {reasons}")
-    if len(rows) == height:
-        return table, notices
-    source = lined(table.source, rows)
-    return Table(kept(table.columns, rows), source), notices
+    return table.keep(rows) if notices else table, notices
 
 
-def _left_out(table: Table) -> list[tuple[str, str, list[str]]]:
+def _left_out(table: Table) -> Iterator[tuple[str, str, list[str]]]:
     """Return a notice's code and subject, and each row's kind if it is left out."""
-    found = []
     # Only these two exports have a status; elsewhere it is a field of the form.
-    if not find(table, "pid"):
-        return []
-    if name := find(table, "object"):
-        kinds = _folded(table.columns[name])
+    if not table.find("pid"):
+        return
+    if table.find("object"):
+        kinds = _folded(table, "object")
         left = ["" if kind == "review" else kind for kind in kinds]
-        found.append(("other_entries", "Entries that are no reviews", left))
-    if name := find(table, "rtype"):
-        kinds = _folded(table.columns[name])
-        left = ["metareview" if kind in META else "" for kind in kinds]
-        found.append(("meta_reviews", "Metareviews", left))
+        yield "other_entries", "Entries that are no reviews", left
+    left = ["metareview" if kind in META else "" for kind in _folded(table, "rtype")]
+    yield "meta_reviews", "Metareviews", left
     left = ["" if kind in FINISHED else kind for kind in _statuses(table)]
-    if left:
-        found.append(("unfinished_reviews", "Unfinished reviews", left))
-    return found
+    yield "unfinished_reviews", "Unfinished reviews", left
 
 
 def _statuses(table: Table) -> list[str]:
-    """Return how far each review is; empty if the export does not say."""
-    if name := find(table, "status", "reviewstatus"):
-        return [status or "without status" for status in _folded(table.columns[name])]
-    if name := find(table, "submitted"):
-        done = [value in ("true", "1") for value in _folded(table.columns[name])]
-        return ["submitted" if one else "draft" for one in done]
-    if name := find(table, "draft"):
-        drafts = [value in ("true", "1") for value in _folded(table.columns[name])]
-        return ["draft" if one else "submitted" for one in drafts]
-    return []
+    """Return how far each review is, as far as the export says it."""
+    if name := table.find("status", "reviewstatus"):
+        return [status or "without status" for status in _folded(table, name)]
+    for name, words in {
+        "submitted": ("draft", "submitted"),
+        "draft": ("submitted", "draft"),
+    }.items():
+        if table.find(name):
+            return [words[value in ("true", "1")] for value in _folded(table, name)]
+    return ["submitted"] * table.height
 
 
-def _folded(values: Values) -> list[str]:
-    return [text.casefold() for text in texts(values)]
+def _folded(table: Table, name: str) -> list[str]:
+    return [text.casefold() for text in table.texts(name)]
 
 
 def _reviewers(table: Table, given: str) -> tuple[list[object], str, int]:
     """Return who wrote each review, where that was found, and how many do not say."""
     if given:
         name = named(table, given)
-        return list(texts(table.columns[name])), repr(name), 0
-    email = find(table, *EMAILS)
-    person = find(table, *PEOPLE)
-    ids, place = _review_ids(table)
-    if not (email or person or ids):
+        return [*texts(table.columns[name])], repr(name), 0
+    places = table.find(*EMAILS), table.find(*PEOPLE)
+    own, place = _review_ids(table)
+    if not any((*places, place)):
         raise table.source.whole(
             "Nothing tells who wrote a review: there is neither 'email' nor "
             "'reviewername' nor 'review'. Download it again as someone who may see "
             "the reviews' numbers."
         )
-    known = _people(table, email, person)
-    hidden = known.count("")
-    own = ids or [""] * len(known)
-    reviewers: list[object] = [
-        one or review for one, review in zip(known, own, strict=True)
-    ]
-    parts = [repr(name) for name in (email, person) if name][:1]
-    if hidden and place:
-        parts = [*parts, place] if hidden < len(reviewers) else [place]
-    return reviewers, " or ".join(parts), hidden
-
-
-def _people(table: Table, email: str, person: str) -> list[str]:
-    """Return who each review says that it is by, empty where it does not."""
-    pairs = [
+    emails, names = table.texts(*EMAILS), table.texts(*PEOPLE)
+    for row, (email, name) in enumerate(zip(emails, names, strict=True)):
         # Reviews by token share accounts that are named so, whoever wrote them.
-        ("", "") if ANONYMOUS.fullmatch(one or two) else (one, two)
-        for one, two in zip(
-            cells_of(table, email), cells_of(table, person), strict=True
-        )
-    ]
-    return identified(
-        [one for one, _ in pairs], [two for _, two in pairs], table.source
-    )
+        if ANONYMOUS.fullmatch(email or name):
+            emails[row] = names[row] = ""
+    return writers(identify(emails, names, table.source), places, own, place)
 
 
 def _review_ids(table: Table) -> tuple[list[str], str]:
-    if name := find(table, "review"):
-        return texts(table.columns[name]), repr(name)
-    paper, rid, ordinal = (find(table, key) for key in ("pid", "rid", "ordinal"))
-    if not (paper and (rid or ordinal)):
-        return [], ""
-    empty = [""] * len(table.columns[paper])
-    papers = texts(table.columns[paper])
-    numbers = texts(table.columns[rid]) if rid else empty
-    letters = texts(table.columns[ordinal]) if ordinal else empty
+    """Return a label of each review's own, empty where it has none, and its place."""
+    if name := table.find("review"):
+        return table.texts(name), repr(name)
+    place = table.find("ordinal", "rid") if table.find("pid") else ""
+    cells = zip(*map(table.texts, ("pid", "ordinal", "rid")), strict=True)
     ids = [
-        f"{one}{letter}" if letter else f"{one} review {number}" if number else ""
-        for one, letter, number in zip(papers, letters, numbers, strict=True)
+        f"{paper}{letter}" if letter else f"{paper} review {number}" if number else ""
+        for paper, letter, number in cells
     ]
-    return ids, repr(ordinal or rid)
+    return (ids, repr(place)) if place else ([""] * table.height, "")
 
 
 def _may_score(table: Table, name: str, taken: tuple[str, ...]) -> bool:
@@ -269,29 +233,6 @@ def _may_score(table: Table, name: str, taken: tuple[str, ...]) -> bool:
         isinstance(value, list | tuple | dict) for value in values
     )
     return not nested and may_be_scores(values)
-
-
-def _given(values: Values) -> Values:
-    """Clear what HotCRP writes where a field was left without an entry."""
-    if isinstance(values, pl.Series):
-        if values.dtype != pl.String:
-            return values
-        none = values.str.strip_chars().str.to_lowercase().is_in(NO_ENTRY)
-        return values.set(none.fill_null(value=False), None)
-    return [None if text.casefold() in NO_ENTRY else text for text in texts(values)]
-
-
-def _pseudonyms(hidden: int, total: int) -> list[Notice]:
-    if not hidden:
-        return []
-    which = "The reviews do" if hidden == total else f"{hidden} of {total} reviews do"
-    return [
-        Notice(
-            "pseudonyms",
-            f"{which} not say who wrote them. Each of these counts as a reviewer of "
-            "its own, so no person's scores of several items are compared.",
-        )
-    ]
 
 
 LAYOUT = Layout("hotcrp", "HotCRP", recognise, take)

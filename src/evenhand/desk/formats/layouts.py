@@ -14,18 +14,17 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evenhand._columns import Columns
+from evenhand._columns import Columns, find_columns
 from evenhand._labels import NUMBER
-from evenhand.errors import OptionError, RatingsError, listing, unknown
+from evenhand._results import Notice
+from evenhand.desk.formats.tables import as_text, plain, strings, texts
+from evenhand.errors import OptionError, RatingsError, counted, listing, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from evenhand._labels import Source
-    from evenhand._results import Notice
-    from evenhand.desk.formats.tables import Table
-
-Values = pl.Series | list[object]
+    from evenhand.desk.formats.tables import Table, Values
 
 MOST_WORDS = 12
 LONGEST_WORD = 40
@@ -38,6 +37,13 @@ MERIT = re.compile(
 )
 """What a score is called; the short ones are HotCRP's, as in OveMer."""
 ONLY_SCORES = ("rank", "winner", "loser", "pair")
+COUNTED = r"^(?i:(?:r|rev|reviewer|review|judge|rater|referee|grader|assessor)[ _#-]*)"
+NUMBER_COLUMN = re.compile(r".*(?:\bnumber|\bno\.?|\bnr\.?|#)")
+ANEW = (
+    "Reviewers are numbered from 1 within every item. If the numbers start again for "
+    "each item, one number stands for several people, and nobody's scores of several "
+    "items may be compared: then give reviewers labels of their own."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +79,7 @@ class Long:
     source: Source
     said: str
     titles: Mapping[str, str] = field(default_factory=dict)
-    notices: tuple[Notice, ...] = ()
+    notices: Sequence[Notice] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,71 +102,63 @@ class Layout:
     header_marks: tuple[str, ...] = ()
 
 
-def plain(name: str) -> str:
-    """Reduce a column name to what people mean by it.
-
-    Examples:
-        >>> plain(" Reviewer_Name "), plain("Paper-ID")
-        ('reviewer name', 'paper id')
-    """
-    return " ".join(re.sub(r"[_\s-]+", " ", name).casefold().split())
-
-
-def find(table: Table, *names: str) -> str:
-    """Return the table's column that has one of these names, or an empty text.
+def first_reason(table: Table, exports: Mapping[str, Sequence[str]]) -> str:
+    """Return why a table is one of a platform's exports, by the columns of each.
 
     Examples:
         >>> from evenhand._labels import Source
         >>> from evenhand.desk.formats.tables import Table
-        >>> table = Table({"Paper ID": ["1"]}, Source())
-        >>> find(table, "pid", "paper id"), find(table, "email")
-        ('Paper ID', '')
+        >>> table = Table({"id": [1], "grade": [2]}, Source())
+        >>> first_reason(table, {"a.csv": ("id", "x"), "b.csv": ("grade",)})
+        "column 'grade'"
     """
-    known = {plain(name): name for name in reversed(list(table.columns))}
-    return next((known[plain(name)] for name in names if plain(name) in known), "")
+    return next(filter(None, (table.why(*marks) for marks in exports.values())), "")
 
 
-def why(table: Table, *names: str) -> str:
-    """Return the reason for a layout: that the table has all these columns.
+def rated(
+    table: Table,
+    *,
+    item: str,
+    reviewers: Values,
+    origin: str,
+    score: str,
+    scores: Values,
+    titles: Mapping[str, str],
+    notices: Sequence[Notice],
+) -> Long:
+    """Return the long form of a platform's reviews.
 
-    Examples:
-        >>> from evenhand._labels import Source
-        >>> from evenhand.desk.formats.tables import Table
-        >>> table = Table({"Winner ID": ["1"], "Loser ID": ["2"]}, Source())
-        >>> why(table, "winner id", "loser id"), why(table, "winner id", "time")
-        ("columns 'Winner ID' and 'Loser ID'", '')
+    Args:
+        table: The export.
+        item: Column of the items.
+        reviewers: Who wrote each review.
+        origin: Where that was found.
+        score: What the score is called.
+        scores: The score of each review.
+        titles: What people call an item.
+        notices: What the reader must know.
     """
-    found = [find(table, name) for name in names]
-    if not all(found):
-        return ""
-    *first, last = (repr(name) for name in found)
-    return f"columns {', '.join(first)} and {last}" if first else f"column {last}"
+    name = score if score not in ("reviewer", "item") else "score"
+    return Long(
+        {"reviewer": reviewers, "item": table.columns[item], name: scores},
+        Columns(reviewer="reviewer", item="item", score=name),
+        table.source,
+        f"item from {item!r}, reviewer from {origin}, score from {name!r}",
+        titles,
+        notices,
+    )
 
 
-def texts(values: Values) -> list[str]:
-    """Return a column as stripped text, empty where there is none.
+def choose_columns(table: Table, wanted: Columns, parts: Sequence[str]) -> Columns:
+    """Choose a platform's columns, of which these parts must be known by now.
 
-    Examples:
-        >>> texts([" a ", None, 3, 2.0])
-        ['a', '', '3', '2']
+    Raises:
+        RatingsError: If one is not there.
     """
-    if isinstance(values, pl.Series) and values.dtype == pl.String:
-        return values.str.strip_chars().fill_null("").to_list()
-    return [as_text(value) for value in values]
-
-
-def as_text(value: object) -> str:
-    """Return one value as `texts` does.
-
-    Examples:
-        >>> as_text(2.0), as_text(None)
-        ('2', '')
-    """
-    if value is None:
-        return ""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value).strip()
+    for part in parts:
+        if not getattr(wanted, part):
+            raise no_column(table, part)
+    return find_columns(list(table.columns), wanted, table.source)
 
 
 def choose_score(given: str, fields: Sequence[str], source: Source) -> str:
@@ -189,45 +187,40 @@ def choose_score(given: str, fields: Sequence[str], source: Source) -> str:
         merit', 'Expertise'. Say which with score= or --score.
     """
     if given:
-        if given in fields:
-            return given
         near = [name for name in fields if plain(name) == plain(given)]
-        if len(near) == 1:
-            return near[0]
+        if given in fields or len(near) == 1:
+            return given if given in fields else near[0]
         text = unknown("score field", given, fields)
         raise source.whole(text[:1].upper() + text[1:])
-    if len(fields) == 1:
-        words = plain(re.sub("(?<=[a-z])(?=[A-Z])", " ", fields[0]))
-        if ABOUT_REVIEWERS.search(words):
-            raise source.whole(
-                f"The only field is {fields[0]!r}, which seems to be about the "
-                "reviewer. If it is the score, say so with score= or --score."
-            )
-        if not MERIT.search(words):
-            raise source.whole(
-                f"The only field that may be the score is {fields[0]!r}. If it is, say "
-                "so with score= or --score."
-            )
-        return fields[0]
-    if fields:
+    if not fields:
+        raise source.whole("No field holds scores.")
+    if len(fields) > 1:
         raise source.whole(
             f"Several fields may be the score: {listing(fields)}. Say which with "
             "score= or --score."
         )
-    raise source.whole("No field holds scores.")
+    words = plain(re.sub("(?<=[a-z])(?=[A-Z])", " ", fields[0]))
+    if ABOUT_REVIEWERS.search(words):
+        raise source.whole(
+            f"The only field is {fields[0]!r}, which seems to be about the "
+            "reviewer. If it is the score, say so with score= or --score."
+        )
+    if not MERIT.search(words):
+        raise source.whole(
+            f"The only field that may be the score is {fields[0]!r}. If it is, say "
+            "so with score= or --score."
+        )
+    return fields[0]
 
 
-def looks_numeric(values: Values) -> bool:
-    """Return whether a column holds numbers, of which some may be missing.
+def is_number(text: str) -> bool:
+    """Return whether a text is a number.
 
     Examples:
-        >>> looks_numeric(["1", "", "2.5"]), looks_numeric(["a", "1"])
+        >>> is_number("2.5"), is_number("B")
         (True, False)
-        >>> looks_numeric(["", None])
-        False
     """
-    given = [text for text in texts(values) if text]
-    return bool(given) and all(re.fullmatch(NUMBER, text) for text in given)
+    return re.fullmatch(NUMBER, text) is not None
 
 
 def may_be_scores(values: Values, least: int = 1) -> bool:
@@ -241,14 +234,26 @@ def may_be_scores(values: Values, least: int = 1) -> bool:
     """
     counts = Counter(texts(values))
     del counts[""]
-    few = {
-        text: n
-        for text, n in counts.items()
-        if len(text) <= LONGEST_WORD and not text.endswith(".")
-    }
-    numbers = sum(n for text, n in few.items() if re.fullmatch(NUMBER, text))
+    few = {text: n for text, n in counts.items() if _is_short(text)}
+    numbers = sum(n for text, n in few.items() if is_number(text))
     words = sum(few.values()) if len(few) <= MOST_WORDS else 0
     return len(counts) >= least and 2 * max(numbers, words) >= counts.total()
+
+
+def looks_graded(values: Iterable[object]) -> bool:
+    """Return whether a column may hold scores: numbers, or few short words again.
+
+    Examples:
+        >>> looks_graded(["A", "B", "A"]), looks_graded(["A long and only remark."])
+        (True, False)
+    """
+    given = {as_text(value) for value in values} - {""}
+    few = len(given) <= MOST_WORDS and all(map(_is_short, given))
+    return bool(given) and (few or all(map(is_number, given)))
+
+
+def _is_short(text: str) -> bool:
+    return len(text) <= LONGEST_WORD and not text.endswith(".")
 
 
 def named(table: Table, given: str, *names: str) -> str:
@@ -265,57 +270,12 @@ def named(table: Table, given: str, *names: str) -> str:
         ('Paper ID', 'track')
     """
     if not given:
-        return find(table, *names)
-    found = given if given in table.columns else find(table, given)
+        return table.find(*names)
+    found = given if given in table.columns else table.find(given)
     if not found:
         text = unknown("column", given, table.columns)
         raise table.source.whole(text[:1].upper() + text[1:])
     return found
-
-
-def looks_graded(values: Values) -> bool:
-    """Return whether a column may hold scores: numbers, or few short words again.
-
-    Examples:
-        >>> looks_graded(["A", "B", "A"]), looks_graded(["A long and only remark."])
-        (True, False)
-    """
-    given = [text for text in texts(values) if text]
-    if not given:
-        return False
-    if all(re.fullmatch(NUMBER, text) for text in given):
-        return True
-    return len(set(given)) <= MOST_WORDS and all(
-        len(text) <= LONGEST_WORD and not text.endswith(".") for text in given
-    )
-
-
-def kept(columns: Mapping[str, Values], rows: Sequence[int]) -> dict[str, Values]:
-    """Return these rows of every column.
-
-    Examples:
-        >>> kept({"a": ["x", "y", "z"]}, [0, 2])
-        {'a': ['x', 'z']}
-    """
-    return {
-        name: values.gather(list(rows))
-        if isinstance(values, pl.Series)
-        else [values[row] for row in rows]
-        for name, values in columns.items()
-    }
-
-
-def lined(source: Source, rows: Sequence[int]) -> Source:
-    """Return the source of these rows, so that messages name the right lines.
-
-    Examples:
-        >>> from evenhand._labels import Source
-        >>> lined(Source("r.csv", lambda row: row + 2), [0, 4]).line(1)
-        6
-    """
-    line = source.line
-    kept_rows = list(rows)
-    return type(source)(source.name, lambda row: line(kept_rows[row]), source.unit)
 
 
 def titled(items: Iterable[str], titles: Iterable[str]) -> dict[str, str]:
@@ -332,19 +292,22 @@ def titled(items: Iterable[str], titles: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def cells_of(table: Table, name: str) -> list[str]:
-    """Return a column as text, empty where there is no such column.
+def standing_rows(
+    reasons: Sequence[str], noun: str, words: Mapping[str, str]
+) -> tuple[list[int], list[Notice]]:
+    """Return the rows that nothing is said against, and a notice for each reason.
 
     Examples:
-        >>> from evenhand._labels import Source
-        >>> from evenhand.desk.formats.tables import Table
-        >>> cells_of(Table({"#": [1, 2]}, Source()), "version")
-        ['', '']
+        >>> standing_rows(["", "own", ""], "review", {"own": "of oneself left out"})
+        ([0, 2], [Notice(code='own', message='1 review of oneself left out.')])
     """
-    found = find(table, name)
-    if found:
-        return texts(table.columns[found])
-    return [""] * len(next(iter(table.columns.values())))
+    counts = Counter(reasons)
+    rows = [row for row, reason in enumerate(reasons) if not reason]
+    return rows, [
+        Notice(code, f"{counted(counts[code], noun)} {text}.")
+        for code, text in words.items()
+        if counts[code]
+    ]
 
 
 def check_options(
@@ -372,16 +335,114 @@ def check_options(
         raise OptionError(f"companion must be left out for {title}: one file is all.")
 
 
-def no_column(source: Source, what: str, names: Iterable[str]) -> RatingsError:
+def no_column(table: Table, what: str) -> RatingsError:
     """Say that a column of the platform's is not there.
 
     Examples:
         >>> from evenhand._labels import Source
-        >>> no_column(Source("r.csv"), "item", ["a", "b"])
+        >>> from evenhand.desk.formats.tables import Table
+        >>> no_column(Table({"a": [1], "b": [2]}, Source("r.csv")), "item")
         RatingsError("r.csv: No column for the item among 'a', 'b'. Say which it is with
         item= or --item.")
     """
-    return source.whole(
-        f"No column for the {what} among {listing(names)}. Say which it is with "
-        f"{what}= or --{what}."
+    return table.source.whole(
+        f"No column for the {what} among {listing(table.columns)}. Say which it is "
+        f"with {what}= or --{what}."
     )
+
+
+def identify(emails: Sequence[str], names: Sequence[str], source: Source) -> list[str]:
+    """Return who each row is: the e-mail, or that of the same name in other rows.
+
+    Raises:
+        RatingsError: If a name without e-mail has several e-mails elsewhere.
+
+    Examples:
+        >>> from evenhand._labels import Source
+        >>> identify(["d@x.org", "", ""], ["Dee", "Dee", "Bo"], Source())
+        ['d@x.org', 'd@x.org', 'Bo']
+    """
+    known: dict[str, set[str]] = {}
+    for email, name in zip(emails, names, strict=True):
+        if email and name:
+            known.setdefault(name.casefold(), set()).add(email)
+    found = []
+    for row, (email, name) in enumerate(zip(emails, names, strict=True)):
+        same = known.get(name.casefold(), set())
+        if not email and len(same) > 1:
+            raise source.at(
+                row, f"email must be given where several are called {name!r}"
+            )
+        found.append(email or next(iter(same), name))
+    return found
+
+
+def writers(
+    people: Sequence[str], places: Sequence[str], own: Sequence[str], own_place: str
+) -> tuple[list[object], str, int]:
+    """Return who wrote each review, where that was found, and how many do not say.
+
+    Args:
+        people: Who each review says that it is by, empty where it does not.
+        places: Columns that may say it, empty where there is none.
+        own: A label of each review's own, for one that does not say.
+        own_place: Where that is from.
+
+    Examples:
+        >>> writers(["Bo", ""], ["name"], ["1A", "1B"], "'review'")
+        (['Bo', '1B'], "'name' or 'review'", 1)
+    """
+    found: list[object] = [one or two for one, two in zip(people, own, strict=True)]
+    hidden = sum(not one and bool(two) for one, two in zip(people, own, strict=True))
+    parts = [repr(name) for name in places if name][:1]
+    if hidden:
+        parts = [*parts, own_place] if hidden < len(found) else [own_place]
+    return found, " or ".join(parts), hidden
+
+
+def pseudonyms(
+    hidden: int, total: int, words: tuple[str, str], rest: str
+) -> list[Notice]:
+    """Say that reviews do not say who wrote them, all or some of them.
+
+    Examples:
+        >>> words = ("The reviews do", "reviews do")
+        >>> pseudonyms(2, 3, words, "not say who wrote them.")[0].message
+        '2 of 3 reviews do not say who wrote them.'
+    """
+    which = words[0] if hidden == total else f"{hidden} of {total} {words[1]}"
+    return [Notice("pseudonyms", f"{which} {rest}")] if hidden else []
+
+
+def numbered_anew(column: str, reviewers: Values, items: Values) -> tuple[Notice, ...]:
+    """Warn where reviewers seem to be numbered within each item.
+
+    Args:
+        column: Name of the column of reviewers; bare numbers need one that says so.
+        reviewers: Reviewer of each rating.
+        items: Item of each rating.
+
+    Returns:
+        One notice, or none.
+
+    Examples:
+        >>> items = ["x", "x", "y", "y"]
+        >>> numbered_anew("judge", ["R1", "R2", "R1", "R2"], items)[0].code
+        'pseudonyms'
+        >>> numbered_anew("judge", ["R1", "R2", "R2", "R3"], items)
+        ()
+    """
+    optional = "?" if NUMBER_COLUMN.fullmatch(plain(column)) else ""
+    pattern = f"{COUNTED}{optional}([1-9][0-9]{{0,5}})$"
+    # Most files are told by their first row.
+    if len(reviewers) == 0 or not re.match(pattern, as_text(reviewers[0])):
+        return ()
+    names = strings(reviewers)
+    numbers = names.str.extract(pattern).cast(pl.Int64)
+    if numbers.null_count() or numbers.n_unique() != names.n_unique():
+        return ()
+    each = pl.DataFrame({"item": strings(items), "number": numbers}).group_by("item")
+    counts = each.agg(pl.col("number").n_unique(), most=pl.col("number").max())
+    within = (counts["number"] == counts["most"]).all()
+    several = counts.height > 1 and numbers.n_unique() > 1
+    return (Notice("pseudonyms", ANEW),) if within and several else ()

@@ -7,17 +7,16 @@ from dataclasses import astuple
 from typing import TYPE_CHECKING
 
 from evenhand._columns import ALIASES, Columns, find_columns
-from evenhand._labels import NUMBER, shown
-from evenhand.desk.formats._people import numbered_anew
+from evenhand._labels import shown
 from evenhand.desk.formats.layouts import (
     Asked,
     Layout,
     Long,
-    find,
-    plain,
-    texts,
+    is_number,
+    numbered_anew,
     titled,
 )
+from evenhand.desk.formats.tables import plain, texts
 from evenhand.desk.formats.wide import may_be_wide
 from evenhand.errors import OptionError, RatingsError
 
@@ -65,7 +64,7 @@ def take(table: Table, asked: Asked) -> Long:
     }
     said = ", ".join(f"{part} from {column!r}" for part, column in used.items())
     titles = {}
-    title = find(table, "title", "item title", "paper title")
+    title = table.find("title", "item title", "paper title")
     if title and names.item and title not in used.values():
         titles = titled(texts(table.columns[names.item]), texts(table.columns[title]))
     columns = {column: table.columns[column] for column in used.values()}
@@ -81,7 +80,7 @@ def _columns(table: Table, asked: Asked) -> Columns:
     try:
         return find_columns(list(table.columns), asked.columns, table.source)
     except RatingsError as error:
-        headless = any(re.fullmatch(NUMBER, name) for name in table.columns)
+        headless = any(is_number(name) for name in table.columns)
         if asked.columns != Columns() or headless or not may_be_wide(table):
             raise
         raise RatingsError(

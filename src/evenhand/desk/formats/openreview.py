@@ -15,27 +15,29 @@ from typing import TYPE_CHECKING
 from evenhand._columns import Columns
 from evenhand._labels import NUMBER, shown
 from evenhand._results import Notice
-from evenhand.desk.formats.documents import entries, flattened, holds_objects
 from evenhand.desk.formats.layouts import (
     Asked,
     Layout,
     Long,
-    as_text,
     check_options,
     choose_score,
-    lined,
     looks_graded,
-    plain,
-    why,
+    pseudonyms,
 )
-from evenhand.desk.formats.tables import uncollected
+from evenhand.desk.formats.tables import (
+    as_text,
+    entries,
+    flatten,
+    holds_objects,
+    plain,
+)
 from evenhand.errors import listing, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from evenhand._labels import Source
-    from evenhand.desk.formats.tables import Table
+    from evenhand.desk.formats.tables import Table, Values
 
 CONSOLE = ("min rating", "max rating", "average rating")
 """Columns that mark the CSV of the chairs' console."""
@@ -55,6 +57,12 @@ PER_PAPER = re.compile(r"(?:.*/)?([^/]*[0-9])/([^/]+)")
 PAPER_NUMBER = re.compile(r"(?:paper|submission)([0-9]+)(?:/|$)", re.IGNORECASE)
 PAPER_PREFIX = re.compile(r"(?:paper|submission)[0-9]+/", re.IGNORECASE)
 NUMBER_AND_WORDS = re.compile(r"([+-]?[0-9]+(?:\.[0-9]+)?)(?:\s*:|\s)\s*[^\W\d]")
+
+ONE_PAPER = (
+    "signed with a pseudonym for one paper only, so the same person cannot be "
+    "recognised again. Each of these counts as a reviewer of its own, and no person's "
+    "scores of several items are compared."
+)
 
 Note = dict[str, object]
 
@@ -79,8 +87,7 @@ def recognise(table: Table) -> str:
         >>> recognise(Table({}, Source(), document=[note]))
         "keys 'forum', 'content' and 'invitation'"
     """
-    console = why(table, *CONSOLE)
-    if console:
+    if console := table.why(*CONSOLE):
         return console
     # A table's rows all have the same keys, so one tells of all.
     keys = [table.columns] if table.document is None else _notes(table)
@@ -105,21 +112,15 @@ def take(table: Table, asked: Asked) -> Long:
         (['3'], ['6'])
     """
     check_options(asked, "OpenReview")
-    if why(table, *CONSOLE):
+    if table.why(*CONSOLE):
         raise table.source.whole(
             "The console's table has only the least, the greatest and the average "
             "rating of each submission: export the review notes of the API as JSON "
             "instead, as docs/formats.md shows."
         )
-    with uncollected():
-        return _taken(table, asked)
-
-
-def _taken(table: Table, asked: Asked) -> Long:
-    notes = _sorted(_notes(table), table.source)
+    notes = _sort_out(_notes(table), table.source)
     reviews, notices = _standing(notes, table.source)
-    rows = [row for row, _ in reviews]
-    source = lined(table.source, rows)
+    source = table.source.keep([row for row, _ in reviews])
     data = [note for _, note in reviews]
     score, scores = _scores(data, asked.columns.score, source)
     items, titles, item = _items(data, notes.submissions, asked.columns.item, source)
@@ -131,7 +132,10 @@ def _taken(table: Table, asked: Asked) -> Long:
         source,
         f"item from {item}, reviewer from {reviewer}, score from {score!r}",
         titles,
-        (*notices, *_pseudonyms(hidden, len(data))),
+        [
+            *notices,
+            *pseudonyms(hidden, len(data), ("Reviews are", "reviews are"), ONE_PAPER),
+        ],
     )
 
 
@@ -167,7 +171,7 @@ def _all(notes: Iterable[Note], source: Source) -> Iterator[tuple[int, Note]]:
                     yield row, reply
 
 
-def _sorted(notes: Iterable[Note], source: Source) -> _Sorted:
+def _sort_out(notes: Iterable[Note], source: Source) -> _Sorted:
     found = _Sorted()
     seen: dict[str, Note] = {}
     waiting = []
@@ -282,9 +286,7 @@ def _content(note: Note) -> dict[str, object]:
     }
 
 
-def _scores(
-    reviews: Sequence[Note], given: str, source: Source
-) -> tuple[str, list[object]]:
+def _scores(reviews: Sequence[Note], given: str, source: Source) -> tuple[str, Values]:
     """Choose the field of the score, and return its numbers or words."""
     contents = [_content(note) for note in reviews]
     names = dict.fromkeys(name for content in contents for name in content)
@@ -296,24 +298,17 @@ def _scores(
     score = choose_score(wanted, [*numeric, *words], source)
     if score not in numeric:
         return score, words[score]
-    known: dict[object, object] = {}
-    for row, value in enumerate(numeric[score]):
-        key = _key(value)
-        if key not in known:
-            known[key] = _number(value, score, row, source)
-    return score, [known[_key(value)] for value in numeric[score]]
-
-
-def _key(value: object) -> object:
-    """Tell values apart that are equal in Python, and those that cannot be keys."""
-    return value if isinstance(value, str) else (type(value), str(value))
+    return score, [
+        _number(value, score, row, source) for row, value in enumerate(numeric[score])
+    ]
 
 
 def _fields(
     contents: Sequence[Mapping[str, object]], names: Iterable[str]
-) -> tuple[dict[str, list[object]], dict[str, list[object]]]:
+) -> tuple[dict[str, Values], dict[str, Values]]:
     """Return the fields among these that hold numbers, and those of score words."""
-    numeric, words = {}, {}
+    numeric: dict[str, Values] = {}
+    words: dict[str, Values] = {}
     for name in names:
         values = [content.get(name) for content in contents]
         if _is_numeric(values):
@@ -423,7 +418,7 @@ def _column(
     reviews: Sequence[Note], given: str, source: Source
 ) -> tuple[str, list[object]]:
     """Return the key that the user named, and its value in each review."""
-    rows = [flattened([note], source) for note in reviews]
+    rows = [flatten([note], source) for note in reviews]
     known = dict.fromkeys(name for row in rows for name in row)
     name = next((one for one in known if plain(one) == plain(given)), "")
     if not name:
@@ -457,20 +452,6 @@ def _text(value: object) -> str:
     if isinstance(value, str):
         return value.strip()
     return as_text(value) if isinstance(value, int | float) else ""
-
-
-def _pseudonyms(hidden: int, total: int) -> list[Notice]:
-    if not hidden:
-        return []
-    which = "Reviews are" if hidden == total else f"{hidden} of {total} reviews are"
-    return [
-        Notice(
-            "pseudonyms",
-            f"{which} signed with a pseudonym for one paper only, so the same person "
-            "cannot be recognised again. Each of these counts as a reviewer of its "
-            "own, and no person's scores of several items are compared.",
-        )
-    ]
 
 
 LAYOUT = Layout("openreview", "OpenReview", recognise, take)

@@ -15,16 +15,17 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evenhand._labels import COMMAS, MISSING_WORDS, NUMBER, shown
+from evenhand._labels import COMMAS, MISSING_WORDS, shown
 from evenhand._results import Notice
-from evenhand.desk.formats.layouts import as_text, texts
+from evenhand.desk.formats.layouts import is_number
+from evenhand.desk.formats.tables import as_text, texts
 from evenhand.errors import OptionError, RatingsError, listing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evenhand._labels import Source
-    from evenhand.desk.formats.layouts import Values
+    from evenhand.desk.formats.tables import Values
 
 LETTER = re.compile(r"[A-Za-z]")
 WORD = re.compile(r"[^\W\d_][^\n]*")
@@ -99,7 +100,7 @@ def _check_signs(order: str) -> None:
         raise OptionError(f"{rule}{hint}")
 
 
-def numbered(
+def number_words(
     values: Values, what: str, source: Source, scale: Scale
 ) -> tuple[list[object], Notice]:
     """Turn a column of score words into numbers.
@@ -119,7 +120,7 @@ def numbered(
 
     Examples:
         >>> from evenhand._labels import Source
-        >>> numbered(["B", "", "A"], "merit", Source(), parse_scale(best="A"))[0]
+        >>> number_words(["B", "", "A"], "merit", Source(), parse_scale(best="A"))[0]
         [1.0, None, 2.0]
     """
     words = texts(values)
@@ -145,7 +146,7 @@ def numbered(
 def _advice(word: str, steps: Mapping[str, float]) -> str:
     if word.casefold() in MISSING_WORDS:
         return " Leave the cell empty where there is no score."
-    if _is_number(word) and not any(map(_is_number, steps)):
+    if is_number(word) and not any(map(is_number, steps)):
         return " Numbers and words cannot be one scale."
     return " Add it to --scale or mend the file."
 
@@ -175,7 +176,7 @@ def check_numbers(values: Values, what: str, source: Source) -> None:
 def _word_advice(word: str) -> str:
     if SHEET_ERROR.fullmatch(word):
         return "Leave the cell empty where there is no score."
-    if _is_number(word.translate(SIGNS)):
+    if is_number(word.translate(SIGNS)):
         return "Write its sign as a hyphen, -."
     order = "give their order with scale= or --scale 'worst<...<best'"
     if WORD.fullmatch(word):
@@ -206,7 +207,7 @@ def _is_word(value: object) -> bool:
     word = value.strip()
     return (
         word != ""
-        and not _is_number(word)
+        and not is_number(word)
         and word.casefold() not in MISSING_WORDS
         and not re.fullmatch(COMMAS, word)
         and not re.fullmatch(r"(?i)[+-]?inf(inity)?", word)
@@ -248,19 +249,15 @@ def _letters(
 def _no_letter(word: str) -> str:
     if word.casefold() in MISSING_WORDS:
         return " Leave the cell empty where there is no score."
-    if _is_number(word):
+    if is_number(word):
         return " Numbers and letters cannot be one scale."
     return " Give the order of such grades with scale= or --scale."
-
-
-def _is_number(word: str) -> bool:
-    return re.fullmatch(NUMBER, word) is not None
 
 
 def _folded(word: str) -> str:
     """Reduce a word to what is compared: 2.0 is 2, and case does not matter."""
     text = " ".join(word.split())
-    if _is_number(text):
+    if is_number(text):
         return f"{float(text):.15g}"
     return text.casefold()
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import io
 import json
 import re
@@ -11,22 +9,23 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 import polars as pl
 
-from evenhand._labels import FORMULA_START, NUMBER, Source, shown
+from evenhand._labels import FORMULA_START, NUMBER, TEXTUAL, Source, shown
 from evenhand.desk.formats.delimited import read_cells
-from evenhand.desk.formats.documents import EXAMPLE, flattened, one_object, parsed
 from evenhand.errors import OptionError, RatingsError, listing, unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from evenhand.desk.formats.files import File
+
+Values = pl.Series | list[object]
 
 SIGNATURES = {
     b"PAR1": ("parquet", "Parquet"),
@@ -52,7 +51,8 @@ UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 MOST_KEYS = 1000
 PREAMBLE = 10
 SAVE_AS = "Save the file as UTF-8."
-JSON = json.JSONDecoder(object_pairs_hook=one_object)
+SCALARS = (str, int, float, bool)
+EXAMPLE = 'Write a list such as [{"reviewer": "Anna", "item": "x", "score": 3}, ...].'
 DECODER = Path(__file__).with_name("decoder.py")
 
 
@@ -68,11 +68,128 @@ class Table:
         nameless: How many other columns hold something but have no name.
     """
 
-    columns: dict[str, pl.Series | list[object]]
+    columns: Mapping[str, Values]
     source: Source
     corner: pl.Series | None = None
     document: object = None
     nameless: int = 0
+
+    @property
+    def height(self) -> int:
+        """Number of rows."""
+        return len(next(iter(self.columns.values()), ()))
+
+    def find(self, *names: str) -> str:
+        """Return the column that has the first of these names, or an empty text.
+
+        Examples:
+            >>> table = Table({"Paper ID": ["1"]}, Source())
+            >>> table.find("pid", "paper id"), table.find("email")
+            ('Paper ID', '')
+        """
+        known = {plain(name): name for name in reversed(list(self.columns))}
+        known[""] = ""
+        return next(filter(None, (known.get(plain(name)) for name in names)), "")
+
+    def why(self, *names: str) -> str:
+        """Return the reason for a layout: that the table has all these columns.
+
+        Examples:
+            >>> table = Table({"Winner ID": ["1"], "Loser ID": ["2"]}, Source())
+            >>> table.why("winner id", "loser id"), table.why("winner id", "time")
+            ("columns 'Winner ID' and 'Loser ID'", '')
+        """
+        found = [self.find(name) for name in names]
+        if not all(found):
+            return ""
+        *first, last = (repr(name) for name in found)
+        return f"columns {', '.join(first)} and {last}" if first else f"column {last}"
+
+    def texts(self, *names: str) -> list[str]:
+        """Return the first column there is as text, empty where there is none.
+
+        Examples:
+            >>> table = Table({"#": [1.0, None]}, Source())
+            >>> table.texts("#"), table.texts("version")
+            (['1', ''], ['', ''])
+        """
+        found = self.find(*names)
+        return texts(self.columns[found]) if found else [""] * self.height
+
+    def keep(self, rows: Sequence[int]) -> Table:
+        """Return these rows only; messages still name the right lines.
+
+        Examples:
+            >>> table = Table({"a": ["x", "y", "z"]}, Source("r.csv"))
+            >>> kept = table.keep([0, 2])
+            >>> kept.columns, kept.source.line(1)
+            ({'a': ['x', 'z']}, 2)
+        """
+        places = list(rows)
+        columns: dict[str, Values] = {
+            name: values.gather(places)
+            if isinstance(values, pl.Series)
+            else [values[row] for row in places]
+            for name, values in self.columns.items()
+        }
+        return Table(columns, self.source.keep(places))
+
+
+def plain(name: str) -> str:
+    """Reduce a column name to what people mean by it.
+
+    Examples:
+        >>> plain(" Reviewer_Name "), plain("Paper-ID")
+        ('reviewer name', 'paper id')
+    """
+    return " ".join(re.sub(r"[_\s-]+", " ", name).casefold().split())
+
+
+def as_text(value: object) -> str:
+    """Return one value as stripped text, empty if there is none.
+
+    Examples:
+        >>> as_text(2.0), as_text(None)
+        ('2', '')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).strip()
+
+
+def texts(values: Values) -> list[str]:
+    """Return a column as stripped text, empty where there is none.
+
+    Examples:
+        >>> texts([" a ", None, 3, 2.0])
+        ['a', '', '3', '2']
+    """
+    if isinstance(values, pl.Series) and values.dtype == pl.String:
+        return values.str.strip_chars().fill_null("").to_list()
+    return [as_text(value) for value in values]
+
+
+def strings(values: Values) -> pl.Series:
+    """Return a column as `texts` does, but as a series.
+
+    Raises:
+        RatingsError: If a text is half a surrogate pair, as JSON may hold.
+
+    Examples:
+        >>> strings([" a ", None, 2.0]).to_list()
+        ['a', '', '2']
+    """
+    if isinstance(values, pl.Series) and (
+        values.dtype in TEXTUAL or values.dtype.is_integer()
+    ):
+        return values.cast(pl.String).str.strip_chars().fill_null("")
+    try:
+        return pl.Series(texts(values), dtype=pl.String)
+    except UnicodeEncodeError:
+        text = "Text must be valid Unicode, got half a character."
+        raise RatingsError(text) from None
 
 
 def read_table(file: File, sheet: str = "", marks: Sequence[str] = ()) -> Table:
@@ -107,28 +224,31 @@ def read_table(file: File, sheet: str = "", marks: Sequence[str] = ()) -> Table:
     if file.format == "json":
         return json_table(file.name, data)
     if file.format == "jsonl":
-        with uncollected():
-            return _json_lines(file.name, data)
-    separators = "\t" if file.format == "tsv" else ",;\t"
+        return _json_lines(file.name, data)
     _check_markup(file.name, file.format, data)
+    separators = "\t" if file.format == "tsv" else ",;\t"
     cells = read_cells(file.name, data, separators, marks)
-    if file.format == "tsv":
-        _check_tabs(file.name, cells.header)
-    return _text_table(cells.header, cells.rows, Source(file.name, cells.line))
+    header = cells.header
+    if file.format == "tsv" and len(header) == 1 and OTHERS & {*header[0]}:
+        raise RatingsError(
+            f"{file.name}: Fields must be separated by tabs, got {shown(header[0])}. "
+            "If they are separated by commas or semicolons, say so with format='csv' "
+            "or --format csv."
+        )
+    return _text_table(header, cells.rows, Source(file.name, cells.line))
 
 
 def _check_signature(file: File) -> None:
     found = next(
         (kind for mark, kind in SIGNATURES.items() if file.data.startswith(mark)), None
     )
-    binary = file.format in ("parquet", "excel")
     if found and found[0] != file.format:
         _check_container(file)
         raise RatingsError(
             f"{file.name}: The file looks like {found[1]}, not {file.format}. "
             f"Say so with format={found[0]!r} or --format {found[0]}."
         )
-    if binary and not found:
+    if file.format in ("parquet", "excel") and not found:
         _check_markup(file.name, file.format, file.data)
         known = "Parquet" if file.format == "parquet" else "an Excel workbook"
         raise RatingsError(f"{file.name}: The file is not {known}.")
@@ -165,15 +285,6 @@ def _check_markup(name: str, format_name: str, data: bytes) -> None:
         )
 
 
-def _check_tabs(name: str, header: Sequence[str]) -> None:
-    if len(header) == 1 and OTHERS & {*header[0]}:
-        raise RatingsError(
-            f"{name}: Fields must be separated by tabs, got {shown(header[0])}. If "
-            "they are separated by commas or semicolons, say so with format='csv' or "
-            "--format csv."
-        )
-
-
 def _checked_text(file: File) -> bytes:
     data = file.data.removeprefix(UTF8_MARK)
     if data.startswith(UTF16_MARKS):
@@ -196,81 +307,45 @@ def _checked_text(file: File) -> bytes:
     return data
 
 
-@contextlib.contextmanager
-def uncollected() -> Iterator[None]:
-    """Put off the search for garbage while many objects are made that all stay.
-
-    Examples:
-        >>> with uncollected():
-        ...     rows = [{"row": row} for row in range(3)]
-        >>> len(rows)
-        3
-    """
-    paused = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if paused:
-            gc.enable()
-
-
 def _json_lines(name: str, data: bytes) -> Table:
-    columns: dict[str, list[object]] = {}
+    rows: list[dict[str, object]] = []
     lines: list[int] = []
-    known: tuple[str, ...] = ()
-    targets: list[list[object]] = []
+    names: dict[str, None] = {}
     for number, line in enumerate(data.split(b"\n"), start=1):
-        found = _json_object(line, name, number)
+        found = _json_object(line.decode().strip(), f"{name}:{number}")
         if not found:
             continue
-        keys = tuple(found)
-        if keys != known:
-            _check_names([key.strip() for key in keys], Source(f"{name}:{number}"))
-            known = keys
-            targets = [columns.setdefault(key.strip(), []) for key in keys]
-            for target in targets:
-                target.extend([None] * (len(lines) - len(target)))
-            if len(columns) > MOST_KEYS:
-                raise RatingsError(
-                    f"{name}:{number}: lines must share their keys, got more than "
-                    f"{MOST_KEYS} different ones."
-                )
-        for target, value in zip(targets, found.values(), strict=True):
-            target.append(value)
+        rows.append(found)
         lines.append(number)
+        names.update(dict.fromkeys(found))
+        if len(names) > MOST_KEYS:
+            raise RatingsError(
+                f"{name}:{number}: lines must share their keys, got more than "
+                f"{MOST_KEYS} different ones."
+            )
     if not lines:
         raise RatingsError(f"{name}: There is no row.")
-    for target in columns.values():
-        target.extend([None] * (len(lines) - len(target)))
-    named = {key: values for key, values in columns.items() if key}
-    return Table({**named}, Source(name, lines.__getitem__))
+    return Table(_columns(names, rows), Source(name, lines.__getitem__))
 
 
-def _json_object(line: bytes, name: str, number: int) -> dict[str, object]:
-    text = line.decode().strip()
+def _json_object(text: str, place: str) -> dict[str, object]:
+    """Parse one line: an object, whose keys are stripped and stand once."""
     if not text:
         return {}
     found: object = None
     try:
-        found = JSON.decode(text)
+        found = json.loads(text, object_pairs_hook=_one_object)
     except (json.JSONDecodeError, RecursionError):
         pass
     except ValueError as error:
-        _check_keys(text, f"{name}:{number}", error)
+        if "twice" in str(error):
+            pairs = json.loads(text, object_pairs_hook=list)
+            _check_names([key for key, _ in pairs], Source(place))
+            raise RatingsError(f"{place}: {error}. Rename one.") from None
     if not isinstance(found, dict):
-        raise RatingsError(
-            f"{name}:{number}: line must be one JSON object, got {shown(text)}."
-        )
-    return found
-
-
-def _check_keys(text: str, place: str, error: ValueError) -> None:
-    """Refuse a key that stands twice, in the line's object or inside it."""
-    if "twice" in str(error):
-        names = [key for key, _ in json.loads(text, object_pairs_hook=list)]
-        _check_names(names, Source(place))
-        raise RatingsError(f"{place}: {error}. Rename one.") from None
+        raise RatingsError(f"{place}: line must be one JSON object, got {shown(text)}.")
+    _check_names([key.strip() for key in found], Source(place))
+    return {key.strip(): value for key, value in found.items()}
 
 
 def json_table(name: str, data: bytes) -> Table:
@@ -280,9 +355,9 @@ def json_table(name: str, data: bytes) -> Table:
         >>> json_table("r.json", b'[{"paper": 1, "content": {"rating": 7}}]').columns
         {'paper': [1], 'content.rating': [7]}
     """
-    document = parsed(name, data)
+    document = parse_json(name, data)
     source = Source(name, lambda row: row + 1, "entry")
-    columns = flattened(document, source)
+    columns = flatten(document, source)
     if not columns:
         raise source.whole(f"There is no row. {EXAMPLE}")
     if len(columns) > MOST_KEYS:
@@ -290,7 +365,123 @@ def json_table(name: str, data: bytes) -> Table:
             f"{name}: entries must share their keys, got more than {MOST_KEYS} "
             "different ones."
         )
-    return Table({**columns}, source, None, document)
+    return Table(columns, source, None, document)
+
+
+def parse_json(name: str, data: bytes) -> object:
+    """Parse a JSON document.
+
+    Raises:
+        RatingsError: If it is not one, or says a key twice; the line is named.
+
+    Examples:
+        >>> parse_json("r.json", b'{"a": [1]}')
+        {'a': [1]}
+    """
+    try:
+        return json.loads(
+            data.decode(), object_pairs_hook=_one_object, parse_constant=_constant
+        )
+    except json.JSONDecodeError as error:
+        raise RatingsError(
+            f"{name}:{error.lineno}: The file must be JSON, but here it is not: "
+            f"{error.msg}."
+        ) from None
+    except RecursionError:
+        raise RatingsError(f"{name}: The file is nested too deeply.") from None
+    except ValueError as error:
+        # Python's own words for this advise its programmer.
+        long = "set_int_max_str_digits" in str(error)
+        reason = "a number has too many digits" if long else error
+        raise RatingsError(
+            f"{name}: The file cannot be read as JSON: {reason}."
+        ) from None
+
+
+def _one_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {shown(twice)} stands twice in one object")
+    return found
+
+
+def _constant(text: str) -> NoReturn:
+    raise ValueError(f"{text} is not a number that JSON has")
+
+
+def holds_objects(value: object) -> bool:
+    """Return whether a value is a list of objects, by its first entry.
+
+    Examples:
+        >>> holds_objects([{}]), holds_objects(["x"]), holds_objects([])
+        (True, False, False)
+    """
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
+
+
+def entries(document: object, source: Source) -> list[dict[str, object]]:
+    """Return the objects of a document's list.
+
+    The list may be the document itself, or the only list of objects in it, as under
+    "notes" or "reviews".
+
+    Raises:
+        RatingsError: If an entry of the list is not an object.
+
+    Examples:
+        >>> entries({"count": 1, "notes": [{"id": "x"}]}, Source())
+        [{'id': 'x'}]
+    """
+    if isinstance(document, dict):
+        lists = [value for value in document.values() if holds_objects(value)]
+        document = lists[0] if len(lists) == 1 else [document]
+    if not isinstance(document, list):
+        return []
+    for place, entry in enumerate(document):
+        if not isinstance(entry, dict):
+            error = source.at(
+                place,
+                f"entry must be a JSON object with named values, got {shown(entry)}",
+            )
+            raise RatingsError(f"{error} {EXAMPLE}")
+    return document
+
+
+def flatten(document: object, source: Source) -> dict[str, Values]:
+    """Lay out a document as columns, a row for each entry.
+
+    A key inside an object is named with a dot, such as "content.rating"; a list of one
+    plain value is that value. Longer lists and lists of objects are left out.
+
+    Examples:
+        >>> flatten([{"a": 1, "b": {"c": ["x"]}}, {"a": 2}], Source())
+        {'a': [1, 2], 'b.c': ['x', None]}
+    """
+    rows = [_flat(entry) for entry in entries(document, source)]
+    return _columns(dict.fromkeys(name for row in rows for name in row), rows)
+
+
+def _columns(
+    names: Iterable[str], rows: Sequence[dict[str, object]]
+) -> dict[str, Values]:
+    return {name: [row.get(name) for row in rows] for name in names if name}
+
+
+def _flat(entry: dict[str, object]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    waiting = [("", entry)]
+    while waiting:
+        prefix, inner = waiting.pop(0)
+        for key, value in inner.items():
+            name = f"{prefix}{key.strip()}"
+            one = value[0] if isinstance(value, list) and len(value) == 1 else value
+            if isinstance(value, dict):
+                waiting.append((f"{name}.", value))
+            elif value is None or isinstance(one, SCALARS):
+                found.setdefault(name, one)
+    return found
 
 
 def _parquet(file: File) -> Table:
@@ -314,20 +505,18 @@ def _excel(file: File, sheet: str, marks: Sequence[str]) -> Table:
             f"{file.name}: Several sheets hold something: {listing(meant)}. "
             "Say which with sheet= or --sheet."
         )
-    filled = _filled_rows(frame)
-    if len(filled) == 0:
+    filled = _filled_rows(frame).tolist()
+    if not filled:
         raise RatingsError(f"{file.name}: There is no row.")
-    head = _header_row(frame, filled.tolist(), marks)
+    marked = (
+        row
+        for row in filled[:PREAMBLE]
+        if any((cell or "").strip() in marks for cell in frame.row(row))
+    )
+    head = next(marked, filled[0])
     header = [cell or "" for cell in frame.row(head)]
     source = Source(file.name, lambda row: head + row + 2, "row")
     return _text_table(header, frame[head + 1 :], source)
-
-
-def _header_row(frame: pl.DataFrame, filled: list[int], marks: Sequence[str]) -> int:
-    for row in filled[:PREAMBLE]:
-        if any((cell or "").strip() in marks for cell in frame.row(row)):
-            return row
-    return filled[0]
 
 
 def _decoded(
@@ -352,13 +541,12 @@ def _decoded(
 def _text_table(header: Sequence[str], rows: pl.DataFrame, source: Source) -> Table:
     names = [name.strip() for name in header]
     _check_names(names, source)
-    if not _all_filled(rows):
-        filled = _filled_rows(rows)
-        if len(filled) == 0:
-            raise source.whole("There is a header but no row below it.")
+    filled = _filled_rows(rows)
+    if len(filled) == 0:
+        raise source.whole("There is a header but no row below it.")
+    if len(filled) < rows.height:
         rows = rows[filled]
-        line = source.line
-        source = Source(source.name, lambda row: line(int(filled[row])), source.unit)
+        source = source.keep(filled.tolist())
     columns = {
         name: _unquoted(column)
         for name, column in zip(names, rows, strict=True)
@@ -367,29 +555,17 @@ def _text_table(header: Sequence[str], rows: pl.DataFrame, source: Source) -> Ta
     corner = None if names[0] else _unquoted(rows.to_series(0))
     others = [place for place, name in enumerate(names) if place and not name]
     nameless = sum(len(_filled_rows(rows[:, [place]])) > 0 for place in others)
-    return Table({**columns}, source, corner, nameless=nameless)
-
-
-def _all_filled(rows: pl.DataFrame) -> bool:
-    # A column that is filled to the last row answers for all the others.
-    return rows.height > 0 and any(map(_is_filled, rows))
-
-
-def _is_filled(column: pl.Series) -> bool:
-    if column.null_count():
-        return False
-    # Between these two every text begins with a visible character of ASCII.
-    low, high = column.min(), column.max()
-    if isinstance(low, str) and isinstance(high, str) and "!" <= low <= high < "\x7f":
-        return True
-    return bool((column.str.strip_chars() != "").all())
+    return Table(columns, source, corner, nameless=nameless)
 
 
 def _filled_rows(rows: pl.DataFrame) -> NDArray[np.int64]:
-    if rows.width == 0:
-        return np.empty(0, dtype=np.int64)
-    filled = rows.select(pl.any_horizontal(pl.all().str.strip_chars() != ""))
-    return np.flatnonzero(filled.to_series().fill_null(value=False).to_numpy())
+    filled = np.zeros(rows.height, dtype=np.bool_)
+    for column in rows:
+        # Most tables are told by their first column.
+        if not filled.all():
+            given = column.str.contains(r"\S").fill_null(value=False)
+            filled |= given.to_numpy()
+    return np.flatnonzero(filled)
 
 
 def _check_names(names: Sequence[str], source: Source) -> None:
@@ -405,17 +581,13 @@ def _check_names(names: Sequence[str], source: Source) -> None:
 
 def _unquoted(column: pl.Series) -> pl.Series:
     """Take off the apostrophe that keeps a label from running as a formula."""
-    if column.dtype != pl.String:
-        return column
     if not column.str.starts_with("'").any():
         return column
     kept = column.str.contains(f"^'+{FORMULA_START}").fill_null(value=False)
-    if not kept.any():
-        return column
     # A file of ours holds no label both with and without it. In one that does, it is
     # part of the label; a number that a spreadsheet keeps as text is no label.
-    plain = column.str.slice(1)
+    bare = column.str.slice(1)
     there = column.filter(~kept & ~column.str.contains(NUMBER).fill_null(value=False))
-    if plain.filter(kept).is_in(there.implode()).any():
+    if bare.filter(kept).is_in(there.implode()).any():
         return column
-    return plain.zip_with(kept, column)
+    return bare.zip_with(kept, column)

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from evenhand._columns import ALIASES, Columns
-from evenhand._labels import NUMBER, TEXTUAL, Source, shown
+from evenhand._labels import NUMBER, Source, shown
 from evenhand._results import Notice
-from evenhand.desk.formats._people import numbered_anew
-from evenhand.desk.formats._summaries import find_summary, numbers_of
 from evenhand.desk.formats.layouts import (
     LONGEST_WORD,
     MOST_WORDS,
@@ -26,19 +25,20 @@ from evenhand.desk.formats.layouts import (
     Layout,
     Long,
     check_options,
-    lined,
+    is_number,
     may_be_scores,
-    plain,
-    texts,
+    numbered_anew,
     titled,
 )
+from evenhand.desk.formats.tables import plain, strings, texts
 from evenhand.errors import OptionError, RatingsError, counted, listing, unknown
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Callable, Sequence
 
-    from evenhand.desk.formats.layouts import Values
-    from evenhand.desk.formats.tables import Table
+    from evenhand.desk.formats.tables import Table, Values
+
+Floats = NDArray[np.float64]
 
 ROWS = ("items", "reviewers")
 TITLES = frozenset({"title", "item title", "paper title", "submission title"})
@@ -77,20 +77,31 @@ ROLES = frozenset().union(*ALIASES.values()) - {"mark"}
 """Names of the columns of a long table; Mark is a first name too."""
 LEAST = 2
 A = {"item": "an item", "reviewer": "a reviewer"}
+EDGE = 6
+"""So many lines at either end are tried; summaries do not stand in the middle."""
+SCREEN = 20
+LEAST_OTHERS = 2
+LEAST_MATCHES = 3
+LEAST_MEDIANS = 6
+MATCHED_SHARE = 0.25
+MOST_CELLS = 1000
+SLACK = 1e-9
+LARGE = 1_000_000
+"""Medians of more cells are not worth their time."""
 
 
 def recognise(table: Table) -> str:
     """Say why a table looks wide: labels first, then columns of numbers only."""
     names = [name for name in table.columns if plain(name) not in TITLES]
-    numeric = [_is_numeric(_strings(table.columns[name])) for name in names]
+    numeric = [_is_numeric(strings(table.columns[name])) for name in names]
     if table.corner is not None:
         return "an empty corner and columns of numbers" if any(numeric) else ""
-    if len(names) <= LEAST or not all(numeric[1:]) or _is_number(names[0]):
+    if len(names) <= LEAST or not all(numeric[1:]) or is_number(names[0]):
         return ""
     if any(plain(name) in ROLES for name in names[1:]):
         return ""
     if numeric[0]:
-        first = _strings(table.columns[names[0]])
+        first = strings(table.columns[names[0]])
         alike = first.n_unique() == len(first) and _share_range(table, names[1:])
         return "columns of numbers only" if alike else ""
     return "one column of labels and columns of numbers"
@@ -116,7 +127,7 @@ def may_be_wide(table: Table) -> bool:
 
 def _share_range(table: Table, names: list[str]) -> bool:
     """Return whether the numbers of these columns may be on one scale."""
-    columns = [numbers_of(_strings(table.columns[name])) for name in names]
+    columns = [_numbers_of(strings(table.columns[name])) for name in names]
     highest_low = max(float(np.nanmin(one)) for one in columns)
     return highest_low <= min(float(np.nanmax(one)) for one in columns)
 
@@ -146,13 +157,13 @@ def take(table: Table, asked: Asked) -> Long:
     cells = pl.concat([cell.alias("score") for cell in parts.cells])
     found = {
         down: parts.labels.gather(rows),
-        other: _series(parts.across).gather(columns),
+        other: pl.Series(parts.across, dtype=pl.String).gather(columns),
     }
     anew = numbered_anew("reviewer", found["reviewer"], found["item"])
     return Long(
         {**found, "score": cells.gather(columns * len(parts.labels) + rows)},
         Columns(reviewer="reviewer", item="item", score="score"),
-        lined(table.source, rows.tolist()),
+        table.source.keep(rows.tolist()),
         _said(parts, down, other),
         parts.titles,
         (*_unused(parts, filled, down), *anew),
@@ -223,7 +234,7 @@ def _parts(table: Table, asked: Asked, down: str, other: str) -> _Parts:
         raise table.source.whole(text[:1].upper() + text[1:])
     if given or table.corner is None:
         first = given or names[0]
-        if _is_number(first):
+        if is_number(first):
             raise table.source.whole(
                 f"The first line must hold the column names, got {listing(names)}."
             )
@@ -231,7 +242,7 @@ def _parts(table: Table, asked: Asked, down: str, other: str) -> _Parts:
         name = f"column {first!r}"
     else:
         first, labels, name = "", table.corner, "first column"
-    series = _strings(labels)
+    series = strings(labels)
     title = next((one for one in names if plain(one) in TITLES and one != first), "")
     titles = {}
     if title and down == "item":
@@ -240,7 +251,7 @@ def _parts(table: Table, asked: Asked, down: str, other: str) -> _Parts:
     across = [one for one in names if one != first]
     if not across:
         raise table.source.whole(f"There is no column of {A[other]}.")
-    cells = [_strings(table.columns[one]) for one in across]
+    cells = [strings(table.columns[one]) for one in across]
     for column, values in zip(across, cells, strict=True):
         _check_column(table.source, column, values, down, other)
     return _Parts(name, series, across, cells, titles)
@@ -292,7 +303,7 @@ def _is_summary(name: str) -> bool:
 
 def _check_summaries(source: Source, parts: _Parts, down: str, other: str) -> None:
     """Refuse rows and columns whose numbers are a summary of the others."""
-    numbers = np.column_stack([numbers_of(cell) for cell in parts.cells])
+    numbers = np.column_stack([_numbers_of(cell) for cell in parts.cells])
     for table, labels, text_of, kind, what in (
         (numbers.T, parts.across, parts.cells.__getitem__, "Column", other),
         (numbers, parts.labels, parts.row, "Row", down),
@@ -305,7 +316,7 @@ def _check_summaries(source: Source, parts: _Parts, down: str, other: str) -> No
                 and _repeats(table, place, plain(label))
             ):
                 raise _summary(source, f"{kind} {shown(label)}", what)
-        found = find_summary(table, text_of)
+        found = _find_summary(table, text_of)
         if found:
             place, statistic = found
             raise source.whole(
@@ -315,7 +326,7 @@ def _check_summaries(source: Source, parts: _Parts, down: str, other: str) -> No
             )
 
 
-def _repeats(table: NDArray[np.float64], place: int, name: str) -> bool:
+def _repeats(table: Floats, place: int, name: str) -> bool:
     """Return whether one row is the extreme of the others wherever it is given."""
     given = ~np.isnan(table[place])
     others = np.delete(table, place, axis=0)[:, given]
@@ -356,29 +367,6 @@ def _unused(parts: _Parts, filled: NDArray[np.bool_], down: str) -> tuple[Notice
     return tuple(notices)
 
 
-def _strings(values: Values) -> pl.Series:
-    """Return a column as stripped text, empty where there is none."""
-    if isinstance(values, pl.Series) and (
-        values.dtype in TEXTUAL or values.dtype.is_integer()
-    ):
-        return values.cast(pl.String).str.strip_chars().fill_null("")
-    return _series(texts(values))
-
-
-def _series(values: list[str]) -> pl.Series:
-    try:
-        return pl.Series(values, dtype=pl.String)
-    except UnicodeEncodeError:
-        # Half a surrogate pair, as JSON may hold.
-        raise RatingsError(
-            "Text must be valid Unicode, got half a character."
-        ) from None
-
-
-def _is_number(text: str) -> bool:
-    return re.fullmatch(NUMBER, text) is not None
-
-
 def _is_numeric(values: pl.Series) -> bool:
     given = values.filter(values != "")
     return len(given) > 0 and bool(given.str.contains(NUMBER).all())
@@ -393,6 +381,141 @@ def _is_text(values: pl.Series) -> bool:
     return len(words) > MOST_WORDS or any(
         len(word) > LONGEST_WORD or word.endswith(".") for word in words
     )
+
+
+def _numbers_of(cells: pl.Series) -> Floats:
+    """Return texts as numbers, NaN where there is none.
+
+    Examples:
+        >>> _numbers_of(pl.Series(["1.5", "", "B"])).tolist()
+        [1.5, nan, nan]
+    """
+    return cells.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+
+
+def _find_summary(
+    table: Floats, text_of: Callable[[int], pl.Series]
+) -> tuple[int, str] | None:
+    """Find a line that is the mean, sum, median or deviation of other lines.
+
+    Args:
+        table: Numbers by line and cell, NaN where there is none.
+        text_of: From a line to its cells as they were written, for their decimals.
+
+    Returns:
+        The line and what it is, or None.
+
+    Examples:
+        >>> table = np.array([[1.0, 4, 2], [3, 2, 5], [2, 3, 3.5]])
+        >>> cells = [pl.Series(map(str, line)) for line in table.tolist()]
+        >>> _find_summary(table, cells.__getitem__)
+        (2, 'mean')
+        >>> _find_summary(table[:2], cells.__getitem__) is None
+        True
+    """
+    count = len(table)
+    edges = [*range(min(EDGE, count)), *range(max(EDGE, count - EDGE), count)]
+    for place in reversed(edges):
+        given = np.flatnonzero(np.isfinite(table[place]))
+        slack = _rounding(text_of(place))
+        for others in _others(table, place):
+            name = _name(table[place], others, given, slack)
+            if name:
+                return place, name
+    return None
+
+
+def _others(table: Floats, place: int) -> Sequence[Floats]:
+    """Return the lines before, those after and all others, where there are several."""
+    before, after = table[:place], table[place + 1 :]
+    sets = [before, after]
+    if len(before) and len(after):
+        sets.append(np.concatenate([before, after]))
+    return [one for one in sets if len(one) >= LEAST_OTHERS]
+
+
+def _rounding(cells: pl.Series) -> float:
+    """Return how far rounding may have moved a line's numbers; whole ones are exact."""
+    decimals = cells.str.extract(r"\.([0-9]+)$").str.len_chars().max()
+    return 0.5 * 10.0**-decimals if isinstance(decimals, int) else 0.0
+
+
+def _name(line: Floats, others: Floats, given: NDArray[np.int64], slack: float) -> str:
+    large = others.size > LARGE
+    for name, statistic in STATISTICS.items():
+        if name == "median" and large:
+            continue
+        # A few cells tell most tables, which may be large.
+        for cells in (given[:1], given[:SCREEN], given):
+            values, rest = line[cells], others[:, cells]
+            expected = statistic(rest)
+            near = np.abs(expected - values) <= slack + SLACK * (1 + np.abs(values))
+            if not near.all():
+                break
+        else:
+            if _is_telling(name, line[given], others[:, given]):
+                return name
+    return ""
+
+
+def _is_telling(name: str, values: Floats, others: Floats) -> bool:
+    """Return whether so many matches are more than agreement."""
+    # Where reviewers agree, one cell says what its like say again.
+    cells = np.unique(np.vstack([values, others])[:, :MOST_CELLS], axis=1)
+    values, others = cells[0], cells[1:]
+    new = (others != values).all(axis=0)
+    # Nobody gives fractions where all others give whole numbers.
+    fractions = new & (values % 1 != 0) & ((others % 1 == 0) | np.isnan(others)).all(0)
+    matches = int(new.sum()) + int(fractions.sum())
+    if matches >= max(LEAST_MATCHES, MATCHED_SHARE * len(values)):
+        return True
+    inside = (others < values).any(axis=0) & (others > values).any(axis=0)
+    least = max(LEAST_MEDIANS, len(values) / 2)
+    return name == "median" and int(inside.sum()) >= least
+
+
+def _sums(others: Floats) -> Floats:
+    sums: Floats = np.nansum(others, axis=0)
+    return sums
+
+
+def _means(others: Floats) -> Floats:
+    counts = (~np.isnan(others)).sum(axis=0)
+    return _sums(others) / np.where(counts, counts, np.nan)
+
+
+def _squares(others: Floats) -> Floats:
+    return _sums((others - _means(others)) ** 2)
+
+
+def _sample_deviations(others: Floats) -> Floats:
+    degrees = (~np.isnan(others)).sum(axis=0) - 1
+    return np.sqrt(_squares(others) / np.where(degrees > 0, degrees, np.nan))
+
+
+def _deviations(others: Floats) -> Floats:
+    counts = (~np.isnan(others)).sum(axis=0)
+    return np.sqrt(_squares(others) / np.where(counts, counts, np.nan))
+
+
+def _medians(others: Floats) -> Floats:
+    # NaN is sorted to the end; the middle of the others is looked up by their count.
+    counts = (~np.isnan(others)).sum(axis=0)
+    ordered = np.sort(others, axis=0)
+    cells = np.arange(others.shape[1])
+    low = ordered[np.maximum(counts - 1, 0) // 2, cells]
+    high = ordered[np.minimum(counts // 2, len(others) - 1), cells]
+    middle: Floats = (low + high) / 2
+    return middle
+
+
+STATISTICS: dict[str, Callable[[Floats], Floats]] = {
+    "mean": _means,
+    "sum": _sums,
+    "median": _medians,
+    "standard deviation": _sample_deviations,
+    "standard deviation of all": _deviations,
+}
 
 
 LAYOUT = Layout("wide", "a wide table", recognise, take)

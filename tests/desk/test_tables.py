@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand._labels import Source
-from evenhand.desk.formats.documents import entries, flattened, parsed
+from evenhand.desk.formats.tables import entries, flatten, parse_json
 from evenhand.errors import EvenhandError, RatingsError
 
 FILE = Source("r.json", lambda row: row + 1, "entry")
@@ -24,13 +24,13 @@ documents = st.recursive(
 
 def refused(data: bytes) -> str:
     with pytest.raises(RatingsError) as caught:
-        parsed("r.json", data)
+        parse_json("r.json", data)
     return str(caught.value)
 
 
 @given(documents)
 def test_what_was_written_is_read(document: object) -> None:
-    assert parsed("r.json", json.dumps(document).encode()) == document
+    assert parse_json("r.json", json.dumps(document).encode()) == document
 
 
 def test_a_fault_is_named_by_its_line() -> None:
@@ -81,7 +81,7 @@ def test_the_list_may_be_the_document_or_the_only_list_of_objects_in_it() -> Non
 @pytest.mark.parametrize("document", [3, "x", None, []])
 def test_a_document_without_objects_has_no_entries(document: object) -> None:
     assert entries(document, FILE) == []
-    assert flattened(document, FILE) == {}
+    assert flatten(document, FILE) == {}
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_a_number_with_too_many_digits_is_no_advice_to_programmers() -> None:
 
 def test_keys_inside_objects_are_named_with_dots() -> None:
     document = [{"id": 1, "content": {"rating": {"value": 8}, "title": "On tea"}}]
-    assert flattened(document, FILE) == {
+    assert flatten(document, FILE) == {
         "id": [1],
         "content.title": ["On tea"],
         "content.rating.value": [8],
@@ -125,22 +125,22 @@ def test_keys_inside_objects_are_named_with_dots() -> None:
 
 def test_a_list_of_one_plain_value_is_that_value_and_others_are_left_out() -> None:
     document = [{"a": ["x"], "b": ["x", "y"], "c": [{"d": 1}], "e": [], "f": [None]}]
-    assert flattened(document, FILE) == {"a": ["x"]}
+    assert flatten(document, FILE) == {"a": ["x"]}
 
 
 def test_entries_need_not_share_their_keys() -> None:
-    assert flattened([{"a": 1}, {"b": 2}, {}], FILE) == {
+    assert flatten([{"a": 1}, {"b": 2}, {}], FILE) == {
         "a": [1, None, None],
         "b": [None, 2, None],
     }
 
 
 def test_blanks_around_a_key_do_not_count_and_a_key_without_name_is_left_out() -> None:
-    assert flattened([{" a ": 1, "": 2, " ": 3}], FILE) == {"a": [1]}
+    assert flatten([{" a ": 1, "": 2, " ": 3}], FILE) == {"a": [1]}
 
 
 def test_the_outer_of_two_keys_that_meet_is_kept() -> None:
-    assert flattened([{"a.b": 1, "a": {"b": 2}}], FILE) == {"a.b": [1]}
+    assert flatten([{"a.b": 1, "a": {"b": 2}}], FILE) == {"a.b": [1]}
 
 
 @given(documents)
@@ -149,12 +149,12 @@ def test_columns_are_of_one_length(document: object) -> None:
         rows = len(entries(document, FILE))
     except RatingsError:
         return
-    assert all(len(column) == rows for column in flattened(document, FILE).values())
+    assert all(len(column) == rows for column in flatten(document, FILE).values())
 
 
 @given(st.binary(max_size=30))
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     try:
-        parsed("r.json", data)
+        parse_json("r.json", data)
     except EvenhandError as error:
         assert str(error).startswith("r.json")  # noqa: PT017 - both ends are good
