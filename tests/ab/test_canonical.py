@@ -140,3 +140,32 @@ def test_bad_distributions_are_named() -> None:
         threshold_probability([1.0, 0.0], lambda _: 0.2, left=lambda _: 0.9)
     with pytest.raises(OptionError, match=r"distribution function.* got 3\."):
         threshold_probability([1.0, 0.0], 3)  # type: ignore[arg-type]  # a user's mistake
+
+
+def skewed(z: float) -> Fraction:
+    """A distribution function with 9/10 of Z above 7, increasing everywhere."""
+    d = Fraction(z) - 7
+    return 1 - 1 / (2 + d) * Fraction(9, 5) if d >= 0 else Fraction(1, 10) / (1 - d)
+
+
+scales = st.lists(numbers, min_size=2, max_size=2, unique=True).map(sorted)
+
+
+@given(one=scales, two=scales)
+def test_a_skewed_threshold_beats_a_coin_in_reviewer_order(
+    one: list[Fraction], two: list[Fraction]
+) -> None:
+    had_better = threshold_probability([one[1], two[0]], skewed)
+    had_worse = threshold_probability([one[0], two[1]], skewed)
+    assert exact(had_better) + 1 - exact(had_worse) > 1
+
+
+def test_a_skewed_threshold_fails_in_item_order() -> None:
+    chance = threshold_probability([Fraction(1), Fraction(0)], skewed)
+    assert exact(chance) < Fraction(1, 10)
+
+
+def test_margin_of_the_papers_example() -> None:
+    """By hand: scales (9, 6) and (2, 1), gaps 8 and -4: (17/18 + 1/10) / 2."""
+    right = first_probability([[Fraction(9), Fraction(1)], [Fraction(2), Fraction(6)]])
+    assert sum(right.tolist()) / 2 == Fraction(47, 90)

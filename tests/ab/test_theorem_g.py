@@ -1,4 +1,4 @@
-"""Theorem G by exact enumeration of rules, mixtures, designs; and what breaks it."""
+"""Theorem G beyond its rows in `evenhand theorems`: more rules, reviewers, designs."""
 
 import functools
 import itertools
@@ -144,40 +144,10 @@ class TestEveryRule:
                 right = p_correct(rule, scales, law)
                 assert right > HALF if strict else right == HALF
 
-    @settings(max_examples=20)
-    @given(scales=scales(2, ties=True))
-    def test_with_two_reviewers(self, scales: list[Scale]) -> None:
-        self.holds(scales)
-
-    @settings(max_examples=14)
-    @given(scales=scales(4, ties=True))
-    def test_with_four_reviewers_and_ties(self, scales: list[Scale]) -> None:
-        self.holds(scales)
-
-    @settings(max_examples=14)
-    @given(scales=scales(4, ties=False))
-    def test_with_four_reviewers(self, scales: list[Scale]) -> None:
-        self.holds(scales)
-
     @settings(max_examples=5)
     @given(scales=scales(6, ties=False))
     def test_with_six_reviewers(self, scales: list[Scale]) -> None:
         self.holds(scales)
-
-    @pytest.mark.parametrize("m", [2, 4, 6])
-    def test_on_scales_that_never_overlap(self, m: int) -> None:
-        self.holds([(2**j + Fraction(1, 4), Fraction(2**j)) for j in range(m)])
-
-    @pytest.mark.parametrize("name", SAFE)
-    def test_the_others_are_no_better_than_a_coin_somewhere(self, name: str) -> None:
-        """So the guard is needed: these scales are the paper's, or lie far apart."""
-        apart = [(Fraction(10**j + 1), Fraction(10**j)) for j in (1, 3, 5, 7)]
-        stairs = [(b + HALF, Fraction(b)) for b in (0, 1, 2, 6)]
-        found = [
-            p_correct(SAFE[name], s, designs.enumerate_halves(4))
-            for s in (apart, stairs)
-        ]
-        assert min(found) == HALF
 
     def test_guarding_with_little_still_counts(self) -> None:
         apart = [(Fraction(10**j + 1), Fraction(10**j)) for j in (1, 3, 5, 7)]
@@ -265,6 +235,13 @@ class TestUnequalCounts:
 
     SCALES = tuple((b + Fraction(2, 3), b + FIFTH) for b in (0, 0, 100))
 
+    def test_mean_and_median_can_be_right_a_third_of_the_time(self) -> None:
+        one_against_two = ((0, 1, 1), (1, 0, 1), (1, 1, 0))
+        law: Law = dict.fromkeys(one_against_two, Fraction(1, 3))
+        for rule in (rules.mean, rules.median):
+            assert p_correct(rule, self.SCALES, law) == Fraction(1, 3)
+        assert p_correct(over_pairings(rules.votes), self.SCALES, law) > HALF
+
     def test_guarded_mean_can_be_worse_than_a_coin_given_one_against_two(self) -> None:
         law = {
             sides: Fraction(1, 3)
@@ -320,15 +297,6 @@ class TestMissingPartners:
     SCALES = tuple((b + Fraction(1), Fraction(b)) for b in (0, 3, -1000, 0))
     ROWS = (over_votes, over_signs, means, guarded_mean)
 
-    def test_votes_with_a_silent_partner_are_right_on_average_only(self) -> None:
-        pairs = designs.enumerate_matched([0, 0, 1, 1])
-        found = p_correct_by_counts(over_votes, self.SCALES, pairs, silent=[3])
-        assert {counts: round(float(p), 3) for counts, (p, _) in found.items()} == {
-            (2, 1): 0.267,
-            (1, 2): 0.766,
-        }
-        assert sum(p * mass for p, mass in found.values()) > HALF
-
     def test_a_panel_with_a_silent_member_leaves_the_average_only(self) -> None:
         panels = designs.enumerate_panels([0, 0, 1, 1])
         found = p_correct_by_counts(over_votes, self.SCALES, panels, silent=[3])
@@ -348,14 +316,6 @@ class TestMissingPartners:
                     either = (p + found[two, one][0]) / 2
                     strict = rule in (over_votes, guarded_mean) and one and two
                     assert either > HALF if strict else either >= HALF
-
-
-def by_rows(rule: Callable[[list[Fraction], list[Fraction]], Fraction]) -> Rule:
-    def table(first: Floats, second: Floats) -> Floats:
-        rows = zip(first.tolist(), second.tolist(), strict=True)
-        return np.array([rule(one, two) for one, two in rows], dtype=object)
-
-    return table
 
 
 def spread(scores: Sequence[Fraction]) -> Fraction:
@@ -410,44 +370,12 @@ def paired(
 
 
 class TestWhatBreaksIt:
-    """Scaling and cleaning by the same data: below one half, and refused."""
+    """Scaling and cleaning by the same data, which `evenhand theorems` fails."""
 
     SMALL = Fraction(1, 1000)
     MAD = paired([-(10**6), 10**6 + 4, SMALL, SMALL], [-(10**6) - SMALL, 4, 0, 0])
     OUTLIERS = paired([9, 16, 1, 18], [5, 15, 0, 17])
     PANELS = paired([21, 39, 14, 14], [20, 20, 13, 0])
-
-    def test_votes_scaled_by_the_mad_fall_below_one_half(self) -> None:
-        law = designs.enumerate_halves(4)
-        right = p_correct(by_rows(mad_votes), self.MAD, law)
-        assert right < Fraction("0.4948")
-        assert p_correct(votes(weights.rational()), self.MAD, law) > HALF
-
-    def test_deleting_outliers_is_right_once_in_six_times(self) -> None:
-        law = designs.enumerate_halves(4)
-        assert p_correct(by_rows(without_outliers), self.OUTLIERS, law) == Fraction(
-            1, 6
-        )
-        assert p_correct(rules.mean, self.OUTLIERS, law) >= HALF
-
-    def test_pairs_made_with_a_look_at_the_scores_make_votes_worse_than_a_coin(
-        self,
-    ) -> None:
-        u = [Fraction(score) for score in ("1.25", "0.05", "53", "10.6")]
-        v = [Fraction(score) for score in ("1.2", "0", "50", "10.1")]
-        right = Fraction(0)
-        for sides, chance in designs.enumerate_halves(4).items():
-            one = [u[j] for j in range(4) if sides[j] == 0]
-            two = [v[j] for j in range(4) if sides[j] == 1]
-            # Of the two pairings, the one that is worse for the better item.
-            found = rules.votes([one, one], [two, two[::-1]])
-            right += chance * min(found.tolist())
-        assert round(float(right), 3) == 0.426
-
-    def test_votes_scaled_by_the_pooled_deviation_fail_for_panels(self) -> None:
-        law = designs.enumerate_panels([0, 0, 1, 1])
-        right = p_correct(by_rows(squared_sd_votes), self.PANELS, law)
-        assert right < Fraction("0.474")
 
     @pytest.mark.parametrize(
         ("rule", "scales"),
