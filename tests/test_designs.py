@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from evenhand import designs
-from evenhand._balancing import laws
+from evenhand import _balancing, designs
 from evenhand.errors import DesignError
 
 Bundles = tuple[tuple[int, ...], ...]
@@ -311,15 +310,13 @@ def test_refuses_a_design_that_cannot_be_drawn(
 def test_too_many_assignments_to_count_are_walked_over(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(laws, "BUDGET", 0)
-    laws.tables.cache_clear()
+    monkeypatch.setattr(_balancing, "BUDGET", 0)
     drawn = [designs.balanced(5, 4, 2, conflicts=[], rng=seed) for seed in (1, 1, 2)]
     assert np.array_equal(drawn[0], drawn[1])
     assert sorted(np.bincount(drawn[2].ravel()).tolist()) == [1, 1, 2, 2, 2]
     assert not designs.balanced_is_uniform(5, 4, 2, conflicts=[])
     with pytest.raises(DesignError, match="small enough to count all assignments"):
         designs.enumerate_balanced(5, 4, 2, conflicts=[])
-    laws.tables.cache_clear()
 
 
 @pytest.mark.parametrize("labels", [5, [["a"], ["a"]]])

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._balancing.grids import Bundles, Frame
-from evenhand._balancing.laws import deal, tables, walk
+from evenhand._balancing import Bundles, Frame, deal, tables, walk
 from evenhand._outcomes import HALF, Chance, outcomes
 from evenhand._randomness import RNGLike, Stream, below, seed_from, stream
 from evenhand.errors import DesignError
@@ -248,12 +247,32 @@ def balanced(
     if per_item is None and conflicts is None:
         sizes = _balanced_sizes(n_items, n_reviewers, per_reviewer)
         return _fixed(deal(*sizes, _drawn(rng, "balanced")))
+    drawn, _ = draw_balanced(
+        n_items, n_reviewers, per_reviewer, per_item, conflicts or (), seed_from(rng)
+    )
+    return drawn
+
+
+def draw_balanced(
+    n_items: int,
+    n_reviewers: int,
+    per_reviewer: int | None,
+    per_item: int | None,
+    conflicts: Iterable[tuple[int, int]],
+    seed: int,
+) -> tuple[Assignment, bool]:
+    """Draw as `balanced` does, and say whether all were exactly as likely.
+
+    Examples:
+        >>> drawn, uniform = draw_balanced(2, 2, 1, None, [(0, 0)], 7)
+        >>> drawn.tolist(), uniform
+        ([[1], [0]], True)
+    """
     frame = _frame(n_items, n_reviewers, per_reviewer, per_item, conflicts)
-    seed = seed_from(rng)
     counts = tables(frame.grid)
     if counts is None:
-        return _padded(frame.bundles(_walked(frame, seed)))
-    return _padded(frame.bundles(counts.draw(_drawn(seed, "balanced"))))
+        return _padded(frame.bundles(_walked(frame, seed))), False
+    return _padded(frame.bundles(counts.draw(_drawn(seed, "balanced")))), True
 
 
 def enumerate_balanced(

@@ -20,14 +20,13 @@ from hypothesis import strategies as st
 from evenhand._outcomes import Chance, outcomes
 from evenhand.ab.weights import rational
 from evenhand.certificate import Certificate
-from evenhand.errors import OptionError, RatingsError
+from evenhand.errors import RatingsError
 from evenhand.posets.comparisons import comparisons
 from evenhand.ranking.anchors import Sheets, choose_layers, mean_values
 from evenhand.ranking.answers import WITH_SCORES, Options, Task
 from evenhand.ranking.claims import ranking_certificate
 from evenhand.ranking.ranking import rank
 from evenhand.ranking.split import (
-    HOWS,
     SplitOrder,
     contradictory,
     split_order,
@@ -70,13 +69,13 @@ def noisy(
 
 
 @functools.cache
-def weak_of(marks: tuple[tuple[int, int, int], ...], how: str) -> Buckets:
+def weak_of(marks: tuple[tuple[int, int, int], ...]) -> Buckets:
     reviewers, items, places = zip(*marks, strict=True)
-    return weak_order(Ratings(reviewers, items, places, all_items=range(3)), 7, how=how)
+    return weak_order(Ratings(reviewers, items, places, all_items=range(3)))
 
 
 def weak_law(
-    bundles: Sequence[Bundle], truth: Sequence[int], scales: Sequence[Scale], how: str
+    bundles: Sequence[Bundle], truth: Sequence[int], scales: Sequence[Scale]
 ) -> Law:
     """Return the law of the weak order over the noise of those who make it."""
     law: Law = {}
@@ -88,7 +87,7 @@ def weak_law(
             for who, given in marks.items()
             for item, score in given.items()
         )
-        weak = weak_of(flat, how)
+        weak = weak_of(flat)
         law[weak] = law.get(weak, Fraction(0)) + Fraction(1, len(worlds))
     return law
 
@@ -162,17 +161,16 @@ def settled(
     return list(right(TWO[number], truth, scales, tied, (smooth, step)).values())
 
 
-@pytest.mark.parametrize("how", HOWS)
 @pytest.mark.parametrize("adversary", ADVERSARIES)
 def test_ties_broken_by_the_others_beat_a_lot_exactly_under_noise(
-    adversary: str, how: str
+    adversary: str,
 ) -> None:
     scales = ADVERSARIES[adversary]
     met = 0
     for number, bundles in enumerate(DESIGNS):
         for truth in itertools.permutations(range(3)):
             # Given who made the weak order, with which bundles and which noise.
-            for weak, mass in weak_law(bundles[:2], truth, scales[:2], how).items():
+            for weak, mass in weak_law(bundles[:2], truth, scales[:2]).items():
                 gain = Fraction(0)
                 for bucket in weak:
                     seen = set(itertools.chain(*bundles[2:]))
@@ -192,7 +190,7 @@ def test_ties_broken_by_the_others_beat_a_lot_exactly_under_noise(
 
 def test_the_weak_orders_of_these_worlds_do_have_ties_and_contradictions() -> None:
     scales = ADVERSARIES["offsets"]
-    law = weak_law([(0, 1), (0, 1)], (0, 1, 2), scales[:2], "components")
+    law = weak_law([(0, 1), (0, 1)], (0, 1, 2), scales[:2])
     # One reviewer in four puts the worse of two neighbours first: opposite orders with
     # probability 6/16 leave all three items in the middle, none above another.
     assert law == {
@@ -289,14 +287,12 @@ def gain(values: np.ndarray, found: SplitOrder) -> float:
     return total
 
 
-@pytest.mark.parametrize("how", HOWS)
 @pytest.mark.parametrize("kind", ["same", "disjoint", "exponential", "five"])
-def test_gains_on_larger_noisy_data_are_never_negative(kind: str, how: str) -> None:
+def test_gains_on_larger_noisy_data_are_never_negative(kind: str) -> None:
     gains = []
     for seed in range(60):
         values, ratings = world(seed, kind=kind, m=12, noise=0.8)
-        options = {"how": how, "near": 1.0}
-        found = split_order(ratings, seed, **options)  # type: ignore[arg-type] # two options
+        found = split_order(ratings, seed, near=1.0)
         gains.append(gain(values, found))
     error = float(np.std(gains, ddof=1)) / math.sqrt(len(gains))
     # Five standard errors: a true gain of 0 fails for one seed in 3.5 million.
@@ -314,14 +310,13 @@ def test_the_split_looks_at_no_score() -> None:
     assert split_order(one, 8).ordered != first.ordered
 
 
-@pytest.mark.parametrize("how", HOWS)
-def test_scores_of_the_breakers_never_move_a_bucket(how: str) -> None:
+def test_scores_of_the_breakers_never_move_a_bucket() -> None:
     _, ratings = world(3)
-    found = split_order(ratings, 7, how=how)
+    found = split_order(ratings, 7)
     breaker = np.isin(ratings.reviewer_codes, found.breakers)
     scores = np.where(breaker, -3 * ratings.scores + 5, ratings.scores)
     turned = Ratings(ratings.reviewer_codes, ratings.item_codes, scores)
-    assert split_order(turned, 7, how=how).weak == found.weak
+    assert split_order(turned, 7).weak == found.weak
 
 
 def test_draws_name_breakers_by_their_own_codes() -> None:
@@ -345,14 +340,13 @@ def test_draws_name_breakers_by_their_own_codes() -> None:
 
 def test_every_item_stays_within_its_bucket() -> None:
     _, ratings = world(5)
-    for how in HOWS:
-        found = split_order(ratings, 7, how=how, near=1.0)
-        order = found.order.tolist()
-        assert sorted(itertools.chain(*found.weak)) == list(range(12))
-        start = 0
-        for bucket in found.weak:
-            assert sorted(order[start : start + len(bucket)]) == list(bucket)
-            start += len(bucket)
+    found = split_order(ratings, 7, near=1.0)
+    order = found.order.tolist()
+    assert sorted(itertools.chain(*found.weak)) == list(range(12))
+    start = 0
+    for bucket in found.weak:
+        assert sorted(order[start : start + len(bucket)]) == list(bucket)
+        start += len(bucket)
 
 
 def test_row_order_does_not_matter() -> None:
@@ -398,10 +392,9 @@ def test_odd_data_are_ordered_all_the_same(
     reviewers: list[int], items: list[int], scores: list[float]
 ) -> None:
     ratings = Ratings(list(reviewers), items, list(scores))
-    for how in HOWS:
-        found = split_order(ratings, 7, how=how)
-        assert sorted(found.order.tolist()) == list(range(ratings.n_items))
-        assert len(found.breakers) >= 1
+    found = split_order(ratings, 7)
+    assert sorted(found.order.tolist()) == list(range(ratings.n_items))
+    assert len(found.breakers) >= 1
 
 
 def test_a_single_reviewer_breaks_the_ties_of_nobody() -> None:
@@ -420,35 +413,10 @@ def test_shares_are_rounded_and_leave_a_breaker() -> None:
             assert sorted(first + second) == list(range(n))
 
 
-def test_components_fold_contradictions_and_order_the_groups() -> None:
-    part = Ratings(
-        [0, 0, 1, 1, 2, 2, 3, 3], [0, 1, 1, 0, 2, 0, 1, 3], [2, 1, 2, 1, 2, 1, 2, 1]
-    )
-    assert weak_order(part, 7, how="components") == ((2,), (0, 1), (3,))
-
-
 def test_near_values_share_a_bucket_and_far_ones_do_not() -> None:
     part = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [3, 1, 3, 1])
-    assert weak_order(part, 7, near=0.0) == ((0,), (1,), (2,))
-    assert weak_order(part, 7, near=100.0) == ((0, 1, 2),)
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"how": "bradley"}, "unknown how 'bradley', did you mean 'bradley-terry'"),
-        ({"share": 1}, "share must be a number from 0 to below 1, got 1"),
-        ({"share": True}, "share must be a number"),
-        ({"near": -1.0}, "near must be a finite number of at least 0, got -1"),
-        ({"near": float("nan")}, "near must be a finite number"),
-    ],
-)
-def test_options_out_of_range_are_refused(
-    options: dict[str, float], words: str
-) -> None:
-    _, ratings = world(1)
-    with pytest.raises(OptionError, match=words):
-        split_order(ratings, 7, **options)  # type: ignore[arg-type] # wrong on purpose
+    assert weak_order(part, near=0.0) == ((0,), (1,), (2,))
+    assert weak_order(part, near=100.0) == ((0, 1, 2),)
 
 
 def test_comparisons_without_scores_are_refused() -> None:

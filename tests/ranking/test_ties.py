@@ -162,7 +162,7 @@ def test_differences_beyond_floats_are_told(
         found = break_ties(
             single(*scores), order, [(0, 1)], stream(7, "ties"), noise=noise
         )
-        assert found.strict == strict
+        assert found.resolved == strict
 
 
 def test_noise_is_not_lost_beside_large_scores() -> None:
@@ -188,20 +188,17 @@ def test_anchors_close_together_do_not_overflow() -> None:
     assert draw.p_first == 1.0
 
 
-def test_nothing_to_break_is_neither_strict_nor_a_draw() -> None:
+def test_nothing_to_break_makes_no_draw() -> None:
     found = break_ties(single(1, 2), [1, 0], [], stream(7, "ties"))
     assert found.order.tolist() == [1, 0]
-    assert (found.draws, found.settled, found.strict) == ((), 0, False)
+    assert (found.draws, found.settled) == ((), 0)
     assert found.equal_loads
-    assert not found.shared
 
 
-def test_unequal_loads_and_shared_reviewers_are_told() -> None:
+def test_unequal_loads_are_told() -> None:
     ratings = Ratings([0, 1, 1], [0, 1, 2], [1, 2, 3])
     assert not break_ties(ratings, range(3), [(0, 1)], stream(7, "t")).equal_loads
-    found = break_ties(ratings, range(3), [(1, 2)], stream(7, "t"))
-    assert found.shared
-    assert not break_ties(ratings, range(3), [(0, 1)], stream(7, "t")).shared
+    assert break_ties(ratings, range(3), [(1, 2)], stream(7, "t")).equal_loads
 
 
 def test_the_order_of_rows_does_not_matter() -> None:

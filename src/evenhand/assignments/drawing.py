@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evenhand import designs
-from evenhand._balancing.grids import InfeasibleError
+from evenhand._balancing import InfeasibleError
 from evenhand._labels import Source, code_labels, label_series, require_sequence, shown
 from evenhand._randomness import RNGLike, seed_from
 from evenhand._results import Label, version
@@ -17,6 +17,9 @@ from evenhand.errors import DesignError, OptionError, RecordError, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from evenhand.assignments.assignment import Rows
     from evenhand.certificate import Backing
@@ -97,10 +100,27 @@ def assign(
         raise OptionError("rng must be left out when a secret is given.")
     seal = None if secret is None else seal_of(secret)
     seed = seed_from(rng) if secret is None else int(secret, 16)
-    order = _Order(item_labels, reviewer_labels, design, per_reviewer, per_item, pairs)
-    labels = None if grouped is None else [group for _, group in grouped]
-    rows = order.draw(labels, seed)
-    uniform = order.uniform()
+    if design in designs.AB_DESIGNS and len(item_labels) != PAIR:
+        raise DesignError(
+            f"items must be two for design {design!r}, got {len(item_labels)}. Use "
+            "'pairs' or 'balanced' for more."
+        )
+    uniform = True
+    if design == "balanced":
+        sizes = (len(item_labels), len(reviewer_labels), per_reviewer, per_item)
+        try:
+            drawn, uniform = designs.draw_balanced(*sizes, pairs, seed)
+        except InfeasibleError as error:
+            raise DesignError(error.named(reviewer_labels, item_labels)) from None
+    else:
+        sides = [group for _, group in grouped or ()]
+        drawn = _draw(design, len(item_labels), len(reviewer_labels), sides, seed)
+    rows = tuple(
+        (reviewer, item_labels[item])
+        for reviewer, bundle in zip(reviewer_labels, drawn.tolist(), strict=True)
+        for item in bundle
+        if item >= 0
+    )
     return Assignment(
         items=item_labels,
         reviewers=reviewer_labels,
@@ -190,72 +210,21 @@ def verify(assignment: Assignment, secret: str, seal: str | None) -> Assignment:
     return replace(assignment, seed=secret, seal=fits, _backing=backing)
 
 
-@dataclass(frozen=True, slots=True)
-class _Order:
-    """What is to be drawn, checked and coded."""
-
-    items: tuple[Label, ...]
-    reviewers: tuple[Label, ...]
-    design: str
-    per_reviewer: int | None
-    per_item: int | None
-    conflicts: tuple[tuple[int, int], ...]
-
-    def draw(self, groups: list[Label] | None, seed: int) -> Rows:
-        if self.design in designs.AB_DESIGNS and len(self.items) != PAIR:
-            raise DesignError(
-                f"items must be two for design {self.design!r}, got {len(self.items)}. "
-                "Use 'pairs' or 'balanced' for more."
-            )
-        bundles = self._codes(groups, seed)
-        return tuple(
-            (reviewer, self.items[item])
-            for reviewer, row in zip(self.reviewers, bundles, strict=True)
-            for item in row
-            if item >= 0
-        )
-
-    def _codes(self, groups: list[Label] | None, seed: int) -> list[list[int]]:
-        count = len(self.reviewers)
-        if self.design == "balanced":
-            return self._balanced(seed)
-        if self.design == "pairs":
-            drawn: list[list[int]] = designs.pairs(
-                len(self.items), count, rng=seed
-            ).tolist()
-            return drawn
-        if self.design == "matched":
-            sides = designs.matched(groups or [], rng=seed)
-        elif self.design == "panels":
-            sides = designs.panels(groups or [], rng=seed)
-        elif self.design == "halves":
-            sides = designs.halves(count, rng=seed)
-        else:
-            sides = designs.coins(count, rng=seed)
-        return [[side] for side in sides.tolist()]
-
-    def _balanced(self, seed: int) -> list[list[int]]:
-        try:
-            drawn: list[list[int]] = designs.balanced(
-                len(self.items),
-                len(self.reviewers),
-                self.per_reviewer,
-                per_item=self.per_item,
-                conflicts=self.conflicts,
-                rng=seed,
-            ).tolist()
-        except InfeasibleError as error:
-            raise DesignError(error.named(self.reviewers, self.items)) from None
-        return drawn
-
-    def uniform(self) -> bool:
-        return self.design != "balanced" or designs.balanced_is_uniform(
-            len(self.items),
-            len(self.reviewers),
-            self.per_reviewer,
-            per_item=self.per_item,
-            conflicts=self.conflicts,
-        )
+def _draw(
+    design: str, n_items: int, n_reviewers: int, groups: list[Label], seed: int
+) -> NDArray[np.int64]:
+    """Draw the items of each reviewer, a row each."""
+    if design == "pairs":
+        return designs.pairs(n_items, n_reviewers, rng=seed)
+    if design == "matched":
+        sides = designs.matched(groups, rng=seed)
+    elif design == "panels":
+        sides = designs.panels(groups, rng=seed)
+    elif design == "halves":
+        sides = designs.halves(n_reviewers, rng=seed)
+    else:
+        sides = designs.coins(n_reviewers, rng=seed)
+    return sides[:, None]
 
 
 def _walked(*, has_conflicts: bool) -> str:

@@ -38,7 +38,7 @@ from evenhand.posets.comparisons import Comparisons
 from evenhand.posets.orderings import all_orderings, topological_order
 
 if TYPE_CHECKING:
-    from evenhand._balancing.grids import Bundles
+    from evenhand._balancing import Bundles
     from evenhand.ab.weights import GapWeight
 
 Loss = Callable[[Order, Order], int]

@@ -26,7 +26,6 @@ smaller name of two could go to the one item whenever the other has the third.
 
 from __future__ import annotations
 
-import functools
 import itertools
 from dataclasses import dataclass
 from fractions import Fraction
@@ -167,19 +166,13 @@ def _anchored(
             if len(common) < least or not free or first in used:
                 common = frozenset()
                 break
-            shared = functools.partial(_in_common, common, seen)
-            chosen.append(max(free, key=shared))
-            common &= seen[chosen[-1]]
+            shared = {one: common & seen[one] for one in free}
+            chosen.append(max(free, key=lambda one: len(shared[one])))
+            common = shared[chosen[-1]]
         if len(common) >= least:
             layers.append(Layer(tuple(chosen), tuple(sorted(common))))
             used.update(chosen)
     return tuple(layers)
-
-
-def _in_common(
-    common: frozenset[int], seen: Mapping[int, frozenset[int]], one: int
-) -> int:
-    return len(common & seen[one])
 
 
 def layer_values(sheets: Sheets, items: Sequence[int], layer: Layer) -> list[Fraction]:

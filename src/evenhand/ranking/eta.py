@@ -57,18 +57,11 @@ class NearTies:
         merged: Pairs of items of different mean rank in one bucket, the upper first.
         price: Sum over these of the probability that the upper is better, less 1/2:
             the most Kendall tau that settling them by scores can lose on average.
-        loss: Expected Kendall tau of the order that they came from, ties by lot.
     """
 
     buckets: Buckets
     merged: tuple[tuple[int, int], ...]
     price: float
-    loss: float
-
-    @property
-    def relative(self) -> float:
-        """The price as a share of the expected Kendall tau of mean rank."""
-        return self.price / self.loss if self.loss > 0 else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,12 +94,11 @@ def near_ties(
     above: Table,
     eta: float,
     *,
-    most: int = NEIGHBOURS,
     scored: Sequence[bool] | NDArray[np.bool_] | None = None,
 ) -> NearTies:
-    """Merge neighbouring buckets of an order that are all but tied.
+    """Join neighbours of an order that are all but tied, each in a bucket of its own.
 
-    As many pairs as possible are thrown together; among the ways to do so, the one with
+    As many disjoint pairs as possible are joined; among the ways to do so, the one with
     the least price is taken.
 
     Args:
@@ -114,44 +106,45 @@ def near_ties(
         buckets: Groups of tied items, each in neighbouring places of the order; all
             other items are buckets of their own.
         above: above[a, b] is the probability that a is better than b.
-        eta: Buckets are merged if no item is better than one of a later bucket with a
-            probability above 1/2 + eta.
-        most: Buckets are merged as long as they have no more items than this: 2 takes
-            disjoint neighbours; more items gain more at a higher price.
-        scored: Whether each item has a score, by code; without one, it is never merged.
+        eta: Neighbours are joined if the upper one is better with a probability of
+            1/2 + eta at most.
+        scored: Whether each item has a score, by code; without one, it is never joined.
 
     Returns:
-        The merged buckets and their price.
+        The buckets and their price.
 
     Raises:
-        OptionError: If eta is not between 0 and 1/2, or most is less than 1.
+        OptionError: If eta is not between 0 and 1/2.
 
     Examples:
         >>> from evenhand.posets import averages, from_edges
         >>> found = averages(from_edges(5, [0, 0, 1], [1, 2, 3]))
         >>> near = near_ties([0, 1, 4, 2, 3], [], found.above, 0.1)
-        >>> near.buckets, round(near.price, 3), round(near.loss, 3)
-        (((1, 4),), 0.033, 2.0)
+        >>> near.buckets, round(near.price, 3)
+        (((1, 4),), 0.033)
     """
     check_eta(eta)
-    if most < 1:
-        raise OptionError(f"most must be at least 1, got {shown(most)}.")
     runs = _runs(order, buckets)
-    bare = (
-        set() if scored is None else set(np.flatnonzero(~np.asarray(scored)).tolist())
-    )
-    cuts = _best_cuts(runs, above, HALF + eta + ROUNDING, most, bare)
-    groups = [runs[start:end] for start, end in cuts]
-    merged = tuple(pair for group in groups for pair in _across(group))
-    # Items of one bucket are in either order by lot; all others as the order has them.
-    wrong = [float(above[b, a]) for a, b in _across(runs)]
-    tied = sum(math.comb(len(run), 2) for run in runs)
-    whole = (tuple(item for run in group for item in run) for group in groups)
+    # For the first so many runs: pairs, less their price, and the pairs themselves.
+    best: list[tuple[int, float, tuple[tuple[int, int], ...]]] = [(0, 0.0, ())]
+    for end, run in enumerate(runs, start=1):
+        best.append(best[-1])
+        joined = runs[end - 2] + run if end > 1 else run
+        bare = scored is not None and not all(scored[item] for item in joined)
+        if len(joined) != NEIGHBOURS or len(run) > 1 or bare:
+            continue
+        chance = float(above[joined[0], joined[1]])
+        number, saved, pairs = best[end - 2]
+        found = (number + 1, saved - (chance - HALF))
+        if chance <= HALF + eta + ROUNDING and found > best[-1][:2]:
+            best[-1] = (*found, (*pairs, (joined[0], joined[1])))
+    merged = best[-1][2]
+    place = {item: number for number, item in enumerate(itertools.chain(*runs))}
+    tied = [tuple(run) for run in runs if len(run) > 1]
     return NearTies(
-        buckets=tuple(bucket for bucket in whole if len(bucket) > 1),
+        buckets=tuple(sorted([*tied, *merged], key=lambda bucket: place[bucket[0]])),
         merged=merged,
         price=math.fsum(float(above[a, b]) - HALF for a, b in merged),
-        loss=math.fsum([*wrong, tied * HALF]),
     )
 
 
@@ -163,7 +156,6 @@ def safe_order(
     noise: float | None = None,
     anchored: bool = True,
     eta: float = 0.0,
-    most: int = NEIGHBOURS,
     how: str = "auto",
 ) -> SafeOrder:
     """Order items by mean rank, and break ties by scores.
@@ -175,7 +167,6 @@ def safe_order(
         noise: As for `break_ties`.
         anchored: As for `break_ties`.
         eta: Items whose order is less certain than 1/2 + eta are held for tied, too.
-        most: As for `near_ties`.
         how: As for `mean_rank_order`.
 
     Returns:
@@ -205,7 +196,7 @@ def safe_order(
         runs = buckets if found.averages.exact else ()
         scored = np.diff(ratings.by_item()[0]) > 0
         above = _above(c, found, seed, eta, how)
-        near = near_ties(found.order, runs, above, eta, most=most, scored=scored)
+        near = near_ties(found.order, runs, above, eta, scored=scored)
         buckets = near.buckets
     ties = break_ties(
         ratings,
@@ -259,45 +250,3 @@ def _runs(
             "buckets must be of neighbouring places, got one that is not."
         )
     return runs
-
-
-def _across(runs: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
-    return [
-        (a, b)
-        for upper, lower in itertools.combinations(runs, 2)
-        for a in upper
-        for b in lower
-    ]
-
-
-def _best_cuts(
-    runs: Sequence[Sequence[int]],
-    above: Table,
-    limit: float,
-    most: int,
-    bare: set[int],
-) -> list[tuple[int, int]]:
-    """Cut the runs into groups: most pairs thrown together, then least price."""
-    best: list[tuple[float, float, int]] = [(0, 0.0, 0)]
-    for end in range(1, len(runs) + 1):
-        found = (*best[end - 1][:2], end - 1)
-        number, price = 0, 0.0
-        for start in range(end - 2, -1, -1):
-            items = {item for run in runs[start:end] for item in run}
-            if len(items) > most or bare & items:
-                break
-            q = above[
-                np.ix_(runs[start], list(itertools.chain(*runs[start + 1 : end])))
-            ]
-            if q.max() > limit:
-                break
-            number, price = number + q.size, price + float((q - HALF).sum())
-            before = best[start]
-            found = max(found, (before[0] + number, before[1] - price, start))
-        best.append(found)
-    cuts = []
-    end = len(runs)
-    while end:
-        cuts.append((best[end][2], end))
-        end = best[end][2]
-    return cuts[::-1]

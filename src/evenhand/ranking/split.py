@@ -44,21 +44,15 @@ order without error. Under that assumption it is the only case: nothing was sele
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._labels import shown
 from evenhand._randomness import Stream, below, permutation, stream
 from evenhand.calibration.bradley_terry import PRIOR_PRECISION, bradley_terry
-from evenhand.errors import OptionError, unknown
-from evenhand.posets.comparisons import comparisons, find_contradiction, twins
-from evenhand.posets.condensation import condense
-from evenhand.ranking.mean_rank import mean_rank_order
+from evenhand.posets.comparisons import comparisons, find_contradiction
 from evenhand.ranking.ties import TIED, TieBreak, TieDraw, break_ties
 from evenhand.ratings import Ratings
 
@@ -67,13 +61,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.calibration.results import Fit
-    from evenhand.posets.comparisons import Comparisons
-
     Codes = NDArray[np.int64]
     Buckets = tuple[tuple[int, ...], ...]
 
-HOWS = ("bradley-terry", "components")
 WHEN = ("auto", "always")
 # Measured on simulated noisy ratings: more for the order is better up to here.
 SHARE = 0.8
@@ -92,8 +82,6 @@ class SplitOrder:
         breakers: Codes of the reviewers whose scores broke its ties.
         bare: Items of buckets, in the order that they got, which no breaker scored;
             they are placed by lot.
-        how: What made the weak order.
-        share: Share of the reviewers that went to the weak order, as asked.
     """
 
     order: Codes
@@ -102,8 +90,6 @@ class SplitOrder:
     ordered: tuple[int, ...]
     breakers: tuple[int, ...]
     bare: Buckets
-    how: str
-    share: float
 
     @property
     def buckets(self) -> Buckets:
@@ -117,7 +103,6 @@ def split_order(
     *,
     noise: float | None = None,
     anchored: bool = True,
-    how: str = "bradley-terry",
     share: float = SHARE,
     near: float = NEAR,
 ) -> SplitOrder:
@@ -128,21 +113,16 @@ def split_order(
         seed: Where all chance comes from.
         noise: As for `break_ties`.
         anchored: As for `break_ties`.
-        how: What makes the weak order of the first part. "bradley-terry": items whose
-            values are within `near` standard errors. "components": items that are put
-            above and below one another; groups by mean rank. Of much noisy data that
-            leaves a single group, as one contradiction can join many items.
         share: Share of the reviewers that make the weak order, from 0 to below 1; at
             least one breaks ties.
-        near: For bradley-terry, how many standard errors of their difference an item
-            may be below the best of its bucket.
+        near: How many standard errors of their difference an item's value may be below
+            the best of its bucket.
 
     Returns:
         The order, and how it came about.
 
     Raises:
         RatingsError: If there are no scores.
-        OptionError: If an option is out of range.
 
     Examples:
         >>> ratings = Ratings(
@@ -151,13 +131,12 @@ def split_order(
         >>> len(found.ordered), len(found.breakers), found.weak
         (2, 1, ((0, 1),))
     """
-    _check(how, share, near)
-    scores = ratings.scores
+    ratings.scores  # noqa: B018 - refuses ranks and comparisons in words
     first, second = split_reviewers(ratings.n_reviewers, seed, share=share)
     weak: Buckets = (tuple(range(ratings.n_items)),)
     if first:
-        weak = weak_order(_part(ratings, scores, first), seed, how=how, near=near)
-    breakers = _part(ratings, scores, second)
+        weak = weak_order(_part(ratings, first), near=near)
+    breakers = _part(ratings, second)
     starts, _ = breakers.by_item()
     scored = (np.diff(starts) > 0).tolist()
     order, tied, bare = _laid_out(weak, scored, stream(seed, "split lots"))
@@ -171,8 +150,6 @@ def split_order(
         ordered=first,
         breakers=second,
         bare=bare,
-        how=how,
-        share=share,
     )
 
 
@@ -211,43 +188,17 @@ def contradictory(ratings: Ratings, reviewers: Sequence[int]) -> bool:
         >>> contradictory(ratings, [0, 1]), contradictory(ratings, [0])
         (True, False)
     """
-    part = _part(ratings, ratings.scores, reviewers)
-    return find_contradiction(comparisons(part)) is not None
+    return find_contradiction(comparisons(_part(ratings, reviewers))) is not None
 
 
-def weak_order(
-    part: Ratings, seed: int, *, how: str = HOWS[0], near: float = NEAR
-) -> Buckets:
+def weak_order(part: Ratings, *, near: float = NEAR) -> Buckets:
     """Put items in buckets, from one part of the reviewers alone.
+
+    Items are sorted by their Bradley-Terry values, and cut where one falls off from the
+    first of its bucket.
 
     Args:
         part: What these reviewers gave, with all items.
-        seed: Where sampled mean ranks come from, if need be.
-        how: As for `split_order`.
-        near: As for `split_order`.
-
-    Returns:
-        All items in buckets, best first.
-
-    Examples:
-        >>> part = Ratings([0, 0, 1, 1, 1], [0, 1, 2, 1, 3], [2, 1, 7, 9, 3])
-        >>> weak_order(part, 7), weak_order(part, 7, how="components")
-        (((0,), (1,), (2,), (3,)), ((0,), (1,), (2,), (3,)))
-    """
-    if how == "components":
-        return _by_components(comparisons(part), seed)
-    fit = bradley_terry(part)
-    # Each value's own error: with that of the common level.
-    level = 1 / (PRIOR_PRECISION * part.n_items)
-    own = None if fit.errors is None else np.sqrt(fit.errors**2 + level)
-    return value_buckets(replace(fit, errors=own), near)
-
-
-def value_buckets(fit: Fit, near: float) -> Buckets:
-    """Cut items, sorted by value, where one falls off from the first of its bucket.
-
-    Args:
-        fit: Values and standard errors.
         near: An item stays in a bucket while its value is at most so many standard
             errors of the difference below that of the first.
 
@@ -255,41 +206,25 @@ def value_buckets(fit: Fit, near: float) -> Buckets:
         All items in buckets, best first.
 
     Examples:
-        >>> fit = bradley_terry(Ratings.from_comparisons(["x", "y"], ["y", "z"]))
-        >>> value_buckets(fit, 0.1), value_buckets(fit, 2.0)
+        >>> part = Ratings.from_comparisons(["x", "y"], ["y", "z"])
+        >>> weak_order(part), weak_order(part, near=2.0)
         (((0,), (1,), (2,)), ((0, 1, 2),))
     """
+    fit = bradley_terry(part)
     values = fit.estimates.tolist()
-    errors = [0.0] * len(values) if fit.errors is None else fit.errors.tolist()
-    order = np.argsort(-fit.estimates, kind="stable").tolist()
-    buckets = [[order[0]]]
-    for item in order[1:]:
+    own = np.zeros(len(values))
+    if fit.errors is not None:
+        # Each value's own error: with that of the common level.
+        own = np.sqrt(fit.errors**2 + 1 / (PRIOR_PRECISION * part.n_items))
+    first, *others = np.argsort(-fit.estimates, kind="stable").tolist()
+    buckets = [[first]]
+    for item in others:
         best = buckets[-1][0]
-        reach = near * math.hypot(errors[best], errors[item])
-        if values[best] - values[item] <= reach:
+        if values[best] - values[item] <= near * math.hypot(own[best], own[item]):
             buckets[-1].append(item)
         else:
             buckets.append([item])
     return tuple(tuple(sorted(bucket)) for bucket in buckets)
-
-
-def _by_components(c: Comparisons, seed: int) -> Buckets:
-    folded = condense(c)
-    found = mean_rank_order(folded.graph, seed)
-    keys = list(found.averages.fractions)
-    if not found.averages.exact:
-        # Sampled mean ranks of twins differ by chance alone.
-        for same in twins(folded.graph):
-            middle = sum((keys[group] for group in same), Fraction(0)) / len(same)
-            for group in same:
-                keys[group] = middle
-    members = folded.members()
-    groups = sorted(range(folded.n_groups), key=keys.__getitem__)
-    runs = itertools.groupby(groups, key=keys.__getitem__)
-    return tuple(
-        tuple(sorted(item for group in run for item in members[group]))
-        for _, run in runs
-    )
 
 
 def _laid_out(
@@ -318,17 +253,13 @@ def _laid_out(
     return order, tied, tuple(left)
 
 
-def _part(
-    ratings: Ratings, scores: NDArray[np.float64], reviewers: Sequence[int]
-) -> Ratings:
+def _part(ratings: Ratings, reviewers: Sequence[int]) -> Ratings:
     """Keep some reviewers, by codes, and all items."""
-    chosen = np.zeros(ratings.n_reviewers, dtype=np.bool_)
-    chosen[list(reviewers)] = True
-    rows = chosen[ratings.reviewer_codes]
+    rows = np.isin(ratings.reviewer_codes, reviewers)
     return Ratings(
         ratings.reviewer_codes[rows],
         ratings.item_codes[rows],
-        scores[rows],
+        ratings.preference[rows],
         all_items=range(ratings.n_items),
     )
 
@@ -338,16 +269,3 @@ def _named(draws: Iterable[TieDraw], breakers: Sequence[int]) -> Iterable[TieDra
     for draw in draws:
         one, other = (tuple(breakers[who] for who in side) for side in draw.reviewers)
         yield replace(draw, reviewers=(one, other))
-
-
-def _check(how: str, share: float, near: float) -> None:
-    if how not in HOWS:
-        raise OptionError(unknown("how", how, HOWS))
-    for name, value, rule in (
-        ("share", share, "a number from 0 to below 1"),
-        ("near", near, "a finite number of at least 0"),
-    ):
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        most = 1 if name == "share" else math.inf
-        if not number or not 0 <= value < most:
-            raise OptionError(f"{name} must be {rule}, got {shown(value)}.")

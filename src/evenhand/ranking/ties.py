@@ -113,7 +113,6 @@ class TieBreak:
             the draws. Where not, the draw is never worse than a fair coin, but no
             longer strictly better. False without noise if there are draws.
         equal_loads: Whether reviewers who may change places scored equally many items.
-        shared: Whether a reviewer scored two items of one bucket.
     """
 
     order: Codes
@@ -122,12 +121,6 @@ class TieBreak:
     settled: int
     resolved: bool
     equal_loads: bool
-    shared: bool
-
-    @property
-    def strict(self) -> bool:
-        """Whether some bucket has two items with scores, and noise that counts."""
-        return self.settled > 0 and self.resolved
 
 
 def twin_buckets(order: Sequence[int] | Codes, c: Comparisons) -> Buckets:
@@ -249,7 +242,6 @@ def break_ties(
         )
         and (sd > 0 or not draws),
         equal_loads=all(equal_loads(sheets, part.layers) for part in parts),
-        shared=any(_shared(sheets, items) for items in tied),
     )
 
 
@@ -354,11 +346,6 @@ def _normals(source: Stream, size: int) -> list[float]:
 def _clipped(value: Fraction, most: float) -> float:
     # Fractions may be beyond floats.
     return float(min(max(value, Fraction(-most)), Fraction(most)))
-
-
-def _shared(sheets: Sheets, items: Sequence[int]) -> bool:
-    people = [one for item in items for one in sheets.people[item]]
-    return len(set(people)) < len(people)
 
 
 def _checked_noise(noise: float | None) -> float:

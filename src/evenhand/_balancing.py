@@ -1,0 +1,529 @@
+"""Balanced assignments as grids: rows take columns, every column equally often.
+
+Loads that differ by one are made equal by a spare row, which takes each column that has
+one place left over. A grid can be filled or there is a reason why not. Where all ways
+to fill it can be counted, each is drawn with the same probability; where they are too
+many, a random walk over all of them is run for long.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeVar
+
+from evenhand._randomness import Stream, uniforms
+from evenhand.errors import DesignError, counted, listing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from evenhand._outcomes import Chance
+
+    Group = tuple[int, int]
+    State = tuple[tuple[Group, int], ...]
+    Choice = tuple[tuple[Group, int], ...]
+    Step = tuple[int, Choice, State]
+
+Bundles = tuple[tuple[int, ...], ...]
+Card = TypeVar("Card")
+
+BUDGET = 200_000
+"""Kinds of columns looked at while counting, at most; about half a second."""
+MOST_KINDS = 40
+LAPS = 8
+BLOCK = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """What is to be filled.
+
+    Attributes:
+        sizes: How many columns each row takes; the spare row, if any, is the last.
+        columns: Number of columns.
+        load: How many rows take each column.
+        barred: The columns that each row may not take.
+        spare: Size of the spare row, 0 if there is none.
+    """
+
+    sizes: tuple[int, ...]
+    columns: int
+    load: int
+    barred: tuple[frozenset[int], ...]
+    spare: int
+
+    @property
+    def rows(self) -> int:
+        """Number of rows without the spare one."""
+        return len(self.sizes) - bool(self.spare)
+
+
+class InfeasibleError(DesignError):
+    """No assignment meets all constraints.
+
+    Some rows cannot take enough: of some columns there is too little room, and of all
+    others they may take only those that each is not barred from.
+    """
+
+    def __init__(
+        self, grid: Grid, rows: Iterable[int], columns: Iterable[int], *, turned: bool
+    ) -> None:
+        """Keep what cannot be met, and say why with numbers for names.
+
+        Args:
+            grid: What cannot be filled.
+            rows: The rows that cannot take enough.
+            columns: The columns with too little room.
+            turned: Whether rows are items.
+        """
+        self.grid, self.turned = grid, turned
+        self.rows, self.columns = frozenset(rows), frozenset(columns)
+        most = range(max(len(grid.sizes), grid.columns))
+        super().__init__(self.named(most, most))
+
+    def named(self, reviewers: Sequence[object], items: Sequence[object]) -> str:
+        """Say why, with the names of reviewers and items."""
+        grid = self.grid
+        sides = (("reviewer", reviewers), ("item", items))
+        (row, rows), (column, columns) = sides[::-1] if self.turned else sides
+        least = grid.load - bool(grid.spare)
+        for who in range(grid.rows):
+            free = grid.columns - len(grid.barred[who])
+            if free < grid.sizes[who]:
+                return _alone(row, rows[who], grid.sizes[who], column, free)
+        for what in range(grid.columns):
+            free = sum(what not in barred for barred in grid.barred[: grid.rows])
+            if free < least:
+                return _alone(column, columns[what], least, row, free)
+        real = sorted(who for who in self.rows if who < grid.rows)
+        far = [what for what in range(grid.columns) if what not in self.columns]
+        open_to = sum(len(set(far) - grid.barred[who]) for who in real)
+        if grid.spare and grid.rows in self.rows:
+            others = [who for who in range(grid.rows) if who not in self.rows]
+            return _together(
+                (column, [columns[what] for what in far], len(far) * least),
+                (row, [rows[who] for who in others], grid.sizes[0] * len(others)),
+                open_to,
+            )
+        near = [columns[what] for what in sorted(self.columns)]
+        return _together(
+            (row, [rows[who] for who in real], grid.sizes[0] * len(real)),
+            (column, near, len(near) * grid.load),
+            open_to,
+        )
+
+
+def _alone(what: str, name: object, need: int, other: str, free: int) -> str:
+    return (
+        f"{what} {name!r} must get {counted(need, other)}, got only {free} without a "
+        f"conflict. Drop a conflict, or ask for fewer."
+    )
+
+
+def _together(
+    needy: tuple[str, list[object], int],
+    given: tuple[str, list[object], int],
+    open_to: int,
+) -> str:
+    what, names, need = needy
+    other, others, room = given
+    plural = "s" if len(names) > 1 else ""
+    places = f"{other}{'s' if len(others) > 1 else ''} {listing(others)}"
+    return (
+        f"{what}{plural} {listing(names)} must get {counted(need, other)} in all, got "
+        f"only {room + open_to} places without a conflict: {room} of {places} and "
+        f"{open_to} of all others. Drop a conflict, or ask for fewer."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A grid of reviewers by items; turned round, of items by reviewers.
+
+    Attributes:
+        grid: The grid.
+        turned: Whether rows are items.
+        start: One way to fill it.
+    """
+
+    grid: Grid
+    turned: bool
+    start: Bundles
+
+    @classmethod
+    def of(
+        cls,
+        n_items: int,
+        n_reviewers: int,
+        per_reviewer: int | None,
+        per_item: int | None,
+        conflicts: Iterable[tuple[int, int]],
+    ) -> Frame:
+        """Check that the numbers fit, and that there is such an assignment."""
+        each = _fitting(n_items, n_reviewers, per_reviewer, per_item)
+        turned = per_reviewer is None
+        barred: list[set[int]] = [set() for _ in range(max(n_items, n_reviewers))]
+        for conflict in conflicts:
+            reviewer, item = _conflict(conflict, n_items, n_reviewers)
+            barred[item if turned else reviewer].add(reviewer if turned else item)
+        rows, columns = (n_items, n_reviewers) if turned else (n_reviewers, n_items)
+        grid = grid_of(rows, columns, each, [*map(frozenset, barred[:rows])])
+        return cls(grid, turned, fill(grid, turned=turned))
+
+    def bundles(self, filled: Bundles) -> Bundles:
+        """Return the items of each reviewer."""
+        rows = filled[: self.grid.rows]
+        if not self.turned:
+            return rows
+        turned: list[list[int]] = [[] for _ in range(self.grid.columns)]
+        for item, reviewers in enumerate(rows):
+            for reviewer in reviewers:
+                turned[reviewer].append(item)
+        return tuple(map(tuple, turned))
+
+    def spared(self, dealt: Bundles) -> Bundles:
+        """Add the spare row to rows that were dealt."""
+        if not self.grid.spare:
+            return dealt
+        counts = Counter(column for row in dealt for column in row)
+        columns = range(self.grid.columns)
+        return (*dealt, tuple(c for c in columns if counts[c] < self.grid.load))
+
+
+def _fitting(
+    n_items: int, n_reviewers: int, per_reviewer: int | None, per_item: int | None
+) -> int:
+    if per_reviewer is not None and per_reviewer > n_items:
+        raise DesignError(
+            f"per_reviewer must be at most n_items = {n_items}, got {per_reviewer}. No "
+            "reviewer gets an item twice."
+        )
+    if per_item is not None and per_item > n_reviewers:
+        raise DesignError(
+            f"per_item must be at most n_reviewers = {n_reviewers}, got {per_item}. No "
+            "reviewer gets an item twice."
+        )
+    if per_reviewer is None or per_item is None:
+        each = per_item if per_reviewer is None else per_reviewer
+        if each is None:
+            raise DesignError("per_reviewer or per_item must be given, got neither.")
+        return each
+    places, reviews = n_reviewers * per_reviewer, n_items * per_item
+    if places != reviews:
+        raise DesignError(
+            f"per_reviewer and per_item must fit, got {n_reviewers} reviewers x "
+            f"{per_reviewer} = {places} places for {n_items} items x {per_item} = "
+            f"{reviews} reviews. Give one of the two: then loads on the other side "
+            "differ by at most one."
+        )
+    return per_reviewer
+
+
+def _conflict(
+    conflict: tuple[int, int], n_items: int, n_reviewers: int
+) -> tuple[int, int]:
+    reviewer, item = conflict
+    if not (0 <= reviewer < n_reviewers and 0 <= item < n_items):
+        raise DesignError(
+            f"conflicts must hold the code of a reviewer below {n_reviewers} and of an "
+            f"item below {n_items}, got {conflict!r}."
+        )
+    return reviewer, item
+
+
+def grid_of(
+    rows: int, columns: int, each: int, barred: Sequence[frozenset[int]]
+) -> Grid:
+    """Return the grid in which each row takes `each` columns.
+
+    Examples:
+        >>> grid_of(2, 3, 2, [frozenset()] * 2)  # doctest: +ELLIPSIS
+        Grid(sizes=(2, 2, 2), columns=3, load=2, ...spare=2)
+    """
+    load = -(-rows * each // columns)
+    spare = columns * load - rows * each
+    sizes = (each,) * rows + (spare,) * bool(spare)
+    bars = tuple(barred) + (frozenset(),) * bool(spare)
+    return Grid(sizes, columns, load, bars, spare)
+
+
+def fill(grid: Grid, *, turned: bool = False) -> Bundles:
+    """Fill a grid in one fixed way.
+
+    Raises:
+        InfeasibleError: If it cannot be filled.
+    """
+    held: list[set[int]] = [set() for _ in grid.sizes]
+    room = [grid.load] * grid.columns
+    for row, size in enumerate(grid.sizes):
+        free = [c for c in range(grid.columns) if room[c] and c not in grid.barred[row]]
+        held[row] = set(heapq.nsmallest(size, free, key=lambda c: (-room[c], c)))
+        for column in held[row]:
+            room[column] -= 1
+    for row, size in enumerate(grid.sizes):
+        while len(held[row]) < size:
+            short = _augment(grid, held, room, row)
+            if short is not None:
+                raise InfeasibleError(grid, *short, turned=turned)
+    return tuple(tuple(sorted(columns)) for columns in held)
+
+
+def _augment(
+    grid: Grid, held: list[set[int]], room: list[int], row: int
+) -> tuple[Iterable[int], Iterable[int]] | None:
+    """Give a row one column more along a shortest path of exchanges.
+
+    Returns:
+        None, or the rows and columns that were reached if there is no such path.
+    """
+    came: dict[int, int] = {}
+    through = {row: -1}
+    queue = [row]
+    for who in queue:
+        for column in range(grid.columns):
+            if column in came or column in held[who] or column in grid.barred[who]:
+                continue
+            came[column] = who
+            if room[column]:
+                room[column] -= 1
+                while column >= 0:
+                    who = came[column]  # noqa: PLW2901 - the search ends here
+                    held[who].add(column)
+                    column = through[who]  # noqa: PLW2901 - the same
+                    held[who].discard(column)
+                return None
+            for other, columns in enumerate(held):
+                if column in columns and other not in through:
+                    through[other] = column
+                    queue.append(other)
+    return through, came
+
+
+def deal(n_items: int, n_reviewers: int, per_reviewer: int, chance: Chance) -> Bundles:
+    """Deal items like cards, bundle after bundle from shuffled decks."""
+    deck: list[int] = []
+    bundles = []
+    for _ in range(n_reviewers):
+        held: list[int] = []
+        if len(deck) < per_reviewer:
+            held = deck
+            # Cards that the bundle holds already lie at the end, out of reach.
+            deck = [card for card in range(n_items) if card not in held] + held
+        reach = len(deck) - len(held)
+        while len(held) < per_reviewer:
+            held.append(_take(deck, reach, chance))
+            reach -= 1
+        bundles.append(tuple(sorted(held)))
+    return tuple(_take(bundles, left, chance) for left in range(n_reviewers, 0, -1))
+
+
+def _take(cards: list[Card], reach: int, chance: Chance) -> Card:
+    index = chance.pick(reach)
+    cards[index], cards[reach - 1] = cards[reach - 1], cards[index]
+    return cards.pop(reach - 1)
+
+
+class Tables:
+    """How many ways there are to fill the rows that are left, from every state.
+
+    A state says how many columns of each kind there are; columns are of one kind if the
+    rows that are left may or may not take both, and if both have as much room.
+    """
+
+    def __init__(self, grid: Grid) -> None:
+        """Prepare the kinds of columns; rows with most conflicts go first."""
+        self.grid = grid
+        self.order = sorted(
+            range(len(grid.sizes)), key=lambda row: (-len(grid.barred[row]), row)
+        )
+        self.kinds = [[0] * grid.columns]
+        for row in reversed(self.order):
+            later = self.kinds[0]
+            keys = [(c in grid.barred[row], later[c]) for c in range(grid.columns)]
+            codes = {key: code for code, key in enumerate(sorted(set(keys)))}
+            self.kinds.insert(0, [codes[key] for key in keys])
+        self.after = [
+            dict(zip(kinds, later, strict=True))
+            for kinds, later in itertools.pairwise(self.kinds)
+        ]
+        self.ways: list[dict[State, int]] = []
+        self.steps: list[dict[State, list[Step]]] = []
+
+    def state(self, depth: int, room: Sequence[int]) -> State:
+        """Return the state before the row at this depth."""
+        return tuple(sorted(Counter(zip(self.kinds[depth], room, strict=True)).items()))
+
+    def count(self) -> bool:
+        """Count from the last row back; False if there are too many states."""
+        left = BUDGET
+        layer = {self.state(0, [self.grid.load] * self.grid.columns)}
+        for depth in range(len(self.order)):
+            table: dict[State, list[Step]] = {}
+            for state in sorted(layer):
+                table[state] = []
+                if len(state) > MOST_KINDS:
+                    return False
+                for choice in self._choices(depth, state):
+                    left -= len(state)
+                    if left < 0:
+                        return False
+                    table[state] += self._step(depth, state, choice)
+            self.steps.append(table)
+            layer = {after for steps in table.values() for _, _, after in steps}
+        self.ways = [dict.fromkeys(layer, 1)]
+        for table in reversed(self.steps):
+            later = self.ways[0]
+            sums = {
+                state: sum(ways * later[after] for ways, _, after in steps)
+                for state, steps in table.items()
+            }
+            self.ways.insert(0, sums)
+        return True
+
+    def _choices(self, depth: int, state: State) -> Iterator[Choice]:
+        row = self.order[depth]
+        barred = {self.kinds[depth][column] for column in self.grid.barred[row]}
+        open_to = [
+            (group, number)
+            for group, number in state
+            if group[1] and group[0] not in barred
+        ]
+        return _choices(open_to, self.grid.sizes[row])
+
+    def _step(self, depth: int, state: State, choice: Choice) -> list[Step]:
+        after = self.after[depth]
+        ways = 1
+        taken = dict(choice)
+        found: Counter[Group] = Counter()
+        for (kind, room), number in state:
+            some = taken.get((kind, room), 0)
+            ways *= math.comb(number, some)
+            found[after[kind], room - 1] += some
+            found[after[kind], room] += number - some
+        found = +found
+        if max(room for _, room in found) > len(self.order) - depth - 1:
+            return []
+        return [(ways, choice, tuple(sorted(found.items())))]
+
+    def draw(self, chance: Chance) -> Bundles:
+        """Draw one of all ways to fill the grid, each with the same probability."""
+        room = [self.grid.load] * self.grid.columns
+        filled: list[tuple[int, ...]] = [()] * len(self.order)
+        for depth, row in enumerate(self.order):
+            state = self.state(depth, room)
+            mine = zip(self.kinds[depth], room, strict=True)
+            kinds = list(enumerate(mine))
+            chosen: list[int] = []
+            for group, number in self._choice(depth, state, chance):
+                of_kind = [column for column, kind in kinds if kind == group]
+                chosen += _some(of_kind, number, chance)
+            for column in chosen:
+                room[column] -= 1
+            filled[row] = tuple(sorted(chosen))
+        return tuple(filled)
+
+    def _choice(self, depth: int, state: State, chance: Chance) -> Choice:
+        left = self.ways[depth][state]
+        for ways, choice, after in self.steps[depth][state]:
+            mass = ways * self.ways[depth + 1][after]
+            if mass and chance.coin(Fraction(mass, left)):
+                return choice
+            left -= mass
+        raise DesignError("No assignment is left.")
+
+
+def _choices(groups: Sequence[tuple[Group, int]], size: int) -> Iterator[Choice]:
+    if size == 0:
+        yield ()
+        return
+    if not groups:
+        return
+    (group, number), *rest = groups
+    for some in range(min(size, number) + 1):
+        for others in _choices(rest, size - some):
+            yield ((group, some), *others) if some else others
+
+
+def _some(columns: list[int], number: int, chance: Chance) -> list[int]:
+    chosen = []
+    for place, column in enumerate(columns):
+        left = len(columns) - place
+        if number and chance.coin(Fraction(number, left)):
+            chosen.append(column)
+            number -= 1
+    return chosen
+
+
+def tables(grid: Grid) -> Tables | None:
+    """Return the counts of a grid, or None if there are too many to count.
+
+    Examples:
+        >>> derangements = grid_of(4, 4, 1, [frozenset([row]) for row in range(4)])
+        >>> list(tables(derangements).ways[0].values())
+        [9]
+    """
+    found = Tables(grid)
+    return found if found.count() else None
+
+
+def walk(grid: Grid, start: Bundles, source: Stream) -> Bundles:
+    """Move from one way to fill the grid to a random other one.
+
+    Each lap opens one random place and exchanges places along a random path until the
+    open place can be filled again. A lap goes from any filling to any other with the
+    same probability as back, so that it keeps the uniform law; and laps can undo any
+    cycle of exchanges, so that they reach every filling. A lap that gets too long is
+    undone, which changes neither. Lap after lap the law comes close to uniform.
+    """
+    held = [set(columns) for columns in start]
+    holders: list[list[int]] = [[] for _ in range(grid.columns)]
+    for row, columns in enumerate(start):
+        for column in columns:
+            holders[column].append(row)
+    chances = _chances(source)
+    places = grid.columns * grid.load
+    for _ in range(math.ceil(LAPS * grid.load * math.log(places + 1)) + LAPS):
+        _lap(grid, held, holders, chances)
+    return tuple(tuple(sorted(columns)) for columns in held)
+
+
+def _lap(
+    grid: Grid, held: list[set[int]], holders: list[list[int]], chances: Iterator[float]
+) -> None:
+    n, load, barred = grid.columns, grid.load, grid.barred
+    hole = int(next(chances) * n)
+    first = holders[hole].pop(int(next(chances) * load))
+    held[first].discard(hole)
+    row = first
+    moves: list[tuple[int, int, int]] = []
+    for _ in range(64 * n + BLOCK):
+        column = int(next(chances) * n)
+        index = int(next(chances) * load)
+        if column in held[row] or column in barred[row]:
+            continue
+        held[row].add(column)
+        if column == hole:
+            holders[hole].append(row)
+            return
+        other = holders[column][index]
+        holders[column][index] = row
+        held[other].discard(column)
+        moves.append((column, index, other))
+        row = other
+    for column, index, other in reversed(moves):
+        row = holders[column][index]
+        holders[column][index] = other
+        held[other].add(column)
+        held[row].discard(column)
+    held[first].add(hole)
+    holders[hole].append(first)
+
+
+def _chances(source: Stream) -> Iterator[float]:
+    while True:
+        yield from uniforms(source, BLOCK).tolist()
