@@ -12,22 +12,33 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+import polars as pl
 
 from evenhand._outputs import Output
 from evenhand._results import version
+from evenhand.ab.comparison import Comparison
 from evenhand.desk._export_files import SEVERAL, SUFFIXES, exported, suffix_of
-from evenhand.desk._export_tables import Result, makers
 from evenhand.errors import OptionError, unknown
 from evenhand.lab.check import Check
+from evenhand.ranking.results import Ranking
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    import polars as pl
+    from numpy.typing import NDArray
 
+    from evenhand._results import Label
     from evenhand.ratings import Ratings
+
+    Maker = Callable[[], pl.DataFrame]
+
+Result = Ranking | Comparison | Check
+Kind: TypeAlias = type[pl.DataType]
 
 __all__ = [
     "SUFFIXES",
@@ -48,6 +59,36 @@ TABLES = {
 ALL = "all"
 """Every table of a command, for a format that holds several."""
 WORD = re.compile(r"[A-Za-z]*")
+EXACT_WHOLE = 2.0**53
+INT64 = 2**63
+# Fields of what a table is made of, and their types.
+RANKING: dict[str, Kind] = {
+    **dict.fromkeys(("rank", "rank_low", "rank_high", "bucket", "reviews"), pl.Int64),
+    **dict.fromkeys(
+        ("mean_rank", "mean_score", "spread", "estimate", "error", "p_top"), pl.Float64
+    ),
+}
+RANKED = (
+    *("rank", "item", "rank_low", "rank_high", "group", "mean_rank", "reviews"),
+    *("mean_score", "spread", "estimate", "error", "p_top", "settled_by_chance"),
+)
+REVIEWER: dict[str, Kind] = {
+    "strictness": pl.String,
+    "offset": pl.Float64,
+    "offset_se": pl.Float64,
+    "spread": pl.String,
+    "slope": pl.Float64,
+    "slope_se": pl.Float64,
+}
+RUNG: dict[str, Kind] = {
+    **dict.fromkeys(("assumption", "method"), pl.String),
+    **dict.fromkeys(("accuracy", "se", "behind", "behind_se"), pl.Float64),
+}
+COMPARISON: dict[str, Kind] = {
+    **dict.fromkeys(("p_first", "p_first_se"), pl.Float64),
+    **dict.fromkeys(("p_value", "p_value_first", "p_value_second"), pl.Float64),
+    **dict.fromkeys(("decided_by", "method"), pl.String),
+}
 
 
 def parse_export(text: str, command: str) -> tuple[str, str]:
@@ -120,7 +161,7 @@ def table_of(
         >>> table_of("ranking", ratings, rank(ratings, rng=7))["item"].to_list()
         ['y', 'x']
     """
-    known = makers(ratings, result, check)
+    known = _makers(ratings, result, check)
     if what not in known:
         raise OptionError(unknown("table", what, known))
     return known[what]()
@@ -191,10 +232,202 @@ def export_outputs(
         place = Path(path).resolve()
         paths.setdefault(place, path)
         tables = wanted.setdefault(place, {})
-        for name in makers(ratings, result, check) if what == ALL else (what,):
+        for name in _makers(ratings, result, check) if what == ALL else (what,):
             tables[name] = table_of(name, ratings, result, check)
     facts = about(ratings, result)
     return [
         Output(path, exported(wanted[place], path, facts))
         for place, path in paths.items()
     ]
+
+
+def _makers(ratings: Ratings, result: Result, check: Check | None) -> dict[str, Maker]:
+    """Return what makes each table of a result, by the table's name."""
+    ratings = ratings.public
+    if isinstance(result, Ranking):
+        known: dict[str, Maker] = {
+            "ranking": partial(_ranking, ratings, result),
+            "reviewers": partial(_reviewers, ratings, check),
+            "draws": partial(_draws, result),
+        }
+    elif isinstance(result, Comparison):
+        known = {"comparison": partial(_comparison, ratings, result)}
+    else:
+        known = {
+            "reviewers": partial(_reviewers, ratings, result),
+            "contradictions": partial(_contradictions, ratings, result),
+            "findings": partial(_findings, result),
+            "ladder": partial(_ladder, result),
+        }
+    return {**known, "ratings": partial(_ratings, ratings)}
+
+
+def _labels(labels: Sequence[Label]) -> pl.Series:
+    small = all(isinstance(label, int) and -INT64 <= label < INT64 for label in labels)
+    if small and labels:
+        return pl.Series(labels, dtype=pl.Int64)
+    return pl.Series([str(label) for label in labels], dtype=pl.String)
+
+
+def _fields(rows: Sequence[object], kinds: Mapping[str, Kind]) -> dict[str, pl.Series]:
+    """Return some fields of all rows; a row that is None has none of them."""
+    return {
+        name: pl.Series([getattr(row, name, None) for row in rows], dtype=kind)
+        for name, kind in kinds.items()
+    }
+
+
+def _titled(
+    columns: dict[str, pl.Series],
+    items: Mapping[str, Sequence[Label]],
+    ratings: Ratings,
+) -> pl.DataFrame:
+    """Put items' titles, if any item has one, beside their labels."""
+    found: dict[str, pl.Series] = {}
+    for name, column in columns.items():
+        found[name] = column
+        if name in items and ratings.titles:
+            titles = [ratings.titles.get(item, "") for item in items[name]]
+            title = "title" if name == "item" else f"{name}_title"
+            found[title] = pl.Series(titles, dtype=pl.String)
+    return pl.DataFrame(found)
+
+
+def _ranking(ratings: Ratings, result: Ranking) -> pl.DataFrame:
+    drawn = {item for draw in result.draws for item in draw.items}
+    columns = _fields(result.items, RANKING)
+    columns["item"] = _labels(result.order)
+    columns["group"] = columns.pop("bucket")
+    columns["settled_by_chance"] = pl.Series([item in drawn for item in result.order])
+    shown = [name for name in RANKED if name != "p_top" or result.top is not None]
+    return _titled(
+        {name: columns[name] for name in shown}, {"item": result.order}, ratings
+    )
+
+
+def _reviewers(ratings: Ratings, check: Check | None) -> pl.DataFrame:
+    if check is None:
+        raise OptionError("The table 'reviewers' of a ranking needs a check.")
+    loads = np.bincount(ratings.reviewer_codes, minlength=ratings.n_reviewers)
+    means: list[float | None] = [None] * ratings.n_reviewers
+    if ratings.kind == "scores":
+        # A weighted sum could overflow where each score over its count does not.
+        shares = ratings.preference / loads[ratings.reviewer_codes]
+        means = np.bincount(ratings.reviewer_codes, weights=shares).tolist()
+    told = _fields(check.reviewers or [None] * ratings.n_reviewers, REVIEWER)
+    return pl.DataFrame(
+        {
+            "reviewer": _labels(ratings.reviewer_labels),
+            "ratings": pl.Series(loads, dtype=pl.Int64),
+            "mean_score": pl.Series(means, dtype=pl.Float64),
+            **{name.replace("_se", "_error"): told[name] for name in told},
+        }
+    )
+
+
+def _draws(result: Ranking) -> pl.DataFrame:
+    draws = result.draws
+    label = _labels([it for draw in draws for it in draw.items]).dtype
+    people = _labels([it for draw in draws for it in draw.reviewers]).dtype
+
+    def as_kind(labels: Iterable[Label], kind: pl.DataType) -> list[Label]:
+        return [it if kind == pl.Int64 else str(it) for it in labels]
+
+    who = [as_kind(draw.reviewers, people) for draw in draws]
+    anchors = [[as_kind(it, label) for it in draw.anchors] for draw in draws]
+    return pl.DataFrame(
+        {
+            "first_item": _labels([draw.items[0] for draw in draws]),
+            "second_item": _labels([draw.items[1] for draw in draws]),
+            **_fields(draws, {"p_first": pl.Float64}),
+            "put_first": _labels([draw.first for draw in draws]),
+            "reviewers": pl.Series(who, dtype=pl.List(people)),
+            "anchors": pl.Series(anchors, dtype=pl.List(pl.List(label))),
+        }
+    )
+
+
+def _comparison(ratings: Ratings, result: Comparison) -> pl.DataFrame:
+    votes = (None, None) if result.votes is None else result.votes
+    claim = None if result.certificate is None else result.certificate.sentence
+    numbers = _fields([result], COMPARISON)
+    columns = {
+        "first": _labels([result.items[0]]),
+        "second": _labels([result.items[1]]),
+        "winner": _labels([result.winner]),
+        "p_first": numbers["p_first"],
+        "p_first_error": numbers["p_first_se"],
+        "decided_by": numbers["decided_by"],
+        "votes_first": pl.Series([votes[0]], dtype=pl.Int64),
+        "votes_second": pl.Series([votes[1]], dtype=pl.Int64),
+        **{name: numbers[name] for name in numbers if name.startswith("p_value")},
+        "method": numbers["method"],
+        "seed": pl.Series([str(result.seed)]),
+        "may_claim": pl.Series([claim], dtype=pl.String),
+    }
+    sides = {"first": [result.items[0]], "second": [result.items[1]]}
+    return _titled(columns, sides, ratings)
+
+
+def _contradictions(ratings: Ratings, found: Check) -> pl.DataFrame:
+    worst, sides = found.contradictions.worst, ("first", "second")
+    items = {side: [it.items[n] for it in worst] for n, side in enumerate(sides)}
+    votes = {
+        f"{side}_above": pl.Series([it.votes[n] for it in worst], dtype=pl.Int64)
+        for n, side in enumerate(sides)
+    }
+    columns = {name: _labels(labels) for name, labels in items.items()}
+    return _titled(columns | votes, items, ratings)
+
+
+def _findings(found: Check) -> pl.DataFrame:
+    columns = _fields(found.findings, {"code": pl.String, "message": pl.String})
+    return pl.DataFrame(columns).rename({"message": "finding"})
+
+
+def _ladder(found: Check) -> pl.DataFrame:
+    rungs = () if found.ladder is None else found.ladder.rungs
+    verdict = "" if found.ladder is None else found.ladder.verdict
+    chosen = [it.assumption == verdict for it in rungs]
+    table = pl.DataFrame(
+        {**_fields(rungs, RUNG), "verdict": pl.Series(chosen, dtype=pl.Boolean)}
+    )
+    return table.rename({"se": "accuracy_error", "behind_se": "behind_error"})
+
+
+def _ratings(ratings: Ratings) -> pl.DataFrame:
+    """Return what was read, so that reading it again gives the same ratings."""
+    if ratings.kind == "comparisons":
+        return _pairs(ratings)
+    columns = {
+        "reviewer": _labels(ratings.reviewer_labels).gather(ratings.reviewer_codes),
+        "item": _labels(ratings.item_labels).gather(ratings.item_codes),
+        "score" if ratings.kind == "scores" else "rank": _shortest(
+            ratings.preference if ratings.kind == "scores" else 0.0 - ratings.preference
+        ),
+    }
+    if ratings.pair_codes is not None:
+        columns["pair"] = _labels(ratings.pair_labels).gather(ratings.pair_codes)
+    return pl.DataFrame(columns)
+
+
+def _pairs(ratings: Ratings) -> pl.DataFrame:
+    # Each comparison is a reviewer with two rows, and rows go by reviewer.
+    items = ratings.item_codes.reshape(-1, 2)
+    above = ratings.preference.reshape(-1, 2).argmax(axis=1)
+    labels = _labels(ratings.item_labels)
+    row = np.arange(len(items))
+    columns = {
+        "winner": labels.gather(items[row, above]),
+        "loser": labels.gather(items[row, 1 - above]),
+    }
+    people = ratings.reviewer_labels
+    if isinstance(people[0], str):
+        names = [str(label).rpartition("#")[0] for label in people]
+        columns = {"reviewer": _labels(names), **columns}
+    return pl.DataFrame(columns)
+
+
+def _shortest(numbers: NDArray[np.float64]) -> pl.Series:
+    whole = (np.round(numbers) == numbers) & (np.abs(numbers) < EXACT_WHOLE)
+    return pl.Series(numbers, dtype=pl.Int64 if whole.all() else pl.Float64)
