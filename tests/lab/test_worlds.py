@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from evenhand._outcomes import Chance
 from evenhand.ab.weights import linear, odd, offset, rational, sigmoid
 from evenhand.errors import DesignError, OptionError, RatingsError
+from evenhand.lab.dominance import contest
 from evenhand.lab.estimators import (
     METHODS,
     Ordinal,
@@ -24,10 +25,8 @@ from evenhand.lab.polynomial import Estimator, Order, Scores, Table
 from evenhand.lab.worlds import (
     Procedure,
     enumerated,
-    evaluated,
     exact_first,
     loss_named,
-    margin_polynomials,
     ordinal_risk,
     world,
 )
@@ -61,7 +60,7 @@ def test_margins_agree_with_plain_enumeration(
     scales: list[Row], loss: str, method: Estimator
 ) -> None:
     where, penalty, table = world(3, 2), loss_named(loss), tuple(scales)
-    quick = evaluated(margin_polynomials(where, method, index_order, penalty), W)
+    quick = contest(method, index_order, where, loss).margin
     slow = enumerated(where, drawn(method), index_order, penalty)
     for truth in where.truths():
         assert quick(truth, table) == slow(truth, table)
@@ -72,9 +71,7 @@ def test_margins_agree_with_plain_enumeration(
 def test_margins_agree_given_comparisons_of_four_items(scales: list[Row]) -> None:
     where = world(4, None, [(0, 1), (2, 3), (0, 3)])
     table: Table = tuple(scales)
-    quick = evaluated(
-        margin_polynomials(where, flips, uniform, loss_named("kendall")), W
-    )
+    quick = contest(flips, uniform, where, "kendall").margin
     slow = enumerated(where, drawn(flips), uniform, loss_named("kendall"))
     assert len(where.truths()) == 5
     for truth in where.truths():
@@ -85,8 +82,9 @@ def test_a_method_is_worth_nothing_against_itself() -> None:
     for name in ("topological", "uniform"):
         same = ordinal(name)
         method = named(name, same)
-        margins = margin_polynomials(world(4, 3), method, same, loss_named("kendall"))
-        assert set(map(len, margins.values())) == {0}
+        duel = contest(method, same, world(4, 3), "kendall")
+        assert not duel.asks
+        assert {duel.margin(truth, ((), (), ())) for truth in duel.truths} == {0}
 
 
 def test_the_best_ordinal_method_succeeds_with_one_in_t() -> None:

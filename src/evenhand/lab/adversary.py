@@ -47,7 +47,6 @@ class _Search:
     margin: Margin
     total: int
     budget: int
-    enough: Fraction | None
     best: tuple[Fraction, Rows]
 
     def look(self, rows: Rows) -> Fraction:
@@ -58,10 +57,6 @@ class _Search:
             self.best = found, rows
         return found
 
-    def over(self) -> bool:
-        reached = self.enough is not None and self.best[0] <= self.enough
-        return reached or self.budget <= 0
-
 
 def worst(
     margin: Margin,
@@ -70,7 +65,6 @@ def worst(
     *,
     budget: int,
     families: bool = True,
-    enough: Fraction | None = None,
 ) -> tuple[Fraction, Table]:
     """Search for the scales with the smallest margin.
 
@@ -80,7 +74,6 @@ def worst(
         source: Where chance comes from.
         budget: How often the margin may be evaluated; it is evaluated once at least.
         families: Whether the paper's families are among the starting points.
-        enough: Stop at a margin as small as this; never if None.
 
     Returns:
         The smallest margin found, and its scales.
@@ -93,13 +86,13 @@ def worst(
         (True, True)
     """
     rows, *others = family_rows(shape) if families else (random_rows(shape, source),)
-    search = _Search(margin, budget, budget - 1, enough, (margin(as_table(rows)), rows))
+    search = _Search(margin, budget, budget - 1, (margin(as_table(rows)), rows))
     for rows in others:
-        if not search.over():
+        if search.budget > 0:
             search.look(rows)
     here, rows = search.best
     _climb(search, rows, here, source)
-    while not search.over():
+    while search.budget > 0:
         rows = random_rows(shape, source)
         _climb(search, rows, search.look(rows), source)
     found, rows = search.best
@@ -158,9 +151,9 @@ def as_table(rows: Rows) -> Table:
 
 def _climb(search: _Search, rows: Rows, here: Fraction, source: Stream) -> None:
     # Margins can shrink towards nothing for ever, so no climb gets more than its share.
-    last = search.budget - max(PATIENCE, search.total // CLIMBS)
+    last = max(0, search.budget - max(PATIENCE, search.total // CLIMBS))
     idle = 0
-    while idle < PATIENCE and search.budget > last and not search.over():
+    while idle < PATIENCE and search.budget > last:
         changed = _moved(rows, source)
         there = search.look(changed)
         idle = 0 if there < here else idle + 1

@@ -20,7 +20,7 @@ from evenhand.ab.weights import GapWeight, as_weight
 from evenhand.errors import OptionError, unknown
 from evenhand.lab import duels, estimators, worlds
 from evenhand.lab.adversary import worst
-from evenhand.lab.polynomial import brief
+from evenhand.lab.polynomial import brief, evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -33,6 +33,15 @@ if TYPE_CHECKING:
 
 TRUTHS = ("uniform", "arbitrary")
 TWO = 2
+QUESTION = (
+    "method",
+    "baseline",
+    "loss",
+    "truth",
+    "n_items",
+    "n_reviewers",
+    "design",
+)
 BUDGET = 200
 SHOWN = 3
 
@@ -116,13 +125,7 @@ class Dominance:
         """Return the fields as plain values, margins as text."""
         return {
             "schema": "evenhand.dominance/1",
-            "method": self.method,
-            "baseline": self.baseline,
-            "loss": self.loss,
-            "truth": self.truth,
-            "n_items": self.n_items,
-            "n_reviewers": self.n_reviewers,
-            "design": self.design,
+            **{name: getattr(self, name) for name in QUESTION},
             "margin": str(brief(self.margin)),
             "margin_exact": brief(self.margin) == self.margin,
             "margin_decimal": float(self.margin),
@@ -356,13 +359,23 @@ def contest(
         >>> contest(estimators.flips, estimators.uniform, worlds.world(3, 2)).shape
         (2, 3)
     """
-    margins = worlds.margin_polynomials(
-        where, method, baseline, worlds.loss_named(loss), laws=laws
-    )
+    lost = worlds.loss_named(loss)
+    risks = worlds.risk_polynomials(where, method, lost, laws=laws)
     first = worlds.exact_first(as_weight(weight))
-    # Where a question is asked the margin is not the same for all scales.
-    asks = any(set(polynomial) - {()} for polynomial in margins.values())
-    return _contest(worlds.evaluated(margins, first), where, asks=asks)
+
+    @functools.cache
+    def baseline_risk(truth: Order) -> Fraction:
+        arising = where.comparisons(truth)
+        known = [estimators.graph(where.n_items, edges) for edges in arising]
+        found = [worlds.ordinal_risk(baseline, one, truth, lost) for one in known]
+        return sum(found, Fraction(0)) / len(found)
+
+    def margin(truth: Order, table: Table) -> Fraction:
+        return baseline_risk(truth) - evaluate(risks[truth], table, first)
+
+    # Where a question is asked the risk is not the same for all scales.
+    asks = any(set(polynomial) - {()} for polynomial in risks.values())
+    return _contest(margin, where, asks=asks)
 
 
 def _contest(margin: Margin, where: worlds.World, *, asks: bool = True) -> Contest:

@@ -214,10 +214,18 @@ def named(name: str, baseline: Ordinal) -> Estimator:
         return flips_from_uniform(kind or "parity")
     if head == "twins":
         return twins_from(baseline, printed=kind == "one:direct")
-    return _without_scores(ordinal(name))
+    return without_scores(ordinal(name))
 
 
-def _without_scores(method: Ordinal) -> Estimator:
+def without_scores(method: Ordinal) -> Estimator:
+    """Return an ordinal method as a procedure that looks at no score.
+
+    Examples:
+        >>> from evenhand._outcomes import outcomes
+        >>> outcomes(without_scores(index_order)(graph(2, ((1, 0),)), {}, abs))
+        {(1, 0): Fraction(1, 1)}
+    """
+
     def estimator(comparisons: Comparisons, _scores: Scores, _first: First) -> Drawn:
         law = as_law(method(comparisons))
         return lambda chance: weighed(law, chance)

@@ -23,9 +23,9 @@ from evenhand.posets.comparisons import edges
 from evenhand.ranking.flips import flips_program
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from evenhand.lab.estimators import Edges, Ordinal
+    from evenhand.lab.estimators import Ordinal
     from evenhand.lab.exact import Weight
     from evenhand.posets.comparisons import Comparisons
 
@@ -77,24 +77,18 @@ def ranking_risk(
         Fraction(5, 6)
     """
     where = _world(n_items, n_reviewers)
-    lost = worlds.loss_named(loss)
-    if callable(method):
-        return _ordinal_risk(where, method, lost)
-    if method in ORDINALS:
-        return _ordinal_risk(where, ORDINALS[method], lost)
-    if method not in METHODS:
+    if isinstance(method, str) and method not in METHODS:
         raise OptionError(unknown("method", method, METHODS))
-    estimator = estimators.named(method, estimators.index_order)
+    ordinal = method if callable(method) else ORDINALS.get(method)
+    if ordinal is None:
+        estimator = estimators.named(str(method), estimators.index_order)
+    else:
+        estimator = estimators.without_scores(ordinal)
     first = worlds.exact_first(as_weight(weight))
     table = _table(where, values, spec)
-    laws: dict[Edges, polynomial.CoinLaw] = {}
-    risks = []
-    for truth, put, share in _cases(where):
-        if put not in laws:
-            known = estimators.graph(n_items, put)
-            laws[put] = polynomial.coin_law(estimator, known, put)
-        risks.append((share, polynomial.risk(laws[put], truth, lost)))
-    return polynomial.evaluate(polynomial.combined(risks), table, first)
+    risks = worlds.risk_polynomials(where, estimator, worlds.loss_named(loss))
+    shares = [(Fraction(1, len(risks)), risk) for risk in risks.values()]
+    return polynomial.evaluate(polynomial.combined(shares), table, first)
 
 
 def mean_rank(comparisons: Comparisons) -> Order:
@@ -148,28 +142,6 @@ def _world(n_items: int, n_reviewers: int) -> worlds.World:
             f"items, got {n_reviewers!r}."
         )
     return worlds.World(n_items, n_reviewers)
-
-
-def _cases(where: worlds.World) -> Iterator[tuple[Order, Edges, Fraction]]:
-    """Yield every true ranking and set of comparisons with its probability."""
-    truths = where.truths()
-    for truth in truths:
-        arising = where.comparisons(truth)
-        share = Fraction(1, len(truths) * len(arising))
-        for put in arising:
-            yield truth, tuple(sorted(put)), share
-
-
-def _ordinal_risk(where: worlds.World, method: Ordinal, loss: worlds.Loss) -> Fraction:
-    laws: dict[Edges, dict[Order, Fraction]] = {}
-    total = Fraction(0)
-    for truth, put, share in _cases(where):
-        if put not in laws:
-            known = estimators.graph(where.n_items, put)
-            laws[put] = estimators.as_law(method(known))
-        for order, mass in laws[put].items():
-            total += share * mass * loss(order, truth)
-    return total
 
 
 def _table(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -31,7 +31,6 @@ from evenhand.lab.polynomial import (
     Table,
     coin_law,
     combined,
-    evaluate,
     risk,
 )
 from evenhand.posets.comparisons import Comparisons
@@ -191,49 +190,43 @@ def _as_edges(given: Sequence[Pair], n_items: int) -> Edges:
     return tuple(edges)
 
 
-def margin_polynomials(
+def risk_polynomials(
     where: World,
     method: Estimator,
-    baseline: Ordinal,
     loss: Loss,
     *,
     laws: dict[Edges, CoinLaw] | None = None,
 ) -> dict[Order, Polynomial]:
-    """Return the margin at every true ranking as a polynomial in coins.
+    """Return the risk at every true ranking as a polynomial in coins.
 
     Args:
         where: The world.
-        method: What is to be better.
-        baseline: The ordinal method that it is compared with.
+        method: A ranking method.
         loss: Of a ranking and the true one.
         laws: What is known of the method's laws already; what is worked out is added.
 
     Returns:
-        From each true ranking to the risk of the baseline minus that of the method.
+        From each true ranking to the expected loss.
 
     Examples:
-        >>> from evenhand.lab.estimators import flips, index_order
+        >>> from evenhand.lab.estimators import flips
         >>> miss = lambda order, truth: int(order != truth)
-        >>> margins = margin_polynomials(world(3, 2), flips, index_order, miss)
-        >>> margins[0, 1, 2]
-        {(): Fraction(-2, 3), ((0, 1, 1, 2),): Fraction(1, 3),
-         ((0, 0, 1, 1),): Fraction(1, 3)}
+        >>> risk_polynomials(world(3, 2), flips, miss)[0, 1, 2]
+        {(): Fraction(2, 3), ((0, 1, 1, 2),): Fraction(-1, 3),
+         ((0, 0, 1, 1),): Fraction(-1, 3)}
     """
     laws = {} if laws is None else laws
-    margins = {}
+    risks = {}
     for truth in where.truths():
-        parts: list[tuple[Fraction, Polynomial]] = []
         arising = where.comparisons(truth)
-        share = Fraction(1, len(arising))
         for edges in arising:
-            known = graph(where.n_items, edges)
             if edges not in laws:
-                laws[edges] = coin_law(method, known, edges)
-            fixed = ordinal_risk(baseline, known, truth, loss)
-            parts.append((share, {(): fixed}))
-            parts.append((-share, risk(laws[edges], truth, loss)))
-        margins[truth] = combined(parts)
-    return margins
+                laws[edges] = coin_law(method, graph(where.n_items, edges), edges)
+        share = Fraction(1, len(arising))
+        risks[truth] = combined(
+            [(share, risk(laws[edges], truth, loss)) for edges in arising]
+        )
+    return risks
 
 
 def ordinal_risk(
@@ -249,19 +242,6 @@ def ordinal_risk(
     """
     law = as_law(method(comparisons))
     return sum((mass * loss(order, truth) for order, mass in law.items()), Fraction(0))
-
-
-def evaluated(margins: Mapping[Order, Polynomial], first: First) -> Margin:
-    """Return margins as a function of the true ranking and the scales.
-
-    Examples:
-        >>> table = ((Fraction(0), Fraction(1)), (Fraction(0), Fraction(1)))
-        >>> margin = evaluated({(0, 1): {((0, 0, 1, 1),): Fraction(1)}},
-        ...                    lambda gap: (1 + gap) / 2)
-        >>> margin((0, 1), table)
-        Fraction(1, 1)
-    """
-    return lambda truth, table: evaluate(margins[truth], table, first)
 
 
 def enumerated(
