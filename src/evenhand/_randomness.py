@@ -26,6 +26,8 @@ Stream = np.random.PCG64
 SEED_BITS = 53
 WORD_BITS = 64
 _TO_UNIT = 2.0**-SEED_BITS
+# Uniforms lie on a grid of 2**-53 from 0, where the normal quantile is infinite.
+_HALF_STEP = _TO_UNIT / 2
 
 
 def seed_from(rng: RNGLike) -> int:
@@ -91,6 +93,19 @@ def uniforms(source: Stream, size: int | tuple[int, ...]) -> NDArray[np.float64]
     words = source.random_raw(math.prod(shape))
     units = (words >> np.uint64(WORD_BITS - SEED_BITS)).astype(np.float64)
     return (units * _TO_UNIT).reshape(shape)
+
+
+def standard_normal(units: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Turn uniforms into standard normal numbers.
+
+    Examples:
+        >>> standard_normal(np.array([0.0, 0.5])).round(3)
+        array([-8.292,  0.   ])
+    """
+    # Imported here because few draws need it.
+    from scipy.special import ndtri  # noqa: PLC0415 - slow to load
+
+    return np.asarray(ndtri(np.maximum(units, _HALF_STEP)), dtype=np.float64)
 
 
 def below(source: Stream, bound: int) -> int:

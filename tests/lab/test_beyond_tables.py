@@ -11,14 +11,13 @@ import numpy as np
 import pytest
 
 from evenhand.ab.weights import rational
-from evenhand.lab._draws import draw_block
-from evenhand.lab._losses import loss
-from evenhand.lab._many_items import ranking_losses, ranking_method
+from evenhand.lab.contenders import ranking_losses, ranking_method
 from evenhand.lab.exact import biases, uniform_success
 from evenhand.lab.results import Row
 from evenhand.lab.scales import FAMILIES, scales
 from evenhand.lab.scenario import Scenario
 from evenhand.lab.simulation import simulate
+from evenhand.lab.trials import draw_trials
 from evenhand.posets.orderings import count_orderings
 from evenhand.ratings import Ratings
 
@@ -177,19 +176,18 @@ def test_scores_never_lose_to_a_lot_on_strict_scales(family: str) -> None:
 
 
 def test_the_sorter_is_right_half_as_often_again_as_any_ordinal_method() -> None:
-    scenario, trials = Scenario(job="rank", items=8), 640
-    block = draw_block(scenario, 2019, 0, trials)
-    tried = [ranking_method("sorter", rational())]
-    losses = ranking_losses(scenario, block, tried, [loss("zero-one", 8)], 2019, 0)
-    right = 1 - losses[:, 0, 0]
-    reviewers = np.repeat(np.arange(scenario.reviewers), 2)
+    trials, rng = 2400, np.random.default_rng(2019)
+    drawn = draw_trials(Scenario(job="rank", items=8), trials, rng)
+    sorter = [ranking_method("sorter", rational())]
+    right = 1 - ranking_losses(sorter, ["zero-one"], drawn, rng)[:, 0, 0]
+    reviewers = np.repeat(np.arange(drawn.scores.shape[1]), 2)
     # The best that an ordinal method can do is to name one of all orderings.
     ordinal = np.array(
         [
             1 / count_orderings(Ratings(reviewers, items, scores, all_items=range(8)))
             for items, scores in zip(
-                block.assigned.reshape(trials, -1),
-                block.scores.reshape(trials, -1),
+                drawn.assigned.reshape(trials, -1),
+                drawn.scores.reshape(trials, -1),
                 strict=True,
             )
         ]

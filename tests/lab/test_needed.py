@@ -3,9 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from evenhand._randomness import stream, uniforms
+from evenhand._randomness import standard_normal, stream, uniforms
 from evenhand.errors import OptionError
-from evenhand.lab._laws import standard_normal
 from evenhand.lab.check import check, more_reviews
 from evenhand.lab.needed import (
     DRAWS,

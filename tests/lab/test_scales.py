@@ -217,22 +217,9 @@ def test_a_function_of_single_numbers_is_a_family_too() -> None:
     assert scores.tolist() == [[1.5, 2.0], [2.5, 3.0]]
 
 
-@pytest.mark.parametrize("spec", SPECS)
-def test_scores_that_hang_on_their_own_value_do_not_mind_others(spec: str) -> None:
-    values = [0.3, 0.9, 0.1, 0.5, 0.7, 0.2, 0.8]
-    family = scales(spec)
-    (_, whole), (_, part) = scored(spec, values, 7), scored(spec, values[1:3], 7)
-    assert family.one_by_one == ("adversary" not in spec)
-    if family.one_by_one:
-        np.testing.assert_array_max_ulp(part, whole[:, 1:3], 1)
-    else:
-        assert not np.allclose(part, whole[:, 1:3])
-
-
 def test_scales_are_taken_as_they_are() -> None:
     mine = Scales("mine", 0, lambda values, _: values, strict=True)
     assert scales(mine) is mine
-    assert not mine.one_by_one
 
 
 def test_equal_values_share_a_rank() -> None:

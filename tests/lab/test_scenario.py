@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from evenhand._randomness import standard_normal
 from evenhand.ab._numbers import Floats
 from evenhand.errors import DesignError, EvenhandError, OptionError
-from evenhand.lab._laws import noise_law, standard_normal, value_law
-from evenhand.lab.scenario import FIELDS, Scenario
+from evenhand.lab.scenario import FIELDS, Scenario, noise_law, value_law
 
 
 def halved(reviewer: int, values: Floats) -> Floats:

@@ -13,9 +13,9 @@ from scipy.special import ndtr
 
 from evenhand._randomness import below, stream
 from evenhand.errors import OptionError, RatingsError
-from evenhand.lab._draws import draw_block
 from evenhand.lab.scales import FAMILIES, scales
 from evenhand.lab.scenario import Scenario
+from evenhand.lab.trials import draw_trials
 from evenhand.posets.averages import averages
 from evenhand.posets.comparisons import comparisons, from_edges, twins
 from evenhand.ranking.anchors import choose_layers, mean_values, read_sheets
@@ -273,7 +273,7 @@ def test_sampled_mean_ranks_fall_back_on_twins() -> None:
 
 def gains(scenario: Scenario, trials: int) -> Floats:
     """Return by how many pairs of tied items scores beat a lot, noise averaged out."""
-    block = draw_block(scenario, 2019, 0, trials)
+    block = draw_trials(scenario, trials, np.random.default_rng(2019))
     truth = block.places()
     reviewers = np.repeat(np.arange(scenario.reviewers), block.assigned.shape[-1])
     found = []

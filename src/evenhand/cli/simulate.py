@@ -154,8 +154,8 @@ def command(scenario: str | None, **options: Unpack[Options]) -> None:
     """Try methods on a scenario, and show how far each beats a baseline.
 
     The scenario is given by options or by a TOML file with the same names as keys;
-    options go first. All methods see the same data, and coins are averaged out
-    exactly. The result does not depend on --workers or --batch.
+    options go first. All methods see the same data, and coins on pairs of items
+    are averaged out exactly. The result does not depend on --workers or --batch.
 
     \b
     Example:

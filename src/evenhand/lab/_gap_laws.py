@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.errors import OptionError
-from evenhand.lab._laws import noise_law, value_law
 from evenhand.lab.exact import SHIFTS, biases
+from evenhand.lab.scenario import noise_law, value_law
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from evenhand._kernels.lab import empty_ideals, flip_samples, mean_rank_samples
-from evenhand._randomness import SEED_BITS, WORD_BITS, stream, uniforms
+from evenhand._randomness import stream
 from evenhand._results import Json, Notice, version
 from evenhand.ab.canonical import first_probability
 from evenhand.ab.weights import rational
-from evenhand.errors import ConvergenceError
 from evenhand.lab.exact import biases, sampled_success, uniform_success
 from evenhand.lab.exact_ranking import ranking_risk
+from evenhand.lab.pair_samples import kendall_samples
 from evenhand.lab.tradeoff import Tradeoff, best_tradeoff, known_bias_frontier, tradeoff
 
 if TYPE_CHECKING:
@@ -43,7 +42,6 @@ PANELS = {
 }
 # Up to so many items the risk of methods that see no scores is enumerated.
 ENUMERATED = 5
-IDEALS = 2**15
 NO_THEOREM = "m = 1 is outside 1 < m < n(n-1)/2; no theorem applies"
 
 
@@ -152,15 +150,12 @@ def two_items(
         _tell(progress, name, step, len(size.reviewers))
         shifts = biases(family, m)
         for rule in RULES:
+            matchings = _generator(seed, f"{name} {m} matchings")
             chance = uniform_success(
-                rule,
-                shifts,
-                samples=size.matchings,
-                rng=_child(seed, f"{name} {m} matchings"),
+                rule, shifts, samples=size.matchings, rng=matchings
             )
-            trial = sampled_success(
-                rule, shifts, trials=size.rounds, rng=_child(seed, f"{name} {m} trials")
-            )
+            trials = _generator(seed, f"{name} {m} trials")
+            trial = sampled_success(rule, shifts, trials=size.rounds, rng=trials)
             rows.append(
                 {
                     "m": m,
@@ -260,7 +255,7 @@ def trade(seed: int, *, size: Size = FULL, progress: Progress | None = None) -> 
         1.0
     """
     rows: list[Row] = []
-    units = uniforms(stream(seed, "fig3 trials"), (size.coins, 3))
+    units = _generator(seed, "fig3 trials").random((size.coins, 3))
     for step, exponent in enumerate(EXPONENTS):
         _tell(progress, "fig3", step, len(EXPONENTS))
         point = tradeoff(2.0**exponent)
@@ -326,20 +321,13 @@ def _canonical_trials(gamma: float, bias: float, units: Floats) -> tuple[float, 
 
 def _trial(seed: int, n: int, trial: int, samples: int) -> list[float]:
     """Mean Kendall distances of one trial: start, flips, fair coin, mean rank."""
-    source = stream(seed, f"fig2 {n} {trial}")
+    rng = _generator(seed, f"fig2 {n} {trial}")
     m = math.comb(n, 2) // 2
-    values = n * uniforms(source, n)
     # Counted from 1, a slope is never 0.
-    slopes, shifts = 1 - uniforms(source, m), uniforms(source, m)
-    units = uniforms(source, (samples, 3 * (n - 1) + m))
-    found = flip_samples(values, slopes, shifts, units)
-    ranked = mean_rank_samples(values, m, units, empty_ideals(IDEALS))
-    if (ranked[:, 2] < 0).any():
-        raise ConvergenceError(
-            f"comparisons of {n} items must have at most {IDEALS} order ideals, "
-            "got more. Use another seed."
-        )
-    return [*found[:, :3].mean(axis=0).tolist(), float(ranked[:, 1].mean())]
+    values, slopes, shifts = n * rng.random(n), 1 - rng.random(m), rng.random(m)
+    found = kendall_samples(values, slopes, shifts, samples, rng)
+    means: list[float] = found.mean(axis=0).tolist()
+    return means
 
 
 def _compared(n: int, means: Floats) -> list[Row]:
@@ -386,8 +374,8 @@ def _enumerated(n: int, m: int) -> dict[str, float]:
     return {"flips": 0.0, **found} if m == 1 else found
 
 
-def _child(seed: int, purpose: str) -> int:
-    return int(stream(seed, purpose).random_raw()) >> (WORD_BITS - SEED_BITS)
+def _generator(seed: int, purpose: str) -> np.random.Generator:
+    return np.random.Generator(stream(seed, purpose))
 
 
 def _tell(progress: Progress | None, name: str, done: int, total: int) -> None:

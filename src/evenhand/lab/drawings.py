@@ -1,7 +1,8 @@
-"""Charts of the paper's figures."""
+"""Charts of the paper's figures, and of simulations."""
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from evenhand import _charts as charts
@@ -9,7 +10,11 @@ from evenhand._charts import Axis, Style
 from evenhand.lab.tradeoff import best_tradeoff, known_bias_frontier, tradeoff
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evenhand._charts import Chart
+    from evenhand._results import Json
+    from evenhand.lab import results
     from evenhand.lab.curves import Figure, Row
 
 BAR = 2
@@ -44,6 +49,19 @@ CURVES = {
     "frontier": Style("", charts.BLACK, "", dash=(5, 3)),
     "curve": Style("", charts.BLUE, ""),
 }
+COLOURS = {
+    "votes": charts.BLUE,
+    "flips": charts.BLUE,
+    "mean": charts.RED,
+    "median": charts.GREEN,
+    "sign": charts.ORANGE,
+    "mean-rank": charts.PURPLE,
+    "coin": charts.GREY,
+    "topological": charts.GREY,
+}
+OTHERS = (charts.SKY, charts.PURPLE, charts.BLACK, charts.GREEN, charts.ORANGE)
+MARKERS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross")
+STEP = 30
 POINTS = {"curve": Style("", charts.BLUE, "circle", (0, 1), size=34)}
 
 
@@ -176,3 +194,98 @@ def _marked(figure: Figure, x: Axis, y: Axis) -> list[Chart]:
 def _with_bar(row: Row) -> Row:
     middle, se = float(row["simulated"]), float(row["simulated_se"])
     return {**row, "low": middle - BAR * se, "high": middle + BAR * se}
+
+
+def simulation_chart(result: results.Simulation) -> Chart:
+    """Draw a simulation, one panel for each loss, with error bars of two errors.
+
+    Examples:
+        >>> from evenhand.lab.scenario import Scenario
+        >>> from evenhand.lab.simulation import simulate
+        >>> result = simulate(Scenario(), ["mean", "sign"], trials=64, rng=7)
+        >>> len(simulation_chart(result)["hconcat"])
+        1
+    """
+    names = list(dict.fromkeys(row.loss for row in result.rows))
+    draw = _lines if any(row.levels for row in result.rows) else _dots
+    panels = [draw([row for row in result.rows if row.loss == name]) for name in names]
+    return charts.beside(panels)
+
+
+def _points(rows: Sequence[results.Row]) -> tuple[list[dict[str, Json]], str]:
+    """Return what is drawn of each row, and what it is called."""
+    improving = any(row.improvement is not None for row in rows)
+    points: list[dict[str, Json]] = []
+    for row in rows:
+        middle, error = row.risk, row.se
+        if improving:
+            middle, error = row.improvement or 0.0, row.improvement_se or 0.0
+        points.append(
+            {
+                "method": row.method,
+                "levels": row.levels,
+                "middle": middle,
+                "low": middle - BAR * error,
+                "high": middle + BAR * error,
+            }
+        )
+    what = "improvement (%)" if improving else "risk"
+    return points, f"{what}, {rows[0].loss}, ± {BAR} se"
+
+
+def _styles(points: Sequence[dict[str, Json]]) -> dict[str, Style]:
+    left = itertools.cycle(OTHERS)
+    markers = itertools.cycle(MARKERS)
+    names = dict.fromkeys(str(point["method"]) for point in points)
+    return {
+        name: Style(name, COLOURS.get(name) or next(left), next(markers))
+        for name in names
+    }
+
+
+def _domain(points: Sequence[dict[str, Json]]) -> tuple[float, float]:
+    ends = [0.0, *(float(str(p[end])) for p in points for end in ("low", "high"))]
+    room = ROOM * (max(ends) - min(ends) or 1.0)
+    return min(ends) - room, max(ends) + room
+
+
+def _lines(rows: Sequence[results.Row]) -> Chart:
+    points, title = _points(rows)
+    levels = sorted({row.levels or 0 for row in rows})
+    return charts.lines(
+        points,
+        _styles(points),
+        x=Axis(
+            "levels",
+            "number of levels",
+            (levels[0] / 1.1, levels[-1] * 1.1),
+            tuple(map(float, levels)),
+            "log",
+        ),
+        y=Axis("middle", title, _domain(points)),
+    )
+
+
+def _dots(rows: Sequence[results.Row]) -> Chart:
+    points, title = _points(rows)
+    styles = _styles(points)
+    looks = {
+        "domain": list(styles),
+        "range": [style.colour for style in styles.values()],
+    }
+    scale = {"domain": [*_domain(points)]}
+    low = charts.quantity("low", title=title)
+    side = {
+        "y": charts.word("method", title=None, sort=list(styles)),
+        "color": charts.word("method", legend=None, scale=looks),
+    }
+    bar = {"x": low, "x2": {"field": "high"}, **side}
+    dot = {"x": charts.quantity("middle", title=title, scale=scale), **side}
+    zero = {"x": charts.quantity("zero", title=title)}
+    shown, nought = {"values": points}, {"values": [{"zero": 0.0}]}
+    layers = [
+        charts.marks(nought, "rule", zero, color=charts.GREY),
+        charts.marks(shown, "rule", bar, strokeWidth=5, opacity=0.35),
+        charts.marks(shown, "point", dot, filled=True, size=70, opacity=1),
+    ]
+    return {"layer": layers, "width": charts.WIDTH, "height": STEP * len(styles)}

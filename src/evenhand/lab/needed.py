@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand._labels import shown
-from evenhand._randomness import Stream, uniforms
+from evenhand._randomness import Stream, standard_normal, uniforms
 from evenhand.errors import OptionError
-from evenhand.lab._laws import standard_normal
 from evenhand.lab.reviewers import effect_errors
 
 if TYPE_CHECKING:

@@ -133,7 +133,7 @@ class Simulation:
         # Imported here because few simulations are drawn.
         import altair as alt  # noqa: PLC0415 - slow to load
 
-        from evenhand.lab._pictures import simulation_chart  # noqa: PLC0415
+        from evenhand.lab.drawings import simulation_chart  # noqa: PLC0415
 
         return alt.HConcatChart.from_dict(simulation_chart(self))
 
@@ -158,7 +158,7 @@ class Simulation:
         file = Path(path)
         require_picture(file)
         from evenhand import _charts  # noqa: PLC0415 - few simulations are drawn
-        from evenhand.lab._pictures import simulation_chart  # noqa: PLC0415
+        from evenhand.lab.drawings import simulation_chart  # noqa: PLC0415
 
         chart = simulation_chart(self)
         is_png = file.suffix.lower() == ".png"

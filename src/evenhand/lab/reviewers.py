@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand._labels import place_of
-from evenhand._randomness import Stream, uniforms
+from evenhand._randomness import Stream, standard_normal, uniforms
 from evenhand.calibration import affine
 from evenhand.calibration._design import Design, design
 from evenhand.calibration._tables import TableSystem
 from evenhand.calibration.additive import Equations, Mixed, prediction_errors
 from evenhand.calibration.results import Variances
-from evenhand.lab._laws import standard_normal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

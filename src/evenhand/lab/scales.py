@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from evenhand._labels import shown
+from evenhand._randomness import standard_normal
 from evenhand.ab._functions import on_floats
 from evenhand.ab._numbers import Floats, is_exact, map_exact
 from evenhand.errors import OptionError, unknown
-from evenhand.lab._increasing import check_increasing, ranks
-from evenhand.lab._laws import standard_normal
 
-__all__ = ["FAMILIES", "OwnScale", "Scales", "check_increasing", "ranks", "scales"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Apply: TypeAlias = Callable[[Floats, Floats], Floats]
 OwnScale: TypeAlias = Callable[[int, Floats], object]
@@ -44,15 +44,12 @@ class Scales:
         apply: From values, shape (..., reviewers, items), and uniforms, shape
             (..., reviewers, draws), to scores, shape (..., reviewers, items).
         strict: Whether unequal values always get unequal scores.
-        one_by_one: Whether a score is known to hang on its own value alone, whatever
-            others there are; not of scales that somebody else made.
     """
 
     name: str
     draws: int
     apply: Apply
     strict: bool
-    one_by_one: bool = field(default=False, init=False)
 
 
 def scales(spec: str | Scales | OwnScale, *, span: Span = UNIT) -> Scales:
@@ -141,23 +138,14 @@ def _composed(steps: Sequence[Scales]) -> Scales:
 
     name = f" {THEN} ".join(step.name for step in steps)
     draws = sum(step.draws for step in steps)
-    found = Scales(name, draws, apply, strict=all(step.strict for step in steps))
-    return _marked(found, one_by_one=all(step.one_by_one for step in steps))
+    return Scales(name, draws, apply, strict=all(step.strict for step in steps))
 
 
 def _family(text: str, span: Span) -> Scales:
     name, *rest = (part.strip() for part in text.split(":"))
     if name not in FAMILIES:
         raise OptionError(unknown("scale", name, FAMILIES))
-    spec = ":".join([name, *rest])
-    found = FAMILIES[name](spec, rest, span)
-    return _marked(found, one_by_one=name not in SEEING_ALL)
-
-
-def _marked(found: Scales, *, one_by_one: bool) -> Scales:
-    # Not an argument: `dataclasses.replace` would hand it on to another function.
-    object.__setattr__(found, "one_by_one", one_by_one)
-    return found
+    return FAMILIES[name](":".join([name, *rest]), rest, span)
 
 
 def _numbers(spec: str, given: Sequence[str], usual: Sequence[Number]) -> list[Number]:
@@ -202,27 +190,6 @@ def _shifting(shifts: Callable[[int, Span], Sequence[Number]]) -> Builder:
         return Scales(spec, 0, apply, strict=True)
 
     return build
-
-
-def _identity(m: int, _span: Span) -> Sequence[Number]:
-    return [0] * m
-
-
-def _one_biased(m: int, _span: Span) -> Sequence[Number]:
-    return [0] * (m - 1) + [m]
-
-
-def _incremental(m: int, _span: Span) -> Sequence[Number]:
-    return range(1, m + 1)
-
-
-def _incremental_one_biased(m: int, _span: Span) -> Sequence[Number]:
-    return [*range(m - 1), m * (m - 1) // 2]
-
-
-def _disjoint(m: int, span: Span) -> Sequence[Number]:
-    # Twice the width, so that values somewhat beyond the span stay apart as well.
-    return [2 * reviewer * (span[1] - span[0]) for reviewer in range(m)]
 
 
 def _bias(spec: str, given: Sequence[str], _span: Span) -> Scales:
@@ -374,11 +341,14 @@ def _floats_only(spec: str, apply: Apply) -> Apply:
 
 Builder: TypeAlias = Callable[[str, Sequence[str], Span], Scales]
 FAMILIES: dict[str, Builder] = {
-    "identity": _shifting(_identity),
-    "one-biased": _shifting(_one_biased),
-    "incremental": _shifting(_incremental),
-    "incremental-one-biased": _shifting(_incremental_one_biased),
-    "disjoint": _shifting(_disjoint),
+    "identity": _shifting(lambda m, _: [0] * m),
+    "one-biased": _shifting(lambda m, _: [0] * (m - 1) + [m]),
+    "incremental": _shifting(lambda m, _: range(1, m + 1)),
+    "incremental-one-biased": _shifting(lambda m, _: [*range(m - 1), m * (m - 1) // 2]),
+    # Twice the width, so that values somewhat beyond the span stay apart as well.
+    "disjoint": _shifting(
+        lambda m, span: [2 * reviewer * (span[1] - span[0]) for reviewer in range(m)]
+    ),
     "bias": _bias,
     "affine": _affine,
     "power": _power,
@@ -388,5 +358,67 @@ FAMILIES: dict[str, Builder] = {
     "levels": _levels,
     "adversary": _adversary,
 }
-SEEING_ALL = ("adversary",)
-"""Families in which a score hangs on the other values too."""
+
+
+def check_increasing(values: Floats, scores: Floats, *, strict: bool = True) -> None:
+    """Refuse scores that do not increase with the values they were given for.
+
+    Args:
+        values: Shape (..., reviewers, items).
+        scores: Of the same shape.
+        strict: Whether unequal values must get unequal scores.
+
+    Raises:
+        OptionError: If a reviewer scores a lower value higher, or equal values
+            unequally, or, if strict, unequal values equally.
+
+    Examples:
+        >>> check_increasing(np.array([[1.0, 2.0]]), np.array([[7.0, 7.0]]))
+        Traceback (most recent call last):
+        ...
+        evenhand.errors.OptionError: scales must be increasing on the values used, got
+        scores 7 and 7 for values 1 and 2 by reviewer 0.
+    """
+    if not is_exact(scores) and not np.isfinite(scores).all():
+        place = tuple(np.argwhere(~np.isfinite(scores))[0].tolist())
+        raise OptionError(
+            f"scales must give finite scores on the values used, got {scores[place]:g} "
+            f"for value {_brief(values[place])} by reviewer {place[-2]}."
+        )
+    order = np.argsort(values, axis=-1, kind="stable")
+    low = np.take_along_axis(values, order, axis=-1)
+    high = np.take_along_axis(scores, order, axis=-1)
+    apart = low[..., 1:] > low[..., :-1]
+    rises = high[..., 1:] > high[..., :-1]
+    level = high[..., 1:] == high[..., :-1]
+    wrong = np.where(apart, ~rises & (True if strict else ~level), ~level)
+    if wrong.any():
+        *leading, reviewer, item = np.argwhere(wrong)[0].tolist()
+        one, two = (*leading, reviewer, item), (*leading, reviewer, item + 1)
+        raise OptionError(
+            "scales must be increasing on the values used, got scores "
+            f"{_brief(high[one])} and {_brief(high[two])} for values "
+            f"{_brief(low[one])} and {_brief(low[two])} by reviewer {reviewer}."
+        )
+
+
+def ranks(values: Floats) -> NDArray[np.int64]:
+    """Count for each value how many of the same reviewer's are lower.
+
+    Examples:
+        >>> ranks(np.array([[2.5, 0.0, 9.0, 2.5]]))
+        array([[1, 0, 3, 1]])
+    """
+    order = np.argsort(values, axis=-1, kind="stable")
+    ordered = np.take_along_axis(values, order, axis=-1)
+    places = np.broadcast_to(np.arange(values.shape[-1]), values.shape).copy()
+    places[..., 1:][ordered[..., 1:] == ordered[..., :-1]] = 0
+    result = np.empty(values.shape, dtype=np.int64)
+    # Equal values share the place of the first of them.
+    firsts = np.maximum.accumulate(places, axis=-1)
+    np.put_along_axis(result, order, firsts, axis=-1)
+    return result
+
+
+def _brief(number: object) -> str:
+    return f"{number:.6g}" if isinstance(number, float) else str(number)

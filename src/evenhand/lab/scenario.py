@@ -15,14 +15,18 @@ from __future__ import annotations
 import dataclasses
 import math
 import tomllib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
 
 from evenhand._labels import shown
+from evenhand._randomness import standard_normal
+from evenhand.ab._numbers import Floats
 from evenhand.designs import AB_DESIGNS, RANKING_DESIGNS
 from evenhand.errors import DesignError, OptionError, unknown
-from evenhand.lab._laws import noise_law, value_law
 from evenhand.lab.scales import OwnScale, Scales, scales
 
 if TYPE_CHECKING:
@@ -30,12 +34,20 @@ if TYPE_CHECKING:
 
     from evenhand._results import Json
 
+Noise: TypeAlias = Callable[[Floats, Floats], Floats]
+
 JOBS = ("compare", "rank")
 # A block of 64 trials takes a gigabyte then.
 MOST_SCORES = 2_000_000
 DESIGNS: Final = {"compare": AB_DESIGNS, "rank": (*RANKING_DESIGNS, "everything")}
 COUNTS = ("items", "reviewers", "per_reviewer", "panels")
 TRUTHS = ("uniform", "arbitrary")
+VALUES = ("uniform", "normal", "given")
+NOISES = ("none", "normal", "discrete", "per-reviewer")
+# How many SDs of normal values are taken for their range.
+FAR = 4
+# Rounding of probabilities that add up to 1.
+TOTAL = 1e-9
 TWO = 2
 FEWEST_RANKED = 3
 USUAL_REVIEWERS = 10
@@ -107,7 +119,6 @@ class Scenario:
             object.__setattr__(self, name, value)
         _known("design", self.design, DESIGNS[self.job])
         _check_sizes(self)
-        _check_memory(self)
         _check_design(self)
         _check_order(self)
         law = value_law(self.values, self.items)
@@ -229,13 +240,9 @@ def _defaults(scenario: Scenario) -> dict[str, object]:
         "design": design,
         "per_reviewer": per if rank else 0,
         "panels": TWO if design == "panels" else 0,
-        "order": _index_order(scenario, items),
+        "order": () if scenario.truth == "uniform" else tuple(range(1, items + 1)),
     }
     return {name: getattr(scenario, name) or value for name, value in usual.items()}
-
-
-def _index_order(scenario: Scenario, items: int) -> tuple[int, ...]:
-    return tuple(range(1, items + 1)) if scenario.truth == "arbitrary" else ()
 
 
 def _check_sizes(scenario: Scenario) -> None:
@@ -245,19 +252,18 @@ def _check_sizes(scenario: Scenario) -> None:
             "more."
         )
     fewest = FEWEST_RANKED if scenario.design == "pairs" else TWO
-    least = {
-        "items": fewest,
-        "reviewers": 1,
-        "per_reviewer": 0,
-        "panels": 0,
-        "levels": 0,
-    }
-    for name, bound in least.items():
+    least = {"items": fewest, "reviewers": 1, "per_reviewer": 0, "panels": 0}
+    for name, bound in {**least, "levels": 0}.items():
         value = getattr(scenario, name)
         if value < bound:
             raise OptionError(f"{name} must be at least {bound}, got {value}.")
     if scenario.levels == 1:
         raise OptionError("levels must be at least 2, or 0 for none, got 1.")
+    if scenario.items * scenario.reviewers > MOST_SCORES:
+        raise OptionError(
+            f"items times reviewers must be at most {MOST_SCORES:,} to fit in memory, "
+            f"got {scenario.items} times {scenario.reviewers}."
+        )
 
 
 def _check_design(scenario: Scenario) -> None:
@@ -285,14 +291,6 @@ def _check_design(scenario: Scenario) -> None:
             f"reviewers must be fewer than {most}, the number of pairs of "
             f"{scenario.items} items, for design 'pairs', got {m}. With every pair "
             "compared no theorem applies; 'balanced' may repeat a pair."
-        )
-
-
-def _check_memory(scenario: Scenario) -> None:
-    if scenario.items * scenario.reviewers > MOST_SCORES:
-        raise OptionError(
-            f"items times reviewers must be at most {MOST_SCORES:,} to fit in memory, "
-            f"got {scenario.items} times {scenario.reviewers}."
         )
 
 
@@ -333,3 +331,125 @@ def _read(path: str | Path) -> dict[str, object]:
         raise OptionError("scenario must be TOML in UTF-8.") from error
     except tomllib.TOMLDecodeError as error:
         raise OptionError(f"scenario must be TOML: {error}.") from error
+
+
+@dataclass(frozen=True, slots=True)
+class ValueLaw:
+    """How values are drawn.
+
+    Attributes:
+        span: Between which numbers they lie, or most of them.
+        quantile: From uniforms, shape (..., items), to values.
+        given: Whether they are fixed, so that only their order over items is drawn.
+    """
+
+    span: tuple[float, float]
+    quantile: Callable[[Floats], Floats]
+    given: bool = False
+
+
+def value_law(spec: str, items: int) -> ValueLaw:
+    """Return the law that a text such as "uniform:0:1" names.
+
+    Raises:
+        OptionError: If it names none.
+
+    Examples:
+        >>> value_law("uniform:2:4", 3).quantile(np.array([0.0, 0.5, 0.75]))
+        array([2. , 3. , 3.5])
+    """
+    name, _, rest = spec.partition(":")
+    _known("value law", name, VALUES)
+    if name == "given":
+        return _given_values(_numbers("values", spec, rest.split(",")), items)
+    numbers = _numbers("values", spec, rest.split(":") if rest else ["0", "1"])
+    _require("values", "two numbers", spec, holds=len(numbers) == TWO)
+    one, two = numbers
+    if name == "uniform":
+        _require("values", "a lower end before the higher one", spec, holds=one < two)
+        return ValueLaw((one, two), lambda units: one + (two - one) * units)
+    _require("values", "an SD above 0", spec, holds=two > 0)
+    span = (one - FAR * two, one + FAR * two)
+    return ValueLaw(span, lambda units: one + two * standard_normal(units))
+
+
+def _given_values(numbers: list[float], items: int) -> ValueLaw:
+    if len(numbers) != items:
+        raise OptionError(
+            f"values must give one number for each of the {items} items, got "
+            f"{len(numbers)}."
+        )
+    if len(set(numbers)) < items:
+        raise OptionError(
+            f"values must be different from each other, got {shown(numbers)}. Of two "
+            "equal items none is better."
+        )
+    fixed, span = np.array(numbers), (min(numbers), max(numbers))
+    return ValueLaw(span, lambda units: np.broadcast_to(fixed, units.shape), given=True)
+
+
+def noise_law(spec: str) -> Noise | None:
+    """Return noise from two sets of uniforms, or None for none.
+
+    The first uniforms, shape (..., reviewers, ratings), are for the ratings; the second
+    ones, shape (..., reviewers, 1), for the reviewers.
+
+    Raises:
+        OptionError: If the text names none.
+
+    Examples:
+        >>> noise = noise_law("discrete:-1,1:0.25,0.75")
+        >>> noise(np.array([[0.2, 0.3]]), np.zeros((1, 1)))
+        array([[-1.,  1.]])
+    """
+    name, _, rest = spec.partition(":")
+    _known("noise", name, NOISES)
+    if name == "none":
+        _require("noise", "nothing after 'none'", spec, holds=not rest)
+        return None
+    if name == "discrete":
+        return _discrete_noise(spec, rest)
+    numbers = _numbers("noise", spec, rest.split(":") if rest else [])
+    if name == "normal":
+        _require("noise", "one SD", spec, holds=len(numbers) == 1)
+        _require("noise", "an SD of at least 0", spec, holds=numbers[0] >= 0)
+        return lambda units, _: numbers[0] * standard_normal(units)
+    _require("noise", "two numbers", spec, holds=len(numbers) == TWO)
+    low, high = numbers
+    rule = "SDs of at least 0, the lower first"
+    _require("noise", rule, spec, holds=0 <= low <= high)
+    return lambda units, own: (low + (high - low) * own) * standard_normal(units)
+
+
+def _discrete_noise(spec: str, rest: str) -> Noise:
+    points, _, shares = rest.partition(":")
+    places = np.array(_numbers("noise", spec, points.split(",")))
+    count = len(places)
+    chances = [1 / count] * count
+    if shares:
+        chances = _numbers("noise", spec, shares.split(","))
+    rule = "a probability for each number"
+    _require("noise", rule, spec, holds=len(chances) == count)
+    holds = min(chances) >= 0 and abs(math.fsum(chances) - 1) < TOTAL
+    _require("noise", "probabilities that add up to 1", spec, holds=holds)
+    steps = np.cumsum(chances)[:-1]
+    return lambda units, _: places[np.searchsorted(steps, units, side="right")]
+
+
+def _numbers(what: str, spec: str, parts: Sequence[str]) -> list[float]:
+    numbers = []
+    for part in parts:
+        try:
+            numbers.append(float(part))
+        except ValueError:
+            numbers.append(math.nan)
+        if not math.isfinite(numbers[-1]):
+            raise OptionError(
+                f"{what} must have finite numbers, got {part!r} in {spec!r}."
+            )
+    return numbers
+
+
+def _require(what: str, rule: str, spec: str, *, holds: bool) -> None:
+    if not holds:
+        raise OptionError(f"{what} must have {rule}, got {spec!r}.")

@@ -1,40 +1,52 @@
 """Simulate: methods against each other on a scenario.
 
-All methods see the same data in a trial. Coins are not flipped: each trial counts with
-the exact expectation of the loss given its data and the choices that came before the
-coins.
+All methods see the same data in a trial. Coins on pairs of items are not flipped: each
+trial counts with the exact expectation of the loss given its data and the choices that
+came before the coins. What else is left to chance counts as it was drawn.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from evenhand._labels import require_function, require_sequence, shown
-from evenhand._randomness import RNGLike, seed_from
+from evenhand._randomness import RNGLike, seed_from, stream
 from evenhand._results import Json, Label, Notice
-from evenhand.ab.weights import as_weight
+from evenhand.ab.weights import GapWeight, as_weight
 from evenhand.errors import OptionError, counted
-from evenhand.lab._blocks import Tally, Task, Weight, run_blocks
-from evenhand.lab._draws import draw_block, score_range
-from evenhand.lab._told import options_of
+from evenhand.lab.contenders import (
+    Tried,
+    check_loss,
+    ranking_losses,
+    ranking_method,
+    ranking_options,
+    rule,
+    tried_name,
+    two_item_losses,
+)
 from evenhand.lab.results import Row, Simulation
 from evenhand.lab.scenario import Scenario
+from evenhand.lab.trials import draw_trials, score_range
+from evenhand.lab.workers import in_order
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from evenhand.lab._many_items import OwnRanking
-    from evenhand.lab._two_items import OwnRule
+    from numpy.typing import NDArray
 
-    Tried: TypeAlias = str | OwnRule | OwnRanking
+    from evenhand.lab.trials import Trials
 
+    Floats = NDArray[np.float64]
+
+Weight = GapWeight | Callable[[float], float] | str
 Progress: TypeAlias = Callable[[int, int, float | None], None]
 LOSSES = {"compare": "zero-one", "rank": "kendall"}
 NEVER_WORSE = ("sign", "mean", "median", "trimmed", "votes", "guarded")
@@ -52,9 +64,88 @@ GUARANTEED: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 KEPT = "kept"
 # Theorem T compares a method with its own start, not with every ordinal method.
 AGAINST = dict.fromkeys(("ties", "safe"), f"{KEPT} against random tie-breaking")
+# Trials are drawn in blocks, each with a stream of its own.
+BLOCK = 64
 # A requested error is looked for after so many blocks each time.
 CHECKED = 16
 MOST_TRIALS = 10**12
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be simulated.
+
+    Attributes:
+        scenario: The scenario.
+        methods: The methods, by name or as functions.
+        losses: Names of the losses.
+        baseline: Index of the method that others are measured against.
+        weight: How a gap in scores weighs.
+        trials: How many trials there are at most.
+        seed: The seed.
+    """
+
+    scenario: Scenario
+    methods: tuple[Tried, ...]
+    losses: tuple[str, ...]
+    baseline: int
+    weight: Weight | None
+    trials: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Means and squares of the losses of some trials.
+
+    Attributes:
+        trials: How many trials.
+        tied: In how many of them a reviewer gave equal scores.
+        mean: Mean losses, shape (methods, losses).
+        squares: Sum of squared differences from the mean.
+        products: Sum of products with the baseline's differences.
+    """
+
+    trials: int
+    tied: int
+    mean: Floats
+    squares: Floats
+    products: Floats
+
+    def plus(self, other: Tally, baseline: int) -> Tally:
+        """Add more trials.
+
+        Sums are carried as differences from means, so that nothing cancels.
+        """
+        trials = self.trials + other.trials
+        shift = other.mean - self.mean
+        share = self.trials * other.trials / trials
+        return Tally(
+            trials,
+            self.tied + other.tied,
+            self.mean + shift * (other.trials / trials),
+            self.squares + other.squares + shift * shift * share,
+            self.products + other.products + shift * shift[baseline] * share,
+        )
+
+    def errors(self, baseline: int) -> tuple[Floats, Floats, Floats]:
+        """Return standard errors, and improvements in per cent with theirs.
+
+        A ratio of two means has about the variance of the mean of
+        (loss - ratio x baseline's loss) / baseline's mean.
+        """
+        degrees = self.trials * (self.trials - 1)
+        base = self.mean[baseline]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = self.mean / base
+            spread = (
+                self.squares
+                - 2 * ratio * self.products
+                + ratio * ratio * self.squares[baseline]
+            )
+            slack = np.sqrt(np.maximum(spread, 0.0) / degrees) / base
+        slack[baseline] = np.where(base > 0, 0.0, np.nan)
+        return np.sqrt(self.squares / degrees), 100 * (1 - ratio), 100 * slack
 
 
 def simulate(
@@ -115,10 +206,11 @@ def simulate(
         1000 trials, seed 7
         coin: zero-one 0.5 (se 0), improvement 0 % (se 0)
         sign: zero-one 0 (se 0), improvement 100 % (se 0)
-        mean: zero-one 0.486 (se 0.016), improvement 2.8 % (se 3.2)
+        mean: zero-one 0.48 (se 0.016), improvement 4 % (se 3.2)
     """
-    task, baselined = _task(scenario, methods, losses, baseline, trials)
-    task = replace(task, weight=weight, seed=seed_from(rng))
+    plan, baselined = _plan(scenario, methods, losses, baseline, trials)
+    plan = replace(plan, weight=weight, seed=seed_from(rng))
+    _contenders(plan)
     for name, number in (("workers", workers), ("batch", batch)):
         _whole(name, number, 1)
     limit = _as_error(error)
@@ -126,31 +218,30 @@ def simulate(
     if progress is not None:
         told = ("trials done", "trials wanted", "the error")
         require_function("progress", progress, *told)
-    plans = [replace(scenario, levels=_whole("levels", k, 2)) for k in levels]
+    forms = [replace(scenario, levels=_whole("levels", k, 2)) for k in levels]
     rows: list[Row] = []
     short = 0.0
-    for done, plan in enumerate(plans or [scenario]):
-        this = replace(task, scenario=plan)
-        begun, wanted = done * task.trials, max(1, len(plans)) * task.trials
-        tally, worst = None, 0.0
-        with contextlib.closing(
-            run_blocks(this, workers=workers, batch=batch)
-        ) as blocks:
+    for done, form in enumerate(forms or [scenario]):
+        this = replace(plan, scenario=form)
+        begun, wanted = done * trials, max(1, len(forms)) * trials
+        work = functools.partial(run_blocks, this)
+        numbers = range(-(-trials // BLOCK))
+        blocks = in_order(work, numbers, workers=workers, batch=batch)
+        with contextlib.closing(blocks):
             for tally, worst in _added(this, blocks, improving=baselined):
                 if progress is not None:
                     progress(begun + tally.trials, wanted, worst)
                 if limit is not None and worst <= limit:
                     break
-        if tally is not None:
-            rows += _rows(this, tally, improving=baselined)
+        rows += _rows(this, tally, improving=baselined)
         if limit is not None and worst > limit:
             short = max(short, worst)
     return Simulation(
         tuple(rows),
         max(row.trials for row in rows),
-        _parameters(task, levels, error, baselined=baselined),
-        task.seed,
-        (*_notices(scenario, rows), *_short_notices(short, trials)),
+        _parameters(plan, levels, error, baselined=baselined),
+        plan.seed,
+        _notices(scenario, rows, short),
     )
 
 
@@ -174,26 +265,59 @@ def draw_ratings(
         >>> sorted(truth)
         [1, 2]
     """
-    block = draw_block(scenario, seed_from(rng), 0, 1)
-    assigned = block.assigned[0]
+    source = np.random.Generator(stream(seed_from(rng), "one trial"))
+    trial = draw_trials(scenario, 1, source)
+    assigned = trial.assigned[0]
     reviewers = np.repeat(np.arange(1, scenario.reviewers + 1), assigned.shape[1])
     ratings = Ratings(
         reviewers,
         assigned.ravel() + 1,
-        block.scores[0].ravel(),
+        trial.scores[0].ravel(),
         pairs=(reviewers + 1) // 2 if scenario.design == "matched" else None,
         all_items=range(1, scenario.items + 1),
     )
-    return ratings, dict(enumerate(block.values[0].tolist(), start=1))
+    return ratings, dict(enumerate(trial.values[0].tolist(), start=1))
 
 
-def _task(
+def run_blocks(plan: Plan, numbers: Sequence[int]) -> Iterator[Tally]:
+    """Run blocks of trials; each depends on the plan and on its number alone.
+
+    Examples:
+        >>> plan = Plan(Scenario(), ("coin",), ("zero-one",), 0, None, 100, 7)
+        >>> [tally.trials for tally in run_blocks(plan, range(2))]
+        [64, 36]
+    """
+    scenario, losses_of = plan.scenario, _contenders(plan)
+    for number in numbers:
+        rng = np.random.Generator(stream(plan.seed, f"simulate block {number}"))
+        trials = draw_trials(scenario, min(BLOCK, plan.trials - number * BLOCK), rng)
+        found = losses_of(trials, rng)
+        mean = found.mean(axis=0)
+        off = found - mean
+        squares = (off * off).sum(axis=0)
+        products = (off * off[:, plan.baseline, None]).sum(axis=0)
+        yield Tally(len(found), int(trials.tied.sum()), mean, squares, products)
+
+
+def _contenders(plan: Plan) -> Callable[[Trials, np.random.Generator], Floats]:
+    """Return what turns trials into losses; refuse what there is not."""
+    weight = as_weight(plan.weight)
+    for loss in plan.losses:
+        check_loss(loss, plan.scenario.items)
+    if plan.scenario.job == "compare":
+        rules = [rule(method, weight) for method in plan.methods]
+        return lambda trials, _: two_item_losses(trials, rules, plan.losses)
+    tried = [ranking_method(method, weight) for method in plan.methods]
+    return functools.partial(ranking_losses, tried, plan.losses)
+
+
+def _plan(
     scenario: Scenario,
     methods: Tried | Sequence[Tried],
     losses: str | Sequence[str] | None,
     baseline: Tried | None,
     trials: int,
-) -> tuple[Task, bool]:
+) -> tuple[Plan, bool]:
     if not isinstance(scenario, Scenario):
         raise OptionError(f"scenario must be a Scenario, got {shown(scenario)}.")
     if not callable(methods):
@@ -218,19 +342,19 @@ def _task(
         raise OptionError(
             f"trials must be at most {MOST_TRIALS:,}, got {shown(trials)}."
         )
-    task = Task(scenario, tuple(tried), tuple(names), base, None, trials, 0)
-    return task, baseline is not None
+    plan = Plan(scenario, tuple(tried), tuple(names), base, None, trials, 0)
+    return plan, baseline is not None
 
 
 def _added(
-    task: Task, blocks: Iterable[Tally], *, improving: bool
+    plan: Plan, blocks: Iterable[Tally], *, improving: bool
 ) -> Iterator[tuple[Tally, float]]:
     """Add up blocks; give the sum and its largest standard error now and then."""
     tally = None
     for count, part in enumerate(blocks, start=1):
-        tally = part if tally is None else tally.plus(part, task.baseline)
-        if count % CHECKED == 0 or tally.trials == task.trials:
-            errors, _, slacks = tally.errors(task.baseline)
+        tally = part if tally is None else tally.plus(part, plan.baseline)
+        if count % CHECKED == 0 or tally.trials == plan.trials:
+            errors, _, slacks = tally.errors(plan.baseline)
             # A baseline without error has no improvement on it.
             worst = (
                 np.where(np.isfinite(slacks), slacks, errors) if improving else errors
@@ -238,24 +362,24 @@ def _added(
             yield tally, float(worst.max())
 
 
-def _rows(task: Task, tally: Tally, *, improving: bool) -> list[Row]:
-    errors, gains, slacks = tally.errors(task.baseline)
+def _rows(plan: Plan, tally: Tally, *, improving: bool) -> list[Row]:
+    errors, gains, slacks = tally.errors(plan.baseline)
     ties = tally.tied / tally.trials
     rows = []
-    for i, method in enumerate(task.methods):
-        for j, loss in enumerate(task.losses):
+    for i, method in enumerate(plan.methods):
+        for j, loss in enumerate(plan.losses):
             known = improving and math.isfinite(slacks[i, j])
             row = Row(
-                method=_name(method),
+                method=tried_name(method),
                 loss=loss,
                 risk=float(tally.mean[i, j]),
                 se=float(errors[i, j]),
                 improvement=float(gains[i, j]) if known else None,
                 improvement_se=float(slacks[i, j]) if known else None,
                 trials=tally.trials,
-                levels=task.scenario.levels or None,
+                levels=plan.scenario.levels or None,
                 ties=ties,
-                certificate=_certificate(task.scenario, method, loss, ties),
+                certificate=_certificate(plan.scenario, method, loss, ties),
             )
             rows.append(row)
     return rows
@@ -267,7 +391,7 @@ def _certificate(scenario: Scenario, method: Tried, loss: str, ties: float) -> s
     With eta nothing is left but a price that is known beforehand. Where every reviewer
     scores every item nothing is left to settle, so that no method is better.
     """
-    name, _, options = (method if isinstance(method, str) else "").partition(":")
+    name = method.partition(":")[0] if isinstance(method, str) else ""
     if scenario.job == "compare":
         if name in STRICT and ties == 0 and scenario.reviewers > 1:
             return "strictly better than a coin"
@@ -278,39 +402,34 @@ def _certificate(scenario: Scenario, method: Tried, loss: str, ties: float) -> s
         return "none"
     if scenario.reviewers == 1 or scenario.design == "everything":
         return "none"
-    if options:
-        told = options_of(str(method))
-        if "paper" in told.words or told.numbers.get("eta", 0) > 0:
-            return "none"
+    told = ranking_options(str(method))
+    if told.scan == "paper" or told.eta > 0:
+        return "none"
     return "void" if ties else AGAINST.get(name, KEPT)
 
 
-def _name(method: Tried) -> str:
-    if isinstance(method, str):
-        return method
-    return str(getattr(method, "__name__", type(method).__name__))
-
-
 def _parameters(
-    task: Task, levels: Sequence[int], error: float | None, *, baselined: bool
+    plan: Plan, levels: Sequence[int], error: float | None, *, baselined: bool
 ) -> dict[str, Json]:
     form: dict[str, Json] = {}
-    if levels or task.scenario.levels:
-        low, high = score_range(task.scenario)
+    if levels or plan.scenario.levels:
+        low, high = score_range(plan.scenario)
         form = {"levels": list(levels), "score_range": [low, high]}
     return {
-        "scenario": task.scenario.to_dict(),
-        "methods": [_name(method) for method in task.methods],
-        "losses": list(task.losses),
-        "baseline": _name(task.methods[task.baseline]) if baselined else None,
-        "weight": as_weight(task.weight).to_dict(),
-        "trials": task.trials,
+        "scenario": plan.scenario.to_dict(),
+        "methods": [tried_name(method) for method in plan.methods],
+        "losses": list(plan.losses),
+        "baseline": tried_name(plan.methods[plan.baseline]) if baselined else None,
+        "weight": as_weight(plan.weight).to_dict(),
+        "trials": plan.trials,
         "error": error,
         **form,
     }
 
 
-def _notices(scenario: Scenario, rows: Sequence[Row]) -> tuple[Notice, ...]:
+def _notices(
+    scenario: Scenario, rows: Sequence[Row], short: float
+) -> tuple[Notice, ...]:
     notices = []
     if scenario.job == "rank" and not scenario.pairs_left():
         notices.append(
@@ -336,17 +455,13 @@ def _notices(scenario: Scenario, rows: Sequence[Row]) -> tuple[Notice, ...]:
                 f"to unequal items; {rest}",
             )
         )
+    if short:
+        text = (
+            f"The error asked for was not reached in {rows[0].trials:,} trials; the "
+            f"largest is {short:.2g}."
+        )
+        notices.append(Notice("error_not_reached", text))
     return tuple(notices)
-
-
-def _short_notices(short: float, trials: int) -> tuple[Notice, ...]:
-    if not short:
-        return ()
-    text = (
-        f"The error asked for was not reached in {trials:,} trials; the largest is "
-        f"{short:.2g}."
-    )
-    return (Notice("error_not_reached", text),)
 
 
 def _whole(name: str, value: int, least: int) -> int:

@@ -28,14 +28,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._labels import require_function, require_sequence, shown
-from evenhand._randomness import RNGLike, Stream, seed_from, stream, uniforms
+from evenhand._randomness import (
+    RNGLike,
+    Stream,
+    seed_from,
+    standard_normal,
+    stream,
+    uniforms,
+)
 from evenhand._results import Json, Label, Notice, tail
 from evenhand.calibration.adaptive import adaptive_again
 from evenhand.calibration.additive import additive
 from evenhand.calibration.mean import mean_order
 from evenhand.calibration.models import MODELS
 from evenhand.errors import OptionError, RatingsError, counted, printable, unknown
-from evenhand.lab._laws import standard_normal
 from evenhand.losses import kendall_tau
 from evenhand.ranking.models import by_estimates
 from evenhand.ranking.ranking import METHODS, rank
