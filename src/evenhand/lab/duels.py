@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import operator
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 Sides = tuple[int, ...]
 Rule = Callable[[Sides, Sequence[Fraction]], Fraction]
 Success = Callable[["Order", "Table"], Fraction]
+Batch = tuple["NDArray[np.int64]", "NDArray[np.int64]", Sequence[Fraction]]
+"""Reviewers of item 0 and of item 1, a row each, and the probabilities of the rows."""
 
 NAMES = (
     "coin",
@@ -244,29 +247,15 @@ def pairings(
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class _Batch:
-    """Assignments and pairings with the same numbers of scores."""
-
-    sides: NDArray[np.int64]
-    first: NDArray[np.int64]
-    second: NDArray[np.int64]
-    weights: Sequence[Fraction]
-
-
 def _batched(
-    rule: ItemRule, batches: Sequence[_Batch], better: int, table: Table
+    rule: ItemRule, batches: Sequence[Batch], better: int, table: Table
 ) -> Fraction:
     scores = np.array(table, dtype=object)
-    reviewers = np.arange(len(table))
     total = Fraction(0)
-    for batch in batches:
-        given = scores[reviewers, (batch.sides == better).astype(np.int64)]
-        one = np.take_along_axis(given, batch.first, axis=1)
-        two = np.take_along_axis(given, batch.second, axis=1)
+    for first, second, shares in batches:
+        one, two = scores[first, int(better == 0)], scores[second, int(better == 1)]
         chances: list[Fraction] = np.atleast_1d(rule.function(one, two)).tolist()
-        for weight, chance in zip(batch.weights, chances, strict=True):
-            total += weight * chance
+        total += sum(map(operator.mul, shares, chances), Fraction(0))
     return total
 
 
@@ -291,7 +280,8 @@ def _asked(
 
 def _batches(
     law: Mapping[Sides, Fraction], rule: ItemRule, *, matched: bool
-) -> list[_Batch]:
+) -> list[Batch]:
+    """Gather assignments and pairings with the same numbers of scores."""
     if rule.paired and not matched:
         counts = [(sides.count(0), sides.count(1)) for sides in law]
         found = sum(math.perm(max(count), min(count)) for count in counts)
@@ -300,24 +290,16 @@ def _batches(
                 f"n_reviewers must leave at most {MOST_ROWS} assignments and pairings "
                 f"for an exact answer, got {found}. Use fewer reviewers."
             )
-    rows: dict[tuple[int, int], list[tuple[Sides, Sides, Sides, Fraction]]]
+    rows: dict[tuple[int, int], list[tuple[Sides, Sides, Fraction]]]
     rows = defaultdict(list)
     for sides, probability in law.items():
         ways = pairings(sides, paired=rule.paired, matched=matched, rest=rule.rest)
         for one, two in ways:
-            entry = (sides, one, two, probability / len(ways))
-            rows[len(one), len(two)].append(entry)
-    batches = []
-    for (ones, twos), entries in rows.items():
-        sides, first, second, weights = zip(*entries, strict=True)
-        batches.append(
-            _Batch(
-                np.array(sides, dtype=np.int64),
-                np.array(first, dtype=np.int64).reshape(len(entries), ones),
-                np.array(second, dtype=np.int64).reshape(len(entries), twos),
-                weights,
-            )
-        )
+            rows[len(one), len(two)].append((one, two, probability / len(ways)))
+    batches: list[Batch] = []
+    for entries in rows.values():
+        first, second, shares = zip(*entries, strict=True)
+        batches.append((np.array(first, int), np.array(second, int), shares))
     return batches
 
 
