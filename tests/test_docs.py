@@ -25,13 +25,13 @@ from evenhand import (
     warp,
 )
 from evenhand.cli import COMMANDS, cli
-from evenhand.desk.checklist import Audit, Check
 from evenhand.desk.records import (
     assignment_record,
     decision_record,
     seal_record,
     secret_record,
 )
+from evenhand.desk.replay import Audit, Check
 from examples.generate import HERE, PEOPLE, SECRET, TALKS, WORKSHOP
 
 ROOT = Path(__file__).parent.parent

@@ -261,9 +261,12 @@ def test_few_reviewers_are_held_out_one_by_one() -> None:
     assert climb(ratings, stream(7, "ladder")).folds == 10
 
 
-def test_large_data_is_tried_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("name", "bound"), [("FIVE_FOLDS", 29), ("MANY_LEVELS", 7)])
+def test_large_data_is_tried_in_part(
+    name: str, bound: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(ladders, "TEN_FOLDS", 20)
-    monkeypatch.setattr(ladders, "FIVE_FOLDS", 29)
+    monkeypatch.setattr(ladders, name, bound)
     found = climb(simulated("additive", (8, 10, 3), 1, 0.2, 0.3), stream(7, "ladder"))
     assert (found.folds, found.tried, found.reviewers) == (5, 1, 2)
     assert "one of 5 parts" in ladders.ladder_basis(found)

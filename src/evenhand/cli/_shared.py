@@ -239,14 +239,17 @@ def progress_on(*columns: ProgressColumn) -> Iterator[Progress]:
 
 
 @contextlib.contextmanager
-def working(what: str) -> Iterator[None]:
-    """Show on a terminal that something is going on, and for how long."""
+def working(what: str) -> Iterator[Callable[[str], None]]:
+    """Show on a terminal what is being done, and for how long; yield what says more."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
     from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with progress_on(*columns) as display:
-        display.add_task(printable(what), total=None)
-        yield
+        task = display.add_task(printable(what), total=None)
+        yield lambda said: display.update(task, description=printable(said))
 
 
 def rendered(*parts: RenderableType) -> str:

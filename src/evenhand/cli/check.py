@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from evenhand.cli import _extras, _shared
 from evenhand.errors import counted, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable
 
     from rich.console import RenderableType
     from rich.table import Table
@@ -57,26 +56,11 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     job = _extras.Job("check", options)
     from evenhand.lab.check import check
 
-    with _steps() as say:
+    with _shared.working("Checking") as say:
         found = check(job.ratings, **options, rng=job.seed, progress=say)
     text = json.dumps(found.to_dict(), indent=2) if job.as_json else explain(found)
     told = () if job.as_json else TOLD
     job.deliver(found, text, [one for one in found.notices if one.code not in told])
-
-
-@contextlib.contextmanager
-def _steps() -> Iterator[Callable[[str], None]]:
-    """Show on a terminal what is being done."""
-    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with _shared.progress_on(*columns) as display:
-        task = display.add_task("", total=None)
-
-        def say(what: str) -> None:
-            display.update(task, description=what)
-
-        yield say
 
 
 def explain(found: Check) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 import os
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from evenhand._results import Json, version
 from evenhand.ab.comparison import compare
 from evenhand.assignments import Assignment, redraw, seal_of
 from evenhand.calibration.mean import mean
-from evenhand.certificate import NOT_SEALED
+from evenhand.certificate import NOT_SEALED, REVEALED
 from evenhand.desk.anonymise import CODED
 from evenhand.desk.canonical import (
     ABSENT,
@@ -22,25 +22,119 @@ from evenhand.desk.canonical import (
     is_dict,
     is_list,
 )
-from evenhand.desk.checklist import Audit, Check
 from evenhand.desk.records import assignment_from, kind_of, read_record
 from evenhand.errors import EvenhandError, RecordError, counted, listing
 from evenhand.ranking.ranking import rank
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
+    from evenhand.ab.comparison import Comparison
     from evenhand.certificate import Backing
     from evenhand.desk.canonical import Record
+    from evenhand.ranking.results import Ranking
     from evenhand.ratings import Ratings
 
 FIELDS = {"schema", "result", "assignment", "version", "hashes", "sha256"}
 RESULTS = {"evenhand.compare/1": "compare", "evenhand.rank/1": "rank"}
 OWN = "checked_on_data"
+Status = Literal["same", "differs", "unchecked"]
+SCHEMA = "evenhand.audit/1"
+MARKS: dict[Status, str] = {"same": "ok", "differs": "DIFFERS", "unchecked": "--"}
 KEYLESS = (
     "The decision shows reviewers by codes, and its draws follow the order of their "
     "names. Give their key with --anonymise, and the file that was read."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was checked, or could not be.
+
+    Attributes:
+        name: "record", "assignment record", "seal", "seed", "assignment", "ratings",
+            "data" or "decision".
+        status: "same", "differs" or "unchecked".
+        says: One sentence: what was found, or why it could not be checked.
+        difference: The first place that differs, or None.
+    """
+
+    name: str
+    status: Status
+    says: str
+    difference: Difference | None = None
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the fields as plain values."""
+        where = self.difference or Difference("", None, None)
+        expected, found = (
+            None if value is ABSENT else value
+            for value in (where.expected, where.found)
+        )
+        field = where.field if self.difference else None
+        told = {"name": self.name, "status": self.status, "message": self.says}
+        return {**told, "field": field, "expected": expected, "found": found}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Audit:
+    """What an audit found.
+
+    Attributes:
+        checks: Each check, in the order in which they were made.
+    """
+
+    checks: tuple[Check, ...]
+
+    @property
+    def identical(self) -> bool:
+        """Whether nothing differs."""
+        return self.first is None
+
+    @property
+    def first(self) -> Check | None:
+        """The first check that found a difference, or None."""
+        return next((check for check in self.checks if check.status == "differs"), None)
+
+    @property
+    def verdict(self) -> str:
+        """What was found, in a line.
+
+        Examples:
+            >>> Audit((Check("data", "unchecked", "No ratings were given."),)).verdict
+            'Nothing differs; 1 thing could not be checked.'
+        """
+        if self.first is not None:
+            where = self.first.difference
+            return f"First difference, in the {self.first.name}: {where}."
+        found = {check.name: check.status for check in self.checks}
+        unchecked = sum(check.status == "unchecked" for check in self.checks)
+        text = "Nothing differs"
+        if unchecked:
+            text += f"; {counted(unchecked, 'thing')} could not be checked"
+        if found.get("seal") == "unchecked":
+            how = f"{REVEALED}; " if found["seed"] == "same" else ""
+            text += f". The assignment: {how}{NOT_SEALED}"
+        return f"{text}."
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the audit as in the JSON.
+
+        Examples:
+            >>> Audit((Check("record", "same", "It fits."),)).to_dict()["identical"]
+            True
+        """
+        return {
+            "schema": SCHEMA,
+            "identical": self.identical,
+            "verdict": self.verdict,
+            "checks": [check.to_dict() for check in self.checks],
+            "version": version(),
+        }
+
+    def __repr__(self) -> str:
+        lines = [f"{MARKS[one.status]:<8}{one.name}: {one.says}" for one in self.checks]
+        return "\n".join([*lines, self.verdict])
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,7 +453,9 @@ class _Replay:
                 "and cannot be replayed from the record alone."
             )
         job = RESULTS[str(self.result["schema"])]
-        call: Callable[..., object] = compare if job == "compare" else rank
+        calls: dict[str, Callable[..., Comparison | Ranking]]
+        calls = {"compare": compare, "rank": rank}
+        call = calls[job]
         known = inspect.signature(call).parameters
         options: dict[str, object] = {
             key: value for key, value in parameters.items() if key in known
@@ -373,9 +469,7 @@ class _Replay:
         if drawn is not None and "assignment" in known:
             options["assignment"] = drawn
         try:
-            if job == "compare":
-                return _plain(compare(ratings, **options, rng=seed).to_dict())  # type: ignore[arg-type]  # checked there
-            return _plain(rank(ratings, **options, rng=seed).to_dict())  # type: ignore[arg-type]  # checked there
+            return dict(call(ratings, **options, rng=seed).to_dict())
         except EvenhandError as error:
             raise RecordError(
                 f"{self.name}: The decision cannot be replayed: {error}"
@@ -418,10 +512,3 @@ def _strange_note(expected: Json, found: Json) -> Difference | None:
     if not more or len(stated) <= len(known):
         return None
     return Difference(f"result.warnings[{more[0]}]", ABSENT, stated[more[0]])
-
-
-def _plain(value: Mapping[str, Json]) -> dict[str, Json]:
-    return dict(value)
-
-
-__all__: Sequence[str] = ("Audit", "Check", "audit")

@@ -69,8 +69,9 @@ STIFFNESS = 0.1
 # Few reviewers are held out one by one.
 ONE_BY_ONE = 30
 FOLDS = 10
-# Ratings up to which all ten folds, and five of five, are tried; beyond, one of five.
-TEN_FOLDS, FIVE_FOLDS = 3_000, 60_000
+# Ratings up to which all ten folds, and five of five, are tried; beyond, one of five,
+# and where both reviewers and items are many, whose models take seconds.
+TEN_FOLDS, FIVE_FOLDS, MANY_LEVELS = 3_000, 60_000, 300
 # Bradley-Terry goes through all pairs some thirty times.
 MOST_COMPARISONS = 200_000_000
 FEWEST = 2
@@ -214,7 +215,9 @@ def _folds(ratings: Ratings) -> tuple[int, int]:
     if number <= ONE_BY_ONE and ratings.n_ratings <= TEN_FOLDS:
         folds = number
     folds = min(folds, number)
-    return folds, folds if ratings.n_ratings <= FIVE_FOLDS else 1
+    few = min(number, ratings.n_items) <= MANY_LEVELS
+    quick = ratings.n_ratings <= (FIVE_FOLDS if few else TEN_FOLDS)
+    return folds, folds if quick else 1
 
 
 def _training(ratings: Ratings, kept: NDArray[np.bool_]) -> Ratings:
