@@ -22,8 +22,8 @@ Work: TypeAlias = Callable[[Sequence[int]], Iterator[Result]]
 
 # Other processes take about this many seconds to start.
 WORTH_SECONDS = 3.0
-# At most the share of a run that tells how long it will take: one piece in so many.
-TIMED = 8
+# So many pieces tell how long a run will take, or one in so many of a short run.
+TIMED, SHARE = 16, 8
 AHEAD = 2
 PAUSE = 0.2
 
@@ -52,7 +52,7 @@ def in_order(
     if workers > 1:
         # The first piece may import; some others tell how long the rest will take.
         yield from work(pieces[:1])
-        timed = pieces[1 : 2 + len(pieces) // TIMED]
+        timed = pieces[1 : 1 + max(1, min(TIMED, len(pieces) // SHARE))]
         pieces = pieces[1 + len(timed) :]
         begun = time.perf_counter()
         yield from work(timed)
