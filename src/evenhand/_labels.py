@@ -191,10 +191,10 @@ def code_labels(series: pl.Series) -> tuple[Labels, Codes]:
     if _are_integers(distinct):
         labels = tuple(sorted(map(int, labels)))
         distinct = pl.Series(map(str, labels), dtype=pl.String)
-    places = pl.DataFrame({"label": distinct, "code": np.arange(len(distinct))})
+    places = distinct.alias("label").to_frame().with_row_index("code")
     rows = series.alias("label").to_frame()
     coded = rows.join(places, on="label", how="left", maintain_order="left")
-    return labels, coded["code"].to_numpy()
+    return labels, coded["code"].to_numpy().astype(np.int64)
 
 
 def _are_integers(distinct: pl.Series) -> bool:

@@ -22,20 +22,16 @@ Readable = str | os.PathLike[str] | IO[bytes] | IO[str]
 
 FORMATS = ("csv", "tsv", "parquet", "json", "jsonl", "excel")
 SUFFIXES = {
-    ".csv": "csv",
-    ".txt": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".json": "json",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".xlsx": "excel",
-    ".xlsm": "excel",
-    ".xlsb": "excel",
-    ".xls": "excel",
-    ".ods": "excel",
+    suffix: name
+    for name, suffixes in {
+        "csv": ".csv .txt",
+        "tsv": ".tsv .tab",
+        "parquet": ".parquet .pq",
+        "json": ".json",
+        "jsonl": ".jsonl .ndjson",
+        "excel": ".xlsx .xlsm .xlsb .xls .ods",
+    }.items()
+    for suffix in suffixes.split()
 }
 ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 GZIP = b"\x1f\x8b"
@@ -81,7 +77,8 @@ def fetch(source: Readable, format_name: str = "", *, guess: bool = False) -> Fi
         File(name='<stream>', data=b'reviewer,item,score', format='csv')
     """
     if format_name and format_name not in FORMATS:
-        raise OptionError(_sentence(unknown("format", format_name, FORMATS)))
+        text = unknown("format", format_name, FORMATS)
+        raise OptionError(text[:1].upper() + text[1:])
     if isinstance(source, str | os.PathLike):
         name = os.fsdecode(source)
         if name == "-":
@@ -108,21 +105,17 @@ def _file(name: str) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError:
-        raise RatingsError(f"{name}: {_not_found(path)}") from None
+        reason = _not_found(path)
     except IsADirectoryError:
-        text = f"{name}: This is a folder. Give a file in it."
-        raise RatingsError(text) from None
+        reason = "This is a folder. Give a file in it."
     except PermissionError:
-        text = (
-            f"{name}: The file may not be read by you. Ask for permission to read it."
-        )
-        raise RatingsError(text) from None
+        reason = "The file may not be read by you. Ask for permission to read it."
     except OSError as error:
-        text = f"{name}: The file cannot be read: {error.strerror or error}."
-        raise RatingsError(text) from None
+        reason = f"The file cannot be read: {error.strerror or error}."
     except ValueError:
         text = f"source must be the name of a file, got {shown(name)}."
         raise RatingsError(text) from None
+    raise RatingsError(f"{name}: {reason}")
 
 
 def _not_found(path: Path) -> str:
@@ -225,14 +218,14 @@ def _format_of(name: str, data: bytes, *, guess: bool) -> str:
         raise RatingsError(
             f"{name}: This is an archive. Unpack it and give the file in it."
         )
-    if suffix not in SUFFIXES and guess:
-        return _sniffed(data)
-    if suffix not in SUFFIXES:
+    if suffix in SUFFIXES:
+        return SUFFIXES[suffix]
+    if not guess:
         raise RatingsError(
             f"{name}: The format is not known from the suffix {suffix!r}. "
             f"Say which with format= or --format: {listing(FORMATS)}."
         )
-    return SUFFIXES[suffix]
+    return _sniffed(data)
 
 
 def _sniffed(data: bytes) -> str:
@@ -245,7 +238,3 @@ def _sniffed(data: bytes) -> str:
     first, _, more = start.partition(b"\n")
     whole = first.rstrip().endswith(b"}") and more.lstrip().startswith(b"{")
     return "jsonl" if whole else "json"
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]

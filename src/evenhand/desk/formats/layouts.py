@@ -434,15 +434,19 @@ def numbered_anew(column: str, reviewers: Values, items: Values) -> tuple[Notice
     """
     optional = "?" if NUMBER_COLUMN.fullmatch(plain(column)) else ""
     pattern = f"{COUNTED}{optional}([1-9][0-9]{{0,5}})$"
-    # Most files are told by their first row.
+    # Most files are told by their first row, and most others by their first item.
     if len(reviewers) == 0 or not re.match(pattern, as_text(reviewers[0])):
         return ()
-    names = strings(reviewers)
-    numbers = names.str.extract(pattern).cast(pl.Int64)
-    if numbers.null_count() or numbers.n_unique() != names.n_unique():
-        return ()
-    each = pl.DataFrame({"item": strings(items), "number": numbers}).group_by("item")
-    counts = each.agg(pl.col("number").n_unique(), most=pl.col("number").max())
-    within = (counts["number"] == counts["most"]).all()
-    several = counts.height > 1 and numbers.n_unique() > 1
-    return (Notice("pseudonyms", ANEW),) if within and several else ()
+    rows = pl.DataFrame({"name": strings(reviewers), "item": strings(items)})
+    for part in (rows.filter(pl.col("item") == rows["item"][0]), rows):
+        number = pl.col("name").str.extract(pattern).cast(pl.Int64).alias("number")
+        numbers = part.with_columns(number)
+        counts = numbers.group_by("item").agg(
+            pl.col("number").n_unique(), most=pl.col("number").max()
+        )
+        if numbers["number"].null_count() or (counts["number"] != counts["most"]).any():
+            return ()
+    distinct = numbers["number"].n_unique()
+    several = counts.height > 1 and distinct > 1
+    same = distinct == numbers["name"].n_unique()
+    return (Notice("pseudonyms", ANEW),) if several and same else ()

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING, NamedTuple
+import warnings
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -88,6 +90,13 @@ MOST_CELLS = 1000
 SLACK = 1e-9
 LARGE = 1_000_000
 """Medians of more cells are not worth their time."""
+STATISTICS: dict[str, Callable[..., Any]] = {
+    "mean": np.nanmean,
+    "sum": np.nansum,
+    "median": np.nanmedian,
+    "standard deviation": partial(np.nanstd, ddof=1),
+    "standard deviation of all": np.nanstd,
+}
 
 
 def recognise(table: Table) -> str:
@@ -448,7 +457,10 @@ def _name(line: Floats, others: Floats, given: NDArray[np.int64], slack: float) 
         # A few cells tell most tables, which may be large.
         for cells in (given[:1], given[:SCREEN], given):
             values, rest = line[cells], others[:, cells]
-            expected = statistic(rest)
+            with warnings.catch_warnings():
+                # A cell that nobody else filled has no mean: NaN is near nothing.
+                warnings.simplefilter("ignore", RuntimeWarning)
+                expected = statistic(rest, axis=0)
             near = np.abs(expected - values) <= slack + SLACK * (1 + np.abs(values))
             if not near.all():
                 break
@@ -472,50 +484,6 @@ def _is_telling(name: str, values: Floats, others: Floats) -> bool:
     inside = (others < values).any(axis=0) & (others > values).any(axis=0)
     least = max(LEAST_MEDIANS, len(values) / 2)
     return name == "median" and int(inside.sum()) >= least
-
-
-def _sums(others: Floats) -> Floats:
-    sums: Floats = np.nansum(others, axis=0)
-    return sums
-
-
-def _means(others: Floats) -> Floats:
-    counts = (~np.isnan(others)).sum(axis=0)
-    return _sums(others) / np.where(counts, counts, np.nan)
-
-
-def _squares(others: Floats) -> Floats:
-    return _sums((others - _means(others)) ** 2)
-
-
-def _sample_deviations(others: Floats) -> Floats:
-    degrees = (~np.isnan(others)).sum(axis=0) - 1
-    return np.sqrt(_squares(others) / np.where(degrees > 0, degrees, np.nan))
-
-
-def _deviations(others: Floats) -> Floats:
-    counts = (~np.isnan(others)).sum(axis=0)
-    return np.sqrt(_squares(others) / np.where(counts, counts, np.nan))
-
-
-def _medians(others: Floats) -> Floats:
-    # NaN is sorted to the end; the middle of the others is looked up by their count.
-    counts = (~np.isnan(others)).sum(axis=0)
-    ordered = np.sort(others, axis=0)
-    cells = np.arange(others.shape[1])
-    low = ordered[np.maximum(counts - 1, 0) // 2, cells]
-    high = ordered[np.minimum(counts // 2, len(others) - 1), cells]
-    middle: Floats = (low + high) / 2
-    return middle
-
-
-STATISTICS: dict[str, Callable[[Floats], Floats]] = {
-    "mean": _means,
-    "sum": _sums,
-    "median": _medians,
-    "standard deviation": _sample_deviations,
-    "standard deviation of all": _deviations,
-}
 
 
 LAYOUT = Layout("wide", "a wide table", recognise, take)
