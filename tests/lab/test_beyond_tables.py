@@ -7,19 +7,13 @@ so that a right build fails for one seed in 1.7 million.
 import math
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
-from evenhand.ab.weights import rational
-from evenhand.lab.contenders import ranking_losses, ranking_method
 from evenhand.lab.exact import biases, uniform_success
 from evenhand.lab.results import Row
 from evenhand.lab.scales import FAMILIES, scales
 from evenhand.lab.scenario import Scenario
 from evenhand.lab.simulation import simulate
-from evenhand.lab.trials import draw_trials
-from evenhand.posets.orderings import count_orderings
-from evenhand.ratings import Ratings
 
 WIDE = 5
 # Improvement over a coin in per cent, 10 reviewers: mean, median, votes, guarded. The
@@ -173,27 +167,3 @@ def test_scores_never_lose_to_a_lot_on_strict_scales(family: str) -> None:
         assert found > -WIDE * error, row
         assert error > 0
         assert row.certificate == "kept against random tie-breaking"
-
-
-def test_the_sorter_is_right_half_as_often_again_as_any_ordinal_method() -> None:
-    trials, rng = 2400, np.random.default_rng(2019)
-    drawn = draw_trials(Scenario(job="rank", items=8), trials, rng)
-    sorter = [ranking_method("sorter", rational())]
-    right = 1 - ranking_losses(sorter, ["zero-one"], drawn, rng)[:, 0, 0]
-    reviewers = np.repeat(np.arange(drawn.scores.shape[1]), 2)
-    # The best that an ordinal method can do is to name one of all orderings.
-    ordinal = np.array(
-        [
-            1 / count_orderings(Ratings(reviewers, items, scores, all_items=range(8)))
-            for items, scores in zip(
-                drawn.assigned.reshape(trials, -1),
-                drawn.scores.reshape(trials, -1),
-                strict=True,
-            )
-        ]
-    )
-    ratio = right.mean() / ordinal.mean()
-    error = (right - ratio * ordinal).std() / ordinal.mean() / math.sqrt(trials)
-    # 1.5 is known to 0.11; it is well above, so three errors are wide enough.
-    assert ratio > 1.5 - 3 * error
-    assert ratio > 1 + WIDE * error

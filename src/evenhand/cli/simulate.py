@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import csv
-import io
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
@@ -15,11 +13,10 @@ from evenhand.cli import _shared
 from evenhand.errors import OptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from rich.table import Table
 
-    from evenhand._results import Json
     from evenhand.lab.results import Row, Simulation
     from evenhand.lab.scenario import Scenario
 
@@ -222,26 +219,19 @@ def explain(result: Simulation) -> str:
 
 def export(scenario: Scenario, seed: int, path: str) -> None:
     """Write the ratings of the first trial, and the true values beside them."""
+    import polars as pl
+
     from evenhand._outputs import Output
     from evenhand.lab.simulation import draw_ratings
 
     if not Path(path).name:
         raise OptionError(f"export must be the path of a file, got {path!r}.")
     ratings, truth = draw_ratings(scenario, rng=seed)
-    columns = ("reviewer", "item", "score")
-    rows = [[row[name] for name in columns] for row in ratings.rows()]
     file = Path(path)
-    beside = file.with_name(f"{file.stem}_truth.csv")
-    values = _csv(("item", "value"), list(truth.items()))
-    _shared.deliver(_csv(columns, rows), path, [Output(str(beside), values)])
-
-
-def _csv(header: Sequence[str], rows: Sequence[Sequence[Json]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return text.getvalue()
+    beside = str(file.with_name(f"{file.stem}_truth.csv"))
+    values = pl.DataFrame({"item": list(truth), "value": list(truth.values())})
+    written = ratings.to_frame().write_csv()
+    _shared.deliver(written, path, [Output(beside, values.write_csv())])
 
 
 def _scenario(file: str | None, options: Options) -> Scenario:

@@ -456,9 +456,10 @@ def _notices(
             )
         )
     if short:
+        most = max(row.trials for row in rows)
         text = (
-            f"The error asked for was not reached in {rows[0].trials:,} trials; the "
-            f"largest is {short:.2g}."
+            f"The error asked for was not reached in {most:,} trials; the largest is "
+            f"{short:.2g}."
         )
         notices.append(Notice("error_not_reached", text))
     return tuple(notices)
