@@ -185,9 +185,13 @@ def _answered(
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """What is known, and who is fresh; both change with every answer."""
+    """What is known, and who is fresh; both change with every answer.
+
+    The height of an item is the number of items below it less those above.
+    """
 
     reach: NDArray[np.bool_]
+    heights: Codes
     fresh: list[list[int]]
     bundles: list[dict[int, float]]
     weight: GapWeight
@@ -196,24 +200,34 @@ class _Table:
 
     def question(self) -> Pair | None:
         """Return the pair that is most open, None if none can be asked."""
-        heights = self.reach.sum(axis=1) - self.reach.sum(axis=0)
-        # An item is never open to itself, which also bars one that is alone.
-        bars = self.reach | self.reach.T | ~_two_reviewers(self.fresh)
         counts = pair_counts(self.reach, COUNTED_IDEALS)
         if counts is None:
-            order = np.argsort(-heights, kind="stable")
-            apart = np.abs(heights[:, np.newaxis] - heights).astype(np.float64)
-        else:
-            order = np.arange(len(heights))
-            apart = np.abs(counts - counts.T) / max(counts[0, -1] + counts[-1, 0], 1)
-        apart[bars] = np.inf
-        # Both items of a pair are met, so the first one found is the upper one.
-        apart = apart[np.ix_(order, order)]
-        least = apart.min()
-        if least == np.inf:
+            return self._nearest()
+        share = np.abs(counts - counts.T) / max(counts[0, -1] + counts[-1, 0], 1)
+        share[self.reach | self.reach.T | ~_two_reviewers(self.fresh)] = np.inf
+        if share.min() == np.inf:
             return None
-        one, other = order[np.argwhere(apart <= least + ROUNDING)[0]].tolist()
-        return min(one, other), max(one, other)
+        one, other = np.argwhere(share <= share.min() + ROUNDING)[0].tolist()
+        return one, other
+
+    def _nearest(self) -> Pair | None:
+        """Find the pair that is nearest in height, the highest among equals."""
+        order = np.argsort(-self.heights, kind="stable").tolist()
+        order = [item for item in order if self.fresh[item]]
+        heights, best, found = self.heights.tolist(), math.inf, None
+        for place, one in enumerate(order):
+            for later in range(place + 1, len(order)):
+                other = order[later]
+                if heights[one] - heights[other] >= best:
+                    break
+                people = {*self.fresh[one], *self.fresh[other]}
+                if not self.reach[one, other] and len(people) > 1:
+                    best = heights[one] - heights[other]
+                    found = min(one, other), max(one, other)
+                    break
+            if best == 0:
+                break
+        return found
 
     def coin(self, items: Pair, pick: Pick) -> Coin:
         """Choose who answers, and work out the coin that is still to be flipped."""
@@ -245,7 +259,11 @@ class _Table:
         upper, lower = coin.items if coin.kept else coin.items[::-1]
         above, under = self.reach[:, upper].copy(), self.reach[lower].copy()
         above[upper] = under[lower] = True
-        self.reach[np.ix_(above, under)] = True
+        block = np.ix_(above, under)
+        new = ~self.reach[block]
+        self.heights[above] += new.sum(axis=1)
+        self.heights[under] -= new.sum(axis=0)
+        self.reach[block] = True
 
 
 def _table(
@@ -269,8 +287,10 @@ def _table(
         *(column.tolist() for column in columns), strict=True
     ):
         bundles[reviewer][item] = score
+    reach = closure(comparisons)
     return _Table(
-        closure(comparisons),
+        reach,
+        reach.sum(axis=1) - reach.sum(axis=0),
         people_of(ratings),
         bundles,
         weight,
@@ -310,38 +330,42 @@ def pair_counts(reach: NDArray[np.bool_], limit: int) -> NDArray[np.float64] | N
     n_items = len(reach)
     if n_items > COUNTED_ITEMS:
         return None
+    # Items of equal height are free of each other, so any of them make a set.
+    _, alike = np.unique(reach.sum(axis=1) - reach.sum(axis=0), return_counts=True)
+    if sum(2 ** int(number) - 1 for number in alike) >= limit:
+        return None
     bits = [1 << item for item in range(n_items)]
-    lower = [np.flatnonzero(row).tolist() for row in reach]
+    between = reach.astype(np.float64) @ reach.astype(np.float64) > 0
+    lower = [np.flatnonzero(row).tolist() for row in reach & ~between]
     above = [sum(itertools.compress(bits, column)) for column in reach.T]
-    sets, numbers, ways = [0], {0: 0}, [1]
+    sets, numbers = [0], {0: 0}
     following = [[item for item in range(n_items) if not above[item]]]
-    steps = []
-    for place, held in enumerate(sets):
+    for held, items in zip(sets, following, strict=True):
         # Any of the items that may come next make a set of their own.
-        if 1 << len(following[place]) > limit:
+        if 1 << len(items) > limit or len(sets) > limit:
             return None
-        for item in following[place]:
+        for item in items:
             more = held | bits[item]
             if more not in numbers:
                 numbers[more] = len(sets)
                 sets.append(more)
-                ways.append(0)
                 freed = [other for other in lower[item] if not above[other] & ~more]
-                following.append(without(following[place], (item,)) + freed)
-            ways[numbers[more]] += ways[place]
-            steps.append((place, item, numbers[more]))
-        if len(sets) > limit:
-            return None
-    return _added_up(n_items, sets, ways, steps)
+                following.append([other for other in items if other != item] + freed)
+    steps = [
+        (place, item, numbers[held | bits[item]])
+        for place, held in enumerate(sets)
+        for item in following[place]
+    ]
+    return _added_up(n_items, sets, steps)
 
 
 def _added_up(
-    n_items: int,
-    sets: Sequence[int],
-    ways: Sequence[int],
-    steps: Sequence[tuple[int, int, int]],
+    n_items: int, sets: Sequence[int], steps: Sequence[tuple[int, int, int]]
 ) -> NDArray[np.float64]:
     """Count for each step the orderings that take it, and who is not in yet."""
+    ways = [1] + [0] * (len(sets) - 1)
+    for place, _, to in steps:
+        ways[to] += ways[place]
     onward = [0] * (len(sets) - 1) + [1]
     for place, _, to in reversed(steps):
         onward[place] += onward[to]
