@@ -846,6 +846,7 @@ WITHOUT_EFFECT = {
     ("safe", "result.parameters.anchored"),
     ("safe", "result.parameters.noise"),
     ("adaptive", "result.seed"),
+    ("adaptive", "result.parameters.distinct"),
     ("guarded", "result.seed"),
 }
 
