@@ -77,8 +77,10 @@ def stars(first: int, second: int) -> tuple[Floats, Floats]:
     """Draw two lists of five-star ratings."""
     rng = np.random.default_rng(1)
     shares = [0.05, 0.1, 0.2, 0.35, 0.3]
-    one = rng.choice(5, first, p=shares) + 1.0
-    return one, rng.choice(5, second, p=[0.06, 0.11, 0.2, 0.35, 0.28]) + 1.0
+    one = rng.choice([1.0, 2.0, 3.0, 4.0, 5.0], first, p=shares)
+    others = [0.06, 0.11, 0.2, 0.35, 0.28]
+    two = rng.choice([1.0, 2.0, 3.0, 4.0, 5.0], second, p=others)
+    return np.asarray(one, dtype=np.float64), np.asarray(two, dtype=np.float64)
 
 
 def continuous(size: int) -> tuple[Floats, Floats]:
