@@ -36,13 +36,14 @@ from scipy.stats import rankdata
 
 from evenhand import _charts as charts
 from evenhand._randomness import Stream, permutation, stream
-from evenhand.calibration._design import Design, design
 from evenhand.calibration.adaptive import _views, adaptive
-from evenhand.calibration.additive import Equations, Mixed, additive
+from evenhand.calibration.additive import additive
 from evenhand.calibration.affine import affine
 from evenhand.calibration.borda import borda
 from evenhand.calibration.bradley_terry import bradley_terry
 from evenhand.calibration.centring import centred, z
+from evenhand.calibration.crossed import Equations, Mixed
+from evenhand.calibration.design import Design, design
 from evenhand.calibration.isotonic import isotonic
 from evenhand.calibration.results import standardised
 from evenhand.lab import warp as warps

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from evenhand.calibration import _least_squares, _tables
-from evenhand.calibration import additive as room
-from evenhand.calibration._design import totals
-from evenhand.calibration._reml import Sums, Traces
+from evenhand.calibration import _solver, crossed
 from evenhand.calibration.additive import additive
 from evenhand.errors import RatingsError
 from evenhand.ratings import Ratings
@@ -116,7 +111,7 @@ def test_least_squares_by_passes_agrees_with_the_table(
 ) -> None:
     ratings = noisy(60, 120, 4, seed=2)
     by_table = additive(ratings)
-    monkeypatch.setattr(_least_squares, "TABLE", 1)
+    monkeypatch.setattr(_solver, "TABLE", 1)
     by_passes = additive(ratings)
     assert np.allclose(by_passes.estimates, by_table.estimates, atol=1e-9)
     assert by_passes.error_method == "probes"
@@ -218,7 +213,7 @@ def test_keeping_reviewers_or_items_gives_the_same_fit() -> None:
 def test_reml_by_passes_agrees_with_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     ratings = noisy(150, 300, 4, seed=4)
     by_table = additive(ratings, shrink=True)
-    monkeypatch.setattr(room, "TABLE", 1)
+    monkeypatch.setattr(_solver, "TABLE", 1)
     by_passes = additive(ratings, shrink=True)
     assert by_passes.error_method == "probes"
     assert by_table.error_method == "exact"
@@ -235,45 +230,77 @@ def test_reml_by_passes_agrees_with_the_table(monkeypatch: pytest.MonkeyPatch) -
     assert np.abs(by_passes.errors / by_table.errors - 1).max() < 0.1
 
 
-def test_steps_that_follow_rounding_alone_end_the_search(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """With a million ratings solutions are rounded to more than the last step."""
-    ratings = noisy(150, 300, 4, seed=4)
-    monkeypatch.setattr(room, "TABLE", 1)
-    exact = additive(ratings, shrink=True)
-    traces, turns = _tables.PassSystem.traces, itertools.cycle((1, -1))
-
-    def rounded(self: _tables.PassSystem) -> Traces:
-        first = traces(self).first
-        # One part in ten thousand up, then down.
-        return Traces(first * (1 + 1e-4 * next(turns)), None)
-
-    monkeypatch.setattr(_tables.PassSystem, "traces", rounded)
-    fit = additive(ratings, shrink=True)
-    assert fit.converged
-    assert fit.iterations <= exact.iterations + 4
-    assert fit.variances is not None
-    assert exact.variances is not None
-    assert fit.variances.item == pytest.approx(exact.variances.item, rel=0.01)
+def equations(ratings: Ratings) -> tuple[crossed.Links, crossed.Sums]:
+    y, (reviewers, items) = ratings.scores, indicators(ratings)
+    sizes = (ratings.n_reviewers, ratings.n_items)
+    links = crossed.Links(ratings.reviewer_codes, ratings.item_codes, sizes)
+    kept = np.append([y.sum()], items.T @ y)
+    return links, crossed.Sums(float(y @ y), reviewers.T @ y, kept)
 
 
-def test_passes_solve_the_same_equations_as_the_table() -> None:
-    ratings = noisy(30, 40, 3, seed=6)
-    links = _tables.Links(ratings.reviewer_codes, ratings.item_codes, (40, 30))
-    passes, table = _tables.PassSystem(links), _tables.TableSystem(links)
+@pytest.mark.parametrize("load", [3, 25])
+def test_passes_solve_the_same_equations_as_the_table(load: int) -> None:
+    # With 25 of 30 items each, links are a full table.
+    links, sums = equations(noisy(30, 40, load, seed=6))
     ratios = np.array([0.4, 1.7])
-    sums = Sums(
-        float(ratings.scores.sum()),
-        totals(ratings.reviewer_codes, ratings.scores, 40),
-        totals(ratings.item_codes, ratings.scores, 30),
-    )
-    table.at(ratios)
-    first = passes.refined(sums, ratios)
-    second = table.solve([sums], "values")[0]
-    assert np.allclose(first.kept, second.kept, rtol=1e-8)
-    assert np.allclose(first.dropped, second.dropped, rtol=1e-8)
-    assert first.mean == pytest.approx(second.mean, rel=1e-10)
+    passes, table = crossed.PassSystem(links), crossed.TableSystem(links)
+    right = links.pull(sums, 0.4)[:, None]
+    for system in (passes, table):
+        system.at(ratios)
+    found = passes.solve(right, "values", 1e-12)
+    assert np.allclose(found, table.solve(right, "values"), rtol=1e-9)
+    assert np.allclose(passes.product(found), right, rtol=1e-9, atol=1e-9)
+
+
+def test_the_likelihood_is_the_dense_one_but_for_a_constant() -> None:
+    ratings = noisy(8, 14, 3, seed=2)
+    links, sums = equations(ratings)
+    system, dense = crossed.TableSystem(links), Dense(ratings)
+    gaps = []
+    for ratios in ([0.3, 1.0], [2.0, 0.1], [1e-6, 5.0]):
+        point = crossed.evaluate(system, sums, np.array(ratios))
+        rest = point.squared / (ratings.n_ratings - 1)
+        plain = dense.minus_twice(np.array([*ratios, 1.0]) * rest)
+        assert point.value is not None
+        gaps.append(point.value - plain)
+    assert gaps == pytest.approx([gaps[0]] * 3, rel=1e-9)
+
+
+@pytest.mark.parametrize("ratios", [[0.3, 1.0], [2.0, 0.1], [0.02, 5.0]])
+def test_derivatives_are_those_of_differences(ratios: list[float]) -> None:
+    links, sums = equations(noisy(8, 14, 3, seed=2))
+    system = crossed.TableSystem(links)
+
+    def slope(at: Table) -> Table:
+        return crossed.derivatives(system, sums, crossed.evaluate(system, sums, at))[0]
+
+    def value(at: Table) -> float:
+        return crossed.evaluate(system, sums, at).value or 0.0
+
+    at = np.array(ratios)
+    steps = np.diag(1e-4 * at)
+    point = crossed.evaluate(system, sums, at)
+    first, (second, average) = crossed.derivatives(system, sums, point)
+    plain = [(value(at + step) - value(at - step)) / (2 * step.sum()) for step in steps]
+    assert first == pytest.approx(plain, rel=1e-6, abs=1e-6)
+    rows = [(slope(at + step) - slope(at - step)) / (2 * step.sum()) for step in steps]
+    assert second == pytest.approx(np.array(rows), rel=1e-6, abs=1e-6)
+    assert np.allclose(average, average.T)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_search_ends_where_the_slope_is_nothing(seed: int) -> None:
+    ratings = noisy(9, 14, 4, seed)
+    links, sums = equations(ratings)
+    system = crossed.TableSystem(links)
+    start, free = np.array(crossed.START), np.array([True, True])
+    point, _, converged = crossed.maximise(system, sums, start, free)
+    slope, (curvature, _) = crossed.derivatives(system, sums, point)
+    inside = (point.ratios > crossed.LEAST) & (point.ratios < crossed.MOST)
+    assert converged
+    assert inside.any()
+    errors = slope / np.diag(curvature) / point.ratios
+    assert np.abs(errors[inside]).max() < 1e-8
 
 
 def test_no_offsets_are_found_where_there_are_none() -> None:

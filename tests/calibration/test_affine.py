@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from evenhand.calibration import affine as room
-from evenhand.calibration._design import design
 from evenhand.calibration.additive import additive
 from evenhand.calibration.affine import affine
+from evenhand.calibration.design import design
 from evenhand.ratings import Ratings
 
 

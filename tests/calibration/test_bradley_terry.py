@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize
 
+from evenhand.calibration import _solver
 from evenhand.calibration import bradley_terry as room
 from evenhand.calibration.bradley_terry import bradley_terry
 from evenhand.errors import OptionError
@@ -123,7 +124,7 @@ def test_passes_agree_with_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     ratings = Ratings(reviewers, items, scores)
     by_table = bradley_terry(ratings)
     monkeypatch.setattr(room, "SMALL", 1)
-    monkeypatch.setattr(room, "TABLE", 1)
+    monkeypatch.setattr(_solver, "TABLE", 1)
     by_passes = bradley_terry(ratings)
     assert np.allclose(by_passes.estimates, by_table.estimates, atol=1e-8)
     assert (by_table.error_method, by_passes.error_method) == ("exact", "probes")
@@ -150,7 +151,7 @@ def test_reviewers_of_many_items_are_summed_up_as_pair_by_pair(
     scores = np.round(source.normal(size=150)[items] + source.normal(size=240), 1)
     ratings = Ratings(reviewers, items, scores, all_items=range(150))
     pair_by_pair = bradley_terry(ratings)
-    monkeypatch.setattr(room, "LONG", 1)
+    monkeypatch.setattr(room, "MOST_PAIRS", 1)
     summed = bradley_terry(ratings)
     assert np.allclose(summed.estimates, pair_by_pair.estimates, atol=1e-9)
 

@@ -5,9 +5,8 @@ import pytest
 from numpy.typing import NDArray
 
 from evenhand.calibration import isotonic as room
-from evenhand.calibration._design import design
-from evenhand.calibration._ranks import normal_scores
 from evenhand.calibration.affine import fit_affine
+from evenhand.calibration.design import design, normal_scores
 from evenhand.calibration.isotonic import isotonic
 from evenhand.errors import OptionError
 from evenhand.ratings import Ratings
@@ -31,7 +30,7 @@ def test_no_other_values_and_increasing_levels_cost_less(seed: int) -> None:
     made = design(ratings, normal_scores(ratings.scores))
     state = fit_affine(made)
     lines = room.line_levels(made, state)
-    steps = room.Steps(made)
+    steps = room.Scales(made)
     ridge = state.rest / state.value_variance
 
     def cost(values: Table, levels: Table) -> float:
@@ -58,7 +57,7 @@ def test_no_other_values_and_increasing_levels_cost_less(seed: int) -> None:
 def test_levels_increase_with_scores_and_are_equal_for_equal_ones() -> None:
     ratings = bent(1)
     made = design(ratings)
-    steps = room.Steps(made)
+    steps = room.Scales(made)
     source = np.random.default_rng(0)
     levels = steps.pooled(source.normal(size=120), source.normal(size=120), 0.5)
     for reviewer in range(30):

@@ -306,7 +306,7 @@ def test_errors_of_offsets_are_as_large_as_the_offsets_err(
     if route != "one table":
         monkeypatch.setattr(reviewer_models, "CONTRASTS", 0)
     if route == "passes":
-        monkeypatch.setattr("evenhand.calibration.additive.TABLE", 0)
+        monkeypatch.setattr("evenhand.calibration._solver.TABLE", 0)
     squares = []
     for seed in range(12):
         ratings, _, offsets = crossed(seed, (30, 40, 6), (1.0, 0.7, 0.6))

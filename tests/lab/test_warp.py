@@ -189,8 +189,8 @@ def test_a_function_of_ones_own_is_a_method_too() -> None:
 def test_what_draws_share_changes_no_draw(
     monkeypatch: pytest.MonkeyPatch, table: int
 ) -> None:
-    monkeypatch.setattr("evenhand.calibration.additive.TABLE", table)
-    monkeypatch.setattr("evenhand.calibration._tables.TRACE_SIGNS", 100)
+    monkeypatch.setattr("evenhand.calibration._solver.TABLE", table)
+    monkeypatch.setattr("evenhand.calibration.crossed.TRACE_SIGNS", 100)
 
     def alone(ratings: Ratings) -> NDArray[np.int64]:
         lots = permutation(stream(7, "estimates"), ratings.n_items)

@@ -124,7 +124,7 @@ def test_a_split_chosen_beforehand_rests_on_that_and_not_on_a_contradiction() ->
         rank(clean, method="safe", split="always", eta=0.1)
     with pytest.raises(OptionError, match="split must be one of 'auto', 'always'"):
         rank(clean, method="safe", split="never")
-    with pytest.raises(OptionError, match="distinct must be one of"):
+    with pytest.raises(OptionError, match="distinct must be True or False"):
         rank(clean, distinct="yes")  # type: ignore[arg-type]  # wrong on purpose
 
 

@@ -14,11 +14,11 @@ from evenhand.calibration.adaptive import adaptive
 from evenhand.calibration.additive import additive
 from evenhand.calibration.borda import borda
 from evenhand.calibration.bradley_terry import bradley_terry
+from evenhand.calibration.posterior import adaptive_errors, value_variances
 from evenhand.calibration.results import Fit, Variances
 from evenhand.errors import OptionError
 from evenhand.posets import averages, from_edges
-from evenhand.ranking._adaptive_errors import adaptive_errors, value_variances
-from evenhand.ranking._buckets import normal_buckets
+from evenhand.ranking.buckets import normal_buckets
 from evenhand.ranking.uncertainty import (
     RankUncertainty,
     from_bootstrap,

@@ -4,6 +4,6 @@ Each model is a function from Ratings to a Fit, in a module of its own name: `ad
 (offsets, by least squares or REML), `affine` (offset and slope), `isotonic` (an
 increasing scale), `bradley_terry` and `borda` (orders only), `centring` (centred and z)
 and `adaptive`, which weighs scores against orders. `models` finds them by name; `mean`
-is the plain mean. Underscore modules hold the equations: `_reml` the likelihood,
-`_tables` its equations as a table or by passes, `_least_squares`, `_solver`.
+is the plain mean. `crossed` holds the equations and the likelihood of two crossed
+effects, `design` the ratings as arrays, `posterior` what ratings leave open.
 """

@@ -1,4 +1,4 @@
-"""Linear systems too large for a table: conjugate gradients and probes.
+"""Linear systems too large for a table: conjugate gradients, and probes.
 
 Several right-hand sides are solved side by side, so that each pass over the ratings
 serves them all.
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._kernels import crossed as kernels
 from evenhand._randomness import stream
 
 if TYPE_CHECKING:
@@ -21,35 +20,11 @@ if TYPE_CHECKING:
     Table = NDArray[np.float64]
     Product = Callable[[Table], Table]
 
-PROBE_SEED = 0
-WORD = 64
-
-
-class Room:
-    """Tables that are used again and again.
-
-    Fresh memory has to be handed out by the system page by page, which takes longer
-    than the arithmetic on it.
-    """
-
-    __slots__ = ("_tables",)
-
-    def __init__(self) -> None:
-        """Start empty."""
-        self._tables: dict[str, Table] = {}
-
-    def table(self, name: str, rows: int, columns: int) -> Table:
-        """Return a table of this size; its last contents, or anything, are in it.
-
-        Examples:
-            >>> room = Room()
-            >>> room.table("x", 2, 3) is room.table("x", 2, 3)
-            True
-        """
-        found = self._tables.get(name)
-        if found is None or found.shape != (rows, columns):
-            found = self._tables[name] = np.empty((rows, columns))
-        return found
+# Levels up to which equations are solved as a table.
+TABLE = 1000
+PROBE_SEED, WORD = 0, 64
+# Signs over all estimates and probes together, and fewest and most probes.
+ERROR_SIGNS, ERROR_PROBES, MOST_PROBES = 200_000, 24, 200
 
 
 def conjugate_gradients(
@@ -64,8 +39,7 @@ def conjugate_gradients(
     """Solve A x = b for several columns b; A is symmetric and positive semidefinite.
 
     Args:
-        product: Multiplies a table of columns by A. Its answer is used up before it is
-            called again.
+        product: Multiplies a table of columns by A.
         diagonal: Diagonal of A, positive, by which the system is scaled.
         right: Columns b, shape (n, m), each in the range of A.
         start: Where to start from; zero if None.
@@ -81,20 +55,27 @@ def conjugate_gradients(
         >>> x.round(6).ravel().tolist(), done
         ([0.4, 0.2], True)
     """
-    scale = 1 / diagonal
+    scale = 1 / diagonal[:, None]
     x = np.zeros_like(right) if start is None else start.copy()
-    left, ahead = np.empty_like(right), np.empty_like(right)
-    moved = x if start is None else product(x)
-    bound, size = kernels.begin(right, moved, scale, left, ahead)
-    bound *= tolerance**2
+    left = right.copy() if start is None else right - product(x)
+    ahead = scale * left
+    size = np.einsum("ij,ij->j", left, ahead)
+    bound = tolerance**2 * np.einsum("ij,ij->j", right, scale * right)
     for _ in range(steps):
         if not (size > bound).any():
             return x, True
         moved = product(ahead)
-        curvature = kernels.dots(np.ones_like(scale), ahead, moved)
-        going, length = kernels.stride(size, bound, curvature)
-        fresh = kernels.advance(x, left, ahead, moved, length, scale)
-        kernels.turn(ahead, left, kernels.share(fresh, size, going), scale)
+        curvature = np.einsum("ij,ij->j", ahead, moved)
+        # A column that is done, or that has met the null space, stays where it is.
+        going = (size > bound) & (curvature > 0)
+        length = np.divide(size, curvature, out=np.zeros_like(size), where=going)
+        x += length * ahead
+        left -= length * moved
+        scaled = scale * left
+        fresh = np.einsum("ij,ij->j", left, scaled)
+        ahead *= np.divide(fresh, size, out=np.zeros_like(size), where=going)
+        ahead += scaled
+        size = np.where(going, fresh, size)
     return x, bool((size <= bound).all())
 
 
@@ -108,6 +89,17 @@ def signs(purpose: str, rows: int, columns: int) -> Table:
     words = stream(PROBE_SEED, purpose).random_raw(-(-rows * columns // WORD))
     bits = np.unpackbits(words.astype("<u8").view(np.uint8))[: rows * columns]
     return np.asarray(2.0 * bits.reshape(rows, columns) - 1.0)
+
+
+def error_signs(size: int) -> Table:
+    """Draw as many columns of signs as errors of so many estimates are worth.
+
+    Examples:
+        >>> error_signs(2000).shape, error_signs(10_000).shape
+        ((2000, 100), (10000, 24))
+    """
+    number = min(max(ERROR_PROBES, ERROR_SIGNS // size), MOST_PROBES)
+    return signs("errors", size, number)
 
 
 def inverse_diagonal(
@@ -143,3 +135,42 @@ def inverse_diagonal(
     second = scale * (product(first) - probes)
     noisy = (probes * (solved - first + second)).mean(axis=1)
     return np.asarray(np.maximum(noisy, 0) + 1 / diagonal)
+
+
+def factored(table: Table) -> Table:
+    """Return the lower triangle L of a positive definite table L L' (Cholesky).
+
+    Examples:
+        >>> factored(np.array([[4.0, 2.0], [2.0, 5.0]])).tolist()
+        [[2.0, 0.0], [1.0, 2.0]]
+    """
+    return np.asarray(np.linalg.cholesky(table), dtype=np.float64)
+
+
+def solve_factored(factor: Table, right: Table) -> Table:
+    """Solve L L' x = b for columns b, given the lower triangle L.
+
+    Examples:
+        >>> factor = factored(np.array([[2.0, 1.0], [1.0, 3.0]]))
+        >>> solve_factored(factor, np.ones(2)).round(6).tolist()
+        [0.4, 0.2]
+    """
+    from scipy.linalg import cho_solve  # noqa: PLC0415 - slow to load
+
+    return np.asarray(cho_solve((factor, True), right, check_finite=False))
+
+
+def inverse_factored(factor: Table) -> Table:
+    """Invert L L', given the lower triangle L.
+
+    Examples:
+        >>> factor = factored(np.array([[2.0, 1.0], [1.0, 3.0]]))
+        >>> inverse_factored(factor).round(6).tolist()
+        [[0.6, -0.2], [-0.2, 0.4]]
+    """
+    from scipy.linalg.lapack import dpotri  # noqa: PLC0415 - slow to load
+
+    # The transpose has the columns one after another, as the library wants them.
+    upper, _ = dpotri(factor.T, lower=0)
+    found = np.triu(upper)
+    return np.asarray(found + np.triu(found, 1).T)

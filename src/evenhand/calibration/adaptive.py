@@ -12,24 +12,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand._results import Notice
-from evenhand.calibration._design import (
+from evenhand.calibration.bradley_terry import order_values
+from evenhand.calibration.crossed import START, Equations
+from evenhand.calibration.design import (
     Design,
     data_notices,
     design,
     group_notices,
     linked_groups,
+    normal_scores,
+    rank_shares,
 )
-from evenhand.calibration._orders import orders
-from evenhand.calibration._ranks import normal_scores, rank_shares
-from evenhand.calibration.additive import START, Equations
-from evenhand.calibration.bradley_terry import order_values
 from evenhand.calibration.results import (
     Fit,
     Variances,
     settled,
     standardised,
 )
-from evenhand.posets.comparisons import components
+from evenhand.posets.comparisons import comparisons, components
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -70,19 +70,19 @@ def adaptive(ratings: Ratings) -> Fit:
         >>> fit.estimates.round(2).tolist(), round(fit.rho, 3)
         ([1.14, 0.15, -1.29], 0.0)
     """
-    found = orders(ratings)
-    ordinal = standardised(order_values(found))
+    ordinal = standardised(order_values(ratings))
     if ratings.kind != "scores":
         text = "There are no scores, so only the order of each reviewer counts."
         told = (Notice("orders_only", text),)
-        groups = components(found.graph)
+        groups = components(comparisons(ratings))
         return _fit(ratings, ordinal, groups, 1.0, None, told)
     made = design(ratings)
     estimates, parts, converged = _combined(
         _views(made, ratings.scores, ratings), Equations(made), ordinal
     )
     rho = parts.reviewer_share
-    groups = components(found.graph) if rho > WILD else linked_groups(ratings)
+    wild = rho > WILD
+    groups = components(comparisons(ratings)) if wild else linked_groups(ratings)
     return _fit(ratings, estimates, groups, rho, parts, (), converged=converged)
 
 
@@ -104,12 +104,11 @@ def adaptive_again(ratings: Ratings) -> Callable[[Scores], Scores]:
         >>> adaptive_again(ratings)(ratings.scores).round(2).tolist()
         [1.14, 0.15, -1.29]
     """
-    ordinal = standardised(order_values(orders(ratings)))
+    ordinal = standardised(order_values(ratings))
     equations = Equations(design(ratings))
 
     def estimates(scores: Scores) -> Scores:
         made = design(ratings, scores)
-        equations.forget()
         return settled(_combined(_views(made, scores, ratings), equations, ordinal)[0])
 
     return estimates
@@ -125,13 +124,12 @@ def _combined(
     if all(scores.min() == scores.max() for scores in views):
         # The rounding errors of a mean are no scores.
         views = ()
-    for number, scores in enumerate(views, start=1):
-        last = number == len(views)
-        mixed = equations.fit(scores - scores.mean(), start, last=last)
+    for scores in views:
+        mixed = equations.fit(scores - scores.mean(), start)
         parts = mixed.variances
         total += standardised(mixed.items)
-        if mixed.found is not None:
-            converged &= mixed.found.converged
+        if mixed.ratios is not None:
+            converged &= mixed.converged
             # The next view is much like this one, so its search starts from here.
             ratios = (parts.reviewer / parts.rest, parts.item / parts.rest)
             start = (max(ratios[0], LEAST_START), max(ratios[1], LEAST_START))

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from evenhand._results import Notice
-from evenhand.calibration._design import (
+from evenhand.calibration import _solver
+from evenhand.calibration._solver import (
+    conjugate_gradients,
+    error_signs,
+    factored,
+    inverse_diagonal,
+    inverse_factored,
+)
+from evenhand.calibration.crossed import Equations, Links
+from evenhand.calibration.design import (
     Design,
     data_notices,
     design,
     group_notices,
     linked_groups,
     require_rated,
-    totals,
+    unfinished,
 )
-from evenhand.calibration._least_squares import two_way
-from evenhand.calibration._reml import LEAST, Components, Sums, dot, maximise
-from evenhand.calibration._tables import TABLE, Links, PassSystem, TableSystem
 from evenhand.calibration.results import Fit, Variances, frozen, settled
 
 if TYPE_CHECKING:
@@ -27,9 +32,13 @@ if TYPE_CHECKING:
 
     from evenhand.ratings import Ratings
 
+    Codes = NDArray[np.int64]
     Scores = NDArray[np.float64]
 
-START = (0.3, 1.0)
+STEPS, TOLERANCE = 2000, 1e-12
+UNLINKED = 1e-9
+# Beyond so many pairs of items a direct solution would not fit.
+DIRECT_PAIRS = 50_000_000
 
 
 def additive(ratings: Ratings, *, shrink: bool = False) -> Fit:
@@ -68,170 +77,132 @@ def _plain(ratings: Ratings) -> Fit:
     made = design(ratings)
     require_rated(ratings, "additive")
     groups = linked_groups(ratings)
-    found = two_way(made, groups)
+    found = _two_way(made, groups)
     notices = data_notices(ratings, prior=False) + group_notices(
         groups, "each group's values have mean 0, and groups are not compared"
     )
-    notices += _unfinished(converged=found.converged)
+    notices += unfinished(converged=found.converged)
     errors = None if found.errors is None else frozen(made.in_units(found.errors))
     return Fit(
         method="additive",
         estimates=settled(made.in_units(found.items)),
         groups=groups,
         errors=errors,
-        error_method=found.error_method,
+        error_method="none" if errors is None else found.how,
         offsets=frozen(made.in_units(found.reviewers)),
         converged=found.converged,
         notices=tuple(notices),
     )
 
 
-def _unfinished(*, converged: bool) -> list[Notice]:
-    if converged:
-        return []
-    text = "The fit stopped before it had settled; estimates are approximate."
-    return [Notice("not_converged", text)]
+class _TwoWay(NamedTuple):
+    """Least squares offsets and values, each group's of mean 0, in the design's unit.
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Mixed:
-    """Random offsets and values, in the design's unit.
-
-    Attributes:
-        items: Predicted values.
-        reviewers: Predicted offsets.
-        variances: Of reviewers, items and the rest.
-        mean: Overall mean, from the design's centre.
-        found: How they were found; None if nothing varies.
-        system: The equations at the final ratios.
-        kept_items: Whether items are the kept effect.
+    There are no standard errors if there are no more ratings than offsets and values.
     """
 
     items: Scores
     reviewers: Scores
-    variances: Variances
-    mean: float = 0.0
-    found: Components | None = None
-    system: TableSystem | PassSystem | None = None
-    kept_items: bool = True
+    errors: Scores | None
+    how: str
+    converged: bool
 
 
-class Equations:
-    """Equations of one set of ratings, for any scores on them.
+def _two_way(made: Design, groups: Codes) -> _TwoWay:
+    """Fit offsets and values, by a table for few items and by passes for many.
 
-    Attributes:
-        kept_items: Whether items are the kept effect.
-        free: Whether the variances of reviewers and of items can be told from the rest.
+    Reviewers are eliminated: what is left for items is the Laplacian of the graph in
+    which a reviewer of k items links each two of them with weight 1 / k.
     """
-
-    __slots__ = ("_codes", "_sizes", "free", "kept_items", "system")
-
-    def __init__(self, made: Design) -> None:
-        """Choose the smaller effect to keep, and a table if it fits."""
-        least = min(made.n_items, made.n_reviewers)
-        self.kept_items = least > TABLE or made.n_items == least
-        codes = (made.reviewers, made.items)
-        sizes = (made.n_reviewers, made.n_items)
-        if not self.kept_items:
-            codes, sizes = codes[::-1], sizes[::-1]
-        self._codes, self._sizes = codes, sizes
-        links = Links(*codes, sizes)
-        self.system: TableSystem | PassSystem
-        self.system = PassSystem(links) if least > TABLE else TableSystem(links)
-        # An effect with one rating a level is the rest by another name, and one with
-        # one level is the mean.
-        loads = (made.loads, made.counts)
-        self.free = np.array(
-            [int(load.max()) > 1 and int((load > 0).sum()) > 1 for load in loads]
-        )
-
-    def forget(self) -> None:
-        """Make the next fit the same as the first one would be."""
-        if isinstance(self.system, PassSystem):
-            self.system.forget()
-
-    def fit(
-        self, scores: Scores, start: tuple[float, float] = START, *, last: bool = True
-    ) -> Mixed:
-        """Fit random effects to scores with mean 0.
-
-        Args:
-            scores: One for each rating.
-            start: Variances of reviewers and items over that of the rest.
-            last: Whether no other scores follow for which this fit prepares.
-        """
-        squares = dot(scores, scores)
-        if squares == 0.0:
-            return self._nothing()
-        codes, sizes = self._codes, self._sizes
-        sums = Sums(
-            float(scores.sum()),
-            totals(codes[0], scores, sizes[0]),
-            totals(codes[1], scores, sizes[1]),
-        )
-        # What cannot be told from the rest counts as rest for reviewers, and half for
-        # items, whose order is what is asked for.
-        first, second = (float(one) for one in start)
-        ratios = np.array([first, second])
-        ratios[~self.free] = np.array([0.0, 1.0])[~self.free]
-        free = self.free
-        if not self.kept_items:
-            ratios, free = ratios[::-1].copy(), free[::-1]
-        begin = np.maximum(ratios, LEAST)
-        found = maximise(self.system, sums, squares, begin, free, last=last)
-        if isinstance(self.system, PassSystem):
-            refined = self.system.refined(sums, found.ratios)
-            found = replace(found, effects=refined)
-        return self._mixed(found)
-
-    def _nothing(self) -> Mixed:
-        sizes = self._sizes if self.kept_items else self._sizes[::-1]
-        return Mixed(np.zeros(sizes[1]), np.zeros(sizes[0]), Variances(0.0, 0.0, 0.0))
-
-    def _mixed(self, found: Components) -> Mixed:
-        effects = [found.effects.dropped, found.effects.kept]
-        parts = [
-            0.0 if ratio <= LEAST else float(ratio) * found.rest
-            for ratio in found.ratios
-        ]
-        if not self.kept_items:
-            effects, parts = effects[::-1], parts[::-1]
-        return Mixed(
-            items=effects[1],
-            reviewers=effects[0],
-            variances=Variances(parts[0], parts[1], found.rest),
-            mean=found.effects.mean,
-            found=found,
-            system=self.system,
-            kept_items=self.kept_items,
-        )
+    links = Links(made.reviewers, made.items, (made.n_reviewers, made.n_items))
+    means = made.by_reviewer(made.scores) / made.loads
+    right = made.by_item(made.scores - means[made.reviewers])
+    freedom = len(made.scores) - made.n_items - made.n_reviewers + int(groups.max()) + 1
+    few = made.n_items <= _solver.TABLE
+    solve = _by_table if few else _by_passes
+    items, squared, converged = solve(links, right, groups, errors=freedom > 0)
+    items = _centred(items, groups)
+    reviewers = means - made.by_reviewer(items[made.items]) / made.loads
+    errors = None
+    if squared is not None:
+        left = made.scores - items[made.items] - reviewers[made.reviewers]
+        errors = np.sqrt(np.maximum(squared, 0) * float(left @ left) / freedom)
+    # A reviewer belongs to the group of any of their items.
+    own = np.empty(made.n_reviewers, dtype=np.int64)
+    own[made.reviewers] = groups[made.items]
+    how = "exact" if few else "probes"
+    return _TwoWay(items, _centred(reviewers, own), errors, how, converged)
 
 
-def prediction_errors(mixed: Mixed) -> tuple[Scores, str]:
-    """Return the errors of predictions against their mean, and how they were found."""
-    if mixed.system is None or mixed.found is None:
-        return np.zeros_like(mixed.items), "exact"
-    mixed.system.at(mixed.found.ratios)
-    if isinstance(mixed.system, PassSystem):
-        squared, how = mixed.system.errors(), "probes"
-    else:
-        squared, how = mixed.system.errors()[1 if mixed.kept_items else 0], "exact"
-    # Ratings say nothing about the common level, which keeps the prior's variance.
-    level = mixed.variances.item / len(squared)
-    return np.sqrt(np.maximum(mixed.found.rest * squared - level, 0)), how
+def _centred(values: Scores, groups: Codes) -> Scores:
+    """Take the mean of its group from each value."""
+    return values - (np.bincount(groups, values) / np.bincount(groups))[groups]
+
+
+def _by_table(
+    links: Links, right: Scores, groups: Codes, *, errors: bool
+) -> tuple[Scores, Scores | None, bool]:
+    table = np.diag(links.counts) - links.gram(1 / links.loads)[1:, 1:]
+    # Each group's constant is the null space; giving it weight 1 leaves a table that
+    # can be inverted, with the wanted inverse once that weight is taken out again.
+    same = (groups[:, None] == groups) / np.bincount(groups)[groups]
+    inverse = inverse_factored(factored(table + same)) - same
+    return inverse @ right, np.diag(inverse) if errors else None, True
+
+
+def _by_passes(
+    links: Links, right: Scores, groups: Codes, *, errors: bool
+) -> tuple[Scores, Scores | None, bool]:
+    matrix, back = links.matrix[:, 1:], links.back[1:]
+    weights = 1 / links.loads[:, None]
+
+    def product(columns: Scores) -> Scores:
+        moved = back @ (weights * (matrix @ columns))
+        return np.asarray(links.counts[:, None] * columns - moved)
+
+    # An item that nobody links with another has a row of zeros.
+    diagonal = links.counts - back @ weights[:, 0]
+    diagonal = np.where(diagonal > UNLINKED, diagonal, 1.0)
+    found, done = conjugate_gradients(
+        product, diagonal, right[:, None], tolerance=TOLERANCE, steps=STEPS
+    )
+    if not done and float((links.loads**2).sum()) <= DIRECT_PAIRS:
+        # Long chains of items need many passes, but have few links to eliminate.
+        found, done = _direct(links, right, groups)[:, None], True
+    if not errors:
+        return found[:, 0], None, done
+    probes = error_signs(len(groups))
+    centred = np.stack([_centred(column, groups) for column in probes.T], axis=1)
+    solved, _ = conjugate_gradients(
+        product, diagonal, centred, tolerance=1e-4, steps=STEPS
+    )
+    solved = np.stack([_centred(column, groups) for column in solved.T], axis=1)
+    squared = inverse_diagonal(product, diagonal, probes, solved)
+    return found[:, 0], np.where(np.bincount(groups)[groups] > 1, squared, 0.0), done
+
+
+def _direct(links: Links, right: Scores, groups: Codes) -> Scores:
+    from scipy.sparse import csr_array, diags_array  # noqa: PLC0415 - slow to load
+    from scipy.sparse.linalg import splu  # noqa: PLC0415 - slow to load
+
+    matrix = csr_array(links.matrix[:, 1:])
+    pinned = np.zeros(len(groups))
+    pinned[np.unique(groups, return_index=True)[1]] = 1.0
+    shared = matrix.T @ (matrix / links.loads[:, None])
+    table = diags_array(links.counts + pinned) - shared
+    return np.asarray(splu(table.tocsc(), permc_spec="MMD_AT_PLUS_A").solve(right))
 
 
 def _shrunk(ratings: Ratings) -> Fit:
     made = design(ratings)
     equations = Equations(made)
     mixed = equations.fit(made.scores)
-    errors, how = prediction_errors(mixed)
+    _, errors, how = equations.errors(mixed)
     groups = linked_groups(ratings)
-    converged = mixed.found is None or mixed.found.converged
     notices = data_notices(ratings, prior=True) + group_notices(
         groups, "across groups only the prior compares their values"
     )
-    notices += _confounded(equations) + _unfinished(converged=converged)
+    notices += _confounded(equations) + unfinished(converged=mixed.converged)
     parts = mixed.variances
     return Fit(
         method="additive",
@@ -245,8 +216,8 @@ def _shrunk(ratings: Ratings) -> Fit:
             made.squared(parts.item),
             made.squared(parts.rest),
         ),
-        iterations=0 if mixed.found is None else mixed.found.steps,
-        converged=converged,
+        iterations=mixed.steps,
+        converged=mixed.converged,
         notices=tuple(notices),
     )
 

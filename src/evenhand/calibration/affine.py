@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._results import Notice
-from evenhand.calibration._design import (
+from evenhand.calibration.crossed import Equations
+from evenhand.calibration.design import (
     Design,
     data_notices,
     design,
     group_notices,
     linked_groups,
+    unfinished,
 )
-from evenhand.calibration.additive import Equations
 from evenhand.calibration.results import Fit, Variances, frozen, settled
 
 if TYPE_CHECKING:
@@ -74,9 +74,6 @@ def affine(ratings: Ratings) -> Fit:
     notices = data_notices(ratings, prior=True) + group_notices(
         groups, "across groups only the prior compares their values"
     )
-    if not state.converged:
-        text = "The fit stopped before it had settled; estimates are approximate."
-        notices.append(Notice("not_converged", text))
     return Fit(
         method="affine",
         estimates=settled(made.in_units(state.values)),
@@ -92,7 +89,7 @@ def affine(ratings: Ratings) -> Fit:
         ),
         iterations=state.steps,
         converged=state.converged,
-        notices=tuple(notices),
+        notices=(*notices, *unfinished(converged=state.converged)),
     )
 
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.calibration._design import data_notices, group_notices
-from evenhand.calibration._orders import orders
+from evenhand.calibration.bradley_terry import wins
+from evenhand.calibration.design import data_notices, group_notices
 from evenhand.calibration.results import Fit, settled
-from evenhand.posets.comparisons import components
+from evenhand.posets.comparisons import comparisons, components
 
 if TYPE_CHECKING:
     from evenhand.ratings import Ratings
@@ -34,11 +34,11 @@ def borda(ratings: Ratings) -> Fit:
         >>> borda(ratings).estimates.tolist()
         [1.0, 0.5, 0.0]
     """
-    found = orders(ratings)
-    won = found.by_item(found.wins)
-    met = found.by_item((found.loads[found.reviewers] - 1).astype(np.float64))
+    won = wins(ratings)
+    others = np.bincount(ratings.reviewer_codes)[ratings.reviewer_codes] - 1
+    met = np.bincount(ratings.item_codes, others, ratings.n_items)
     shares = np.divide(won, met, out=np.full(len(won), 0.5), where=met > 0)
-    groups = components(found.graph)
+    groups = components(comparisons(ratings))
     notices = data_notices(ratings, prior=True) + group_notices(
         groups, "shares won in different groups say nothing about each other"
     )

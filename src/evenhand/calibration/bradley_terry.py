@@ -6,40 +6,43 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand._kernels import calibration as kernels
-from evenhand._results import Notice
-from evenhand.calibration._design import data_notices, group_notices
-from evenhand.calibration._orders import Orders, orders
-from evenhand.calibration._reml import dot
+from evenhand.calibration import _solver
 from evenhand.calibration._solver import (
-    Room,
     conjugate_gradients,
+    error_signs,
+    factored,
     inverse_diagonal,
-    signs,
+    inverse_factored,
+    solve_factored,
 )
-from evenhand.calibration._tables import ERROR_PROBES, TABLE, error_probes
+from evenhand.calibration.design import (
+    data_notices,
+    group_notices,
+    steps,
+    totals,
+    unfinished,
+)
 from evenhand.calibration.results import Fit, frozen, settled
 from evenhand.errors import OptionError, unknown
-from evenhand.posets.comparisons import components
+from evenhand.posets.comparisons import comparisons, components
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from scipy.sparse import csr_array
 
     from evenhand.calibration._solver import Product
     from evenhand.ratings import Ratings
 
-    Codes = NDArray[np.int64]
     Table = NDArray[np.float64]
 
 PRIOR_PRECISION = 0.4
 PAIR_WEIGHTS = ("2/k", "1")
 # Items up to which Newton's steps come from a table.
 SMALL = 128
-STEPS = 100
-HALVINGS = 40
-TOLERANCE = 1e-10
-# Beyond so many items a reviewer's pairs are summed up as a smooth function.
-LONG = 256
+STEPS, HALVINGS, TOLERANCE = 100, 40, 1e-10
+# Pairs up to which they are listed.
+MOST_PAIRS = 20_000_000
+TINY = 1e-290
 
 
 def bradley_terry(
@@ -62,10 +65,10 @@ def bradley_terry(
 
     Returns:
         The fit. Standard errors, against the mean of all items, come from the curvature
-        of the posterior, exactly up to 400 items and by probes beyond; they take the
-        pairs for independent. Pairs of
-        reviewers of more than 256 items are summed up by interpolation, to 1e-12, so
-        that time and memory grow with the number of ratings.
+        of the posterior, exactly up to 1,000 items and by probes beyond; they take the
+        pairs for independent. More than 20 million pairs are summed up by
+        interpolation, to 1e-12, so that time and memory grow with the number of
+        ratings.
 
     Raises:
         OptionError: If an option is out of range.
@@ -82,17 +85,15 @@ def bradley_terry(
         [0.784, 0.0, -0.784]
     """
     _check(prior_precision, pair_weight)
-    found = orders(ratings)
-    task = _task(found, prior_precision, pair_weight)
-    values, steps, converged = _maximise(task)
-    groups = components(found.graph)
+    loads = np.bincount(ratings.reviewer_codes).astype(np.float64)
+    weights = 2 / loads if pair_weight == "2/k" else np.ones_like(loads)
+    pairs, won = pairs_of(ratings, weights), wins(ratings, weights)
+    values, steps, converged = maximise(pairs, won, prior_precision)
+    groups = components(comparisons(ratings))
     notices = data_notices(ratings, prior=True) + group_notices(
         groups, "each group's values lie around 0, and groups are not compared"
     )
-    if not converged:
-        text = "The fit stopped before it had settled; estimates are approximate."
-        notices.append(Notice("not_converged", text))
-    squared, how = _squared_errors(task, values)
+    squared, how = _squared_errors(pairs, values, prior_precision)
     # Comparisons say nothing about the common level, which keeps the prior's variance.
     squared = np.maximum(squared - 1 / (prior_precision * len(values)), 0)
     return Fit(
@@ -103,31 +104,21 @@ def bradley_terry(
         error_method=how,
         iterations=steps,
         converged=converged,
-        notices=tuple(notices),
+        notices=(*notices, *unfinished(converged=converged)),
     )
 
 
-def order_values(found: Orders) -> Table:
-    """Return the values alone, with the usual prior and weights."""
-    return _maximise(_task(found, PRIOR_PRECISION, "2/k"))[0]
+def order_values(ratings: Ratings) -> Table:
+    """Return the values alone, with the usual prior and weights.
 
-
-class _Bundles(NamedTuple):
-    """Reviewers' items and the weights of their pairs."""
-
-    start: Codes
-    items: Codes
-    weights: Table
-
-
-class _Task(NamedTuple):
-    """What the values are fitted to."""
-
-    every: _Bundles
-    short: _Bundles
-    long: _Bundles
-    wins: Table
-    precision: float
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> order_values(Ratings(["a", "a"], ["x", "y"], [1, 2])).round(3).tolist()
+        [-0.589, 0.589]
+    """
+    weights = 2 / np.bincount(ratings.reviewer_codes)
+    pairs, won = pairs_of(ratings, weights), wins(ratings, weights)
+    return maximise(pairs, won, PRIOR_PRECISION)[0]
 
 
 def _check(prior_precision: float, pair_weight: str) -> None:
@@ -139,96 +130,253 @@ def _check(prior_precision: float, pair_weight: str) -> None:
         raise OptionError(unknown("pair_weight", pair_weight, PAIR_WEIGHTS))
 
 
-def _task(found: Orders, precision: float, pair_weight: str) -> _Task:
-    loads = found.loads.astype(np.float64)
-    weights = 2 / loads if pair_weight == "2/k" else np.ones_like(loads)
-    wins = found.by_item(found.wins * weights[found.reviewers])
-    return _Task(
-        every=_Bundles(found.start, found.items, weights),
-        short=_bundles(found, weights, found.loads <= LONG),
-        long=_bundles(found, weights, found.loads > LONG),
-        wins=wins,
-        precision=precision,
-    )
+def wins(ratings: Ratings, weights: Table | None = None) -> Table:
+    """Count each item's wins within reviewers, ties half.
+
+    Args:
+        ratings: Scores, ranks or comparisons.
+        weights: What a win counts, by reviewer; all 1 if None.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> wins(Ratings(["a", "a", "a"], ["x", "y", "z"], [1, 5, 5])).tolist()
+        [0.0, 1.5, 1.5]
+    """
+    won = rating_wins(ratings)
+    if weights is not None:
+        won = won * weights[ratings.reviewer_codes]
+    return totals(ratings.item_codes, won, ratings.n_items)
 
 
-def _bundles(found: Orders, weights: Table, chosen: NDArray[np.bool_]) -> _Bundles:
-    start = np.concatenate([[0], np.cumsum(found.loads[chosen])]).astype(np.int64)
-    return _Bundles(start, found.items[chosen[found.reviewers]], weights[chosen])
+def rating_wins(ratings: Ratings) -> Table:
+    """Count the items that the reviewer of each rating put below it, ties half.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> rating_wins(Ratings(["a", "a", "a"], ["x", "y", "z"], [1, 5, 5])).tolist()
+        [0.0, 1.5, 1.5]
+    """
+    found = steps(ratings.reviewer_codes, ratings.preference)
+    first = np.searchsorted(ratings.reviewer_codes, found.reviewers)
+    below = np.cumsum(found.sizes) - found.sizes - first
+    return np.asarray((below + (found.sizes - 1) / 2)[found.rows])
 
 
-def _maximise(task: _Task) -> tuple[Table, int, bool]:
+class Expected(NamedTuple):
+    """What values say about the comparisons.
+
+    Attributes:
+        wins: Expected wins of each item.
+        diagonal: Diagonal of the information, the wins' derivatives by the values.
+        product: Multiplies columns by the information.
+    """
+
+    wins: Table
+    diagonal: Table
+    product: Product
+
+
+class Pairs:
+    """Pairs of items that reviewers compared.
+
+    Attributes:
+        matrix: Weights of the pairs, both ways round; nothing on the diagonal.
+    """
+
+    def __init__(self, matrix: csr_array) -> None:
+        """List the pairs."""
+        self.matrix = matrix
+        self._rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+
+    def at(self, values: Table) -> Expected:
+        """Return what values say."""
+        from scipy.sparse import csr_array  # noqa: PLC0415 - slow to load
+        from scipy.special import expit  # noqa: PLC0415 - slow to load
+
+        rows, columns, size = self._rows, self.matrix.indices, len(values)
+        share = expit(values[rows] - values[columns])
+        won = self.matrix.data * share
+        even = won * (1 - share)
+        diagonal = totals(rows, even, size)
+        graph = csr_array((even, columns, self.matrix.indptr), (size, size))
+
+        def product(table: Table) -> Table:
+            return np.asarray(diagonal[:, None] * table - graph @ table)
+
+        return Expected(totals(rows, won, size), diagonal, product)
+
+    def log_sum(self, values: Table) -> float:
+        """Return the sum of log(exp(a) + exp(b)) over pairs, by weight."""
+        ends = values[self._rows], values[self.matrix.indices]
+        return float(self.matrix.data @ np.logaddexp(*ends)) / 2
+
+
+class ManyPairs:
+    """Pairs that are too many to list.
+
+    Expected wins against a given item are a smooth function of one's own value, so they
+    are summed over each reviewer's items at a few nodes and interpolated in between.
+    """
+
+    def __init__(self, links: csr_array, weights: Table) -> None:
+        """Take who rated what, and the weights of each reviewer's pairs."""
+        self._links, self._weights = links, weights[:, None]
+        self._back = links.T.tocsr()
+        self._own = self._back @ weights
+
+    def at(self, values: Table) -> Expected:
+        """Return what values say."""
+        from scipy.special import expit  # noqa: PLC0415 - slow to load
+
+        nodes = _nodes(values)
+        basis = _basis(values, nodes)
+
+        def met(table: Table) -> Table:
+            # Add up over all that each item met, and itself.
+            sums = self._weights * (self._links @ table)
+            return np.asarray(np.einsum("ij,ij->i", basis, self._back @ sums))
+
+        share = expit(nodes - values[:, None])
+        even = share * (1 - share)
+        whole = met(even)
+
+        def product(table: Table) -> Table:
+            flows = [whole * one - met(even * one[:, None]) for one in table.T]
+            return np.stack(flows, axis=1)
+
+        # An item meets itself with share 1/2, which is no win.
+        won = met(share) - self._own / 2
+        return Expected(won, whole - self._own / 4, product)
+
+
+def _nodes(values: Table) -> Table:
+    """Place Chebyshev nodes over the range of values.
+
+    The logistic function is analytic up to pi from the real line, so the error falls by
+    the factor `rate` with every node (Bernstein's ellipse); it stops at 1e-14.
+    """
+    low, high = float(values.min()), float(values.max())
+    # A range of nothing still needs nodes that differ.
+    half = max(0.5 * (high - low), 1e-3)
+    reach = np.pi / half
+    rate = reach + np.sqrt(1.0 + reach * reach)
+    count = int(32.3 / np.log(rate)) + 8
+    return np.asarray(0.5 * (low + high) + half * np.cos(np.linspace(0, np.pi, count)))
+
+
+def _basis(values: Table, nodes: Table) -> Table:
+    """Return the share of each node in the interpolation at each value."""
+    signs = np.where(np.arange(len(nodes)) % 2, -1.0, 1.0)
+    signs[[0, -1]] /= 2
+    gaps = values[:, None] - nodes
+    # So near to a node its own share is 1 but for rounding.
+    shares = signs / np.where(gaps == 0, TINY, gaps)
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+
+AnyPairs = Pairs | ManyPairs
+
+
+def pairs_of(ratings: Ratings, weights: Table) -> AnyPairs:
+    """Collect the pairs of all reviewers, each with its reviewer's weight.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> found = pairs_of(Ratings(["a", "a"], ["x", "y"], [1, 2]), np.array([2.0]))
+        >>> found.at(np.zeros(2)).wins.tolist()
+        [1.0, 1.0]
+    """
+    loads = np.bincount(ratings.reviewer_codes).astype(np.float64)
+    if min(float((loads**2).sum()), ratings.n_items**2) > MOST_PAIRS:
+        return ManyPairs(_links(ratings), weights)
+    return listed_pairs(ratings, weights)
+
+
+def listed_pairs(ratings: Ratings, weights: Table) -> Pairs:
+    """List the pairs of all reviewers."""
+    links = _links(ratings)
+    matrix = (links.T @ (links * weights[:, None])).tocsr()
+    matrix.setdiag(0)
+    matrix.eliminate_zeros()
+    return Pairs(matrix)
+
+
+def _links(ratings: Ratings) -> csr_array:
+    from scipy.sparse import csr_array  # noqa: PLC0415 - slow to load
+
+    ends = (ratings.reviewer_codes, ratings.item_codes)
+    sizes = (ratings.n_reviewers, ratings.n_items)
+    return csr_array((np.ones(ratings.n_ratings), ends), sizes)
+
+
+def maximise(
+    pairs: AnyPairs, won: Table, precision: float, start: Table | None = None
+) -> tuple[Table, int, bool]:
     """Climb by Newton's steps, shortened where they overshoot.
 
     The log posterior is strictly concave, so there is one peak.
+
+    Args:
+        pairs: The pairs.
+        won: Wins of each item.
+        precision: One over the prior's variance.
+        start: Where to start from; zero if None.
+
+    Returns:
+        The values, the steps taken, and whether they settled.
     """
-    values = np.zeros(len(task.wins))
-    slope, curvature = _slope(task, values)
+    values = np.zeros(len(won)) if start is None else start
+    found = pairs.at(values)
+    slope = won - found.wins - precision * values
     for step in range(1, STEPS + 1):
-        move = _move(task, values, slope, curvature)
-        rise = dot(slope, move)
+        move = _move(found, slope, precision)
+        rise = float(slope @ move)
         if rise <= TOLERANCE**2 * len(values):
             return values, step, True
         for _ in range(HALVINGS):
             after = values + move
-            slope, curvature = _slope(task, after)
+            found = pairs.at(after)
+            slope = won - found.wins - precision * after
             # Past the peak the slope along the step is negative; far past it is steep.
-            if dot(slope, move) >= -rise / 2:
+            if float(slope @ move) >= -rise / 2:
                 break
             move, rise = move / 2, rise / 2
         values = after
     return values, STEPS, False
 
 
-def _slope(task: _Task, values: Table) -> tuple[Table, Table]:
-    wins, curvature = kernels.pair_slopes(*task.short, np.exp(values))
-    if len(task.long.weights):
-        more_wins, more_curvature = kernels.smooth_slopes(*task.long, values)
-        wins, curvature = wins + more_wins, curvature + more_curvature
-    return task.wins - wins - task.precision * values, curvature + task.precision
-
-
-def _move(task: _Task, values: Table, slope: Table, curvature: Table) -> Table:
-    if len(values) <= SMALL:
-        return np.asarray((_inverse(task, values) * slope).sum(axis=1))
-    found, _ = conjugate_gradients(
-        _product(task, values), curvature, slope[:, None], tolerance=1e-4
+def _move(found: Expected, slope: Table, precision: float) -> Table:
+    if len(slope) <= SMALL:
+        return solve_factored(factor(found, precision), slope)
+    move, _ = conjugate_gradients(
+        lambda columns: found.product(columns) + precision * columns,
+        found.diagonal + precision,
+        slope[:, None],
+        tolerance=1e-4,
     )
-    return found[:, 0]
+    return move[:, 0]
 
 
-def _product(task: _Task, values: Table) -> Product:
-    """Return the product with the information."""
-    strength = np.exp(values)
-    room = Room()
+def factor(found: Expected, precision: float) -> Table:
+    """Return the Cholesky factor of the information with the prior's."""
+    unit = np.eye(len(found.wins))
+    return factored(found.product(unit) + precision * unit)
+
+
+def _squared_errors(
+    pairs: AnyPairs, values: Table, precision: float
+) -> tuple[Table, str]:
+    found = pairs.at(values)
+    if len(values) <= _solver.TABLE:
+        return np.diag(inverse_factored(factor(found, precision))).copy(), "exact"
 
     def product(columns: Table) -> Table:
-        found = room.table("product", *columns.shape)
-        np.multiply(columns, task.precision, out=found)
-        kernels.pair_product(*task.short, strength, columns, found)
-        if len(task.long.weights):
-            found += kernels.smooth_product(*task.long, values, columns)
-        return found
+        return found.product(columns) + precision * columns
 
-    return product
-
-
-def _inverse(task: _Task, values: Table) -> Table:
-    table = kernels.pair_table(*task.every, np.exp(values))
-    table[np.diag_indices(len(values))] += task.precision
-    return kernels.symmetric_inverse(table)[0]
-
-
-def _squared_errors(task: _Task, values: Table) -> tuple[Table, str]:
-    if len(values) <= TABLE:
-        return np.diag(_inverse(task, values)).copy(), "exact"
-    number = error_probes(len(values))
-    if len(task.long.weights):
+    probes, diagonal = error_signs(len(values)), found.diagonal + precision
+    if isinstance(pairs, ManyPairs):
         # Items that met many others hardly move together, so few probes will do.
-        number = ERROR_PROBES
-    probes = signs("errors", len(values), number)
-    _, diagonal = _slope(task, values)
-    product = _product(task, values)
+        probes = probes[:, : _solver.ERROR_PROBES]
     solved, _ = conjugate_gradients(product, diagonal, probes, tolerance=1e-4)
     squared = inverse_diagonal(product, diagonal, probes, solved)
-    return np.minimum(squared, 1 / task.precision), "probes"
+    return np.minimum(squared, 1 / precision), "probes"

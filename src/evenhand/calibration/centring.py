@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand._results import Notice
-from evenhand.calibration._design import (
+from evenhand.calibration.design import (
     Design,
     data_notices,
     design,

@@ -17,18 +17,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._kernels.calibration import isotonic_runs
-from evenhand._results import Notice
-from evenhand.calibration._design import (
+from evenhand.calibration.affine import State, fit_affine
+from evenhand.calibration.design import (
     Design,
     data_notices,
     design,
     group_notices,
     linked_groups,
-    totals,
+    normal_scores,
+    steps,
+    unfinished,
 )
-from evenhand.calibration._ranks import normal_scores
-from evenhand.calibration.affine import State, fit_affine
 from evenhand.calibration.results import Fit, settled
 from evenhand.errors import OptionError
 
@@ -75,21 +74,18 @@ def isotonic(ratings: Ratings, *, stiffness: float = STIFFNESS) -> Fit:
         raise OptionError(f"stiffness must be a positive number, got {stiffness!r}.")
     made = design(ratings, normal_scores(ratings.scores))
     state = fit_affine(made)
-    values, steps, converged = _alternate(made, state, stiffness)
+    values, iterations, converged = _alternate(made, state, stiffness)
     groups = linked_groups(ratings)
     notices = data_notices(ratings, prior=True) + group_notices(
         groups, "across groups only the prior compares their values"
     )
-    if not converged:
-        text = "The fit stopped before it had settled; estimates are approximate."
-        notices.append(Notice("not_converged", text))
     return Fit(
         method="isotonic",
         estimates=settled(made.in_units(values)),
         groups=groups,
-        iterations=steps,
+        iterations=iterations,
         converged=converged,
-        notices=tuple(notices),
+        notices=(*notices, *unfinished(converged=converged)),
     )
 
 
@@ -101,11 +97,11 @@ def _alternate(
     if scale == 0 or state.value_variance == 0:
         return np.zeros(made.n_items), 0, True
     ridge = state.rest / state.value_variance
-    steps = Steps(made)
+    scales = Scales(made)
     values = state.values
     for step in range(1, STEPS + 1):
         before = values
-        levels = steps.pooled(values[made.items], lines, stiffness)
+        levels = scales.pooled(values[made.items], lines, stiffness)
         values = made.by_item(levels) / (made.counts + ridge)
         if float(np.abs(values - before).max()) <= TOLERANCE * scale:
             return values, step, True
@@ -120,30 +116,12 @@ def line_levels(made: Design, state: State) -> Scores:
     return np.asarray(left * (state.slopes / squared)[who])
 
 
-class Steps:
-    """Each reviewer's distinct scores in order, with the rows that have them.
-
-    Attributes:
-        rows: Step of each rating.
-        start: Slices of the steps, one for each reviewer.
-        sizes: Ratings of each step.
-    """
-
-    __slots__ = ("rows", "sizes", "start")
+class Scales:
+    """Each reviewer's distinct scores in order, on which levels must increase."""
 
     def __init__(self, made: Design) -> None:
         """Sort each reviewer's scores."""
-        order = np.lexsort((made.scores, made.reviewers))
-        who, scores = made.reviewers[order], made.scores[order]
-        fresh = (who[1:] != who[:-1]) | (scores[1:] != scores[:-1])
-        place = np.concatenate([[0], np.cumsum(fresh)]).astype(np.int64)
-        self.rows = np.empty(len(order), dtype=np.int64)
-        self.rows[order] = place
-        first = np.concatenate([[True], fresh])
-        self.start = np.searchsorted(
-            who[first], np.arange(made.n_reviewers + 1)
-        ).astype(np.int64)
-        self.sizes = np.bincount(place).astype(np.float64)
+        self._steps = steps(made.reviewers, made.scores)
 
     def pooled(self, values: Scores, lines: Scores, stiffness: float) -> Scores:
         """Return the best increasing level of each rating.
@@ -153,6 +131,16 @@ class Steps:
             lines: What the score stands for on a straight scale.
             stiffness: Weight of the latter.
         """
+        from scipy.optimize import isotonic_regression  # noqa: PLC0415 - slow to load
+
+        rows, sizes, reviewers = self._steps
         wanted = (values + stiffness * lines) / (1 + stiffness)
-        means = totals(self.rows, wanted, len(self.sizes)) / self.sizes
-        return isotonic_runs(self.start, means, self.sizes)[self.rows]
+        sums = np.bincount(rows, wanted)
+        means = sums / sizes
+        # All reviewers at once: each so far above the last that none are pooled. The
+        # levels themselves are taken of the numbers as they are.
+        apart = reviewers * (2 * float(np.ptp(means)) + 1.0)
+        found = isotonic_regression(means + apart, weights=sizes)
+        begins = found.blocks[:-1]
+        levels = np.add.reduceat(sums, begins) / np.add.reduceat(sizes, begins)
+        return np.asarray(np.repeat(levels, np.diff(found.blocks))[rows])

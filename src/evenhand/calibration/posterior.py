@@ -22,16 +22,24 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evenhand._randomness import stream, uniforms
-from evenhand.calibration._orders import orders
-from evenhand.calibration._ranks import normal_scores
 from evenhand.calibration.additive import additive
+from evenhand.calibration.bradley_terry import (
+    Pairs,
+    bradley_terry,
+    factor,
+    listed_pairs,
+    maximise,
+    rating_wins,
+    wins,
+)
+from evenhand.calibration.crossed import Links, Sums
+from evenhand.calibration.design import normal_scores, totals
 from evenhand.calibration.results import standardised
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from evenhand.calibration._orders import Orders
     from evenhand.calibration.results import Fit, Variances
     from evenhand.ratings import Ratings
 
@@ -51,14 +59,14 @@ NEGLIGIBLE = 8.0
 ANY_OFFSET = 1e6
 # A logistic comparison is as uncertain as that of two ratings of this variance.
 LOGISTIC = math.pi**2 / 6
-# Variance of values before it is fitted, fits, and Newton's steps in each.
-PRIOR, FITS, STEPS, DONE = 2.5, 2, 50, 1e-6
+# Variance of values before it is fitted, and fits.
+PRIOR, FITS = 2.5, 2
 # Comparisons that a priori say that wins vary as expected, and pairs looked at at once.
-FEW, PAIRS = 5.0, 2_000_000
-# The ordinal part of `adaptive` with less weight than this does not show.
+FEW, AT_ONCE = 5.0, 2_000_000
+# A part of `adaptive` with less weight than this does not show.
 SLIGHT = 0.02
-# Cells up to which who rated what is a full table.
-DENSE = 2_000_000
+# Rounds in which errors are passed on, and an error beside which no difference counts.
+ROUNDS, UNKNOWN = 20, 1e6
 # Middles of the steps of the grid of uniforms: 0 itself has no quantile.
 HALF_STEP = 2.0**-54
 
@@ -96,55 +104,37 @@ class Crossed:
         """Add up the scores."""
         sizes = (ratings.n_reviewers, ratings.n_items)
         who, what = ratings.reviewer_codes, ratings.item_codes
-        self.loads = np.bincount(who, minlength=sizes[0]).astype(np.float64)
-        self.counts = np.bincount(what, minlength=sizes[1]).astype(np.float64)
+        self.links = Links(who, what, sizes)
         unit = scores / (float(np.abs(scores).max()) or 1.0)
         unit = unit - unit.mean()
-        self.squares = float(unit @ unit)
-        self.by_reviewer = np.bincount(who, unit, sizes[0])
-        self.by_item = np.bincount(what, unit, sizes[1])
-        self.links = _links(who, what, sizes)
-
-    def shared(self, weights: Table) -> Table:
-        """Add up reviewers' weights over the pairs of items that they rated."""
-        if isinstance(self.links, np.ndarray):
-            return np.asarray(self.links.T @ (self.links * weights[:, None]))
-        found = self.links.T @ (self.links * weights[:, None]).tocsr()
-        return np.asarray(found.toarray())
+        kept = np.append([unit.sum()], totals(what, unit, sizes[1]))
+        dropped = totals(who, unit, sizes[0])
+        self.sums = Sums(float(unit @ unit), dropped, kept)
+        self.freedom = max(len(unit) - 1, 1)
 
     def of_ratings(self, ratio: float) -> tuple[Said, float, float]:
         """Return what all ratings say, the squares left and the log determinant."""
-        weights = ratio / (1 + ratio * self.loads)
-        level = self.counts - self.links.T @ (weights * self.loads)
-        total = self.by_item - self.links.T @ (weights * self.by_reviewer)
-        size = float((self.loads / (1 + ratio * self.loads)).sum())
-        away = float((self.by_reviewer / (1 + ratio * self.loads)).sum())
-        table = np.diag(self.counts) - self.shared(weights)
-        table -= np.outer(level, level) / size
-        squares = self.squares - float(weights @ self.by_reviewer**2) - away**2 / size
-        determinant = float(np.log1p(ratio * self.loads).sum() + np.log(size))
-        return Said(table, total - level * away / size), squares, determinant
+        spread = 1 + ratio * self.links.loads
+        whole, pull = self.links.table(ratio), self.links.pull(self.sums, ratio)
+        level, size = whole[0, 1:], whole[0, 0]
+        table = whole[1:, 1:] - np.outer(level, level) / size
+        spent = ratio * float((self.sums.dropped**2 / spread).sum())
+        squares = self.sums.squares - spent - pull[0] ** 2 / size
+        determinant = float(np.log(spread).sum() + np.log(size))
+        return Said(table, pull[1:] - level * pull[0] / size), squares, determinant
 
     def of_means(self, ratio: float) -> Said:
         """Return what the means of the items' scores say."""
-        rated = np.maximum(self.counts, 1)
-        table = self.shared(np.full_like(self.loads, ratio)) / np.outer(rated, rated)
+        counts = self.links.counts
+        rated = np.maximum(counts, 1)
+        table = self.links.gram(np.full_like(self.links.loads, ratio))[1:, 1:]
+        table /= np.outer(rated, rated)
         # Of an item without ratings nothing is known.
-        table[np.diag_indices(len(rated))] += np.where(self.counts > 0, 1 / rated, 1e9)
-        table = np.linalg.inv(table)
+        table[np.diag_indices(len(rated))] += np.where(counts > 0, 1 / rated, 1e9)
+        table = np.asarray(np.linalg.inv(table), dtype=np.float64)
         level = table.sum(axis=1)
         table -= np.outer(level, level) / level.sum()
-        return Said(table, table @ (self.by_item / rated))
-
-
-def _links(who: Codes, what: Codes, sizes: tuple[int, int]) -> Table | csr_array:
-    if sizes[0] * sizes[1] <= DENSE:
-        found = np.zeros(sizes)
-        found[who, what] = 1.0
-        return found
-    from scipy.sparse import csr_array  # noqa: PLC0415 - slow to load
-
-    return csr_array((np.ones(len(who)), (who, what)), sizes)
+        return Said(table, table @ (self.sums.kept[1:] / rated))
 
 
 def _known(said: Said) -> Known:
@@ -234,10 +224,10 @@ def _fitted(
         )
     said, squares, _ = crossed.of_ratings(offset)
     middle, root, _ = _solved(said, 1 / value)
-    left = max(squares - float(said.pull @ middle), 1e-12 * crossed.squares)
+    left = max(squares - float(said.pull @ middle), 1e-12 * crossed.sums.squares)
     if means:
         middle, root, _ = _solved(crossed.of_means(offset), 1 / value)
-    away = math.sqrt(left / max(crossed.loads.sum() - 1, 1)) * units @ root.T
+    away = math.sqrt(left / crossed.freedom) * units @ root.T
     return np.broadcast_to(middle, away.shape), away
 
 
@@ -258,78 +248,79 @@ def _of_orders(ratings: Ratings, lots: Table, units: Table) -> tuple[Table, Tabl
     of equal items vary (k + 1) / 3 times as much as in independent pairs. Ties and
     unequal items make wins vary less; how much less is measured.
     """
-    found = orders(ratings)
-    weights = 3 / (found.loads + 1.0)
-    wins = found.by_item(found.wins * weights[found.reviewers])
-    pairs = Crossed(ratings, np.zeros(ratings.n_ratings)).shared(weights)
-    np.fill_diagonal(pairs, 0)
-    values, root, _ = _climbed(pairs, wins, PRIOR, np.zeros(len(wins)))
-    kept = len(wins) - float((root**2).sum()) / PRIOR
-    excess = _excess(found, weights, values, kept)
-    pairs, wins = pairs / excess, wins / excess
-    if len(wins) > INTEGRATED:
-        variance = PRIOR
+    loads = np.bincount(ratings.reviewer_codes)
+    weights = 3 / (loads + 1.0)
+    pairs, won = listed_pairs(ratings, weights).matrix, wins(ratings, weights)
+    law = _law(pairs, won, PRIOR, np.zeros(len(won)))
+    excess = _excess(ratings, weights, law)
+    pairs, won = pairs / excess, won / excess
+    if len(won) > INTEGRATED:
         for _ in range(FITS):
             # MacKay's: squares over the number of values that the orders determine.
-            variance = max(float(values @ values) / max(kept, 1e-9), 1e-3)
-            values, root, _ = _climbed(pairs, wins, variance, values)
-            kept = len(wins) - float((root**2).sum()) / variance
-        return np.broadcast_to(values, units.shape), units @ root.T
-    fits, laws = [], []
+            variance = float(law.values @ law.values) / max(law.kept, 1e-9)
+            law = _law(pairs, won, max(variance, 1e-3), law.values)
+        return np.broadcast_to(law.values, units.shape), units @ law.root.T
+    laws, fits = [], []
     for log in ORDINAL:
-        values, root, fit = _climbed(pairs, wins, math.exp(log), values)
-        laws.append((values, root))
-        fits.append(fit + log - 2 * math.log1p(math.exp(log) / LOGISTIC))
+        law = _law(pairs, won, math.exp(log), law.values)
+        laws.append(law)
+        fits.append(law.fit + log - 2 * math.log1p(math.exp(log) / LOGISTIC))
     place = _picked(np.array(fits), lots[:, 0])
-    middle = np.stack([values for values, _ in laws])[place]
+    middle = np.stack([law.values for law in laws])[place]
     away = np.empty_like(units)
     for at in np.unique(place).tolist():
-        away[place == at] = units[place == at] @ laws[at][1].T
+        away[place == at] = units[place == at] @ laws[at].root.T
     return middle, away
 
 
-def _excess(found: Orders, weights: Table, values: Table, kept: float) -> float:
+class _Law(NamedTuple):
+    """Values by order at one prior variance.
+
+    `root` is that of the covariance, `fit` the log probability of the orders, and
+    `kept` the number of values that the orders determine.
+    """
+
+    values: Table
+    root: Table
+    fit: float
+    kept: float
+
+
+def _law(pairs: csr_array, won: Table, variance: float, start: Table) -> _Law:
+    from scipy.linalg.lapack import dtrtri  # noqa: PLC0415 - slow to load
+
+    listed = Pairs(pairs)
+    values, _, _ = maximise(listed, won, 1 / variance, start)
+    lower, _ = dtrtri(factor(listed.at(values), 1 / variance), lower=1)
+    likely = float(won @ values) - listed.log_sum(values)
+    likely -= float(values @ values) / variance / 2 - float(
+        np.log(np.diag(lower)).sum()
+    )
+    kept = len(won) - float((lower**2).sum()) / variance
+    return _Law(values, lower.T, likely - len(won) * math.log(variance) / 2, kept)
+
+
+def _excess(ratings: Ratings, weights: Table, law: _Law) -> float:
     """Return how much wins vary, where 1 is what the weights are made for."""
+    loads, won = np.bincount(ratings.reviewer_codes), rating_wins(ratings)
+    start = np.cumsum(loads) - loads
     seen, due = 0.0, 0.0
-    for load in np.unique(found.loads[found.loads > 1]).tolist():
-        who = np.flatnonzero(found.loads == load)
-        step = max(PAIRS // load**2, 1)
+    for load in np.unique(loads[loads > 1]).tolist():
+        who = np.flatnonzero(loads == load)
+        step = max(AT_ONCE // load**2, 1)
         for part in np.split(who, range(step, len(who), step)):
-            rows = found.start[part][:, None] + np.arange(load)
-            level = values[found.items[rows]]
+            rows = start[part][:, None] + np.arange(load)
+            level = law.values[ratings.item_codes[rows]]
             share = 1 / (1 + np.exp(level[:, None, :] - level[:, :, None]))
             # An item meets itself with share 1/2, which is no win.
-            away = found.wins[rows] - share.sum(axis=2) + 0.5
+            away = won[rows] - share.sum(axis=2) + 0.5
             seen += weights[part[0]] ** 2 * float((away**2).sum())
             even = float((share * (1 - share)).sum()) - rows.size / 4
             due += weights[part[0]] * even
-    freedom = max(float((found.loads - 1).sum()) - kept, 1.0)
-    total = freedom + kept
+    total = max(float((loads - 1).sum()), 1.0 + law.kept)
     if due == 0:
         return 1.0
-    return (seen / due * total + FEW) / (freedom + FEW)
-
-
-def _climbed(
-    pairs: Table, wins: Table, variance: float, values: Table
-) -> tuple[Table, Table, float]:
-    """Fit Bradley-Terry to pairs; return values, root of covariance, and fit of it."""
-    for _ in range(STEPS):
-        gaps = values[:, None] - values
-        share = 1 / (1 + np.exp(-gaps))
-        slope = wins - (pairs * share).sum(axis=1) - values / variance
-        table = -pairs * share * (1 - share)
-        table[np.diag_indices(len(wins))] -= table.sum(axis=1)
-        move, root, determinant = _solved(Said(table, slope), 1 / variance)
-        size = float(np.abs(move).max())
-        if size < DONE:
-            break
-        # A longer step may overshoot where shares are near 0 or 1.
-        values = values + move * min(1, 2 / size)
-    likely = float(wins @ values) - float((pairs * np.logaddexp(gaps, 0)).sum()) / 2
-    likely -= float((pairs.sum(axis=1) * values).sum()) / 2
-    likely -= (float(values @ values) / variance + determinant) / 2
-    return values, root, likely - len(wins) * math.log(variance) / 2
+    return (seen / due * total + FEW) / (total - law.kept + FEW)
 
 
 def _integrated(
@@ -342,7 +333,7 @@ def _integrated(
     """
     from scipy.special import gammaincinv  # noqa: PLC0415 - slow to load
 
-    freedom = max(crossed.loads.sum() - 1, 1)
+    freedom = crossed.freedom
     for zoom in range(ZOOMS + 1):
         cells = [_cell(crossed, log, freedom) for log in logs]
         fits = np.stack([cell.fits for cell in cells])
@@ -382,7 +373,7 @@ def _cell(crossed: Crossed, log: float, freedom: float) -> _Cell:
     law = _known(said)
     spent = (law.pull**2 / (law.information + np.exp(-VALUES)[:, None])).sum(axis=1)
     # Rounding leaves about this much however well the model fits.
-    left = np.maximum(squares - spent, 1e-12 * (crossed.squares or 1.0))
+    left = np.maximum(squares - spent, 1e-12 * (crossed.sums.squares or 1.0))
     found = np.log1p(np.exp(VALUES)[:, None] * law.information).sum(axis=1)
     fits = -(determinant + found + freedom * np.log(left)) / 2
     fits += VALUES + log - 3 * np.log(1 + np.exp(VALUES) + math.exp(log))
@@ -393,3 +384,86 @@ def _picked(fits: Table, lots: Table) -> Codes:
     shares = np.cumsum(np.exp(fits - fits.max()))
     place = np.searchsorted(shares, lots * shares[-1])
     return np.asarray(np.minimum(place, len(fits) - 1), dtype=np.int64)
+
+
+def adaptive_errors(ratings: Ratings, fit: Fit) -> Table:
+    """Return a standard error for each estimate of `adaptive`, by itself.
+
+    Those of the additive part and of Bradley-Terry come from the same ratings, so they
+    are added as if they went together.
+
+    Args:
+        ratings: The ratings that the fit was made of.
+        fit: What `adaptive` made of them.
+
+    Returns:
+        Errors by item code, in the unit of the estimates.
+
+    Examples:
+        >>> from evenhand.calibration.adaptive import adaptive
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 8, 2])
+        >>> errors = adaptive_errors(ratings, adaptive(ratings))
+        >>> bool((errors > 0).all())
+        True
+    """
+    rho = 1.0 if fit.rho is None else fit.rho
+    weight = rho**2 if fit.variances is not None else 1.0
+    errors = np.zeros(ratings.n_items)
+    if fit.variances is not None and weight < 1 - SLIGHT:
+        errors += (1 - weight) * _additive_errors(ratings, fit.variances)
+    if weight > SLIGHT:
+        ordinal = bradley_terry(ratings)
+        spread = float(np.std(ordinal.estimates))
+        given = np.ones(ratings.n_items) if ordinal.errors is None else ordinal.errors
+        errors += weight * (given / spread if spread > 0 else np.ones_like(given))
+    return errors
+
+
+def _additive_errors(ratings: Ratings, parts: Variances) -> Table:
+    """Return errors of predicted values in units of the spread of the predictions."""
+    squared = value_variances(ratings, parts)
+    explained = float(np.mean(parts.item - squared))
+    if not explained > 0:
+        # The model tells no two items apart: every order is as good as another.
+        return np.full(ratings.n_items, UNKNOWN)
+    return np.asarray(np.sqrt(squared / explained))
+
+
+def value_variances(ratings: Ratings, parts: Variances) -> Table:
+    """Return how uncertain the additive model leaves each item's value.
+
+    What is known of a value is the prior and its ratings, each as uncertain as the rest
+    and the reviewer's offset together; what is known of an offset is the prior and the
+    reviewer's other ratings, each as uncertain as the rest and the item's value
+    together. Passing these back and forth is exact where reviewers and items form no
+    cycle, and close elsewhere.
+
+    Args:
+        ratings: Who rated what.
+        parts: Variances of reviewers' offsets, items' values and the rest.
+
+    Examples:
+        >>> from evenhand.calibration.results import Variances
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a", "b", "a"], ["x", "x", "y"], [1, 2, 3])
+        >>> value_variances(ratings, Variances(0.0, 1.0, 1.0)).round(3).tolist()
+        [0.333, 0.5]
+    """
+    reviewers, items = ratings.reviewer_codes, ratings.item_codes
+    if parts.item <= 0 or parts.rest <= 0:
+        return np.zeros(ratings.n_items)
+    # Numbers relative to the rest, which may be large or small.
+    offset, value = parts.reviewer / parts.rest, parts.item / parts.rest
+    # What one rating says about its item, and about its reviewer.
+    to_item = np.full(len(items), 1 / (1 + offset))
+    to_reviewer = np.full(len(items), 1 / (1 + value))
+    for _ in range(ROUNDS):
+        known = np.bincount(reviewers, to_reviewer, minlength=ratings.n_reviewers)
+        others = np.maximum(known[reviewers] - to_reviewer, 0)
+        to_item = 1 / (1 + offset / (1 + offset * others))
+        known = np.bincount(items, to_item, minlength=ratings.n_items)
+        others = np.maximum(known[items] - to_item, 0)
+        to_reviewer = 1 / (1 + value / (1 + value * others))
+    known = np.bincount(items, to_item, minlength=ratings.n_items)
+    return np.asarray(parts.item / (1 + value * known))

@@ -16,8 +16,8 @@ from evenhand._cards import Card, Html, counts, escaped, shortened, to_html
 from evenhand._labels import place_of, require_function, shown
 from evenhand._randomness import RNGLike, Stream, seed_from, stream
 from evenhand._results import Json, Notice, tail
-from evenhand.calibration._design import data_notices, linked_groups
 from evenhand.calibration.adaptive import adaptive
+from evenhand.calibration.design import data_notices, linked_groups
 from evenhand.errors import OptionError, counted, listing, printable
 from evenhand.lab.contradictions import (
     Contradictions,

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand._randomness import Stream, permutation
-from evenhand.calibration._design import design
-from evenhand.calibration._orders import orders
 from evenhand.calibration.affine import start
 from evenhand.calibration.bradley_terry import order_values
+from evenhand.calibration.design import design
 from evenhand.calibration.isotonic import isotonic
 from evenhand.calibration.results import settled
 from evenhand.lab.contradictions import MOST_PAIRS, Pairs, pairs_within
@@ -250,7 +249,7 @@ def item_values(ratings: Ratings) -> Table:
         additive,
         state.values,
         isotonic(ratings, stiffness=STIFFNESS).estimates,
-        order_values(orders(ratings)),
+        order_values(ratings),
     ]
     return np.stack([settled(values.copy()) for values in found])
 

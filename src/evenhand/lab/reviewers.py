@@ -10,9 +10,8 @@ import numpy as np
 from evenhand._labels import place_of
 from evenhand._randomness import Stream, standard_normal, uniforms
 from evenhand.calibration import affine
-from evenhand.calibration._design import Design, design
-from evenhand.calibration._tables import TableSystem
-from evenhand.calibration.additive import Equations, Mixed, prediction_errors
+from evenhand.calibration.crossed import Equations, Mixed
+from evenhand.calibration.design import Design, design
 from evenhand.calibration.results import Variances
 
 if TYPE_CHECKING:
@@ -248,18 +247,15 @@ def effect_errors(model: Model) -> tuple[Scores, Scores]:
         [(2,), (2,)]
     """
     mixed, made = model.mixed, model.made
-    if mixed.found is None or mixed.system is None:
-        return np.zeros(made.n_reviewers), np.zeros(made.n_items)
-    if made.n_reviewers + made.n_items <= CONTRASTS:
+    if mixed.ratios is not None and made.n_reviewers + made.n_items <= CONTRASTS:
         return _contrast_errors(model)
-    values = prediction_errors(mixed)[0]
-    if isinstance(mixed.system, TableSystem):
-        squared = mixed.system.errors()[0 if mixed.kept_items else 1]
-        return np.sqrt(mixed.found.rest * np.maximum(squared, 0)), values
-    spread = mixed.variances.reviewer
+    offsets, values, _ = model.equations.errors(mixed)
+    if offsets is not None:
+        return offsets, values
+    spread, rest = mixed.variances.reviewer, mixed.variances.rest
     if spread == 0:
         return np.zeros(made.n_reviewers), values
-    noise = made.by_reviewer(mixed.found.rest + values[made.items] ** 2) / made.loads
+    noise = made.by_reviewer(rest + values[made.items] ** 2) / made.loads
     return np.sqrt(1 / (1 / spread + made.loads / noise)), values
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.calibration.results import Fit
-    from evenhand.ranking._rank_draws import Refit
+    from evenhand.ranking.uncertainty import Refit
     from evenhand.ratings import Ratings
 
 

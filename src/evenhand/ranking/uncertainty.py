@@ -20,47 +20,41 @@ share does not show. No guarantee under arbitrary scales comes with them.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evenhand._labels import shown
+from evenhand._randomness import Stream, below, permutation, stream, uniforms
 from evenhand.calibration.additive import additive
-from evenhand.calibration.posterior import drawn_values
+from evenhand.calibration.posterior import adaptive_errors, drawn_values
 from evenhand.errors import OptionError
 from evenhand.posets.averages import averages, top_shares
 from evenhand.posets.proxy import closure_counts
-from evenhand.ranking._adaptive_errors import adaptive_errors
-from evenhand.ranking._buckets import (
+from evenhand.ranking.buckets import (
     any_above,
     any_drawn_above,
     cut,
     first_by_places,
     normal_buckets,
 )
-from evenhand.ranking._rank_draws import (
-    drawn_intervals,
-    drawn_ranks,
-    normal_draws,
-    refits,
-    scaled,
-    shrunk,
-)
+from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from evenhand.calibration.results import Fit
     from evenhand.posets.averages import Averages
     from evenhand.posets.comparisons import Comparisons
-    from evenhand.ranking._rank_draws import Ranks, Refit
-    from evenhand.ratings import Ratings
 
     Codes = NDArray[np.int64]
     Table = NDArray[np.float64]
+    Ranks = NDArray[np.int32]
+    Refit = Callable[[Ratings], ArrayLike]
 
 ORDERINGS = "posterior over orderings"
 MODEL = "model"
@@ -69,6 +63,8 @@ BOUNDS = "ranks that the comparisons allow"
 LEVEL = 0.9
 # Probabilities are sums of rounded shares.
 ROUNDING = 1e-9
+# Middles of the steps of the grid of uniforms: 0 itself has no quantile.
+HALF_STEP = 2.0**-54
 # Items up to which the law of all pairs is quick to count.
 PAIRED_ITEMS = 500
 # Items up to which values are drawn together; beyond, the common level is 1/200.
@@ -289,15 +285,15 @@ def from_fit(
             f"fit must have standard errors, got none from method {fit.method!r}. Give "
             "errors, or use from_bootstrap."
         )
-    values, spread = scaled(fit.estimates, np.asarray(given, dtype=np.float64))
+    values, spread = _scaled(fit.estimates, np.asarray(given, dtype=np.float64))
     if shrink:
-        values, spread = shrunk(values, spread)
+        values, spread = _shrunk(values, spread)
     codes = (
         np.argsort(-fit.estimates, kind="stable") if order is None else np.array(order)
     ).astype(np.int64)
     number = _number(draws, len(codes), MODEL_WORK, MODEL_DRAWS)
-    ranks = drawn_ranks(normal_draws(values, spread, number, seed), number, seed)
-    interval = drawn_intervals(ranks, tail)
+    ranks = _drawn_ranks(_normal_draws(values, spread, number, seed), number, seed)
+    interval = _drawn_intervals(ranks, tail)
     buckets = normal_buckets(codes, values, spread, 1 - tail)
     return _made(codes, interval, buckets, MODEL, level, draws=number, ranks=ranks)
 
@@ -340,7 +336,7 @@ def from_bootstrap(
     tail = _tail(level)
     codes = np.array(order, dtype=np.int64)
     number = _number(draws, ratings.n_ratings, REFIT_WORK, REFIT_DRAWS)
-    ranks = drawn_ranks(refits(ratings, refit, number, seed), number, seed)
+    ranks = _drawn_ranks(_refits(ratings, refit, number, seed), number, seed)
     return _from_ranks(codes, ranks, tail, BOOTSTRAP, level)
 
 
@@ -384,7 +380,7 @@ def from_model(
         codes = np.array(order, dtype=np.int64)
         number = _number(draws, len(codes), JOINT_WORK, MODEL_DRAWS)
         values = drawn_values(ratings, fit, number, seed)
-        ranks = drawn_ranks(iter(values), number, seed)
+        ranks = _drawn_ranks(iter(values), number, seed)
         return _from_ranks(codes, ranks, tail, MODEL, level)
     errors = None
     if fit.method == "adaptive":
@@ -425,7 +421,7 @@ def _shrunk_means(ratings: Ratings, fit: Fit) -> Fit:
 def _from_ranks(
     codes: Codes, ranks: Ranks, tail: float, source: str, level: float
 ) -> RankUncertainty:
-    interval = drawn_intervals(ranks, tail)
+    interval = _drawn_intervals(ranks, tail)
     buckets = cut(codes, any_drawn_above(ranks, 1 - tail))
     return _made(codes, interval, buckets, source, level, draws=len(ranks), ranks=ranks)
 
@@ -467,3 +463,118 @@ def _number(draws: int | None, size: int, work: int, bounds: tuple[int, int]) ->
             f"draws must be a whole number of at least 1, got {shown(draws)}."
         )
     return draws
+
+
+def _normal_draws(
+    values: Table, errors: Table, draws: int, seed: int
+) -> Iterator[Table]:
+    """Yield values with independent normal errors, row by row."""
+    from scipy.special import ndtri  # noqa: PLC0415 - slow to load
+
+    source = stream(seed, "model draws")
+    for _ in range(draws):
+        units = uniforms(source, len(values))
+        yield values + errors * ndtri(units + HALF_STEP)
+
+
+def _refits(ratings: Ratings, refit: Refit, draws: int, seed: int) -> Iterator[Table]:
+    """Yield what a method makes of reviewers drawn with replacement, row by row.
+
+    Values are by item code; an item that no drawn reviewer rated gets that of another,
+    by lot. An item of k ratings varies by (k - 1) / k of what it should when its
+    reviewers are drawn from themselves, so deviations are stretched to make up for it.
+    """
+    # Eighths, as a stretched difference of large values would leave the floats.
+    whole = np.asarray(refit(ratings), dtype=np.float64) / 8
+    counts = np.bincount(ratings.item_codes, minlength=ratings.n_items)
+    stretch = np.sqrt(np.maximum(counts, 1) / np.maximum(counts - 1, 1))
+    source = stream(seed, "bootstrap")
+    starts = np.searchsorted(ratings.reviewer_codes, np.arange(ratings.n_reviewers + 1))
+    for _ in range(draws):
+        units = uniforms(source, ratings.n_reviewers)
+        chosen = (units * ratings.n_reviewers).astype(np.int64)
+        sizes = starts[chosen + 1] - starts[chosen]
+        first = np.repeat(starts[chosen] - np.cumsum(sizes) + sizes, sizes)
+        rows = first + np.arange(len(first))
+        seen, items = np.unique(ratings.item_codes[rows], return_inverse=True)
+        people = np.repeat(np.arange(len(chosen)), sizes)
+        values = np.empty(ratings.n_items)
+        again = _again(ratings, people, items, ratings.preference[rows])
+        moved = np.asarray(refit(again), dtype=np.float64) / 8 - whole[seen]
+        values[seen] = whole[seen] + stretch[seen] * moved
+        # By lot among the others: the value of one of them.
+        bare = np.setdiff1d(np.arange(ratings.n_items), seen)
+        values[bare] = values[seen[[below(source, len(seen)) for _ in bare]]]
+        yield values
+
+
+def _again(ratings: Ratings, people: Codes, items: Codes, scores: Table) -> Ratings:
+    if ratings.kind == "scores":
+        return Ratings(people, items, scores)
+    # Ranks count from the best.
+    return Ratings.from_ranks(people.tolist(), items.tolist(), (-scores).tolist())
+
+
+def _drawn_ranks(draws: Iterator[Table], number: int, seed: int) -> Ranks:
+    """Rank each row of values, 1 for the highest; equal values by lot.
+
+    Examples:
+        >>> _drawn_ranks(iter([np.array([1.0, 5.0, 3.0])]), 1, 7)
+        array([[3, 1, 2]], dtype=int32)
+    """
+    source = stream(seed, "equal draws")
+    ranks: Ranks | None = None
+    for row, values in enumerate(draws):
+        if ranks is None:
+            ranks = np.empty((number, len(values)), dtype=np.int32)
+        ranks[row, _by_value(values, source)] = np.arange(1, len(values) + 1)
+    return np.empty((0, 0), dtype=np.int32) if ranks is None else ranks
+
+
+def _by_value(values: Table, source: Stream) -> Codes:
+    order = np.argsort(-values)
+    ordered = values[order]
+    if (ordered[1:] == ordered[:-1]).any():
+        order = np.lexsort((permutation(source, len(values)), -values))
+    return order.astype(np.int64)
+
+
+def _drawn_intervals(ranks: Ranks, tail: float) -> tuple[Codes, Codes]:
+    """Leave out a share of the draws at either end.
+
+    Examples:
+        >>> ranks = np.array([[1, 2], [1, 2], [1, 2], [2, 1]], dtype=np.int32)
+        >>> [side.tolist() for side in _drawn_intervals(ranks, 0.25)]
+        [[1, 2], [1, 2]]
+    """
+    ordered = np.sort(ranks, axis=0)
+    out = math.floor(tail * len(ranks) + ROUNDING)
+    low, high = ordered[out], ordered[len(ranks) - 1 - out]
+    return low.astype(np.int64), high.astype(np.int64)
+
+
+def _scaled(values: Table, errors: Table) -> tuple[Table, Table]:
+    """Divide by the largest number, so that no sum leaves the floats.
+
+    Examples:
+        >>> _scaled(np.array([1e308, 0.0]), np.array([5e307, 0.0]))
+        (array([1., 0.]), array([0.5, 0. ]))
+    """
+    largest = max(float(np.abs(values).max()), float(np.abs(errors).max()))
+    if not 0 < largest < math.inf:
+        return np.zeros_like(values), np.zeros_like(errors)
+    return values / largest, errors / largest
+
+
+def _shrunk(values: Table, errors: Table) -> tuple[Table, Table]:
+    """Draw plain estimates to their mean: empirical Bayes with a normal prior.
+
+    Examples:
+        >>> _shrunk(np.array([-1.0, 1.0]), np.array([0.5, 0.5]))
+        (array([-0.75,  0.75]), array([0.4330127, 0.4330127]))
+    """
+    prior = max(float(np.var(values)) - float(np.mean(errors**2)), 0.0)
+    total = prior + errors**2
+    kept = np.divide(prior, total, out=np.ones_like(total), where=total > 0)
+    centre = float(values.mean())
+    return centre + kept * (values - centre), np.sqrt(kept) * errors

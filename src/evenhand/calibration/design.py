@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -109,6 +109,61 @@ def design(ratings: Ratings, scores: Scores | None = None) -> Design:
     )
 
 
+class Steps(NamedTuple):
+    """Each reviewer's distinct scores in order.
+
+    Attributes:
+        rows: Step of each rating.
+        sizes: Ratings of each step.
+        reviewers: Reviewer of each step.
+    """
+
+    rows: Codes
+    sizes: Codes
+    reviewers: Codes
+
+
+def steps(reviewers: Codes, scores: Scores) -> Steps:
+    """Sort each reviewer's scores from low to high; equal ones make one step.
+
+    Examples:
+        >>> found = steps(np.array([0, 0, 0, 1]), np.array([5.0, 1.0, 5.0, 9.0]))
+        >>> found.rows.tolist(), found.sizes.tolist()
+        ([1, 0, 1, 2], [1, 2, 1])
+    """
+    order = np.lexsort((scores, reviewers))
+    who, values = reviewers[order], scores[order]
+    fresh = np.append([True], (who[1:] != who[:-1]) | (values[1:] != values[:-1]))
+    place = np.cumsum(fresh) - 1
+    rows = np.empty(len(order), dtype=np.int64)
+    rows[order] = place
+    return Steps(rows, np.bincount(place), who[fresh])
+
+
+def rank_shares(scores: Scores) -> Scores:
+    """Return (rank - 1/2) / N; equal scores share the mean of their ranks.
+
+    Examples:
+        >>> rank_shares(np.array([3.0, 9.0, 3.0, -1.0])).tolist()
+        [0.5, 0.875, 0.5, 0.125]
+    """
+    _, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    ranks = np.cumsum(counts) - (counts - 1) / 2
+    return np.asarray((ranks[place] - 0.5) / len(scores))
+
+
+def normal_scores(scores: Scores) -> Scores:
+    """Return the normal quantiles of the rank shares.
+
+    Examples:
+        >>> normal_scores(np.array([3.0, 9.0, -1.0])).round(3).tolist()
+        [0.0, 0.967, -0.967]
+    """
+    from scipy.special import ndtri  # noqa: PLC0415 - slow to load
+
+    return np.asarray(ndtri(rank_shares(scores)))
+
+
 def linked_groups(ratings: Ratings) -> Codes:
     """Label the groups of items that common reviewers connect, by their smallest code.
 
@@ -202,6 +257,19 @@ def _score_notices(scores: Scores) -> list[Notice]:
         )
         return [Notice("extreme_score", text)]
     return []
+
+
+def unfinished(*, converged: bool) -> list[Notice]:
+    """Say that a fit did not settle.
+
+    Examples:
+        >>> unfinished(converged=True)
+        []
+    """
+    if converged:
+        return []
+    text = "The fit stopped before it had settled; estimates are approximate."
+    return [Notice("not_converged", text)]
 
 
 def group_notices(groups: Codes, what: str) -> list[Notice]:

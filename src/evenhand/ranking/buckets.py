@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._kernels.buckets import normal_cuts
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from evenhand.ranking._rank_draws import Ranks
+    from evenhand.ranking.uncertainty import Ranks
 
     Codes = NDArray[np.int64]
     Table = NDArray[np.float64]
@@ -118,14 +116,6 @@ def normal_buckets(
         (1, 1, 2)
     """
     reach = statistics.NormalDist().inv_cdf(least)
-    found, sure = normal_cuts(values[order], errors[order], reach)
-    return tuple(found.tolist()) if sure else _plain_cuts(order, values, errors, reach)
-
-
-def _plain_cuts(
-    order: Codes, values: Table, errors: Table, reach: float
-) -> tuple[int, ...]:
-    """Do the same with correctly rounded distances, for when it hangs on rounding."""
     value, error = values.tolist(), errors.tolist()
     # Only items that no other of the bucket beats in both value and error can be the
     # first to leave an item behind; there are few of them.
