@@ -165,7 +165,7 @@ class Frame:
         conflicts: Iterable[tuple[int, int]],
     ) -> Frame:
         """Check that the numbers fit, and that there is such an assignment."""
-        each = _fitting(n_items, n_reviewers, per_reviewer, per_item)
+        each = fitting(n_items, n_reviewers, per_reviewer, per_item)
         turned = per_reviewer is None
         barred: list[set[int]] = [set() for _ in range(max(n_items, n_reviewers))]
         for conflict in conflicts:
@@ -195,9 +195,14 @@ class Frame:
         return (*dealt, tuple(c for c in columns if counts[c] < self.grid.load))
 
 
-def _fitting(
+def fitting(
     n_items: int, n_reviewers: int, per_reviewer: int | None, per_item: int | None
 ) -> int:
+    """Return how many each reviewer gets, or each item if that alone is given.
+
+    Raises:
+        DesignError: If neither is given, one is too large, or the two do not fit.
+    """
     if per_reviewer is not None and per_reviewer > n_items:
         raise DesignError(
             f"per_reviewer must be at most n_items = {n_items}, got {per_reviewer}. No "

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._balancing import Bundles, Frame, deal, tables, walk
+from evenhand._balancing import Bundles, Frame, deal, fitting, tables, walk
 from evenhand._outcomes import HALF, Chance, outcomes
 from evenhand._randomness import RNGLike, Stream, below, seed_from, stream
 from evenhand.errors import DesignError
@@ -433,17 +433,9 @@ def _pair_sizes(n_items: int, n_reviewers: int) -> tuple[int, int]:
 def _balanced_sizes(
     n_items: int, n_reviewers: int, per_reviewer: int | None
 ) -> tuple[int, int, int]:
-    items = _whole("n_items", n_items, 1)
-    reviewers = _reviewers(n_reviewers)
-    if per_reviewer is None:
-        raise DesignError("per_reviewer or per_item must be given, got neither.")
-    each = _whole("per_reviewer", per_reviewer, 1)
-    if each > items:
-        raise DesignError(
-            f"per_reviewer must be at most n_items = {items}, got {each}. No reviewer "
-            "gets an item twice."
-        )
-    return items, reviewers, each
+    items, reviewers = _whole("n_items", n_items, 1), _reviewers(n_reviewers)
+    each = None if per_reviewer is None else _whole("per_reviewer", per_reviewer, 1)
+    return items, reviewers, fitting(items, reviewers, each, None)
 
 
 def _frame(

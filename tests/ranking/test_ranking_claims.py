@@ -5,9 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from evenhand._results import Label
-from evenhand.assignments import assign
-from evenhand.assignments.drawing import verify
-from evenhand.assignments.seals import fresh_secret, seal_of
+from evenhand.assignments import assign, fresh_secret, seal_of, verify
 from evenhand.catalogue import method as catalogued
 from evenhand.certificate import Certificate
 from evenhand.posets.comparisons import comparisons, edges

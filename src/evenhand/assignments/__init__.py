@@ -8,7 +8,12 @@ seal, can be published before any rating exists, and the secret afterwards.
 from __future__ import annotations
 
 from evenhand.assignments.assignment import Assignment
-from evenhand.assignments.drawing import assign, redraw, verify
-from evenhand.assignments.seals import fresh_secret, seal_of
+from evenhand.assignments.drawing import (
+    assign,
+    fresh_secret,
+    redraw,
+    seal_of,
+    verify,
+)
 
 __all__ = ["Assignment", "assign", "fresh_secret", "redraw", "seal_of", "verify"]

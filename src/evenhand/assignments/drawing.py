@@ -1,7 +1,10 @@
-"""Draw an assignment, by name of the design; draw it again from its seed."""
+"""Draw an assignment, by name of the design; seal its seed, and draw it again."""
 
 from __future__ import annotations
 
+import hashlib
+import re
+import secrets
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -12,7 +15,6 @@ from evenhand._labels import Source, code_labels, label_series, require_sequence
 from evenhand._randomness import RNGLike, seed_from
 from evenhand._results import Label, version
 from evenhand.assignments.assignment import Assignment
-from evenhand.assignments.seals import seal_of
 from evenhand.errors import DesignError, OptionError, RecordError, unknown
 
 if TYPE_CHECKING:
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     Groups = Mapping[str, Label] | Mapping[int, Label] | Mapping[Label, Label]
 
 DESIGNS = (*designs.AB_DESIGNS, *designs.RANKING_DESIGNS)
+SEAL_PREFIX = "evenhand.seal/1:"
+SECRET_BYTES = 32
+SECRET = re.compile(r"[0-9a-f]{64}")
 GROUPED = {"matched": "pair", "panels": "panel"}
 PAIR = 2
 LAWS = {
@@ -208,6 +213,32 @@ def verify(assignment: Assignment, secret: str, seal: str | None) -> Assignment:
         )
     backing: Backing = "revealed" if seal is None else "verified"
     return replace(assignment, seed=secret, seal=fits, _backing=backing)
+
+
+def fresh_secret() -> str:
+    """Draw a secret of 256 bits, as 64 hexadecimal digits.
+
+    Examples:
+        >>> len(fresh_secret())
+        64
+    """
+    return secrets.token_hex(SECRET_BYTES)
+
+
+def seal_of(secret: str) -> str:
+    """Return the seal of a secret, which tells nothing about it.
+
+    Raises:
+        OptionError: If it is not a text of 64 hexadecimal digits.
+
+    Examples:
+        >>> seal_of("0" * 64)[:8]
+        '45bc2e65'
+    """
+    if not isinstance(secret, str) or not SECRET.fullmatch(secret):
+        # The value itself is never shown: it may be a secret with a slip in it.
+        raise OptionError("secret must be 64 hexadecimal digits in lower case.")
+    return hashlib.sha256(f"{SEAL_PREFIX}{secret}".encode()).hexdigest()
 
 
 def _draw(

@@ -115,66 +115,30 @@ def sort_free_pairs(
         >>> order.tolist(), coins[0].p_first
         ([1, 0], 0.125)
     """
-    coins = _answered(
-        _table(ratings, comparisons, weight, score_pairs, anchors=anchors),
-        source,
-        lambda coin: bool(uniforms(source, 1)[0] < coin.p_first),
+    check_score_pairs(score_pairs)
+    # Relative scores may differ by more than a declared range.
+    related = anchors and weight.limit is None
+    table = begin_table(ratings, comparisons, weight, score_pairs, anchors=related)
+    coins = ask_pairs(
+        table, source, lambda coin: bool(uniforms(source, 1)[0] < coin.p_first)
     )
     return _smallest(comparisons, coins), coins
 
 
-def follow_truth(
-    ratings: Ratings,
-    comparisons: Comparisons,
-    truth: Sequence[int],
-    weight: GapWeight,
-    source: Stream,
-    *,
-    score_pairs: int = 1,
-    anchors: bool = True,
+def ask_pairs(
+    table: Table, source: Stream, answer: Callable[[Coin], bool]
 ) -> tuple[Coin, ...]:
-    """Ask as the sorter does, but take the answers from a true ranking.
+    """Ask until nothing is open that fresh reviewers could settle.
 
-    The probability that the sorter goes this way is the product over all coins of
-    p_first where it was kept and 1 - p_first where not. So an experiment need not wait
-    until all coins happen to be right.
+    If the answers are those of a true ranking, the product over all coins of p_first
+    where it was kept and 1 - p_first where not is the probability that the sorter goes
+    this way. So an experiment need not wait until all coins happen to be right.
 
     Args:
-        ratings: Scores.
-        comparisons: Who was put above whom by them.
-        truth: The true ranking, item codes best first.
-        weight: How a gap in scores weighs.
+        table: What is known, and who is fresh.
         source: Where the choice of reviewers comes from.
-        score_pairs: As in `sort_free_pairs`.
-        anchors: As in `sort_free_pairs`.
-
-    Raises:
-        RatingsError: If there are no scores, or the comparisons contradict each other.
-        OptionError: If score_pairs is not odd, or there are more than 1,000 items.
-
-    Examples:
-        >>> from evenhand._randomness import stream
-        >>> from evenhand.ab.weights import rational
-        >>> from evenhand.posets.comparisons import comparisons
-        >>> from evenhand.ratings import Ratings
-        >>> ratings = Ratings(["a", "b"], ["x", "y"], [1, 4])
-        >>> coins = follow_truth(ratings, comparisons(ratings), [0, 1], rational(),
-        ...                      stream(7, "sorter"))
-        >>> coins[0].kept, coins[0].p_first
-        (True, 0.125)
+        answer: From a coin to whether its first item is put above its second.
     """
-    place = {item: number for number, item in enumerate(truth)}
-    return _answered(
-        _table(ratings, comparisons, weight, score_pairs, anchors=anchors),
-        source,
-        lambda coin: place[coin.items[0]] < place[coin.items[1]],
-    )
-
-
-def _answered(
-    table: _Table, source: Stream, answer: Callable[[Coin], bool]
-) -> tuple[Coin, ...]:
-    """Ask until nothing is open that fresh reviewers could settle."""
     coins = []
     while (pair := table.question()) is not None:
         coin = table.coin(pair, functools.partial(below, source))
@@ -184,7 +148,7 @@ def _answered(
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
+class Table:
     """What is known, and who is fresh; both change with every answer.
 
     The height of an item is the number of items below it less those above.
@@ -266,15 +230,20 @@ class _Table:
         self.reach[block] = True
 
 
-def _table(
+def begin_table(
     ratings: Ratings,
     comparisons: Comparisons,
     weight: GapWeight,
     score_pairs: int,
     *,
     anchors: bool,
-) -> _Table:
-    check_score_pairs(score_pairs)
+) -> Table:
+    """Know what the comparisons say, with every reviewer fresh.
+
+    Raises:
+        RatingsError: If there are no scores, or the comparisons contradict each other.
+        OptionError: If there are more than 1,000 items.
+    """
     if comparisons.n_items > SORTER_ITEMS:
         raise OptionError(
             f"The sorter must have at most {SORTER_ITEMS:,} items, got "
@@ -288,14 +257,14 @@ def _table(
     ):
         bundles[reviewer][item] = score
     reach = closure(comparisons)
-    return _Table(
+    return Table(
         reach,
         reach.sum(axis=1) - reach.sum(axis=0),
         people_of(ratings),
         bundles,
         weight,
         score_pairs,
-        anchors=anchors and weight.limit is None,
+        anchors,
     )
 
 
