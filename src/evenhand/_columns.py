@@ -149,7 +149,7 @@ def _candidates(part: str, names: Sequence[str], given: Columns) -> list[str]:
     taken = {getattr(given, field.name) for field in fields(Columns)}
     free = [name for name in names if name not in taken]
     exact = [name for name in free if name.strip().casefold() == part]
-    return exact or [name for name in free if _is_alias(name, ALIASES[part])]
+    return exact or [name for name in free if is_alias(name, ALIASES[part])]
 
 
 def _choose(part: str, names: Sequence[str], given: Columns, source: Source) -> str:
@@ -171,10 +171,15 @@ def _choose(part: str, names: Sequence[str], given: Columns, source: Source) -> 
     )
 
 
-def _is_alias(name: str, aliases: frozenset[str]) -> bool:
-    text = name.strip().casefold().replace("_", " ").replace("-", " ")
-    words = [word for word in text.split() if word not in ("id", "name", "number", "#")]
-    plain = "".join(words)
+def is_alias(name: str, aliases: frozenset[str]) -> bool:
+    """Return whether a column's name is one of these, but for case, blanks and id.
+
+    Examples:
+        >>> is_alias("Paper_ID", ALIASES["item"]), is_alias("mark", ALIASES["item"])
+        (True, False)
+    """
+    words = re.sub(r"[_-]", " ", name.casefold()).split()
+    plain = "".join(word for word in words if word not in ("id", "name", "number", "#"))
     return plain in aliases or plain.removesuffix("id") in aliases
 
 

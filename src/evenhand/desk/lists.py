@@ -13,7 +13,7 @@ import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from evenhand._columns import ALIASES
+from evenhand._columns import ALIASES, is_alias
 from evenhand._labels import CANONICAL_INTEGER, FORMULA_START, label_series
 from evenhand.assignments.assignment import ESCAPED
 from evenhand.assignments.drawing import GROUPED
@@ -151,12 +151,7 @@ def _plain_lines(file: File, what: str) -> list[str] | None:
 
 
 def _is_named(name: str, what: str) -> bool:
-    words = re.sub(r"[_-]", " ", name.casefold()).split()
-    plain = "".join(word for word in words if word not in ("id", "name", "number", "#"))
-    aliases = ALIASES.get(what, frozenset([what]))
-    return (
-        plain in aliases or plain.removesuffix("id") in aliases or plain == f"{what}s"
-    )
+    return is_alias(name, ALIASES.get(what, frozenset([what])) | {f"{what}s"})
 
 
 def _column(table: Table, what: str, column: str | None) -> str:
