@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from evenhand import read_ratings
+from evenhand import Ratings, read_ratings
 from evenhand.cli import _shared, cli
 from evenhand.cli._extras import report_draws
 from evenhand.desk.formats import FORMATS, PLATFORMS
@@ -241,8 +241,12 @@ def test_hostile_names_pass_through_exports_harmlessly(suffix: str, desk: Path) 
 
 
 def test_a_report_of_many_ratings_leaves_the_warp_test_out() -> None:
-    assert report_draws(5_001) == 0
-    assert report_draws(200) == 100
+    people, items = np.arange(5_001) % 200, np.arange(5_001) // 200
+    assert report_draws(Ratings(people, items, items)) == 0
+    assert report_draws(Ratings(people[:5_000], items[:5_000], people[:5_000])) == 10
+    alone = np.arange(201)
+    assert report_draws(Ratings(alone, alone, alone)) == 0
+    assert report_draws(Ratings(alone[:200], alone[:200], alone[:200])) == 30
 
 
 def decided(*words: str) -> dict[str, object]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 ARGUMENTS = "evenhand.arguments"
 """Where the words of the command line are kept, for the report to show them."""
 # A warp test of a report draws scales so often that it takes a few seconds at most.
-DRAWN_RATINGS, FEWEST, MOST = 50_000, 10, 100
+DRAWN_RATINGS, MOST_LEVELS, FEWEST, MOST = 50_000, 200, 10, 30
 
 extra_options = _shared.options(
     click.option(
@@ -244,15 +244,17 @@ class Extras:
         return files
 
 
-def report_draws(n_ratings: int) -> int:
-    """Return how often a report's warp test redraws scales, 0 for too many ratings.
+def report_draws(ratings: Ratings) -> int:
+    """Return how often a report's warp test redraws scales, 0 where it takes long.
 
     Examples:
-        >>> report_draws(100), report_draws(5_000), report_draws(1_000_000)
-        (100, 10, 0)
+        >>> from evenhand.ratings import Ratings
+        >>> report_draws(Ratings(["a", "a"], ["x", "y"], [1, 2]))
+        30
     """
-    draws = min(DRAWN_RATINGS // n_ratings, MOST)
-    return draws if draws >= FEWEST else 0
+    draws = min(DRAWN_RATINGS // ratings.n_ratings, MOST)
+    few = min(ratings.n_reviewers, ratings.n_items) <= MOST_LEVELS
+    return draws if few and draws >= FEWEST else 0
 
 
 def _replay(ratings: Ratings, result: Result, record: str | None) -> Replay:

@@ -101,7 +101,7 @@ def command(seed: int | None, save: str | None, report: str | None) -> None:
 
         with _shared.working("Drawing"):
             found = check(ratings, top=TOP, rng=seed)
-            draws = _extras.report_draws(ratings.n_ratings)
+            draws = _extras.report_draws(ratings)
             survived = warp(ratings, draws=draws, top=TOP, rng=seed)
         write_all(extras.outputs(ratings, ours, check=found, warp=survived))
         click.echo(f"Open {report} in a browser: the report to look at together.")

@@ -193,7 +193,7 @@ def _survived(job: _extras.Job, result: Ranking, *, asked: bool) -> Warp | None:
     }
     draws = WARPS
     if not asked:
-        draws = _extras.report_draws(ratings.n_ratings) if job.extras.draws else 0
+        draws = _extras.report_draws(ratings) if job.extras.draws else 0
         rated = ratings.kind == "scores" and len({*ratings.item_codes.tolist()})
         quick = result.method in MODELS and not asked_for
         if not (draws and quick and rated == ratings.n_items > 1):
