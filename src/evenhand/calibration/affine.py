@@ -228,23 +228,3 @@ def residual_squares(made: Design, state: State) -> Scores:
     )
     fuzzy = state.value_variances[what] * (slopes**2 + state.slope_variances[who])
     return np.asarray(left**2 + spread + fuzzy)
-
-
-def bound(made: Design, state: State) -> float:
-    """Return the lower bound of the log posterior that the updates raise."""
-    total = float(residual_squares(made, state).sum()) / state.rest
-    value = -0.5 * (total + len(made.scores) * np.log(2 * np.pi * state.rest))
-    value += _gain(state.values, state.value_variances, state.value_variance)
-    determinant = state.offset_variances * state.slope_variances - state.covariances**2
-    prior = state.offset_variance * state.spread
-    offsets = (state.offsets**2 + state.offset_variances) / state.offset_variance
-    slopes = ((state.slopes - 1) ** 2 + state.slope_variances) / state.spread
-    value -= 0.5 * float((offsets + slopes - 2 - np.log(determinant / prior)).sum())
-    usual = USUAL_SPREAD / state.spread + np.log(state.spread)
-    return float(value - 0.5 * USUAL_REVIEWERS * usual)
-
-
-def _gain(means: Scores, variances: Scores, prior: float) -> float:
-    """Return minus the divergence of normals from their prior of mean 0."""
-    ratio = variances / prior
-    return -0.5 * float((means**2 / prior + ratio - 1 - np.log(ratio)).sum())
