@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.calibration.crossed import Equations
+from evenhand.calibration.crossed import Equations, Mixed
 from evenhand.calibration.design import (
     Design,
     data_notices,
@@ -149,9 +149,9 @@ def fit_affine(made: Design) -> State:
     return state
 
 
-def start(made: Design) -> State:
-    """Start from the additive model, with all slopes 1."""
-    mixed = Equations(made).fit(made.scores)
+def start(made: Design, mixed: Mixed | None = None) -> State:
+    """Start from the additive model, fitted here if not given, with all slopes 1."""
+    mixed = mixed or Equations(made).fit(made.scores)
     parts = mixed.variances
     size = made.n_reviewers
     # Something is left for the rest even if the additive model fits without error.

@@ -321,7 +321,7 @@ def describe_reviewers(ratings: Ratings, model: Model) -> tuple[Reviewer, ...]:
     """
     made, parts = model.made, model.mixed.variances
     errors = effect_errors(model)[0]
-    state = affine.start(made)
+    state = affine.start(made, model.mixed)
     settle_slopes(made, state)
     against = disagreeing(model)
     effects = model.mixed.reviewers
