@@ -15,8 +15,6 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._kernels import kendall
-from evenhand._kernels import losses as kernels
 from evenhand._results import Label
 from evenhand.errors import OptionError, RatingsError, unknown
 
@@ -24,6 +22,9 @@ Rank = int | float | Fraction
 RankMap = Mapping[str, Rank] | Mapping[int, Rank] | Mapping[Label, Rank]
 Ranking = Sequence[Label] | NDArray[np.integer] | RankMap
 Loss = Callable[[Ranking, Ranking], float]
+
+# Up to so many values all pairs are looked at.
+FEW = 200
 
 
 def zero_one(truth: Ranking, estimate: Ranking) -> int:
@@ -66,20 +67,46 @@ def kendall_tau(truth: Ranking, estimate: Ranking) -> float:
         >>> kendall_tau({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 1, "c": 1})
         1.5
     """
-    known = _between_orders(truth, estimate)
-    if known is not None:
-        return float(known)
     first, second = _places(truth, estimate)
-    last = len(first) - 1
-    if first.max(initial=0) == last == second.max(initial=0):
-        lined_up = np.empty(len(first), dtype=np.int32)
-        lined_up[first] = second
-        return float(kendall.crossings(lined_up))
     # Within a tie of the first ranking no pair may count as out of order.
     order = np.lexsort((second, first))
-    discordant = int(kernels.inversions(second[order]))
+    discordant = inversions(second[order])
     half = _tied(first) + _tied(second) - 2 * _tied(first * len(first) + second)
     return discordant + half / 2
+
+
+def inversions(values: NDArray[np.int64]) -> int:
+    """Count the pairs of which the earlier value is the larger, in time n log n.
+
+    Values are sorted bit by bit, the highest first. Two of them change their order in
+    the round of the highest bit that they differ in, until which they are in one group.
+
+    Args:
+        values: Whole numbers of at least 0; the time grows with their bits.
+
+    Examples:
+        >>> inversions(np.array([2, 0, 1]))
+        2
+    """
+    size = len(values)
+    if size <= FEW:
+        return int(np.count_nonzero(np.triu(values[:, None] > values, 1)))
+    count = 0
+    for bit in reversed(range(int(values.max()).bit_length())):
+        ones = values >> bit & 1
+        group = values >> (bit + 1)
+        starts = np.flatnonzero(np.diff(group, prepend=-1))
+        sizes = np.diff(starts, append=size)
+        before = np.cumsum(ones) - ones
+        earlier = before - np.repeat(before[starts], sizes)
+        count += int(earlier[ones == 0].sum())
+        zeros = np.repeat(sizes - np.add.reduceat(ones, starts), sizes)
+        first = np.repeat(starts, sizes)
+        place = np.where(ones, first + zeros + earlier, np.arange(size) - earlier)
+        moved = np.empty_like(values)
+        moved[place] = values
+        values = moved
+    return count
 
 
 def footrule(truth: Ranking, estimate: Ranking) -> float:
@@ -181,30 +208,11 @@ def _places(
 
 def _code_places(order: NDArray[np.integer]) -> NDArray[np.int64] | None:
     """Return the places of the codes 0..n-1 if the array is an order of them."""
-    codes = _codes(order)
-    places = None if codes is None else kendall.places_of(codes)
-    return None if places is None or len(places) == 0 else places.astype(np.int64)
-
-
-def _between_orders(truth: Ranking, estimate: Ranking) -> int | None:
-    """Count the pairs that two orders of the codes 0..n-1 order differently.
-
-    Anything else than two such orders is left to others, to count or to refuse.
-    """
-    if not isinstance(truth, np.ndarray) or not isinstance(estimate, np.ndarray):
-        return None
-    first, second = _codes(truth), _codes(estimate)
-    if first is None or second is None or len(first) != len(second):
-        return None
-    found = kendall.disagreements(first, second)
-    return None if found < 0 else found
-
-
-def _codes(order: NDArray[np.integer]) -> NDArray[np.int64] | None:
     if order.ndim != 1 or order.dtype.kind not in "iu" or len(order) == 0:
         return None
-    # What is beyond int64 becomes negative, which is no code either.
-    return np.ascontiguousarray(order, dtype=np.int64)
+    places = np.argsort(order)
+    whole = np.array_equal(order[places], np.arange(len(order)))
+    return places if whole else None
 
 
 def _ranks(ranking: Ranking, what: str) -> Mapping[Label, Rank]:

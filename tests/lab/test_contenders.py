@@ -25,7 +25,8 @@ from evenhand.lab.contenders import (
 from evenhand.lab.scenario import Scenario
 from evenhand.lab.simulation import draw_ratings
 from evenhand.lab.trials import Trials, draw_trials
-from evenhand.posets.comparisons import comparisons, find_contradiction
+from evenhand.posets.comparisons import comparisons
+from evenhand.posets.contradictions import find_contradiction
 from evenhand.ranking.answers import Options, Task
 from evenhand.ranking.flips import Coin
 from evenhand.ranking.ranking import rank

@@ -16,10 +16,10 @@ from evenhand.errors import (
     OptionError,
     RatingsError,
 )
-from evenhand.posets._composing import _between
-from evenhand.posets.averages import averages, mean_ranks_exact
-from evenhand.posets.comparisons import Comparisons, closure, comparisons, from_edges
+from evenhand.posets.averages import _between, averages, mean_ranks_exact
+from evenhand.posets.comparisons import Comparisons, comparisons, from_edges
 from evenhand.posets.orderings import all_orderings
+from evenhand.posets.reach import closure
 from evenhand.ratings import Ratings
 from tests.strategies import Poset, consistent_ratings, posets
 
@@ -293,8 +293,8 @@ def test_standard_errors_are_those_of_the_sampled_piece_spread_out() -> None:
     deviation = np.sqrt(alone @ rank**2 - (alone @ rank) ** 2)
     found = averages(from_edges(7, *N_SHAPE), ideals=7, samples=SAMPLES, rng=2019)
     expected = deviation * (8 / 5) / math.sqrt(SAMPLES)
-    # A sample deviation is within 2 % or so of the true one; 15 % is seven of that.
-    assert np.abs(found.mean_rank_se[:4] / expected - 1).max() < 0.15
+    # The means of 100 chains tell it within 7 % or so; 40 % is more than five of that.
+    assert np.abs(found.mean_rank_se[:4] / expected - 1).max() < 0.4
     assert found.mean_rank_se[4:].tolist() == [0, 0, 0]
     assert found.fractions[4:] == (Fraction(4),) * 3
 

@@ -4,7 +4,6 @@ import heapq
 import itertools
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -22,19 +21,19 @@ from evenhand.posets.comparisons import (
     is_ordering,
 )
 from evenhand.posets.orderings import (
+    Piece,
     all_orderings,
-    arrivals,
-    completions,
     count_orderings,
+    depths,
     order_ideals,
+    take_apart,
     topological_order,
 )
-from evenhand.posets.pieces import irreducible, take_apart
+from evenhand.posets.reach import closure
 from evenhand.ratings import Ratings
 from tests.strategies import Poset, any_ratings, consistent_ratings, posets
 
-if TYPE_CHECKING:
-    from evenhand._kernels.diagrams import Diagram
+Table = np.ndarray[tuple[int, int], np.dtype[np.bool_]]
 
 few = settings(max_examples=40)
 
@@ -67,10 +66,9 @@ def heap_order(c: Comparisons) -> list[int]:
     return order
 
 
-def whole_diagram(c: Comparisons) -> Diagram:
-    pieces = take_apart(c, topological_order(c), whole=True)
-    ((_, diagram),) = irreducible(pieces)
-    return diagram
+def whole_piece(c: Comparisons) -> Piece:
+    (piece,) = take_apart(c, whole=True).pieces
+    return piece
 
 
 def two_chains(first: int, second: int) -> Comparisons:
@@ -225,27 +223,27 @@ def test_ideals_are_all_sets_closed_upwards_and_the_limit_is_sharp(
         for size in range(c.n_items + 1)
         for chosen in itertools.combinations(range(c.n_items), size)
     )
-    ideals = order_ideals(whole_diagram(c), limit=closed)
+    ideals = order_ideals(whole_piece(c), limit=closed)
     assert ideals is not None
     assert len(ideals) == closed
-    assert order_ideals(whole_diagram(c), limit=closed - 1) is None
-    assert arrivals(ideals)[-1] == completions(ideals)[0] == len(plain_orderings(c))
+    assert order_ideals(whole_piece(c), limit=closed - 1) is None
+    count = len(plain_orderings(c))
+    assert ideals.arrivals()[-1] == ideals.completions()[0] == count
 
 
 @given(posets(min_items=2, max_items=6))
 def test_ways_in_times_ways_out_give_the_law_of_every_place(poset: Poset) -> None:
     c = poset.comparisons()
-    ideals = order_ideals(whole_diagram(c), limit=1000)
+    ideals = order_ideals(whole_piece(c), limit=1000)
     assert ideals is not None
-    ways_in, ways_out = arrivals(ideals), completions(ideals)
+    ways_in, ways_out = ideals.arrivals(), ideals.completions()
     # Ideals are numbered by size, and a step from size k fills place k.
-    size = [0] * len(ways_in)
+    size = [held.bit_count() for held in ideals.held]
     at_place = np.zeros((c.n_items, c.n_items), dtype=np.int64)
     for ideal in range(len(ideals)):
-        for step in range(ideals.first[ideal], ideals.first[ideal + 1]):
-            size[ideals.to[step]] = size[ideal] + 1
-            ways = ways_in[ideal] * ways_out[ideals.to[step]]
-            at_place[topological_order(c)[ideals.item[step]], size[ideal]] += ways
+        for item, to in zip(ideals.free[ideal], ideals.to[ideal], strict=True):
+            ways = ways_in[ideal] * ways_out[to]
+            at_place[topological_order(c)[item], size[ideal]] += ways
     assert size == sorted(size)
     expected = np.zeros_like(at_place)
     for order in plain_orderings(c):
@@ -253,12 +251,12 @@ def test_ways_in_times_ways_out_give_the_law_of_every_place(poset: Poset) -> Non
     assert (at_place == expected).all()
 
 
-def test_ways_are_counted_across_blocks_of_ideals() -> None:
-    ideals = order_ideals(whole_diagram(two_chains(80, 80)), limit=81**2)
+def test_ways_of_two_long_chains_are_binomial() -> None:
+    ideals = order_ideals(whole_piece(two_chains(80, 80)), limit=81**2)
     assert ideals is not None
-    assert len(ideals) == 81**2 > orderings.BLOCK
-    assert completions(ideals)[0] == math.comb(160, 80)
-    assert arrivals(ideals)[-1] == math.comb(160, 80)
+    assert len(ideals) == 81**2
+    assert ideals.completions()[0] == math.comb(160, 80)
+    assert ideals.arrivals()[-1] == math.comb(160, 80)
 
 
 Observed = tuple[tuple[int, int], ...]
@@ -318,3 +316,122 @@ def test_items_without_a_comparison_only_multiply(first: int, free: int) -> None
     c = from_edges(first + 2 + free, [0], [1])
     n_items = first + 2 + free
     assert count_orderings(c) == math.factorial(n_items) // 2
+
+
+def linked(items: list[int], relation: Table) -> list[list[int]]:
+    """Groups of items that a symmetric relation connects, plainly."""
+    groups: list[list[int]] = []
+    for item in items:
+        near = [group for group in groups if any(relation[item, o] for o in group)]
+        rest = [group for group in groups if group not in near]
+        groups = [*rest, sorted([item, *itertools.chain.from_iterable(near)])]
+    return groups
+
+
+def plain_pieces(items: list[int], above: Table) -> list[list[int]]:
+    """Split by what comparisons connect, then by what no comparison separates."""
+    related = above | above.T
+    for relation in (related, ~related):
+        groups = linked(items, relation)
+        if len(groups) > 1:
+            return [piece for group in groups for piece in plain_pieces(group, above)]
+    return [items]
+
+
+@given(posets(max_items=8))
+def test_pieces_cannot_be_split_further_and_are_split_everywhere(poset: Poset) -> None:
+    c = poset.comparisons()
+    apart = take_apart(c)
+    found = [sorted(apart.order[piece.items].tolist()) for piece in apart.pieces]
+    expected = plain_pieces(list(range(c.n_items)), closure(c))
+    assert sorted(found) == sorted(piece for piece in expected if len(piece) > 1)
+
+
+@given(posets(max_items=8))
+def test_segments_are_numbered_from_best_to_worst(poset: Poset) -> None:
+    c = poset.comparisons()
+    apart = take_apart(c)
+    above = closure(c)[np.ix_(apart.order, apart.order)]
+    for split in apart.rounds:
+        for one, other in itertools.permutations(range(c.n_items), 2):
+            if split.group[one] == split.group[other]:
+                if split.segment[one] < split.segment[other]:
+                    assert above[one, other]
+            elif split.parent[one] == split.parent[other]:
+                assert not above[one, other]
+
+
+def check_covers(c: Comparisons, *, whole: bool) -> None:
+    """Pieces have the pairs with nothing between, and these alone."""
+    apart = take_apart(c, whole=whole)
+    above = closure(c)[np.ix_(apart.order, apart.order)]
+    for piece in apart.pieces:
+        assert piece.below is not None
+        inside = above[np.ix_(piece.items, piece.items)]
+        for upper, found in enumerate(piece.below):
+            assert found == [
+                lower
+                for lower in range(len(piece))
+                if inside[upper, lower] and not (inside[upper] & inside[:, lower]).any()
+            ]
+
+
+@few
+@given(consistent_ratings(max_items=8, max_reviewers=4), st.booleans())
+def test_pieces_hold_the_pairs_that_no_others_imply(
+    ratings: Ratings,
+    whole: bool,  # noqa: FBT001 - given by name
+) -> None:
+    check_covers(comparisons(ratings), whole=whole)
+
+
+@given(posets(max_items=7))
+def test_pairs_that_others_imply_are_dropped(poset: Poset) -> None:
+    check_covers(poset.comparisons(), whole=True)
+
+
+def test_one_piece_is_left_whole_on_request() -> None:
+    apart = take_apart(two_chains(2, 2), whole=True)
+    assert apart.rounds == ()
+    assert len(apart.pieces) == 1
+
+
+def test_large_tied_levels_are_taken_apart_without_their_pairs() -> None:
+    # Two levels of 10,000 items, and one pair inside each.
+    n_items = 20_000
+    items = [*range(n_items), 0, 1, 10_001, 10_000]
+    scores = [*np.repeat([5, 1], 10_000).tolist(), 2, 1, 2, 1]
+    ratings = Ratings([*["r"] * n_items, "s", "s", "t", "t"], items, scores)
+    c = comparisons(ratings)
+    assert len(c.links[1]) == n_items + 2
+    assert take_apart(c).pieces == ()
+
+
+def test_pieces_of_too_many_pairs_are_left_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(orderings, "MOST_PAIRS", 2)
+    c = from_edges(4, [0, 0, 1], [2, 3, 3])
+    (piece,) = take_apart(c).pieces
+    assert piece.below is None
+    assert order_ideals(piece, limit=10**6) is None
+    with pytest.raises(ConvergenceError, match="of 4 items that cannot be taken apart"):
+        count_orderings(c)
+
+
+@given(posets(max_items=7, min_items=2))
+def test_depth_is_the_longest_chain_above(poset: Poset) -> None:
+    c = poset.comparisons()
+    above = closure(c)[np.ix_(topological_order(c), topological_order(c))]
+    expected: list[int] = []
+    for item in range(c.n_items):
+        uppers = [expected[other] + 1 for other in range(item) if above[other, item]]
+        expected.append(max(uppers, default=0))
+    assert depths(whole_piece(c).below or []) == expected
+
+
+@given(consistent_ratings(max_items=6))
+def test_the_order_is_handed_out_as_a_copy(ratings: Ratings) -> None:
+    c = comparisons(ratings)
+    topological_order(c)[:] = -1
+    assert sorted(topological_order(c).tolist()) == list(range(c.n_items))

@@ -13,12 +13,7 @@ from evenhand._outcomes import outcomes
 from evenhand._randomness import stream, uniforms
 from evenhand.ab.weights import odd, rational
 from evenhand.errors import OptionError, RatingsError
-from evenhand.posets.comparisons import (
-    compared,
-    comparisons,
-    from_edges,
-    is_ordering,
-)
+from evenhand.posets.comparisons import compared, comparisons, from_edges, is_ordering
 from evenhand.posets.orderings import topological_order
 from evenhand.ranking.flips import (
     Coin,

@@ -22,13 +22,13 @@ from evenhand.ab.weights import linear, odd, rational
 from evenhand.errors import OptionError, RatingsError
 from evenhand.posets.comparisons import (
     Comparisons,
-    closure,
     comparisons,
     edges,
     from_edges,
     is_ordering,
 )
 from evenhand.posets.orderings import all_orderings, count_orderings, topological_order
+from evenhand.posets.reach import closure
 from evenhand.ranking import sorter
 from evenhand.ranking.sorter import (
     LOOKED_AT,

@@ -17,7 +17,8 @@ from evenhand.lab.scales import FAMILIES, scales
 from evenhand.lab.scenario import Scenario
 from evenhand.lab.trials import draw_trials
 from evenhand.posets.averages import averages
-from evenhand.posets.comparisons import comparisons, from_edges, twins
+from evenhand.posets.comparisons import comparisons, from_edges
+from evenhand.posets.reach import twins
 from evenhand.ranking.anchors import choose_layers, mean_values, read_sheets
 from evenhand.ranking.mean_rank import MeanRankOrder, mean_rank_order
 from evenhand.ranking.ties import (

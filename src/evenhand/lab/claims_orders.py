@@ -17,9 +17,9 @@ import numpy as np
 from evenhand.lab.claims import COUNTEREXAMPLE, ENUMERATION, Found, Trial, claim
 from evenhand.lab.estimators import as_law, graph, index_order, uniform
 from evenhand.lab.worlds import World, loss_named
-from evenhand.posets.comparisons import closure
-from evenhand.posets.comparisons import twins as twin_classes
 from evenhand.posets.orderings import all_orderings, count_orderings
+from evenhand.posets.reach import closure
+from evenhand.posets.reach import twins as twin_classes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

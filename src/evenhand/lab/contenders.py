@@ -31,7 +31,8 @@ from evenhand.ab.weights import GapWeight, as_weight
 from evenhand.calibration.models import MODELS
 from evenhand.errors import OptionError, RatingsError, unknown
 from evenhand.losses import loss as named_loss
-from evenhand.posets.comparisons import comparisons, find_contradiction
+from evenhand.posets.comparisons import comparisons
+from evenhand.posets.contradictions import find_contradiction
 from evenhand.ranking.answers import STARTS, WITH_SCORES, Options, Task, from_start
 from evenhand.ranking.eta import check_eta
 from evenhand.ranking.flips import SCANS, check_score_pairs

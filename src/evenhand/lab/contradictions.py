@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand._randomness import Stream, uniforms
-from evenhand.posets.comparisons import strong_groups
+from evenhand.posets.contradictions import strong_groups
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

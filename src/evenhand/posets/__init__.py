@@ -4,22 +4,20 @@ from evenhand.posets.averages import Averages, averages, mean_ranks_exact
 from evenhand.posets.comparisons import (
     Comparisons,
     chain_edges,
-    closure,
     compared,
     comparisons,
     components,
     edges,
-    find_contradiction,
     from_edges,
     is_ordering,
-    require_consistent,
-    twins,
 )
+from evenhand.posets.contradictions import find_contradiction, require_consistent
 from evenhand.posets.orderings import (
     all_orderings,
     count_orderings,
     topological_order,
 )
+from evenhand.posets.reach import closure, twins
 from evenhand.posets.sampling import draw_order, plan_orders, uniform_order
 
 __all__ = [

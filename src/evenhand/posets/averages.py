@@ -9,6 +9,7 @@ the pieces is then put together exactly.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -19,16 +20,16 @@ from numpy.typing import NDArray
 
 from evenhand._randomness import RNGLike, Stream, seed_from, stream
 from evenhand.errors import ConvergenceError, OptionError
-from evenhand.posets._composing import compose_ranks, interleave, stack
-from evenhand.posets.comparisons import Comparisons, comparisons, require_consistent
-from evenhand.posets.coupling import settle_many
-from evenhand.posets.orderings import COUNTED_IDEALS, arrivals
+from evenhand.posets.comparisons import Comparisons, comparisons
+from evenhand.posets.contradictions import require_consistent
+from evenhand.posets.coupling import CHAINS, settle_many
+from evenhand.posets.orderings import COUNTED_IDEALS
 from evenhand.posets.sampling import DEFAULT_IDEALS, Counted, Swept, plan_orders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evenhand.posets.orderings import Ideals
+    from evenhand.posets.orderings import Round
     from evenhand.posets.sampling import Plan
     from evenhand.ratings import Ratings
 
@@ -134,7 +135,7 @@ def averages(
     Raises:
         RatingsError: If the comparisons contradict each other.
         OptionError: If samples or ideals are out of range.
-        ConvergenceError: If coupling from the past takes too many sweeps.
+        ConvergenceError: At once, if sampling would take minutes.
 
     Examples:
         >>> from evenhand import Ratings
@@ -214,92 +215,66 @@ class _Part:
 def _counted(part: Counted, *, tables: bool, pairs: bool) -> _Part:
     """Average over a piece by the ways into and out of each step between ideals."""
     n_items, total = len(part.items), part.ways[0]
-    into = arrivals(part.ideals)
+    ideals, into = part.ideals, part.ideals.arrivals()
     sums = [0] * n_items
-    places = np.zeros((n_items, n_items)) if tables else None
-    above = np.zeros((n_items, n_items)) if pairs else None
-    missing = np.ones((1, n_items), dtype=np.bool_)
-    for place, (start, end) in enumerate(_sizes(part.ideals)):
-        first = part.ideals.first[start : end + 1]
-        item, to = (
-            steps[first[0] : first[-1]] for steps in (part.ideals.item, part.ideals.to)
-        )
-        origin = np.repeat(np.arange(end - start), np.diff(first))
-        ways = [
-            into[start + one] * part.ways[other]
-            for one, other in zip(origin.tolist(), to.tolist(), strict=True)
-        ]
-        here: Counter[int] = Counter()
-        for code, number in zip(item.tolist(), ways, strict=True):
-            here[code] += number
-        for code, number in here.items():
-            sums[code] += (place + 1) * number
-            if places is not None:
-                places[code, place] = number / total
-        if above is not None:
-            shares = np.array([number / total for number in ways])
-            _add_pairs(above, shares, item, origin, missing)
-            missing = _next_missing(missing, item, to - end, origin)
-    if above is not None:
+    counts: Counter[tuple[int, int]] = Counter()
+    above = np.zeros((n_items, n_items))
+    for ideal, held in enumerate(ideals.held):
+        place = held.bit_count()
+        shares = np.zeros(len(ideals.to[ideal]))
+        for step, (item, after) in enumerate(
+            zip(ideals.free[ideal], ideals.to[ideal], strict=True)
+        ):
+            number = into[ideal] * part.ways[after]
+            sums[item] += (place + 1) * number
+            counts[item, place] += number
+            shares[step] = number / total
+        if pairs:
+            # Each item that a step adds is above all that its ideal has not yet.
+            above[ideals.free[ideal]] += shares[:, None] * ~_has(held, n_items)
+    places = None
+    if tables:
+        places = np.zeros((n_items, n_items))
+        for at, number in counts.items():
+            places[at] = number / total
+    if pairs:
+        np.fill_diagonal(above, 0)
         above[(above.T == 0) & ~np.eye(n_items, dtype=np.bool_)] = 1
     ranks = [Fraction(number, total) for number in sums]
-    return _Part(part.items, ranks, np.zeros(n_items), places, above)
+    return _Part(part.items, ranks, np.zeros(n_items), places, above if pairs else None)
 
 
-def _sizes(ideals: Ideals) -> Iterator[tuple[int, int]]:
-    """Yield the ideals of each size but the full one, first and past the last."""
-    start, end = 0, 1
-    while end < len(ideals):
-        yield start, end
-        steps = ideals.to[ideals.first[start] : ideals.first[end]]
-        start, end = end, int(steps.max()) + 1
-
-
-def _add_pairs(
-    above: Table, shares: Table, item: Codes, origin: Codes, missing: NDArray[np.bool_]
-) -> None:
-    """Put each item that a step adds above all that its ideal has not yet."""
-    from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import
-
-    weights = csr_array((shares, (item, origin)), shape=(len(above), len(missing)))
-    above += weights @ missing
-    # An item is missing from the ideal that it is added to.
-    np.fill_diagonal(above, 0)
-
-
-def _next_missing(
-    missing: NDArray[np.bool_], item: Codes, to: Codes, origin: Codes
-) -> NDArray[np.bool_]:
-    after = np.empty((int(to.max()) + 1, missing.shape[1]), dtype=np.bool_)
-    after[to] = missing[origin]
-    after[to, item] = False
-    return after
+def _has(held: int, n_items: int) -> NDArray[np.bool_]:
+    """Say which items an ideal holds."""
+    packed = np.frombuffer(held.to_bytes(-(-n_items // 8), "little"), dtype=np.uint8)
+    return np.unpackbits(packed, count=n_items, bitorder="little").view(np.bool_)
 
 
 def _sampled(
     part: Swept, samples: int, source: Stream, *, tables: bool, pairs: bool
 ) -> _Part:
-    """Average over orderings of a piece that are drawn exactly uniformly."""
+    """Average over sampled orderings of a piece.
+
+    Ranks are added up by chain: chains are independent, samples of one are not.
+    """
     n_items = len(part.items)
-    sums, squares = np.zeros((2, n_items), dtype=np.int64)
-    drawn = np.empty((samples if tables else 0, n_items), dtype=np.int16)
-    number = 0
-    for orders in settle_many(part.diagram, source, samples):
-        rank = np.empty_like(orders)
-        np.put_along_axis(rank, orders, np.arange(1, n_items + 1)[None], axis=1)
-        sums += rank.sum(axis=0)
-        squares += (rank**2).sum(axis=0)
+    sums = np.zeros((min(samples, CHAINS), n_items), dtype=np.int64)
+    sizes = np.zeros(len(sums), dtype=np.int64)
+    drawn: list[NDArray[np.int16]] = []
+    for orders in settle_many(part.require_quick(samples), source, samples):
+        rank = np.argsort(orders, axis=1) + 1
+        sums[: len(rank)] += rank
+        sizes[: len(rank)] += 1
         if tables:
-            drawn[number : number + len(rank)] = rank
-        number += len(rank)
-    mean = sums / samples
-    variance = np.maximum(squares / samples - mean**2, 0) / (samples - 1)
+            drawn.append(rank.astype(np.int16))
+    total = sums.sum(axis=0)
+    spread = ((sums - sizes[:, None] * (total / samples)) ** 2).sum(axis=0)
     return _Part(
         part.items,
-        [Fraction(number, samples) for number in sums.tolist()],
-        np.sqrt(variance),
-        _place_shares(drawn) if tables else None,
-        _pair_shares(drawn) if pairs else None,
+        [Fraction(number, samples) for number in total.tolist()],
+        np.sqrt(spread * len(sums) / (len(sums) - 1)) / samples,
+        _place_shares(np.concatenate(drawn)) if tables else None,
+        _pair_shares(np.concatenate(drawn)) if pairs else None,
     )
 
 
@@ -339,10 +314,10 @@ def _composed(plan: Plan, parts: list[_Part], *, tables: bool, pairs: bool) -> A
         if above is not None and part.above is not None:
             above[np.ix_(part.items, part.items)] = part.above
     for split in reversed(plan.pieces.rounds):
-        compose_ranks(ranks, errors, split)
+        _compose_ranks(ranks, errors, split)
         if places is not None:
-            stack(places, above, split)
-            interleave(places, above, split)
+            _stack(places, above, split)
+            _interleave(places, above, split)
     # Items were numbered along the topological ordering.
     code = np.argsort(plan.pieces.order)
     return Averages(
@@ -359,3 +334,119 @@ def _composed(plan: Plan, parts: list[_Part], *, tables: bool, pairs: bool) -> A
 def _kept(table: Table) -> Table:
     table.flags.writeable = False
     return table
+
+
+def _compose_ranks(ranks: list[Fraction], errors: Table, split: Round) -> None:
+    """Move ranks down by the segments above, and spread groups over their piece.
+
+    Between the items of a group, above the first and below the last, each item from
+    elsewhere is equally likely to fall into each of the gaps; so mean ranks scale.
+    """
+    over = _offsets(split)
+    own, all_ = _class_sizes(split.group) + 1, _class_sizes(split.parent) + 1
+    errors *= all_ / own
+    changed = np.flatnonzero((over > 0) | (own < all_))
+    for item in changed.tolist():
+        spread = Fraction(int(all_[item]), int(own[item]))
+        ranks[item] = (ranks[item] + int(over[item])) * spread
+
+
+def _class_sizes(labels: Codes) -> Codes:
+    """Return for each item the number of items with its label."""
+    _, inverse, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    sizes: Codes = counts[inverse]
+    return sizes
+
+
+def _offsets(split: Round) -> Codes:
+    """Count for each item the items of its group in segments above its own."""
+    order = np.lexsort((split.segment, split.group))
+    group, segment = split.group[order], split.segment[order]
+    place = np.arange(len(order))
+    begins = np.diff(segment, prepend=-1) != 0
+    first = np.maximum.accumulate(np.where(begins, place, 0))
+    over = np.empty_like(first)
+    over[order] = first - np.searchsorted(group, group)
+    return over
+
+
+def _runs(labels: Codes) -> Iterator[slice]:
+    """Yield the stretches of equal neighbours."""
+    bounds = np.flatnonzero(np.diff(labels)) + 1
+    starts, ends = np.append(0, bounds), np.append(bounds, len(labels))
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        if end > start:
+            yield slice(start, end)
+
+
+def _stack(places: Table, above: Table | None, split: Round) -> None:
+    """Put the segments of each group one above the other."""
+    over = _offsets(split)
+    sizes = _class_sizes(split.group)
+    order = np.lexsort((split.segment, split.group))
+    for run in _runs(split.segment[order]):
+        items = order[run]
+        start, size = int(over[items[0]]), len(items)
+        rest = int(sizes[items[0]]) - start - size
+        if start:
+            places[items, start : start + size] = places[items, :size]
+            places[items, :start] = 0
+        if above is not None and rest:
+            above[np.ix_(items, order[run.stop : run.stop + rest])] = 1
+
+
+def _interleave(places: Table, above: Table | None, split: Round) -> None:
+    """Put the groups of each piece side by side, all interleavings equally likely."""
+    own, all_ = _class_sizes(split.group), _class_sizes(split.parent)
+    order = np.lexsort((split.group, own, split.parent))
+    order = order[(own < all_)[order]]
+    for piece in _runs(split.parent[order]):
+        inside = order[piece]
+        # Groups of one size are treated alike, so that many small ones cost little.
+        kinds = [inside[run] for run in _runs(own[inside])]
+        if above is not None:
+            for number, kind in enumerate(kinds):
+                for other in kinds[: number + 1]:
+                    _mix(places, above, own, split.group, (kind, other))
+        for kind in kinds:
+            size, among = int(own[kind[0]]), int(all_[kind[0]])
+            places[kind, :among] = places[kind, :size] @ _moves(size, among)
+
+
+def _mix(
+    places: Table, above: Table, own: Codes, group: Codes, kinds: tuple[Codes, Codes]
+) -> None:
+    """Compare items of groups of one size with items of groups of another."""
+    one, other = kinds
+    size, size_other = int(own[one[0]]), int(own[other[0]])
+    earlier = np.cumsum(_between(size, size_other), axis=1)[:, :-1]
+    shares = places[one, :size] @ earlier @ places[other, :size_other].T
+    same = group[one][:, None] == group[other]
+    block = np.ix_(one, other)
+    above[block] = np.where(same, above[block], shares)
+    if size != size_other:
+        above[np.ix_(other, one)] = 1 - shares.T
+
+
+def _between(size: int, others: int) -> Table:
+    """Return the law of how many others come before the r-th item of a group.
+
+    A row for each r; with j others, C(r-1+j, j) C(size-r+others-j, others-j) of the
+    C(size+others, others) interleavings, the negative hypergeometric law.
+    """
+    logs = np.array([math.lgamma(k + 1) for k in range(size + others)])
+    before, j = np.ogrid[:size, : others + 1]
+    after, rest = size - 1 - before, others - j
+    ways = logs[before + j] - logs[before] - logs[j]
+    ways = ways + logs[after + rest] - logs[after] - logs[rest]
+    law: Table = np.exp(ways - ways.max(axis=1, keepdims=True))
+    law /= law.sum(axis=1, keepdims=True)
+    return law
+
+
+def _moves(size: int, among: int) -> Table:
+    """Return the law of the place in a piece of each place in one of its groups."""
+    moves = np.zeros((size, among))
+    row, j = np.ogrid[:size, : among - size + 1]
+    moves[row, row + j] = _between(size, among - size)
+    return moves

@@ -6,30 +6,23 @@ are few, and otherwise by coupling from the past.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evenhand._randomness import RNGLike, Stream, as_stream, below, permutation
-from evenhand.posets.comparisons import CLOSURE_ITEMS
-from evenhand.posets.coupling import settle
-from evenhand.posets.orderings import (
-    Ideals,
-    completions,
-    order_ideals,
-    topological_order,
-)
-from evenhand.posets.pieces import Pieces, irreducible, reduced, take_apart, thinned
+from evenhand.posets.coupling import Sweep, settle, too_slow
+from evenhand.posets.orderings import Ideals, Pieces, order_ideals, take_apart
 
 if TYPE_CHECKING:
-    from evenhand._kernels.diagrams import Diagram
     from evenhand.posets.comparisons import Codes, Comparisons
 
-# Listing this many takes a tenth of a second, for nothing if there are more.
+# Listing this many takes a quarter of a second, for nothing if there are more.
 DEFAULT_IDEALS = 50_000
-# Edges to an item from which it pays to find those that others imply.
-DENSE = 4
+# How long a draw may take, as estimated.
+MOST_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,13 +46,25 @@ class Swept:
 
     Attributes:
         items: Its items.
-        diagram: Its diagram, with few edges.
-        given: Its diagram as it came, by which the work is estimated.
+        sweep: How they are redrawn; None if that would look at too many pairs.
     """
 
     items: Codes
-    diagram: Diagram
-    given: Diagram
+    sweep: Sweep | None
+
+    def seconds(self, samples: int = 1) -> float:
+        """Estimate the time that so many draws take."""
+        return math.inf if self.sweep is None else self.sweep.seconds(samples)
+
+    def require_quick(self, samples: int = 1) -> Sweep:
+        """Return the sweep.
+
+        Raises:
+            ConvergenceError: If so many draws would take minutes.
+        """
+        if self.sweep is None or self.seconds(samples) > MOST_SECONDS:
+            raise too_slow(len(self.items))
+        return self.sweep
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,7 +96,7 @@ def uniform_order(
 
     Raises:
         RatingsError: If the comparisons contradict each other.
-        ConvergenceError: If coupling from the past takes too many sweeps.
+        ConvergenceError: At once, if coupling from the past would take minutes.
 
     References:
         Propp and Wilson (1996), coupling from the past; Stanley (1986), the order
@@ -114,40 +119,16 @@ def plan_orders(c: Comparisons, *, ideals: int = DEFAULT_IDEALS) -> Plan:
         >>> len(plan_orders(from_edges(4, [0, 0, 1], [2, 3, 3])).parts)
         1
     """
-    pieces = take_apart(c, topological_order(c), whole=ideals == 0)
+    pieces = take_apart(c, whole=ideals == 0)
     parts: list[Counted | Swept] = []
-    for items, diagram in irreducible(pieces):
-        listed = order_ideals(diagram, limit=ideals)
+    for piece in pieces.pieces:
+        listed = order_ideals(piece, limit=ideals)
         if listed is None:
-            given = _sparse(diagram)
-            parts.append(Swept(items, _thinned(given), given))
+            sweep = None if piece.below is None else Sweep(piece.below)
+            parts.append(Swept(piece.items, sweep))
         else:
-            parts.append(Counted(items, listed, completions(listed)))
+            parts.append(Counted(piece.items, listed, listed.completions()))
     return Plan(pieces, tuple(parts))
-
-
-def _sparse(diagram: Diagram) -> Diagram:
-    """Drop edges that others imply where there are many, since each sweep looks at all.
-
-    Without joints only, because those stand for more pairs than may fit in memory.
-    """
-    n_items, n_edges = diagram.n_items, len(diagram.down)
-    joints = len(diagram.down_start) - 1 - n_items
-    if joints > 0 or n_edges < DENSE * n_items or n_items > CLOSURE_ITEMS:
-        return diagram
-    return reduced(diagram)
-
-
-def _thinned(diagram: Diagram) -> Diagram:
-    """Drop what others imply around joints.
-
-    Values always respect every edge, so one that others imply never decides one: the
-    draws stay the same, and a sweep looks at a fraction of the neighbours.
-    """
-    n_items = diagram.n_items
-    if len(diagram.down_start) - 1 == n_items or n_items > CLOSURE_ITEMS:
-        return diagram
-    return thinned(diagram)
 
 
 def draw_order(plan: Plan, source: Stream | RNGLike = None) -> Codes:
@@ -165,7 +146,7 @@ def draw_order(plan: Plan, source: Stream | RNGLike = None) -> Codes:
         if isinstance(part, Counted):
             order = _counted(part, source)
         else:
-            order = settle(part.diagram, source)
+            order = settle(part.require_quick(), source)
         rank[part.items[order]] = np.arange(len(order))
     for split in reversed(pieces.rounds):
         rank = _ranks(split.group, split.segment, rank)
@@ -201,11 +182,11 @@ def _counted(part: Counted, source: Stream) -> Codes:
     left = below(source, ways[0])
     ideal = 0
     order: list[int] = []
-    while len(order) < len(part.items):
-        step = int(ideals.first[ideal])
-        while left >= ways[ideals.to[step]]:
-            left -= ways[ideals.to[step]]
+    while ideals.free[ideal]:
+        step = 0
+        while left >= ways[ideals.to[ideal][step]]:
+            left -= ways[ideals.to[ideal][step]]
             step += 1
-        order.append(int(ideals.item[step]))
-        ideal = int(ideals.to[step])
+        order.append(ideals.free[ideal][step])
+        ideal = ideals.to[ideal][step]
     return np.array(order, dtype=np.int64)

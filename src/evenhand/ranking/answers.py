@@ -13,11 +13,8 @@ from evenhand._randomness import stream
 from evenhand._results import Json, Notice
 from evenhand.calibration.mean import mean_order
 from evenhand.errors import OptionError
-from evenhand.posets.comparisons import (
-    Comparisons,
-    find_contradiction,
-    is_ordering,
-)
+from evenhand.posets.comparisons import Comparisons, is_ordering
+from evenhand.posets.contradictions import find_contradiction
 from evenhand.posets.orderings import topological_order
 from evenhand.posets.sampling import uniform_order
 from evenhand.ranking.claims import Facts

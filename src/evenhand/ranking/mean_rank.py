@@ -14,25 +14,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._kernels.diagrams import depths
 from evenhand._randomness import permutation, stream
 from evenhand._results import Label, Notice
 from evenhand.errors import ConvergenceError, OptionError, listing, unknown
 from evenhand.posets.averages import DEFAULT_SAMPLES, Averages, averages
 from evenhand.posets.orderings import COUNTED_IDEALS
-from evenhand.posets.proxy import rank_sums
-from evenhand.posets.sampling import Plan, Swept, plan_orders
+from evenhand.posets.reach import rank_sums
+from evenhand.posets.sampling import Swept, plan_orders
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evenhand._kernels.diagrams import Diagram
     from evenhand.posets.comparisons import Codes, Comparisons
 
 GROUPS_SHOWN = 3
 HOWS = ("auto", "exact", "sampled", "proxy")
-# Looks at a neighbour while orderings are sampled: half a minute, within a factor of 3.
-SAMPLING_WORK = 4 * 10**9
+# How long sampling may take, as estimated: within a factor of 3 or so.
+SAMPLING_SECONDS = 20.0
 # Any orderings of so few items are sampled within that.
 FEW_ITEMS = 24
 PROXY_TEXT = (
@@ -98,7 +96,7 @@ def mean_rank_order(c: Comparisons, seed: int, how: str = "auto") -> MeanRankOrd
         how: "exact" counts all orderings. "sampled" counts what it can and samples the
             rest, however long that takes. "proxy" takes the middle of the ranks that
             an item may have, (n + 1 + items above - items below) / 2, instead. "auto"
-            is sampled if `sampling_work` is at most 4 * 10**9, otherwise proxy.
+            is sampled if `sampling_seconds` is at most 20, otherwise proxy.
 
     Raises:
         RatingsError: If the comparisons contradict each other.
@@ -159,34 +157,19 @@ def _proxy(c: Comparisons, seed: int) -> Averages:
 
 
 def _too_slow(c: Comparisons) -> bool:
-    return c.n_items > FEW_ITEMS and sampling_work(plan_orders(c)) > SAMPLING_WORK
+    return c.n_items > FEW_ITEMS and sampling_seconds(c) > SAMPLING_SECONDS
 
 
-def sampling_work(plan: Plan, samples: int = DEFAULT_SAMPLES) -> int:
-    """Estimate how often sampling mean ranks looks at a neighbour of an item.
-
-    A draw takes about 4 h max(h, w) sweeps, for a longest chain of h items and a widest
-    tie of w: it took from a third to twice that on random comparisons of 70 to 20,000
-    items, in pairs and in tied levels. A sweep looks at all neighbours of all items.
+def sampling_seconds(c: Comparisons, samples: int = DEFAULT_SAMPLES) -> float:
+    """Estimate how long sampling mean ranks takes, in seconds of an ordinary machine.
 
     Examples:
         >>> from evenhand.posets import from_edges
-        >>> sampling_work(plan_orders(from_edges(3, [0], [1])))
-        0
+        >>> sampling_seconds(from_edges(3, [0], [1]))
+        0.0
     """
-    return samples * sum(
-        _draw_work(part.given) for part in plan.parts if isinstance(part, Swept)
-    )
-
-
-def _draw_work(diagram: Diagram) -> int:
-    longest = int(depths(diagram).max()) + 1
-    joints = slice(diagram.n_items, None)
-    widest = max(
-        int(np.diff(starts[joints]).max(initial=0))
-        for starts in (diagram.down_start, diagram.up_start)
-    )
-    return 4 * longest * max(longest, widest) * (diagram.n_items + len(diagram.down))
+    parts = [part for part in plan_orders(c).parts if isinstance(part, Swept)]
+    return sum((part.seconds(samples) for part in parts), 0.0)
 
 
 def by_lot(what: str, groups: Sequence[Sequence[int]], labels: Sequence[Label]) -> str:

@@ -14,7 +14,8 @@ from evenhand.calibration.mean import mean, spread
 from evenhand.calibration.models import MODELS, ORDINAL
 from evenhand.designs import RANKING_DESIGNS
 from evenhand.errors import OptionError, listing, unknown
-from evenhand.posets.comparisons import Comparisons, comparisons, require_consistent
+from evenhand.posets.comparisons import Comparisons, comparisons
+from evenhand.posets.contradictions import require_consistent
 from evenhand.ranking.answers import (
     STARTS,
     WITH_SCORES,

@@ -28,8 +28,9 @@ import numpy as np
 from evenhand._randomness import Stream, below, uniforms
 from evenhand.ab.weights import GapWeight, odd
 from evenhand.errors import OptionError
-from evenhand.posets.comparisons import Comparisons, chain_edges, closure, from_edges
+from evenhand.posets.comparisons import Comparisons, chain_edges, from_edges
 from evenhand.posets.orderings import all_orderings, topological_order
+from evenhand.posets.reach import closure
 from evenhand.ranking.flips import (
     Coin,
     Pair,

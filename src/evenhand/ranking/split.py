@@ -52,7 +52,8 @@ import numpy as np
 
 from evenhand._randomness import Stream, below, permutation, stream
 from evenhand.calibration.bradley_terry import PRIOR_PRECISION, bradley_terry
-from evenhand.posets.comparisons import comparisons, find_contradiction
+from evenhand.posets.comparisons import comparisons
+from evenhand.posets.contradictions import find_contradiction
 from evenhand.ranking.ties import TIED, TieBreak, TieDraw, break_ties
 from evenhand.ratings import Ratings
 

@@ -40,7 +40,7 @@ import numpy as np
 from evenhand._labels import shown
 from evenhand._randomness import Stream, below, permutation, uniforms
 from evenhand.errors import OptionError
-from evenhand.posets.comparisons import twins
+from evenhand.posets.reach import twins
 from evenhand.ranking.anchors import (
     Layer,
     Sheets,

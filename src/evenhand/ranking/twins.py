@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from evenhand._randomness import Stream, uniforms
-from evenhand.posets.comparisons import Comparisons, closure
-from evenhand.posets.comparisons import twins as twin_classes
+from evenhand.posets.reach import closure
+from evenhand.posets.reach import twins as twin_classes
 from evenhand.ranking.flips import (
     Coin,
     Pair,
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from evenhand._outcomes import Chance
     from evenhand.ab.weights import GapWeight
+    from evenhand.posets.comparisons import Comparisons
     from evenhand.ratings import Ratings
 
     Codes = NDArray[np.int64]

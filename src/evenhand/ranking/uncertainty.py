@@ -32,7 +32,7 @@ from evenhand.calibration.additive import additive
 from evenhand.calibration.posterior import adaptive_errors, drawn_values
 from evenhand.errors import OptionError
 from evenhand.posets.averages import averages, top_shares
-from evenhand.posets.proxy import closure_counts
+from evenhand.posets.reach import closure_counts
 from evenhand.ranking.buckets import (
     any_above,
     any_drawn_above,

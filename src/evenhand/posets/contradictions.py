@@ -1,0 +1,184 @@
+"""Contradictions: items above and below one another, and a shortest cycle of them."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand.errors import ContradictionError
+from evenhand.posets.comparisons import connected, levels_of_both
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evenhand.posets.comparisons import Codes, Comparisons
+    from evenhand.ratings import Ratings
+
+# How many steps of a contradiction a message shows.
+STEPS_SHOWN = 8
+# No cycle is shorter.
+LEAST = 2
+
+
+def strong_groups(c: Comparisons) -> Codes:
+    """Label the items that are above and below one another; -1 for all others.
+
+    Examples:
+        >>> from evenhand.posets import from_edges
+        >>> strong_groups(from_edges(3, [0, 1], [1, 0])).tolist()
+        [0, 0, -1]
+    """
+    labels = connected(*c.links, strongly=True)[: c.n_items]
+    labels[np.bincount(labels)[labels] == 1] = -1
+    return labels
+
+
+def find_contradiction(c: Comparisons) -> tuple[list[int], list[int]] | None:
+    """Find one shortest cycle of items that are each put above the next.
+
+    Returns:
+        None if the comparisons are consistent. Otherwise the items of the cycle, from
+        its smallest code, and for each item a reviewer who put it above the next (the
+        last item is put above the first).
+
+    Examples:
+        >>> from evenhand.posets import from_edges
+        >>> find_contradiction(from_edges(4, [0, 1, 2, 3], [1, 2, 3, 1]))
+        ([1, 2, 3], [1, 2, 3])
+    """
+    if len(c.order) == c.n_items:
+        return None
+    search = _Search(c)
+    cycle: list[int] = []
+    # An item that has been searched from is taken out.
+    for item in np.flatnonzero(strong_groups(c) >= 0).tolist():
+        longest = len(cycle) - 1 if cycle else c.n_items
+        if longest < LEAST:
+            break
+        cycle = search.cycle_through(item, longest) or cycle
+        search.group[item] = -1
+    return cycle, [
+        _reviewer_of(c, above, below)
+        for above, below in zip(cycle, cycle[1:] + cycle[:1], strict=True)
+    ]
+
+
+def _reviewer_of(c: Comparisons, above: int, below: int) -> int:
+    both = levels_of_both(c, above, below)
+    return next(by for by, upper, lower in both if upper < lower)
+
+
+class _Search:
+    """Searches for short cycles through one item after another."""
+
+    def __init__(self, c: Comparisons) -> None:
+        self.group = strong_groups(c).tolist()
+        self.reviewer = c.level_reviewer.tolist()
+        parts = np.split(c.level_items, c.level_start[1:-1])
+        self.items = [part.tolist() for part in parts]
+        self.levels = c.item_levels
+
+    def cycle_through(self, item: int, longest: int) -> list[int] | None:
+        """Return a shortest cycle through an item if it has at most `longest` items.
+
+        One side grows down from the item and one up, each by whole steps; after f steps
+        down and b steps up, both at least 1, they have met if and only if there is a
+        cycle of at most f + b items.
+        """
+        parents: list[dict[int, int]] = [{item: item}, {item: item}]
+        covered: list[set[int]] = [set(), set()]
+        edge, depth = [[item], [item]], [0, 0]
+        while sum(depth) < longest:
+            side = int(len(edge[0]) > len(edge[1]))
+            if depth[side] > 0 and depth[1 - side] == 0:
+                side = 1 - side
+            if not edge[side]:
+                break
+            depth[side] += 1
+            grown, edge[side] = edge[side], []
+            for origin, other in chain.from_iterable(
+                self._next_to(one, side, covered[side]) for one in grown
+            ):
+                if self.group[other] != self.group[item] or other in parents[side]:
+                    continue
+                parents[side][other] = origin
+                edge[side].append(other)
+                if other in parents[1 - side]:
+                    return _joined(parents, item, other)
+        return None
+
+    def _next_to(
+        self, item: int, side: int, covered: set[int]
+    ) -> Iterator[tuple[int, int]]:
+        """Yield the item with each item directly below (above) it that may be new.
+
+        Of each reviewer only levels that this search has not yet covered are looked
+        at, so a whole search takes each rating at most twice.
+        """
+        step = 1 - 2 * side
+        for own in self.levels[item]:
+            level = own + step
+            while (
+                0 <= level < len(self.reviewer)
+                and self.reviewer[level] == self.reviewer[own]
+                and level not in covered
+            ):
+                covered.add(level)
+                for other in self.items[level]:
+                    yield item, other
+                level += step
+
+
+def _joined(parents: list[dict[int, int]], item: int, meet: int) -> list[int]:
+    """Put together the way down from an item to where both sides met, and back."""
+    ways = []
+    for parent in parents:
+        way = [meet]
+        while way[-1] != item:
+            way.append(parent[way[-1]])
+        ways.append(way)
+    return ways[0][::-1] + ways[1][1:-1]
+
+
+def require_consistent(ratings: Ratings, c: Comparisons, *, method: str) -> None:
+    """Refuse contradictory comparisons in words.
+
+    Args:
+        ratings: Where the comparisons came from, for the labels.
+        c: The comparisons.
+        method: The method that needs them consistent, as the user named it.
+
+    Raises:
+        ContradictionError: If there is a cycle; the message shows a shortest one.
+
+    Examples:
+        >>> from evenhand import Ratings
+        >>> from evenhand.posets import comparisons
+        >>> ratings = Ratings.from_comparisons(["x", "y"], ["y", "z"])
+        >>> require_consistent(ratings, comparisons(ratings), method="flips")
+    """
+    found = find_contradiction(c)
+    if found is None:
+        return
+    items = [ratings.item_labels[code] for code in found[0]]
+    reviewers = [ratings.reviewer_labels[code] for code in found[1]]
+    steps = [
+        f"{above!r} above {below!r} (reviewer {reviewer!r})"
+        for above, below, reviewer in zip(
+            items, items[1:] + items[:1], reviewers, strict=True
+        )
+    ]
+    if len(steps) > STEPS_SHOWN:
+        left = len(steps) - STEPS_SHOWN
+        steps[STEPS_SHOWN - 1 : -1] = [f"and so on over {left + 1} more"]
+    advice = "Method 'adaptive' copes with contradictions."
+    if ratings.kind == "scores":
+        advice = "Methods 'adaptive' and 'safe' cope with contradictions."
+    raise ContradictionError(
+        f"Method {method!r} needs comparisons that are consistent, got "
+        f"{', '.join(steps)}. {advice}",
+        cycle=items,
+        reviewers=reviewers,
+    )
