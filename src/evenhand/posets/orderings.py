@@ -25,6 +25,7 @@ from evenhand.posets.comparisons import (
     comparisons,
     connected,
     edges,
+    merged,
     neighbours,
     node_keys,
 )
@@ -180,8 +181,7 @@ def take_apart(c: Comparisons, *, whole: bool = False) -> Pieces:
     order, n_items = topological_order(c), c.n_items
     n_nodes, *ends = c.links
     place = np.concatenate([np.argsort(order), np.arange(n_items, n_nodes)])
-    pairs = np.unique(place[ends[0]] * n_nodes + place[ends[1]])
-    above, below = pairs // n_nodes, pairs % n_nodes
+    above, below = merged(n_nodes, *(place[nodes] for nodes in ends))
     piece = np.zeros(n_nodes, dtype=np.int64)
     rounds: list[Round] = []
     n_pieces = min(n_items, 1)
