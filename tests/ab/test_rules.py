@@ -144,7 +144,8 @@ def test_swapping_the_items_turns_the_probability_round(
     rule: Callable[[Numbers, Numbers], object], pairs: list[tuple[float, float]]
 ) -> None:
     first, second = ([pair[side] for pair in pairs] for side in (0, 1))
-    assert number(rule(first, second)) == 1 - number(rule(second, first))
+    turned = 1 - number(rule(second, first))
+    assert number(rule(first, second)) == pytest.approx(turned, abs=1e-12)
 
 
 @given(
@@ -214,3 +215,14 @@ def test_refusals_name_the_place_and_the_value() -> None:
         rules.trimmed([1], [2], trim=-0.1)
     with pytest.raises(OptionError, match=r"trim must be a number, got '0\.1'"):
         rules.trimmed([1], [2], trim="0.1")  # type: ignore[arg-type]  # a user's mistake
+
+
+@pytest.mark.parametrize(
+    ("share", "count", "cut"),
+    [(0.29, 100, 29), (0.29, 94_000_000, 27_260_000), (0.2, 4, 0), (0.49, 3, 1)],
+)
+def test_the_share_that_is_cut_is_the_decimal_that_was_given(
+    share: float, count: int, cut: int
+) -> None:
+    """By hand: 0.29 of 94,000,000 is 27,260,000, and floats lose one of them."""
+    assert rules.trimmed_places(count, share) == (cut, count - cut)

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand import OptionError, RatingsError
-from evenhand._kernels.chances import rational_votes
 from evenhand.ab import weights
 from evenhand.ab.weights import GapWeight, as_weight, odd, resolved
 
@@ -333,15 +332,6 @@ def test_no_weight_falls_between_adjacent_floats(weight: GapWeight) -> None:
         chances = np.array([odd(weight, rung) for rung in ladder])
         assert (np.diff(chances, axis=0) >= 0).all()
         assert (chances >= 0.5).all()
-
-
-def test_the_kernel_of_votes_is_the_rational_weight_to_the_last_bit() -> None:
-    draws = np.random.default_rng(7)
-    one, two = 10 ** draws.uniform(-9, 17, (2, 1000, 4))
-    two[::7] = one[::7]
-    for gamma in (1, 0.3, 1e300):
-        expected = odd(weights.rational(gamma), one - two)
-        np.testing.assert_array_equal(rational_votes(one, two, gamma), expected)
 
 
 @given(x=st.floats(1e-300, 700))

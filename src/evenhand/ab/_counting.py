@@ -1,66 +1,198 @@
-"""How many assignments put a statistic at or beyond its observed value, by recursion.
+"""How many assignments put a statistic at or beyond its observed value.
 
-Scores are natural numbers, so a sum of scores or a difference of two sums is a power in
-a polynomial whose coefficients count assignments. Where the powers are small all its
-coefficients are packed into one long integer; else those that are not 0 are listed.
+A statistic is the difference of two central means: of all scores of a side (the mean),
+of those left when both ends are cut (the trimmed mean), or of the one or two in the
+middle (the median). Scores are natural numbers here, so that no rounding can break a
+tie. A sum of scores or a difference of two sums is a power in a polynomial whose
+coefficients count assignments: where the powers are small all its coefficients are
+packed into one long integer; else those that are not 0 are listed.
 """
 
 from __future__ import annotations
 
 import math
-import sys
 from collections import Counter
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from evenhand._kernels.redraws import sum_law
-from evenhand.ab._centres import SAFE_BITS, Centres, Tails, total
 from evenhand.errors import ConvergenceError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand.ab._centres import Levels
-    from evenhand.ab._redraws import Redraws
+    from evenhand.ab._redraws import Counts, Redraws
 
-    Law = tuple[NDArray[np.int64], NDArray[np.float64]]
-
+Kept = Callable[[int], tuple[int, int]]
 Poly = TypeVar("Poly")
 
 # Bits moved, about a second of work; and bits held at a time.
 PACKED_WORK = 20_000_000_000
-QUICK_WORK = 2_000_000_000
+QUICK_WORK = 6_000_000_000
 PACKED_BITS = 800_000_000
 # Coefficients touched one at a time, about a second of work.
 SPARSE_WORK = 1_000_000
-# Steps of the compiled recursion, about a second of work; and numbers held at a time.
-FLOAT_WORK = 10_000_000_000
-FLOAT_CELLS = 25_000_000
-# Tables gone through, about a second of work; and the largest share left out.
-TABLE_CELLS = 60_000_000
-LEFT_OUT = 1e-20
-PAIR = 2
+# With more units it is too much work in any case.
+MOST_UNITS = 2_000
 # A median is of so many scores at most, and has few values.
 FEW = 2
+FLOAT_BITS = 53
 
 
-def packed_tails(
-    redraws: Redraws, centres: Centres, limit: int = PACKED_WORK
+class Tails(NamedTuple):
+    """Numbers of assignments.
+
+    Attributes:
+        above: With the statistic at its observed value or above.
+        below: With the statistic at its observed value or below.
+    """
+
+    above: int
+    below: int
+
+
+class Edge(NamedTuple):
+    """The observed value, for redraws with a certain number of the first item's scores.
+
+    With weights w1, w2 and sums K1, K2 of the scores that count, a redraw is at or
+    above the observed value if and only if w1 K1 - w2 K2 >= low, and at or below it if
+    and only if w1 K1 - w2 K2 <= high.
+    """
+
+    weights: tuple[int, int]
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class Centres:
+    """The difference of two central means, and its observed value.
+
+    Attributes:
+        kept: From a number of scores to the places, from and to, of those that count
+            when they are in increasing order; never none of one or more scores.
+        observed: The observed value.
+        whole: Whether all scores count.
+    """
+
+    kept: Kept
+    observed: Fraction
+    whole: bool
+
+    def edge(self, ahead: int, others: int) -> Edge:
+        """Return the observed value for so many scores of each item, none of them 0."""
+        sizes = [stop - start for start, stop in map(self.kept, (ahead, others))]
+        common = math.lcm(*sizes)
+        scaled = self.observed * common
+        weights = common // sizes[0], common // sizes[1]
+        return Edge(weights, math.ceil(scaled), math.floor(scaled))
+
+    def sum_edge(self, redraws: Redraws, ahead: int) -> tuple[int, int]:
+        """Return the observed value as a sum of the first item's scores, from and to.
+
+        Only where all scores count: the second item has the rest of the total.
+        """
+        edge = self.edge(ahead, redraws.size - ahead)
+        sizes = redraws.sizes.tolist()
+        one, two = edge.weights
+        rest = two * sum(map(int.__mul__, redraws.values, sizes))
+        return -((-edge.low - rest) // (one + two)), (edge.high + rest) // (one + two)
+
+    def empty_side(self, ways: int) -> Tails:
+        """Count assignments that give one item to nobody.
+
+        There the statistic is 0. The proof asks that, for each assignment by itself,
+        it does not fall when a score of the first item rises and does not rise when
+        one of the second does; a constant does neither. And 0 is its own opposite when
+        the items swap names.
+        """
+        above = ways if self.observed <= 0 else 0
+        return Tails(above, ways if self.observed >= 0 else 0)
+
+
+def central_mean(values: Sequence[int], counts: Counts, kept: Kept) -> Fraction:
+    """Return the mean of the scores that count, out of a table of scores.
+
+    Examples:
+        >>> central_mean([1, 2, 9], np.array([1, 3, 1]), lambda n: (1, n - 1))
+        Fraction(2, 1)
+    """
+    start, stop = kept(int(counts.sum()))
+    seen = np.clip(np.cumsum(counts), start, stop)
+    numbers = np.diff(seen, prepend=start).tolist()
+    return Fraction(sum(map(int.__mul__, values, numbers)), stop - start)
+
+
+def tally(tables: Iterable[Counts], redraws: Redraws, centres: Centres) -> Tails:
+    """Count given assignments, with exact comparisons.
+
+    Args:
+        tables: Rows with how many scores of each level the first item has.
+        redraws: The levels of scores, and how many scores of each both items have.
+        centres: The statistic.
+    """
+    size = redraws.size
+    # Pieces of natural numbers whose sums are exact in floats.
+    width = FLOAT_BITS - size.bit_length()
+    places = range(0, max(max(redraws.values).bit_length(), 1), width)
+    mask = (1 << width) - 1
+    pieces = [[value >> place & mask for place in places] for value in redraws.values]
+    limbs = np.array(pieces, dtype=np.float64)
+    scale = np.array([1 << place for place in places], dtype=object)
+
+    def sums(rows: Counts) -> NDArray[np.object_]:
+        added = (rows.astype(np.float64) @ limbs).astype(np.int64).astype(object)
+        return np.asarray(added @ scale)
+
+    def central(rows: Counts, count: int) -> Counts:
+        start, stop = centres.kept(count)
+        seen = np.clip(rows.cumsum(axis=1, dtype=np.int64), start, stop)
+        return np.asarray(np.diff(seen, prepend=start))
+
+    everything = sums(redraws.sizes[None, :])[0]
+    tails = [Tails(0, 0)]
+    for table in tables:
+        ahead = table.sum(axis=1)
+        for count in np.unique(ahead).tolist():
+            rows = table[ahead == count]
+            if count in (0, size):
+                tails.append(centres.empty_side(len(rows)))
+                continue
+            weights, low, high = centres.edge(count, size - count)
+            if centres.whole:
+                one = sums(rows)
+                two = everything - one
+            else:
+                one = sums(central(rows, count))
+                two = sums(central(redraws.sizes - rows, size - count))
+            gaps = weights[0] * one - weights[1] * two
+            tails.append(Tails(int((gaps >= low).sum()), int((gaps <= high).sum())))
+    return _total(tails)
+
+
+def counted_tails(
+    redraws: Redraws, centres: Centres, *, quick: bool = False
 ) -> Tails | None:
-    """Count with polynomials packed into integers, or None if that is too much work."""
+    """Count all assignments by a recursion, or None if that is too much work.
+
+    Args:
+        redraws: The assignments.
+        centres: The statistic.
+        quick: Whether half a second is too much.
+    """
+    grouped = redraws.unit is not None
+    if redraws.n_units > MOST_UNITS or (grouped and not centres.whole):
+        return None
     counter = _Sums(redraws, centres) if centres.whole else _Orders(redraws, centres)
     bits = redraws.n_units + 1
     work, held = counter.cost()
-    if work * bits > limit or held * bits > PACKED_BITS:
-        return None
-    return counter.tails(_Packed(bits))
-
-
-def sparse_tails(redraws: Redraws, centres: Centres) -> Tails | None:
-    """Count with polynomials of few terms, or None if that is too much work."""
-    counter = _Sums(redraws, centres) if centres.whole else _Orders(redraws, centres)
-    if min(counter.terms(), counter.cost()[1]) > SPARSE_WORK:
+    most = QUICK_WORK if quick else PACKED_WORK
+    if work * bits <= most and held * bits <= PACKED_BITS:
+        return counter.tails(_Packed(bits))
+    if quick or min(counter.terms(), held) > SPARSE_WORK:
         return None
     try:
         # Coefficients of very many bits take longer.
@@ -69,147 +201,9 @@ def sparse_tails(redraws: Redraws, centres: Centres) -> Tails | None:
         return None
 
 
-def sum_chances(redraws: Redraws, centres: Centres) -> tuple[float, float] | None:
-    """Return the shares of both tails in floats, or None if that is too much work.
-
-    They are positive sums of positive terms, so all but some four digits of a float
-    are right, however small they are. Only where all scores count, and reviewers are
-    exchangeable.
-    """
-    if not centres.whole or not redraws.exchangeable:
-        return None
-    size = len(redraws.values)
-    coins = redraws.counts is None
-    counts = (size,) if redraws.counts is None else redraws.counts
-    span = sum(redraws.values[size - counts[-1] :]) + 1
-    cells = (counts[-1] + 1) * span
-    if cells > FLOAT_CELLS or cells * size * len(counts) > FLOAT_WORK:
-        return None
-    values = np.array(redraws.values, dtype=np.int64)
-    above = below = 0.0
-    for count in counts:
-        law = sum_law(values, -1 if coins else count, count)
-        for ahead in range(size + 1) if coins else (count,):
-            tails = _float_tails(law[ahead], redraws, centres, ahead)
-            above += tails[0] / len(counts)
-            below += tails[1] / len(counts)
-    # No share is 0, for the observed assignment is in both tails.
-    least = sys.float_info.min
-    return min(max(above, least), 1.0), min(max(below, least), 1.0)
-
-
-def table_chances(
-    redraws: Redraws, centres: Centres, levels: Levels
-) -> tuple[float, float] | None:
-    """Return the shares of both tails from counts by level, or None if too much work.
-
-    For very many scores on few levels. The first item's numbers of scores of each level
-    are binomial, given their sum. Tables with a number too far from its mean are left
-    out; their share is at most LEFT_OUT, which is added, so that no value is too low.
-    Only where all scores count, and the number of the first item's is fixed.
-    """
-    if not centres.whole or redraws.counts is None or len(levels.sizes) < PAIR:
-        return None
-    above = below = LEFT_OUT
-    for count in redraws.counts:
-        edge = _sum_edge(redraws, centres, count)
-        found = _table_tails(levels, count, edge)
-        if found is None:
-            return None
-        above += found[0] / len(redraws.counts)
-        below += found[1] / len(redraws.counts)
-    return min(above, 1.0), min(below, 1.0)
-
-
-def _table_tails(
-    levels: Levels, ahead: int, edge: tuple[int, int]
-) -> tuple[float, float] | None:
-    """Go through the tables of all levels but the two largest, which have a law."""
-    size = sum(levels.sizes)
-    if max(levels.values).bit_length() + size.bit_length() > SAFE_BITS:
-        return None
-    by_size = sorted(zip(levels.sizes, levels.values, strict=True), reverse=True)
-    laws = [
-        (value, _binomial(count, ahead / size, len(by_size)))
-        for count, value in by_size
-    ]
-    (low, one), (high, two) = sorted(laws[:PAIR], key=lambda law: law[0])
-    *firsts, last = laws[PAIR:] or [(0, (np.zeros(1, np.int64), np.ones(1)))]
-    # How many scores are left to the two largest levels.
-    fewest, most = (
-        ahead - sum(int(law[0][end]) for _, law in laws[PAIR:]) for end in (-1, 0)
-    )
-    work = math.prod(float(len(law[0])) for _, law in laws[PAIR:])
-    if max(work, (most - fewest + 1) * len(two[0])) > TABLE_CELLS:
-        return None
-    beyond, up_to = _two_levels(one, two, np.arange(fewest, most + 1))
-    held, added, weights = np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1)
-    for value, (numbers, chances) in firsts:
-        held = np.add.outer(numbers, held).ravel()
-        added = np.add.outer(value * numbers, added).ravel()
-        weights = np.multiply.outer(chances, weights).ravel()
-    tails = np.zeros(3)
-    start, step, width = two[0][0], high - low, len(two[0])
-    for number, chance in zip(*map(np.ndarray.tolist, last[1]), strict=True):
-        left = ahead - number - held
-        rest = added + last[0] * number + low * left
-        least = np.clip(-((rest - edge[0]) // step) - start, 0, width)
-        ended = np.clip((edge[1] - rest) // step + 1 - start, 0, width)
-        row = left - fewest
-        shares = beyond[row, least], up_to[row, ended], beyond[row, 0]
-        # Without BLAS, whose threads would take longer than these sums.
-        tails += [chance * np.einsum("i,i", weights, share) for share in shares]
-    return float(tails[0] / tails[2]), float(tails[1] / tails[2])
-
-
-def _two_levels(
-    one: Law, two: Law, left: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return, by how many scores two levels have, tails of how many are of the second.
-
-    In column i: i or more of the numbers in `two`, by place; and fewer than i.
-    """
-    places = left[:, None] - two[0] - one[0][0]
-    within = (places >= 0) & (places < len(one[0]))
-    law = np.where(within, one[1][np.where(within, places, 0)], 0.0) * two[1]
-    edge = np.zeros((len(left), 1))
-    up_to = np.hstack([edge, np.cumsum(law, axis=1)])
-    return np.hstack([np.cumsum(law[:, ::-1], axis=1)[:, ::-1], edge]), up_to
-
-
-def _binomial(size: int, share: float, levels: int) -> Law:
-    """Return numbers from the middle of a binomial law, and what is proportional to it.
-
-    Hoeffding (1963), sections 2 and 6: numbers farther from the mean, given the sum of
-    all levels, have a probability of at most LEFT_OUT over the number of levels.
-    """
-    reach = math.sqrt(size * math.log(2 * levels / LEFT_OUT) / 2)
-    start = max(0, math.ceil(size * share - reach))
-    stop = min(size, math.floor(size * share + reach))
-    numbers = np.arange(start, stop + 1)
-    steps = (size - numbers[:-1]) / numbers[1:] * (share / (1 - share))
-    logs = np.concatenate([[0.0], np.cumsum(np.log(steps))])
-    return numbers, np.exp(logs - logs.max())
-
-
-def _float_tails(
-    row: NDArray[np.float64], redraws: Redraws, centres: Centres, ahead: int
-) -> tuple[float, float]:
-    if ahead in (0, len(redraws.values)):
-        tails = centres.empty_side(1)
-        everything = float(row.sum())
-        return tails.above * everything, tails.below * everything
-    low, high = _sum_edge(redraws, centres, ahead)
-    return float(row[max(low, 0) :].sum()), float(row[: max(high + 1, 0)].sum())
-
-
-def _sum_edge(redraws: Redraws, centres: Centres, ahead: int) -> tuple[int, int]:
-    """Return the observed value as a sum of the first item's scores, from and to."""
-    edge = centres.edge(ahead, len(redraws.values) - ahead)
-    # The second item has the rest of the total.
-    one, two = edge.weights
-    rest = two * sum(redraws.values)
-    return -((-edge.low - rest) // (one + two)), (edge.high + rest) // (one + two)
+def _total(parts: Iterable[Tails]) -> Tails:
+    found = list(parts)
+    return Tails(sum(part.above for part in found), sum(part.below for part in found))
 
 
 class _Polynomials(Protocol[Poly]):
@@ -276,42 +270,46 @@ class _Sums:
     """Where all scores count: by units on, scores of the first item and their sum."""
 
     def __init__(self, redraws: Redraws, centres: Centres) -> None:
-        self._redraws = redraws
-        self._centres = centres
-        on = [(0, 0)] * redraws.n_units
-        off = on.copy()
-        for value, unit, when_on in zip(
-            redraws.values, redraws.unit, redraws.when_on, strict=True
-        ):
-            side = on if when_on else off
-            size, added = side[unit]
-            side[unit] = size + 1, added + value
-        self._on, self._off = on, off
+        self._redraws, self._centres = redraws, centres
+        # How many scores, and their sum, a unit that is on gives to the first item;
+        # and one that is off.
+        if redraws.unit is None or redraws.when_on is None:
+            sizes = redraws.sizes.tolist()
+            every = zip(redraws.values, sizes, strict=True)
+            on = [(1, value) for value, size in every for _ in range(size)]
+            self._ways = [(one, (0, 0)) for one in on]
+            return
+        parts = [[(0, 0), (0, 0)] for _ in range(redraws.n_units)]
+        units = zip(redraws.unit.tolist(), redraws.when_on.tolist(), strict=True)
+        for value, (unit, when_on) in zip(redraws.values, units, strict=True):
+            size, added = parts[unit][not when_on]
+            parts[unit][not when_on] = size + 1, added + value
+        self._ways = [(on_, off) for on_, off in parts]
 
     def cost(self) -> tuple[float, float]:
         """Return coefficients moved and held, for packed polynomials."""
-        counts = self._redraws.counts
-        gaps = [abs(a[1] - b[1]) for a, b in zip(self._on, self._off, strict=True)]
-        most = self._redraws.n_units if counts is None else counts[-1]
-        span = sum(sorted(gaps)[len(gaps) - most :]) + 1
-        sizes = {(a[0], b[0]) for a, b in zip(self._on, self._off, strict=True)}
+        counts, units = self._redraws.counts, len(self._ways)
+        gaps = [abs(on[1] - off[1]) for on, off in self._ways]
+        most = units if counts is None else counts[-1]
+        span = sum(sorted(gaps)[units - most :]) + 1
+        sizes = {(on[0], off[0]) for on, off in self._ways}
         states = 1 if counts is None else most + 1
         fixed = len(sizes) == 1 and (counts is not None or sizes == {(1, 1)})
-        states *= 1 if fixed else len(self._redraws.values) + 1
-        return states * len(gaps) * span, states * span
+        states *= 1 if fixed else self._redraws.size + 1
+        return states * units * span, states * span
 
     def terms(self) -> float:
         """Return how many different sums there may be, for sparse polynomials."""
-        units = Counter(zip(self._on, self._off, strict=True))
-        return math.prod(float(number + 1) for number in units.values())
+        kinds = Counter(self._ways)
+        return math.prod(float(number + 1) for number in kinds.values())
 
     def tails(self, polynomials: _Polynomials[Poly]) -> Tails:
-        redraws, counts = self._redraws, self._redraws.counts
+        counts = self._redraws.counts
         states = {(0, 0): polynomials.one()}
         # Each unit adds at least the smaller of its two sums.
-        least = sum(min(a[1], b[1]) for a, b in zip(self._on, self._off, strict=True))
-        for index, ways in enumerate(zip(self._on, self._off, strict=True)):
-            left = redraws.n_units - index - 1
+        least = sum(min(on[1], off[1]) for on, off in self._ways)
+        for index, ways in enumerate(self._ways):
+            left = len(self._ways) - index - 1
             floor = min(ways[0][1], ways[1][1])
             reached: dict[tuple[int, int], Poly] = {}
             for (on, ahead), held in states.items():
@@ -324,44 +322,35 @@ class _Sums:
                         reached.get(key), held, added - floor, 1
                     )
             states = reached
-        parts = (
+        return _total(
             self._compare(ahead, held, least, polynomials)
             for (_, ahead), held in states.items()
         )
-        return total(parts)
 
     def _compare(
         self, ahead: int, held: Poly, least: int, polynomials: _Polynomials[Poly]
     ) -> Tails:
-        size = len(self._redraws.values)
-        if ahead in (0, size):
+        if ahead in (0, self._redraws.size):
             return self._centres.empty_side(polynomials.tails(held, 0, 0).above)
-        low, high = _sum_edge(self._redraws, self._centres, ahead)
+        low, high = self._centres.sum_edge(self._redraws, ahead)
         return polynomials.tails(held, low - least, high - least)
 
 
 class _Orders:
     """Where some scores count: by scores of the first item among the lowest, and sums.
 
-    Reviewers must be exchangeable. Levels of scores are gone through in increasing
-    order, so that it is known which of a side's scores count.
+    Every reviewer is a unit. Levels of scores are gone through in increasing order, so
+    that it is known which of a side's scores count.
     """
 
     def __init__(self, redraws: Redraws, centres: Centres) -> None:
-        self._centres = centres
-        self._exchangeable = redraws.exchangeable
-        levels, sizes = np.unique(_plain(redraws.values), return_counts=True)
-        self._levels: list[tuple[int, int]] = list(
-            zip(levels.tolist(), sizes.tolist(), strict=True)
-        )
-        self._size = len(redraws.values)
+        self._centres, self._size = centres, redraws.size
+        self._levels = list(zip(redraws.values, redraws.sizes.tolist(), strict=True))
         counts = redraws.counts
         self._counts = range(self._size + 1) if counts is None else counts
 
     def cost(self) -> tuple[float, float]:
-        """Return coefficients moved and held, infinite where it cannot be done."""
-        if not self._exchangeable:
-            return math.inf, math.inf
+        """Return coefficients moved and held, for packed polynomials."""
         work = held = 0
         for ahead in self._counts:
             if 0 < ahead < self._size:
@@ -374,22 +363,19 @@ class _Orders:
         return work, held
 
     def terms(self) -> float:
-        """Return how many different sums there may be, infinite as for the cost."""
-        if not self._exchangeable:
-            return math.inf
+        """Return how many different sums there may be, for sparse polynomials."""
         start, stop = self._centres.kept(self._size)
         if stop - start <= FEW:
-            return 0.0
+            return float(len(self._counts) * self._size**2)
         return math.prod(float(size + 1) for _, size in self._levels)
 
     def tails(self, polynomials: _Polynomials[Poly]) -> Tails:
-        parts = []
-        for ahead in self._counts:
-            if ahead in (0, self._size):
-                parts.append(self._centres.empty_side(1))
-            else:
-                parts.append(self._of_count(ahead, polynomials))
-        return total(parts)
+        return _total(
+            self._centres.empty_side(1)
+            if ahead in (0, self._size)
+            else self._of_count(ahead, polynomials)
+            for ahead in self._counts
+        )
 
     def _of_count(self, ahead: int, polynomials: _Polynomials[Poly]) -> Tails:
         edge = self._centres.edge(ahead, self._size - ahead)
@@ -423,13 +409,8 @@ class _Orders:
                 rest = math.comb(self._size - seen, ahead - after)
                 found = polynomials.tails(poly, edge.low + most, edge.high + most)
                 parts.append(Tails(found.above * rest, found.below * rest))
-        return total(parts)
+        return _total(parts)
 
 
 def _overlap(start: int, stop: int, kept: tuple[int, int]) -> int:
     return max(0, min(stop, kept[1]) - max(start, kept[0]))
-
-
-def _plain(values: tuple[int, ...]) -> NDArray[np.generic]:
-    wide = max(values).bit_length() > SAFE_BITS
-    return np.array(values, dtype=object if wide else np.int64)

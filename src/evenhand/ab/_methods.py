@@ -16,6 +16,8 @@ from evenhand.ab import law, rules
 from evenhand.ab._numbers import Floats, difference
 from evenhand.ab._sides import PAIRED
 from evenhand.ab.checker import Kind, OwnRule, RuleCheck, answer, check_rule, own_name
+from evenhand.ab.pairings import draw_coins, draw_pairing
+from evenhand.ab.pvalues import leading_item
 from evenhand.ab.weights import GapWeight, as_weight, finest, odd, resolved
 from evenhand.errors import OptionError, counted, listing, unknown
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from evenhand.ab._sides import Pairing, Sides
+    from evenhand.ab.pairings import Counts
 
 METHODS: tuple[str, ...] = (
     "coin",
@@ -162,7 +165,7 @@ class Method:
             p_first = 1.0 - sides.verdict
             return Outcome(sides.verdict == 0, p_first, decided_by="reviewers of both")
         notices = self._notices(sides)
-        if not len(sides.first) or not len(sides.second) or self.label == "coin":
+        if 0 in sides.sizes or self.label == "coin":
             return Outcome(_coin(seed) < FAIR, FAIR, decided_by="coin", notices=notices)
         if self.own is not None:
             return self._asked(self.own, sides, seed, notices)
@@ -170,7 +173,7 @@ class Method:
             return self._guard(sides, seed, notices)
         if self.name in PAIRED:
             return self._vote(sides, seed, notices)
-        p_first = float(self._follow(self.name, sides.first, sides.second))
+        p_first = self._follow(self.name, sides)
         return Outcome(
             _coin(seed) < p_first,
             p_first,
@@ -178,10 +181,17 @@ class Method:
             notices=notices,
         )
 
-    def _follow(self, statistic: str, first: Floats, second: Floats) -> Floats:
-        if self.name == "median":
-            return rules.median(first, second, median=self.median)
-        return rules.followed(statistic, first, second, trim=self.trim)
+    def _follow(self, statistic: str, sides: Sides) -> float:
+        """Return 0, 1/2 or 1 for the item that a statistic favours."""
+        name, _, which = statistic.partition(":")
+        ahead = leading_item(
+            sides.first,
+            sides.second,
+            statistic=name,
+            trim=self.trim,
+            median=which or self.median,
+        )
+        return (1 + ahead) / 2
 
     def _asked(
         self, own: OwnRule, sides: Sides, seed: int, notices: tuple[Notice, ...]
@@ -237,9 +247,10 @@ class Method:
     ) -> tuple[float, law.Averaged]:
         """Follow a statistic in the pairing drawn, and on average over pairings."""
         if statistic == "sign":
-            here = float(rules.sign(*_drawn(sides, seed)))
+            won, lost = _wins(sides, seed)
+            here = (1 + (won > lost) - (won < lost)) / 2
             return here, self._sign_law(sides, seed)
-        here = float(self._follow(statistic, sides.first, sides.second))
+        here = self._follow(statistic, sides)
         return here, law.Averaged(here, 0.0, 0)
 
     def _vote(self, sides: Sides, seed: int, notices: tuple[Notice, ...]) -> Outcome:
@@ -247,8 +258,7 @@ class Method:
             votes = self._count(sides, seed)
             average, apart = self._votes_law(sides, seed), self._least_apart(sides)
         else:
-            one, two = _drawn(sides, seed)
-            votes = int((one > two).sum()), int((one < two).sum())
+            votes = _wins(sides, seed)
             average, apart = self._sign_law(sides, seed), 0.0
         ahead = votes[0] > votes[1]
         tied = votes[0] == votes[1]
@@ -264,22 +274,33 @@ class Method:
         )
 
     def _count(self, sides: Sides, seed: int) -> tuple[int, int]:
-        one, two = _drawn(sides, seed)
-        chances = odd(self.weight, difference(one, two))
-        won = int((uniforms(stream(seed, "votes"), len(one)) < chances).sum())
-        return won, len(one) - won
+        one, two, counts = _pairs(sides, seed)
+        source = stream(seed, "votes")
+        if sides.pairing == "random":
+            chances, counts = self._coins(one, two, counts)
+            won = int(draw_coins(counts, chances, source).sum())
+        else:
+            chances = odd(self.weight, difference(one, two))
+            won = int((uniforms(source, len(one)) < chances).sum())
+        return won, int(counts.sum()) - won
+
+    def _coins(self, one: Floats, two: Floats, counts: Counts) -> tuple[Floats, Counts]:
+        """Return the chances of votes, increasing, and how many there are of each."""
+        chances = np.asarray(odd(self.weight, difference(one, two)))
+        kinds, places = np.unique(chances, return_inverse=True)
+        return kinds, np.bincount(places, counts).astype(np.int64)
 
     def _votes_law(self, sides: Sides, seed: int) -> law.Averaged:
-        first, second = sides.first, sides.second
         if sides.pairing == "random":
-            return law.votes_over_pairings(first, second, weight=self.weight, rng=seed)
-        p_first = rules.votes(first, second, weight=self.weight)
-        return law.Averaged(float(p_first), 0.0, 0)
+            return law.average_votes(sides.first, sides.second, self.weight, seed)
+        p_first = law.majority_of_counts(*self._coins(*_pairs(sides, seed)))
+        return law.Averaged(p_first, 0.0, 0)
 
     def _sign_law(self, sides: Sides, seed: int) -> law.Averaged:
         if sides.pairing == "random":
-            return law.sign_over_pairings(sides.first, sides.second, rng=seed)
-        return law.Averaged(float(rules.sign(sides.first, sides.second)), 0.0, 0)
+            return law.average_sign(sides.first, sides.second, seed)
+        won, lost = _wins(sides, seed)
+        return law.Averaged((1 + (won > lost) - (won < lost)) / 2, 0.0, 0)
 
     def _least_apart(self, sides: Sides) -> float:
         """Return how far apart a reviewer's two scores must be to be worth a vote.
@@ -287,15 +308,15 @@ class Method:
         Returns:
             A power of ten, infinity if it is more than the scores at hand differ by.
         """
-        one, two = sides.first, sides.second
-        ends = (one.max(), two.min()), (two.max(), one.min())
+        one, two = sides.first.levels, sides.second.levels
+        ends = (one[-1], two[0]), (two[-1], one[0])
         gap = max(abs(difference(high, low)) for high, low in ends)
         steps = POWERS[finest(np.concatenate([one, two])) >= POWERS]
         enough = steps[resolved(self.weight, gap, step=steps)]
         return float(enough.min(initial=math.inf))
 
     def _notices(self, sides: Sides) -> tuple[Notice, ...]:
-        counts = len(sides.first), len(sides.second)
+        counts = sides.sizes
         if self.label == "coin" or counts[0] == counts[1]:
             return ()
         if 0 in counts:
@@ -411,7 +432,7 @@ def _over_pairings(
         return found if kind == "probability" else float(1 + np.sign(found)) / 2
 
     here = chance(*_in_order(sides, seed))
-    one, two = sides.first, sides.second
+    one, two = sides.one_by_one(own_name(own))
     if sides.pairing != "random":
         return here, law.Averaged(here, 0.0, 0)
     size = max(len(one), len(two))
@@ -438,7 +459,7 @@ def _some_orders(size: int, seed: int) -> Iterator[list[int]]:
 
 def _in_order(sides: Sides, seed: int) -> tuple[Floats, Floats]:
     """Return all scores, the pairs first; random ones are a random permutation."""
-    one, two = sides.first, sides.second
+    one, two = sides.one_by_one("a function of your own")
     if sides.pairing != "random":
         return one, two
     order = permutation(stream(seed, "pairing"), max(len(one), len(two)))
@@ -447,11 +468,20 @@ def _in_order(sides: Sides, seed: int) -> tuple[Floats, Floats]:
     return one, two[order]
 
 
-def _drawn(sides: Sides, seed: int) -> tuple[Floats, Floats]:
-    """Return the scores in pairs only."""
-    one, two = _in_order(sides, seed)
-    pairs = min(len(one), len(two))
-    return one[:pairs], two[:pairs]
+def _pairs(sides: Sides, seed: int) -> tuple[Floats, Floats, Counts]:
+    """Return the scores of pairs, and how many pairs there are of each."""
+    if sides.pairing != "random":
+        one, two = sides.one_by_one("a given pairing")
+        return one, two, np.ones(len(one), np.int64)
+    source = stream(seed, "pairing")
+    first, second = sides.first, sides.second
+    drawn = draw_pairing(first.counts, second.counts, source)
+    return first.levels[drawn.first], second.levels[drawn.second], drawn.counts
+
+
+def _wins(sides: Sides, seed: int) -> tuple[int, int]:
+    one, two, counts = _pairs(sides, seed)
+    return int(counts[one > two].sum()), int(counts[one < two].sum())
 
 
 def _beyond(apart: float) -> tuple[Notice, ...]:

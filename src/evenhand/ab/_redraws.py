@@ -3,7 +3,8 @@
 Every design here is uniform over a set of assignments, and all have one form: some
 units, each on or off, and how many of them may be on. A unit is a reviewer (on: scores
 the first item), a panel, or a pair (on: one of the two scores the first item, off: the
-other). So a p-value is a count of assignments over their number.
+other). So a p-value is a count of assignments over their number. Where every reviewer
+is a unit, only how many scores of each level an item gets is drawn.
 """
 
 from __future__ import annotations
@@ -16,9 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._kernels.redraws import subsets
 from evenhand._labels import shown
-from evenhand._randomness import Stream, uniforms
+from evenhand.ab.pairings import sample_subsets
 from evenhand.designs import AB_DESIGNS
 from evenhand.errors import DesignError, OptionError, counted, unknown
 
@@ -27,14 +27,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Choices = NDArray[np.bool_ | np.int64]
+    Counts = NDArray[np.int64]
     Labels = tuple[list[Hashable], list[Hashable]]
-    Member = tuple[int, bool]
-    Unit = list[Member]
+    Unit = list[tuple[int, bool]]
 
 GIVEN = "given counts"
 GIVEN_PANELS = "given panel counts"
-PAIR = 2
 # Cells of a block of assignments; no result depends on it.
 BLOCK = 2_000_000
 
@@ -45,20 +43,31 @@ class Redraws:
 
     Attributes:
         name: What is redrawn: a design, or GIVEN or GIVEN_PANELS.
-        values: Score of each reviewer, increasing.
-        unit: The unit that each reviewer belongs to.
+        values: Levels of scores, natural numbers in increasing order; of every reviewer
+            by itself where there are units.
+        sizes: How many scores of each level both items have.
+        counts: How many units may be on, None for any number.
+        unit: The unit that each reviewer belongs to, None if each is one.
         when_on: Whether the reviewer scores the first item when that unit is on; or
             when it is off.
-        n_units: Number of units.
-        counts: How many units may be on, None for any number.
     """
 
     name: str
     values: tuple[int, ...]
-    unit: tuple[int, ...]
-    when_on: tuple[bool, ...]
-    n_units: int
+    sizes: Counts
     counts: tuple[int, ...] | None
+    unit: Counts | None = None
+    when_on: NDArray[np.bool_] | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of scores of both items."""
+        return int(self.sizes.sum())
+
+    @property
+    def n_units(self) -> int:
+        """Number of units."""
+        return self.size if self.unit is None else int(self.unit.max(initial=-1)) + 1
 
     @property
     def total(self) -> int:
@@ -67,113 +76,117 @@ class Redraws:
             return int(2**self.n_units)
         return sum(math.comb(self.n_units, count) for count in self.counts)
 
-    @property
-    def exchangeable(self) -> bool:
-        """Whether every reviewer is a unit, so that only scores matter."""
-        return self.n_units == len(self.values)
+    def everything(self) -> Iterator[Counts]:
+        """Give every assignment of units once, as blocks of rows; 1 is the first item.
 
-    def everything(self) -> Iterator[Choices]:
-        """Give every assignment once, as blocks of rows; True is the first item."""
-        rows = max(1, BLOCK // max(1, len(self.values)))
-        if self.counts is None:
-            for start in range(0, self.total, rows):
-                codes = np.arange(start, min(start + rows, self.total))
-                on = codes[:, None] >> np.arange(self.n_units) & 1
-                yield self._sides(on.astype(np.bool_))
-            return
-        for count in self.counts:
-            ways = itertools.combinations(range(self.n_units), count)
-            while block := list(itertools.islice(ways, rows)):
-                chosen = np.zeros((len(block), self.n_units), np.bool_)
-                places = np.array(block, dtype=np.int64).reshape(len(block), count)
-                np.put_along_axis(chosen, places, values=True, axis=1)
-                yield self._sides(chosen)
-
-    def sampled(self, samples: int, source: Stream) -> Iterator[Choices]:
-        """Give independent draws, as blocks of rows; True is the first item."""
-        rows = max(1, BLOCK // max(1, len(self.values)))
-        for start in range(0, samples, rows):
-            size = min(rows, samples - start)
-            drawn = uniforms(source, (size, self.n_units + 1))
-            if self.counts is None:
-                yield self._sides(drawn[:, 1:] < 0.5)  # noqa: PLR2004 - a fair coin
-                continue
-            # An odd number has two middle counts, with as many assignments each.
-            index = (drawn[:, 0] * len(self.counts)).astype(np.int64)
-            counts = np.array(self.counts, dtype=np.int64)[index]
-            yield self._sides(subsets(drawn[:, 1:], counts))
-
-    def sampled_tables(
-        self, sizes: Sequence[int], samples: int, source: Stream
-    ) -> Iterator[Choices]:
-        """Give independent draws of how many of each level score the first item.
-
-        Only where reviewers are exchangeable: then no more is needed of them.
-
-        Args:
-            sizes: How many reviewers gave each level, of both items.
-            samples: Number of draws.
-            source: Where they come from.
+        Only where there are units.
         """
-        rng, cells = np.random.Generator(source), BLOCK // len(sizes)
-        for start in range(0, samples, cells):
-            rows = min(cells, samples - start)
-            if self.counts is None:
-                yield rng.binomial(sizes, 0.5, (rows, len(sizes)))
-                continue
-            # An odd number has two middle counts, with as many assignments each.
-            first = rng.binomial(rows, 0.5) if len(self.counts) > 1 else rows
-            for count, drawn in zip(self.counts, (first, rows - first), strict=False):
-                yield rng.multivariate_hypergeometric(
-                    sizes, count, size=drawn, method="marginals"
-                )
+        rows = max(1, BLOCK // len(self.values))
+        counts = range(self.n_units + 1) if self.counts is None else self.counts
+        ways = itertools.chain.from_iterable(
+            itertools.combinations(range(self.n_units), count) for count in counts
+        )
+        while block := list(itertools.islice(ways, rows)):
+            on = np.zeros((len(block), self.n_units), np.bool_)
+            for row, chosen in zip(on, block, strict=True):
+                row[list(chosen)] = True
+            yield self._sides(on)
 
-    def _sides(self, on: Choices) -> Choices:
-        if self.exchangeable and all(self.when_on):
-            return on
-        return np.asarray(on[:, list(self.unit)] == np.array(self.when_on, np.bool_))
+    def sampled(self, samples: int, rng: np.random.Generator) -> Iterator[Counts]:
+        """Give independent draws of how many of each level score the first item."""
+        rows = max(1, BLOCK // len(self.values))
+        for start in range(0, samples, rows):
+            yield from self._drawn(min(rows, samples - start), rng)
+
+    def _drawn(self, rows: int, rng: np.random.Generator) -> Iterator[Counts]:
+        if self.counts is None:
+            if self.unit is None:
+                yield rng.binomial(self.sizes, 0.5, (rows, len(self.sizes)))
+            else:
+                yield self._sides(rng.integers(0, 2, (rows, self.n_units)) > 0)
+            return
+        # An odd number has two middle counts, with as many assignments each.
+        first = rng.binomial(rows, 0.5) if len(self.counts) > 1 else rows
+        for count, some in zip(self.counts, (first, rows - first), strict=False):
+            if self.unit is None:
+                yield sample_subsets(self.sizes, count, some, rng)
+            else:
+                orders = rng.random((some, self.n_units)).argsort(axis=1)
+                yield self._sides(orders < count)
+
+    def _sides(self, on: NDArray[np.bool_]) -> Counts:
+        return np.asarray(on[:, self.unit] == self.when_on, dtype=np.int64)
 
 
-def redraws(
+def redraw_levels(
+    values: Sequence[int], first: Counts, second: Counts, design: str | None
+) -> Redraws:
+    """Work out what could have been drawn where every reviewer is a unit.
+
+    Args:
+        values: Levels of scores, as natural numbers in increasing order.
+        first: How many scores of each level the first item has.
+        second: The same of the second item.
+        design: "halves", "coins", or None for the observed counts.
+
+    Returns:
+        The assignments. "halves" with counts that it cannot draw becomes GIVEN.
+
+    Examples:
+        >>> one, two = np.array([0, 1, 1]), np.array([1, 0, 0])
+        >>> redraw_levels([1, 3, 4], one, two, "halves").total
+        6
+    """
+    sizes, ahead = first + second, int(first.sum())
+    name, counts = _fitting(design, int(sizes.sum()), ahead, GIVEN)
+    return Redraws(name, tuple(values), sizes, counts)
+
+
+def redraw_units(
     first: Sequence[int],
     second: Sequence[int],
     design: str | None,
     labels: Labels | None,
 ) -> Redraws:
-    """Work out what could have been drawn, whatever the order of the scores.
+    """Work out what could have been drawn, reviewer by reviewer.
 
     Args:
-        first: Scores of the first item, as integers.
+        first: Scores of the first item, as natural numbers.
         second: Scores of the second item.
         design: One of AB_DESIGNS, or None for the observed counts.
         labels: Pair or panel of each reviewer, for "matched" and "panels".
-
-    Returns:
-        The assignments. "halves" with counts that it cannot draw becomes GIVEN, and
-        "panels" with such numbers of panels GIVEN_PANELS.
 
     Raises:
         DesignError: If a pair or panel is not one that the design could have drawn.
 
     Examples:
-        >>> redraws([3, 4], [1], "halves", None).total
-        6
+        >>> redraw_units([3, 4], [1], "matched", (["a", "b"], ["a"])).total
+        4
     """
+    ahead = len(first)
+    units: list[Unit] = [[(value, True)] for value in (*first, *second)]
+    instead = GIVEN
     if design == "matched" and labels is not None:
-        return _from_units(design, _pairs(first, second, labels), None)
+        units = _pairs(_grouped(first, second, labels))
     if design == "panels" and labels is not None:
-        units, ahead = _panels(first, second, labels)
-        counts = _middle(len(units))
-        fits = ahead in counts
-        name = design if fits else GIVEN_PANELS
-        return _from_units(name, units, counts if fits else (ahead,))
-    units = [[(value, True)] for value in (*first, *second)]
-    if design == "coins":
-        return _from_units(design, units, None)
-    counts = _middle(len(units))
-    if design == "halves" and len(first) in counts:
-        return _from_units(design, units, counts)
-    return _from_units(GIVEN, units, (len(first),))
+        units, ahead = _panels(_grouped(first, second, labels))
+        instead = GIVEN_PANELS
+    name, counts = _fitting(design, len(units), ahead, instead)
+    # Equal units are interchangeable, so sorting them forgets the order of the rows
+    # and nothing else.
+    members = sorted(
+        (value, index, on)
+        for index, unit in enumerate(sorted(map(sorted, units)))
+        for value, on in unit
+    )
+    return Redraws(
+        name,
+        tuple(value for value, _, _ in members),
+        np.ones(len(members), np.int64),
+        counts,
+        np.array([index for _, index, _ in members], np.int64),
+        np.array([on for _, _, on in members], np.bool_),
+    )
 
 
 def as_labels(
@@ -224,33 +237,20 @@ def as_labels(
     return _hashable(flat[: counts[0]]), _hashable(flat[counts[0] :])
 
 
-def _from_units(
-    name: str, units: list[Unit], counts: tuple[int, ...] | None
-) -> Redraws:
-    # Equal units are interchangeable, so sorting them forgets the order of the rows
-    # and nothing else.
-    members = sorted(
-        (value, index, on)
-        for index, unit in enumerate(sorted(map(sorted, units)))
-        for value, on in unit
-    )
-    return Redraws(
-        name=name,
-        values=tuple(value for value, _, _ in members),
-        unit=tuple(index for _, index, _ in members),
-        when_on=tuple(on for _, _, on in members),
-        n_units=len(units),
-        counts=counts,
-    )
+def _fitting(
+    design: str | None, units: int, ahead: int, instead: str
+) -> tuple[str, tuple[int, ...] | None]:
+    """Return what is redrawn, and how many units may be on."""
+    if design in ("coins", "matched"):
+        return design, None
+    middle = tuple(sorted({units // 2, (units + 1) // 2}))
+    if design is not None and ahead in middle:
+        return design, middle
+    return instead, (ahead,)
 
 
-def _middle(number: int) -> tuple[int, ...]:
-    return (number // 2,) if number % 2 == 0 else (number // 2, number // 2 + 1)
-
-
-def _pairs(first: Sequence[int], second: Sequence[int], labels: Labels) -> list[Unit]:
+def _pairs(groups: dict[Hashable, tuple[list[int], list[int]]]) -> list[Unit]:
     """Return the pairs; whoever is left of one was still sent by a fair coin."""
-    groups = _grouped(first, second, labels)
     units: list[Unit] = []
     for label, (ones, twos) in groups.items():
         if len(ones) > 1 or len(twos) > 1:
@@ -265,9 +265,8 @@ def _pairs(first: Sequence[int], second: Sequence[int], labels: Labels) -> list[
 
 
 def _panels(
-    first: Sequence[int], second: Sequence[int], labels: Labels
+    groups: dict[Hashable, tuple[list[int], list[int]]],
 ) -> tuple[list[Unit], int]:
-    groups = _grouped(first, second, labels)
     for label, (ones, twos) in groups.items():
         if ones and twos:
             raise DesignError(

@@ -1,4 +1,4 @@
-"""From two lists, or from Ratings, to the two sides of a comparison."""
+"""The two sides of a comparison: tables of scores, from lists, Ratings or counts."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ from evenhand._labels import (
     shown,
 )
 from evenhand._results import Json, Label, Notice
+from evenhand.ab.law import Table, as_table
 from evenhand.errors import OptionError, RatingsError, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -42,11 +43,13 @@ class Sides:
 
     Attributes:
         items: Labels of the two items.
-        first: Scores of the first item.
+        first: Scores of the first item, as a table.
         second: Scores of the second item.
-        pairing: "given" or "pairs" if first[i] and second[i] are a pair, "random" if
-            pairs are to be drawn.
+        pairing: "given" or "pairs" if the lists are in pairs, "random" if pairs are to
+            be drawn.
         data: Sizes and hash of the data.
+        lists: Scores of both items one by one, None if only counts are known. Pairs
+            that are given and users' functions need them; nothing else looks at them.
         notices: What the reader of a result must know.
         verdict: Index of the item that all reviewers of both put first, or None.
         groups: Pair or panel of the reviewer of each score, for the two items, if it is
@@ -54,13 +57,78 @@ class Sides:
     """
 
     items: tuple[Label, Label]
-    first: Floats
-    second: Floats
+    first: Table
+    second: Table
     pairing: Pairing
     data: Mapping[str, Json]
+    lists: tuple[Floats, Floats] | None = None
     notices: tuple[Notice, ...] = ()
     verdict: int | None = None
     groups: tuple[tuple[Label, ...], tuple[Label, ...]] | None = None
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Numbers of scores."""
+        return self.first.size, self.second.size
+
+    def one_by_one(self, what: str) -> tuple[Floats, Floats]:
+        """Return the scores of both items, the pairs first where they are given.
+
+        Raises:
+            RatingsError: If only counts are known.
+        """
+        if self.lists is None:
+            raise RatingsError(
+                f"{what} needs every score, got counts of scores. Give the scores "
+                "themselves."
+            )
+        return self.lists
+
+
+def sides_from_counts(
+    first: Mapping[float, int],
+    second: Mapping[float, int],
+    items: tuple[Label, Label] = ("A", "B"),
+) -> Sides:
+    """Take two tables of how many scores there are of each value.
+
+    Args:
+        first: Number of scores of the first item, by score.
+        second: The same of the second item.
+        items: Labels of the two items.
+
+    Raises:
+        RatingsError: If a score is not finite, a count is not a natural number, or
+            there is no score at all.
+
+    Examples:
+        >>> sides = sides_from_counts({5.0: 10**9, 4.0: 3}, {4.0: 7})
+        >>> sides.sizes, sides.first.levels.tolist()
+        ((1000000003, 7), [4.0, 5.0])
+    """
+    one, two = (_as_table(side) for side in (first, second))
+    total = one.size + two.size
+    if total == 0:
+        raise RatingsError("There is no score. Give at least one of either item.")
+    parts = [part for side in (one, two) for part in side]
+    data: dict[str, Json] = {
+        "reviewers": total,
+        "items": TWO,
+        "ratings": total,
+        "sha256": _digest("evenhand.counts/1", items, (one.size, two.size), parts),
+    }
+    return Sides(items, one, two, "random", data)
+
+
+def _as_table(counts: Mapping[float, int]) -> Table:
+    for count in counts.values():
+        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+            raise RatingsError(
+                f"count must be an integer of at least 0, got {shown(count)}."
+            )
+    held = sorted(pair for pair in counts.items() if pair[1] > 0)
+    levels = _as_scores([float(score) for score, _ in held], "score")
+    return Table(levels, np.array([count for _, count in held], np.int64))
 
 
 def sides_from_lists(
@@ -90,9 +158,12 @@ def sides_from_lists(
         "reviewers": total,
         "items": TWO,
         "ratings": total,
-        "sha256": _digest(labels, one, two),
+        "sha256": _digest(
+            "evenhand.scores/1", labels, (len(one), len(two)), (one, two)
+        ),
     }
-    return Sides(labels, one, two, "given" if len(one) == len(two) else "random", data)
+    pairing: Pairing = "given" if len(one) == len(two) else "random"
+    return Sides(labels, as_table(one), as_table(two), pairing, data, (one, two))
 
 
 def sides_from_ratings(
@@ -123,7 +194,7 @@ def sides_from_ratings(
     Examples:
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "b", "c"], ["x", "y", "x"], [3, 8, 4])
-        >>> sides_from_ratings(ratings, None, "votes", None).first.tolist()
+        >>> sides_from_ratings(ratings, None, "votes", None).first.levels.tolist()
         [3.0, 4.0]
     """
     one_item, other = _chosen(ratings, items)
@@ -161,10 +232,11 @@ def sides_from_ratings(
     one, two = (ratings.preference[side] for side in rows)
     return Sides(
         labels,
-        one,
-        two,
+        as_table(one),
+        as_table(two),
         pairing,
         ratings.summary(),
+        (one, two),
         tuple(notices),
         verdict,
         _grouped(ratings, rows, groups),
@@ -345,13 +417,14 @@ def _as_scores(values: object, what: str) -> Floats:
     return scores
 
 
-def _digest(labels: tuple[Label, Label], one: Floats, two: Floats) -> str:
-    head = {
-        "schema": "evenhand.scores/1",
-        "items": labels,
-        "counts": [len(one), len(two)],
-    }
+def _digest(
+    schema: str,
+    labels: tuple[Label, Label],
+    counts: tuple[int, int],
+    parts: Iterable[NDArray[np.generic]],
+) -> str:
+    head = {"schema": schema, "items": labels, "counts": counts}
     hashed = hashlib.sha256(json.dumps(head, ensure_ascii=True).encode())
-    for side in (one, two):
-        hashed.update(side.astype("<f8").tobytes())
+    for part in parts:
+        hashed.update(part.astype(part.dtype.newbyteorder("<")).tobytes())
     return hashed.hexdigest()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from evenhand._labels import shown
 from evenhand._results import Notice
 from evenhand.ab.bounds import effect_for_error
-from evenhand.ab.pvalues import STATISTICS, p_values
+from evenhand.ab.pvalues import STATISTICS, p_values, table_p_values
 from evenhand.errors import OptionError, RatingsError, unknown
 
 if TYPE_CHECKING:
@@ -54,9 +54,19 @@ def tested(
         )
         return None, (Notice("groups_unknown", text),)
     statistic, median = _statistic(chosen, test, design)
+    if design not in GROUPED and isinstance(statistic, str) and statistic != "pairs":
+        found = table_p_values(
+            sides.first,
+            sides.second,
+            statistic=statistic,
+            design=design,
+            trim=chosen.trim,
+            median=median,
+            seed=seed,
+        )
+        return found, ()
     found = p_values(
-        sides.first,
-        sides.second,
+        *sides.one_by_one(f"test {test or chosen.name!r}"),
         statistic=statistic,
         design=design,
         groups=sides.groups if design in GROUPED else None,
@@ -114,14 +124,14 @@ def bound(
             f"{score_range!r}. The error bound is proved for method 'mean'."
         )
     for label, side in zip(sides.items, (sides.first, sides.second), strict=True):
-        outside = side[(side < low) | (side > high)]
+        outside = side.levels[(side.levels < low) | (side.levels > high)]
         if len(outside):
             raise RatingsError(
                 f"scores must be within the declared range {low:g} to {high:g}, got "
                 f"{outside[0]:g} of {label!r}. Declare the whole form's range."
             )
-    count = len(sides.first)
-    if design != "halves" or count != len(sides.second) or not count:
+    count = sides.first.size
+    if design != "halves" or count != sides.second.size or not count:
         return None
     effect = effect_for_error(count, score_range=high - low, error=ERROR)
     return {

@@ -115,7 +115,7 @@ def weight_finding(weight: GapWeight) -> Finding:
 
 
 def _findings(sides: Sides, facts: Facts, claim: Claim) -> Iterator[Finding]:
-    counts = len(sides.first), len(sides.second)
+    counts = sides.sizes
     if 0 in counts:
         empty = sides.items[counts.index(0)]
         yield Finding("void", f"{empty!r} has no score, so a fair coin decided")
@@ -151,7 +151,7 @@ def _paired_by_chance(sides: Sides, facts: Facts) -> bool:
 
 
 def _count_findings(sides: Sides, facts: Facts) -> Iterator[Finding]:
-    one, two = len(sides.first), len(sides.second)
+    one, two = sides.sizes
     codes = {notice.code for notice in sides.notices}
     allowed = 1 if facts.design == "halves" else 0
     grouped = facts.design in GROUPED

@@ -1,10 +1,10 @@
-"""Exact laws of the vote: given a pairing, and averaged over all pairings.
+"""Laws of the vote: given a pairing, and averaged over all pairings.
 
 Given a pairing the number of votes is Poisson-binomial. Over all pairings its law is a
 permanent, which is summed here without cancellation by going through the scores of one
 side and keeping how many of each distinct score of the other side are used: 2**k states
 for k distinct scores, far fewer for scores on a few levels. Beyond that, pairings are
-sampled and the standard error is returned.
+sampled and the standard error is returned. Only counts of equal scores matter.
 """
 
 from __future__ import annotations
@@ -12,14 +12,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand._kernels.ab import pairing_counts
-from evenhand._kernels.trials import few_margins, turn_rows
-from evenhand._kernels.votes import FEW, count_outside, majority_margins
-from evenhand._randomness import RNGLike, Stream, permutation, seed_from, stream
+from evenhand._randomness import RNGLike, seed_from, stream
 from evenhand.ab._numbers import (
     Floats,
     Numbers,
@@ -29,23 +26,35 @@ from evenhand.ab._numbers import (
     is_exact,
     magnitude,
 )
+from evenhand.ab.pairings import sample_tables
 from evenhand.ab.weights import GapWeight, as_weight, odd
 from evenhand.errors import RatingsError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# About a second of work and 200 MB: 20 distinct scores against 20, or 60 against 60 on
-# a five-point scale.
-WORK = 450_000_000
+    Counts = NDArray[np.int64]
+
+# About half a second of work and 200 MB: 60 scores against 60 on five levels.
+WORK = 120_000_000
 CELLS = 25_000_000
-# Sampled pairings: so many, fewer if there are very many scores to draw.
+# Sampled pairings: so many, fewer if there are many scores or levels to draw.
 PAIRINGS = 4000
-FEWEST_PAIRINGS = 64
-SAMPLED_SCORES = 4_000_000
-CHUNK = 1_000_000
-# Up to so many votes their law is multiplied out term by term.
-FEW_VOTES = 64
+FEWEST_PAIRINGS = 8
+SAMPLED_CELLS = 2_000_000
+# Up to so many votes their law is multiplied out vote by vote.
+FEW_VOTES = 640
+MULTIPLIED = 200_000_000
+# A vote is worth no point or one; a pair's sign no point, one or two.
+COINS = 2
+# Minus the logarithm of what may be left out of a sum of probabilities.
+SPARE = 40.0
+# From so large a square of a sine on, the series of a logarithm is too slow.
+STEEP = 0.125
+VANISHED = 1e4
+NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(24)
+# A mean lead d of k pairs errs with probability below 2 exp(-k d**2 / 18).
+CLEAR = 18 * SPARE
 
 
 class Averaged(NamedTuple):
@@ -62,14 +71,40 @@ class Averaged(NamedTuple):
     pairings: int
 
 
+class Table(NamedTuple):
+    """The scores of one item.
+
+    Attributes:
+        levels: Distinct scores, increasing.
+        counts: How many there are of each, more than none.
+    """
+
+    levels: Floats
+    counts: Counts
+
+    @property
+    def size(self) -> int:
+        """Number of scores."""
+        return int(self.counts.sum())
+
+
+# From scores of the held item and of the other to the chance of 0, 1, ... points.
 Terms = Callable[[Floats, Floats], Floats]
+
+
+def as_table(scores: Floats) -> Table:
+    """Count equal scores.
+
+    Examples:
+        >>> as_table(np.array([3.0, 1.0, 3.0]))
+        Table(levels=array([1., 3.]), counts=array([1, 2]))
+    """
+    levels, counts = np.unique(scores, return_counts=True)
+    return Table(levels, counts.astype(np.int64))
 
 
 def majority_probability(probabilities: Numbers) -> Floats:
     """Probability that the first item has the majority, ties by a fair coin.
-
-    The order of the votes does not matter to the last bit, and turning every vote
-    round turns the result p into 1 - p.
 
     Args:
         probabilities: Chance of each vote for the first item, shape (..., k).
@@ -87,30 +122,31 @@ def majority_probability(probabilities: Numbers) -> Floats:
         >>> majority_probability([[0.75, 0.75, 0.75], [1.0, 0.5, 0.0]])
         array([0.84375, 0.5    ])
     """
-    chances = _as_probabilities(probabilities)
+    chances = np.atleast_1d(as_numbers(probabilities, "probability"))
+    outside = (chances < 0) | (chances > 1)
+    if outside.any():
+        raise RatingsError(
+            f"probability must be in [0, 1], got {chances[outside].flat[0]}."
+        )
     shape = chances.shape[:-1]
-    rows = np.ascontiguousarray(chances.reshape(math.prod(shape), chances.shape[-1]))
-    if is_exact(rows) or rows.shape[1] > FEW:
-        return _from_margin(_vote_margin(rows)).reshape(shape)[()]
-    return majority_of_rows(rows.copy()).reshape(shape)[()]
+    rows = chances.reshape(math.prod(shape), chances.shape[-1])
+    return _from_margin(_row_margins(rows)).reshape(shape)[()]
 
 
-def majority_of_rows(rows: Floats) -> Floats:
-    """Do what `majority_probability` does on a table of floats, which may be changed.
+def majority_of_counts(chances: Floats, counts: Counts) -> float:
+    """Probability that the first item has the majority of votes in a table.
 
     Args:
-        rows: Chance of each vote, shape (rows, votes), known to be in [0, 1].
+        chances: Chance of a vote of each kind, shape (kinds,).
+        counts: How many votes of each kind there are.
 
     Examples:
-        >>> majority_of_rows(np.array([[0.75, 0.75, 0.75]]))
-        array([0.84375])
+        >>> majority_of_counts(np.array([0.75, 0.5]), np.array([3, 0]))
+        0.84375
     """
-    if rows.shape[1] > FEW:
-        return _from_margin(_vote_margin(rows))
-    rows.sort(axis=-1)
-    # Of the two ways round, always the same one is computed.
-    side = turn_rows(rows)
-    return _from_margin(_vote_margin(rows) * side)
+    if counts.sum() <= FEW_VOTES:
+        return float(majority_probability(np.repeat(chances, counts)))
+    return float(_from_margin(table_margins(chances, counts[None, :]))[0])
 
 
 def votes_over_pairings(
@@ -132,7 +168,8 @@ def votes_over_pairings(
 
     Returns:
         The probability, its standard error and the number of sampled pairings. It is
-        exact for Fractions; swapping the items turns p into 1 - p to the last bit.
+        exact for Fractions. Where one item leads so clearly that the other wins with
+        probability below 1e-16, whatever the pairing, it is 0 or 1.
 
     Raises:
         RatingsError: If a score is not finite or a side is not one list.
@@ -146,16 +183,8 @@ def votes_over_pairings(
         >>> round(average.probability, 10), average.se
         (0.65625, 0.0)
     """
-    chosen = as_weight(weight)
-
-    def terms(held: Floats, taken: Floats) -> Floats:
-        chance = np.asarray(odd(chosen, difference(held, taken)))
-        return np.stack([1 - chance, chance], axis=-1)
-
-    def margins(held: Floats, taken: Floats) -> Floats:
-        return _vote_margin(odd(chosen, difference(held, taken)))
-
-    return _over_pairings(first, second, terms, margins, rng)
+    sides = _as_tables(first, second)
+    return average_votes(*sides, as_weight(weight), seed_from(rng))
 
 
 def sign_over_pairings(
@@ -178,123 +207,334 @@ def sign_over_pairings(
         >>> sign_over_pairings([3, 1], [2, 0]).probability
         0.75
     """
+    return average_sign(*_as_tables(first, second), seed_from(rng))
 
-    def terms(held: Floats, taken: Floats) -> Floats:
-        zero = constant(Fraction(0), held)
-        wins = [held < taken, held == taken, held > taken]
+
+def average_votes(
+    first: Table, second: Table, weight: GapWeight, seed: int
+) -> Averaged:
+    """Do what `votes_over_pairings` does on tables of scores."""
+
+    def terms(one: Floats, two: Floats) -> Floats:
+        chance = np.asarray(odd(weight, difference(one, two)))
+        return np.stack([1 - chance, chance], axis=-1)
+
+    return _average(first, second, terms, seed)
+
+
+def average_sign(first: Table, second: Table, seed: int) -> Averaged:
+    """Do what `sign_over_pairings` does on tables of scores."""
+
+    def terms(one: Floats, two: Floats) -> Floats:
+        zero = constant(Fraction(0), one)
+        wins = [one < two, one == two, one > two]
         return np.stack([zero + win * (zero + 1) for win in wins], axis=-1)
 
-    def margins(held: Floats, taken: Floats) -> Floats:
-        wins = (held > taken).sum(axis=-1) - (held < taken).sum(axis=-1)
-        return np.asarray(np.sign(wins), dtype=np.float64)
-
-    return _over_pairings(first, second, terms, margins, rng)
+    return _average(first, second, terms, seed)
 
 
-def _over_pairings(
-    first: Numbers, second: Numbers, terms: Terms, margins: Terms, rng: RNGLike
-) -> Averaged:
-    seed = seed_from(rng)
-    one, two = _as_side(first, "first"), _as_side(second, "second")
-    if len(one) == 0 or len(two) == 0 or np.array_equal(one, two):
-        return Averaged(constant(Fraction(1, 2), one).item(), 0.0, 0)
-    trial = terms(one[:1], two[:1])
-    points = trial.shape[-1] - 1
-    if is_exact(one) != is_exact(two) or not is_exact(trial):
-        one, two = one.astype(np.float64), two.astype(np.float64)
+def _average(first: Table, second: Table, terms: Terms, seed: int) -> Averaged:
+    if not len(first.levels) or not len(second.levels) or _same(first, second):
+        half = constant(Fraction(1, 2), first.levels)
+        return Averaged(half.item(), 0.0, 0)
+    # The widest gaps, so that one beyond the range of a weight is always seen.
+    trial = terms(first.levels[[0, -1]], second.levels[[-1, 0]])
+    if is_exact(first.levels) != is_exact(second.levels) or not is_exact(trial):
+        first, second = (
+            Table(side.levels.astype(np.float64), side.counts)
+            for side in (first, second)
+        )
     # Which side is held as levels depends on the scores alone, never on their names.
-    costs = [_cost(one, two, points), _cost(two, one, points)]
-    ahead = (costs[0], tuple(one)) < (costs[1], tuple(two))
-    side, held, taken = (1, one, two) if ahead else (-1, two, one)
-    work, cells = min(costs)
-    if not is_exact(held) and (work > WORK or cells > CELLS):
-        mean, se, pairings = _sampled(held, taken, margins, stream(seed, "pairings"))
-        return Averaged(_from_margin(np.array(side * mean)).item(), se / 2, pairings)
-    levels, sizes = np.unique(held, return_counts=True)
-    table = terms(levels[None, :], taken[:, None])
-    count = _exact_counts if is_exact(held) else pairing_counts
-    margin = side * _margin(count(table, sizes.astype(np.int64)))
-    return Averaged(_from_margin(np.asarray(margin)).item(), 0.0, 0)
+    turned = _order(second, first, trial) < _order(first, second, trial)
+    held, taken = (second, first) if turned else (first, second)
+    work, cells = _cost(held, taken, trial)
+
+    def points(one: Floats, two: Floats) -> Floats:
+        # The points of the held side; those of the first item the other way round.
+        return terms(two, one)[..., ::-1] if turned else terms(one, two)
+
+    if is_exact(held.levels) or (work <= WORK and cells <= CELLS):
+        margin, se, pairings = _margin(_pairing_law(held, taken, points)), 0.0, 0
+    else:
+        lead, se, pairings = _sampled(held, taken, points, seed)
+        margin = np.asarray(lead)
+    margin = np.asarray(-margin if turned else margin)
+    return Averaged(_from_margin(margin).item(), se / 2, pairings)
 
 
-def _cost(held: Floats, taken: Floats, points: int) -> tuple[int, int]:
-    sizes = np.unique(held, return_counts=True)[1].tolist()
-    states = 1
-    for size in sizes:
+def _same(first: Table, second: Table) -> bool:
+    return np.array_equal(first.levels, second.levels) and np.array_equal(
+        first.counts, second.counts
+    )
+
+
+def _order(held: Table, taken: Table, trial: Floats) -> tuple[object, ...]:
+    scores = tuple(held.levels.tolist()), tuple(held.counts.tolist())
+    return (_cost(held, taken, trial), *scores)
+
+
+def _cost(held: Table, taken: Table, trial: Floats) -> tuple[int, int]:
+    """Return the work and the numbers held at a time of `_pairing_law`."""
+    points = trial.shape[-1] - 1
+    states, blank = 1, max(0, taken.size - held.size)
+    for size in (*held.counts.tolist(), blank):
         states *= size + 1
         if states > CELLS:
             return WORK + 1, CELLS + 1
-    cells = states * (points * min(len(held), len(taken)) + 1)
-    rounds = max(0, len(taken) - len(held)) + 1
-    return cells * rounds * len(sizes), cells
+    cells = states * (points * min(held.size, taken.size) + 1)
+    return cells * (len(held.levels) + (blank > 0)), cells
 
 
-def _exact_counts(terms: Floats, sizes: NDArray[np.int64]) -> Floats:
-    """Do on Fractions what the kernel does on floats."""
-    taken, levels, degrees = terms.shape
-    held = int(sizes.sum())
-    width = (degrees - 1) * min(taken, held) + 1
-    states = {(0,) * levels: [Fraction(1)] + [Fraction(0)] * (width - 1)}
-    for step in range(taken):
-        reached: dict[tuple[int, ...], list[Fraction]] = {}
-        for used, law in states.items():
-            free = held - sum(used)
-            rest = max(taken - step, free)
-            moves = [(used, Fraction(rest - free, rest), [Fraction(1)])]
-            for level, size in enumerate(sizes.tolist()):
-                after = (*used[:level], used[level] + 1, *used[level + 1 :])
-                chance = Fraction(size - used[level], rest)
-                moves.append((after, chance, terms[step, level].tolist()))
-            for after, chance, points in moves:
-                if chance == 0:
-                    continue
-                target = reached.setdefault(after, [Fraction(0)] * width)
-                for point, share in enumerate(points):
-                    for place in range(width - point):
-                        target[place + point] += chance * share * law[place]
-        states = reached
-    return np.array([sum(column) for column in zip(*states.values(), strict=True)])
+def _pairing_law(held: Table, taken: Table, terms: Terms) -> Floats:
+    """Return the chance of each sum of points over a uniformly random pairing.
+
+    The taken side is gone through one score after the other. A state says how many of
+    each held level are used, and holds the law of the points so far, in a sum of
+    positive terms only, so that nothing cancels. Scores of a longer taken side that are
+    left over are paired with blanks, which are worth no points.
+    """
+    blank = max(0, taken.size - held.size)
+    sizes = np.append(held.counts, [blank] if blank else []).astype(np.int64)
+    table = terms(held.levels[None, :], taken.levels[:, None])
+    zero, one = (constant(Fraction(x), table) for x in (0, 1))
+    if blank:
+        none = np.full((len(table), 1, table.shape[-1]), zero.item(), dtype=table.dtype)
+        none[..., 0] = one
+        table = np.concatenate([table, none], axis=1)
+    degrees, total = table.shape[-1], int(sizes.sum())
+    strides = np.concatenate([[1], np.cumprod(sizes + 1)[:-1]])
+    codes = np.arange(int((sizes + 1).prod()))
+    used = codes[:, None] // strides % (sizes + 1)
+    layer = used.sum(axis=1)
+    order = np.argsort(layer, kind="stable")
+    starts = np.searchsorted(layer[order], np.arange(total + 2))
+    # Place of a state among those with as many scores used.
+    place = np.empty(len(codes), dtype=np.int64)
+    place[order] = np.arange(len(codes)) - starts[layer[order]]
+    law = np.full((1, 1), one.item(), dtype=table.dtype)
+    for step, score in enumerate(np.repeat(np.arange(len(table)), taken.counts)):
+        states = order[starts[step + 1] : starts[step + 2]]
+        most = (degrees - 1) * min(step + 1, held.size, taken.size) + 1
+        after = np.full((len(states), most), zero.item(), dtype=table.dtype)
+        for level, stride in enumerate(strides.tolist()):
+            into = np.flatnonzero(used[states, level])
+            before = law[place[states[into] - stride]]
+            ways = sizes[level] - used[states[into], level] + 1
+            chance = (one * ways / (total - step))[:, None]
+            for point in range(degrees):
+                share = table[score, level, point]
+                if share != 0:
+                    moved = before[:, : most - point] * (chance * share)
+                    after[into, point : point + moved.shape[1]] += moved
+        law = after
+    return np.asarray(law.sum(axis=0))
 
 
 def _sampled(
-    held: Floats, taken: Floats, margins: Terms, source: Stream
+    held: Table, taken: Table, terms: Terms, seed: int
 ) -> tuple[float, float, int]:
-    small, large = sorted((held, taken), key=len)
-    total = min(PAIRINGS, max(FEWEST_PAIRINGS, SAMPLED_SCORES // len(large)))
-    rows = max(1, CHUNK // len(large))
-    found = []
-    for start in range(0, total, rows):
-        orders = [
-            permutation(source, len(large))[: len(small)]
-            for _ in range(min(rows, total - start))
-        ]
-        drawn = large[np.stack(orders)]
-        known = np.broadcast_to(small, drawn.shape)
-        pair = (known, drawn) if small is held else (drawn, known)
-        found.append(margins(*pair))
-    values = np.concatenate(found)
+    """Return a margin averaged over sampled pairings, its error and their number."""
+    pairs = min(held.size, taken.size)
+    cells = len(held.levels) * len(taken.levels)
+    if cells <= max(pairs, SAMPLED_CELLS // FEWEST_PAIRINGS):
+        table = terms(held.levels[:, None], taken.levels[None, :])
+        lead = _mean_lead(held, taken, table)
+        if pairs * lead * lead > CLEAR:
+            return math.copysign(1.0, lead), 0.0, 0
+    rng = np.random.Generator(stream(seed, "pairings"))
+    if cells <= pairs:
+        values = _margins_of_tables(held, taken, table, rng)
+    else:
+        values = _margins_of_orders(held, taken, terms, rng)
     # A sample in which all pairings agree is still a sample.
+    total = len(values)
     se = float(values.std(ddof=1)) / math.sqrt(total) or 1 / total
     return float(values.mean()), se, total
 
 
-def _vote_margin(rows: Floats) -> Floats:
-    """Return P(more votes for than against) - P(fewer), by row."""
-    if is_exact(rows):
+def _mean_lead(held: Table, taken: Table, table: Floats) -> float:
+    """Return the mean over all pairs of points for the held side, from -1 to 1.
+
+    Changing a pairing by one score moves the sum of the leads of all pairs by at most
+    4, so that by Azuma's inequality the sum is off its mean by k s with probability at
+    most exp(-k s**2 / 8); coins by at most exp(-k s**2 / 2). With shares of 2/3 and 1/3
+    of the lead, the other side wins with probability at most 2 exp(-k lead**2 / 18).
+    """
+    lead = table[..., -1] - table[..., 0]
+    parts = [side.counts / side.size for side in (held, taken)]
+    return float(parts[0] @ lead @ parts[1])
+
+
+def _margins_of_tables(
+    held: Table, taken: Table, table: Floats, rng: np.random.Generator
+) -> Floats:
+    rows = _n_pairings(table[..., 0].size)
+    counts = sample_tables(held.counts, taken.counts, rows, rng).reshape(rows, -1)
+    if table.shape[-1] == COINS:
+        return table_margins(table[..., 1].reshape(-1), counts)
+    return np.sign(counts @ (table[..., -1] - table[..., 0]).reshape(-1))
+
+
+def _margins_of_orders(
+    held: Table, taken: Table, terms: Terms, rng: np.random.Generator
+) -> Floats:
+    one, two = (np.repeat(side.levels, side.counts) for side in (held, taken))
+    pairs = min(len(one), len(two))
+    rows = min(_n_pairings(pairs), max(FEWEST_PAIRINGS, MULTIPLIED // pairs**2))
+    if pairs > FEW_VOTES:
+        rows = _n_pairings(pairs // 4)
+    block = max(1, SAMPLED_CELLS // pairs)
+    found = []
+    for start in range(0, rows, block):
+        orders = [
+            [rng.permutation(side)[:pairs] for side in (one, two)]
+            for _ in range(min(block, rows - start))
+        ]
+        table = terms(*np.array(orders).swapaxes(0, 1))
+        if table.shape[-1] == COINS:
+            found.append(_row_margins(table[..., 1]))
+        else:
+            found.append(np.sign((table[..., -1] - table[..., 0]).sum(axis=-1)))
+    return np.concatenate(found)
+
+
+def _n_pairings(cells: int) -> int:
+    return min(PAIRINGS, max(FEWEST_PAIRINGS, SAMPLED_CELLS // cells))
+
+
+def _row_margins(rows: Floats) -> Floats:
+    """Return P(more votes for than against) - P(fewer), by row of chances."""
+    votes = rows.shape[1]
+    if is_exact(rows) or votes <= FEW_VOTES:
         return _margin(_products(rows))
-    few = rows.shape[1] <= FEW_VOTES
-    return few_margins(rows) if few else majority_margins(rows)
+    sums = (4 * rows * (1 - rows)).sum(axis=1)
+    if sums.min() * STEEP < SPARE * 2:
+        kinds = [np.unique(row, return_counts=True) for row in rows]
+        return np.array([table_margins(p, n[None, :])[0] for p, n in kinds])
+    return _series_margins(rows, lambda part: part.sum(axis=1), votes)
+
+
+def table_margins(chances: Floats, counts: Counts) -> Floats:
+    """Return P(more votes for than against) - P(fewer), by row of counts.
+
+    Args:
+        chances: Chance of a vote of each kind, shape (kinds,).
+        counts: How many votes of each kind there are, shape (rows, kinds); as many in
+            all in each row.
+
+    Returns:
+        Margins, shape (rows,); the error is below 1e-13.
+    """
+    votes = int(counts[0].sum())
+    numbers = counts.astype(np.float64)
+    scatter = numbers @ (4 * chances * (1 - chances))
+    if scatter.min() * STEEP >= SPARE * 2:
+        return _series_margins(chances[None, :], lambda part: numbers @ part[0], votes)
+    window = _window(numbers @ chances, scatter, votes)
+    half = np.pi * np.arange(window.waves) / window.period
+    lean = (2 * chances - 1)[:, None]
+    with np.errstate(divide="ignore"):
+        sizes = np.log1p(-(1 - lean**2) * np.sin(half) ** 2) / 2
+    # A vote of chance 1/2 has no image at the highest frequency.
+    sizes = numbers @ np.maximum(sizes, -VANISHED)
+    angles = numbers @ np.arctan2(lean * np.sin(half), np.cos(half))
+    return _inverted(sizes, angles, window, votes)
+
+
+class _Window(NamedTuple):
+    """Where laws of numbers of votes lie, and which frequencies are needed of them."""
+
+    low: int
+    period: int
+    waves: int
+
+
+def _window(totals: Floats, scatter: Floats, votes: int) -> _Window:
+    """All but exp(-SPARE) of a law lies within Bernstein's bound of its mean."""
+    reach = SPARE / 3 + math.sqrt(SPARE**2 / 9 + SPARE * float(scatter.max()) / 2)
+    low = max(0, math.floor(totals.min() - reach))
+    period = min(votes, math.ceil(totals.max() + reach)) - low + 1
+    waves, variance = period // 2 + 1, float(scatter.min()) / 4
+    if 2 * variance > SPARE:
+        # An image is at most exp(-variance (1 - cos angle)) in size.
+        furthest = math.acos(1 - SPARE / variance)
+        waves = min(waves, int(furthest * period / (2 * np.pi)) + 2)
+    return _Window(low, period, waves)
+
+
+def _series_margins(
+    chances: Floats, total: Callable[[Floats], Floats], votes: int
+) -> Floats:
+    """Do what `table_margins` does for many open votes, by sums of powers.
+
+    A vote of chance p is worth 1/2 or -1/2, and its image is cos h + i d sin h with d =
+    2 p - 1 and h half the angle. With y = 1 - d**2 the logarithm of the image's size is
+    -1/2 sum over a of (y sin(h)**2)**a / a, and its angle is the integral from 0 to h
+    of d times the sum over a of (y sin**2)**a.
+
+    Args:
+        chances: Chance of each kind of vote, shape (1 or rows, kinds).
+        total: Adds up numbers of that shape over all votes, by row.
+        votes: Number of votes in each row.
+    """
+    lean = 2 * chances - 1
+    spread = 1 - lean**2
+    window = _window(total(chances), total(spread), votes)
+    half = np.pi * np.arange(window.waves) / window.period
+    steepest = float(np.sin(half[-1]) ** 2)
+    terms = math.ceil((SPARE + math.log(votes)) / -math.log(steepest)) + 1
+    inner = np.sin(half[:, None] * (1 + NODES) / 2) ** 2
+    power, evens, odds = np.ones_like(spread), [], [total(lean)]
+    for _ in range(terms):
+        power = power * spread
+        evens.append(total(power))
+        odds.append(total(lean * power))
+    orders = np.arange(1, terms + 1)
+    curves = (np.sin(half[:, None]) ** 2) ** orders / (2 * orders)
+    slopes = [inner**order @ NODE_WEIGHTS * half / 2 for order in range(terms + 1)]
+    sizes, angles = -np.transpose(evens) @ curves.T, np.transpose(odds) @ slopes
+    return _inverted(sizes, angles, window, votes)
+
+
+def _inverted(sizes: Floats, angles: Floats, window: _Window, votes: int) -> Floats:
+    """Turn images of laws, by frequency, into margins."""
+    low, period, waves = window
+    end = low + period
+    win = _swings(waves, max(low, votes // 2 + 1), end, period, votes)
+    loss = _swings(waves, low, min((votes + 1) // 2, end), period, votes)
+    twice = np.full(waves, 2.0)
+    twice[0] = 1
+    if 2 * (waves - 1) == period:
+        twice[-1] = 1
+    parts = np.cos(angles) * (win[0] - loss[0]) + np.sin(angles) * (win[1] - loss[1])
+    margins = (np.exp(sizes) * parts) @ twice / period
+    return np.asarray(np.clip(margins, -1, 1))
+
+
+def _swings(
+    waves: int, start: int, stop: int, period: int, votes: int
+) -> tuple[Floats, Floats]:
+    """Sum cos and sin of 2 pi wave (count - votes / 2) / period over counts."""
+    number, wave = max(0, stop - start), np.arange(1, waves)
+    # Geometric sums; their angles are reduced in integers, where that is exact.
+    middle = np.pi / period * ((wave * (start + stop - 1 - votes)) % (2 * period))
+    length = np.sin(np.pi / period * ((wave * number) % (2 * period)))
+    length = length / np.sin(np.pi / period * wave)
+    return (
+        np.append(float(number), length * np.cos(middle)),
+        np.append(0.0, length * np.sin(middle)),
+    )
 
 
 def _products(rows: Floats) -> Floats:
-    """Return the law of the number of votes, by row, of Fractions."""
+    """Return the law of the number of votes, by row."""
     n_rows, votes = rows.shape
     laws = np.zeros((n_rows, votes + 1), dtype=rows.dtype) + constant(Fraction(0), rows)
     laws[:, 0] = constant(Fraction(1), rows)
     for vote in range(votes):
         chance = rows[:, vote : vote + 1]
         moved = laws[:, : vote + 1] * chance
-        laws[:, : vote + 1] *= 1 - chance
+        laws[:, : vote + 1] -= moved
         laws[:, 1 : vote + 2] += moved
     return laws
 
@@ -312,30 +552,13 @@ def _from_margin(margin: Floats) -> Floats:
     return np.asarray(np.where(margin < 0, 1 - larger, larger))
 
 
-def _as_probabilities(values: Numbers) -> Floats:
-    if _are_plain(values) and count_outside(values.reshape(-1)) == 0:
-        return values
-    array = np.atleast_1d(as_numbers(values, "probability"))
-    outside = (array < 0) | (array > 1)
-    if outside.any():
-        raise RatingsError(
-            f"probability must be in [0, 1], got {array[outside].flat[0]}."
-        )
-    return array
-
-
-def _are_plain(values: Numbers) -> TypeGuard[Floats]:
-    """Say whether values are such floats as a kernel takes as they are."""
-    return (
-        type(values) is np.ndarray
-        and values.dtype == np.float64
-        and values.ndim > 0
-        and values.flags.carray
-    )
-
-
-def _as_side(scores: Numbers, name: str) -> Floats:
-    array = as_numbers(scores, f"{name} score")
-    if array.ndim != 1:
-        raise RatingsError(f"{name} scores must be one list, got shape {array.shape}.")
-    return np.sort(array)
+def _as_tables(first: Numbers, second: Numbers) -> tuple[Table, Table]:
+    sides = []
+    for name, scores in (("first", first), ("second", second)):
+        array = as_numbers(scores, f"{name} score")
+        if array.ndim != 1:
+            raise RatingsError(
+                f"{name} scores must be one list, got shape {array.shape}."
+            )
+        sides.append(as_table(array))
+    return sides[0], sides[1]

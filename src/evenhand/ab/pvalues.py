@@ -13,25 +13,68 @@ Scores are compared exactly: a float counts as the shortest decimal that stands 
 from __future__ import annotations
 
 import math
+import sys
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
+from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from evenhand._labels import shown
 from evenhand._randomness import RNGLike, seed_from, stream
-from evenhand.ab._problems import STATISTICS, How, Problem, Statistic, problem
-from evenhand.ab._redraws import GIVEN, GIVEN_PANELS
-from evenhand.ab.rules import TRIM
-from evenhand.errors import ConvergenceError, OptionError
+from evenhand.ab._counting import (
+    Centres,
+    Kept,
+    Tails,
+    central_mean,
+    counted_tails,
+    tally,
+)
+from evenhand.ab._numbers import Floats, Numbers, as_numbers, is_exact
+from evenhand.ab._redraws import (
+    GIVEN,
+    GIVEN_PANELS,
+    Redraws,
+    as_labels,
+    redraw_levels,
+    redraw_units,
+)
+from evenhand.ab._tilted import tail_chances
+from evenhand.ab.law import Table, as_table
+from evenhand.ab.rules import MEDIANS, TRIM, as_share, central_places, trimmed_places
+from evenhand.errors import ConvergenceError, OptionError, RatingsError, unknown
 
 if TYPE_CHECKING:
-    from evenhand.ab._numbers import Numbers
+    from evenhand.ab._redraws import Counts, Labels
 
-__all__ = ["LIMIT", "STATISTICS", "PValues", "exact_p_values", "p_values"]
+__all__ = [
+    "LIMIT",
+    "STATISTICS",
+    "PValues",
+    "exact_p_values",
+    "leading_item",
+    "p_values",
+    "table_p_values",
+]
 
+Statistic = Callable[[Floats, Floats], object]
+How = Literal["enumeration", "counting", "sampling"]
+
+STATISTICS = ("mean", "median", "trimmed", "midrank", "pairs")
+WHOLE = ("mean", "midrank", "pairs")
 LIMIT = 200_000
+# Redraws: as many as have these cells, about half a second of work, within bounds.
+SAMPLED_CELLS = 3_000_000
+FEWEST_SAMPLES = 1_000
+MOST_SAMPLES = 100_000
+# By coins the counts differ from redraw to redraw, which takes longer.
+COIN_SAMPLES = 10_000
+# So does a redraw in which every reviewer is looked at.
+UNIT_SAMPLES = 20_000
+# Values of a caller's function closer than this share of the largest count as equal.
+ROUNDING = 1e-12
 _REDRAWN = {
     "halves": "half of the reviewers to each item",
     "coins": "each reviewer to an item by a fair coin",
@@ -50,11 +93,10 @@ class PValues:
         p_value: Two-sided: twice the smaller of the other two, at most 1.
         p_value_first: Against "the first item is no better".
         p_value_second: Against "the second item is no better".
-        exact: Whether every assignment was counted, up to the rounding of floats; with
-            very many scores, 1e-20 is added for assignments that were left out.
+        exact: Whether every assignment was counted, up to the rounding of floats.
         samples: Number of sampled assignments, 0 if exact.
         se: Standard error of the one-sided values, the larger of the two; 0 if exact.
-        how: "counting" (by a recursion), "enumeration" or "sampling".
+        how: "counting" (by a recursion or a Fourier sum), "enumeration" or "sampling".
         statistic: Name of the statistic; "callable" for a function.
         design: What was redrawn: a design, "given counts" or "given panel counts".
         seed: The seed that repeats the sampling, None if exact.
@@ -143,7 +185,7 @@ def p_values(
         trim: For "trimmed": share cut at each end.
         median: For "median": "upper", "lower" or "middle".
         samples: Redraws where not all can be counted; None for as many as take about
-            a second, 20,000 to 1,000,000.
+            half a second, 1,000 to 100,000.
         limit: Up to so many assignments are enumerated.
         rng: Seed for sampled redraws; not used where the result is exact.
 
@@ -178,15 +220,34 @@ def p_values(
         trim=trim,
         median=median,
     )
-    redrawn = _as_whole("samples", test.n_samples() if samples is None else samples, 1)
-    seed = seed_from(rng)
-    found = test.shares(_as_whole("limit", limit, 0))
-    if found is not None:
-        return _result(test, *found)
-    tails = test.sampled_tails(redrawn, stream(seed, "redraws"))
-    # With the observed assignment counted in, validity does not rest on the sample.
-    above, below = ((1 + count) / (1 + redrawn) for count in tails)
-    return _result(test, (above, below), "sampling", redrawn, seed)
+    return test.p_values(
+        None if samples is None else _as_whole("samples", samples, 1),
+        _as_whole("limit", limit, 0),
+        seed_from(rng),
+    )
+
+
+def table_p_values(
+    first: Table,
+    second: Table,
+    *,
+    statistic: str,
+    design: str | None,
+    trim: float,
+    median: str,
+    seed: int,
+) -> PValues:
+    """Do what `p_values` does on tables of scores; not for pairs, panels or functions.
+
+    Examples:
+        >>> sides = as_table(np.array([5.0, 6])), as_table(np.array([1.0, 2]))
+        >>> options = {"design": None, "trim": 0.2, "median": "upper", "seed": 1}
+        >>> table_p_values(*sides, statistic="mean", **options).p_value_first == 1 / 6
+        True
+    """
+    kept = _as_kept(statistic, trim, median)
+    test = _level_problem(first, second, statistic, kept, design)
+    return test.p_values(None, LIMIT, seed)
 
 
 def exact_p_values(
@@ -241,27 +302,324 @@ def exact_p_values(
     return (two, one) if test.swapped else (one, two)
 
 
-def _result(
-    test: Problem,
-    shares: tuple[float, float],
-    how: How,
-    samples: int = 0,
-    seed: int | None = None,
-) -> PValues:
-    first, second = shares[::-1] if test.swapped else shares
-    spread = max(p * (1 - p) for p in shares)
-    return PValues(
-        p_value=min(1.0, 2 * min(shares)),
-        p_value_first=first,
-        p_value_second=second,
-        exact=samples == 0,
-        samples=samples,
-        se=math.sqrt(spread / samples) if samples else 0.0,
-        how=how,
-        statistic=test.statistic,
-        design=test.redraws.name,
-        seed=seed,
-    )
+def leading_item(
+    first: Table, second: Table, *, statistic: str, trim: float, median: str
+) -> int:
+    """Say which item a statistic favours: 1 the first, -1 the second, 0 neither.
+
+    Examples:
+        >>> sides = as_table(np.array([0.1, 0.2])), as_table(np.array([0.3, 0.0]))
+        >>> leading_item(*sides, statistic="mean", trim=0.2, median="upper")
+        0
+    """
+    kept = _as_kept(statistic, trim, median)
+    levels, one, two = _aligned(first, second)
+    _, centres, swapped = _compared(statistic, levels, one, two, kept)
+    sign = (centres.observed > 0) - (centres.observed < 0)
+    return -sign if swapped else sign
+
+
+class Problem(NamedTuple):
+    """What is redrawn and compared; the items swapped where that is simpler."""
+
+    statistic: str
+    redraws: Redraws
+    compared: Centres | _Function
+    swapped: bool
+    nothing: bool
+
+    def p_values(self, samples: int | None, limit: int, seed: int) -> PValues:
+        """Return exact values, or sampled ones where that is too much work."""
+        found = self.shares(limit)
+        if found is not None:
+            return self._result(*found)
+        drawn = self.n_samples() if samples is None else samples
+        rng = np.random.Generator(stream(seed, "redraws"))
+        tails = self.tally(self.redraws.sampled(drawn, rng))
+        # With the observed assignment counted in, validity does not rest on the sample.
+        above, below = ((1 + count) / (1 + drawn) for count in tails)
+        return self._result((above, below), "sampling", drawn, seed)
+
+    def shares(self, limit: int) -> tuple[tuple[float, float], How] | None:
+        """Return the shares of both tails, or None if there are too many to count."""
+        # The observed assignment is in both tails, so that no share is 0.
+        least = sys.float_info.min
+        found: tuple[Tails, How] | None = None
+        if self.nothing:
+            return (1.0, 1.0), "counting"
+        if isinstance(self.compared, Centres):
+            quick = counted_tails(self.redraws, self.compared, quick=True)
+            floats = self._tilted_shares(self.compared) if quick is None else None
+            if quick is not None:
+                found = quick, "counting"
+            elif floats is not None:
+                return (max(floats[0], least), max(floats[1], least)), "counting"
+        exact = found or self.exact_tails(limit)
+        if exact is None:
+            return None
+        total = self.redraws.total
+        above, below = (max(count / total, least) for count in exact[0])
+        return (above, below), exact[1]
+
+    def exact_tails(self, limit: int) -> tuple[Tails, How] | None:
+        """Return the sizes of both tails, or None if there are too many to count."""
+        if self.nothing:
+            return Tails(self.redraws.total, self.redraws.total), "counting"
+        if isinstance(self.compared, Centres):
+            found = counted_tails(self.redraws, self.compared)
+            if found is not None:
+                return found, "counting"
+        if self.redraws.unit is not None and self.redraws.total <= limit:
+            return self.tally(self.redraws.everything()), "enumeration"
+        return None
+
+    def n_samples(self) -> int:
+        """Return how many redraws take about half a second."""
+        if self.redraws.unit is not None:
+            return UNIT_SAMPLES
+        cells = SAMPLED_CELLS // len(self.redraws.values)
+        most = COIN_SAMPLES if self.redraws.counts is None else MOST_SAMPLES
+        return min(max(cells, FEWEST_SAMPLES), most)
+
+    def tally(self, blocks: Iterable[Counts]) -> Tails:
+        """Count given assignments."""
+        if isinstance(self.compared, _Function):
+            return self.compared.tally(blocks)
+        return tally(blocks, self.redraws, self.compared)
+
+    def _tilted_shares(self, centres: Centres) -> tuple[float, float] | None:
+        redraws, parts = self.redraws, []
+        if redraws.unit is not None or redraws.counts is None or not centres.whole:
+            return None
+        for ahead in redraws.counts:
+            edges = centres.sum_edge(redraws, ahead)
+            found = tail_chances(redraws.values, redraws.sizes, ahead, *edges)
+            if found is None:
+                return None
+            parts.append(found)
+        # As many assignments have the one of two middle counts as the other.
+        above, below = np.mean(parts, axis=0).tolist()
+        return above, below
+
+    def _result(
+        self,
+        shares: tuple[float, float],
+        how: How,
+        samples: int = 0,
+        seed: int | None = None,
+    ) -> PValues:
+        first, second = shares[::-1] if self.swapped else shares
+        spread = max(p * (1 - p) for p in shares)
+        return PValues(
+            p_value=min(1.0, 2 * min(shares)),
+            p_value_first=first,
+            p_value_second=second,
+            exact=samples == 0,
+            samples=samples,
+            se=math.sqrt(spread / samples) if samples else 0.0,
+            how=how,
+            statistic=self.statistic,
+            design=self.redraws.name,
+            seed=seed,
+        )
+
+
+class _Function(NamedTuple):
+    """A caller's own statistic on the scores in increasing order."""
+
+    function: Statistic
+    scores: Floats
+    observed: int | float | Fraction
+
+    def tally(self, blocks: Iterable[Counts]) -> Tails:
+        found = [
+            self.value(self.scores[row > 0], self.scores[row == 0])
+            for block in blocks
+            for row in block
+        ]
+        middle, slack = Fraction(self.observed), Fraction(0)
+        if any(isinstance(value, float) for value in (*found, self.observed)):
+            # Rounding must not break a tie; a tie too many only raises a p-value.
+            slack = Fraction(ROUNDING) * max(abs(Fraction(x)) for x in (*found, middle))
+        low, high = middle - slack, middle + slack
+        return Tails(sum(x >= low for x in found), sum(x <= high for x in found))
+
+    def value(self, one: Floats, two: Floats) -> int | float | Fraction:
+        # Nothing to compare: constant for such an assignment, so monotone.
+        if len(one) == 0 or len(two) == 0:
+            return 0
+        answer = self.function(one, two)
+        if isinstance(answer, int | Fraction):
+            return answer
+        if isinstance(answer, np.integer):
+            return int(answer)
+        try:
+            number = float(answer)  # type: ignore[arg-type]  # tried
+        except (TypeError, ValueError):
+            number = math.nan
+        if not math.isfinite(number):
+            raise OptionError(
+                f"statistic must return a finite number, got {shown(answer)}."
+            )
+        return number
+
+
+def problem(
+    first: Numbers,
+    second: Numbers,
+    *,
+    statistic: str | Statistic,
+    design: str | None,
+    groups: object,
+    trim: float,
+    median: str,
+) -> Problem:
+    """Check everything, and make a test ready."""
+    kept = _as_kept(statistic, trim, median)
+    one, two = _as_sides(first, second)
+    if statistic == "pairs":
+        if design not in (None, "matched"):
+            raise OptionError(
+                f"statistic 'pairs' must come with design 'matched', got {design!r}."
+            )
+        design = "matched"
+    labels = as_labels(design, groups, (len(one), len(two)))
+    if callable(statistic):
+        return _function_problem(statistic, one, two, design, labels)
+    if labels is None:
+        return _level_problem(as_table(one), as_table(two), statistic, kept, design)
+    if statistic == "pairs":
+        one, two, labels = _complete(one, two, labels)
+    levels, places = np.unique(np.concatenate([one, two]), return_inverse=True)
+    counts = [
+        np.bincount(side, minlength=len(levels))
+        for side in (places[: len(one)], places[len(one) :])
+    ]
+    values, centres, swapped = _compared(statistic, levels, counts[0], counts[1], kept)
+    scores = [values[place] for place in places.tolist()]
+    sides, both = (scores[: len(one)], scores[len(one) :]), labels
+    if swapped:
+        sides, both = sides[::-1], labels[::-1]
+    drawn = redraw_units(*sides, design, both)
+    return Problem(statistic, drawn, centres, swapped, 0 in map(len, sides))
+
+
+def _level_problem(
+    first: Table, second: Table, statistic: str, kept: Kept, design: str | None
+) -> Problem:
+    levels, one, two = _aligned(first, second)
+    values, centres, swapped = _compared(statistic, levels, one, two, kept)
+    sides = (two, one) if swapped else (one, two)
+    drawn = redraw_levels(values, *sides, design)
+    return Problem(statistic, drawn, centres, swapped, not one.any() or not two.any())
+
+
+def _aligned(first: Table, second: Table) -> tuple[Floats, Counts, Counts]:
+    """Return the levels of both items, and how many scores of each they have."""
+    levels = np.union1d(first.levels, second.levels)
+    one, two = np.zeros((2, len(levels)), np.int64)
+    one[np.searchsorted(levels, first.levels)] = first.counts
+    two[np.searchsorted(levels, second.levels)] = second.counts
+    return levels, one, two
+
+
+def _compared(
+    statistic: str, levels: Floats, one: Counts, two: Counts, kept: Kept
+) -> tuple[list[int], Centres, bool]:
+    """Return levels as natural numbers, the statistic, and whether to swap the items.
+
+    Of the two ways round always the same is computed, so that swapping the items swaps
+    the p-values, sampled ones too; and the smaller side is quicker to count.
+    """
+    values = _midranks(one + two) if statistic == "midrank" else as_integers(levels)
+    swapped = (two.sum(), two.tolist()) < (one.sum(), one.tolist())
+    observed = Fraction(0)
+    if one.any() and two.any():
+        means = [central_mean(values, side, kept) for side in (one, two)]
+        observed = means[1] - means[0] if swapped else means[0] - means[1]
+    return values, Centres(kept, observed, statistic in WHOLE), bool(swapped)
+
+
+def _function_problem(
+    function: Statistic,
+    one: Floats,
+    two: Floats,
+    design: str | None,
+    labels: Labels | None,
+) -> Problem:
+    levels, places = np.unique(np.concatenate([one, two]), return_inverse=True)
+    scores = places.tolist()
+    drawn = redraw_units(scores[: len(one)], scores[len(one) :], design, labels)
+    compared = _Function(function, levels[np.sort(places)], 0)
+    compared = compared._replace(observed=compared.value(np.sort(one), np.sort(two)))
+    nothing = len(one) == 0 or len(two) == 0
+    return Problem("callable", drawn, compared, swapped=False, nothing=nothing)
+
+
+def _as_kept(statistic: str | Statistic, trim: float, median: str) -> Kept:
+    """Return which of a side's scores count, by their number."""
+    if not callable(statistic) and statistic not in STATISTICS:
+        raise OptionError(unknown("statistic", statistic, STATISTICS))
+    if median not in MEDIANS:
+        raise OptionError(unknown("median", median, MEDIANS))
+    share = as_share(trim)
+    if statistic == "trimmed":
+        return lambda count: trimmed_places(count, share)
+    if statistic == "median":
+        return lambda count: central_places(count, median)
+    return lambda count: (0, count)
+
+
+def _as_sides(first: Numbers, second: Numbers) -> tuple[Floats, Floats]:
+    one, two = as_numbers(first, "first score"), as_numbers(second, "second score")
+    for name, side in (("first", one), ("second", two)):
+        if side.ndim != 1:
+            raise RatingsError(
+                f"{name} scores must be one list, got shape {side.shape}."
+            )
+    if len(one) + len(two) == 0:
+        raise RatingsError("There is no score. Give at least one of either item.")
+    if len(one) and len(two) and is_exact(one) != is_exact(two):
+        one, two = one.astype(np.float64), two.astype(np.float64)
+    return one, two
+
+
+def as_integers(levels: Floats) -> list[int]:
+    """Return natural numbers with the same ratios of differences as increasing levels.
+
+    A float counts as the shortest decimal that stands for it.
+
+    Examples:
+        >>> as_integers(np.array([0.1, 0.2, 0.4]))
+        [0, 1, 3]
+    """
+    exact = [
+        Decimal(repr(level)).as_integer_ratio()
+        if isinstance(level, float)
+        else level.as_integer_ratio()
+        for level in levels.tolist()
+    ]
+    common = math.lcm(*(below for _, below in exact))
+    whole = [above * (common // below) for above, below in exact]
+    divisor = math.gcd(*(number - whole[0] for number in whole)) or 1
+    return [(number - whole[0]) // divisor for number in whole]
+
+
+def _midranks(sizes: Counts) -> list[int]:
+    """Return the midranks of levels, less a constant and as small as can be."""
+    doubled = (2 * np.cumsum(sizes) - sizes).tolist()
+    divisor = math.gcd(*(rank - doubled[0] for rank in doubled)) or 1
+    return [(rank - doubled[0]) // divisor for rank in doubled]
+
+
+def _complete(
+    one: Floats, two: Floats, labels: Labels
+) -> tuple[Floats, Floats, Labels]:
+    """Leave out reviewers whose partner has no score."""
+    both = set(labels[0]) & set(labels[1])
+    kept = [np.array([label in both for label in side], np.bool_) for side in labels]
+    names = [[label for label in side if label in both] for side in labels]
+    return one[kept[0]], two[kept[1]], (names[0], names[1])
 
 
 def _as_whole(name: str, value: object, least: int) -> int:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._kernels.chances import rational_votes
 from evenhand._labels import require_function, shown
 from evenhand.ab._numbers import (
     Floats,
@@ -28,8 +27,8 @@ from evenhand.ab._numbers import (
     magnitude,
 )
 from evenhand.ab.checker import OwnRule, answer
-from evenhand.ab.law import majority_of_rows, majority_probability
-from evenhand.ab.weights import GapWeight, as_weight, odd, rational_slope
+from evenhand.ab.law import majority_probability
+from evenhand.ab.weights import GapWeight, as_weight, odd
 from evenhand.errors import OptionError, RatingsError, listing, unknown
 
 if TYPE_CHECKING:
@@ -148,7 +147,9 @@ def trimmed(first: Numbers, second: Numbers, *, trim: float = TRIM) -> Floats:
     """
     share = as_share(trim)
     one, two = (np.sort(side, axis=-1) for side in _as_sides(first, second))
-    kept = [_without_ends(side, share) for side in (one, two)]
+    kept = [
+        side[..., slice(*trimmed_places(side.shape[-1], share))] for side in (one, two)
+    ]
     return _chance(_mean_order(*kept), one)
 
 
@@ -178,7 +179,10 @@ def median(first: Numbers, second: Numbers, *, median: str = "upper") -> Floats:
     if median not in MEDIANS:
         raise OptionError(unknown("median", median, MEDIANS))
     one, two = (np.sort(side, axis=-1) for side in _as_sides(first, second))
-    return _chance(_mean_order(_central(one, median), _central(two, median)), one)
+    kept = [
+        side[..., slice(*central_places(side.shape[-1], median))] for side in (one, two)
+    ]
+    return _chance(_mean_order(*kept), one)
 
 
 def votes(
@@ -209,19 +213,7 @@ def votes(
         np.float64(0.625)
     """
     one, two = _as_pairs(first, second)
-    chosen = as_weight(weight)
-    slope = rational_slope(chosen)
-    if slope is not None and one.shape == two.shape and not is_exact(one):
-        return _rational_votes(one, two, slope)
-    return majority_probability(odd(chosen, difference(one, two)))
-
-
-def _rational_votes(one: Floats, two: Floats, slope: float) -> Floats:
-    """Do what `votes` does for the usual weight, in one pass and to the last bit."""
-    shape = (math.prod(one.shape[:-1]), one.shape[-1])
-    left, right = (np.ascontiguousarray(side).reshape(shape) for side in (one, two))
-    chances = rational_votes(left, right, slope)
-    return majority_of_rows(chances).reshape(one.shape[:-1])[()]
+    return majority_probability(odd(as_weight(weight), difference(one, two)))
 
 
 def midrank(first: Numbers, second: Numbers) -> Floats:
@@ -433,19 +425,30 @@ def _exact_order(one: list[float], two: list[float]) -> int:
     return (left > right) - (left < right)
 
 
-def _without_ends(ordered: Floats, share: float) -> Floats:
-    count = ordered.shape[-1]
-    # A share such as 0.29 of 100 is 28.999999999999996 in floats.
-    cut = math.floor(share * count + 1e-9)
-    return ordered[..., cut : count - cut]
+def trimmed_places(count: int, share: float) -> tuple[int, int]:
+    """Return from and to which place scores are kept when each end is cut by a share.
+
+    The share counts as the shortest decimal that stands for it: 0.29 of 100 is 29,
+    though it is 28.999999999999996 in floats.
+
+    Examples:
+        >>> trimmed_places(94_000_000, 0.29)
+        (27260000, 66740000)
+    """
+    cut = math.floor(Fraction(repr(share)) * count)
+    return cut, count - cut
 
 
-def _central(ordered: Floats, which: str) -> Floats:
-    count = ordered.shape[-1]
+def central_places(count: int, median: str) -> tuple[int, int]:
+    """Return from and to which place scores are in a median.
+
+    Examples:
+        >>> central_places(4, "upper"), central_places(4, "middle")
+        ((2, 3), (1, 3))
+    """
     lower, upper = (count - 1) // 2, count // 2
-    start = upper if which == "upper" else lower
-    stop = lower if which == "lower" else upper
-    return ordered[..., max(start, 0) : stop + 1]
+    start = upper if median == "upper" else lower
+    return max(start, 0), (lower if median == "lower" else upper) + 1
 
 
 def as_share(trim: object) -> float:

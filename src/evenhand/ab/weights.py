@@ -460,18 +460,6 @@ def odd(weight: GapWeight, gap: Numbers) -> Floats:
     return np.where(gaps == 0, half, sided)[()]
 
 
-def rational_slope(weight: GapWeight) -> float | None:
-    """Return gamma of a rational weight, None of any other; kernels know these.
-
-    Examples:
-        >>> rational_slope(rational(2)), rational_slope(sigmoid())
-        (2.0, None)
-    """
-    gamma = weight.parameters.get("gamma")
-    named = weight.name == "rational" and not weight.checked_on_grid
-    return float(gamma) if named and isinstance(gamma, int | float) else None
-
-
 def resolved(
     weight: GapWeight, gap: ArrayLike, *, step: float | Floats = 1
 ) -> NDArray[np.bool_]:
