@@ -47,7 +47,12 @@ def test_pairings_have_the_law_of_all_permutations() -> None:
         np.array(first), np.array(second), DRAWS, np.random.default_rng(1)
     )
     sampled = Counter(tuple(row) for row in tables.reshape(DRAWS, 6).tolist())
-    for found in (drawn, sampled):
+    rng = np.random.default_rng(2)
+    single: Counter[tuple[int, ...]] = Counter()
+    for _ in range(DRAWS):
+        row = sample_tables(np.array(first), np.array(second), 1, rng)
+        single[tuple(row.ravel().tolist())] += 1
+    for found in (drawn, sampled, single):
         assert set(found) <= set(law)
         for table_, ways in law.items():
             assert abs(found[table_] / DRAWS - ways / total) < FAR

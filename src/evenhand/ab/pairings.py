@@ -202,7 +202,11 @@ def sample_tables(
     one, two = (sample_subsets(side, pairs, rows, rng) for side in (first, second))
     tables = np.empty((rows, len(first), len(second)), np.int64)
     for level in range(len(first)):
-        tables[:, level] = _thinned(two, one[:, level], rng)
+        if rows >= len(second):
+            tables[:, level] = _thinned(two, one[:, level], rng)
+        else:
+            for row, (pool, wanted) in enumerate(zip(two, one[:, level], strict=True)):
+                tables[row, level] = sample_subsets(pool, int(wanted), 1, rng)[0]
         two = two - tables[:, level]
     return tables
 
@@ -220,10 +224,12 @@ def sample_subsets(
         return rng.multivariate_hypergeometric(
             pool, wanted, size=rows, method="marginals"
         )
-    starts, size = np.cumsum(pool) - pool, int(pool.sum())
-    people = (_one_by_one(size, wanted, rng) for _ in range(rows))
-    found = [np.add.reduceat(chosen, starts, dtype=np.int64) for chosen in people]
-    return np.array(found, np.int64).reshape(rows, len(pool))
+    ends = np.concatenate([[0], np.cumsum(pool)])
+    found = np.empty((rows, len(pool)), np.int64)
+    for row in found:
+        chosen = _one_by_one(int(ends[-1]), wanted, rng)
+        row[:] = np.diff(np.concatenate([[0], np.cumsum(chosen)])[ends])
+    return found
 
 
 def _one_by_one(size: int, wanted: int, rng: np.random.Generator) -> NDArray[np.bool_]:

@@ -66,7 +66,7 @@ STATISTICS = ("mean", "median", "trimmed", "midrank", "pairs")
 WHOLE = ("mean", "midrank", "pairs")
 LIMIT = 200_000
 # Redraws: as many as have these cells, about half a second of work, within bounds.
-SAMPLED_CELLS = 3_000_000
+SAMPLED_CELLS = 2_000_000
 FEWEST_SAMPLES = 1_000
 MOST_SAMPLES = 100_000
 # By coins the counts differ from redraw to redraw, which takes longer.
