@@ -1,6 +1,6 @@
 from hypothesis import HealthCheck, settings
 
-# A kernel's first call compiles, so no single example is timed.
+# Machines may be busy, so no single example is timed.
 settings.register_profile(
     "evenhand",
     deadline=None,

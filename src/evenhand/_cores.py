@@ -1,4 +1,4 @@
-"""How many cores there are to run on, and work done on all of them."""
+"""How many cores there are to run on, and workers that end with their parent."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ import contextlib
 import os
 import signal
 import threading
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from multiprocessing.connection import Connection
-
-Result = TypeVar("Result")
 
 
 def cores() -> int:
@@ -25,29 +22,6 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def beside(work: Sequence[Callable[[], Result]], *, worth: bool = True) -> list[Result]:
-    """Do pieces of work that do not need each other, on as many threads as cores.
-
-    Args:
-        work: The pieces.
-        worth: Whether they are worth threads: a millisecond or more, spent in kernels.
-
-    Returns:
-        What each piece returns, in their order.
-
-    Examples:
-        >>> beside([lambda: "a", lambda: "b"])
-        ['a', 'b']
-    """
-    threads = min(cores(), len(work)) if worth else 1
-    if threads <= 1:
-        return [piece() for piece in work]
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only for much work
-
-    with ThreadPoolExecutor(threads) as pool:
-        return [done.result() for done in [pool.submit(piece) for piece in work]]
 
 
 def end_with(parent: Connection) -> None:

@@ -60,10 +60,7 @@ def one_sentence() -> Iterator[None]:
     except MemoryError as error:
         text = "This takes more memory than there is. Take a part of the ratings."
         raise Refusal(text) from error
-    except (KeyboardInterrupt, SystemError) as error:
-        # A kernel that is interrupted raises the second because of the first.
-        if not isinstance(error.__cause__ or error, KeyboardInterrupt):
-            raise
+    except KeyboardInterrupt as error:
         raise Interrupted("Interrupted.") from error
     except click.exceptions.NoArgsIsHelpError:
         raise

@@ -65,9 +65,7 @@ def command(seed: int | None, save: str | None, report: str | None) -> None:
     ratings, truth = conference(seed)
     if save is not None:
         _shared.deliver(as_csv(ratings), save)
-    with _shared.working(
-        "Ranking (the first run after installing compiles for a while)"
-    ):
+    with _shared.working("Ranking"):
         ours = rank(ratings, top=TOP, rng=seed)
         safe = rank(ratings, method="safe", design="balanced", rng=seed)
         mean = rank(ratings, method="mean", rng=seed)
