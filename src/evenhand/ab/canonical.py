@@ -18,7 +18,6 @@ import numpy as np
 
 from evenhand._labels import shown
 from evenhand._randomness import RNGLike, seed_from, stream, uniforms
-from evenhand.ab._functions import on_floats
 from evenhand.ab._numbers import (
     Floats,
     Numbers,
@@ -28,7 +27,7 @@ from evenhand.ab._numbers import (
     magnitude,
     map_exact,
 )
-from evenhand.ab.weights import GapWeight, as_weight, odd
+from evenhand.ab.weights import GapWeight, as_weight, odd, on_floats
 from evenhand.errors import OptionError, RatingsError
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ import numpy as np
 
 from evenhand._labels import shown
 from evenhand._randomness import standard_normal
-from evenhand.ab._functions import on_floats
 from evenhand.ab._numbers import Floats, is_exact, map_exact
+from evenhand.ab.weights import on_floats
 from evenhand.errors import OptionError, unknown
 
 if TYPE_CHECKING:
