@@ -671,6 +671,33 @@ def test_explanation_says_what_it_is_and_is_not() -> None:
         assert design in pvalues._REDRAWN  # noqa: SLF001 - every design has its words
 
 
+@pytest.mark.parametrize("statistic", ["mean", "trimmed", "median"])
+def test_few_assignments_of_unlike_scores_are_gone_through(statistic: str) -> None:
+    # Sums of decimals of many digits are all different: no recursion is quicker.
+    rng = np.random.default_rng(3)
+    one, two = rng.normal(size=4), rng.normal(size=22)
+    found = p_values(one, two, statistic=statistic)
+    exact = exact_p_values(one, two, statistic=statistic)
+    assert found.exact
+    assert (found.p_value_first, found.p_value_second) == tuple(map(float, exact))
+    assert {math.comb(26, 4) % share.denominator for share in exact} == {0}
+    if statistic == "mean":
+        pooled = np.concatenate([one, two])
+        ways = np.array(list(itertools.combinations(range(26), 4)))
+        sums = pooled[ways].sum(axis=1)
+        assert found.p_value_first == (sums > one.sum() - 1e-9).mean()
+        assert found.p_value_second == (sums < one.sum() + 1e-9).mean()
+
+
+def test_few_scores_are_redrawn_within_moments() -> None:
+    rng = np.random.default_rng(3)
+    one, two = rng.normal(size=12), rng.normal(size=14)
+    start = time.process_time()
+    found = p_values(one, two, rng=1)
+    assert (found.how, found.samples > 50_000) == ("sampling", True)
+    assert time.process_time() - start < 2
+
+
 def test_too_many_assignments_cannot_be_exact() -> None:
     with pytest.raises(
         ConvergenceError, match=r"limit must be larger .*, got 10\. Use"

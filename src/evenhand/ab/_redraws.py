@@ -76,12 +76,23 @@ class Redraws:
             return int(2**self.n_units)
         return sum(math.comb(self.n_units, count) for count in self.counts)
 
-    def everything(self) -> Iterator[Counts]:
-        """Give every assignment of units once, as blocks of rows; 1 is the first item.
+    def at_most(self, most: int) -> bool:
+        """Say whether there are so many assignments at most, without a long number."""
+        units = self.n_units
+        # With k units on and k or more off there are 2**k assignments at least.
+        even = (
+            units
+            if self.counts is None
+            else min(min(count, units - count) for count in self.counts)
+        )
+        return even <= most.bit_length() and self.total <= most
 
-        Only where there are units.
+    def everything(self) -> Iterator[Counts]:
+        """Give every assignment of units once: how many of each level score the first.
+
+        The rows come in blocks.
         """
-        rows = max(1, BLOCK // len(self.values))
+        rows = max(1, BLOCK // max(len(self.values), self.n_units))
         counts = range(self.n_units + 1) if self.counts is None else self.counts
         ways = itertools.chain.from_iterable(
             itertools.combinations(range(self.n_units), count) for count in counts
@@ -115,6 +126,9 @@ class Redraws:
                 yield self._sides(orders < count)
 
     def _sides(self, on: NDArray[np.bool_]) -> Counts:
+        if self.unit is None:
+            starts = np.cumsum(self.sizes) - self.sizes
+            return np.add.reduceat(on, starts, axis=1, dtype=np.int64)
         return np.asarray(on[:, self.unit] == self.when_on, dtype=np.int64)
 
 

@@ -30,6 +30,9 @@ DIGITS = 1 << 14
 # is quicker to go through the scores.
 NUMPY_MOST = 1_000_000_000
 CROWDED = 8
+# Up to so many are put in a random order, many rows of them at a time.
+SORTED = 500
+SORTED_CELLS = 1_000_000
 
 
 class Pairing(NamedTuple):
@@ -224,11 +227,19 @@ def sample_subsets(
         return rng.multivariate_hypergeometric(
             pool, wanted, size=rows, method="marginals"
         )
-    ends = np.concatenate([[0], np.cumsum(pool)])
+    size, ends = int(pool.sum()), np.cumsum(pool)
     found = np.empty((rows, len(pool)), np.int64)
+    if size <= SORTED:
+        step = SORTED_CELLS // size
+        for start in range(0, rows, step):
+            some = found[start : start + step]
+            chosen = rng.random((len(some), size)).argsort(axis=1) < wanted
+            seen = np.cumsum(chosen, axis=1)[:, ends - 1]
+            some[:] = np.diff(np.where(ends > 0, seen, 0), prepend=0)
+        return found
     for row in found:
-        chosen = _one_by_one(int(ends[-1]), wanted, rng)
-        row[:] = np.diff(np.concatenate([[0], np.cumsum(chosen)])[ends])
+        chosen = _one_by_one(size, wanted, rng)
+        row[:] = np.diff(np.cumsum(chosen)[ends - 1] * (ends > 0), prepend=0)
     return found
 
 

@@ -73,6 +73,8 @@ MOST_SAMPLES = 100_000
 COIN_SAMPLES = 10_000
 # So does a redraw in which every reviewer is looked at.
 UNIT_SAMPLES = 20_000
+# Reviewers times assignments, if all are gone through: a second or two of work.
+ENUMERATED_CELLS = 50_000_000
 # Values of a caller's function closer than this share of the largest count as equal.
 ROUNDING = 1e-12
 _REDRAWN = {
@@ -186,7 +188,7 @@ def p_values(
         median: For "median": "upper", "lower" or "middle".
         samples: Redraws where not all can be counted; None for as many as take about
             half a second, 1,000 to 100,000.
-        limit: Up to so many assignments are enumerated.
+        limit: Up to so many assignments are enumerated, where that takes seconds.
         rng: Seed for sampled redraws; not used where the result is exact.
 
     Returns:
@@ -354,7 +356,8 @@ class Problem(NamedTuple):
                 found = quick, "counting"
             elif floats is not None:
                 return (max(floats[0], least), max(floats[1], least)), "counting"
-        exact = found or self.exact_tails(limit)
+        most = min(limit, ENUMERATED_CELLS // self.redraws.size)
+        exact = found or self.exact_tails(most)
         if exact is None:
             return None
         total = self.redraws.total
@@ -369,7 +372,7 @@ class Problem(NamedTuple):
             found = counted_tails(self.redraws, self.compared)
             if found is not None:
                 return found, "counting"
-        if self.redraws.unit is not None and self.redraws.total <= limit:
+        if self.redraws.at_most(limit):
             return self.tally(self.redraws.everything()), "enumeration"
         return None
 
