@@ -130,6 +130,12 @@ def test_only_the_order_within_a_reviewer_counts() -> None:
     assert listed(edges(comparisons(one))) == listed(edges(comparisons(other)))
 
 
+def test_scores_farther_apart_than_floats_reach_compare_as_any_others() -> None:
+    far = comparisons(Ratings(["a"] * 3, ["x", "y", "z"], [1e308, -1e308, -1e308]))
+    near = comparisons(Ratings(["a"] * 3, ["x", "y", "z"], [1, -1, -1]))
+    assert far.level_start.tolist() == near.level_start.tolist() == [0, 1, 3]
+
+
 def test_one_reviewer_of_many_items_costs_no_pairs() -> None:
     n_items = 20_000
     ratings = Ratings(["r"] * n_items, np.arange(n_items), np.arange(n_items) // 5000)

@@ -493,7 +493,7 @@ def _kept_apart(warped: Scores, scores: Scores, reviewer_codes: Codes) -> Scores
     """Keep the order and the ties of a reviewer's scores where rounding has not."""
     order = np.lexsort((scores, reviewer_codes))
     same = np.diff(reviewer_codes[order]) == 0
-    apart = same & (np.diff(scores[order]) != 0)
+    apart = same & (scores[order][1:] != scores[order][:-1])
     steps = np.diff(warped[order])
     if (steps[apart] > 0).all() and (steps[same & ~apart] == 0).all():
         return warped

@@ -168,7 +168,7 @@ def comparisons(ratings: Ratings) -> Comparisons:
     keys.real, keys.imag = ratings.reviewer_codes, -ratings.preference
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
-    starts = np.flatnonzero(np.concatenate([keys[:1] == keys[:1], np.diff(keys) != 0]))
+    starts = np.flatnonzero(np.append(keys[:1] == keys[:1], keys[1:] != keys[:-1]))
     return Comparisons(
         ratings.n_items,
         np.append(starts, len(keys)),
