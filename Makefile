@@ -9,12 +9,13 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 demo: $(VENV)/installed
 	$(BIN)/evenhand demo --report demo.html
 
+# Each of several test processes computes on one core.
 test: $(VENV)/installed-test chromium
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -n auto
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
 bench: .venv-bench/installed
 	.venv-bench/bin/python -m bench.speed --out docs
