@@ -93,6 +93,17 @@ def test_groups_that_wild_scales_part_are_named() -> None:
     assert "groups are not comparable" in notice.message
 
 
+@pytest.mark.parametrize(("scale", "base"), [(1, 0), (5e-324, 0), (0.3, 7), (1e9, -3)])
+def test_rounding_does_not_decide_whether_an_exact_half_is_wild(
+    scale: float, base: float
+) -> None:
+    scores = [base + scale * score for score in (-1, 0, -1, -1, 0, 0)]
+    fit = adaptive(Ratings(list("aabbcc"), list("wzyzxz"), scores))
+    assert fit.rho == pytest.approx(0.5, abs=1e-8)
+    assert len(set(fit.groups.tolist())) == 3
+    assert [notice.code for notice in fit.notices] == ["unlinked_groups"]
+
+
 def test_rho_is_put_into_words() -> None:
     assert rho_sentence(0.081) == (
         "Reviewer offsets explain 8 % of the variance, so scores are compared across "

@@ -42,8 +42,10 @@ if TYPE_CHECKING:
 
 # Scores further from the middle half than so many of its widths are pulled in.
 FENCE = 2.0
-# Where offsets take most of the variance, levels no longer link groups of items.
-WILD = 0.5
+# Where offsets take half of the variance, levels no longer link groups of items. The
+# edge is below an exact half, which a few scores can have, so that rounding decides
+# nothing.
+WILD = 0.5 - 1e-6
 LOW, HIGH = 0.2, 0.8
 LEAST_START = 0.01
 
