@@ -317,7 +317,16 @@ JOBS = [
     Job(
         "first-report",
         "`evenhand rank examples/panel.csv --top 4 --report`",
-        ["rank", "examples/panel.csv", "--top", "4", "--seed", "7", "--report", "OUT"],
+        [
+            "rank",
+            "examples/panel.csv",
+            "--top",
+            "4",
+            "--seed",
+            "7",
+            "--report",
+            "OUT.html",
+        ],
         5.0,
         fresh=5.0,
     ),
