@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test bench chromium clean
+.PHONY: demo test docs bench chromium clean
 
 demo: $(VENV)/installed
 	$(BIN)/evenhand demo --report demo.html
@@ -16,6 +16,9 @@ test: $(VENV)/installed-test chromium
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
+
+docs: $(VENV)/installed-docs
+	$(BIN)/zensical build --strict
 
 bench: .venv-bench/installed
 	.venv-bench/bin/python -m bench.speed --out docs
@@ -38,6 +41,10 @@ $(VENV)/installed: pyproject.toml | $(BIN)/pip
 
 $(VENV)/installed-test: pyproject.toml | $(BIN)/pip
 	$(PIP) --editable '.[test]'
+	touch $(VENV)/installed $@
+
+$(VENV)/installed-docs: pyproject.toml | $(BIN)/pip
+	$(PIP) --editable '.[docs]'
 	touch $(VENV)/installed $@
 
 .venv-bench/installed: pyproject.toml

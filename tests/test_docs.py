@@ -4,6 +4,8 @@ import importlib
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -78,6 +80,25 @@ def test_console_examples_print_what_the_page_shows(
 
 def test_the_pages_have_console_examples() -> None:
     assert len(sessions(ROOT / "docs" / "guide.md")) > 10
+
+
+def test_the_site_has_every_page_without_a_broken_link(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    shutil.copy(ROOT / "mkdocs.yml", tmp_path)
+    built = subprocess.run(  # noqa: S603 - our own program
+        [Path(sys.executable).with_name("zensical"), "build", "--strict"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert built.returncode == 0, built.stdout + built.stderr
+    listed = (ROOT / "mkdocs.yml").read_text()
+    found = (tmp_path / "site" / "search.json").read_text()
+    for page in (ROOT / "docs").glob("*.md"):
+        assert f": {page.name}" in listed
+        assert (tmp_path / "site" / f"{page.stem}.html").exists()
+        assert page.stem in found
 
 
 @pytest.mark.parametrize("name", COMMANDS)
