@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from evenhand.cli import _shared
+from evenhand.cli._shared import option
 from evenhand.errors import OptionError, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from evenhand._outputs import Output
     from evenhand._results import Notice
@@ -33,23 +33,18 @@ ARGUMENTS = "evenhand.arguments"
 DRAWN_RATINGS, MOST_LEVELS, FEWEST, MOST = 50_000, 200, 10, 30
 
 extra_options = _shared.options(
-    click.option(
+    option(
         "--report",
-        metavar="PATH",
-        help="Write a page to look at together: one HTML file that works offline.",
+        "Write a page to look at together: one HTML file that works offline.",
+        "PATH",
     ),
-    click.option(
-        "--charts",
-        metavar="FOLDER",
-        help="Write the report's charts there, as PNG and SVG.",
-    ),
-    click.option(
-        "--export",
-        "exports",
-        metavar="[TABLE=]PATH",
+    option("--charts", "Write the report's charts there, as PNG and SVG.", "FOLDER"),
+    option(
+        "--export exports",
+        "Write a table to a .csv, .tsv, .xlsx, .parquet, .json, .jsonl or .md; an "
+        "unknown TABLE is answered with those that there are.  [repeatable]",
+        "[TABLE=]PATH",
         multiple=True,
-        help="Write a table to a .csv, .tsv, .xlsx, .parquet, .json, .jsonl or .md; "
-        "an unknown TABLE is answered with those that there are.  [repeatable]",
     ),
 )
 
@@ -71,8 +66,7 @@ class Job:
         self.options = options
         file, file_format = options.pop("file"), options.pop("file_format")
         self.seed, self.as_json = options.pop("seed"), options.pop("as_json")
-        self._output = options.pop("output")
-        self._record = options.pop("record", None)
+        self._output, self._record = options.pop("output"), options.pop("record", None)
         evidence = [
             options.pop(name, None) for name in ("assignment_path", "secret", "seal")
         ]
@@ -82,8 +76,7 @@ class Job:
             if name in _shared.READING or name.endswith("_column")
         }
         self._key = reading["anonymise"]
-        _shared.check_record(self._record)
-        self.extras = Extras.asked(
+        self.extras = Extras(
             command, *(options.pop(name) for name in ("report", "charts", "exports"))
         )
         read = zip(("--assignment", "--secret", "--seal"), evidence, strict=True)
@@ -110,7 +103,13 @@ class Job:
         warp: Warp | None = None,
     ) -> None:
         """Print or write the answer and the files that go with it; notes to stderr."""
-        files = [*self._files, *self._recorded(result)]
+        files = list(self._files)
+        if self._record is not None:
+            from evenhand._outputs import Output
+            from evenhand.desk.records import decision_record, text_of
+
+            record = decision_record(result, self.assignment)  # type: ignore[arg-type]  # a check has no option for it
+            files.append(Output(self._record, text_of(record)))
         files += self.extras.outputs(
             self.ratings, result, record=self._record, check=check, warp=warp
         )
@@ -125,17 +124,7 @@ class Job:
             click.echo(f"Wrote {printable(file.path)}", err=True)
         _shared.note(tuple(notices), result.seed)
 
-    def _recorded(self, result: Result) -> list[Output]:
-        if self._record is None:
-            return []
-        from evenhand._outputs import Output
-        from evenhand.desk.records import decision_record, text_of
 
-        record = decision_record(result, self.assignment)  # type: ignore[arg-type]  # a check has no option for it
-        return [Output(self._record, text_of(record))]
-
-
-@dataclass(frozen=True, slots=True)
 class Extras:
     """What to write beside the answer of a command.
 
@@ -146,32 +135,31 @@ class Extras:
         exports: Table and path of each export.
     """
 
-    command: str
-    report: str | None
-    charts: str | None
-    exports: tuple[tuple[str, str], ...]
-
-    @classmethod
-    def asked(
-        cls,
+    def __init__(
+        self,
         command: str,
-        report: str | None,
-        charts: str | None,
-        exports: tuple[str, ...],
-    ) -> Extras:
+        report: str | None = None,
+        charts: str | None = None,
+        exports: Iterable[str] = (),
+    ) -> None:
         """Check what was asked for before a long run, not after it."""
+        self.command, self.report, self.charts = command, report, charts
         if report is not None:
-            _check_report(report)
+            if not report.casefold().endswith((".html", ".htm")):
+                raise OptionError(
+                    f"report must be a file that ends in .html, got {report!r}. To get "
+                    "a PDF, open it in a browser and print it."
+                )
+            _shared.check_file("report", report)
         if charts is not None and (not charts or Path(charts).is_file()):
             raise OptionError(f"charts must be a folder, got {charts!r}.")
-        found: tuple[tuple[str, str], ...] = ()
+        self.exports: list[tuple[str, str]] = []
         if exports:
             from evenhand.desk.exports import parse_export
 
-            found = tuple(parse_export(text, command) for text in exports)
-        for _, path in found:
+            self.exports = [parse_export(text, command) for text in exports]
+        for _, path in self.exports:
             _shared.check_file("export", path)
-        return cls(command, report, charts, found)
 
     @property
     def draws(self) -> bool:
@@ -206,17 +194,18 @@ class Extras:
 
             files += export_outputs(self.exports, ratings, result, check)
         if self.draws:
+            replay = _replay(ratings, result, record)
+            more = {"check": check, "warp": warp} if self.command == "rank" else {}
             with _shared.working("Drawing"):
-                files += self._drawn(ratings, result, record, check, warp)
+                files += self._drawn(ratings, result, replay, more)
         return files
 
     def _drawn(
         self,
         ratings: Ratings,
         result: Result,
-        record: str | None,
-        check: Check | None,
-        warp: Warp | None,
+        replay: Replay,
+        more: Mapping[str, object],
     ) -> list[Output]:
         from evenhand._outputs import Output
         from evenhand.desk.report import (
@@ -233,12 +222,10 @@ class Extras:
             "check": (check_figures.check_figures, page.check_report),
         }
         draw, write = known[self.command]
-        more = {"check": check, "warp": warp} if self.command == "rank" else {}
         files: list[Output] = []
         if self.charts is not None:
             files += figures.pictures(draw(ratings, result, **more), self.charts)
         if self.report is not None:
-            replay = _replay(ratings, result, record)
             html = write(ratings, result, replay=replay, **more)
             files.append(Output(self.report, html))
         return files
@@ -274,19 +261,10 @@ def _audit(context: click.Context, record: str, file: str) -> str:
     """Return the audit of a record, with the options that its command read with."""
     from evenhand.cli.audit import command
 
-    known = {option.opts[0] for option in command.params} - {"--json", "-o"}
+    known = {one.opts[0] for one in command.params} - {"--json", "-o"}
     words = ["evenhand", "audit", record, file]
-    for option in context.command.params:
-        value = context.params.get(str(option.name))
-        if option.opts[0] in known and value is not None:
-            words += [option.opts[0], str(value)]
+    for one in context.command.params:
+        value = context.params.get(str(one.name))
+        if one.opts[0] in known and value is not None:
+            words += [one.opts[0], str(value)]
     return shlex.join(words)
-
-
-def _check_report(path: str) -> None:
-    if not path.casefold().endswith((".html", ".htm")):
-        raise OptionError(
-            f"report must be a file that ends in .html, got {path!r}. To get a PDF, "
-            "open it in a browser and print it."
-        )
-    _shared.check_file("report", path)

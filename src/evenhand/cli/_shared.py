@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,6 +15,7 @@ from evenhand.errors import OptionError, printable, unknown
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.progress import Progress, ProgressColumn
+    from rich.table import Table
 
     from evenhand._outputs import Output
     from evenhand._results import Notice
@@ -26,22 +27,13 @@ Command = TypeVar("Command", bound=Callable[..., None])
 Decorator = Callable[[Any], Any]
 WIDTH = 100
 
-COLUMN_HELP = {
-    "reviewer": "Column of the reviewer.",
-    "item": "Column of the item.",
-    "score": "Column or field of the score; higher is better.",
-    "rank": "Column of the rank, 1 is best, for files without scores.",
-    "winner": "Column of the better item, for plain comparisons.",
-    "loser": "Column of the worse item.",
-    "pair": "Column that names pairs of reviewers.",
-}
-
-
 PLATFORMS = (
     *("hotcrp", "openreview", "cmt", "easychair", "moodle", "canvas", "gavel"),
     *("wide", "long"),
 )
 STORED = ("csv", "tsv", "json", "jsonl", "parquet", "excel")
+READING = ("scale", "best", "rows", "companion", "sheet", "anonymise")
+"""Parameters that say how to read, beside columns and the format."""
 
 
 class Known(click.Choice[str]):
@@ -57,106 +49,120 @@ class Known(click.Choice[str]):
         return super().convert(value, param, ctx)
 
 
+def option(names: str, text: str, kind: object = None, **more: Any) -> Decorator:  # noqa: ANN401 - click's
+    """Declare an option of a command.
+
+    Args:
+        names: Its flags, and its parameter if that is called otherwise.
+        text: What it does.
+        kind: Known names, a type of click, or a word for its value.
+        more: What else click takes.
+    """
+    if isinstance(kind, list | tuple):
+        more["type"] = Known(kind)
+    elif kind is not None:
+        more["metavar" if isinstance(kind, str) else "type"] = kind
+    return click.option(*names.split(), help=text, **more)
+
+
 def options(*added: Decorator) -> Callable[[Command], Command]:
     """Add some options to a command, in this order."""
 
     def add(command: Command) -> Command:
-        for option in reversed(added):
-            command = option(command)
+        for one in reversed(added):
+            command = one(command)
         return command
 
     return add
 
 
 FILE_OPTIONS = (
-    click.option(
-        "--format",
-        "file_format",
+    option(
+        "--format file_format",
+        f"What FILE is, if it is not recognised: {', '.join(PLATFORMS)}; or how it is "
+        f"stored, if its name does not tell: {', '.join(STORED)}.",
+        [*PLATFORMS, *STORED],
         metavar="NAME",
-        type=Known([*PLATFORMS, *STORED]),
-        help=f"What FILE is, if it is not recognised: {', '.join(PLATFORMS)}; or how "
-        f"it is stored, if its name does not tell: {', '.join(STORED)}.",
     ),
-    click.option(
-        "--scale",
-        metavar="ORDER",
-        help="Score words from worst to best, such as 'reject<accept'.",
+    option(
+        "--scale", "Score words from worst to best, such as 'reject<accept'.", "ORDER"
     ),
-    click.option(
-        "--best", metavar="LETTER", help="The best letter, where scores are letters."
+    option("--best", "The best letter, where scores are letters.", "LETTER"),
+    option("--rows", "What the rows of a wide table are.", ["items", "reviewers"]),
+    option(
+        "--with companion",
+        "Second file of the same export, where a platform splits it.",
+        "FILE",
     ),
-    click.option(
-        "--rows",
-        type=Known(["items", "reviewers"]),
-        help="What the rows of a wide table are.",
-    ),
-    click.option(
-        "--with",
-        "companion",
-        metavar="FILE",
-        help="Second file of the same export, where a platform splits it.",
-    ),
-    click.option("--sheet", metavar="NAME", help="Sheet of a workbook."),
-    click.option(
+    option("--sheet", "Sheet of a workbook.", "NAME"),
+    option(
         "--anonymise",
-        metavar="KEY",
-        help="Replace reviewers by codes, in every output; who is who goes to the file "
-        "KEY, which is used again if it is there.",
+        "Replace reviewers by codes, in every output; who is who goes to the file KEY, "
+        "which is used again if it is there.",
+        "KEY",
     ),
 )
-weight_option = click.option(
+COLUMN_OPTIONS = tuple(
+    option(f"--{name} {name}_column", text, "COLUMN")
+    for name, text in (
+        ("reviewer", "Column of the reviewer."),
+        ("item", "Column of the item."),
+        ("score", "Column or field of the score; higher is better."),
+        ("rank", "Column of the rank, 1 is best, for files without scores."),
+        ("winner", "Column of the better item, for plain comparisons."),
+        ("loser", "Column of the worse item."),
+        ("pair", "Column that names pairs of reviewers."),
+    )
+)
+weight_option = option(
     "--weight",
-    metavar="SPEC",
-    help="How a gap in scores weighs: rational:GAMMA (default rational:1), "
-    "sigmoid:SCALE, linear:RANGE, exponential:SCALE, offset:C:SPEC.",
+    "How a gap in scores weighs: rational:GAMMA (default rational:1), sigmoid:SCALE, "
+    "linear:RANGE, exponential:SCALE, offset:C:SPEC.",
+    "SPEC",
 )
-result_options = options(
-    click.option(
-        "--seed",
-        type=click.IntRange(min=0),
-        help="Repeat an earlier run. Without it a seed is drawn and printed.",
-    ),
-    click.option("--json", "as_json", is_flag=True, help="Print JSON."),
-    click.option(
-        "-o", "--output", metavar="PATH", help="Write there instead of printing."
-    ),
+seed_option = option(
+    "--seed",
+    "Repeat an earlier run. Without it a seed is drawn and printed.",
+    click.IntRange(min=0),
 )
+output_options = options(
+    option("--json as_json", "Print JSON.", is_flag=True),
+    option("-o --output", "Write there instead of printing.", "PATH"),
+)
+result_options = options(seed_option, output_options)
 evidence_options = options(
-    click.option(
-        "--assignment",
-        "assignment_path",
-        metavar="RECORD",
-        help="Record of evenhand assign that FILE came through.",
+    option(
+        "--assignment assignment_path",
+        "Record of evenhand assign that FILE came through.",
+        "RECORD",
     ),
-    click.option(
+    option(
         "--secret",
-        metavar="PATH",
-        help="The assignment's secret, now revealed; with --seal it is verified.",
+        "The assignment's secret, now revealed; with --seal it is verified.",
+        "PATH",
     ),
-    click.option(
+    option(
         "--seal",
-        metavar="PATH",
-        help="The seal as it was published, which the assignment must have.",
+        "The seal as it was published, which the assignment must have.",
+        "PATH",
     ),
-    click.option(
-        "--record", metavar="PATH", help="Write a record there, for evenhand audit."
-    ),
+    option("--record", "Write a record there, for evenhand audit.", "PATH"),
 )
-READING = ("scale", "best", "rows", "companion", "sheet", "anonymise")
-"""Parameters that say how to read, beside columns and the format."""
 
 
 def reading_options(
     *, pairs: bool = False, file: bool = True
 ) -> Callable[[Command], Command]:
     """Add FILE and the options that say how to read it."""
-    columns = (
-        click.option(f"--{name}", f"{name}_column", metavar="COLUMN", help=text)
-        for name, text in COLUMN_HELP.items()
-        if name != "pair" or pairs
-    )
     named = (click.argument("file", metavar="FILE"),) if file else ()
-    return options(*named, *FILE_OPTIONS, *columns)
+    return options(*named, *FILE_OPTIONS, *COLUMN_OPTIONS[: None if pairs else -1])
+
+
+def read_hex(path: str | None, kind: str) -> str | None:
+    """Read a seal or a secret, if there is one."""
+    from evenhand.desk import records
+
+    return None if path is None else records.read_hex(path, kind)
 
 
 def read_assignment(
@@ -167,10 +173,9 @@ def read_assignment(
         if secret is not None or seal is not None:
             raise OptionError("--secret and --seal must come with --assignment.")
         return None
-    from evenhand.desk.records import load_assignment, read_hex
+    from evenhand.desk.records import load_assignment
 
-    revealed = None if secret is None else read_hex(secret, "secret")
-    published = None if seal is None else read_hex(seal, "seal")
+    revealed, published = read_hex(secret, "secret"), read_hex(seal, "seal")
     return load_assignment(path, secret=revealed, seal=published)
 
 
@@ -187,24 +192,19 @@ def read(
     Returns:
         The ratings, and a new key, to be written with the other files.
     """
-    for name, value in options.items():
-        if value == "":
-            option, is_column = name.removesuffix("_column"), name.endswith("_column")
-            rule = "the name of a column" if is_column else "given"
-            raise OptionError(f"{option} must be {rule}, got ''.")
     from evenhand._columns import Columns
     from evenhand.desk.formats import Wishes, read_with_key
 
+    for name, value in options.items():
+        if value == "":
+            rule = "the name of a column" if name.endswith("_column") else "given"
+            raise OptionError(f"{name.removesuffix('_column')} must be {rule}, got ''.")
     given = {name.removesuffix("_column"): text or "" for name, text in options.items()}
     wishes = {name: given.pop(name) for name in READING}
     companion = wishes.pop("companion") or None
+    how = Wishes(format=file_format or "", **wishes)
     with working(f"Reading {file}"):
-        ratings, key = read_with_key(
-            file,
-            Columns(**given),
-            Wishes(format=file_format or "", **wishes),
-            companion=companion,
-        )
+        ratings, key = read_with_key(file, Columns(**given), how, companion=companion)
     return ratings, [key.output()] if key is not None and key.is_new else []
 
 
@@ -252,6 +252,36 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
         yield lambda said: display.update(task, description=printable(said))
 
 
+def table(
+    columns: Mapping[str, Sequence[str]],
+    *,
+    left: Sequence[str],
+    lines: Collection[int] = (),
+) -> Table:
+    """Lay out columns of text, those named at the left and numbers at the right.
+
+    Args:
+        columns: Cells by the heading of their column.
+        left: Headings of columns of words.
+        lines: Rows before which there is a line.
+    """
+    from rich.table import Table
+
+    found = Table()
+    for name in columns:
+        words = name in left
+        found.add_column(
+            name,
+            justify="left" if words else "right",
+            overflow="fold" if words else "ellipsis",
+        )
+    for place, cells in enumerate(zip(*columns.values(), strict=True)):
+        if place in lines:
+            found.add_section()
+        found.add_row(*cells)
+    return found
+
+
 def rendered(*parts: RenderableType) -> str:
     """Render tables and text as plain text, for standard output or a file."""
     screen = console(width=None)
@@ -271,7 +301,7 @@ def keep_inputs(
         inputs: Paths to be read.
 
     Raises:
-        OptionError: If a path is both; it says which.
+        OptionError: If a path is both, and it says which; or a record would go nowhere.
 
     Examples:
         >>> keep_inputs({"--record": "a.csv"}, {"FILE": "./a.csv"})
@@ -280,27 +310,19 @@ def keep_inputs(
         evenhand.errors.OptionError: --record must not replace FILE, got 'a.csv'. Write
         to another file.
     """
-    taken = {
-        Path(path).resolve(): name
-        for name, path in inputs.items()
-        if path not in (None, "-")
-    }
-    for name, path in outputs.items():
-        if path in (None, "-"):
+    taken: dict[Path, str] = {}
+    for name, path in [*inputs.items(), *outputs.items()]:
+        if (name, path) == ("--record", "-"):
+            raise OptionError("--record must be the path of a file, got '-'.")
+        if path is None or path == "-":
             continue
         place = Path(path).resolve()
-        if place in taken:
+        if place in taken and name in outputs:
             raise OptionError(
                 f"{name} must not replace {taken[place]}, got {path!r}. Write to "
                 "another file."
             )
         taken[place] = name
-
-
-def check_record(record: str | None) -> None:
-    """Refuse a record that would go nowhere."""
-    if record == "-":
-        raise OptionError("--record must be the path of a file, got '-'.")
 
 
 def check_output(output: str | None) -> None:
@@ -309,13 +331,13 @@ def check_output(output: str | None) -> None:
         check_file("output", output)
 
 
-def check_file(option: str, path: str) -> None:
+def check_file(name: str, path: str) -> None:
     """Refuse a folder, or a file in a folder that is not there."""
     if not Path(path).name or Path(path).is_dir():
-        raise OptionError(f"{option} must be the path of a file, got {path!r}.")
+        raise OptionError(f"{name} must be the path of a file, got {path!r}.")
     if not Path(path).parent.is_dir():
         raise OptionError(
-            f"{option} must be a path that can be written, got {path!r}: there is no "
+            f"{name} must be a path that can be written, got {path!r}: there is no "
             "such folder."
         )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenhand.cli import _shared
+from evenhand.cli._shared import option
 from evenhand.errors import OptionError
 
 if TYPE_CHECKING:
@@ -22,48 +23,42 @@ STDIN = "-"
 
 
 @click.command("assign")
-@click.option(
-    "--items", metavar="FILE", help="Items: one on each line, or a table with a column."
-)
-@click.option("--reviewers", metavar="FILE", help="Reviewers, in the same form.")
-@click.option(
+@option("--items", "Items: one on each line, or a table with a column.", "FILE")
+@option("--reviewers", "Reviewers, in the same form.", "FILE")
+@option(
     "--design",
-    type=_shared.Known(DESIGNS),
-    help="For two items: halves, coins, matched or panels; for many: pairs (each "
-    "reviewer another pair) or balanced.",
+    "For two items: halves, coins, matched or panels; for many: pairs (each reviewer "
+    "another pair) or balanced.",
+    DESIGNS,
 )
-@click.option("--per-reviewer", type=COUNT, help="Items for each reviewer (balanced).")
-@click.option("--per-item", type=COUNT, help="Reviewers for each item (balanced).")
-@click.option(
+@option("--per-reviewer", "Items for each reviewer (balanced).", COUNT)
+@option("--per-item", "Reviewers for each item (balanced).", COUNT)
+@option(
     "--conflicts",
-    metavar="FILE",
-    help="Table of reviewers and items that must not meet (balanced).",
+    "Table of reviewers and items that must not meet (balanced).",
+    "FILE",
 )
-@click.option(
+@option(
     "--group",
-    metavar="COLUMN",
-    help="Column of the reviewers' pair (matched) or panel (panels).",
+    "Column of the reviewers' pair (matched) or panel (panels).",
+    "COLUMN",
 )
-@click.option("--item-column", metavar="COLUMN", help="Column of the item.")
-@click.option("--reviewer-column", metavar="COLUMN", help="Column of the reviewer.")
-@click.option(
+@option("--item-column", "Column of the item.", "COLUMN")
+@option("--reviewer-column", "Column of the reviewer.", "COLUMN")
+@option(
     "--seed",
-    type=click.IntRange(min=0),
-    help="Repeat an earlier draw. Without it a seed is drawn and printed.",
+    "Repeat an earlier draw. Without it a seed is drawn and printed.",
+    click.IntRange(min=0),
 )
-@click.option(
-    "--seal", metavar="PATH", help="Draw a secret, and write its seal there to publish."
-)
-@click.option(
+@option("--seal", "Draw a secret, and write its seal there to publish.", "PATH")
+@option(
     "--secret",
-    metavar="PATH",
-    help="With --seal, keep the new secret there; alone, draw with the one in there.",
+    "With --seal, keep the new secret there; alone, draw with the one in there.",
+    "PATH",
 )
-@click.option("--record", metavar="PATH", help="Write the record there.")
-@click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
-@click.option(
-    "-o", "--output", metavar="PATH", help="Write the CSV there instead of printing it."
-)
+@option("--record", "Write the record there.", "PATH")
+@option("--json as_json", "Print the record as JSON.", is_flag=True)
+@option("-o --output", "Write the CSV there instead of printing it.", "PATH")
 def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     """Draw at random who reviews what.
 
@@ -87,85 +82,87 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
         --per-reviewer 3 --secret secret.json --record assignment.json -o out.csv
     """
     from evenhand._outputs import Output, write_all
-    from evenhand.desk.records import seal_record, secret_record, text_of
+    from evenhand.assignments import fresh_secret
+    from evenhand.desk.lists import to_csv
+    from evenhand.desk.records import (
+        assignment_record,
+        seal_record,
+        secret_record,
+        text_of,
+    )
 
     _check(options)
-    secret = _secret(options)
+    seal, kept, output = options["seal"], options["secret"], options["output"]
+    printed = output in (None, STDIN)
     files: list[Output] = []
-    if options["seal"] is not None and options["secret"] is not None and secret:
-        kept = text_of(secret_record(secret))
-        files.append(Output(options["secret"], kept, private=True))
-        files.append(Output(options["seal"], text_of(seal_record(secret))))
+    if seal is None:
+        secret = _shared.read_hex(kept, "secret")
+    else:
+        secret = fresh_secret()
+        files.append(Output(kept, text_of(secret_record(secret)), private=True))
+        files.append(Output(seal, text_of(seal_record(secret))))
     drawn = None if options["items"] is None else _drawn(options, secret)
     if drawn is not None:
-        files += _files(drawn, options)
+        record = assignment_record(drawn)
+        if not printed:
+            files.append(Output(output, to_csv(drawn)))
+        if options["record"] is not None:
+            files.append(Output(options["record"], text_of(record)))
     write_all(files)
     if drawn is not None:
-        _tell(drawn, options)
-    if options["seal"] is not None:
+        if options["as_json"]:
+            click.echo(json.dumps(record, indent=2))
+        elif printed:
+            click.echo(to_csv(drawn), nl=False)
+        click.echo(drawn.law, err=True)
+        if isinstance(drawn.seed, int):
+            click.echo(f"seed {drawn.seed}", err=True)
+    if seal is not None:
         click.echo(
-            f"The seal is in {options['seal']}: publish it before any rating exists. "
-            f"The secret is in {options['secret']}: keep it until all ratings are in.",
+            f"The seal is in {seal}: publish it before any rating exists. "
+            f"The secret is in {kept}: keep it until all ratings are in.",
             err=True,
         )
 
 
 def _check(options: Options) -> None:
-    lists = [options["items"], options["reviewers"], options["conflicts"]]
-    wanted = {
-        "items": options["items"],
-        "reviewers": options["reviewers"],
-        "design": options["design"],
-    }
-    given = [name for name, value in wanted.items() if value is not None]
+    lists = {f"--{name}": options[name] for name in ("items", "reviewers", "conflicts")}
+    wanted = ("items", "reviewers", "design")
+    lacking = [name for name in wanted if options[name] is None]
     sealing = options["seal"] is not None
-    if not given and sealing:
+    if len(lacking) == len(wanted) and sealing:
         rest = {**options, "seal": None, "secret": None}
-        more = [name for name, value in rest.items() if value not in (None, False)]
-        if more:
-            raise OptionError(
-                f"--{more[0].replace('_', '-')} must come with --items, --reviewers "
-                "and --design."
-            )
-    elif len(given) < len(wanted):
-        lacking = next(name for name in wanted if name not in given)
+        for name, value in rest.items():
+            if value not in (None, False):
+                raise OptionError(
+                    f"--{name.replace('_', '-')} must come with --items, --reviewers "
+                    "and --design."
+                )
+    elif lacking:
         raise OptionError(
-            f"--items, --reviewers and --design must be given, got no --{lacking}."
+            f"--items, --reviewers and --design must be given, got no --{lacking[0]}."
         )
     if sealing and options["secret"] is None:
         raise OptionError("--seal must come with --secret, a file to keep the secret.")
     if options["secret"] is not None and options["seed"] is not None:
         raise OptionError("--seed must be left out when a secret is used.")
-    if lists.count(STDIN) > 1:
+    if list(lists.values()).count(STDIN) > 1:
         raise OptionError("Only one file can be read from standard input.")
-    _shared.check_record(options["record"])
-    written = {"--output": options["output"], "--record": options["record"]}
-    written["--seal"] = options["seal"]
-    read = {f"--{name}": options[name] for name in ("items", "reviewers", "conflicts")}
-    (written if sealing else read)["--secret"] = options["secret"]
-    _shared.keep_inputs(written, read)
-
-
-def _secret(options: Options) -> str | None:
-    from evenhand.assignments import fresh_secret
-    from evenhand.desk.records import read_hex
-
-    if options["seal"] is not None:
-        return fresh_secret()
-    return None if options["secret"] is None else read_hex(options["secret"], "secret")
+    written = {f"--{name}": options[name] for name in ("output", "record", "seal")}
+    (written if sealing else lists)["--secret"] = options["secret"]
+    _shared.keep_inputs(written, lists)
 
 
 def _drawn(options: Options, secret: str | None) -> Assignment:
     from evenhand.assignments.drawing import GROUPED, assign
     from evenhand.desk.lists import read_labels, read_pairs
 
-    design = str(options["design"])
-    columns = options["reviewer_column"], options["item_column"]
+    design, people = str(options["design"]), str(options["reviewers"])
+    reviewer = ("reviewer", options["reviewer_column"])
+    item = ("item", options["item_column"])
     groups: dict[str | int, str | int] | None = None
-    people = str(options["reviewers"])
     if design in GROUPED:
-        group = (GROUPED[design], options["group"])
-        pairs = read_pairs(people, ("reviewer", columns[0]), group)
+        pairs = read_pairs(people, reviewer, (GROUPED[design], options["group"]))
         groups = dict(pairs)
         reviewers = [reviewer for reviewer, _ in pairs]
     elif options["group"] is not None:
@@ -174,47 +171,16 @@ def _drawn(options: Options, secret: str | None) -> Assignment:
             "and 'panels'."
         )
     else:
-        reviewers = read_labels(people, "reviewer", columns[0])
-    conflicts: list[tuple[str, str]] = []
-    if options["conflicts"] is not None:
-        conflicts = read_pairs(
-            options["conflicts"], ("reviewer", columns[0]), ("item", columns[1])
-        )
+        reviewers = read_labels(people, *reviewer)
+    met = options["conflicts"]
     return assign(
-        read_labels(str(options["items"]), "item", columns[1]),
+        read_labels(str(options["items"]), *item),
         reviewers,
         design=design,
         per_reviewer=options["per_reviewer"],
         per_item=options["per_item"],
-        conflicts=conflicts,
+        conflicts=[] if met is None else read_pairs(met, reviewer, item),
         groups=groups,
         rng=options["seed"],
         secret=secret,
     )
-
-
-def _files(drawn: Assignment, options: Options) -> list[Output]:
-    from evenhand._outputs import Output
-    from evenhand.desk.lists import to_csv
-    from evenhand.desk.records import assignment_record, text_of
-
-    files = []
-    if options["output"] not in (None, STDIN):
-        files.append(Output(str(options["output"]), to_csv(drawn)))
-    if options["record"] is not None:
-        record = text_of(assignment_record(drawn))
-        files.append(Output(options["record"], record))
-    return files
-
-
-def _tell(drawn: Assignment, options: Options) -> None:
-    from evenhand.desk.lists import to_csv
-    from evenhand.desk.records import assignment_record
-
-    if options["as_json"]:
-        click.echo(json.dumps(assignment_record(drawn), indent=2))
-    elif options["output"] in (None, STDIN):
-        click.echo(to_csv(drawn), nl=False)
-    click.echo(drawn.law, err=True)
-    if isinstance(drawn.seed, int):
-        click.echo(f"seed {drawn.seed}", err=True)

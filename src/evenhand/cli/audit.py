@@ -3,40 +3,33 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import click
 
 from evenhand.cli import _shared
+from evenhand.cli._shared import option
 from evenhand.errors import OptionError, printable
 
 DIFFERS = 1
+HIDDEN = ("seal", "secret")
 
 
 @click.command("audit")
 @click.argument("record", metavar="RECORD")
 @click.argument("ratings", metavar="[RATINGS]", required=False)
-@click.option(
-    "--assignment", metavar="FILE", help="For a decision, the assignment's record."
-)
-@click.option("--seal", metavar="FILE", help="The seal that was published.")
-@click.option("--secret", metavar="FILE", help="The secret that was revealed.")
+@option("--assignment", "For a decision, the assignment's record.", "FILE")
+@option("--seal", "The seal that was published.", "FILE")
+@option("--secret", "The secret that was revealed.", "FILE")
 @_shared.reading_options(pairs=True, file=False)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("-o", "--output", metavar="PATH", help="Write there instead of printing.")
+@_shared.output_options
 @click.pass_context
 def command(
     context: click.Context,
     /,
     record: str,
     ratings: str | None,
-    *,
-    assignment: str | None,
-    seal: str | None,
-    secret: str | None,
-    file_format: str | None,
-    as_json: bool,
-    output: str | None,
-    **reading: str | None,
+    **options: Any,  # noqa: ANN401 - click's values
 ) -> None:
     """Check a record against everything that it should follow from.
 
@@ -54,36 +47,25 @@ def command(
       evenhand audit decision.json ratings.csv --assignment assignment.json \\
         --seal seal.json --secret secret.json
     """
-    from evenhand.desk.records import read_hex
     from evenhand.desk.replay import audit
 
-    _shared.keep_inputs(
-        {"--output": output},
-        {
-            "RECORD": record,
-            "RATINGS": ratings,
-            "--assignment": assignment,
-            "--seal": seal,
-            "--secret": secret,
-            **_shared.read_too(reading),
-        },
-    )
+    as_json, output = options.pop("as_json"), options.pop("output")
+    file_format = options.pop("file_format")
+    given = {name: options.pop(name) for name in ("assignment", "seal", "secret")}
+    evidence = {f"--{name}": path for name, path in given.items()}
+    files = {"RECORD": record, "RATINGS": ratings, **evidence}
+    _shared.keep_inputs({"--output": output}, {**files, **_shared.read_too(options)})
     found, new = (
-        (None, []) if ratings is None else _shared.read(ratings, file_format, reading)
+        (None, []) if ratings is None else _shared.read(ratings, file_format, options)
     )
     if new:
         raise OptionError(
             f"--anonymise must be the key of the decision, got {new[0].path!r}: there "
             "is no such file."
         )
+    seal, secret = (_shared.read_hex(given.pop(kind), kind) for kind in HIDDEN)
     with _shared.working("Replaying"):
-        result = audit(
-            record,
-            found,
-            assignment=assignment,
-            seal=None if seal is None else read_hex(seal, "seal"),
-            secret=None if secret is None else read_hex(secret, "secret"),
-        )
+        result = audit(record, found, **given, seal=seal, secret=secret)
     lines = repr(result).splitlines()
     text = "\n".join(printable(line) for line in lines)
     _shared.deliver(json.dumps(result.to_dict(), indent=2) if as_json else text, output)

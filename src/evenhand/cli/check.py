@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenhand.cli import _extras, _shared
+from evenhand.cli._shared import option
 from evenhand.errors import counted, printable
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from evenhand.lab.check import Check, Distribution
     from evenhand.lab.ladder import Ladder
     from evenhand.lab.needed import Needed
-    from evenhand.lab.reviewers import Reviewer
 
 # Reviewers shown of each kind, and width of a bar.
 SHOWN, BAR = 5, 30
@@ -29,11 +29,11 @@ TOLD = ("no_information", "no_ladder", "no_needed", "one_rating_reviewers")
 
 @click.command("check")
 @_shared.reading_options()
-@click.option(
+@option(
     "--top",
+    "Ask how many more reviews would separate the best K items from the others.",
+    int,
     metavar="K",
-    type=int,
-    help="Ask how many more reviews would separate the best K items from the others.",
 )
 @_extras.extra_options
 @_shared.result_options
@@ -117,23 +117,17 @@ def _ladder(found: Check) -> list[RenderableType]:
 
 
 def _ladder_table(ladder: Ladder) -> Table:
-    from rich.table import Table
-
-    table = Table()
-    table.add_column("")
-    table.add_column("assumption")
-    table.add_column("method that assumes it")
-    table.add_column("predicts rightly", justify="right")
-    table.add_column("behind the best (± se)", justify="right")
-    for rung in ladder.rungs:
-        table.add_row(
-            "→" if rung.assumption == ladder.verdict else "",
-            rung.assumption,
-            rung.method,
-            f"{100 * rung.accuracy:.1f} %",
-            f"{100 * rung.behind:.1f} ± {100 * rung.behind_se:.1f}",
-        )
-    return table
+    rungs = ladder.rungs
+    columns = {
+        "": ["→" if rung.assumption == ladder.verdict else "" for rung in rungs],
+        "assumption": [rung.assumption for rung in rungs],
+        "method that assumes it": [rung.method for rung in rungs],
+        "predicts rightly": [f"{100 * rung.accuracy:.1f} %" for rung in rungs],
+        "behind the best (± se)": [
+            f"{100 * rung.behind:.1f} ± {100 * rung.behind_se:.1f}" for rung in rungs
+        ],
+    }
+    return _shared.table(columns, left=("", "assumption", "method that assumes it"))
 
 
 def _needed(found: Check) -> list[RenderableType]:
@@ -152,19 +146,14 @@ def _needed(found: Check) -> list[RenderableType]:
 
 
 def _needed_table(needed: Needed) -> Table:
-    from rich.table import Table
-
     from evenhand.lab.check import PAIR, SIDE, more_reviews
 
-    table = Table()
-    table.add_column("to reach", justify="right")
-    table.add_column(PAIR, justify="right")
-    table.add_column(SIDE.format(needed.near), justify="right")
-    for pair, side in zip(needed.pair, needed.side, strict=True):
-        table.add_row(
-            f"{100 * pair.probability:g} %", more_reviews(pair), more_reviews(side)
-        )
-    return table
+    columns = {
+        "to reach": [f"{100 * target.probability:g} %" for target in needed.pair],
+        PAIR: [more_reviews(target) for target in needed.pair],
+        SIDE.format(needed.near): [more_reviews(target) for target in needed.side],
+    }
+    return _shared.table(columns, left=())
 
 
 def _groups(found: Check) -> list[RenderableType]:
@@ -198,62 +187,49 @@ def _contradictions(found: Check) -> list[RenderableType]:
 
 
 def _variance(found: Check) -> list[RenderableType]:
+    from evenhand.lab.check import share_text
+
     shares = found.variance
     if shares is None:
         if any(one.code == "equal_scores" for one in found.notices):
             return ["Every score is the same."]
         return ["Items, reviewers and chance cannot be told apart by these ratings."]
-    from evenhand.lab.check import share_text
-
-    named = (
+    lines = [
+        "Shares of the variance of scores, as ranks among all, with 95 % intervals "
+        f"({shares.method}):"
+    ]
+    for name, share in (
         ("items' values", shares.item),
         ("reviewers' offsets (strictness)", shares.reviewer),
         ("the rest", shares.rest),
-    )
-    lines = [
-        f"  {name:<32} "
-        + ("cannot be told from the rest" if share is None else share_text(share))
-        for name, share in named
-    ]
-    lines.insert(
-        0,
-        "Shares of the variance of scores, as ranks among all, with 95 % intervals "
-        f"({shares.method}):",
-    )
+    ):
+        text = "cannot be told from the rest" if share is None else share_text(share)
+        lines.append(f"  {name:<32} {text}")
     return ["\n".join(lines)]
 
 
 def _reviewers(found: Check) -> list[RenderableType]:
     lines = [_said(found, "strictness", "disagreeing")]
-    kinds = {"strict": "strictest", "lenient": "most lenient"}
-    for word, most in kinds.items():
-        chosen = sorted(
-            (one for one in found.reviewers if one.strictness == word),
-            key=lambda one: -abs(one.offset or 0.0),
-        )
-        lines += [_reviewer_line(one, most) for one in chosen[:SHOWN]]
+    for word, most in (("strict", "strictest"), ("lenient", "most lenient")):
+        known = [one for one in found.reviewers if one.strictness == word]
+        known.sort(key=lambda one: -abs(one.offset or 0.0))
+        lines += [
+            f"  {most}: {printable(one.reviewer)} {one.offset:+.3g} ± "
+            f"{one.offset_se:.2g} ({one.ratings} ratings)"
+            for one in known[:SHOWN]
+        ]
     for word in ("wide", "narrow"):
-        chosen = sorted(
-            (one for one in found.reviewers if one.spread == word),
-            key=lambda one: -abs((one.slope or 1.0) - 1.0),
+        known = [one for one in found.reviewers if one.spread == word]
+        known.sort(key=lambda one: -abs((one.slope or 1.0) - 1.0))
+        who = ", ".join(
+            f"{printable(one.reviewer)} ({one.slope:.2g} times)"
+            for one in known[:SHOWN]
         )
-        if chosen:
-            who = ", ".join(
-                f"{printable(one.reviewer)} ({one.slope:.2g} times)"
-                for one in chosen[:SHOWN]
-            )
-            more = len(chosen) - SHOWN
-            who += f" and {more} more" if more > 0 else ""
-            lines.append(f"Clearly {word} in their scores: {who}.")
+        more = f" and {len(known) - SHOWN} more" if len(known) > SHOWN else ""
+        if known:
+            lines.append(f"Clearly {word} in their scores: {who}{more}.")
     lines.append("All reviewers are in the JSON (--json).")
     return ["\n".join(lines)]
-
-
-def _reviewer_line(one: Reviewer, most: str) -> str:
-    return (
-        f"  {most}: {printable(one.reviewer)} {one.offset:+.3g} ± {one.offset_se:.2g} "
-        f"({one.ratings} ratings)"
-    )
 
 
 def _spread(found: Check) -> list[RenderableType]:

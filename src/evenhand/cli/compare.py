@@ -9,6 +9,7 @@ import click
 
 from evenhand.catalogue import methods
 from evenhand.cli import _extras, _shared
+from evenhand.cli._shared import option
 from evenhand.errors import printable
 
 if TYPE_CHECKING:
@@ -21,64 +22,50 @@ NAMES = [method.name for method in methods("compare")]
 
 @click.command("compare")
 @_shared.reading_options(pairs=True)
-@click.option(
-    "--items",
-    nargs=2,
-    metavar="A B",
-    help="The two items, if FILE has more; A comes first.",
-)
-@click.option(
-    "--method",
-    type=_shared.Known(NAMES),
-    default="guarded",
-    show_default=True,
-    help="Rule.",
-)
+@option("--items", "The two items, if FILE has more; A comes first.", "A B", nargs=2)
+@option("--method", "Rule.", NAMES, default="guarded", show_default=True)
 @_shared.weight_option
-@click.option(
-    "--median", type=_shared.Known(["upper", "lower", "middle"]), help="Which median."
-)
-@click.option(
+@option("--median", "Which median.", ["upper", "lower", "middle"])
+@option(
     "--trim",
-    type=float,
-    help="Share cut off at each end, for trimmed and guarded.  [default: 0.2]",
+    "Share cut off at each end, for trimmed and guarded.  [default: 0.2]",
+    float,
 )
-@click.option(
+@option(
     "--eps",
-    type=float,
-    help="For guarded, probability of following the votes.  [default: 0.1]",
+    "For guarded, probability of following the votes.  [default: 0.1]",
+    float,
 )
-@click.option(
+@option(
     "--statistic",
-    metavar="NAME",
-    help="For guarded, what is followed otherwise: trimmed (default), mean, median, "
+    "For guarded, what is followed otherwise: trimmed (default), mean, median, "
     "median:lower, median:middle, midrank or sign.",
+    "NAME",
 )
-@click.option(
+@option(
     "--test",
-    type=_shared.Known(["mean", "median", "trimmed", "midrank", "pairs"]),
-    help="Statistic of the p-values.  [default: midrank, or the mean or median that "
-    "the method follows]",
+    "Statistic of the p-values.  [default: midrank, or the mean or median that the "
+    "method follows]",
+    ["mean", "median", "trimmed", "midrank", "pairs"],
 )
-@click.option(
-    "--range",
-    "score_range",
+@option(
+    "--range score_range",
+    "For mean, lowest and highest score of the form: how small a difference can be "
+    "trusted.",
+    float,
     nargs=2,
-    type=float,
     metavar="LOW HIGH",
-    help="For mean, lowest and highest score of the form: how small a difference can "
-    "be trusted.",
 )
-@click.option(
+@option(
     "--both",
-    type=_shared.Known(["drop", "decide"]),
-    help="Reviewers who scored both items: leave them out, or let them decide.",
+    "Reviewers who scored both items: leave them out, or let them decide.",
+    ["drop", "decide"],
 )
-@click.option(
+@option(
     "--design",
-    type=_shared.Known(["halves", "coins", "matched", "panels"]),
-    help="How reviewers were assigned to the items; the guarantee and the p-values "
-    "rest on it. With panels, --pair names the column of the panel.",
+    "How reviewers were assigned to the items; the guarantee and the p-values rest on "
+    "it. With panels, --pair names the column of the panel.",
+    ["halves", "coins", "matched", "panels"],
 )
 @_shared.evidence_options
 @_extras.extra_options

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from typing import TYPE_CHECKING
 
 import click
 
 from evenhand.cli import _extras, _shared
+from evenhand.cli._shared import option
 from evenhand.cli.rank import ranking_table
 
 if TYPE_CHECKING:
@@ -23,28 +22,20 @@ PER_REVIEWER = 3
 DECIMALS = 4
 TOP = 3
 
-SCALES: tuple[tuple[str, Callable[[float], float]], ...] = (
-    ("as it is", lambda value: 10 * value),
-    ("lenient, never below 6", lambda value: 6 + 4 * value),
-    ("strict, never above 4", lambda value: 4 * value),
-    ("generous in the middle", lambda value: 10 * math.sqrt(value)),
-    ("hard to please", lambda value: 10 * value**3),
-    ("all or nothing", lambda value: 10 / (1 + math.exp(6 - 12 * value))),
+SCALES: tuple[Callable[[float], float], ...] = (
+    lambda value: 10 * value,
+    lambda value: 6 + 4 * value,  # lenient
+    lambda value: 4 * value,  # strict
+    lambda value: 10 * math.sqrt(value),  # generous in the middle
+    lambda value: 10 * value**3,  # hard to please
+    lambda value: 10 / (1 + math.exp(6 - 12 * value)),  # all or nothing
 )
 
 
 @click.command("demo")
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    help="Repeat an earlier run. Without it a seed is drawn and printed.",
-)
-@click.option(
-    "--save", metavar="PATH", help="Write the generated ratings there, as CSV."
-)
-@click.option(
-    "--report", metavar="PATH", help="Write a page to look at: one HTML file."
-)
+@_shared.seed_option
+@option("--save", "Write the generated ratings there, as CSV.", "PATH")
+@option("--report", "Write a page to look at: one HTML file.", "PATH")
 def command(seed: int | None, save: str | None, report: str | None) -> None:
     """Rank a small generated conference whose true order is known.
 
@@ -59,7 +50,7 @@ def command(seed: int | None, save: str | None, report: str | None) -> None:
     from evenhand.losses import kendall_tau
     from evenhand.ranking.ranking import rank
 
-    extras = _extras.Extras.asked("rank", report, None, ())
+    extras = _extras.Extras("rank", report)
     _shared.keep_inputs({"--save": save, "--report": report}, {})
     seed = seed_from(seed)
     ratings, truth = conference(seed)
@@ -132,7 +123,7 @@ def conference(seed: int) -> tuple[Ratings, list[str]]:
     )
     reviewers, items, scores = [], [], []
     for number, seen in enumerate(assignment):
-        _, scale = SCALES[below(kinds, len(SCALES))]
+        scale = SCALES[below(kinds, len(SCALES))]
         for paper in seen:
             reviewers.append(f"reviewer {number + 1:02d}")
             items.append(papers[paper])
@@ -148,8 +139,4 @@ def as_csv(ratings: Ratings) -> str:
         >>> as_csv(conference(7)[0]).splitlines()[0]
         'reviewer,item,score'
     """
-    text = io.StringIO()
-    writer = csv.DictWriter(text, ["reviewer", "item", "score"], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(ratings.rows())
-    return text.getvalue()
+    return ratings.to_frame().write_csv()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import click
 
 from evenhand.catalogue import methods
 from evenhand.cli import _extras, _shared
+from evenhand.cli._shared import option
 from evenhand.errors import printable
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ SOURCES = {
     "bootstrap over reviewers": "in 90 % of repeats with reviewers drawn again",
     "ranks that the comparisons allow": "all that the comparisons allow",
 }
+LOT = " It settles part of its order by lot, so another seed may choose otherwise."
 # Rankings with more items are printed without a frame.
 LONG = 1000
 WARPS = 200
@@ -40,100 +43,91 @@ MODELS = ("adaptive", "additive", "affine", "bradley-terry", "centred", "mean", 
 
 @click.command("rank")
 @_shared.reading_options()
-@click.option(
-    "--method",
-    type=_shared.Known(NAMES),
-    default="adaptive",
-    show_default=True,
-    help="Rule.",
-)
-@click.option(
+@option("--method", "Rule.", NAMES, default="adaptive", show_default=True)
+@option(
     "--start",
-    type=_shared.Known(["topological", "uniform", "mean-rank"]),
-    help="Ordinal ranking that flips, twins and ties start from.  [default: "
-    "topological; mean-rank for ties]",
+    "Ordinal ranking that flips, twins and ties start from.  [default: topological; "
+    "mean-rank for ties]",
+    ["topological", "uniform", "mean-rank"],
 )
-@click.option(
+@option(
     "--scan",
-    type=_shared.Known(["paper", "parity"]),
-    help="How flips-uniform goes through the ordering.  [default: parity]",
+    "How flips-uniform goes through the ordering.  [default: parity]",
+    ["paper", "parity"],
 )
-@click.option(
-    "--twins",
-    type=_shared.Known(["one", "all"]),
-    help="How many pairs of twins are settled.  [default: all]",
+@option(
+    "--twins", "How many pairs of twins are settled.  [default: all]", ["one", "all"]
 )
-@click.option(
+@option(
     "--by",
-    type=_shared.Known(["direct", "closure"]),
-    help="Twins by direct comparisons or by all they imply.  [default: closure]",
+    "Twins by direct comparisons or by all they imply.  [default: closure]",
+    ["direct", "closure"],
 )
 @_shared.weight_option
-@click.option(
+@option(
     "--score-pairs",
-    type=click.IntRange(min=1),
-    help="Pairs of scores, an odd number, that settle two items by majority, for flips "
-    "and sorter.  [default: 1]",
+    "Pairs of scores, an odd number, that settle two items by majority, for flips and "
+    "sorter.  [default: 1]",
+    click.IntRange(min=1),
 )
-@click.option(
+@option(
     "--noise",
-    type=float,
-    help="Noise on mean scores, for ties and safe, in score points.  [default: 0.3]",
+    "Noise on mean scores, for ties and safe, in score points.  [default: 0.3]",
+    float,
 )
-@click.option(
+@option(
     "--anchored/--raw",
+    "Take scores relative to items that reviewers share, or as they are, for sorter, "
+    "ties and safe.  [default: anchored]",
     default=None,
-    help="Take scores relative to items that reviewers share, or as they are, for "
-    "sorter, ties and safe.  [default: anchored]",
 )
-@click.option(
+@option(
     "--eta",
-    type=float,
-    help="For safe, let scores settle items whose order is as open as 1/2 + ETA; the "
-    "price is shown.  [default: 0]",
+    "For safe, let scores settle items whose order is as open as 1/2 + ETA; the price "
+    "is shown.  [default: 0]",
+    float,
 )
-@click.option(
+@option(
     "--split",
-    type=_shared.Known(["auto", "always"]),
-    help="For safe, split the reviewers where they contradict each other, or always; "
-    "always keeps the guarantee with errors in scores, if chosen before scores are "
-    "seen.  [default: auto]",
+    "For safe, split the reviewers where they contradict each other, or always; always "
+    "keeps the guarantee with errors in scores, if chosen before scores are seen.  "
+    "[default: auto]",
+    ["auto", "always"],
 )
-@click.option(
+@option(
     "--mean-ranks",
-    type=_shared.Known(["auto", "exact", "sampled", "proxy"]),
-    help="How mean-rank and safe work out mean ranks.  [default: auto]",
+    "How mean-rank and safe work out mean ranks.  [default: auto]",
+    ["auto", "exact", "sampled", "proxy"],
 )
-@click.option(
+@option(
     "--shrink/--no-shrink",
-    default=None,
-    help="Draw values to the middle as far as ratings are few or noisy, for additive.  "
+    "Draw values to the middle as far as ratings are few or noisy, for additive.  "
     "[default: shrink]",
+    default=None,
 )
-@click.option(
+@option(
     "--top",
-    metavar="K",
-    type=click.IntRange(min=1),
-    help="How many are to be chosen: shows who is in and with what probability; with "
+    "How many are to be chosen: shows who is in and with what probability; with "
     "--design or --assignment, also where adaptive and safe disagree.",
+    click.IntRange(min=1),
+    metavar="K",
 )
-@click.option(
-    "--warp",
-    "warped",
+@option(
+    "--warp warped",
+    "Redraw every reviewer's scale many times, and show what of the ranking survives, "
+    "beside the plain mean.",
     is_flag=True,
-    help="Redraw every reviewer's scale many times, and show what of the ranking "
-    "survives, beside the plain mean.",
 )
-@click.option(
+@option(
     "--design",
-    type=_shared.Known(["pairs", "balanced"]),
-    help="How items were assigned to reviewers; the guarantees rest on it.",
+    "How items were assigned to reviewers; the guarantees rest on it.",
+    ["pairs", "balanced"],
 )
-@click.option(
+@option(
     "--distinct",
+    "Declare that no reviewer would give two items the same score; the guarantees rest "
+    "on it.",
     is_flag=True,
-    help="Declare that no reviewer would give two items the same score; the guarantees "
-    "rest on it.",
 )
 @_shared.evidence_options
 @_extras.extra_options
@@ -161,16 +155,13 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
         result = rank(job.ratings, **options, assignment=job.assignment, rng=job.seed)
     survived = _survived(job, result, asked=warped)
     found = _checked(job.ratings, result) if job.extras.needs_check else None
-    shown = survived if warped else None
     if job.as_json:
-        document = result.to_dict()
-        if shown is not None:
-            document["warp"] = shown.to_dict()
-        text = json.dumps(document, indent=2)
+        more = {"warp": survived.to_dict()} if warped and survived else {}
+        text = json.dumps({**result.to_dict(), **more}, indent=2)
     else:
         text = explain(result)
-        if shown is not None:
-            text = f"{text.rstrip()}\n\n{shown!r}"
+        if warped:
+            text = f"{text.rstrip()}\n\n{survived!r}"
     job.deliver(result, text, result.notices, check=found, warp=survived)
 
 
@@ -242,29 +233,20 @@ def explain(result: Ranking) -> str:
 
 def _sure(result: Ranking) -> list[str]:
     lines = []
-    sure = result.uncertainty
+    sure, top = result.uncertainty, result.top
     if sure is not None:
-        where = SOURCES.get(sure.source, sure.source)
-        lines.append(f"Ranks from and to: {where}.")
-    if result.top is not None:
-        chosen = ", ".join(printable(item) for item in result.top.items)
-        lines.append(f"The best {result.top.k}: {chosen}.")
-        if result.top.other is not None:
-            here, there = (
-                ", ".join(printable(item) for item in items)
-                for items in (result.top.only_here, result.top.only_there)
-            )
-            lot = (
-                " It settles part of its order by lot, so another seed may choose "
-                "otherwise."
-                if result.top.other == "safe"
-                else ""
-            )
-            lines.append(
-                f"Method {result.top.other} has {there} instead of {here}.{lot}"
-                if here
-                else f"Method {result.top.other} chooses the same."
-            )
+        lines.append(f"Ranks from and to: {SOURCES.get(sure.source, sure.source)}.")
+    if top is not None:
+        chosen, here, there = (
+            ", ".join(printable(item) for item in items)
+            for items in (top.items, top.only_here, top.only_there)
+        )
+        lines.append(f"The best {top.k}: {chosen}.")
+        if top.other is not None and not here:
+            lines.append(f"Method {top.other} chooses the same.")
+        elif top.other is not None:
+            lot = LOT if top.other == "safe" else ""
+            lines.append(f"Method {top.other} has {there} instead of {here}.{lot}")
     return lines
 
 
@@ -291,11 +273,8 @@ def plain_rows(result: Ranking) -> str:
 
 def ranking_table(result: Ranking) -> Table:
     """Lay out a ranking as a table, with a line between groups."""
-    from rich.table import Table
-
-    table = Table()
-    rows = result.items
-    columns: dict[str, list[str]] = {
+    rows, top, settled = result.items, result.top, _settled(result)
+    columns = {
         "rank": [str(row.rank) for row in rows],
         "item": [printable(row.item) for row in rows],
         "from": ["" if row.rank_low is None else str(row.rank_low) for row in rows],
@@ -305,40 +284,28 @@ def ranking_table(result: Ranking) -> Table:
         "mean score": [_number(row.mean_score) for row in rows],
         "spread": [_number(row.spread) for row in rows],
     }
-    if result.top is not None:
+    if top is not None:
         drawn = result.uncertainty is not None and result.uncertainty.draws > 0
-        columns[f"in top {result.top.k}"] = [
-            _share(row.p_top, certain=not drawn) for row in rows
-        ]
-    settled = _settled(result)
+        shares = [_share(row.p_top, certain=not drawn) for row in rows]
+        columns[f"in top {top.k}"] = shares
     columns["settled by chance"] = [settled.get(row.item, "") for row in rows]
     always = ("rank", "item", "reviews", "mean score", "spread")
     shown = {
         name: cells for name, cells in columns.items() if name in always or any(cells)
     }
-    for name in shown:
-        left = name in ("item", "settled by chance")
-        table.add_column(
-            name,
-            justify="left" if left else "right",
-            overflow="fold" if left else "ellipsis",
-        )
-    for place, cells in enumerate(zip(*shown.values(), strict=True)):
-        if place and rows[place].bucket != rows[place - 1].bucket:
-            table.add_section()
-        table.add_row(*cells)
-    return table
+    steps = [one.bucket != two.bucket for one, two in itertools.pairwise(rows)]
+    lines = {place for place, apart in enumerate(steps, start=1) if apart}
+    return _shared.table(shown, left=("item", "settled by chance"), lines=lines)
 
 
 def _settled(result: Ranking) -> dict[Label, str]:
-    coins: dict[Label, str] = {}
+    coins: dict[Label, list[str]] = {}
     for draw in result.draws:
-        for item in draw.items:
-            share = draw.p_first if item == draw.items[0] else 1 - draw.p_first
-            other = draw.items[1] if item == draw.items[0] else draw.items[0]
-            told = f"{_share(share, certain=False)} to be above {printable(other)}"
-            coins[item] = f"{coins[item]}; {told}" if item in coins else told
-    return coins
+        (one, two), share = draw.items, draw.p_first
+        for item, other, chance in ((one, two, share), (two, one, 1 - share)):
+            odds = f"{_share(chance, certain=False)} to be above {printable(other)}"
+            coins.setdefault(item, []).append(odds)
+    return {item: "; ".join(odds) for item, odds in coins.items()}
 
 
 def _number(value: float | None) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from evenhand.cli import _shared
+from evenhand.cli._shared import option
 from evenhand.errors import OptionError
 
 if TYPE_CHECKING:
@@ -29,125 +30,80 @@ NONE = "none"
 COUNT = click.IntRange(min=1)
 
 
-class Options(TypedDict):
-    """What the command was told, apart from the scenario's file."""
-
-    job: str | None
-    items: int | None
-    reviewers: int | None
-    values: str | None
-    scales: str | None
-    noise: str | None
-    design: str | None
-    per_reviewer: int | None
-    panels: int | None
-    truth: str | None
-    order: str | None
-    method: tuple[str, ...]
-    baseline: str | None
-    loss: tuple[str, ...]
-    weight: str | None
-    trials: int
-    error: float | None
-    levels: str | None
-    workers: int | None
-    batch: int
-    export: str | None
-    chart: str | None
-    seed: int | None
-    as_json: bool
-    output: str | None
-
-
 @click.command("simulate")
 @click.argument("scenario", metavar="[SCENARIO.toml]", required=False)
-@click.option(
-    "--job",
-    type=_shared.Known(["compare", "rank"]),
-    help="Two items or many.  [default: compare]",
-)
-@click.option("--items", type=COUNT, help="Number of items.")
-@click.option("--reviewers", type=COUNT, help="Number of reviewers.")
-@click.option(
-    "--values",
-    metavar="SPEC",
-    help="uniform:LOW:HIGH, normal:MEAN:SD or given:1,2,3.",
-)
-@click.option(
+@option("--job", "Two items or many.  [default: compare]", ["compare", "rank"])
+@option("--items", "Number of items.", COUNT)
+@option("--reviewers", "Number of reviewers.", COUNT)
+@option("--values", "uniform:LOW:HIGH, normal:MEAN:SD or given:1,2,3.", "SPEC")
+@option(
     "--scales",
-    metavar="SPEC",
-    help="identity, one-biased, incremental, incremental-one-biased, affine, power, "
-    "exponential, threshold, disjoint, piecewise, levels:K, adversary; several "
-    "joined by '>'.  [default: affine]",
+    "identity, one-biased, incremental, incremental-one-biased, affine, power, "
+    "exponential, threshold, disjoint, piecewise, levels:K, adversary; several joined "
+    "by '>'.  [default: affine]",
+    "SPEC",
 )
-@click.option(
+@option(
     "--noise",
-    metavar="SPEC",
-    help="none, normal:SD, discrete:V1,V2:P1,P2 or per-reviewer:LOW:HIGH.",
+    "none, normal:SD, discrete:V1,V2:P1,P2 or per-reviewer:LOW:HIGH.",
+    "SPEC",
 )
-@click.option(
+@option(
     "--design",
-    metavar="NAME",
-    help="halves, coins, matched or panels; to rank: pairs, balanced or everything.",
+    "halves, coins, matched or panels; to rank: pairs, balanced or everything.",
+    "NAME",
 )
-@click.option("--per-reviewer", type=COUNT, help="Items for each (balanced).")
-@click.option("--panels", type=COUNT, help="Number of panels (panels).")
-@click.option(
+@option("--per-reviewer", "Items for each (balanced).", COUNT)
+@option("--panels", "Number of panels (panels).", COUNT)
+@option(
     "--truth",
-    type=_shared.Known(["uniform", "arbitrary"]),
-    help="All true rankings equally likely, or always the same.  [default: uniform]",
+    "All true rankings equally likely, or always the same.  [default: uniform]",
+    ["uniform", "arbitrary"],
 )
-@click.option(
-    "--order", metavar="3,1,2", help="The arbitrary true ranking, best first."
-)
-@click.option(
+@option("--order", "The arbitrary true ranking, best first.", "3,1,2")
+@option(
     "--method",
+    "A method, with options after a colon: median:lower, guarded:0.2 (eps); flips:3 "
+    "and sorter:3 (score pairs), ties:0.5 (noise), safe:0.1 (eta), ties:raw (no "
+    "anchors); repeatable.",
+    "NAME",
     multiple=True,
-    metavar="NAME",
-    help="A method, with options after a colon: median:lower, guarded:0.2 (eps); "
-    "flips:3 and sorter:3 (score pairs), ties:0.5 (noise), safe:0.1 (eta), ties:raw "
-    "(no anchors); repeatable.",
 )
-@click.option(
+@option(
     "--baseline",
-    metavar="NAME",
-    help="Method to measure against, or none.  [default: coin or topological]",
+    "Method to measure against, or none.  [default: coin or topological]",
+    "NAME",
 )
-@click.option(
+@option(
     "--loss",
+    "zero-one, kendall, footrule or top-K; repeatable.",
+    "NAME",
     multiple=True,
-    metavar="NAME",
-    help="zero-one, kendall, footrule or top-K; repeatable.",
 )
-@click.option("--weight", metavar="SPEC", help="How a gap in scores weighs.")
-@click.option("--trials", type=int, default=10_000, show_default=True, help="At most.")
-@click.option(
+@option("--weight", "How a gap in scores weighs.", "SPEC")
+@option("--trials", "At most.", default=10_000, show_default=True)
+@option(
     "--error",
-    type=float,
-    help="Stop when no improvement has a larger standard error, in per cent.",
+    "Stop when no improvement has a larger standard error, in per cent.",
+    float,
 )
-@click.option(
-    "--levels",
-    metavar="2,3,5",
-    help="Repeat with scores on forms of so many marks.",
-)
-@click.option("--workers", type=COUNT, help="Processes.  [default: one for each core]")
-@click.option(
+@option("--levels", "Repeat with scores on forms of so many marks.", "2,3,5")
+@option("--workers", "Processes.  [default: one for each core]", COUNT)
+@option(
     "--batch",
-    type=COUNT,
+    "Blocks of 64 trials that a process takes at a time.",
+    COUNT,
     default=8,
     show_default=True,
-    help="Blocks of 64 trials that a process takes at a time.",
 )
-@click.option(
+@option(
     "--export",
-    metavar="PATH",
-    help="Write the ratings of one trial there as CSV, and the true values beside "
-    "them.",
+    "Write the ratings of one trial there as CSV, and the true values beside them.",
+    "PATH",
 )
-@click.option("--chart", metavar="PATH", help="Draw the result there, .png or .svg.")
+@option("--chart", "Draw the result there, .png or .svg.", "PATH")
 @_shared.result_options
-def command(scenario: str | None, **options: Unpack[Options]) -> None:
+def command(scenario: str | None, **options: Any) -> None:  # noqa: ANN401 - click's values
     """Try methods on a scenario, and show how far each beats a baseline.
 
     The scenario is given by options or by a TOML file with the same names as keys;
@@ -164,10 +120,10 @@ def command(scenario: str | None, **options: Unpack[Options]) -> None:
     from evenhand.lab.simulation import simulate
 
     case = _scenario(scenario, options)
-    seed = seed_from(options["seed"])
-    if options["chart"] is not None:
+    seed, chart = seed_from(options["seed"]), options["chart"]
+    if chart is not None:
         # Refused before the work, not after it.
-        require_picture(Path(options["chart"]))
+        require_picture(Path(chart))
     _shared.check_output(options["output"])
     if options["export"] is not None:
         export(case, seed, options["export"])
@@ -178,20 +134,15 @@ def command(scenario: str | None, **options: Unpack[Options]) -> None:
             options["method"] or METHODS[case.job],
             losses=options["loss"] or None,
             baseline=None if baseline == NONE else baseline,
-            trials=options["trials"],
-            error=options["error"],
             levels=_integers("levels", options["levels"]),
-            weight=options["weight"],
             workers=options["workers"] or cores(),
-            batch=options["batch"],
             rng=seed,
             progress=progress,
+            **{name: options[name] for name in ("trials", "error", "weight", "batch")},
         )
-    chart = options["chart"]
     files = [] if chart is None else [result.chart_output(chart)]
-    as_json = options["as_json"]
-    text = json.dumps(result.to_dict(), indent=2) if as_json else explain(result)
-    _shared.deliver(text, options["output"], files)
+    document = json.dumps(result.to_dict(), indent=2) if options["as_json"] else None
+    _shared.deliver(document or explain(result), options["output"], files)
     _shared.note(result.notices, result.seed)
 
 
@@ -234,7 +185,7 @@ def export(scenario: Scenario, seed: int, path: str) -> None:
     _shared.deliver(written, path, [Output(beside, values.write_csv())])
 
 
-def _scenario(file: str | None, options: Options) -> Scenario:
+def _scenario(file: str | None, options: dict[str, Any]) -> Scenario:
     from evenhand.lab.scenario import FIELDS, Scenario
 
     given: dict[str, object] = {
@@ -281,30 +232,21 @@ def _progress() -> Iterator[Callable[[int, int, float | None], None]]:
 
 
 def _table(result: Simulation) -> Table:
-    from rich.table import Table
-
-    levels = any(row.levels for row in result.rows)
-    baseline = result.parameters["baseline"] is not None
-    table = Table()
-    if levels:
-        table.add_column("levels", justify="right")
-    table.add_column("method", overflow="fold")
-    table.add_column("loss")
-    table.add_column("risk", justify="right")
-    if baseline:
-        table.add_column("improvement", justify="right")
-    if levels:
-        table.add_column("ties", justify="right")
-        table.add_column("guarantee", overflow="fold")
-    for row in result.rows:
-        cells = [row.method, row.loss, _plus_minus(row.risk, row.se)]
-        if baseline:
-            cells.append(_gain(row))
-        if levels:
-            ties = f"{100 * row.ties:.3g} %"
-            cells = [str(row.levels or ""), *cells, ties, row.certificate]
-        table.add_row(*cells)
-    return table
+    rows = result.rows
+    columns = {
+        "levels": [str(row.levels or "") for row in rows],
+        "method": [row.method for row in rows],
+        "loss": [row.loss for row in rows],
+        "risk": [_plus_minus(row.risk, row.se) for row in rows],
+        "improvement": [_gain(row) for row in rows],
+        "ties": [f"{100 * row.ties:.3g} %" for row in rows],
+        "guarantee": [row.certificate for row in rows],
+    }
+    if not any(columns["levels"]):
+        del columns["levels"], columns["ties"], columns["guarantee"]
+    if result.parameters["baseline"] is None:
+        del columns["improvement"]
+    return _shared.table(columns, left=("method", "loss", "guarantee"))
 
 
 def _gain(row: Row) -> str:
