@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from evenhand._randomness import stream, uniforms
 from evenhand.errors import OptionError
 from evenhand.lab import curves
 from evenhand.lab.curves import ITEMS, REVIEWERS, Figure, Row, Size
+from evenhand.lab.estimators import index_order
 from evenhand.lab.figures import FULL, QUICK, as_csv, reproduce
 
 GOLDEN = json.loads(
@@ -60,6 +62,26 @@ def only(figure: Figure, **fields: object) -> Row:
     ]
     assert len(rows) == 1
     return rows[0]
+
+
+@pytest.mark.parametrize(("items", "reviewers"), [(3, 1), (4, 3), (5, 5)])
+def test_expected_kendall_tau_of_the_index_order(items: int, reviewers: int) -> None:
+    known = Fraction(GOLDEN["fig2_kendall_of_start"][str(items)])
+    assert curves.kendall_risk(index_order, items, reviewers) == known
+
+
+def test_mean_rank_gains_a_quarter_at_five_items() -> None:
+    found = curves.kendall_risk(curves.mean_rank, 5, 5)
+    assert found == Fraction(GOLDEN["mean_rank"]["5"])
+
+
+def test_a_start_turned_round_is_wrong_where_it_was_right() -> None:
+    pairs = 6
+    both = [
+        curves.kendall_risk(method, 4, 3)
+        for method in (index_order, lambda known: index_order(known)[::-1])
+    ]
+    assert sum(both) == pairs
 
 
 def test_the_default_run_is_as_large_as_the_papers() -> None:

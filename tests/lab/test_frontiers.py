@@ -14,11 +14,18 @@ from evenhand.ab import weights
 from evenhand.ab.weights import GapWeight
 from evenhand.errors import OptionError
 from evenhand.lab import Scenario, best_weight, frontier
-from evenhand.lab._gap_laws import bias_law, kinks_of, scenario_law, step_gain
-from evenhand.lab._weight_game import as_game, best_step, worst
+from evenhand.lab.curves import best_tradeoff, known_bias_frontier, tradeoff
 from evenhand.lab.exact import uniform_success
-from evenhand.lab.frontiers import Frontier
-from evenhand.lab.tradeoff import best_tradeoff, known_bias_frontier, tradeoff
+from evenhand.lab.frontiers import (
+    Frontier,
+    as_game,
+    best_step,
+    bias_law,
+    kinks_of,
+    scenario_law,
+    step_gain,
+    worst,
+)
 
 FLOORS = (0.0, 10.0, 26.17, 50.0, 99.0)
 

@@ -10,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from evenhand.ab.weights import rational
 from evenhand.errors import OptionError
-from evenhand.lab.exact_ranking import ranking_risk
+from evenhand.lab.curves import fair_coins, kendall_risk, mean_rank
+from evenhand.lab.estimators import flips, index_order
 from evenhand.lab.pair_samples import (
     draw_samples,
     first_orderings,
@@ -20,6 +22,8 @@ from evenhand.lab.pair_samples import (
     mean_ranks,
     wrong_pairs,
 )
+from evenhand.lab.polynomial import combined, evaluate
+from evenhand.lab.worlds import exact_first, loss_named, risk_polynomials, world
 
 Pair = tuple[int, int]
 Flags = NDArray[np.bool_]
@@ -111,14 +115,17 @@ def test_samples_have_the_law_of_algorithm_1() -> None:
     slopes = [Fraction(1, 4), Fraction(1), Fraction(2, 3)]
     shifts = [Fraction(2), Fraction(0), Fraction(1, 3)]
 
-    def scale(reviewer: int, value: object) -> object:
-        return slopes[reviewer] * Fraction(str(value)) + shifts[reviewer]
-
+    risks = risk_polynomials(world(4, 3), flips, loss_named("kendall")).values()
+    table = tuple(
+        tuple(slope * value + shift for value in values)
+        for slope, shift in zip(slopes, shifts, strict=True)
+    )
+    average = combined([(Fraction(1, len(risks)), one) for one in risks])
     known = [
-        ranking_risk(4, 3),
-        ranking_risk(4, 3, method="flips", values=values, spec=scale),
-        ranking_risk(4, 3, method="fair-coins"),
-        ranking_risk(4, 3, method="mean-rank"),
+        kendall_risk(index_order, 4, 3),
+        evaluate(average, table, exact_first(rational())),
+        kendall_risk(fair_coins, 4, 3),
+        kendall_risk(mean_rank, 4, 3),
     ]
     count = 40_000
     numbers, slope, shift = (

@@ -2,7 +2,7 @@
 
 Where to look:
     simulate: `scenario`, `scales`, `simulation`, `results`
-    exact risks: `exact` (two items), `exact_ranking` (many), `tradeoff` (Figure 3)
+    exact risks: `exact` (two items), `curves` (many)
     weights: `frontiers` (the best for declared biases)
     figures: `figures` (files), `curves` (numbers), `drawings` (charts)
     dominance: `dominance`, `refutation`, `adversary` (the search), `duels` (two items),

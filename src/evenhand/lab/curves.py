@@ -6,35 +6,42 @@ order by posterior mean rank, the true maximum, the Pareto frontier.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
+from scipy.optimize import brentq
 
+from evenhand._outcomes import HALF, outcomes
 from evenhand._randomness import stream
 from evenhand._results import Json, Notice, version
 from evenhand.ab.canonical import first_probability
 from evenhand.ab.weights import rational
+from evenhand.errors import OptionError
+from evenhand.lab.estimators import as_law, graph, index_order, mean_rank_buckets
+from evenhand.lab.exact import METHODS as RULES
 from evenhand.lab.exact import biases, sampled_success, uniform_success
-from evenhand.lab.exact_ranking import ranking_risk
 from evenhand.lab.pair_samples import kendall_samples
-from evenhand.lab.tradeoff import Tradeoff, best_tradeoff, known_bias_frontier, tradeoff
+from evenhand.lab.worlds import World, loss_named
+from evenhand.posets.comparisons import Comparisons, edges
+from evenhand.ranking.flips import flips_program
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+    from evenhand.ab._numbers import Floats
+    from evenhand.lab.estimators import Ordinal
+    from evenhand.lab.polynomial import Order
 
 Progress: TypeAlias = Callable[[str, int, int], None]
 Row: TypeAlias = dict[str, int | float | str]
+Step = TypeVar("Step")
 
 REVIEWERS = (2, 4, 6, 8, 10, 20, 30, 40, 50, 100)
 ITEMS = (3, 4, 5, 6, 7, 8, 9, 10, 15, 20, 30, 40, 50)
 EXPONENTS = range(-10, 11)
-RULES = ("votes", "sign", "mean", "median")
 PANELS = {
     "fig1a": ("one-biased", "one biased reviewer"),
     "fig1b": ("incremental", "incremental biases"),
@@ -43,6 +50,14 @@ PANELS = {
 # Up to so many items the risk of methods that see no scores is enumerated.
 ENUMERATED = 5
 NO_THEOREM = "m = 1 is outside 1 < m < n(n-1)/2; no theorem applies"
+FAIR_COIN = (
+    "The start is the best ordinal ranking for exact recovery, not for Kendall tau: "
+    "even fair coins on the same pairs improve it, so the gain of flips over fair-coin "
+    "is what the scores bring."
+)
+# Below this gamma the closed forms cancel and their power series are used.
+SMALL = 0.125
+TERMS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +85,7 @@ class Size:
 
 FULL = Size()
 QUICK = Size(
-    rounds=1000,
-    matchings=4000,
-    trials=20,
-    samples=100,
-    coins=20_000,
-    reviewers=(2, 4, 6, 8, 10, 50, 100),
-    items=(3, 4, 8, 10, 20, 50),
+    1000, 4000, 20, 100, 20_000, (2, 4, 6, 8, 10, 50, 100), (3, 4, 8, 10, 20, 50)
 )
 
 
@@ -146,28 +155,24 @@ def two_items(
     """
     family, title = PANELS[name]
     rows: list[Row] = []
-    for step, m in enumerate(size.reviewers):
-        _tell(progress, name, step, len(size.reviewers))
+    for m in _followed(size.reviewers, name, progress):
         shifts = biases(family, m)
         for rule in RULES:
             matchings = _generator(seed, f"{name} {m} matchings")
-            chance = uniform_success(
-                rule, shifts, samples=size.matchings, rng=matchings
-            )
             trials = _generator(seed, f"{name} {m} trials")
+            known = uniform_success(rule, shifts, samples=size.matchings, rng=matchings)
             trial = sampled_success(rule, shifts, trials=size.rounds, rng=trials)
             rows.append(
                 {
                     "m": m,
                     "method": rule,
-                    "improvement": chance.improvement,
-                    "se": chance.improvement_se,
-                    "exact": chance.exact,
+                    "improvement": known.improvement,
+                    "se": known.improvement_se,
+                    "exact": known.exact,
                     "simulated": trial.improvement,
                     "simulated_se": trial.improvement_se,
                 }
             )
-    _tell(progress, name, len(size.reviewers), len(size.reviewers))
     parameters: dict[str, Json] = {
         "scales": family,
         "weight": rational().to_dict(),
@@ -178,7 +183,7 @@ def two_items(
 
 
 def many_items(
-    seed: int, *, size: Size = FULL, progress: Progress | None = None
+    name: str, seed: int, *, size: Size = FULL, progress: Progress | None = None
 ) -> Figure:
     """Work out Figure 2: Algorithm 1 in Kendall tau against its start.
 
@@ -187,6 +192,7 @@ def many_items(
     from comparisons alone.
 
     Args:
+        name: "fig2".
         seed: Where chance comes from.
         size: How large the run is.
         progress: Told the figure, the steps done and all steps.
@@ -200,19 +206,18 @@ def many_items(
 
     Examples:
         >>> size = Size(trials=2, samples=10, items=(3,))
-        >>> many_items(7, size=size).rows[0]["improvement"]
+        >>> many_items("fig2", 7, size=size).rows[0]["improvement"]
         0.0
     """
-    rows: list[Row] = []
-    done, total = 0, len(size.items) * size.trials
-    for n in size.items:
-        means = []
-        for trial in range(size.trials):
-            _tell(progress, "fig2", done, total)
-            means.append(_trial(seed, n, trial, size.samples))
-            done += 1
-        rows += _compared(n, np.array(means))
-    _tell(progress, "fig2", total, total)
+    steps = list(itertools.product(size.items, range(size.trials)))
+    means: dict[int, list[Floats]] = {n: [] for n in size.items}
+    for n, trial in _followed(steps, name, progress):
+        rng = _generator(seed, f"fig2 {n} {trial}")
+        m = math.comb(n, 2) // 2
+        # Counted from 1, a slope is never 0.
+        values, slopes, shifts = n * rng.random(n), 1 - rng.random(m), rng.random(m)
+        found = kendall_samples(values, slopes, shifts, size.samples, rng)
+        means[n].append(found.mean(axis=0))
     parameters: dict[str, Json] = {
         "values": "uniform from 0 to n",
         "scales": "affine:0:1:0:1",
@@ -222,63 +227,41 @@ def many_items(
         "samples": size.samples,
     }
     notices = (
-        Notice(
-            "fair_coin",
-            "The start is the best ordinal ranking for exact recovery, not for Kendall "
-            "tau: even fair coins on the same pairs improve it, so the gain of flips "
-            "over fair-coin is what the scores bring.",
-        ),
+        Notice("fair_coin", FAIR_COIN),
         Notice("no_theorem", f"n = 3: {NO_THEOREM}."),
     )
     title = "Many items: Kendall tau against the index order"
-    return Figure("fig2", title, tuple(rows), seed, parameters, {}, notices)
+    rows = [row for n, found in means.items() for row in _compared(n, np.array(found))]
+    return Figure(name, title, tuple(rows), seed, parameters, {}, notices)
 
 
-def trade(seed: int, *, size: Size = FULL, progress: Progress | None = None) -> Figure:
-    """Work out Figure 3: perfect calibration against one biased reviewer.
-
-    Args:
-        seed: Where chance comes from.
-        size: How large the run is.
-        progress: Told the figure, the steps done and all steps.
-
-    Returns:
-        A row for each gamma = 2**k, with the exact point, a simulated one and the
-        Pareto frontier above it.
-
-    References:
-        Wang and Shah (2019), Figure 3.
-
-    Examples:
-        >>> figure = trade(7, size=Size(coins=100))
-        >>> max(figure.rows, key=lambda row: row["biased"])["gamma"]
-        1.0
-    """
-    rows: list[Row] = []
-    units = _generator(seed, "fig3 trials").random((size.coins, 3))
-    for step, exponent in enumerate(EXPONENTS):
-        _tell(progress, "fig3", step, len(EXPONENTS))
-        point = tradeoff(2.0**exponent)
-        row: Row = {**point._asdict(), "k": exponent, "se": 0.0, "exact": True}
-        for name, bias in (("perfect", 0.0), ("biased", 1.0)):
-            gain, se = _canonical_trials(point.gamma, bias, units)
-            row |= {f"simulated_{name}": gain, f"simulated_{name}_se": se}
-        rows.append({**row, "frontier": known_bias_frontier(point.perfect)})
-    _tell(progress, "fig3", len(EXPONENTS), len(EXPONENTS))
-    best = best_tradeoff()
-    on_grid = max((tradeoff(2.0**k) for k in EXPONENTS), key=lambda point: point.biased)
-    extra: dict[str, Json] = {
-        "maximum": best._asdict(),
-        "maximum_on_grid": on_grid._asdict(),
-        "frontier": "biased = (100 - perfect) / 2",
-    }
-    parameters: dict[str, Json] = {
-        "weight": "gamma gap / (1 + gamma gap)",
-        "trials": size.coins,
-    }
-    title = "Perfect calibration against one biased reviewer"
-    notices = (_read_off(on_grid, best),)
-    return Figure("fig3", title, tuple(rows), seed, parameters, extra, notices)
+def _compared(n: int, means: Floats) -> Iterator[Row]:
+    """Compare methods with the start, given their mean distances in each trial."""
+    m = math.comb(n, 2) // 2
+    base = means[:, 0]
+    start = kendall_risk(index_order, n, m) if n <= ENUMERATED else None
+    for ours, (method, ordinal) in zip(means.T[1:], RANKINGS.items(), strict=True):
+        gain, gain_se = pooled(base, ours)
+        each = 100 * (1 - ours / base)
+        row: Row = {"improvement": gain, "se": gain_se, "exact": False}
+        # With one reviewer no two items are scored by different people: no flips.
+        counted = index_order if m == 1 and method == "flips" else ordinal
+        if start is not None and counted is not None:
+            known = float(100 * (1 - kendall_risk(counted, n, m) / start))
+            row = {"improvement": known, "se": 0.0, "exact": True}
+        yield {
+            "n": n,
+            "m": m,
+            "method": method,
+            **row,
+            "improvement_mean_of_trials": float(each.mean()),
+            "improvement_mean_of_trials_se": _se(each),
+            "simulated": gain,
+            "simulated_se": gain_se,
+            "kendall": float(ours.mean()),
+            "kendall_of_start": float(base.mean()),
+            "note": NO_THEOREM if m == 1 and method == "flips" else "",
+        }
 
 
 def pooled(base: Floats, ours: Floats) -> tuple[float, float]:
@@ -299,85 +282,229 @@ def pooled(base: Floats, ours: Floats) -> tuple[float, float]:
     return float(100 * (1 - ratio)), 100 * _se(ours - ratio * base) / float(base.mean())
 
 
-def _read_off(on_grid: Tradeoff, best: Tradeoff) -> Notice:
-    return Notice(
+def kendall_risk(method: Ordinal, n_items: int, n_reviewers: int) -> Fraction:
+    """Exact expected Kendall tau of an ordinal method, each reviewer with a pair.
+
+    The true ranking is uniform and no pair comes twice; all of them are gone through.
+
+    Examples:
+        >>> kendall_risk(index_order, 3, 1)
+        Fraction(17, 18)
+    """
+    where, loss = World(n_items, n_reviewers), loss_named("kendall")
+    laws: dict[tuple[tuple[int, int], ...], dict[Order, Fraction]] = {}
+    total, count = Fraction(0), 0
+    for truth in where.truths():
+        for pairs in where.comparisons(truth):
+            if pairs not in laws:
+                laws[pairs] = as_law(method(graph(n_items, pairs)))
+            total += sum(p * loss(order, truth) for order, p in laws[pairs].items())
+            count += 1
+    return total / count
+
+
+def fair_coins(comparisons: Comparisons) -> dict[Order, Fraction]:
+    """Return the law of Algorithm 1 if all its coins are fair.
+
+    Examples:
+        >>> fair_coins(graph(3, ((0, 1), (0, 2))))
+        {(0, 1, 2): Fraction(1, 2), (0, 2, 1): Fraction(1, 2)}
+    """
+    pairs = zip(*(side.tolist() for side in edges(comparisons)), strict=True)
+    scores = {(who, item): HALF for who, pair in enumerate(pairs) for item in pair}
+    start = index_order(comparisons)
+    return outcomes(flips_program(comparisons, scores, start, lambda _: HALF))
+
+
+def mean_rank(comparisons: Comparisons) -> Order:
+    """Order items by their mean rank over all orderings, ties by index.
+
+    Examples:
+        >>> mean_rank(graph(3, ((0, 1),)))
+        (0, 2, 1)
+    """
+    return tuple(itertools.chain(*mean_rank_buckets(comparisons)))
+
+
+RANKINGS: dict[str, Ordinal | None] = {
+    "flips": None,
+    "fair-coin": fair_coins,
+    "mean-rank": mean_rank,
+}
+"""Methods of Figure 2; those that look at no score can be enumerated."""
+
+
+def trade(
+    name: str, seed: int, *, size: Size = FULL, progress: Progress | None = None
+) -> Figure:
+    """Work out Figure 3: perfect calibration against one biased reviewer.
+
+    Args:
+        name: "fig3".
+        seed: Where chance comes from.
+        size: How large the run is.
+        progress: Told the figure, the steps done and all steps.
+
+    Returns:
+        A row for each gamma = 2**k, with the exact point, a simulated one and the
+        Pareto frontier above it.
+
+    References:
+        Wang and Shah (2019), Figure 3.
+
+    Examples:
+        >>> figure = trade("fig3", 7, size=Size(coins=100))
+        >>> max(figure.rows, key=lambda row: row["biased"])["gamma"]
+        1.0
+    """
+    rows: list[Row] = []
+    units = _generator(seed, "fig3 trials").random((size.coins, 3))
+    for exponent in _followed(EXPONENTS, name, progress):
+        point = tradeoff(2.0**exponent)
+        row: Row = {**point._asdict(), "k": exponent, "se": 0.0, "exact": True}
+        for side, bias in (("perfect", 0.0), ("biased", 1.0)):
+            gains = _canonical_trials(point.gamma, bias, units)
+            row |= {f"simulated_{side}": float(gains.mean())}
+            row |= {f"simulated_{side}_se": _se(gains)}
+        rows.append({**row, "frontier": known_bias_frontier(point.perfect)})
+    best = best_tradeoff()
+    on_grid = max((tradeoff(2.0**k) for k in EXPONENTS), key=lambda point: point.biased)
+    extra: dict[str, Json] = {
+        "maximum": best._asdict(),
+        "maximum_on_grid": on_grid._asdict(),
+        "frontier": "biased = (100 - perfect) / 2",
+    }
+    parameters: dict[str, Json] = {
+        "weight": "gamma gap / (1 + gamma gap)",
+        "trials": size.coins,
+    }
+    notice = Notice(
         "read_off_plot",
         "The paper's maximum, approximately (25 %, 9 %) at gamma = 1, was read off a "
         f"plot: at gamma = {on_grid.gamma:g} the point is ({on_grid.perfect:.2f} %, "
         f"{on_grid.biased:.2f} %), and over all gamma the maximum is at gamma = "
         f"{best.gamma:.4f}, ({best.perfect:.2f} %, {best.biased:.2f} %).",
     )
+    title = "Perfect calibration against one biased reviewer"
+    return Figure(name, title, tuple(rows), seed, parameters, extra, (notice,))
 
 
-def _canonical_trials(gamma: float, bias: float, units: Floats) -> tuple[float, float]:
-    """Simulate the canonical estimator, its coin integrated out; in per cent."""
+def _canonical_trials(gamma: float, bias: float, units: Floats) -> Floats:
+    """Simulate the canonical estimator, its coin integrated out; gains in per cent."""
     values = np.sort(units[:, :2], axis=1)
     # A coin says which of the two reviewers, the second biased, has the better item.
-    adds = np.where(units[:, 2] < float(Fraction(1, 2)), bias, 0.0)
+    adds = np.where(units[:, 2] < float(HALF), bias, 0.0)
     scores = np.stack([values[:, 1] + adds, values[:, 0] + (bias - adds)], axis=1)
-    gains = 200 * np.asarray(first_probability(scores, weight=rational(gamma))) - 100
-    return float(gains.mean()), float(gains.std(ddof=1)) / math.sqrt(len(gains))
+    return 200 * np.asarray(first_probability(scores, weight=rational(gamma))) - 100
 
 
-def _trial(seed: int, n: int, trial: int, samples: int) -> list[float]:
-    """Mean Kendall distances of one trial: start, flips, fair coin, mean rank."""
-    rng = _generator(seed, f"fig2 {n} {trial}")
-    m = math.comb(n, 2) // 2
-    # Counted from 1, a slope is never 0.
-    values, slopes, shifts = n * rng.random(n), 1 - rng.random(m), rng.random(m)
-    found = kendall_samples(values, slopes, shifts, samples, rng)
-    means: list[float] = found.mean(axis=0).tolist()
-    return means
+class Tradeoff(NamedTuple):
+    """Relative improvements over a fair coin, in per cent.
+
+    Attributes:
+        gamma: Parameter of the weight.
+        perfect: If both reviewers report values as they are.
+        biased: If one of them adds 1.
+    """
+
+    gamma: float
+    perfect: float
+    biased: float
 
 
-def _compared(n: int, means: Floats) -> list[Row]:
-    m = math.comb(n, 2) // 2
-    base = means[:, 0]
-    exact = _enumerated(n, m) if n <= ENUMERATED else {}
-    rows: list[Row] = []
-    for column, method in enumerate(("flips", "fair-coin", "mean-rank"), start=1):
-        gain, gain_se = pooled(base, means[:, column])
-        each = 100 * (1 - means[:, column] / base)
-        row: Row = {"n": n, "m": m, "method": method}
-        if method in exact:
-            row |= {"improvement": exact[method], "se": 0.0, "exact": True}
-        else:
-            row |= {"improvement": gain, "se": gain_se, "exact": False}
-        rows.append(
-            {
-                **row,
-                "improvement_mean_of_trials": float(each.mean()),
-                "improvement_mean_of_trials_se": _se(each),
-                "simulated": gain,
-                "simulated_se": gain_se,
-                "kendall": float(means[:, column].mean()),
-                "kendall_of_start": float(base.mean()),
-                "note": NO_THEOREM if m == 1 and method == "flips" else "",
-            }
+def tradeoff(gamma: float) -> Tradeoff:
+    """Return the point of the paper's Figure 3 for the weight rational(gamma).
+
+    Two items of values uniform on [0, 1], two reviewers, one coin: both improvements
+    have closed forms.
+
+    Args:
+        gamma: Above 0.
+
+    Returns:
+        The point, right to about 13 digits from tiny to huge gamma.
+
+    Raises:
+        OptionError: If gamma is not a finite number above 0.
+
+    References:
+        Wang and Shah (2019), Section 4.3. Its "(25 %, 9 %)" at gamma = 1 was read off
+        the plot; the point is this one.
+
+    Examples:
+        >>> point = tradeoff(1)
+        >>> round(point.perfect, 2), round(point.biased, 2)
+        (22.74, 9.05)
+    """
+    if not 0 < gamma < math.inf:
+        raise OptionError(f"gamma must be finite and above 0, got {gamma!r}.")
+    g = float(gamma)
+    if g < SMALL:
+        # w = g u - (g u)**2 + ...; integrate 2 (1 - u) u**j over [0, 1], and
+        # (2 - u) u**j over [1, 2] minus u u**j over [0, 1].
+        powers = [(j, -((-g) ** j)) for j in range(1, TERMS)]
+        perfect = math.fsum(p * 2 / ((j + 1) * (j + 2)) for j, p in powers)
+        biased = math.fsum(
+            p * ((2 ** (j + 2) - 2) / (j + 1) - 2 ** (j + 2) / (j + 2))
+            for j, p in powers
         )
-    return rows
+    else:
+        one, two = math.log1p(g), math.log1p(g / (1 + g))
+        perfect = 1 - 2 / g * ((1 + 1 / g) * one - 1)
+        biased = 2 / g - one / g**2 - (2 / g + 1 / g**2) * two
+    return Tradeoff(g, 100 * perfect, 100 * biased)
+
+
+def best_tradeoff() -> Tradeoff:
+    """Return the point of Figure 3 where the improvement under bias is largest.
+
+    Examples:
+        >>> best = best_tradeoff()
+        >>> round(best.gamma, 4), round(best.perfect, 2), round(best.biased, 2)
+        (1.2299, 26.17, 9.13)
+    """
+
+    def slope(g: float) -> float:
+        # The derivative of `biased`, times gamma**3 / 2.
+        return math.log1p(g) - g - g / (1 + g) + (1 + g) * math.log1p(g / (1 + g))
+
+    return tradeoff(float(brentq(slope, 0.5, 4.0, xtol=1e-15, rtol=1e-15)))
+
+
+def known_bias_frontier(perfect: float) -> float:
+    """Return the largest improvement under a bias of 1 that any weight allows.
+
+    It is approached by weights that are constant up to gaps of 1 and near 1 beyond,
+    and presumes that the bias is known to be 1. `evenhand.lab.frontier` finds the same
+    by linear programming, and more.
+
+    Args:
+        perfect: Improvement under perfect calibration, in per cent.
+
+    Returns:
+        Improvement under bias, in per cent.
+
+    Examples:
+        >>> known_bias_frontier(26.0)
+        37.0
+    """
+    return (100 - perfect) / 2
 
 
 def _se(numbers: Floats) -> float:
     return float(numbers.std(ddof=1)) / math.sqrt(len(numbers))
 
 
-def _enumerated(n: int, m: int) -> dict[str, float]:
-    """Improvements that do not depend on scores, exactly."""
-    base = ranking_risk(n, m)
-    methods = {"fair-coin": "fair-coins", "mean-rank": "mean-rank"}
-    found = {
-        name: float(100 * (1 - ranking_risk(n, m, method=method) / base))
-        for name, method in methods.items()
-    }
-    # With one reviewer no two items are scored by different people, so nothing flips.
-    return {"flips": 0.0, **found} if m == 1 else found
-
-
 def _generator(seed: int, purpose: str) -> np.random.Generator:
     return np.random.Generator(stream(seed, purpose))
 
 
-def _tell(progress: Progress | None, name: str, done: int, total: int) -> None:
-    if progress is not None:
-        progress(name, done, total)
+def _followed(
+    steps: Sequence[Step], name: str, progress: Progress | None
+) -> Iterator[Step]:
+    """Go through the steps of a figure, and tell how many are done."""
+    tell = progress or (lambda *_: None)
+    for done, step in enumerate(steps):
+        tell(name, done, len(steps))
+        yield step
+    tell(name, len(steps), len(steps))

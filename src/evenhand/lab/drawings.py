@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from evenhand import _charts as charts
 from evenhand._charts import Axis, Style
-from evenhand.lab.tradeoff import best_tradeoff, known_bias_frontier, tradeoff
+from evenhand.lab.curves import best_tradeoff, known_bias_frontier, tradeoff
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from evenhand._charts import Chart
     from evenhand._results import Json
@@ -19,18 +19,12 @@ if TYPE_CHECKING:
 
 BAR = 2
 ROOM = 0.08
-IMPROVEMENT = "improvement over a fair coin (%)"
-LETTERS = {"fig1a": "(a)", "fig1b": "(b)", "fig1c": "(c)"}
-LABELLED = {
-    -2: "\u00bc",
-    -1: "\u00bd",
-    0: "\u03b3 = 1",
-    1: "2",
-    2: "4",
-    3: "8",
-    4: "16",
-}
+STEP = 30
 STEPS = 8
+LETTERS = {"fig1a": "(a)", "fig1b": "(b)", "fig1c": "(c)"}
+GAMMAS = dict(
+    enumerate(("\u00bc", "\u00bd", "\u03b3 = 1", "2", "4", "8", "16"), start=-2)
+)
 
 RULES = {
     "sign": Style("sign", charts.ORANGE, "square", filled=False, size=80),
@@ -49,6 +43,7 @@ CURVES = {
     "frontier": Style("", charts.BLACK, "", dash=(5, 3)),
     "curve": Style("", charts.BLUE, ""),
 }
+POINTS = {"curve": Style("", charts.BLUE, "circle", (0, 1), size=34)}
 COLOURS = {
     "votes": charts.BLUE,
     "flips": charts.BLUE,
@@ -61,8 +56,6 @@ COLOURS = {
 }
 OTHERS = (charts.SKY, charts.PURPLE, charts.BLACK, charts.GREEN, charts.ORANGE)
 MARKERS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross")
-STEP = 30
-POINTS = {"curve": Style("", charts.BLUE, "circle", (0, 1), size=34)}
 
 
 def two_items_chart(figure: Figure) -> Chart:
@@ -74,17 +67,15 @@ def two_items_chart(figure: Figure) -> Chart:
         >>> two_items_chart(figure)["title"]["text"]
         '(a) one biased reviewer'
     """
-    rows = [_with_bar(row) for row in figure.rows]
-    ends = [float(row[end]) for row in rows for end in ("low", "high")]
-    room = ROOM * (max(ends) - min(ends))
+    rows = [_with_bar(row, "simulated") for row in figure.rows]
+    ticks = (2, 4, 6, 10, 20, 40, 100)
+    title = "improvement over a fair coin (%)"
     trials = figure.parameters["trials"]
     return charts.lines(
         rows,
         RULES,
-        x=Axis(
-            "m", "number of reviewers", (1.8, 110), (2, 4, 6, 10, 20, 40, 100), "log"
-        ),
-        y=Axis("improvement", IMPROVEMENT, (min(ends) - room, max(ends) + room)),
+        x=Axis("m", "number of reviewers", (1.8, 110), ticks, "log"),
+        y=Axis("improvement", title, _domain(rows)),
         title=f"{LETTERS[figure.name]} {figure.title.partition(': ')[2]}",
         subtitle=[f"bars: {trials:,} simulated trials, \u00b1 {BAR} s.e."],
     )
@@ -95,28 +86,25 @@ def many_items_chart(figure: Figure) -> Chart:
 
     Examples:
         >>> from evenhand.lab.curves import Size, many_items
-        >>> figure = many_items(7, size=Size(trials=2, samples=10, items=(3, 4)))
-        >>> many_items_chart(figure)["title"]["subtitle"]
+        >>> size = Size(trials=2, samples=10, items=(3, 4))
+        >>> many_items_chart(many_items("fig2", 7, size=size))["title"]["subtitle"]
         ['2 trials of 10 samples; bars: \u00b1 2 s.e.']
     """
-    rows = [_with_bar(row) for row in figure.rows]
     trials, samples = figure.parameters["trials"], figure.parameters["samples"]
     x = Axis("n", "number of items", (2.8, 55), (3, 4, 5, 7, 10, 15, 20, 30, 50), "log")
     y = Axis("improvement", "improvement in Kendall tau (%)", (-4, 38))
     chart = charts.lines(
-        rows,
+        [_with_bar(row, "simulated") for row in figure.rows],
         RANKINGS,
         x=x,
         y=y,
         title="Ranking, against the index order",
         subtitle=[f"{trials} trials of {samples} samples; bars: \u00b1 {BAR} s.e."],
     )
-    note: list[Row] = [
-        {"n": 3, "improvement": 0.0, "label": "n = 3: no theorem applies"}
-    ]
-    place = (-2, 13)
+    note: Row = {"n": 3, "improvement": 0.0, "label": "n = 3: no theorem applies"}
     return charts.over(
-        chart, charts.labelled_points(note, x=x, y=y, colour=charts.GREY, offset=place)
+        chart,
+        charts.labelled_points([note], x=x, y=y, colour=charts.GREY, offset=(-2, 13)),
     )
 
 
@@ -125,7 +113,7 @@ def trade_chart(figure: Figure) -> Chart:
 
     Examples:
         >>> from evenhand.lab.curves import Size, trade
-        >>> len(trade_chart(trade(7, size=Size(coins=10)))["hconcat"])
+        >>> len(trade_chart(trade("fig3", 7, size=Size(coins=10)))["hconcat"])
         2
     """
     x = Axis("perfect", "improvement under perfect calibration (%)", (0, 100))
@@ -137,12 +125,8 @@ def trade_chart(figure: Figure) -> Chart:
         {**tradeoff(2 ** (step / STEPS))._asdict(), "method": "curve"} for step in dense
     ]
     limit: list[Row] = [
-        {
-            "perfect": perfect,
-            "biased": known_bias_frontier(perfect),
-            "method": "frontier",
-        }
-        for perfect in (0.0, 100.0)
+        {"perfect": p, "biased": known_bias_frontier(p), "method": "frontier"}
+        for p in (0.0, 100.0)
     ]
     trials = figure.parameters["trials"]
     bars = f"exact; bars: {trials:,} simulated trials, \u00b1 {BAR} s.e."
@@ -153,47 +137,47 @@ def trade_chart(figure: Figure) -> Chart:
     wide = charts.lines(
         [*curve, *limit], CURVES, x=x, y=far, title="All weights", subtitle=known
     )
-    edge: list[Row] = [{"perfect": 50.0, "biased": 25.0, "label": "Pareto frontier"}]
-    ours: list[Row] = [{"perfect": 30.0, "biased": 9.0, "label": "the paper's weights"}]
-    blue = charts.BLUE
-    named = [
-        charts.labelled_points(edge, x=x, y=far, offset=(10, -6)),
-        charts.labelled_points(ours, x=x, y=far, colour=blue, offset=(0, -12)),
+    points = [
+        {**_with_bar(row, "simulated_biased"), "method": "curve"} for row in figure.rows
     ]
-    return charts.beside(
-        [charts.over(close, *_marked(figure, x, near)), charts.over(wide, *named)],
-        spacing=90,
-    )
-
-
-def _marked(figure: Figure, x: Axis, y: Axis) -> list[Chart]:
-    points: list[Row] = []
-    for row in figure.rows:
-        middle = float(row["simulated_biased"])
-        reach = BAR * float(row["simulated_biased_se"])
-        ends: Row = {"low": middle - reach, "high": middle + reach, "method": "curve"}
-        points.append({**row, **ends, "label": LABELLED.get(int(row["k"]), "")})
-    left = [row for row in points if int(row["k"]) < 1]
-    right = [row for row in points if int(row["k"]) >= 1]
+    for point in points:
+        point["label"] = GAMMAS.get(int(point["k"]), "")
     best = best_tradeoff()
-    text = (
+    top = (
         f"maximum ({best.perfect:.1f}, {best.biased:.1f}) at \u03b3 = {best.gamma:.2f}"
     )
-    top: list[Row] = [{**best._asdict(), "label": text}]
-    blue = charts.BLUE
-    return [
-        charts.lines(points, POINTS, x=x, y=y),
-        charts.labelled_points(
-            left, x=x, y=y, colour=blue, offset=(-8, 0), align="right"
+    edge: Row = {"perfect": 50.0, "biased": 25.0, "label": "Pareto frontier"}
+    ours: Row = {"perfect": 30.0, "biased": 9.0, "label": "the paper's weights"}
+    blue, labelled = charts.BLUE, charts.labelled_points
+    low = [point for point in points if int(point["k"]) < 1]
+    high = [point for point in points if int(point["k"]) >= 1]
+    close = charts.over(
+        close,
+        charts.lines(points, POINTS, x=x, y=near),
+        labelled(low, x=x, y=near, colour=blue, offset=(-8, 0), align="right"),
+        labelled(high, x=x, y=near, colour=blue, offset=(8, -4)),
+        labelled(
+            [{**best._asdict(), "label": top}], x=x, y=near, offset=(6, -14), ring=True
         ),
-        charts.labelled_points(right, x=x, y=y, colour=blue, offset=(8, -4)),
-        charts.labelled_points(top, x=x, y=y, offset=(6, -14), ring=True),
-    ]
+    )
+    wide = charts.over(
+        wide,
+        labelled([edge], x=x, y=far, offset=(10, -6)),
+        labelled([ours], x=x, y=far, colour=blue, offset=(0, -12)),
+    )
+    return charts.beside([close, wide], spacing=90)
 
 
-def _with_bar(row: Row) -> Row:
-    middle, se = float(row["simulated"]), float(row["simulated_se"])
-    return {**row, "low": middle - BAR * se, "high": middle + BAR * se}
+def _with_bar(row: Row, field: str) -> Row:
+    middle, reach = float(row[field]), BAR * float(row[f"{field}_se"])
+    return {**row, "low": middle - reach, "high": middle + reach}
+
+
+def _domain(points: Sequence[Mapping[str, Json]], *zero: float) -> tuple[float, float]:
+    """Return the range of the bars, with room above and below."""
+    ends = [*zero, *(float(str(p[end])) for p in points for end in ("low", "high"))]
+    room = ROOM * (max(ends) - min(ends) or 1.0)
+    return min(ends) - room, max(ends) + room
 
 
 def simulation_chart(result: results.Simulation) -> Chart:
@@ -206,9 +190,12 @@ def simulation_chart(result: results.Simulation) -> Chart:
         >>> len(simulation_chart(result)["hconcat"])
         1
     """
-    names = list(dict.fromkeys(row.loss for row in result.rows))
+    names = dict.fromkeys(row.loss for row in result.rows)
     draw = _lines if any(row.levels for row in result.rows) else _dots
-    panels = [draw([row for row in result.rows if row.loss == name]) for name in names]
+    panels = [
+        draw(*_points([row for row in result.rows if row.loss == name]))
+        for name in names
+    ]
     return charts.beside(panels)
 
 
@@ -220,22 +207,15 @@ def _points(rows: Sequence[results.Row]) -> tuple[list[dict[str, Json]], str]:
         middle, error = row.risk, row.se
         if improving:
             middle, error = row.improvement or 0.0, row.improvement_se or 0.0
-        points.append(
-            {
-                "method": row.method,
-                "levels": row.levels,
-                "middle": middle,
-                "low": middle - BAR * error,
-                "high": middle + BAR * error,
-            }
-        )
+        bar = {"low": middle - BAR * error, "high": middle + BAR * error}
+        point = {"method": row.method, "levels": row.levels, "middle": middle}
+        points.append({**point, **bar})
     what = "improvement (%)" if improving else "risk"
     return points, f"{what}, {rows[0].loss}, ± {BAR} se"
 
 
 def _styles(points: Sequence[dict[str, Json]]) -> dict[str, Style]:
-    left = itertools.cycle(OTHERS)
-    markers = itertools.cycle(MARKERS)
+    left, markers = itertools.cycle(OTHERS), itertools.cycle(MARKERS)
     names = dict.fromkeys(str(point["method"]) for point in points)
     return {
         name: Style(name, COLOURS.get(name) or next(left), next(markers))
@@ -243,37 +223,21 @@ def _styles(points: Sequence[dict[str, Json]]) -> dict[str, Style]:
     }
 
 
-def _domain(points: Sequence[dict[str, Json]]) -> tuple[float, float]:
-    ends = [0.0, *(float(str(p[end])) for p in points for end in ("low", "high"))]
-    room = ROOM * (max(ends) - min(ends) or 1.0)
-    return min(ends) - room, max(ends) + room
+def _lines(points: Sequence[dict[str, Json]], title: str) -> Chart:
+    levels = sorted({float(str(point["levels"] or 0)) for point in points})
+    ends = (levels[0] / 1.1, levels[-1] * 1.1)
+    x = Axis("levels", "number of levels", ends, tuple(levels), "log")
+    y = Axis("middle", title, _domain(points, 0.0))
+    return charts.lines(points, _styles(points), x=x, y=y)
 
 
-def _lines(rows: Sequence[results.Row]) -> Chart:
-    points, title = _points(rows)
-    levels = sorted({row.levels or 0 for row in rows})
-    return charts.lines(
-        points,
-        _styles(points),
-        x=Axis(
-            "levels",
-            "number of levels",
-            (levels[0] / 1.1, levels[-1] * 1.1),
-            tuple(map(float, levels)),
-            "log",
-        ),
-        y=Axis("middle", title, _domain(points)),
-    )
-
-
-def _dots(rows: Sequence[results.Row]) -> Chart:
-    points, title = _points(rows)
+def _dots(points: Sequence[dict[str, Json]], title: str) -> Chart:
     styles = _styles(points)
     looks = {
         "domain": list(styles),
         "range": [style.colour for style in styles.values()],
     }
-    scale = {"domain": [*_domain(points)]}
+    scale = {"domain": [*_domain(points, 0.0)]}
     low = charts.quantity("low", title=title)
     side = {
         "y": charts.word("method", title=None, sort=list(styles)),

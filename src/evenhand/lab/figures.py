@@ -22,8 +22,13 @@ if TYPE_CHECKING:
 
 __all__ = ["FIGURES", "FULL", "QUICK", "Figure", "Progress", "Size", "reproduce"]
 
-FIGURES = ("fig1", "fig2", "fig3")
 ALL = "all"
+FIGURES = {
+    "fig1": (tuple(curves.PANELS), curves.two_items, drawings.two_items_chart),
+    "fig2": (("fig2",), curves.many_items, drawings.many_items_chart),
+    "fig3": (("fig3",), curves.trade, drawings.trade_chart),
+}
+"""Each figure's panels, what works one out and what draws it."""
 
 
 def reproduce(
@@ -61,23 +66,26 @@ def reproduce(
         >>> len(figure.rows), figure.extra["maximum_on_grid"]["gamma"]
         (21, 1.0)
     """
-    chosen = _chosen(names)
+    wanted = [names] if isinstance(names, str) else list(names)
+    for name in wanted:
+        if name not in (*FIGURES, ALL):
+            raise OptionError(unknown("figure", name, (*FIGURES, ALL)))
     folder = None if out_dir is None else _made(Path(out_dir))
     seed = seed_from(rng)
     figures: list[Figure] = []
-    for name in chosen:
-        if name == "fig1":
-            found = [
-                curves.two_items(panel, seed, size=size, progress=progress)
-                for panel in curves.PANELS
-            ]
-        elif name == "fig2":
-            found = [curves.many_items(seed, size=size, progress=progress)]
-        else:
-            found = [curves.trade(seed, size=size, progress=progress)]
+    for name, (panels, work_out, draw) in FIGURES.items():
+        if name not in wanted and ALL not in wanted:
+            continue
+        found = [
+            work_out(panel, seed, size=size, progress=progress) for panel in panels
+        ]
         figures += found
         if folder is not None:
-            _write(found, folder)
+            drawn = [(figure, draw(figure)) for figure in found]
+            if len(found) > 1:
+                joined = charts.beside([chart for _, chart in drawn])
+                drawn.append((_joined(found), joined))
+            write_all([file for pair in drawn for file in _files(*pair, folder)])
     return tuple(figures)
 
 
@@ -95,37 +103,12 @@ def as_csv(figure: Figure) -> str:
     return text.getvalue()
 
 
-def _chosen(names: Iterable[str]) -> list[str]:
-    wanted = [names] if isinstance(names, str) else list(names)
-    for name in wanted:
-        if name not in (*FIGURES, ALL):
-            raise OptionError(unknown("figure", name, (*FIGURES, ALL)))
-    return [name for name in FIGURES if name in wanted or ALL in wanted]
-
-
-def _write(figures: list[Figure], folder: Path) -> None:
-    drawn: list[Chart] = []
-    files: list[Output] = []
-    for figure in figures:
-        if figure.name in curves.PANELS:
-            drawn.append(drawings.two_items_chart(figure))
-            files += _files(figure, drawn[-1], folder)
-        elif figure.name == "fig2":
-            files += _files(figure, drawings.many_items_chart(figure), folder)
-        else:
-            files += _files(figure, drawings.trade_chart(figure), folder)
-    if drawn:
-        files += _files(_joined(figures), charts.beside(drawn), folder)
-    write_all(files)
-
-
 def _joined(panels: list[Figure]) -> Figure:
     """Join the panels of Figure 1; each row says which one it is from."""
     rows = [{"figure": panel.name, **row} for panel in panels for row in panel.rows]
-    first = panels[0]
     scales = {panel.name: panel.parameters["scales"] for panel in panels}
-    parameters = {**first.parameters, "scales": scales}
-    return Figure("fig1", "Two items", tuple(rows), first.seed, parameters)
+    parameters = {**panels[0].parameters, "scales": scales}
+    return Figure("fig1", "Two items", tuple(rows), panels[0].seed, parameters)
 
 
 def _files(figure: Figure, chart: Chart, folder: Path) -> list[Output]:

@@ -1,50 +1,87 @@
 """How good a gap weight can be: the best for declared biases, by linear programming.
 
 Two items, two reviewers, one coin. What a weight gains over a fair coin is linear in
-it, and every nondecreasing weight with values in [0, 1] is a mixture of steps. So the
-best one for the worst of several scenarios, among those that keep a given improvement
-under perfect calibration, is a matrix game between thresholds and scenarios, solved
-here by HiGHS. The table found gives a lower bound, evaluated exactly; the solver's
-prices give an upper bound over all weights, on no grid.
+it, and every nondecreasing weight with values in [0, 1] is a mixture of steps. So all
+there is to know of a scenario is what each step would gain, `net(t)` = P(gap >= t) -
+P(gap <= -t), and the best weight for the worst of several scenarios, among those that
+keep a given improvement under perfect calibration, is a matrix game between thresholds
+and scenarios, solved here by HiGHS. The table found gives a lower bound, evaluated
+exactly; the solver's prices give an upper bound over all weights, on no grid.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy.optimize import brentq, linprog, minimize_scalar
 
+from evenhand._labels import shown
 from evenhand.ab import weights
-from evenhand.errors import OptionError, unknown
-from evenhand.lab._weight_game import (
-    FAMILIES,
-    PER_CENT,
-    FamilyPoint,
-    Game,
-    as_game,
-    best_of_families,
-    best_step,
-    solved,
-    worst,
-)
+from evenhand.errors import ConvergenceError, OptionError, unknown
+from evenhand.lab.exact import biases
+from evenhand.lab.scenario import Scenario, noise_law, value_law
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from evenhand._results import Json
+    from evenhand.ab._numbers import Floats
     from evenhand.ab.weights import GapWeight
-    from evenhand.lab.scenario import Scenario
 
 __all__ = ["FamilyPoint", "Frontier", "FrontierPoint", "best_weight", "frontier"]
 
 CELLS = 240
+FEWEST_CELLS = 10
+MOST_CELLS = 2000
+TWO = 2
+PER_CENT = 100.0
+FAMILIES = ("rational", "offset-rational", "offset-linear")
+SHIFTS = (
+    "identity",
+    "one-biased",
+    "incremental",
+    "incremental-one-biased",
+    "disjoint",
+)
 # Steps smaller than that are the solver's rounding.
 DUST = 1e-12
+# Panels halve towards the gap 0, where weights may be steep: 2**-40 of a unit.
+HALVINGS = 40
+NODES = 12
+POINTS = 65_536
+# Biases at which the one-formula families are evaluated within a range of biases.
+GRID = 160
+# Steepness is tried in powers of two, in units of the largest gap, then refined.
+LOWEST_POWER = -8
+HIGHEST_POWER = 40
+# An offset of 1 is a coin that is not flipped.
+LARGEST_OFFSET = 1 - 1e-9
+PLACES = 1e-9
 CAUTION = (
     "The best weight steps up and is flat between, so it may tie with a coin; mixed "
     "with a strictly increasing one it strictly beats it on all scales."
 )
+
+
+class FamilyPoint(NamedTuple):
+    """The best weight of a family with one formula.
+
+    Attributes:
+        family: "rational", "offset-rational" or "offset-linear".
+        perfect: Its improvement under perfect calibration, in per cent.
+        worst: Its improvement in the worst scenario (or on average), in per cent.
+        weight: The weight.
+    """
+
+    family: str
+    perfect: float
+    worst: float
+    weight: GapWeight
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,19 +131,15 @@ class FrontierPoint:
 
     def to_dict(self) -> dict[str, Json]:
         """Return the fields as plain values, weights by name and parameters."""
-        return {
-            "floor": self.floor,
-            "perfect": self.perfect,
-            "worst": self.worst,
-            "bound": self.bound,
-            "where": self.where,
-            "at": list(self.at),
-            "shares": list(self.shares),
-            "families": [
-                {**found._asdict(), "weight": found.weight.to_dict()}
-                for found in self.families
-            ],
+        fields: dict[str, Json] = {
+            field.name: getattr(self, field.name) for field in dataclasses.fields(self)
         }
+        families = [
+            {**found._asdict(), "weight": found.weight.to_dict()}
+            for found in self.families
+        ]
+        lists = {"at": list(self.at), "shares": list(self.shares)}
+        return {**fields, **lists, "families": families}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -142,16 +175,11 @@ class Frontier:
             >>> [row["weight"] for row in frontier([1.0], perfect=30).rows()][:2]
             ['any', 'offset-linear']
         """
+        names = ("floor", "weight", "perfect", "worst", "bound")
         return [
-            {
-                "floor": point.floor,
-                "weight": family,
-                "perfect": perfect,
-                "worst": least,
-                "bound": bound,
-            }
+            dict(zip(names, (point.floor, *cells), strict=True))
             for point in self.points
-            for family, perfect, least, bound in (
+            for cells in (
                 ("any", point.perfect, point.worst, point.bound),
                 *((*found[:3], None) for found in point.families),
             )
@@ -173,9 +201,9 @@ class Frontier:
     def __repr__(self) -> str:
         lines = []
         for point in self.points:
-            best = f"any weight {_brief(point.worst)} (at most {_brief(point.bound)})"
-            others = [f"{one.family} {_brief(one.worst)}" for one in point.families]
-            told = ", ".join([best, *others])
+            told = f"any weight {point.worst:.3g} % (at most {point.bound:.3g} %)"
+            for found in point.families:
+                told += f", {found.family} {found.worst:.3g} %"
             lines.append(f"perfect >= {point.floor:g} %: {told}")
         return "\n".join(lines)
 
@@ -283,6 +311,278 @@ def best_weight(
     return fitting[0].weight
 
 
+@dataclass(frozen=True, slots=True)
+class GapLaw:
+    """The law of the gap in one scenario: the better item's score minus the other's.
+
+    Attributes:
+        name: What the scenario is called.
+        exact: Whether `net` is a formula, and not an average over points.
+        largest: Largest gap there is.
+        net: From thresholds of at least 0 to the improvement of a step there.
+        kinks: Thresholds between which `net` is a polynomial of degree two.
+        gaps: Sizes of gaps at which a weight is evaluated.
+        pushes: Probability of such a gap for the better item minus that against it.
+    """
+
+    name: str
+    exact: bool
+    largest: float
+    net: Callable[[Floats], Floats]
+    kinks: Floats
+    gaps: Floats
+    pushes: Floats
+
+    def improvement(self, weight: GapWeight) -> float:
+        """Return a weight's relative improvement over a fair coin, 1 at most."""
+        return float(self.pushes @ weight.values(self.gaps))
+
+
+def step_gain(bias: Floats | float, threshold: Floats | float) -> Floats:
+    """Return the improvement of a step for values uniform on [0, 1] and one bias.
+
+    Examples:
+        >>> step_gain(1.0, np.array([0.0, 1.0, 2.0]))
+        array([0. , 0.5, 0. ])
+    """
+    apart = np.maximum(1 - np.abs(np.subtract(threshold, bias)), 0)
+    added = np.maximum(1 - np.add(threshold, bias), 0)
+    return np.asarray((apart**2 + added**2) / 2)
+
+
+def kinks_of(places: Sequence[float] | Floats) -> Floats:
+    """Return where `step_gain` with these biases, or thresholds, changes its formula.
+
+    Examples:
+        >>> kinks_of([0.25])
+        array([0.  , 0.25, 0.75, 1.25])
+    """
+    at = np.asarray(places, dtype=np.float64)
+    ends = np.concatenate([[0.0], at, at - 1, at + 1, 1 - at])
+    return np.asarray(np.unique(ends[ends >= 0]))
+
+
+def bias_law(bias: float, *, width: float = 1.0, name: str = "") -> GapLaw:
+    """Return the law, by formula, if one reviewer adds a bias and values are uniform.
+
+    Args:
+        bias: What one reviewer adds and the other does not; its sign does not matter.
+        width: Of the range of the values.
+        name: What to call it.
+
+    Examples:
+        >>> bias_law(1.0).net(np.array([1.0]))
+        array([0.5])
+    """
+    b = abs(bias) / width
+    # Nodes for gaps of values are finer where scores are equal.
+    middle, halves = min(b, 1.0), 2.0 ** -np.arange(HALVINGS + 1)
+    left, right = middle * (1 - halves), 1 - (1 - middle) * (1 - halves)
+    edges = np.unique(np.concatenate([[0.0, middle, 1.0], left, right]))
+    nodes, shares = np.polynomial.legendre.leggauss(NODES)
+    half = np.diff(edges)[:, None] / 2
+    gaps = edges[:-1, None] + half * (1 + nodes)
+    chances = (half * shares * (1 - gaps)).ravel()
+    signed = width * np.concatenate([gaps.ravel() + b, gaps.ravel() - b])
+    return GapLaw(
+        name or f"bias {bias:g}",
+        exact=True,
+        largest=width * (b + 1),
+        net=lambda thresholds: step_gain(b, np.asarray(thresholds) / width),
+        kinks=width * kinks_of([b]),
+        gaps=np.abs(signed),
+        pushes=np.sign(signed) * np.tile(chances, TWO),
+    )
+
+
+def scenario_law(scenario: Scenario) -> GapLaw:
+    """Return the law of a scenario with two reviewers.
+
+    Scales that only add, on uniform values and without noise, are exact; all else is
+    averaged over 65,536 evenly spread points.
+
+    Raises:
+        OptionError: If the scenario has not two items and two reviewers that each score
+            one, or rounds to levels after noise.
+
+    Examples:
+        >>> from evenhand.lab.scenario import Scenario
+        >>> law = scenario_law(Scenario(reviewers=2, scales="incremental"))
+        >>> law.exact, law.largest
+        (True, 2.0)
+    """
+    if scenario.job != "compare" or scenario.reviewers != TWO:
+        raise OptionError(
+            f"scenario must have 2 reviewers to compare 2 items, got job "
+            f"{scenario.job!r} with {scenario.reviewers} reviewers."
+        )
+    if scenario.design not in ("halves", "matched"):
+        raise OptionError(
+            f"scenario must give each reviewer one of the items, by design 'halves', "
+            f"got {scenario.design!r}."
+        )
+    if scenario.levels:
+        raise OptionError(
+            f"levels must be 0 for a frontier, got {scenario.levels}. Write "
+            f"'> levels:{scenario.levels}' after the scales."
+        )
+    adds = scenario.scales in SHIFTS and scenario.noise == "none"
+    if not adds or not scenario.values.startswith("uniform"):
+        return _spread(scenario)
+    low, high = value_law(scenario.values, TWO).span
+    one, two = biases(str(scenario.scales), TWO)
+    far = 2 * (high - low) if scenario.scales == "disjoint" else float(two - one)
+    return bias_law(far, width=high - low, name=str(scenario.scales))
+
+
+def _spread(scenario: Scenario) -> GapLaw:
+    family = scenario.family()
+    points = _points(2 * family.draws + 6, POINTS)
+    values = value_law(scenario.values, TWO).quantile(points[:, :2])
+    # Column 0 is for the better item.
+    ordered = -np.sort(-values, axis=-1)
+    wide = np.repeat(ordered[:, None, :], TWO, axis=1)
+    drawn = points[:, 6:].reshape(POINTS, TWO, family.draws)
+    scores = np.asarray(family.apply(wide, drawn), dtype=np.float64)
+    noise = noise_law(scenario.noise)
+    if noise is not None:
+        # One for each reviewer, whichever item it is for.
+        scores = scores + noise(points[:, 2:4, None], points[:, 4:6, None])
+    signed = scores[:, [0, 1], [0, 0]] - scores[:, [1, 0], [1, 1]]
+    if not np.isfinite(signed).all():
+        raise OptionError("scores must be finite, got one beyond floats.")
+    sizes, places = np.unique(np.abs(signed), return_inverse=True)
+    pushes = np.bincount(places.ravel(), weights=np.sign(signed).ravel()) / signed.size
+    tails = np.append(np.cumsum(pushes[::-1])[::-1], 0.0)
+    return GapLaw(
+        family.name,
+        exact=False,
+        largest=float(sizes[-1]),
+        net=lambda thresholds: tails[np.searchsorted(sizes, thresholds)],
+        kinks=np.union1d(sizes, [0.0]),
+        gaps=sizes,
+        pushes=pushes,
+    )
+
+
+def _points(dimensions: int, count: int) -> Floats:
+    """Return evenly spread points: multiples of irrational steps, modulo 1.
+
+    The steps are powers of the root of x**(d + 1) = x + 1 (Roberts, 2018).
+    """
+    root = 1.5
+    for _ in range(100):
+        root = (1 + root) ** (1 / (dimensions + 1))
+    steps = root ** -np.arange(1, dimensions + 1)
+    return np.asarray((0.5 + np.arange(1, count + 1)[:, None] * steps) % 1)
+
+
+@dataclass(frozen=True)
+class Game:
+    """Scenarios against thresholds."""
+
+    laws: tuple[GapLaw, ...]
+    perfect: GapLaw
+    between: tuple[float, float] | None
+    prior: tuple[float, ...] | None
+    cells: int
+
+    @functools.cached_property
+    def tried(self) -> list[GapLaw]:
+        """The scenarios and biases within the range, for weights that are not steps."""
+        ends = self.between
+        grid = [] if ends is None else np.linspace(*ends, GRID + 1).tolist()
+        return [*self.laws, *map(bias_law, grid)]
+
+    def overall(self, gains: Floats) -> float:
+        """Return the worst of the improvements, or their average."""
+        return float(gains.min() if self.prior is None else gains @ self.prior)
+
+    def thresholds(self) -> Floats:
+        """Return the gaps at which the table may step up."""
+        laws = (*self.laws, self.perfect)
+        ends = [law.largest for law in laws if law.exact]
+        if self.between is not None:
+            ends.append(self.between[1] + 1)
+        at = [np.linspace(0, max(ends, default=0.0), self.cells + 1)]
+        shares = np.linspace(0, 1, self.cells + 1)
+        at += [
+            law.kinks if law.exact else np.quantile(law.kinks, shares) for law in laws
+        ]
+        return np.asarray(np.unique(np.concatenate(at)))
+
+    def biases(self) -> Floats:
+        """Return the biases within the range that the solver looks at."""
+        if self.between is None:
+            return np.empty(0)
+        low, high = self.between
+        return np.linspace(low, high, 1 if low == high else self.cells + 1)
+
+
+def as_game(
+    scenarios: Sequence[float | Scenario],
+    between: tuple[float, float] | None,
+    prior: Sequence[float] | None,
+    cells: int,
+) -> Game:
+    """Check the declared scenarios, and lay out their laws.
+
+    Raises:
+        OptionError: If there is none, or an option is out of range.
+
+    Examples:
+        >>> as_game([1.0], None, None, 10).laws[0].name
+        'bias 1'
+    """
+    if not len(scenarios) and between is None:
+        raise OptionError("scenarios must have at least one, or give between=(0, 4).")
+    if not FEWEST_CELLS <= cells <= MOST_CELLS:
+        raise OptionError(
+            f"cells must be from {FEWEST_CELLS} to {MOST_CELLS}, got {cells!r}."
+        )
+    laws = tuple(map(_declared_law, scenarios))
+    situations = [one for one in scenarios if isinstance(one, Scenario)]
+    plain = situations[0] if situations else Scenario(reviewers=2)
+    # Numbers are biases on values from 0 to 1.
+    bare = between is not None or len(situations) < len(scenarios)
+    wanted = Scenario().values if bare else plain.values
+    for one in situations:
+        if one.values != wanted:
+            raise OptionError(
+                f"values must be {wanted!r} in all scenarios, got {one.values!r}."
+            )
+    perfect = dataclasses.replace(plain, scales="identity", noise="none", levels=0)
+    ends = None if between is None else (float(between[0]), float(between[1]))
+    if ends is not None and not 0 <= ends[0] <= ends[1] < math.inf:
+        raise OptionError(
+            "between must be a lowest bias of at least 0 and a highest one, got "
+            f"{shown(between)}."
+        )
+    shares = None if prior is None else tuple(float(share) for share in prior)
+    if shares is not None and between is not None:
+        raise OptionError("prior must be for known scenarios, got between as well.")
+    if shares is not None and (
+        len(shares) != len(laws)
+        or min(shares) < 0
+        or not math.isclose(math.fsum(shares), 1)
+    ):
+        raise OptionError(
+            f"prior must have a probability for each of the {len(laws)} scenarios and "
+            f"add up to 1, got {shown(list(shares))}."
+        )
+    return Game(laws, scenario_law(perfect), ends, shares, cells)
+
+
+def _declared_law(one: object) -> GapLaw:
+    if isinstance(one, Scenario):
+        return scenario_law(one)
+    if isinstance(one, int | float) and math.isfinite(one):
+        return bias_law(float(one))
+    raise OptionError(
+        f"scenarios must be finite biases or Scenarios, got {shown(one)}."
+    )
+
+
 def _point(game: Game, floor: float) -> FrontierPoint:
     at = game.thresholds()
     shares, prices, price = solved(game, at, floor / PER_CENT)
@@ -301,5 +601,183 @@ def _point(game: Game, floor: float) -> FrontierPoint:
     )
 
 
-def _brief(per_cent: float) -> str:
-    return f"{per_cent:.3g} %"
+def solved(game: Game, at: Floats, floor: float) -> tuple[Floats, Floats, float]:
+    """Return the shares of the thresholds and the prices of scenarios and floor.
+
+    Examples:
+        >>> game = as_game([1.0], None, None, 10)
+        >>> solved(game, np.array([0.0, 1.0]), 0.25)[0]
+        array([0.25, 0.75])
+    """
+    known = [law.net(at) for law in game.laws]
+    gains = np.vstack([*known, step_gain(game.biases()[:, None], at)])
+    if game.prior is not None:
+        gains = np.asarray(game.prior)[None, :] @ gains
+    count = len(gains)
+    # The unknowns are the shares and the value of the game, which is maximised.
+    found = linprog(
+        np.append(np.zeros(len(at)), -1.0),
+        A_ub=np.vstack(
+            [
+                np.column_stack([-gains, np.ones(count)]),
+                np.append(-game.perfect.net(at), 0.0),
+                np.append(np.ones(len(at)), 0.0),
+            ]
+        ),
+        b_ub=np.concatenate([np.zeros(count), [-floor, 1.0]]),
+        bounds=[*[(0, None)] * len(at), (None, None)],
+        method="highs",
+    )
+    if found.status != 0:
+        raise ConvergenceError(
+            f"the linear programme must be solved, got: {found.message}"
+        )
+    duals = np.maximum(-found.ineqlin.marginals, 0.0)
+    prices = duals[:count] / duals[:count].sum()
+    if game.prior is not None:
+        prices = np.asarray(game.prior)
+    shares = np.maximum(found.x[:-1], 0.0)
+    return shares / max(1.0, shares.sum()), prices, float(duals[count])
+
+
+def worst(game: Game, at: Floats, shares: Floats) -> tuple[float, str]:
+    """Return the table's improvement in the worst scenario, over the whole range.
+
+    Examples:
+        >>> game = as_game([1.0], None, None, 10)
+        >>> worst(game, np.array([1.0]), np.array([1.0]))
+        (0.5, 'bias 1')
+    """
+    gains = [(float(law.net(at) @ shares), law.name) for law in game.laws]
+    if game.prior is not None:
+        return game.overall(np.array([gain for gain, _ in gains])), "on average"
+    if game.between is not None:
+        low, high = game.between
+        inside = np.clip(kinks_of(at), low, high)
+        value, bias = _highest(
+            lambda b: -(step_gain(b[:, None], at) @ shares),
+            np.unique([low, *inside.tolist(), high]),
+        )
+        gains.append((-value, f"bias {bias:.3g}"))
+    return min(gains)
+
+
+def best_step(game: Game, prices: Floats, price: float) -> float:
+    """Return the largest gain of a step at these prices, over all thresholds.
+
+    Examples:
+        >>> game = as_game([1.0], None, None, 10)
+        >>> best_step(game, np.array([1.0]), 0.0)
+        0.5
+    """
+    laws = (*game.laws, game.perfect)
+    biases = game.biases()
+    ends = np.unique(np.concatenate([*(law.kinks for law in laws), kinks_of(biases)]))
+    known = (*prices[: len(game.laws)], price)
+    active = prices[len(game.laws) :]
+    biases, active = biases[active > 0], active[active > 0]
+
+    def gain(thresholds: Floats) -> Floats:
+        priced = zip(laws, known, strict=True)
+        total = sum(share * law.net(thresholds) for law, share in priced)
+        return np.asarray(total + active @ step_gain(biases[:, None], thresholds))
+
+    # No step at all gains nothing.
+    return max(0.0, _highest(gain, ends)[0])
+
+
+def _highest(function: Callable[[Floats], Floats], ends: Floats) -> tuple[float, float]:
+    """Maximise a function that is of degree two between the ends, exactly."""
+    if len(ends) == 1:
+        return float(function(ends)[0]), float(ends[0])
+    low, high = np.nextafter(ends[:-1], np.inf), ends[1:]
+    middle = (low + high) / 2
+    one, two, three = function(low), function(middle), function(high)
+    bend = one - 2 * two + three
+    # The vertex, in half widths from the middle; the middle where there is none.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        step = np.where(bend < 0, (one - three) / (2 * bend), 0.0)
+    vertex = np.clip(middle + step * (high - low) / 2, low, high)
+    points = np.concatenate([ends[:1], low, middle, high, vertex])
+    values = function(points)
+    best = int(np.argmax(values))
+    return float(values[best]), float(points[best])
+
+
+def best_of_families(game: Game, floor: float) -> list[FamilyPoint]:
+    """Return the best weight of each family that reaches the floor, the best first.
+
+    Examples:
+        >>> best = best_of_families(as_game([1.0], None, None, 10), 0.5)
+        >>> best[-1].family, round(best[-1].worst, 4)
+        ('rational', 6.7881)
+    """
+    scale = max(law.largest for law in (*game.tried, game.perfect))
+
+    def rational(power: float) -> GapWeight:
+        return weights.rational(2.0**power / scale)
+
+    def plain(power: float) -> FamilyPoint:
+        return _mixed(game, "rational", rational(power))
+
+    def raised(power: float) -> FamilyPoint:
+        return _offset(game, floor, rational(power))
+
+    def kept(power: float) -> float:
+        return game.perfect.improvement(rational(power)) - floor
+
+    found = [raised(_argmax(lambda power: raised(power).worst, POWERS))]
+    if kept(HIGHEST_POWER) >= 0:
+        lowest = float(LOWEST_POWER)
+        if kept(lowest) < 0:
+            # From the side on which the floor is kept.
+            lowest = brentq(kept, lowest, HIGHEST_POWER, xtol=PLACES) + 2 * PLACES
+        steep = [lowest, *(power for power in POWERS if power > lowest)]
+        found.append(plain(_argmax(lambda power: plain(power).worst, steep)))
+    if all(law.exact for law in game.tried):
+        found.append(_offset(game, floor, weights.linear(scale)))
+    return sorted(found, key=lambda one: -one.worst)
+
+
+POWERS = tuple(range(LOWEST_POWER, HIGHEST_POWER + 1))
+
+
+def _mixed(game: Game, family: str, weight: GapWeight) -> FamilyPoint:
+    gains = np.array([law.improvement(weight) for law in game.tried])
+    kept = PER_CENT * game.perfect.improvement(weight)
+    return FamilyPoint(family, kept, PER_CENT * game.overall(gains), weight)
+
+
+def _offset(game: Game, floor: float, base: GapWeight) -> FamilyPoint:
+    """Return the best offset of a base that keeps the floor."""
+    gains = np.array([law.improvement(base) for law in game.tried])
+    perfect = game.perfect.improvement(base)
+    # A weight of 1 gains what a step at 0 does.
+    zero = np.zeros(1)
+    sure = np.array([law.net(zero)[0] for law in game.tried])
+    most = float(game.perfect.net(zero)[0])
+    least = (floor - perfect) / (most - perfect) if perfect < most else 0.0
+    least = min(max(least, 0.0), LARGEST_OFFSET)
+
+    def worst_at(c: float) -> float:
+        return game.overall(c * sure + (1 - c) * gains)
+
+    c = _argmax(worst_at, (least, LARGEST_OFFSET))
+    kept, weight = PER_CENT * (c * most + (1 - c) * perfect), weights.offset(c, base)
+    return FamilyPoint(f"offset-{base.name}", kept, PER_CENT * worst_at(c), weight)
+
+
+def _argmax(function: Callable[[float], float], places: Sequence[float]) -> float:
+    """Return where a function is largest: at one of the places, then beside it."""
+    value = functools.cache(function)
+    first = max(range(len(places)), key=lambda number: value(places[number]))
+    ends = places[max(first - 1, 0)], places[min(first + 1, len(places) - 1)]
+    if ends[0] == ends[1]:
+        return float(places[first])
+    found = minimize_scalar(
+        lambda place: -value(place),
+        bounds=ends,
+        method="bounded",
+        options={"xatol": PLACES},
+    )
+    return max((float(places[first]), float(found.x)), key=value)
