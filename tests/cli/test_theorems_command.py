@@ -12,8 +12,7 @@ from evenhand.ab.weights import GapWeight
 from evenhand.cli.theorems import command
 from evenhand.errors import OptionError
 from evenhand.lab import theorems
-from evenhand.lab.claims import SEARCH, Row, Trial
-from evenhand.lab.claims_two import theorem_2
+from evenhand.lab.claims import LISTED, SEARCH, Row, Trial
 
 Check = Callable[[Trial], Row]
 LONG = Fraction(1, 3) ** 400
@@ -107,7 +106,7 @@ def test_a_broken_estimator_ends_in_exit_code_1(
     few: dict[str, Check], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del few["Theorem 0"]
-    few["Theorem 2"] = theorem_2
+    few["Theorem 2"] = LISTED["Theorem 2"]
     assert run("--quick", "--seed", "7").exit_code == 0
 
     def without_a_coin(scores: Floats, *, weight: GapWeight) -> Floats:

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from evenhand._outcomes import Chance
 from evenhand.ab.weights import GapWeight, rational
 from evenhand.errors import OptionError
-from evenhand.lab import claims_failures, claims_orders, duels
+from evenhand.lab import claims_failures, claims_paper, duels
 from evenhand.lab.claims import OnTrial
-from evenhand.lab.claims_two import binomial_majority
 from evenhand.lab.estimators import flips, flips_from_uniform, uniform
 from evenhand.lab.polynomial import Drawn, Estimator, First, Scores, weighed
 from evenhand.lab.theorems import CLAIMS, Theorems, check_theorems
@@ -266,12 +265,12 @@ def test_the_lemmas_on_orderings_can_fail(monkeypatch: pytest.MonkeyPatch) -> No
     def backwards(comparisons: Comparisons) -> tuple[int, ...]:
         return tuple(reversed(range(comparisons.n_items)))
 
-    monkeypatch.setattr(claims_orders, "index_order", backwards)
+    monkeypatch.setattr(claims_paper, "index_order", backwards)
     assert not checked("Lemma 1 (b)")
     assert not checked("Lemma 1, minimax")
     monkeypatch.undo()
     monkeypatch.setattr(
-        claims_orders, "all_orderings", lambda known: list(all_orderings(known))[:3]
+        claims_paper, "all_orderings", lambda known: list(all_orderings(known))[:3]
     )
     assert not checked("Lemma 1 (a)")
 
@@ -279,15 +278,6 @@ def test_the_lemmas_on_orderings_can_fail(monkeypatch: pytest.MonkeyPatch) -> No
 def test_fair_coins_do_not_have_the_noise_claim() -> None:
     always = OnTrial(canonical=lambda scores, _: np.array([Fraction(1)] * len(scores)))
     assert not checked("Theorem 6, what it needs", always)
-
-
-def test_the_majority_of_a_binomial_is_right_by_hand() -> None:
-    p = Fraction(2, 3)
-    assert binomial_majority(1, p) == p
-    assert binomial_majority(2, p) == p
-    assert binomial_majority(3, p) == p**3 + 3 * p**2 * (1 - p)
-    fourth = p**4 + 4 * p**3 * (1 - p) + 3 * p**2 * (1 - p) ** 2
-    assert binomial_majority(4, p) == fourth
 
 
 def test_the_same_seed_gives_the_same_rows() -> None:

@@ -7,9 +7,8 @@ Where to look:
     figures: `figures` (files), `curves` (numbers), `drawings` (charts)
     dominance: `dominance`, `refutation`, `adversary` (the search), `duels` (two items),
         `worlds` (many), on `estimators` and `polynomial`
-    theorems: `theorems` (the list), `claims`, `claims_two`, `claims_many`,
-        `claims_orders`; beyond the paper `claims_beyond` (two items),
-        `claims_ranking`; what breaks guarantees `claims_failures`
+    theorems: `theorems` (the list), `claims` (what one is), `claims_paper`,
+        `claims_beyond`; what breaks guarantees `claims_failures`
 
 Public names are loaded when they are first used: a check of ratings needs no theorem.
 """

@@ -1,4 +1,4 @@
-"""What a checked claim looks like, and what is on trial."""
+"""What a checked claim looks like, what is on trial, and the list of all claims."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from evenhand.ab import rules
 from evenhand.ab.canonical import first_probability
 from evenhand.lab import estimators
 from evenhand.lab.adversary import worst
+from evenhand.lab.dominance import Contest, Witness, decided
+from evenhand.lab.duels import TRUTHS, ItemRule, Rule, duel, over_coin
 from evenhand.lab.polynomial import brief
-from evenhand.ranking.anchors import choose_layers, layer_values
+from evenhand.ranking.anchors import Layer, Sheets, choose_layers, layer_values
 from evenhand.ranking.sorter import sorter_program
 from evenhand.ranking.twins import rearrange
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -26,8 +28,9 @@ if TYPE_CHECKING:
     from evenhand.ab._numbers import Floats
     from evenhand.ab.weights import GapWeight
     from evenhand.lab.estimators import Ordinal
-    from evenhand.lab.polynomial import Estimator, Table
-    from evenhand.ranking.anchors import Layer, Sheets
+    from evenhand.lab.polynomial import Estimator, Order, Table
+
+    Where = tuple[Fraction, str]
 
 How = Literal["exact enumeration", "exact counterexample", "adversarial search"]
 ENUMERATION: How = "exact enumeration"
@@ -177,6 +180,39 @@ class Trial:
         source = self.source(purpose)
         return worst(margin, shape, source, budget=budget, families=told)
 
+    def over_coin(
+        self,
+        label: str,
+        rule: ItemRule | Rule,
+        design: str,
+        m: int,
+        budget: int,
+        *,
+        truths: Sequence[Order] = TRUTHS,
+        told: bool = True,
+    ) -> Where:
+        """Search for a rule's smallest margin over a coin, and say where it is."""
+        success = duel(rule, design, m)
+        found = []
+        for truth in truths:
+            margin, table = self.worst(
+                f"{label} {design} {m} {truth}",
+                over_coin(success, truth),
+                (m, 2),
+                budget,
+                told=told,
+            )
+            found.append((margin, f"{label}: {Witness(truth, table, margin)}"))
+        return min(found)
+
+    def averaged(self, tried: Contest, budget: int, *, told: bool = True) -> Where:
+        """Return the smallest margin at a uniform true ranking, and its worst part."""
+        witnesses = tried.searched(budget, self.seed, families=told)
+        lowest = min(witnesses, key=lambda witness: witness.margin)
+        m, n = tried.shape
+        text = f"{n} items, {m} reviewers: {lowest}"
+        return decided(witnesses, "uniform")[0], text
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -193,6 +229,12 @@ class Found:
     holds: bool
     witness: str = ""
     told: Mapping[str, object] = field(default_factory=dict)
+
+
+def least(found: Iterable[Where], *, strict: bool = True, **told: object) -> Found:
+    """Return the smallest of the margins, which must be above 0, or not below it."""
+    margin, text = min(found, default=(Fraction(-1), "nothing was checked"))
+    return Found(margin, margin > 0 or (margin == 0 and not strict), text, told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,8 +262,14 @@ class Claim:
         return Row(self.name, said, self.how, found.margin, found.holds, found.witness)
 
 
-def claim(name: str, how: How, **given: str) -> Callable[[Callable[..., Found]], Claim]:
-    """Turn a check into a claim.
+LISTED: dict[str, Claim] = {}
+"""All claims by name."""
+
+
+def claim(
+    name: str, how: How, **given: str
+) -> Callable[[Callable[..., Found]], Callable[..., Found]]:
+    """Put a check on the list of claims; the lowest of several on one check is first.
 
     Examples:
         >>> @claim("Theorem 0", SEARCH)
@@ -231,7 +279,12 @@ def claim(name: str, how: How, **given: str) -> Callable[[Callable[..., Found]],
         ...     {count} cases of nothing were looked at.
         ...     '''
         ...     return Found(Fraction(0), holds=True, told={"count": 3})
-        >>> theorem_0(Trial(7, quick=True, on_trial=OnTrial())).check
+        >>> LISTED.pop("Theorem 0")(Trial(7, quick=True, on_trial=OnTrial())).check
         '3 cases of nothing were looked at.'
     """
-    return lambda check: Claim(name, how, check, given)
+
+    def listed(check: Callable[..., Found]) -> Callable[..., Found]:
+        LISTED[name] = Claim(name, how, check, given)
+        return check
+
+    return listed

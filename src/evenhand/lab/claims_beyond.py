@@ -1,41 +1,64 @@
-"""Claims on two items beyond the paper: Theorems G and D, bounds and p-values."""
+"""Claims beyond the paper, checked.
+
+Two items: Theorems G and D, bounds and p-values. Many: Theorems K, T and A, eta, equal
+groups.
+"""
 
 from __future__ import annotations
 
+import functools
 import itertools
+import math
+from collections import Counter, defaultdict
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from evenhand._outcomes import HALF
-from evenhand._randomness import below
+import numpy as np
+
+from evenhand._outcomes import HALF, Chance
+from evenhand._randomness import Stream, below
 from evenhand.ab.pvalues import exact_p_values
-from evenhand.ab.weights import GapWeight, linear, offset, rational
+from evenhand.ab.weights import GapWeight, linear, odd, offset, rational
 from evenhand.designs import AB_DESIGNS
-from evenhand.lab.claims import COUNTEREXAMPLE, ENUMERATION, SEARCH, Found, Trial, claim
-from evenhand.lab.dominance import Witness, scales_text
+from evenhand.lab import claims_paper
+from evenhand.lab.claims import (
+    COUNTEREXAMPLE,
+    ENUMERATION,
+    SEARCH,
+    Found,
+    Trial,
+    claim,
+    least,
+)
+from evenhand.lab.dominance import Witness, contest, scales_text
 from evenhand.lab.duels import TRUTHS, ItemRule, assignments, duel, named, over_coin
+from evenhand.lab.estimators import Edges, graph, mean_rank_buckets, uniform
+from evenhand.lab.polynomial import weighed
+from evenhand.lab.worlds import World, enumerated, exact_first, loss_named, world
+from evenhand.posets.orderings import all_orderings
+from evenhand.ranking.anchors import Layer, Sheets, mean_values
+from evenhand.ranking.eta import near_ties
+from evenhand.ranking.flips import reviewers_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from evenhand._randomness import Stream
-    from evenhand.lab.polynomial import Table
+    from evenhand.lab.polynomial import Order, Scores, Table
+    from evenhand.lab.worlds import Margin
+    from evenhand.posets.comparisons import Comparisons
 
-FIXED = (
-    "sign",
-    "mean",
-    "median:upper",
-    "median:lower",
-    "median:middle",
-    "trimmed",
-    "midrank",
-)
+    Buckets = list[tuple[int, ...]]
+    WeakOrder = Callable[[Comparisons], Buckets]
+
+FIXED = (*claims_paper.FIXED, "trimmed", "midrank")
 GUARDED = ("trimmed", "mean", "median", "midrank", "sign")
 P_STATISTICS = ("mean", "median", "trimmed", "midrank")
 RANGE = 6
 TERMS = 40
 # Who scores is worth so many times more than what is scored.
 FARTHEST = 10**8
+ETA = 0.25
+GROUPS = 3
 
 
 @claim("Theorem G", ENUMERATION)
@@ -48,16 +71,13 @@ def theorem_g(trial: Trial) -> Found:
     """
     found = []
     truths = TRUTHS[: trial.pick(1, 2)]
-    for design, m in itertools.product(AB_DESIGNS, (2, 4)):
-        tables = list(_tables(m, (0, 1, 3), design))
-        for name in FIXED:
-            success = duel(_fixed(name), design, m)
-            for truth, table in itertools.product(truths, tables):
-                margin = success(truth, table) - HALF
-                where = f"{name}, {design}: {Witness(truth, table, margin)}"
-                found.append((margin, where))
-    margin, text = min(found)
-    return Found(margin, margin >= 0, text, {"count": len(found)})
+    for design, m, name in itertools.product(AB_DESIGNS, (2, 4), FIXED):
+        success = duel(_fixed(name), design, m)
+        for truth, table in itertools.product(truths, _tables(m, design)):
+            margin = success(truth, table) - HALF
+            where = f"{name}, {design}: {Witness(truth, table, margin)}"
+            found.append((margin, where))
+    return least(found, strict=False, count=len(found))
 
 
 @claim("Theorem G, strict", SEARCH)
@@ -68,20 +88,18 @@ def theorem_g_strict(trial: Trial) -> Found:
     right more than half of the time on all scales tried, under each of the four
     designs, with 2 and 4 reviewers (4 in two panels).
     """
-    found = []
-    for design, m, statistic in itertools.product(AB_DESIGNS, (2, 4), GUARDED):
-        if (design, m) == ("panels", 2):
-            continue
-        margin, table = trial.worst(
-            f"theorem g {design} {m} {statistic}",
-            over_coin(duel(_guarded(trial, statistic), design, m)),
-            (m, 2),
+    return least(
+        trial.over_coin(
+            f"{statistic}, {design}",
+            _guarded(trial, statistic),
+            design,
+            m,
             trial.pick(12, 300) // (m // 2),
+            truths=TRUTHS[:1],
         )
-        where = f"{statistic}, {design}: {Witness(TRUTHS[0], table, margin)}"
-        found.append((margin, where))
-    margin, text = min(found)
-    return Found(margin, margin > 0, text)
+        for design, m, statistic in itertools.product(AB_DESIGNS, (2, 4), GUARDED)
+        if (design, m) != ("panels", 2)
+    )
 
 
 def _fixed(name: str) -> ItemRule:
@@ -94,15 +112,14 @@ def _guarded(trial: Trial, statistic: str) -> ItemRule:
     )
 
 
-def _tables(m: int, scores: Sequence[int], design: str) -> Iterator[Table]:
-    """List all scales with the given scores, equal ones included."""
-    kinds = list(
-        itertools.combinations_with_replacement([Fraction(s) for s in scores], 2)
-    )
+def _tables(m: int, design: str) -> Iterator[Table]:
+    """List all scales with the scores 0, 1 and 3, equal ones included."""
+    scores = [Fraction(score) for score in (0, 1, 3)]
+    kinds = itertools.combinations_with_replacement(scores, 2)
     # Who is who does not matter, nor which pair or panel is which.
     if design in ("halves", "coins"):
         return itertools.combinations_with_replacement(kinds, m)
-    couples = list(itertools.combinations_with_replacement(kinds, 2))
+    couples = itertools.combinations_with_replacement(kinds, 2)
     chosen = itertools.combinations_with_replacement(couples, m // 2)
     return (tuple(itertools.chain(*some)) for some in chosen)
 
@@ -160,17 +177,14 @@ def linear_weight(trial: Trial) -> Found:
     1/24 of the two reviewers' effects together, and each of {others} other weights has
     less at worst; the margin is by how much.
     """
-    kinds = list(itertools.combinations([Fraction(s) for s in range(RANGE + 1)], 2))
-    pairs = list(itertools.product(kinds, repeat=2))
     optimum = Fraction(1, 4 * RANGE)
-    straight = {_ratio(linear(RANGE), one, two) for one, two in pairs}
-    least = []
+    found = []
     for weight in _others(trial):
-        ratio = min(_ratio(weight, one, two) for one, two in pairs)
-        least.append((optimum - ratio, f"{weight}: {float(ratio):.4g}"))
-    margin, text = min(least)
-    holds = straight == {optimum} and margin > 0
-    return Found(margin, holds, text, {"others": len(least)})
+        ratio = min(_ratios(weight))
+        found.append((optimum - ratio, f"{weight}: {float(ratio):.4g}"))
+    margin, text = min(found)
+    holds = set(_ratios(linear(RANGE))) == {optimum} and margin > 0
+    return Found(margin, holds, text, {"others": len(found)})
 
 
 def _others(trial: Trial) -> list[GapWeight]:
@@ -185,21 +199,16 @@ def _others(trial: Trial) -> list[GapWeight]:
     return [*slopes, *flatter, *raised]
 
 
-def _ratio(
-    weight: GapWeight, one: Sequence[Fraction], two: Sequence[Fraction]
-) -> Fraction:
-    """Return the margin over a coin per unit of the two effects together."""
-    gaps = (one[1] - two[0], two[1] - one[0])
-    pushes = (_push(weight, gap) for gap in gaps)
-    return sum(pushes, Fraction(0)) / (4 * (one[1] - one[0] + two[1] - two[0]))
-
-
-def _push(weight: GapWeight, gap: Fraction) -> Fraction:
-    # One number at a time is faster without arrays.
-    if weight.exact is None or gap == 0:
-        return Fraction(0)
-    size = weight.exact(abs(gap))
-    return size if gap > 0 else -size
+def _ratios(weight: GapWeight) -> list[Fraction]:
+    """Return margins over a coin per unit of both effects, on all scales."""
+    kinds = list(itertools.combinations(map(Fraction, range(RANGE + 1)), 2))
+    pairs = np.array(list(itertools.product(kinds, repeat=2)), dtype=object)
+    (low1, high1), (low2, high2) = pairs.transpose(1, 2, 0)
+    right = odd(weight, high1 - low2) + odd(weight, high2 - low1)
+    ratios: list[Fraction] = (
+        (right - 1) / (2 * (high1 - low1 + high2 - low2))
+    ).tolist()
+    return ratios
 
 
 @claim("Mean, bound", ENUMERATION)
@@ -213,20 +222,15 @@ def mean_bound(trial: Trial) -> Found:
     kinds = list(itertools.combinations([Fraction(s) for s in range(top + 1)], 2))
     found = []
     for k in range(1, most + 1):
-        halves = list(assignments("halves", 2 * k))
+        halves = np.array(list(assignments("halves", 2 * k)), dtype=bool)
         for table in itertools.combinations_with_replacement(kinds, 2 * k):
-            errors = sum(_mean_gap(table, sides) <= 0 for sides in halves)
-            effect = sum((high - low for low, high in table), Fraction(0)) / (2 * k)
-            size = Fraction(k * k, k + 1) * (effect / top) ** 2
-            margin = exp_below(size) - Fraction(errors, len(halves))
-            found.append((margin, f"{2 * k} reviewers: {scales_text(table)}"))
-    margin, text = min(found)
-    return Found(margin, margin >= 0, text, {"most": most})
-
-
-def _mean_gap(table: Table, sides: tuple[int, ...]) -> Fraction:
-    rows = zip(table, sides, strict=True)
-    return sum((row[1] if side == 0 else -row[0] for row, side in rows), Fraction(0))
+            low, high = np.array(table).T
+            gaps = np.where(halves, -low, high).sum(axis=1)
+            errors = Fraction(int((gaps <= 0).sum()), len(halves))
+            size = Fraction(k * k, k + 1) * ((high - low).sum() / (2 * k * top)) ** 2
+            text = f"{2 * k} reviewers: {scales_text(table)}"
+            found.append((exp_below(size) - errors, text))
+    return least(found, strict=False, most=most)
 
 
 def exp_below(size: Fraction) -> Fraction:
@@ -255,16 +259,14 @@ def p_values(trial: Trial) -> Found:
     source = trial.source("p-values")
     found = []
     tried = (("halves", 4), ("coins", 3), ("matched", 4), ("panels", 4))
-    for number in range(trial.pick(6, 60)):
-        for design, m in tried:
-            table = _wild(m, source)
-            name = P_STATISTICS[number % len(P_STATISTICS)]
-            if design == "matched" and number % 2:
-                name = "pairs"
-            margin = type_one(table, design, name)
-            found.append((margin, f"{name}, {design}: {scales_text(table)}"))
-    margin, text = min(found)
-    return Found(margin, margin >= 0, text, {"scales": len(found)})
+    for number, (design, m) in itertools.product(range(trial.pick(6, 60)), tried):
+        table = _wild(m, source)
+        name = P_STATISTICS[number % len(P_STATISTICS)]
+        if design == "matched" and number % 2:
+            name = "pairs"
+        margin = type_one(table, design, name)
+        found.append((margin, f"{name}, {design}: {scales_text(table)}"))
+    return least(found, strict=False, scales=len(found))
 
 
 def type_one(table: Table, design: str, statistic: str) -> Fraction:
@@ -274,22 +276,20 @@ def type_one(table: Table, design: str, statistic: str) -> Fraction:
         >>> type_one(((Fraction(0), Fraction(1)),) * 2, "halves", "mean")
         Fraction(0, 1)
     """
-    law: dict[Fraction, Fraction] = {}
+    law: dict[Fraction, Fraction] = defaultdict(Fraction)
     for sides, chance in assignments(design, len(table)).items():
+        people = [[r for r, s in enumerate(sides) if s == side] for side in (0, 1)]
         # The first item is the worse one.
-        one = [row[0] for row, side in zip(table, sides, strict=True) if side == 0]
-        two = [row[1] for row, side in zip(table, sides, strict=True) if side == 1]
-        labels = [[r // 2 for r, s in enumerate(sides) if s == side] for side in (0, 1)]
-        groups = (labels[0], labels[1]) if design in ("matched", "panels") else None
+        scores = [[table[r][item] for r in people[item]] for item in (0, 1)]
+        groups = None
+        if design in ("matched", "panels"):
+            groups = ([r // 2 for r in people[0]], [r // 2 for r in people[1]])
         p, _ = exact_p_values(
-            one, two, statistic=statistic, design=design, groups=groups
+            *scores, statistic=statistic, design=design, groups=groups
         )
-        law[p] = law.get(p, Fraction(0)) + chance
-    reached, least = Fraction(0), Fraction(1)
-    for alpha in sorted(law):
-        reached += law[alpha]
-        least = min(least, alpha - reached)
-    return least
+        law[p] += chance
+    reached = itertools.accumulate(law[alpha] for alpha in sorted(law))
+    return min(alpha - share for alpha, share in zip(sorted(law), reached, strict=True))
 
 
 def _wild(m: int, source: Stream) -> Table:
@@ -299,3 +299,302 @@ def _wild(m: int, source: Stream) -> Table:
         low = Fraction((1, 3, 10, 1000)[below(source, 4)] * below(source, 4))
         rows.append((low, low + (0, 0, 1, 2, 500)[below(source, 5)]))
     return tuple(rows)
+
+
+@claim("Theorem K", SEARCH)
+def theorem_k(trial: Trial) -> Found:
+    """The sorter beats every ordinal method, given any comparisons.
+
+    Given each of the {cases} shapes of 2 to {most} comparisons of 4 items and a uniform
+    true ranking, the sorter finds it more often than every ordinal method can if it
+    asks at all, on all scales tried that know the true ranking; the margin is T
+    P(right) - 1.
+    """
+    found, even = [], True
+    most = trial.pick(3, 5)
+    cases = [edges for m in range(2, most + 1) for edges in shapes(4, m)]
+    for edges in cases:
+        tried = contest(trial.on_trial.sorter, uniform, world(4, None, edges))
+        margin = trial.averaged(tried, trial.pick(6, 120))[0] * len(tried.truths)
+        if tried.asks:
+            text = f"given {edges}: T P(right) = {float(1 + margin):.6f}"
+            found.append((margin, text))
+        else:
+            even = even and margin == 0
+    strict = least(found, cases=len(cases), most=most)
+    return Found(strict.margin, even and strict.holds, strict.witness, strict.told)
+
+
+def shapes(n: int, m: int) -> list[Edges]:
+    """List the comparisons that m distinct pairs of n items can give, up to names.
+
+    Examples:
+        >>> shapes(3, 2)
+        [((0, 1), (0, 2)), ((0, 1), (1, 2)), ((0, 1), (2, 1))]
+    """
+    pairs = itertools.combinations(range(n), 2)
+    found = set()
+    for edges in itertools.combinations(pairs, m):
+        renamed = (
+            tuple(sorted((names[a], names[b]) for a, b in edges))
+            for names in itertools.permutations(range(n))
+        )
+        found.add(min(renamed))
+    return sorted(found)
+
+
+@claim("Theorem T", ENUMERATION)
+def theorem_t(trial: Trial) -> Found:
+    """Ties broken by scores beat ties broken by lot, at every true ranking.
+
+    Given each of {shapes} shapes of comparisons of 3 and 4 items, at every true
+    ranking, items of equal mean rank sorted by mean scores and noise have a smaller
+    expected Kendall tau than by lot, if a bucket has two items, all with scores, and an
+    equal one otherwise, on random scales.
+    """
+    found, strict = [], True
+    sizes = [(3, 2), (4, 2), (4, 3), (4, 4)][: trial.pick(3, 4)]
+    shaped = [(n, edges) for n, m in sizes for edges in shapes(n, m)]
+    source = trial.source("theorem t")
+    for n, edges in shaped:
+        gain = against_lots(n, edges, trial.on_trial.layers)
+        seen = {item for pair in edges for item in pair}
+        buckets = mean_rank_buckets(graph(n, edges))
+        some = any(len(bucket) > 1 and seen.issuperset(bucket) for bucket in buckets)
+        truths = World(n, len(edges), edges).truths()
+        for truth, _ in itertools.product(truths, range(trial.pick(1, 6))):
+            table = _integers(len(edges), n, source)
+            gained = gain(truth, table)
+            strict = strict and (gained > 0 if some else gained == 0)
+            if some:
+                found.append((gained, f"given {edges}: {scales_text(table)}"))
+    margin, text = min(found)
+    return Found(margin, strict, text, {"shapes": len(shaped)})
+
+
+def against_lots(
+    n: int,
+    edges: Edges,
+    layers: Callable[..., tuple[Layer, ...]],
+    weak: WeakOrder = mean_rank_buckets,
+) -> Margin:
+    """Return how much Kendall tau is gained over equal mean ranks in order by lot.
+
+    Args:
+        n: Number of items.
+        edges: The comparisons.
+        layers: What chooses the reviewers.
+        weak: From comparisons to the buckets that are sorted by scores.
+
+    Examples:
+        >>> from evenhand.ranking.anchors import choose_layers
+        >>> gained = against_lots(3, ((0, 1), (0, 2)), choose_layers)
+        >>> gained((0, 1, 2), ((Fraction(0), Fraction(1), Fraction(2)),) * 2)
+        Fraction(63, 130)
+    """
+    method = functools.partial(settled, weak, layers)
+    where = World(n, len(edges), edges)
+    return enumerated(where, method, _by_lot, loss_named("kendall"))
+
+
+def _by_lot(comparisons: Comparisons) -> dict[Order, Fraction]:
+    ways = [itertools.permutations(b) for b in mean_rank_buckets(comparisons)]
+    orders = [tuple(itertools.chain(*parts)) for parts in itertools.product(*ways)]
+    return dict.fromkeys(orders, Fraction(1, len(orders)))
+
+
+def settled(
+    weak: WeakOrder,
+    layers: Callable[..., tuple[Layer, ...]],
+    comparisons: Comparisons,
+    scores: Scores,
+    chance: Chance,
+) -> Order:
+    """Sort each bucket by mean scores plus noise, exactly.
+
+    The noise is the Gumbel law to base 64: an item comes first with a probability in
+    proportion to 64 to the power of its mean, a fraction for means of whole numbers of
+    up to three scores. A bucket with an item without score is put in order by lot.
+
+    Args:
+        weak: From comparisons to the buckets, best first.
+        layers: What chooses the reviewers.
+        comparisons: Who was put above whom.
+        scores: From (reviewer, item) to the score.
+        chance: What makes the random choices.
+
+    Returns:
+        The ranking.
+
+    Examples:
+        >>> from evenhand._outcomes import outcomes
+        >>> from evenhand.ranking.anchors import choose_layers
+        >>> scores = {(0, 0): Fraction(1), (1, 1): Fraction(2)}
+        >>> program = functools.partial(settled, lambda c: [(0, 1)], choose_layers)
+        >>> outcomes(functools.partial(program, graph(2, ()), scores))
+        {(0, 1): Fraction(1, 65), (1, 0): Fraction(64, 65)}
+    """
+    marks: dict[int, dict[int, Fraction]] = defaultdict(dict)
+    for (reviewer, item), score in scores.items():
+        marks[reviewer][item] = score
+    people = dict(enumerate(reviewers_of(scores, comparisons.n_items)))
+    sheets = Sheets(people, marks)
+    order: list[int] = []
+    for bucket in weak(comparisons):
+        values = [Fraction(0)] * len(bucket)
+        if len(bucket) > 1 and all(people[item] for item in bucket):
+            chosen = layers(sheets, bucket, chance.pick, anchored=False)
+            values = mean_values(sheets, bucket, chosen)
+        powers = (Fraction(2) ** int(6 * value) for value in values)
+        left = dict(zip(bucket, powers, strict=True))
+        while left:
+            rest = sum(left.values())
+            law = {(item,): share / rest for item, share in left.items()}
+            (first,) = weighed(law, chance)
+            order.append(first)
+            del left[first]
+    return tuple(order)
+
+
+def _integers(m: int, n: int, source: Stream) -> Table:
+    """Draw scales of small whole numbers, some of which are far apart."""
+    rows = []
+    for _ in range(m):
+        score = (1, 2, 5)[below(source, 3)] * below(source, 4)
+        row = []
+        for _ in range(n):
+            score += 1 + below(source, 2) * below(source, 3)
+            row.append(Fraction(score))
+        rows.append(tuple(row))
+    return tuple(rows)
+
+
+@claim("Theorem A", SEARCH)
+def theorem_a(trial: Trial) -> Found:
+    """Scores set against items that both reviewers scored keep the guarantee.
+
+    Two reviewers who also scored the same one or two other items, wherever these are in
+    the true ranking: the canonical coin on scores relative to those is right more than
+    half of the time on all scales tried.
+    """
+    found = []
+    for n in (3, 4):
+        for pair in itertools.combinations(range(n), 2):
+            places = (*pair, *(place for place in range(n) if place not in pair))
+            margin, table = trial.worst(
+                f"theorem a {places}",
+                functools.partial(_anchored_margin, trial.on_trial.relative, places),
+                (2, n),
+                trial.pick(40, 1500),
+            )
+            found.append((margin, f"places {places}: {scales_text(table)}"))
+    return least(found)
+
+
+def _anchored_margin(
+    relative: Callable[[Sheets, Sequence[int], Layer], list[Fraction]],
+    places: Sequence[int],
+    table: Table,
+) -> Fraction:
+    """Return P(better first) - 1/2; items 0 and 1 are in question, 0 the better."""
+    first = exact_first(rational())
+    anchors = tuple(range(2, len(places)))
+    right = Fraction(0)
+    for crew in ((0, 1), (1, 0)):
+        # Tables go from the worst place to the best.
+        marks = {
+            reviewer: {
+                thing: table[reviewer][-1 - places[thing]] for thing in (item, *anchors)
+            }
+            for item, reviewer in enumerate(crew)
+        }
+        sheets = Sheets({item: [crew[item]] for item in (0, 1)}, marks)
+        one, two = relative(sheets, (0, 1), Layer(crew, anchors))
+        right += first(one - two) / 2
+    return right - HALF
+
+
+@claim("Eta, price", ENUMERATION)
+def eta_price(trial: Trial) -> Found:
+    """Settling near ties by scores costs no more than its price.
+
+    Given {shapes} shapes of comparisons of 4 items and a uniform true ranking,
+    neighbours of probability at most 1/2 + 0.25 that are settled by scores lose less
+    Kendall tau than the price said, on random scales for each true ranking; the margin
+    is what is left of the price.
+    """
+    found = []
+    source = trial.source("eta")
+    for edges in [*shapes(4, 3), *shapes(4, 4)]:
+        buckets, price = _merged(graph(4, edges), edges)
+        if not price:
+            continue
+        gain = against_lots(
+            4, edges, trial.on_trial.layers, functools.partial(_given, buckets)
+        )
+        truths = World(4, len(edges), edges).truths()
+        lost = [
+            max(
+                -gain(truth, _integers(len(edges), 4, source))
+                for _ in range(trial.pick(1, 8))
+            )
+            for truth in truths
+        ]
+        left = price - sum(lost, Fraction(0)) / len(truths)
+        found.append((left, f"given {edges}: price {price}"))
+    return least(found, shapes=len(found))
+
+
+def _given(buckets: Buckets, _: Comparisons) -> Buckets:
+    return buckets
+
+
+def _merged(known: Comparisons, edges: Edges) -> tuple[Buckets, Fraction]:
+    """Return the buckets after near ties are merged, and the exact price."""
+    orders, n = list(all_orderings(known)), known.n_items
+    counts = Counter(pair for o in orders for pair in itertools.combinations(o, 2))
+    above = np.array([[counts[a, b] / len(orders) for b in range(n)] for a in range(n)])
+    runs = mean_rank_buckets(known)
+    seen = {item for pair in edges for item in pair}
+    near = near_ties(
+        [item for run in runs for item in run],
+        [run for run in runs if len(run) > 1],
+        above,
+        ETA,
+        scored=[item in seen for item in range(n)],
+    )
+    price = sum((Fraction(counts[p], len(orders)) for p in near.merged), Fraction(0))
+    whole = {item: bucket for bucket in near.buckets for item in bucket}
+    every = [whole.get(item, (item,)) for run in runs for item in run]
+    return list(dict.fromkeys(every)), price - len(near.merged) * HALF
+
+
+@claim("Equal groups", ENUMERATION)
+def equal_groups(trial: Trial) -> Found:
+    """Equal groups, sorted by their means, are right at least once in k! times.
+
+    3 items, 3 groups that change places at random, sorted by their means: right with
+    probability 1/6 at least, on all increasing group means from 0 to {top}, each raised
+    by 0, {once} or {twice}.
+    """
+    top = trial.pick(3, 4)
+    kinds = [
+        tuple(Fraction(score + (top + 1) * shift) for score in scores)
+        for shift in range(GROUPS)
+        for scores in itertools.combinations(range(top + 1), GROUPS)
+    ]
+    ways = list(itertools.permutations(range(GROUPS)))
+    found = []
+    for table in itertools.combinations_with_replacement(kinds, GROUPS):
+        right = sum((_sorted_right(table, way) for way in ways), Fraction(0))
+        found.append(((right - 1) / len(ways), scales_text(table)))
+    return least(found, strict=False, top=top, once=top + 1, twice=2 * top + 2)
+
+
+def _sorted_right(table: Table, groups: Sequence[int]) -> Fraction:
+    """Return the chance that items 0 < 1 < 2 come out in order, ties by lot."""
+    means = [table[group][item] for item, group in enumerate(groups)]
+    if any(one > two for one, two in itertools.pairwise(means)):
+        return Fraction(0)
+    ties = math.prod(math.factorial(means.count(mean)) for mean in set(means))
+    return Fraction(1, ties)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import statistics
 from fractions import Fraction
@@ -14,10 +13,9 @@ from evenhand.ab.rules import votes
 from evenhand.ab.weights import rational
 from evenhand.designs import enumerate_halves, enumerate_matched
 from evenhand.lab.claims import COUNTEREXAMPLE, SEARCH, Found, Trial, claim
-from evenhand.lab.claims_many import IDENTITY, averaged
-from evenhand.lab.claims_two import FIXED, searched
-from evenhand.lab.dominance import Witness, contest
-from evenhand.lab.duels import TRUTHS, duel, named, over_coin
+from evenhand.lab.claims_paper import FIXED, searched_given
+from evenhand.lab.dominance import contest
+from evenhand.lab.duels import TRUTHS, named
 from evenhand.lab.estimators import Edges, graph, index_order, uniform
 from evenhand.lab.worlds import World, exact_first, world
 from evenhand.posets.comparisons import Comparisons, compared
@@ -29,16 +27,16 @@ if TYPE_CHECKING:
     from evenhand.lab.duels import Rule, Sides
     from evenhand.lab.polynomial import Drawn, First, Order, Scores
 
-KINDS = {
-    "sign": "the sign is",
-    "mean": "the mean is",
-    "median": "each of the three medians is",
-}
-REUSED: Edges = ((0, 2), (1, 3))
 TWO_CHAINS: Edges = ((0, 1), (2, 3))
+REUSED: Edges = ((0, 2), (1, 3))
 STEEP = 200
 
 
+@claim(
+    "Can fail: median", SEARCH, statistic="median", kinds="each of the three medians is"
+)
+@claim("Can fail: mean", SEARCH, statistic="mean", kinds="the mean is")
+@claim("Can fail: sign", SEARCH, statistic="sign", kinds="the sign is")
 def fails(trial: Trial, statistic: str, kinds: str) -> Found:
     """The search finds that sign, mean and median do not strictly beat a coin.
 
@@ -46,27 +44,29 @@ def fails(trial: Trial, statistic: str, kinds: str) -> Found:
     better than a coin, with 2 and with 4 reviewers.
     """
     del kinds
-    found = [
-        searched(
-            trial,
-            f"can fail {statistic} {rule}",
-            rule,
-            duel(named(rule, rational()), "halves", m),
-            (m, 60, 400),
+    margin, text = max(
+        trial.over_coin(
+            name,
+            named(name, rational()),
+            "halves",
+            m,
+            trial.pick(60, 400),
             told=False,
         )
-        for rule in FIXED
-        if rule.partition(":")[0] == statistic
+        for name in FIXED
+        if name.partition(":")[0] == statistic
         for m in (2, 4)
-    ]
-    margin, text = max(found)
+    )
     return Found(margin, margin <= 0, text)
 
 
-fails_sign, fails_mean, fails_median = (
-    claim(f"Can fail: {name}", SEARCH, statistic=name, kinds=kinds)(fails)
-    for name, kinds in KINDS.items()
-)
+def _below_half(
+    trial: Trial, name: str, rule: Rule, design: str, budget: tuple[int, int]
+) -> Found:
+    margin, text = trial.over_coin(
+        name, rule, design, 4, trial.pick(*budget), truths=TRUTHS[:1], told=False
+    )
+    return Found(margin, margin < 0, text)
 
 
 @claim("Can fail: MAD scaling", SEARCH)
@@ -76,12 +76,8 @@ def fails_mad(trial: Trial) -> Found:
     The search finds scales on which the vote is right less than half of the time if
     gaps are divided by the median absolute deviation of all scores, with 4 reviewers.
     """
-    rule = duel(scaled_by_mad(exact_first(rational())), "halves", 4)
-    case, truths = (4, 1200, 10_000), TRUTHS[:1]
-    margin, text = searched(
-        trial, "can fail mad MAD", "MAD", rule, case, truths=truths, told=False
-    )
-    return Found(margin, margin < 0, text)
+    rule = scaled_by_mad(exact_first(rational()))
+    return _below_half(trial, "MAD", rule, "halves", (1200, 10_000))
 
 
 def scaled_by_mad(first: First) -> Rule:
@@ -132,7 +128,7 @@ def fails_without_retiring(trial: Trial) -> Found:
     which is in one case of six.
     """
     tried = contest(reusing_flips, uniform, world(4, None, REUSED))
-    margin, text = averaged(trial, tried, trial.pick(80, 1000), told=False)
+    margin, text = trial.averaged(tried, trial.pick(80, 1000), told=False)
     text = f"{float(6 * margin + 1):.4f} times as often: {text}"
     return Found(margin, margin < 0, text)
 
@@ -174,17 +170,9 @@ def fails_printed_scan(trial: Trial) -> Found:
     which the printed scan finds it less often than the uniform ordering, which does so
     in one case of six.
     """
-    method = trial.on_trial.flips_from_uniform("paper")
-    tried = contest(method, uniform, world(4, None, TWO_CHAINS))
-    margin, table = trial.worst(
-        "printed scan",
-        functools.partial(tried.margin, IDENTITY),
-        tried.shape,
-        trial.pick(100, 2000),
-        told=False,
-    )
+    margin, text = searched_given(trial, "paper", TWO_CHAINS, trial.pick(100, 2000))
     often = f"{float(6 * margin + 1):.4f} times as often"
-    return Found(margin, margin < 0, f"{often}: {Witness(IDENTITY, table, margin)}")
+    return Found(margin, margin < 0, f"{often}: {text}")
 
 
 @claim("Can fail: outlier deletion", SEARCH)
@@ -195,18 +183,7 @@ def fails_outliers(trial: Trial) -> Found:
     scores farther than three median absolute deviations from the median of all scores
     are deleted first, with 4 reviewers.
     """
-    return _below_half(trial, "outliers", _without_outliers, "halves")
-
-
-def _below_half(trial: Trial, purpose: str, rule: Rule, design: str) -> Found:
-    margin, table = trial.worst(
-        purpose,
-        over_coin(duel(rule, design, 4)),
-        (4, 2),
-        trial.pick(600, 5000),
-        told=False,
-    )
-    return Found(margin, margin < 0, str(Witness(TRUTHS[0], table, margin)))
+    return _below_half(trial, "outliers", _without_outliers, "halves", (600, 5000))
 
 
 def _without_outliers(sides: Sides, scores: Sequence[Fraction]) -> Fraction:
@@ -237,7 +214,7 @@ def fails_pooled(trial: Trial) -> Found:
         spread = sum(abs(y - _mean(side)) for side in by_item for y in side)
         return first((one - two) / spread) if spread else _higher(one, two)
 
-    return _below_half(trial, "pooled", rule, "panels")
+    return _below_half(trial, "pooled", rule, "panels", (600, 5000))
 
 
 @claim("Can fail: centring", COUNTEREXAMPLE)

@@ -16,15 +16,8 @@ from typing import TYPE_CHECKING
 from evenhand._randomness import RNGLike, seed_from
 from evenhand._results import version
 from evenhand.errors import OptionError, unknown
-from evenhand.lab import (
-    claims_beyond,
-    claims_failures,
-    claims_many,
-    claims_orders,
-    claims_ranking,
-    claims_two,
-)
-from evenhand.lab.claims import Claim, OnTrial, Row, Trial
+from evenhand.lab import claims_beyond, claims_failures, claims_paper
+from evenhand.lab.claims import LISTED, OnTrial, Row, Trial
 from evenhand.lab.polynomial import brief
 
 if TYPE_CHECKING:
@@ -32,39 +25,13 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int, str], None]
 
-MODULES = (
-    claims_two,
-    claims_many,
-    claims_orders,
-    claims_beyond,
-    claims_ranking,
-    claims_failures,
-)
-# The paper's order; what goes beyond it follows, known failures last.
-PAPER = (
-    *(f"Theorem {number}" for number in range(1, 5)),
-    "Lemma 1",
-    "Algorithm 2",
-    "Theorem 5",
-    "Theorem 6",
-    "Lemma 2",
-    "Theorem 7",
-    "Theorem 8",
-)
-
-
-def _listed() -> dict[str, Callable[[Trial], Row]]:
-    every = [one for room in MODULES for one in vars(room).values()]
-    claims = {one.name: one for one in every if isinstance(one, Claim)}
-
-    def place(name: str) -> int:
-        found = [number for number, part in enumerate(PAPER) if name.startswith(part)]
-        return found[0] if found else len(PAPER)
-
-    return {name: claims[name] for name in sorted(claims, key=place)}
-
-
-CLAIMS = _listed()
+CLAIMS: dict[str, Callable[[Trial], Row]] = {
+    name: one
+    for part in (claims_paper, claims_beyond, claims_failures)
+    for name, one in LISTED.items()
+    if one.check.__module__ == part.__name__
+}
+"""The paper's claims in its order, then what goes beyond it, known failures last."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
