@@ -449,7 +449,9 @@ def settled(
         left = dict(zip(bucket, powers, strict=True))
         while left:
             rest = sum(left.values())
-            law = {(item,): share / rest for item, share in left.items()}
+            law: dict[Order, Fraction] = {
+                (item,): share / rest for item, share in left.items()
+            }
             (first,) = weighed(law, chance)
             order.append(first)
             del left[first]
