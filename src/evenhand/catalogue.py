@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from evenhand.certificate import NONE, Claim
+from evenhand.certificate import NONE, Claim, not_strict
 
 if TYPE_CHECKING:
     from evenhand._results import Json
@@ -29,24 +29,33 @@ RANKING_DESIGN = (
     f"{CONSISTENT}; sets of items of one size, assigned to reviewers at random"
 )
 
-COUNTS = "given how many scored each item"
 COMPARISONS = "given the comparisons"
-UNIFORM = "every true ranking equally likely"
 ANY_RANKING = "any true ranking"
-SAFE = (
-    "no less often right than a fair coin, whatever increasing scales the reviewers "
-    "use and whatever the values"
+UNIFORM = "every true ranking equally likely"
+# What is proved strictly, and what is left where that is all.
+WEAKER = {
+    "closer to": "no farther from",
+    "closer on": "no farther on",
+    "exactly right more often": "exactly right no less often",
+    "right more often": "no less often right",
+}
+
+
+def _strict(claim: Claim, says: str, **changes: str) -> Claim:
+    """Make a claim strict, with what is left of it where it is not."""
+    weakly = says
+    for strong, weak in WEAKER.items():
+        weakly = weakly.replace(strong, weak)
+    return replace(claim, says=says, weakly=weakly, strict=True, **changes)
+
+
+BEATS_A_COIN = _strict(
+    Claim("G", "", loss="zero-one", baseline="fair coin", prior="any values"),
+    "right more often than a fair coin, whatever increasing scales the reviewers use "
+    "and whatever the values",
+    conditional="given how many scored each item",
 )
-BETTER = SAFE.replace("no less often right", "right more often")
-AGAINST_A_COIN = Claim(
-    "G",
-    SAFE,
-    SAFE,
-    loss="zero-one",
-    baseline="fair coin",
-    prior="any values",
-    conditional=COUNTS,
-)
+AGAINST_A_COIN = not_strict(BEATS_A_COIN)
 AS_ANY_ORDINAL = Claim(
     "paper Lemma 1",
     "exactly right as often as any ordinal method can be if every true ranking is "
@@ -63,28 +72,18 @@ BEATS_ORDINAL = replace(
     weakly=AS_ANY_ORDINAL.says,
     strict=True,
 )
-TIES = Claim(
-    "T",
+TIES = _strict(
+    Claim("T", "", loss="kendall", prior=ANY_RANKING, conditional=COMPARISONS),
     "closer to the true ranking in expected Kendall tau than with its ties broken at "
     "random, whatever the scales and the true ranking",
-    "no farther from the true ranking in expected Kendall tau than with its ties "
-    "broken at random, whatever the scales and the true ranking",
-    loss="kendall",
     baseline="random tie-breaking",
-    prior=ANY_RANKING,
-    conditional=COMPARISONS,
-    strict=True,
 )
-TIES_TWICE = replace(
+TIES_TWICE = _strict(
     TIES,
-    says=f"{TIES.says}, and exactly right more often where its groups are in the right "
+    f"{TIES.says}, and exactly right more often where its groups are in the right "
     "order",
-    weakly=f"{TIES.weakly}, and exactly right no less often where its groups are in "
-    "the right order",
     loss="kendall, zero-one",
 )
-
-
 _MODEL = Claim(
     NONE, "no guarantee: right only as far as reviewers' scales are what it assumes"
 )
@@ -125,68 +124,43 @@ class Method:
         return {**asdict(self), "claims": self.claims}
 
 
-CATALOGUE = (
-    Method(
-        "compare",
-        "coin",
+_COMPARE: dict[str, tuple[str, str, Claim]] = {
+    "coin": (
         "A fair coin that looks at no score: the baseline.",
         "nothing",
         Claim(NONE, "right half of the time, whatever the scores: the baseline itself"),
     ),
-    Method(
-        "compare",
-        "sign",
+    "sign": (
         "The item with more wins over pairs of scores.",
         AB_DESIGN,
         AGAINST_A_COIN,
     ),
-    Method(
-        "compare",
-        "mean",
-        "The item with the higher mean score.",
-        AB_DESIGN,
-        AGAINST_A_COIN,
-    ),
-    Method(
-        "compare",
-        "median",
+    "mean": ("The item with the higher mean score.", AB_DESIGN, AGAINST_A_COIN),
+    "median": (
         "The item with the higher median score (upper, lower or middle).",
         AB_DESIGN,
         AGAINST_A_COIN,
     ),
-    Method(
-        "compare",
-        "trimmed",
-        "The item with the higher trimmed mean.",
-        AB_DESIGN,
-        AGAINST_A_COIN,
-    ),
-    Method(
-        "compare",
-        "votes",
+    "trimmed": ("The item with the higher trimmed mean.", AB_DESIGN, AGAINST_A_COIN),
+    "votes": (
         "A majority of biased coins, one for each pair of scores: the paper's rule.",
         AB_DESIGN,
-        replace(AGAINST_A_COIN, theorem="paper 4", says=BETTER, strict=True),
+        replace(BEATS_A_COIN, theorem="paper 4"),
     ),
-    Method(
-        "compare",
-        "guarded",
+    "guarded": (
         "Mostly the higher trimmed mean, now and then the paper's votes: nearly the "
         "accuracy of the mean, with a guarantee.",
         AB_DESIGN,
-        replace(AGAINST_A_COIN, says=BETTER, strict=True),
-        default=True,
+        BEATS_A_COIN,
     ),
-    Method(
-        "rank",
-        "topological",
+}
+_RANK: dict[str, tuple[str, str, Claim]] = {
+    "topological": (
         "The ordering that respects every comparison, smallest labels first.",
         CONSISTENT,
         AS_ANY_ORDINAL,
     ),
-    Method(
-        "rank",
-        "uniform",
+    "uniform": (
         "One of the orderings that respect every comparison, all equally likely.",
         CONSISTENT,
         replace(
@@ -197,9 +171,7 @@ CATALOGUE = (
             prior=ANY_RANKING,
         ),
     ),
-    Method(
-        "rank",
-        "mean-rank",
+    "mean-rank": (
         "By rank averaged over all orderings that respect every comparison; in our "
         "experiments within 0.5 % of the least expected Kendall tau distance.",
         f"{CONSISTENT}; every true ranking equally likely",
@@ -210,66 +182,50 @@ CATALOGUE = (
             loss="squared ranks",
         ),
     ),
-    Method(
-        "rank",
-        "flips",
+    "flips": (
         "An ordering, with free neighbours settled by biased coins on their scores.",
         RANKING_DESIGN,
         replace(BEATS_ORDINAL, theorem="paper 5"),
     ),
-    Method(
-        "rank",
-        "flips-uniform",
+    "flips-uniform": (
         "The same from a uniformly random ordering.",
         RANKING_DESIGN,
-        replace(
+        _strict(
             BEATS_ORDINAL,
+            "exactly right more often than a uniformly random ordering that respects "
+            "the comparisons, whatever the true ranking",
             theorem="paper 8",
-            says="exactly right more often than a uniformly random ordering that "
-            "respects the comparisons, whatever the true ranking",
-            weakly="exactly right no less often than a uniformly random ordering that "
-            "respects the comparisons, whatever the true ranking",
             baseline="uniform",
             prior=ANY_RANKING,
         ),
     ),
-    Method(
-        "rank",
-        "twins",
+    "twins": (
         "Any ordinal ranking, with items that the comparisons cannot tell apart "
         "settled by biased coins on their scores.",
         RANKING_DESIGN,
-        replace(
+        _strict(
             TIES,
+            "closer on average in Kendall tau and footrule than the ordinal ranking it "
+            "starts from if every true ranking is equally likely",
             theorem="paper 7",
-            says="closer on average in Kendall tau and footrule than the ordinal "
-            "ranking it starts from if every true ranking is equally likely",
-            weakly="no farther on average in Kendall tau and footrule than the ordinal "
-            "ranking it starts from if every true ranking is equally likely",
             loss="kendall, footrule",
             baseline="the ordinal ranking it starts from",
             prior=UNIFORM,
         ),
     ),
-    Method(
-        "rank",
-        "sorter",
+    "sorter": (
         "Free pairs sorted one after the other, the most open one first, each by "
         "biased coins on the scores of reviewers not used before.",
         RANKING_DESIGN,
         replace(BEATS_ORDINAL, theorem="K"),
     ),
-    Method(
-        "rank",
-        "ties",
+    "ties": (
         "Any ordinal ranking, with groups that the comparisons cannot tell apart "
         "sorted by mean scores and a little noise.",
         RANKING_DESIGN,
         TIES_TWICE,
     ),
-    Method(
-        "rank",
-        "safe",
+    "safe": (
         "By mean rank, with items of equal mean rank sorted by mean scores and a "
         "little noise; where reviewers contradict each other, some of them make groups "
         "and the others sort them.",
@@ -278,18 +234,14 @@ CATALOGUE = (
         "own contradictions call for",
         TIES_TWICE,
     ),
-    Method(
-        "rank",
-        "mean",
+    "mean": (
         "By mean score, as most people do.",
         "one scale shared by all reviewers",
         Claim(
             NONE, "no guarantee: means compare scales with each other, which may differ"
         ),
     ),
-    Method(
-        "rank",
-        "adaptive",
+    "adaptive": (
         "By scores as far as reviewers' offsets are small, by orders as far as they "
         "are not; how far is read off the data.",
         "reviewers' offsets, as estimated, tell how far scores can be compared",
@@ -298,58 +250,50 @@ CATALOGUE = (
             "no guarantee under arbitrary scales; it is for the best answer on "
             "ordinary ratings, and method safe for a guarantee",
         ),
-        default=True,
     ),
-    Method(
-        "rank",
-        "centred",
+    "centred": (
         "By mean score after each reviewer's mean is taken off.",
         "scales that differ by an offset; reviewers who see equally good items",
         _MODEL,
     ),
-    Method(
-        "rank",
-        "z",
+    "z": (
         "The same, divided by each reviewer's standard deviation.",
         "scales that differ by offset and slope; reviewers who see equally good and "
         "equally varied items",
         _MODEL,
     ),
-    Method(
-        "rank",
-        "additive",
+    "additive": (
         "By item values of a model with an offset for each reviewer.",
         "scales that differ by an offset",
         _MODEL,
     ),
-    Method(
-        "rank",
-        "affine",
+    "affine": (
         "By item values of a model with an offset and a slope for each reviewer.",
         "scales that differ by offset and slope",
         _MODEL,
     ),
-    Method(
-        "rank",
-        "isotonic",
+    "isotonic": (
         "By item values that an increasing scale of each reviewer fits best.",
         "any increasing scales, and enough ratings to learn them",
         _MODEL,
     ),
-    Method(
-        "rank",
-        "bradley-terry",
+    "bradley-terry": (
         "By item values that explain who was put above whom.",
         f"{ANY_SCALES}; errors of reviewers alike for all items",
         _ORDERS,
     ),
-    Method(
-        "rank",
-        "borda",
+    "borda": (
         "By the share of comparisons that an item won.",
         f"{ANY_SCALES}; reviewers who see equally good items",
         _ORDERS,
     ),
+}
+_JOBS: dict[Job, dict[str, tuple[str, str, Claim]]]
+_JOBS = {"compare": _COMPARE, "rank": _RANK}
+CATALOGUE = tuple(
+    Method(job, name, *entry, default=name in ("guarded", "adaptive"))
+    for job, table in _JOBS.items()
+    for name, entry in table.items()
 )
 
 
@@ -367,13 +311,3 @@ def methods(job: Job | None = None) -> tuple[Method, ...]:
         ['coin', 'sign', 'mean', 'median', 'trimmed', 'votes', 'guarded']
     """
     return tuple(method for method in CATALOGUE if job in (None, method.job))
-
-
-def method(job: Job, name: str) -> Method:
-    """Return one method of the catalogue.
-
-    Examples:
-        >>> method("rank", "adaptive").default
-        True
-    """
-    return next(entry for entry in methods(job) if entry.name == name)

@@ -9,7 +9,6 @@ import functools
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -19,6 +18,7 @@ from hypothesis import strategies as st
 
 from evenhand._outcomes import Chance, outcomes
 from evenhand.ab.weights import rational
+from evenhand.assignments.declared import Declared
 from evenhand.certificate import Certificate
 from evenhand.errors import RatingsError
 from evenhand.posets.comparisons import comparisons
@@ -461,11 +461,12 @@ def enumerated(
                 Task(ratings, comparisons(ratings), seed),
                 Options(rational(), split=split, noise=noise),
             )
-            facts = replace(answer.facts, design="balanced", distinct=True)
             assert answer.ties is not None
             pairs = {draw.items: draw.p_first for draw in answer.ties.draws}
             chance = pairs.get((0, 1), 1 - pairs.get((1, 0), 0.0))
-            claim = ranking_certificate(ratings, facts)
+            claim = ranking_certificate(
+                ratings, "safe", answer, Declared("balanced"), distinct=True
+            )
             found.append(("split" in answer.parameters, claim, chance))
     return found
 

@@ -11,13 +11,24 @@ import numpy as np
 from evenhand._labels import shown
 from evenhand._randomness import stream
 from evenhand._results import Json, Notice
+from evenhand.ab.claims import UNRESOLVED, weight_finding
 from evenhand.calibration.mean import mean_order
+from evenhand.certificate import Finding
 from evenhand.errors import OptionError
 from evenhand.posets.comparisons import Comparisons, is_ordering
 from evenhand.posets.contradictions import find_contradiction
 from evenhand.posets.orderings import topological_order
 from evenhand.posets.sampling import uniform_order
-from evenhand.ranking.claims import Facts
+from evenhand.ranking.claims import (
+    BY_PROXY,
+    BY_SAMPLE,
+    NO_NOISE,
+    NOTHING_SETTLED,
+    ON_AVERAGE,
+    OWN_START,
+    SAMPLED_PRICE,
+    served_again,
+)
 from evenhand.ranking.eta import safe_order
 from evenhand.ranking.flips import Coin, flip_neighbours, scan_from
 from evenhand.ranking.mean_rank import MeanRankOrder, by_lot, mean_rank_order
@@ -77,20 +88,29 @@ class Answer:
     Attributes:
         order: Item codes, best first.
         parameters: The options that were used, as in the JSON.
+        findings: What the certificate must know of how it came about.
         coins: Every coin that was flipped.
+        retired: Number of reviewers that coins used up, None if they may serve again.
         ties: How ties were broken, if they were.
+        eta_price: Price of neighbours put at risk, None without them.
+        split: "always", if the reviewers were split whatever they scored; "first", if
+            those who made the groups contradict each other; "all", if they do not, so
+            that the scores of the others showed the contradiction; None if they were
+            not split.
         notices: What the reader must know.
         mean_ranks: The mean ranks, if they were worked out.
         fit: What a model made of the ratings, if one did.
         uncertainty: How sure the places are, if that is known by now.
-        facts: What the certificate must know, but for the design.
     """
 
     order: Codes
     parameters: dict[str, Json]
-    facts: Facts
+    findings: tuple[Finding, ...] = ()
     coins: tuple[Coin, ...] = ()
+    retired: int | None = None
     ties: TieBreak | None = None
+    eta_price: float | None = None
+    split: str | None = None
     notices: tuple[Notice, ...] = ()
     mean_ranks: MeanRankOrder | None = None
     fit: Fit | None = None
@@ -113,11 +133,11 @@ def from_start(task: Task, start: Start, how: str = "auto") -> Answer:
     """
     source = stream(task.seed, "start")
     if start == "topological":
-        return Answer(topological_order(task.graph), {}, Facts("topological"))
+        return Answer(topological_order(task.graph), {})
     if start == "mean-rank":
         return _by_mean_rank(task, mean_rank_order(task.graph, task.seed, how=how))
     if isinstance(start, str):
-        return Answer(uniform_order(task.graph, source), {}, Facts("uniform"))
+        return Answer(uniform_order(task.graph, source), {})
     given = start(task.graph, np.random.Generator(source))
     try:
         order = np.asarray(given)
@@ -129,16 +149,19 @@ def from_start(task: Task, start: Start, how: str = "auto") -> Answer:
             f"start must return the code of each of the {task.graph.n_items} items "
             f"once, best first, got {shown(given)}."
         )
-    return Answer(order.astype(np.int64), {}, Facts("", own_start=True))
+    return Answer(order.astype(np.int64), {})
 
 
 def _by_mean_rank(task: Task, found: MeanRankOrder) -> Answer:
-    sampled = not found.averages.exact
-    used = "proxy" if found.proxy else "sampled" if sampled else "exact"
+    used, findings = "exact", list[Finding]()
+    if found.proxy:
+        used, findings = "proxy", [BY_PROXY]
+    elif not found.averages.exact:
+        used, findings = "sampled", [BY_SAMPLE]
     return Answer(
         found.order,
         {"mean_ranks": used, "samples": found.averages.samples},
-        Facts("mean-rank", sampled=sampled, proxy=found.proxy),
+        tuple(findings),
         notices=found.notices(task.ratings.item_labels),
         mean_ranks=found,
     )
@@ -148,9 +171,25 @@ def _begun(task: Task, options: Options) -> Answer:
     """Rank by what a method starts from, which its parameters name."""
     begun = from_start(task, options.start, options.mean_ranks)
     start = options.start
-    if not isinstance(start, str):
-        start = str(getattr(start, "__name__", type(start).__name__))
-    return replace(begun, parameters={"start": start, **begun.parameters})
+    if isinstance(start, str):
+        return _left_to_scores(begun, {"start": start, **begun.parameters})
+    name = str(getattr(start, "__name__", type(start).__name__))
+    return _left_to_scores(begun, {"start": name}, OWN_START)
+
+
+def _left_to_scores(
+    begun: Answer, parameters: dict[str, Json], *findings: Finding
+) -> Answer:
+    """Keep what is still true once scores settle what a lot ordered first."""
+    kept = tuple(told for told in begun.notices if told.code != "tied_mean_ranks")
+    return replace(begun, parameters=parameters, findings=findings, notices=kept)
+
+
+def _used(options: Options, *names: str) -> dict[str, Json]:
+    values = {name: getattr(options, name) for name in names}
+    if "weight" in values:
+        values["weight"] = options.weight.to_dict()
+    return values
 
 
 def _flips(task: Task, options: Options) -> Answer:
@@ -168,23 +207,23 @@ def _flips(task: Task, options: Options) -> Answer:
         stream(task.seed, "flips"),
         score_pairs=options.score_pairs,
     )
-    facts = Facts("flips", own_start=begun.facts.own_start)
-    parameters = {**begun.parameters, **_coin_parameters(options)}
-    return _by_coins(task, options, found, facts, parameters, begun.notices)
+    parameters = {**begun.parameters, **_used(options, "weight", "score_pairs")}
+    return _by_coins(task, options, found, parameters, begun)
 
 
 def _flips_uniform(task: Task, options: Options) -> Answer:
+    begun = from_start(task, "uniform")
     found = flip_neighbours(
         task.ratings,
-        from_start(task, "uniform").order,
+        begun.order,
         options.weight,
         stream(task.seed, "flips"),
         scan=scan_from(options.scan, stream(task.seed, "scan")),
         score_pairs=options.score_pairs,
     )
-    facts = Facts("flips-uniform", average=options.scan == "paper")
-    parameters = {"scan": options.scan, **_coin_parameters(options)}
-    return _by_coins(task, options, found, facts, parameters)
+    parameters = _used(options, "scan", "weight", "score_pairs")
+    average = (ON_AVERAGE,) if options.scan == "paper" else ()
+    return _by_coins(task, options, found, parameters, begun, *average)
 
 
 def _sorter(task: Task, options: Options) -> Answer:
@@ -196,9 +235,8 @@ def _sorter(task: Task, options: Options) -> Answer:
         score_pairs=options.score_pairs,
         anchors=options.anchored,
     )
-    facts = Facts("sorter", anchored=any(any(coin.anchors) for coin in found[1]))
-    parameters = {**_coin_parameters(options), "anchored": options.anchored}
-    return _by_coins(task, options, found, facts, parameters)
+    parameters = _used(options, "weight", "score_pairs", "anchored")
+    return _by_coins(task, options, found, parameters)
 
 
 def _twins(task: Task, options: Options) -> Answer:
@@ -212,45 +250,36 @@ def _twins(task: Task, options: Options) -> Answer:
         pairs=options.twins,
         by="direct" if options.by == "direct" else "closure",
     )
-    facts = Facts("twins", own_start=begun.facts.own_start)
-    parameters: dict[str, Json] = {
-        **begun.parameters,
-        "twins": options.twins,
-        "by": options.by,
-        "weight": options.weight.to_dict(),
-    }
-    return _by_coins(task, options, found, facts, parameters, begun.notices)
-
-
-def _coin_parameters(options: Options) -> dict[str, Json]:
-    return {"weight": options.weight.to_dict(), "score_pairs": options.score_pairs}
+    parameters = {**begun.parameters, **_used(options, "twins", "by", "weight")}
+    # Twins' reviewers may serve again.
+    return replace(_by_coins(task, options, found, parameters, begun), retired=None)
 
 
 def _by_coins(
     task: Task,
     options: Options,
     found: tuple[Codes, tuple[Coin, ...]],
-    facts: Facts,
     parameters: dict[str, Json],
-    notices: tuple[Notice, ...] = (),
+    begun: Answer | None = None,
+    *average: Finding,
 ) -> Answer:
     order, coins = found
-    used = {who for coin in coins for who in coin.reviewers}
-    facts = replace(
-        facts,
-        settled=len(coins),
-        # Twins' reviewers may serve again.
-        retired=None if facts.method == "twins" else len(used),
-        weight=options.weight,
-        resolved=coins_resolved(task.ratings, coins, options.weight),
+    resolved = coins_resolved(task.ratings, coins, options.weight)
+    told = coin_notices(task.ratings, coins, resolved=resolved)
+    return Answer(
+        order,
+        parameters,
+        findings=(
+            *(() if begun is None else begun.findings),
+            weight_finding(options.weight),
+            *(() if resolved else (UNRESOLVED,)),
+            *average,
+            *(() if coins else (NOTHING_SETTLED,)),
+        ),
+        coins=coins,
+        retired=len({who for coin in coins for who in coin.reviewers}),
+        notices=(*(() if begun is None else begun.notices), *told),
     )
-    told = coin_notices(task.ratings, coins, resolved=facts.resolved)
-    return Answer(order, parameters, facts, coins, notices=(*_kept(notices), *told))
-
-
-def _kept(notices: tuple[Notice, ...]) -> tuple[Notice, ...]:
-    """Keep what is still true after scores have settled what a lot ordered first."""
-    return tuple(told for told in notices if told.code != "tied_mean_ranks")
 
 
 def _ties(task: Task, options: Options) -> Answer:
@@ -263,7 +292,7 @@ def _ties(task: Task, options: Options) -> Answer:
         noise=options.noise,
         anchored=options.anchored,
     )
-    return _tied(task, "ties", found, options, begun)
+    return _tied(task, found, options, begun)
 
 
 def _safe(task: Task, options: Options) -> Answer:
@@ -279,9 +308,9 @@ def _safe(task: Task, options: Options) -> Answer:
         how=options.mean_ranks,
     )
     begun = _by_mean_rank(task, found.mean_ranks)
-    begun.parameters["eta"] = options.eta
+    begun = _left_to_scores(begun, {**begun.parameters, "eta": options.eta})
     price = None if found.near is None else found.price
-    return _tied(task, "safe", found.ties, options, begun, eta_price=price)
+    return _tied(task, found.ties, options, replace(begun, eta_price=price))
 
 
 def _split(task: Task, options: Options) -> Answer:
@@ -309,42 +338,39 @@ def _split(task: Task, options: Options) -> Answer:
     begun = Answer(
         found.order,
         parameters,
-        Facts("safe", split="always" if always else "first" if torn else "all"),
+        split="always" if always else "first" if torn else "all",
         notices=(Notice("split_reviewers", text),),
     )
-    return _tied(task, "safe", found.ties, options, begun)
+    return _tied(task, found.ties, options, begun)
 
 
 def _tied(
     task: Task,
-    method: str,
     found: TieBreak,
     options: Options,
     begun: Answer,
-    *,
-    eta_price: float | None = None,
 ) -> Answer:
-    facts = Facts(
-        method,
-        settled=found.settled,
-        resolved=found.resolved or found.noise == 0,
-        own_start=begun.facts.own_start,
-        anchored=any(any(draw.anchors) for draw in found.draws),
-        equal_loads=found.equal_loads,
-        reused=_served_twice(found),
-        split=begun.facts.split,
-        noiseless=found.noise == 0,
-        sampled=begun.facts.sampled,
-        eta_price=eta_price,
+    told = tie_notices(task.ratings, found, split=begun.split is not None)
+    sampled = begun.mean_ranks is not None and not begun.mean_ranks.averages.exact
+    reused = _served_twice(found)
+    findings = (
+        (not (found.resolved or found.noise == 0), UNRESOLVED),
+        (reused > 0, served_again(reused)),
+        (begun.eta_price and sampled, SAMPLED_PRICE),
+        (found.noise == 0, NO_NOISE),
+        (not found.settled, NOTHING_SETTLED),
     )
-    told = tie_notices(task.ratings, found, split=facts.split is not None)
-    return Answer(
-        found.order,
-        {**begun.parameters, "noise": found.noise, "anchored": options.anchored},
-        facts,
+    return replace(
+        begun,
+        order=found.order,
+        parameters={
+            **begun.parameters,
+            "noise": found.noise,
+            "anchored": options.anchored,
+        },
+        findings=(*begun.findings, *(one for holds, one in findings if holds)),
         ties=found,
-        notices=(*_kept(begun.notices), *told),
-        mean_ranks=begun.mean_ranks,
+        notices=(*begun.notices, *told),
     )
 
 
@@ -362,12 +388,9 @@ def _served_twice(found: TieBreak) -> int:
 
 def _by_mean(task: Task, _: Options) -> Answer:
     found = mean_order(task.ratings, stream(task.seed, "mean"))
-    notices = []
-    if found.ties:
-        labels = task.ratings.item_labels
-        notices.append(Notice("tied_means", by_lot("means", found.ties, labels)))
-    order = np.array(found.order, dtype=np.int64)
-    return Answer(order, {}, Facts("mean"), notices=tuple(notices))
+    text = by_lot("means", found.ties, task.ratings.item_labels)
+    notices = (Notice("tied_means", text),) if found.ties else ()
+    return Answer(np.array(found.order, dtype=np.int64), {}, notices=notices)
 
 
 WITH_SCORES: dict[str, Callable[[Task, Options], Answer]] = {

@@ -13,7 +13,6 @@ from evenhand.calibration.adaptive import rho_sentence
 from evenhand.calibration.additive import additive
 from evenhand.calibration.models import MODELS
 from evenhand.ranking.answers import Answer, Options, Task
-from evenhand.ranking.claims import Facts
 from evenhand.ranking.mean_rank import by_lot
 from evenhand.ranking.uncertainty import RankUncertainty, from_bootstrap, from_model
 
@@ -68,7 +67,6 @@ def by_model(name: str, task: Task, options: Options) -> Answer:
     return Answer(
         order,
         parameters,
-        Facts(name),
         notices=(*_told(fit, task.ratings), *_lots(ties, task.ratings), *told),
         fit=fit,
         uncertainty=sure,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evenhand._labels import require_function, require_text, shown
@@ -42,9 +41,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from evenhand._results import Notice
+    from evenhand._results import Json
     from evenhand.assignments.assignment import Assignment
-    from evenhand.ranking.claims import Facts
+    from evenhand.certificate import Certificate
     from evenhand.ranking.flips import Coin
     from evenhand.ranking.ties import TieDraw
     from evenhand.ranking.uncertainty import RankUncertainty
@@ -183,20 +182,7 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
         >>> rank(ratings, rng=7).draws
         ()
     """
-    given = {
-        "start": start,
-        "scan": scan,
-        "twins": twins,
-        "by": by,
-        "weight": weight,
-        "score_pairs": score_pairs,
-        "noise": noise,
-        "anchored": anchored,
-        "eta": eta,
-        "split": split,
-        "mean_ranks": mean_ranks,
-        "shrink": shrink,
-    }
+    given = {name: value for name, value in locals().items() if name in USED_BY}
     _check(ratings, method, given)
     _check_choices({**given, "distinct": distinct})
     declared = declare(design, assignment, RANKING_DESIGNS, ratings)
@@ -211,15 +197,11 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
     if method not in NOISY:
         require_consistent(ratings, task.graph, method=method)
     answer = _answered(method, task, options)
-    facts = replace(
-        answer.facts,
-        design=declared.design,
-        backing=declared.backing,
-        missing=declared.missing,
-        conflicts=declared.conflicts,
-        distinct=distinct,
+    certificate = ranking_certificate(
+        ratings, method, answer, declared, distinct=distinct
     )
-    ranked = _ranking(task, method, answer, facts)
+    told_of = {"design": declared.design, "distinct": distinct}
+    ranked = _ranking(task, method, answer, certificate, told_of)
     if top is None:
         return ranked
     other = OTHER.get(method)
@@ -233,7 +215,7 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
         design=design,
         distinct=distinct,
         assignment=assignment,
-        rng=task.seed,
+        rng=seed,
     )
     return topped(ranked, top, second)
 
@@ -246,17 +228,6 @@ def _answered(method: str, task: Task, options: Options) -> Answer:
     return WITH_SCORES[method](task, options)
 
 
-def _check_top(top: object, ratings: Ratings) -> None:
-    if top is None:
-        return
-    whole = isinstance(top, int) and not isinstance(top, bool)
-    if not whole or not 1 <= top <= ratings.n_items:  # type: ignore[operator]  # an int
-        raise OptionError(
-            f"top must be a whole number from 1 to {ratings.n_items}, the number of "
-            f"items, got {shown(top)}."
-        )
-
-
 def _check(ratings: Ratings, method: str, given: Mapping[str, object]) -> None:
     require_ratings(ratings)
     require_text(method=method)
@@ -265,15 +236,15 @@ def _check(ratings: Ratings, method: str, given: Mapping[str, object]) -> None:
     for option, value in given.items():
         users = USED_BY[option]
         if value is not None and method not in users:
-            raise OptionError(
-                f"{option} is an option of {_series(users)}, not of {method}."
-            )
+            several = ", ".join(users[:-1])
+            known = f"{several} and {users[-1]}" if several else users[-1]
+            raise OptionError(f"{option} is an option of {known}, not of {method}.")
     start = given["start"]
     if callable(start):
         require_function("start", start, "the comparisons", "a Generator")
     elif not (start is None or (isinstance(start, str) and start in STARTS)):
         raise OptionError(unknown("start", start, STARTS))
-    if method in (*WITH_SCORES, *MODELS) and method not in ("mean", *ORDINAL):
+    if method not in (*STARTS, "mean", *ORDINAL):
         ratings.scores  # noqa: B018 - refuses ranks and comparisons in words
 
 
@@ -290,9 +261,23 @@ def _check_choices(given: Mapping[str, object]) -> None:
             )
 
 
-def _ranking(task: Task, method: str, answer: Answer, facts: Facts) -> Ranking:
+def _check_top(top: int | None, ratings: Ratings) -> None:
+    whole = isinstance(top, int) and not isinstance(top, bool)
+    if not (top is None or (whole and 1 <= top <= ratings.n_items)):
+        raise OptionError(
+            f"top must be a whole number from 1 to {ratings.n_items}, the number of "
+            f"items, got {shown(top)}."
+        )
+
+
+def _ranking(
+    task: Task,
+    method: str,
+    answer: Answer,
+    certificate: Certificate,
+    declared: Mapping[str, Json],
+) -> Ranking:
     ratings = task.ratings
-    certificate = ranking_certificate(ratings, facts)
     sure = sureness(method, task, answer)
     items = tuple(_items(ratings, answer, sure))
     # Models say themselves which items they cannot compare.
@@ -303,28 +288,21 @@ def _ranking(task: Task, method: str, answer: Answer, facts: Facts) -> Ranking:
         *groups,
         *answer.notices,
     )
+    first = {notice.code: notice for notice in reversed(notices)}
     return Ranking(
         order=tuple(row.item for row in items),
         items=items,
         draws=tuple(_draws(ratings, answer)),
         method=method,
-        parameters={
-            **answer.parameters,
-            "design": facts.design,
-            "distinct": facts.distinct,
-        },
+        parameters={**answer.parameters, **declared},
         seed=task.seed,
         data=ratings.summary(),
-        notices=_unique(notices),
+        notices=tuple(first.values())[::-1],
         certificate=certificate,
         rho=None if answer.fit is None else answer.fit.rho,
         eta_price=certificate.eta_price,
         uncertainty=sure,
     )
-
-
-def _unique(notices: tuple[Notice, ...]) -> tuple[Notice, ...]:
-    return tuple({notice.code: notice for notice in reversed(notices)}.values())[::-1]
 
 
 def _items(
@@ -392,7 +370,3 @@ def _draws(ratings: Ratings, found: Answer) -> Iterator[Draw]:
     for tie in () if found.ties is None else found.ties.draws:
         turns = itertools.chain.from_iterable(zip(*tie.reviewers, strict=True))
         yield draw(tie, tie.first, turns)
-
-
-def _series(names: tuple[str, ...]) -> str:
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

@@ -47,7 +47,7 @@ def sureness(method: str, task: Task, found: Answer) -> RankUncertainty | None:
             "mean", _means(task.ratings), np.zeros(task.ratings.n_items, np.int64)
         )
         return from_model(task.ratings, fit, _means, task.seed, order=found.order)
-    if found.facts.split:
+    if found.split:
         fit = bradley_terry(task.ratings)
         return from_model(task.ratings, fit, _means, task.seed, order=found.order)
     if found.mean_ranks is None and task.graph.n_items > WEIGHED_ITEMS:
