@@ -23,7 +23,7 @@ from evenhand.errors import ConvergenceError, OptionError
 from evenhand.posets.comparisons import Comparisons, comparisons
 from evenhand.posets.contradictions import require_consistent
 from evenhand.posets.coupling import CHAINS, settle_many
-from evenhand.posets.orderings import COUNTED_IDEALS
+from evenhand.posets.orderings import COUNTED_IDEALS, Piece, order_ideals
 from evenhand.posets.sampling import DEFAULT_IDEALS, Counted, Swept, plan_orders
 
 if TYPE_CHECKING:
@@ -242,6 +242,32 @@ def _counted(part: Counted, *, tables: bool, pairs: bool) -> _Part:
         above[(above.T == 0) & ~np.eye(n_items, dtype=np.bool_)] = 1
     ranks = [Fraction(number, total) for number in sums]
     return _Part(part.items, ranks, np.zeros(n_items), places, above if pairs else None)
+
+
+def pair_shares(reach: NDArray[np.bool_], limit: int) -> Table | None:
+    """Return the share of orderings with one item above another, for all pairs.
+
+    Args:
+        reach: Who is above whom, closed.
+        limit: Most order ideals to go through.
+
+    Returns:
+        The shares at [a, b]; None if there are more ideals.
+
+    Examples:
+        >>> pair_shares(np.array([[False, True], [False, False]]), 10).tolist()
+        [[0.0, 1.0], [0.0, 0.0]]
+    """
+    # The more items are below an item, and the fewer above, the earlier it may come.
+    order = np.argsort(reach.sum(axis=0) - reach.sum(axis=1), kind="stable")
+    lower = [np.flatnonzero(row).tolist() for row in reach[np.ix_(order, order)]]
+    ideals = order_ideals(Piece(order, lower), limit=limit)
+    if ideals is None:
+        return None
+    whole = Counted(order, ideals, ideals.completions())
+    above = _counted(whole, tables=False, pairs=True).above
+    place = np.argsort(order)
+    return None if above is None else above[np.ix_(place, place)]
 
 
 def _has(held: int, n_items: int) -> NDArray[np.bool_]:

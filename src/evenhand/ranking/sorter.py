@@ -28,8 +28,8 @@ import numpy as np
 from evenhand._randomness import Stream, below, uniforms
 from evenhand.ab.weights import GapWeight, odd
 from evenhand.errors import OptionError
-from evenhand.posets.comparisons import Comparisons, chain_edges, from_edges
-from evenhand.posets.orderings import all_orderings, topological_order
+from evenhand.posets.averages import pair_shares
+from evenhand.posets.orderings import topological_order
 from evenhand.posets.reach import closure
 from evenhand.ranking.flips import (
     Coin,
@@ -41,20 +41,23 @@ from evenhand.ranking.flips import (
     majority,
     people_of,
     reviewers_of,
-    without,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
 
     from numpy.typing import NDArray
 
     from evenhand._outcomes import Chance
+    from evenhand.posets.comparisons import Comparisons
     from evenhand.ratings import Ratings
 
     Codes = NDArray[np.int64]
     Bundle = Mapping[int, float] | Mapping[int, Fraction]
     Bundles = Sequence[Bundle] | Mapping[int, Bundle]
+    # From gaps to the probabilities of their coins, floats or fractions.
+    Chances = Callable[[Sequence[Fraction]], Sequence[Any]]
 
 Order = tuple[int, ...]
 
@@ -121,13 +124,15 @@ def sort_free_pairs(
     related = anchors and weight.limit is None
     table = begin_table(ratings, comparisons, weight, score_pairs, anchors=related)
     coins = ask_pairs(
-        table, source, lambda coin: bool(uniforms(source, 1)[0] < coin.p_first)
+        table,
+        functools.partial(below, source),
+        lambda coin: bool(uniforms(source, 1)[0] < coin.p_first),
     )
-    return _smallest(comparisons, coins), coins
+    return table.smallest(), coins
 
 
 def ask_pairs(
-    table: Table, source: Stream, answer: Callable[[Coin], bool]
+    table: Table, pick: Pick, answer: Callable[[Coin], bool]
 ) -> tuple[Coin, ...]:
     """Ask until nothing is open that fresh reviewers could settle.
 
@@ -137,12 +142,12 @@ def ask_pairs(
 
     Args:
         table: What is known, and who is fresh.
-        source: Where the choice of reviewers comes from.
+        pick: From a number of choices to the number of one.
         answer: From a coin to whether its first item is put above its second.
     """
     coins = []
     while (pair := table.question()) is not None:
-        coin = table.coin(pair, functools.partial(below, source))
+        coin = table.coin(pair, pick)
         coins.append(coin._replace(kept=answer(coin)))
         table.learn(coins[-1])
     return tuple(coins)
@@ -150,25 +155,28 @@ def ask_pairs(
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What is known, and who is fresh; both change with every answer.
-
-    The height of an item is the number of items below it less those above.
-    """
+    """What is known, and who is fresh; both change with every answer."""
 
     reach: NDArray[np.bool_]
-    heights: Codes
     fresh: list[list[int]]
-    bundles: list[dict[int, float]]
-    weight: GapWeight
+    bundles: Bundles
+    chances: Chances
     score_pairs: int
     anchors: bool
 
+    @property
+    def heights(self) -> Codes:
+        """The number of items below each item less those above."""
+        return np.asarray(self.reach.sum(axis=1) - self.reach.sum(axis=0))
+
     def question(self) -> Pair | None:
         """Return the pair that is most open, None if none can be asked."""
-        counts = pair_counts(self.reach, COUNTED_IDEALS)
-        if counts is None:
+        if len(self.reach) > COUNTED_ITEMS:
             return self._nearest()
-        share = np.abs(counts - counts.T) / max(counts[0, -1] + counts[-1, 0], 1)
+        above = _shares(self.reach.tobytes(), len(self.reach))
+        if above is None:
+            return self._nearest()
+        share = np.abs(above - above.T)
         share[self.reach | self.reach.T | ~_two_reviewers(self.fresh)] = np.inf
         if share.min() == np.inf:
             return None
@@ -177,9 +185,9 @@ class Table:
 
     def _nearest(self) -> Pair | None:
         """Find the pair that is nearest in height, the highest among equals."""
+        heights, best, found = self.heights.tolist(), math.inf, None
         order = np.argsort(-self.heights, kind="stable").tolist()
         order = [item for item in order if self.fresh[item]]
-        heights, best, found = self.heights.tolist(), math.inf, None
         for place, one in enumerate(order):
             for later in range(place + 1, len(order)):
                 other = order[later]
@@ -205,12 +213,12 @@ class Table:
             anchors=self.anchors,
         )
         found = gaps_of(self.bundles, items, crew, anchors=self.anchors)
-        gaps = [_rounded(gap) for gap, _ in found]
+        gaps = [gap for gap, _ in found]
         bases = tuple(base for _, base in found)
         return Coin(
             items=items,
-            gap=max(gaps, key=abs),
-            p_first=majority(odd(self.weight, np.array(gaps)).tolist()),
+            gap=_rounded(max(gaps, key=abs)),
+            p_first=majority(self.chances(gaps)),
             kept=False,
             reviewers=tuple(crew),
             anchors=bases if any(bases) else (),
@@ -224,11 +232,17 @@ class Table:
         upper, lower = coin.items if coin.kept else coin.items[::-1]
         above, under = self.reach[:, upper].copy(), self.reach[lower].copy()
         above[upper] = under[lower] = True
-        block = np.ix_(above, under)
-        new = ~self.reach[block]
-        self.heights[above] += new.sum(axis=1)
-        self.heights[under] -= new.sum(axis=0)
-        self.reach[block] = True
+        self.reach[np.ix_(above, under)] = True
+
+    def smallest(self) -> Codes:
+        """Return the smallest ordering that respects comparisons and answers."""
+        waits = self.reach.sum(axis=0)
+        order = []
+        for _ in waits:
+            order.append(int(np.argmin(waits)))
+            waits -= self.reach[order[-1]]
+            waits[order[-1]] = len(waits)
+        return np.array(order, dtype=np.int64)
 
 
 def begin_table(
@@ -251,22 +265,30 @@ def begin_table(
             f"{comparisons.n_items:,}. Choose method 'flips'."
         )
     topological_order(comparisons)
-    bundles: list[dict[int, float]] = [{} for _ in range(ratings.n_reviewers)]
     columns = (ratings.reviewer_codes, ratings.item_codes, ratings.scores)
-    for reviewer, item, score in zip(
-        *(column.tolist() for column in columns), strict=True
-    ):
-        bundles[reviewer][item] = score
-    reach = closure(comparisons)
-    return Table(
-        reach,
-        reach.sum(axis=1) - reach.sum(axis=0),
-        people_of(ratings),
-        bundles,
-        weight,
-        score_pairs,
-        anchors,
-    )
+    bundles = _bundles(zip(*(column.tolist() for column in columns), strict=True))
+
+    def chances(gaps: Sequence[Fraction]) -> Sequence[Any]:
+        found: list[float] = odd(weight, np.array([*map(_rounded, gaps)])).tolist()
+        return found
+
+    people = people_of(ratings)
+    return Table(closure(comparisons), people, bundles, chances, score_pairs, anchors)
+
+
+def _bundles(rows: Iterable[tuple[int, int, Score]]) -> dict[int, dict[int, Score]]:
+    bundles: dict[int, dict[int, Score]] = {}
+    for reviewer, item, score in rows:
+        bundles.setdefault(reviewer, {})[item] = score
+    return bundles
+
+
+# All orders of four items are 219.
+@functools.lru_cache(maxsize=256)
+def _shares(reach: bytes, n_items: int) -> NDArray[np.float64] | None:
+    """Remember the shares of few items, which exact laws ask for again and again."""
+    table = np.frombuffer(reach, dtype=np.bool_).reshape(n_items, n_items)
+    return pair_shares(table, COUNTED_IDEALS)
 
 
 def _two_reviewers(fresh: Sequence[Sequence[int]]) -> NDArray[np.bool_]:
@@ -278,76 +300,6 @@ def _two_reviewers(fresh: Sequence[Sequence[int]]) -> NDArray[np.bool_]:
     found: NDArray[np.bool_] = (only != only[:, np.newaxis]) & some
     found &= some[:, np.newaxis]
     return found
-
-
-def pair_counts(reach: NDArray[np.bool_], limit: int) -> NDArray[np.float64] | None:
-    """Count the orderings in which one item is above another, for all pairs.
-
-    Orderings are built from the best item down, through sets that hold all that is
-    above what they hold. Counts are sums of whole numbers, exact up to 2**53.
-
-    Args:
-        reach: Who is above whom, closed.
-        limit: Most such sets to go through.
-
-    Returns:
-        The counts at [a, b]; None if there are more sets, or more than 150 items.
-
-    Examples:
-        >>> pair_counts(np.array([[False, True], [False, False]]), 10).tolist()
-        [[0.0, 1.0], [0.0, 0.0]]
-    """
-    n_items = len(reach)
-    if n_items > COUNTED_ITEMS:
-        return None
-    # Items of equal height are free of each other, so any of them make a set.
-    _, alike = np.unique(reach.sum(axis=1) - reach.sum(axis=0), return_counts=True)
-    if sum(2 ** int(number) - 1 for number in alike) >= limit:
-        return None
-    bits = [1 << item for item in range(n_items)]
-    between = reach.astype(np.float64) @ reach.astype(np.float64) > 0
-    lower = [np.flatnonzero(row).tolist() for row in reach & ~between]
-    above = [sum(itertools.compress(bits, column)) for column in reach.T]
-    sets, numbers = [0], {0: 0}
-    following = [[item for item in range(n_items) if not above[item]]]
-    for held, items in zip(sets, following, strict=True):
-        # Any of the items that may come next make a set of their own.
-        if 1 << len(items) > limit or len(sets) > limit:
-            return None
-        for item in items:
-            more = held | bits[item]
-            if more not in numbers:
-                numbers[more] = len(sets)
-                sets.append(more)
-                freed = [other for other in lower[item] if not above[other] & ~more]
-                following.append([other for other in items if other != item] + freed)
-    steps = [
-        (place, item, numbers[held | bits[item]])
-        for place, held in enumerate(sets)
-        for item in following[place]
-    ]
-    return _added_up(n_items, sets, steps)
-
-
-def _added_up(
-    n_items: int, sets: Sequence[int], steps: Sequence[tuple[int, int, int]]
-) -> NDArray[np.float64]:
-    """Count for each step the orderings that take it, and who is not in yet."""
-    ways = [1] + [0] * (len(sets) - 1)
-    for place, _, to in steps:
-        ways[to] += ways[place]
-    onward = [0] * (len(sets) - 1) + [1]
-    for place, _, to in reversed(steps):
-        onward[place] += onward[to]
-    taken = np.zeros((n_items, len(sets)))
-    for place, item, to in steps:
-        taken[item, to] = ways[place] * onward[to]
-    width = (n_items + 7) // 8
-    held = b"".join(members.to_bytes(width, "little") for members in sets)
-    table = np.frombuffer(held, dtype=np.uint8).reshape(len(sets), width)
-    holds = np.unpackbits(table, axis=1, count=n_items, bitorder="little")
-    counts: NDArray[np.float64] = taken @ (1.0 - holds)
-    return counts
 
 
 def choose_reviewers(
@@ -449,16 +401,6 @@ def _rounded(gap: Fraction) -> float:
         return math.copysign(math.inf, gap)
 
 
-def _smallest(comparisons: Comparisons, coins: Sequence[Coin]) -> Codes:
-    """Return the smallest ordering that respects comparisons and answers."""
-    above, below = (codes.tolist() for codes in chain_edges(comparisons))
-    for coin in coins:
-        upper, lower = coin.items if coin.kept else coin.items[::-1]
-        above.append(upper)
-        below.append(lower)
-    return topological_order(from_edges(comparisons.n_items, above, below))
-
-
 def sorter_program(
     comparisons: Comparisons,
     scores: Mapping[tuple[int, int], Score],
@@ -470,7 +412,7 @@ def sorter_program(
     """Return the sorter as a procedure whose exact law can be worked out.
 
     Args:
-        comparisons: Who was put above whom; all their orderings are listed.
+        comparisons: Who was put above whom.
         scores: From (reviewer, item) to the score.
         first: From the gap in scores to the probability that a coin says the first of
             two items is above.
@@ -483,64 +425,23 @@ def sorter_program(
     Examples:
         >>> from fractions import Fraction
         >>> from evenhand._outcomes import outcomes
+        >>> from evenhand.posets import from_edges
         >>> scores = {(0, 0): Fraction(1), (1, 1): Fraction(3)}
         >>> outcomes(sorter_program(
         ...     from_edges(2, [], []), scores, lambda gap: (3 + gap) / 6))
         {(0, 1): Fraction(1, 6), (1, 0): Fraction(5, 6)}
     """
-    reviewers = reviewers_of(scores, comparisons.n_items)
-    bundles: dict[int, dict[int, Score]] = {}
-    for (reviewer, item), score in scores.items():
-        bundles.setdefault(reviewer, {})[item] = score
-    orderings = tuple(all_orderings(comparisons))
+    reach = closure(comparisons)
+    people = reviewers_of(scores, comparisons.n_items)
+    bundles = _bundles((who, item, scores[who, item]) for who, item in scores)
+
+    def chances(gaps: Sequence[Fraction]) -> list[Fraction]:
+        return [first(gap) for gap in gaps]
 
     def program(chance: Chance) -> Order:
-        left, retired = orderings, set[int]()
-        while True:
-            people = [without(crew, retired) for crew in reviewers]
-            pair = _first_with_reviewers(open_pairs(left), people)
-            if pair is None:
-                return left[0]
-            crew = choose_reviewers(
-                pair,
-                [people[item] for item in pair],
-                bundles,
-                chance.pick,
-                score_pairs=score_pairs,
-                anchors=anchors,
-            )
-            gaps = gaps_of(bundles, pair, crew, anchors=anchors)
-            kept = chance.coin(majority([first(gap) for gap, _ in gaps]))
-            retired.update(crew)
-            left = tuple(order for order in left if _is_above(order, pair) == kept)
+        fresh = [list(several) for several in people]
+        table = Table(reach.copy(), fresh, bundles, chances, score_pairs, anchors)
+        ask_pairs(table, chance.pick, lambda coin: chance.coin(coin.p_first))  # type: ignore[arg-type]  # a Fraction here
+        return tuple(table.smallest().tolist())
 
     return program
-
-
-@functools.lru_cache(maxsize=10_000)
-def open_pairs(orderings: tuple[Order, ...]) -> tuple[Pair, ...]:
-    """List the pairs that orderings disagree on, the most open first, then by code.
-
-    Examples:
-        >>> open_pairs(((0, 1, 2), (0, 2, 1), (2, 0, 1)))
-        ((0, 2), (1, 2))
-    """
-    odds = {
-        pair: abs(
-            2 * sum(_is_above(order, pair) for order in orderings) - len(orderings)
-        )
-        for pair in itertools.combinations(sorted(orderings[0]), 2)
-    }
-    free = [pair for pair, gap in odds.items() if gap < len(orderings)]
-    return tuple(sorted(free, key=odds.__getitem__))
-
-
-def _is_above(order: Order, pair: Pair) -> bool:
-    return order.index(pair[0]) < order.index(pair[1])
-
-
-def _first_with_reviewers(
-    pairs: Sequence[Pair], people: Sequence[Sequence[int]]
-) -> Pair | None:
-    asked = _two_reviewers(people)
-    return next((pair for pair in pairs if asked[pair]), None)
