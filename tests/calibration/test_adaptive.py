@@ -135,7 +135,7 @@ def test_other_scores_with_the_same_orders_are_fitted_as_if_alone(
         ratings.scores,
         slopes[ratings.reviewer_codes] + ratings.scores,
     ]
-    for scores in (*others, others[0]):
+    sets = [*others, others[0]]
+    for scores, found in zip(sets, again(sets), strict=True):
         made = Ratings(ratings.reviewer_codes, ratings.item_codes, scores)
-        wanted = adaptive(made).estimates
-        assert again(scores) == pytest.approx(wanted, abs=1e-9)
+        assert found == pytest.approx(adaptive(made).estimates, abs=1e-9)

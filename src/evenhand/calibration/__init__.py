@@ -5,5 +5,6 @@ Each model is a function from Ratings to a Fit, in a module of its own name: `ad
 increasing scale), `bradley_terry` and `borda` (orders only), `centring` (centred and z)
 and `adaptive`, which weighs scores against orders. `models` finds them by name; `mean`
 is the plain mean. `crossed` holds the equations and the likelihood of two crossed
-effects, `design` the ratings as arrays, `posterior` what ratings leave open.
+effects, `redraws` the same for many scores at once, `design` the ratings as arrays,
+`posterior` what ratings leave open.
 """

@@ -6,6 +6,7 @@ serves them all.
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
     Table = NDArray[np.float64]
     Product = Callable[[Table], Table]
 
-# Levels up to which equations are solved as a table.
-TABLE = 1000
+# Levels up to which equations are solved as a table, and from which BLAS would share
+# the work among threads.
+TABLE, SHARED = 1000, 50
 PROBE_SEED, WORD = 0, 64
 # Signs over all estimates and probes together, and fewest and most probes.
 ERROR_SIGNS, ERROR_PROBES, MOST_PROBES = 200_000, 24, 200
@@ -77,6 +79,28 @@ def conjugate_gradients(
         ahead += scaled
         size = np.where(going, fresh, size)
     return x, bool((size <= bound).all())
+
+
+def one_thread(size: int) -> contextlib.AbstractContextManager[object]:
+    """Keep BLAS to one thread while tables of so many rows are worked on.
+
+    Its threads wait for each other busily. Where tables fit they save little time and
+    take several times the work, on busy cores forty times.
+
+    Examples:
+        >>> with one_thread(1000):
+        ...     factored(np.eye(1)).tolist()
+        [[1.0]]
+    """
+    if size < SHARED:
+        return contextlib.nullcontext()
+    try:
+        from threadpoolctl import threadpool_limits  # noqa: PLC0415 - for large tables
+    except ImportError:  # only time depends on it
+        return contextlib.nullcontext()
+    limits: contextlib.AbstractContextManager[object]
+    limits = threadpool_limits(limits=1, user_api="blas")
+    return limits
 
 
 def signs(purpose: str, rows: int, columns: int) -> Table:

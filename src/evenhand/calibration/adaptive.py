@@ -7,13 +7,14 @@ within each reviewer.
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evenhand._results import Notice
 from evenhand.calibration.bradley_terry import order_values
-from evenhand.calibration.crossed import START, Equations
+from evenhand.calibration.crossed import START, Equations, PassSystem
 from evenhand.calibration.design import (
     Design,
     data_notices,
@@ -23,6 +24,7 @@ from evenhand.calibration.design import (
     normal_scores,
     rank_shares,
 )
+from evenhand.calibration.redraws import fit_many
 from evenhand.calibration.results import (
     Fit,
     Variances,
@@ -32,7 +34,7 @@ from evenhand.calibration.results import (
 from evenhand.posets.comparisons import comparisons, components
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -79,65 +81,85 @@ def adaptive(ratings: Ratings) -> Fit:
         groups = components(comparisons(ratings))
         return _fit(ratings, ordinal, groups, 1.0, None, told)
     made = design(ratings)
-    estimates, parts, converged = _combined(
-        _views(made, ratings.scores, ratings), Equations(made), ordinal
-    )
+    views = _views(made, ratings.scores, ratings)
+    values, parts, converged = _fitted(views, Equations(made))
     rho = parts.reviewer_share
+    estimates = _combined(values, rho, ordinal)
     wild = rho > WILD
     groups = components(comparisons(ratings)) if wild else linked_groups(ratings)
     return _fit(ratings, estimates, groups, rho, parts, (), converged=converged)
 
 
-def adaptive_again(ratings: Ratings) -> Callable[[Scores], Scores]:
+def adaptive_again(ratings: Ratings) -> Callable[[Sequence[Scores]], list[Scores]]:
     """Prepare for other scores that keep each reviewer's order and ties.
 
-    Who rated what and the orders stay, so that they are looked at only once.
+    Who rated what and the orders stay, so that they are looked at only once, and many
+    scores are fitted at once.
 
     Args:
         ratings: Scores.
 
     Returns:
-        A function from other scores, one for each rating, to the estimates that
-        `adaptive` would make of them.
+        A function from sets of other scores, one for each rating, to the estimates that
+        `adaptive` would make of them. Where the likelihood has several peaks, it is
+        more likely to find the highest.
 
     Examples:
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 8, 2])
-        >>> adaptive_again(ratings)(ratings.scores).round(2).tolist()
+        >>> adaptive_again(ratings)([ratings.scores])[0].round(2).tolist()
         [1.14, 0.15, -1.29]
     """
     ordinal = standardised(order_values(ratings))
     equations = Equations(design(ratings))
 
-    def estimates(scores: Scores) -> Scores:
-        made = design(ratings, scores)
-        return settled(_combined(_views(made, scores, ratings), equations, ordinal)[0])
+    def estimates(sets: Sequence[Scores]) -> list[Scores]:
+        views = [_views(design(ratings, scores), scores, ratings) for scores in sets]
+        found: Iterable[tuple[Sequence[Scores], float]]
+        if isinstance(equations.system, PassSystem):
+            fits = [_fitted(some, equations) for some in views]
+            found = [(values, parts.reviewer_share) for values, parts, _ in fits]
+        else:
+            columns = [
+                # The rounding errors of a mean are no scores.
+                view - (view.mean() if np.ptp(view) else view)
+                for view in itertools.chain.from_iterable(views)
+            ]
+            many = fit_many(equations, np.stack(columns, axis=1))
+            values = many.items.T.reshape(len(sets), len(views[0]), -1)
+            # Of the last view, the ranks.
+            shares = many.reviewer_shares[len(views[0]) - 1 :: len(views[0])]
+            found = zip(values, shares.tolist(), strict=True)
+        return [settled(_combined(values, rho, ordinal)) for values, rho in found]
 
     return estimates
 
 
-def _combined(
-    views: Sequence[Scores], equations: Equations, ordinal: Scores
-) -> tuple[Scores, Variances, bool]:
-    """Fit each view of the scores, and add up the predictions and the orders."""
-    total = np.zeros_like(ordinal)
+def _fitted(
+    views: Sequence[Scores], equations: Equations
+) -> tuple[Sequence[Scores], Variances, bool]:
+    """Fit each view of the scores; return values, variances of the last and success."""
     start, parts = START, Variances(0.0, 0.0, 0.0)
-    converged = True
+    values, converged = [], True
     if all(scores.min() == scores.max() for scores in views):
         # The rounding errors of a mean are no scores.
-        views = ()
+        return (), parts, True
     for scores in views:
         mixed = equations.fit(scores - scores.mean(), start)
         parts = mixed.variances
-        total += standardised(mixed.items)
+        values.append(mixed.items)
         if mixed.ratios is not None:
             converged &= mixed.converged
             # The next view is much like this one, so its search starts from here.
             ratios = (parts.reviewer / parts.rest, parts.item / parts.rest)
             start = (max(ratios[0], LEAST_START), max(ratios[1], LEAST_START))
-    rho = parts.reviewer_share
-    estimates = (1 - rho**2) * standardised(total) + rho**2 * ordinal
-    return estimates, parts, converged
+    return values, parts, converged
+
+
+def _combined(values: Iterable[Scores], rho: float, ordinal: Scores) -> Scores:
+    """Add up the predictions, and weigh them against the orders."""
+    total = sum((standardised(one) for one in values), np.zeros_like(ordinal))
+    return np.asarray((1 - rho**2) * standardised(total) + rho**2 * ordinal)
 
 
 def _views(made: Design, scores: Scores, ratings: Ratings) -> Sequence[Scores]:

@@ -14,6 +14,7 @@ from evenhand.calibration._solver import (
     factored,
     inverse_diagonal,
     inverse_factored,
+    one_thread,
 )
 from evenhand.calibration.crossed import Equations, Links
 from evenhand.calibration.design import (
@@ -146,7 +147,8 @@ def _by_table(
     # Each group's constant is the null space; giving it weight 1 leaves a table that
     # can be inverted, with the wanted inverse once that weight is taken out again.
     same = (groups[:, None] == groups) / np.bincount(groups)[groups]
-    inverse = inverse_factored(factored(table + same)) - same
+    with one_thread(len(table)):
+        inverse = inverse_factored(factored(table + same)) - same
     return inverse @ right, np.diag(inverse) if errors else None, True
 
 

@@ -13,6 +13,7 @@ from evenhand.calibration._solver import (
     factored,
     inverse_diagonal,
     inverse_factored,
+    one_thread,
     solve_factored,
 )
 from evenhand.calibration.design import (
@@ -368,7 +369,9 @@ def _squared_errors(
 ) -> tuple[Table, str]:
     found = pairs.at(values)
     if len(values) <= _solver.TABLE:
-        return np.diag(inverse_factored(factor(found, precision))).copy(), "exact"
+        with one_thread(len(values)):
+            inverse = inverse_factored(factor(found, precision))
+        return np.diag(inverse).copy(), "exact"
 
     def product(columns: Table) -> Table:
         return found.product(columns) + precision * columns

@@ -32,6 +32,7 @@ from evenhand.calibration._solver import (
     factored,
     inverse_diagonal,
     inverse_factored,
+    one_thread,
     signs,
     solve_factored,
 )
@@ -304,8 +305,8 @@ class Equations:
         """Choose the smaller effect to keep, and a table if it fits."""
         least = min(made.n_items, made.n_reviewers)
         self.kept_items = least > _solver.TABLE or made.n_items == least
-        self._codes = self._ordered(made.reviewers, made.items)
-        self._sizes = self._ordered(made.n_reviewers, made.n_items)
+        self._codes = self.ordered(made.reviewers, made.items)
+        self._sizes = self.ordered(made.n_reviewers, made.n_items)
         links = Links(*self._codes, self._sizes)
         self.system: System
         self.system = (PassSystem if least > _solver.TABLE else TableSystem)(links)
@@ -318,9 +319,30 @@ class Equations:
             ]
         )
 
-    def _ordered(self, reviewers: T, items: T) -> tuple[T, T]:
+    def ordered(self, reviewers: T, items: T) -> tuple[T, T]:
         """Put the dropped effect's first, or the reviewers' first again."""
         return (reviewers, items) if self.kept_items else (items, reviewers)
+
+    def start(
+        self, ratios: tuple[float, float] = START
+    ) -> tuple[Table, NDArray[np.bool_]]:
+        """Return ratios to start from and which are free, the dropped effect's first.
+
+        What cannot be told from the rest counts as rest for reviewers, and half for
+        items, whose order is what is asked for.
+        """
+        held = np.where(self.free, np.clip(ratios, LEAST, MOST), (LEAST, 1.0))
+        order = slice(None) if self.kept_items else slice(None, None, -1)
+        return held[order], self.free[order]
+
+    def sums(self, scores: Table) -> Sums:
+        """Add up scores by level."""
+        dropped, kept = (
+            totals(codes, scores, size)
+            for codes, size in zip(self._codes, self._sizes, strict=True)
+        )
+        kept = np.concatenate([[scores.sum()], kept])
+        return Sums(float(scores @ scores), dropped, kept)
 
     def fit(self, scores: Table, start: tuple[float, float] = START) -> Mixed:
         """Fit random effects to scores with mean 0.
@@ -329,24 +351,16 @@ class Equations:
             scores: One for each rating.
             start: Variances of reviewers and items over that of the rest.
         """
-        squares = float(scores @ scores)
-        if squares == 0.0:
-            reviewers, items = (np.zeros(size) for size in self._ordered(*self._sizes))
+        sums = self.sums(scores)
+        if sums.squares == 0.0:
+            reviewers, items = (np.zeros(size) for size in self.ordered(*self._sizes))
             return Mixed(items, reviewers, Variances(0.0, 0.0, 0.0))
-        dropped, kept = (
-            totals(codes, scores, size)
-            for codes, size in zip(self._codes, self._sizes, strict=True)
-        )
-        sums = Sums(squares, dropped, np.concatenate([[scores.sum()], kept]))
-        # What cannot be told from the rest counts as rest for reviewers, and half for
-        # items, whose order is what is asked for.
-        held = np.where(self.free, np.clip(start, LEAST, MOST), (LEAST, 1.0))
         if isinstance(self.system, PassSystem):
             self.system.answers.clear()
-        ratios = np.array(self._ordered(*held.tolist()))
-        free = np.array(self._ordered(*self.free.tolist()))
-        point, steps, converged = maximise(self.system, sums, ratios, free)
-        return self._mixed(sums, point, steps, converged=converged)
+        ratios, free = self.start(start)
+        with one_thread(min(self._sizes)):
+            point, steps, converged = maximise(self.system, sums, ratios, free)
+            return self._mixed(sums, point, steps, converged=converged)
 
     def _mixed(self, sums: Sums, point: Point, steps: int, *, converged: bool) -> Mixed:
         links, x = self.system.links, point.solution
@@ -358,8 +372,8 @@ class Equations:
         effects = weights * (sums.dropped - links.matrix @ x), x[1:]
         rest = point.squared / (float(links.loads.sum()) - 1)
         parts = np.where(point.ratios <= LEAST, 0.0, point.ratios * rest).tolist()
-        reviewers, items = self._ordered(*effects)
-        reviewer, item = self._ordered(*parts)
+        reviewers, items = self.ordered(*effects)
+        reviewer, item = self.ordered(*parts)
         variances = Variances(reviewer, item, rest)
         found = float(x[0]), point.ratios, steps, converged
         return Mixed(items, reviewers, variances, *found)
@@ -371,13 +385,15 @@ class Equations:
         """
         if mixed.ratios is None:
             return np.zeros_like(mixed.reviewers), np.zeros_like(mixed.items), "exact"
-        self.system.at(mixed.ratios)
         rest = mixed.variances.rest
         reviewers = None
         if isinstance(self.system, PassSystem):
+            self.system.at(mixed.ratios)
             items, how = self.system.errors(), "probes"
         else:
-            offsets, items = self._ordered(*self.system.errors())
+            with one_thread(min(self._sizes)):
+                self.system.at(mixed.ratios)
+                offsets, items = self.ordered(*self.system.errors())
             reviewers, how = np.sqrt(rest * np.maximum(offsets, 0)), "exact"
         # Ratings say nothing about the common level, which keeps the prior's variance.
         level = mixed.variances.item / len(items)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evenhand._randomness import stream, uniforms
+from evenhand.calibration._solver import one_thread
 from evenhand.calibration.additive import additive
 from evenhand.calibration.bradley_terry import (
     Pairs,
@@ -166,12 +167,13 @@ def drawn_values(ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:
     source = stream(seed, "model draws")
     chance = uniforms(source, (number, ratings.n_items + 2)) + HALF_STEP
     lots, units = chance[:, :2], ndtri(chance[:, 2:])
-    if fit.method == "bradley-terry" or ratings.kind != "scores":
-        middle, away = _of_orders(ratings, lots, units)
-    elif fit.method == "adaptive":
-        middle, away = _of_adaptive(ratings, fit, lots, units)
-    else:
-        middle, away = _of_scores(ratings, fit, lots, units)
+    with one_thread(ratings.n_items):
+        if fit.method == "bradley-terry" or ratings.kind != "scores":
+            middle, away = _of_orders(ratings, lots, units)
+        elif fit.method == "adaptive":
+            middle, away = _of_adaptive(ratings, fit, lots, units)
+        else:
+            middle, away = _of_scores(ratings, fit, lots, units)
     values = middle + away
     return np.asarray(values - values.mean(axis=1, keepdims=True))
 

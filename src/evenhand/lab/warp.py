@@ -50,7 +50,7 @@ from evenhand.ratings import Ratings, require_ratings
 Scores: TypeAlias = NDArray[np.float64]
 Codes: TypeAlias = NDArray[np.int64]
 Order: TypeAlias = Callable[[Ratings], Sequence[int] | Codes]
-Reorder: TypeAlias = Callable[[Scores], Sequence[int] | Codes]
+Reorder: TypeAlias = Callable[[Sequence[Scores]], Sequence[Sequence[int] | Codes]]
 Span: TypeAlias = tuple[float, float]
 
 SCHEMA = "evenhand.warp/1"
@@ -62,6 +62,8 @@ WIDEST = 1e300
 # Scores further out than so many ranges only keep their order.
 FARTHEST = 1e6
 TAILS = (0.05, 0.95)
+# Scores that are warped at once, and draws.
+AT_ONCE, MOST_AT_ONCE = 2_000_000, 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,11 +369,18 @@ def _warped_orders(
 ) -> dict[str, Codes]:
     """Order warped scores by each method; a row for each draw."""
     found: dict[str, list[Codes]] = {label: [] for label in reorders}
-    for draw in range(draws):
-        source = stream(seed, f"warp {strength} {draw}")
-        scores = WARPS[strength](ratings.scores, ratings.reviewer_codes, source)
+    step = min(max(AT_ONCE // ratings.n_ratings, 1), MOST_AT_ONCE)
+    for begin in range(0, draws, step):
+        sources = (
+            stream(seed, f"warp {strength} {draw}")
+            for draw in range(begin, min(begin + step, draws))
+        )
+        sets = [
+            WARPS[strength](ratings.scores, ratings.reviewer_codes, source)
+            for source in sources
+        ]
         for label, reorder in reorders.items():
-            found[label].append(_checked_order(reorder(scores), ratings))
+            found[label] += [_checked_order(order, ratings) for order in reorder(sets)]
     return {label: np.stack(rows) for label, rows in found.items()}
 
 
@@ -438,20 +447,21 @@ def _order_of(method: str | Order, seed: int) -> Order:
 
 
 def _reorder(method: str | Order, ratings: Ratings, seed: int) -> Reorder:
-    """Return a function from warped scores to item codes.
+    """Return a function from sets of warped scores to item codes for each.
 
     Warps keep who rated what, and each reviewer's order; where that is most of the
     work, it is done once.
     """
     if method == "mean":
-        return lambda scores: (
+        return lambda sets: [
             mean_order(ratings, stream(seed, "mean"), scores=scores).order
-        )
+            for scores in sets
+        ]
     if method == "adaptive":
         again = adaptive_again(ratings)
-        return lambda scores: by_estimates(again(scores), seed)
+        return lambda sets: [by_estimates(found, seed) for found in again(sets)]
     order = _order_of(method, seed)
-    return lambda scores: order(_again(ratings, scores))
+    return lambda sets: [order(_again(ratings, scores)) for scores in sets]
 
 
 def _again(ratings: Ratings, scores: Scores) -> Ratings:
