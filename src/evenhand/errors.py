@@ -73,14 +73,14 @@ def listing(values: Iterable[object]) -> str:
     return ", ".join(shown[:SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
-def counted(number: int, noun: str) -> str:
-    """Count things for a message.
+def counted(number: object, noun: str) -> str:
+    """Count things for a message, with commas in large numbers.
 
     Examples:
-        >>> counted(1, "reviewer"), counted(3, "item")
-        ('1 reviewer', '3 items')
+        >>> counted(1, "reviewer"), counted(1200, "item")
+        ('1 reviewer', '1,200 items')
     """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def unknown(what: str, name: object, known: Iterable[object]) -> str:

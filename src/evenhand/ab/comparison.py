@@ -166,11 +166,9 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """Return the decision and its claim, for notebooks."""
-        # Only notebooks need the card.
-        from evenhand._cards import to_html  # noqa: PLC0415 - notebooks only
-        from evenhand.ab._card import comparison_card  # noqa: PLC0415 - notebooks only
+        from evenhand.words.cards import comparison_card  # noqa: PLC0415 - notebooks only
 
-        return to_html(comparison_card(self))
+        return comparison_card(self).html()
 
     def _lines(self) -> list[str]:
         ours = self.items.index(self.winner)

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from evenhand._outputs import Output
     from evenhand._results import Notice
     from evenhand.ab.comparison import Comparison
-    from evenhand.desk.report.figures import Figure
-    from evenhand.desk.report.page import Replay
     from evenhand.lab.check import Check
     from evenhand.lab.warp import Warp
     from evenhand.ranking.ranking import Ranking
     from evenhand.ratings import Ratings
+    from evenhand.words.figures import Figure
+    from evenhand.words.page import Replay
 
     Result = Ranking | Comparison | Check
 
@@ -208,17 +208,11 @@ class Extras:
         more: Mapping[str, object],
     ) -> list[Output]:
         from evenhand._outputs import Output
-        from evenhand.desk.report import (
-            check_figures,
-            comparison_figures,
-            figures,
-            page,
-            ranking_figures,
-        )
+        from evenhand.words import check_figures, decision_figures, figures, page
 
         known: dict[str, tuple[Callable[..., list[Figure]], Callable[..., str]]] = {
-            "rank": (ranking_figures.ranking_figures, page.ranking_report),
-            "compare": (comparison_figures.comparison_figures, page.comparison_report),
+            "rank": (decision_figures.ranking_figures, page.ranking_report),
+            "compare": (decision_figures.comparison_figures, page.comparison_report),
             "check": (check_figures.check_figures, page.check_report),
         }
         draw, write = known[self.command]
@@ -245,7 +239,7 @@ def report_draws(ratings: Ratings) -> int:
 
 
 def _replay(ratings: Ratings, result: Result, record: str | None) -> Replay:
-    from evenhand.desk.report.page import Replay
+    from evenhand.words.page import Replay
 
     context = click.get_current_context()
     words = list(context.meta.get(ARGUMENTS, ()))

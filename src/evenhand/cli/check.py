@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 # Reviewers shown of each kind, and width of a bar.
 SHOWN, BAR = 5, 30
-# What the text says anyhow.
-TOLD = ("no_information", "no_ladder", "no_needed", "one_rating_reviewers")
 
 
 @click.command("check")
@@ -54,7 +52,7 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     """
     _shared.check_output(options["output"])
     job = _extras.Job("check", options)
-    from evenhand.lab.check import check
+    from evenhand.lab.check import TOLD, check
 
     with _shared.working("Checking") as say:
         found = check(job.ratings, **options, rng=job.seed, progress=say)

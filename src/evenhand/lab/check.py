@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._cards import Card, Html, counts, escaped, shortened, to_html
 from evenhand._labels import place_of, require_function, shown
 from evenhand._randomness import RNGLike, Stream, seed_from, stream
 from evenhand._results import Json, Notice, tail
 from evenhand.calibration.adaptive import adaptive
 from evenhand.calibration.design import data_notices, linked_groups
-from evenhand.errors import OptionError, counted, listing, printable
+from evenhand.errors import OptionError, counted, listing
 from evenhand.lab.contradictions import (
     Contradictions,
     find_contradictions,
@@ -63,28 +62,9 @@ BARS, NAMED, LISTED = 12, 8, 20
 SHOWN_GROUPS, SHOWN_LABELS = 3, 3
 # Fewer reviews than this say little about an item on their own.
 FEW_REVIEWS = 3
-LONG_FINDING = 900
 # What further reviews are counted for.
 PAIR = "probability that these two are in their true order"
 SIDE = "average share of the {} items near the cut that are on their true side"
-MAY = (
-    Html("What these ratings look like, and which decisions they can support."),
-    Html(
-        "Statements about reviewers only where their ratings are enough for them; "
-        "elsewhere it says that they are not."
-    ),
-)
-MAY_NOT = (
-    Html("Which item is best. A check chooses nothing."),
-    Html(
-        "That a strict reviewer is wrong. Strictness and spread describe how a "
-        "reviewer uses the scale, beside the others at hand."
-    ),
-    Html(
-        "That an assumption is true. Ratings can bear it out, or stand against it, as "
-        "far as they go."
-    ),
-)
 # Notices that a finding repeats.
 TOLD = ("no_information", "no_ladder", "no_needed", "one_rating_reviewers")
 
@@ -275,7 +255,9 @@ class Check:
 
     def _repr_html_(self) -> str:
         """Return the findings and what they may claim, for notebooks."""
-        return to_html(check_card(self))
+        from evenhand.words.cards import check_card  # noqa: PLC0415 - notebooks only
+
+        return check_card(self).html()
 
 
 def check(
@@ -527,11 +509,11 @@ def sizes_sentence(found: Check) -> str:
     reviewers, items = found.data["reviewers"], found.data["items"]
     what = {"scores": "score", "ranks": "rank", "comparisons": "comparison"}
     number = reviewers if found.kind == "comparisons" else found.data["ratings"]
-    text = f"{counts(number, what[found.kind])} of {counts(items, 'item')}"
+    text = f"{counted(number, what[found.kind])} of {counted(items, 'item')}"
     if found.kind == "comparisons":
         return f"{text}; an item has {_range(found.reviews)} of them."
     return (
-        f"{text} by {counts(reviewers, 'reviewer')}: a reviewer rated "
+        f"{text} by {counted(reviewers, 'reviewer')}: a reviewer rated "
         f"{_range(found.load)}, an item has {_range(found.reviews)}."
     )
 
@@ -686,7 +668,7 @@ def _strictness(found: Check) -> Iterator[tuple[str, str]]:
         return
     text = "No reviewer is clearly strict or lenient"
     if strict or lenient:
-        text = f"{counts(strict, 'reviewer')} clearly strict, {lenient:,} clearly "
+        text = f"{counted(strict, 'reviewer')} clearly strict, {lenient:,} clearly "
         text += "lenient"
     if unknown:
         text += f"; not enough ratings to say for {unknown:,} of {len(words):,}"
@@ -696,7 +678,7 @@ def _strictness(found: Check) -> Iterator[tuple[str, str]]:
         who, s = _some(against, len(against)), "" if len(against) == 1 else "s"
         yield (
             "disagreeing",
-            f"The order{s} of {counts(len(against), 'reviewer')} ({who}) "
+            f"The order{s} of {counted(len(against), 'reviewer')} ({who}) "
             f"do{'' if s else 'es'} not agree with the others', so no strictness is "
             "given for them.",
         )
@@ -715,40 +697,19 @@ def _quality(found: Check) -> Iterator[tuple[str, str]]:
         yield (
             "ties",
             f"{percent} % of the pairs that one reviewer rated are tied, by "
-            f"{counts(found.ties.reviewers, 'reviewer')}; a tie orders nothing, and "
+            f"{counted(found.ties.reviewers, 'reviewer')}; a tie orders nothing, and "
             "voids the paper's ranking guarantees.",
         )
     if found.single.count:
         yield (
             "single",
-            f"{counts(found.single.count, 'reviewer')} rated one item only, which "
+            f"{counted(found.single.count, 'reviewer')} rated one item only, which "
             "compares nothing and says nothing about how strict they are.",
         )
     if found.flat.count:
         who = _some(found.flat.labels, found.flat.count)
         yield (
             "flat",
-            f"{counts(found.flat.count, 'reviewer')} gave all their items the same "
+            f"{counted(found.flat.count, 'reviewer')} gave all their items the same "
             f"score: {who}.",
         )
-
-
-def check_card(found: Check) -> Card:
-    """Say what a check found, for its report and for notebooks.
-
-    Examples:
-        >>> from evenhand.ratings import Ratings
-        >>> card = check_card(check(Ratings(["a", "a"], ["x", "y"], [1, 2]), rng=7))
-        >>> card.decision[0]
-        Html('2 scores of 2 items by 1 reviewer: a reviewer rated 2, an item has 1.')
-    """
-    return Card(
-        title=Html("What these ratings can support"),
-        decision=tuple(
-            escaped(shortened(printable(one.message), LONG_FINDING))
-            for one in found.findings
-        ),
-        may=MAY,
-        may_not=MAY_NOT,
-        notices=tuple(one for one in found.notices if one.code not in TOLD),
-    )

@@ -327,11 +327,9 @@ class Ranking:
             >>> "<b>" in shown._repr_html_()
             False
         """
-        # The card's words need this module, and only notebooks need the card.
-        from evenhand._cards import to_html  # noqa: PLC0415 - notebooks only
-        from evenhand.ranking._card import ranking_card  # noqa: PLC0415 - notebooks only
+        from evenhand.words.cards import ranking_card  # noqa: PLC0415 - notebooks only
 
-        return to_html(ranking_card(self))
+        return ranking_card(self).html()
 
 
 def title_of(ranking: Ranking) -> str:

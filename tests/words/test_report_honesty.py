@@ -1,9 +1,9 @@
 """What the report may not hide: who was left out, what is not declared or is tied."""
 
 from evenhand import Ratings, compare, rank
-from evenhand.desk.report.page import Replay, comparison_report
-from evenhand.desk.report.tables import scores
-from evenhand.ranking._card import ranking_card
+from evenhand.words.cards import ranking_card
+from evenhand.words.page import Replay, comparison_report
+from evenhand.words.tables import scores
 
 
 def test_scores_of_reviewers_who_were_dropped_are_not_in_the_table() -> None:

@@ -13,78 +13,35 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass, replace
-from importlib import resources
 from typing import TYPE_CHECKING
 
-import jinja2
+from markupsafe import Markup
 
-from evenhand._cards import (
-    Html,
-    counts,
-    figure,
-    name,
-    share,
-    shortened,
-    shown_notices,
-)
 from evenhand._results import version
-from evenhand.ab._card import comparison_card
-from evenhand.desk.report import tables
-from evenhand.desk.report.check_figures import check_figures
-from evenhand.desk.report.comparison_figures import comparison_figures
-from evenhand.desk.report.figures import spec
-from evenhand.desk.report.ranking_figures import ranking_figures
-from evenhand.errors import printable
 from evenhand.lab import ladder
-from evenhand.lab.check import check_card
-from evenhand.ranking._card import ranking_card
+from evenhand.words import tables
+from evenhand.words.cards import check_card, comparison_card, ranking_card
+from evenhand.words.check_figures import check_figures
+from evenhand.words.decision_figures import comparison_figures, ranking_figures
+from evenhand.words.text import asset, notice, shortened, templates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from evenhand._cards import Card
     from evenhand.ab.comparison import Comparison
-    from evenhand.desk.report.figures import Figure
     from evenhand.lab.check import Check
     from evenhand.lab.warp import Warp
     from evenhand.ranking.results import Ranking
     from evenhand.ratings import Ratings
+    from evenhand.words.cards import Card
+    from evenhand.words.figures import Figure
 
-TEMPLATES = resources.files("evenhand.desk.report") / "templates"
-LONG_TITLE, LONG_FINDING = 120, 900
+LONG_TITLE = 120
 # What could end a script element early, or a line of JavaScript.
 UNSAFE = {"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"}
 UNSAFE |= {"\u2028": r"\u2028", "\u2029": r"\u2029"}
 # A page would take these for the end of the script, or for a comment.
 TAGS = re.compile(r"<(?=/script|script|!--)", re.IGNORECASE)
-GLOSSARY = {
-    "Item": "What is judged: a paper, a talk, a design, an answer.",
-    "Reviewer": "Who judges. Nobody has to see everything.",
-    "Scale": "How a reviewer turns quality into scores. Two people may use the same "
-    "form in different ways: one is strict, one gives high scores to all.",
-    "Strict, lenient": "Gives lower, or higher, scores than others to the same items. "
-    "It is said of nobody whose ratings are too few.",
-    "Ranks from and to": "The places that an item could have, given how few or how "
-    "different its ratings are. A wide range means that the place is open.",
-    "Group": "Neighbours in the order that the ratings do not tell apart. Thin lines "
-    "in the table separate groups.",
-    "Cut": "The line between what is chosen and what is not.",
-    "Contradiction": "One reviewer puts x above y, another y above x; or a circle of "
-    "orders, such as x above y, y above z and z above x.",
-    "Ladder": "A test of which assumption about scales predicts the reviewers' own "
-    "choices best.",
-    "Warp": "To replace every reviewer's scale by another that keeps their order, and "
-    "look whether the decision stays.",
-    "Coin, draw": "A chance event of the method, repeatable from the seed. Its "
-    "probability belongs to the draw. It is no confidence in the outcome.",
-    "p-value": "How often an outcome at least so clear would come up by the luck of "
-    "the assignment alone. It is not the probability that anyone is right.",
-    "Seed": "A number from which every draw follows. The same ratings, method and seed "
-    "give the same result on any machine.",
-    "Certificate": "The exact statement of what is proved about the answer, and under "
-    "which conditions.",
-}
-COMMON = {"Item", "Reviewer", "Scale", "Seed", "Certificate"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,15 +89,10 @@ def ranking_report(
         >>> page[:15], "Ranking of 2 items" in page
         ('<!DOCTYPE html>', True)
     """
-    terms = {"Strict, lenient", "Ranks from and to", "Group", "Coin, draw"}
-    terms |= {"Cut"} if result.top is not None else set()
-    terms |= {"Contradiction", "Ladder"} if check is not None else set()
-    terms |= {"Warp"} if warp is not None else set()
     return _page(
         "Ranking",
         ranking_card(result, ratings.titles, ratings.kind),
         ranking_figures(ratings, result, check, warp),
-        terms,
         replay,
         ratings=ratings,
         result=result,
@@ -172,7 +124,6 @@ def comparison_report(ratings: Ratings, result: Comparison, *, replay: Replay) -
         "Comparison",
         comparison_card(result, ratings.titles),
         comparison_figures(ratings, result),
-        {"Coin, draw", "p-value"},
         replay,
         ratings=ratings,
         result=result,
@@ -203,7 +154,6 @@ def check_report(ratings: Ratings, check: Check, *, replay: Replay) -> str:
         "Check",
         check_card(check),
         check_figures(ratings, check),
-        {"Strict, lenient", "Contradiction", "Ladder"},
         replay,
         ratings=ratings,
         result=check,
@@ -211,7 +161,7 @@ def check_report(ratings: Ratings, check: Check, *, replay: Replay) -> str:
     )
 
 
-def script_json(value: object) -> Html:
+def script_json(value: object) -> Markup:
     r"""Write JSON that no name in it can break out of.
 
     Examples:
@@ -221,7 +171,7 @@ def script_json(value: object) -> Html:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     for character, written in UNSAFE.items():
         text = text.replace(character, written)
-    return Html(text)
+    return Markup(text)  # noqa: S704 - what could end the script is escaped
 
 
 @functools.cache
@@ -258,7 +208,6 @@ def _page(
     kind: str,
     card: Card,
     figures: Sequence[Figure],
-    terms: set[str],
     replay: Replay,
     *,
     ratings: Ratings,
@@ -268,18 +217,16 @@ def _page(
 ) -> str:
     seeded = any(part.startswith("--seed") for part in replay.command.split())
     command = replay.command + ("" if seeded else f" --seed {result.seed}")
-    scripts = [bundle()] if figures else []
-    scripts.append(_asset("report.js"))
+    scripts = [*([bundle()] if figures else []), asset("report.js")]
     method = getattr(result, "method", "check")
     facts = (method, result.parameters, result.seed, result.data, replay.read_as)
-    page = _environment().get_template("page.html.j2")
+    page = templates().get_template("page.html.j2")
     return page.render(
         kind=kind,
         card=card,
-        notices=shown_notices(card.notices),
         contents=[],
         figures={one.name: one for one in figures},
-        specs={one.name: script_json(spec(one)) for one in figures},
+        specs={one.name: script_json(one.spec()) for one in figures},
         ratings=ratings,
         titles=ratings.titles,
         result=result,
@@ -287,44 +234,20 @@ def _page(
         warp=warp,
         replay=replace(replay, command=command),
         repeated=tables.repeated(*facts),
-        glossary=[one for one in GLOSSARY.items() if one[0] in terms | COMMON],
-        file=shortened(printable(replay.file), LONG_TITLE),
-        style=Html(_asset("style.css")),
-        scripts=[Html(one) for one in scripts],
+        file=shortened(replay.file, LONG_TITLE),
+        style=asset("style.css"),
+        scripts=scripts,
         policy=_policy(scripts),
         version=version(),
+        found=_found,
+        ladder=ladder,
+        tables=tables,
     )
 
 
-def _environment() -> jinja2.Environment:
-    made = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_asset),
-        autoescape=True,
-        # Whatever is not ours to mark up may hold control characters.
-        finalize=lambda value: (
-            value if hasattr(value, "__html__") else printable(value)
-        ),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.filters |= {
-        "cut": lambda text, most: shortened(printable(text), most),
-        "digits": figure,
-        "number": "{:,}".format,
-    }
-    made.globals |= {"counts": counts, "name": name, "share": share}
-    made.globals |= {"found": _found, "ladder": ladder, "tables": tables}
-    return made
-
-
-def _found(check: Check, *codes: str) -> list[str]:
+def _found(check: Check, *codes: str) -> list[Markup]:
     """Return the findings with these codes, cut if endless labels made them so."""
-    return [
-        shortened(printable(one.message), LONG_FINDING)
-        for one in check.findings
-        if one.code in codes
-    ]
+    return [notice(one.message) for one in check.findings if one.code in codes]
 
 
 def _policy(scripts: Iterable[str]) -> str:
@@ -337,7 +260,3 @@ def _policy(scripts: Iterable[str]) -> str:
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-
-
-def _asset(name: str) -> str:
-    return (TEMPLATES / name).read_text(encoding="utf-8")

@@ -20,19 +20,19 @@ from evenhand._columns import Columns
 from evenhand._labels import Source
 from evenhand._outputs import write_all
 from evenhand._randomness import stream, uniforms
-from evenhand.desk.report.check_figures import (
-    check_figures,
-    consensus,
-    ladder_figure,
-    layout,
-)
-from evenhand.desk.report.comparison_figures import comparison_figures
-from evenhand.desk.report.figures import Figure, pictures, share, spec, unique
-from evenhand.desk.report.page import bundle, inline_safe
-from evenhand.desk.report.ranking_figures import ranking_figures
 from evenhand.errors import OptionError, printable
 from evenhand.lab.check import Check, check
 from evenhand.lab.warp import Warp, warp
+from evenhand.words.check_figures import (
+    around,
+    check_figures,
+    consensus,
+    ladder_figure,
+)
+from evenhand.words.decision_figures import comparison_figures, ranking_figures
+from evenhand.words.figures import Figure, pictures, unique
+from evenhand.words.page import bundle, inline_safe
+from evenhand.words.text import share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -123,6 +123,10 @@ def designs() -> tuple[Ratings, evenhand.Comparison]:
     return ratings, evenhand.compare(ratings, method="votes", rng=1)
 
 
+def rows_of(figure: Figure) -> list[tuple[Any, ...]]:
+    return list(zip(*figure.numbers.values(), strict=True))
+
+
 def points_of(figure: Figure, name: str) -> list[dict[str, Any]]:
     points: list[dict[str, Any]] = json.loads(json.dumps(figure.chart))["datasets"][
         name
@@ -152,7 +156,7 @@ def require_compiles(
     for figure in figures:
         # Checked against the schema; the page does without, which takes longer.
         alt.LayerChart.from_dict(figure.chart)
-        found = vl_convert.vegalite_to_vega(spec(figure), show_warnings=True)
+        found = vl_convert.vegalite_to_vega(figure.spec(), show_warnings=True)
         assert found["marks"], figure.name
         told = capfd.readouterr()
         assert (told.out, told.err) == ("", ""), figure.name
@@ -187,7 +191,7 @@ def test_ranks_show_every_interval_and_count_those_that_cross_the_cut(
 ) -> None:
     figure = panel.named()["ranks"]
     rows = panel.result.items
-    assert figure.rows == tuple(
+    assert rows_of(figure) == [
         (
             row.rank,
             row.item,
@@ -198,7 +202,7 @@ def test_ranks_show_every_interval_and_count_those_that_cross_the_cut(
             row.mean_score,
         )
         for row in rows
-    )
+    ]
     points = points_of(figure, "ranks")
     assert [(point["low"], point["high"]) for point in points] == [
         (row.rank_low, row.rank_high) for row in rows
@@ -207,7 +211,7 @@ def test_ranks_show_every_interval_and_count_those_that_cross_the_cut(
         (row.rank_low or 0) <= 4 and (row.rank_high or 0) > 4 for row in rows
     )
     assert f" {open_items} items have an interval that crosses the cut" in figure.alt
-    assert "if the fitted model is right" in figure.caption
+    assert "if the model fitted for them is right" in figure.caption
 
 
 def test_bands_change_where_the_group_does(panel: Case) -> None:
@@ -219,7 +223,7 @@ def test_bands_change_where_the_group_does(panel: Case) -> None:
 def test_chances_to_be_chosen_are_those_of_the_result(panel: Case) -> None:
     figure = panel.named()["top"]
     chances = panel.result.p_top(4)
-    assert {row[1]: row[3] for row in figure.rows} == chances
+    assert {row[1]: row[3] for row in rows_of(figure)} == chances
     last = panel.result.order[3]
     assert f"{last} with {100 * chances[last]:.3g} %" in figure.alt
     assert "no guarantee" in figure.caption
@@ -256,7 +260,7 @@ def test_the_warp_figure_has_a_row_for_each_item_method_and_strength(
         for found in panel.warped.survivals
         for row in found.items
     }
-    assert {(row[0], row[2], row[3]): row[4] for row in figure.rows} == expected
+    assert {(row[0], row[2], row[3]): row[4] for row in rows_of(figure)} == expected
     assert figure.alt.startswith("Under mild warps the best 4 by adaptive")
 
 
@@ -269,7 +273,7 @@ def test_strictness_lists_reviewers_who_have_one_and_shows_those_that_stand_out(
         for one in large.checked.reviewers
         if one.offset is not None
     }
-    assert {row[0]: row[2] for row in figure.rows} == found
+    assert {row[0]: row[2] for row in rows_of(figure)} == found
     assert len(points_of(figure, "reviewers")) == 40
     assert f"40 of {len(found)} reviewers" in figure.caption
     words = [one.strictness for one in large.checked.reviewers]
@@ -281,7 +285,9 @@ def test_the_ladder_marks_the_verdict(large: Case) -> None:
     assert found is not None
     ladder = replace(found, verdict="offset")
     figure = ladder_figure(ladder)
-    assert [row[2] for row in figure.rows] == [rung.accuracy for rung in ladder.rungs]
+    assert [row[2] for row in rows_of(figure)] == [
+        rung.accuracy for rung in ladder.rungs
+    ]
     points = points_of(figure, "ladder")
     marked = [point["assumes"] for point in points if point["word"] == "verdict"]
     assert marked == [ladder.verdict]
@@ -304,30 +310,29 @@ def test_the_consensus_leaves_out_the_reviewer_and_the_others_strictness() -> No
 def test_contradictions_are_those_of_the_check(panel: Case) -> None:
     figure = panel.named()["contradictions"]
     told = panel.checked.contradictions
-    assert len(figure.rows) == told.both_orders
-    assert [(row[:2], row[2:]) for row in figure.rows[:5]] == [
+    assert len(rows_of(figure)) == told.both_orders
+    assert [(row[:2], row[2:]) for row in rows_of(figure)[:5]] == [
         (pair.items, pair.votes) for pair in told.worst
     ]
     assert figure.alt.startswith(f"{told.both_orders} of {told.repeated} pairs")
 
 
-def test_a_layout_stays_in_the_square_and_keeps_nodes_apart() -> None:
-    places = layout([(0, 1), (1, 2), (3, 4)], 6)
+def test_contested_items_stand_on_a_circle_each_in_its_place() -> None:
+    places = np.array(list(around([4, 0, 1, 2, 3, 1, 9]).values()))
     assert places.min() >= 0
     assert places.max() <= 1
     gaps = np.hypot(*(places[:, None] - places[None]).transpose(2, 0, 1))
-    assert gaps[~np.eye(6, dtype=bool)].min() > 0.05
-    assert gaps[0, 1] < gaps[0, 3]
+    assert gaps[~np.eye(6, dtype=bool)].min() > 0.4
 
 
 def test_the_coin_is_the_output_probability_and_says_what_it_is_not() -> None:
     ratings, result = designs()
     scores, coin = comparison_figures(ratings, result)
-    assert [row[1] for row in coin.rows] == [result.p_first, 1 - result.p_first]
+    assert [row[1] for row in rows_of(coin)] == [result.p_first, 1 - result.p_first]
     assert f"{100 * result.p_first:.3g} %" in coin.alt
     assert "not a chance of being right" in coin.caption
-    assert len(scores.rows) == ratings.n_ratings
-    new = [float(row[2] or 0) for row in scores.rows if row[0] == "new design"]
+    assert len(rows_of(scores)) == ratings.n_ratings
+    new = [float(row[2] or 0) for row in rows_of(scores) if row[0] == "new design"]
     assert f"new design: {len(new)} scores, mean {np.mean(new):.3g}" in scores.alt
 
 
@@ -346,7 +351,7 @@ def test_reviewers_of_both_items_that_were_dropped_are_not_shown() -> None:
     ratings = Ratings(["a", "a", "b", "c"], ["x", "y", "x", "y"], [3, 8, 4, 5])
     result = evenhand.compare(ratings, method="votes", both="drop", rng=7)
     figure = comparison_figures(ratings, result)[0]
-    assert [row[1] for row in figure.rows] == ["b", "c"]
+    assert [row[1] for row in rows_of(figure)] == ["b", "c"]
 
 
 def test_figures_without_numbers_are_left_out() -> None:
@@ -368,7 +373,7 @@ def test_labels_are_data_and_nothing_else(hostile: Case) -> None:
         figure.name for figure in figures
     }
     for figure in figures:
-        written = spec(figure)
+        written = figure.spec()
         texts = list(outside_data(written))
         for text in texts:
             assert not any(part in text for part in fragments), (figure.name, text)
@@ -401,8 +406,8 @@ def test_the_same_figures_come_from_any_row_order(panel: Case) -> None:
     ]
     scores = [float(str(row["score"])) for row in turned]
     again = case(Ratings(columns[0], columns[1], scores), top=4)
-    assert [spec(one) for one in again.figures()] == [
-        spec(one) for one in panel.figures()
+    assert [one.spec() for one in again.figures()] == [
+        one.spec() for one in panel.figures()
     ]
 
 
@@ -411,10 +416,10 @@ def test_a_thousand_items_add_less_than_a_megabyte(
 ) -> None:
     figures = large.figures()
     require_compiles(figures, capfd)
-    sizes = {figure.name: len(json.dumps(spec(figure))) for figure in figures}
+    sizes = {figure.name: len(json.dumps(figure.spec())) for figure in figures}
     assert sum(sizes.values()) < 600_000, sizes
     assert "40 of 1,000 items" in figures[0].caption
-    window = json.loads(json.dumps(spec(figures[0])))["params"][0]
+    window = json.loads(json.dumps(figures[0].spec()))["params"][0]
     assert window["value"] == 181
     assert window["bind"]["max"] == 961
 
@@ -423,7 +428,7 @@ def test_huge_scores_are_drawn_as_finite_numbers() -> None:
     scores = [1e308, -1e308, 5e307, 1e308, 0, 1e307]
     ratings = Ratings(["a"] * 3 + ["b"] * 3, ["x", "y", "z"] * 2, scores)
     for figure in check_figures(ratings, check(ratings, rng=7)):
-        json.dumps(spec(figure), allow_nan=False)
+        json.dumps(figure.spec(), allow_nan=False)
 
 
 def test_pictures_are_written_as_png_and_svg(panel: Case, tmp_path: Path) -> None:

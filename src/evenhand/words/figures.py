@@ -1,8 +1,9 @@
 """Figures: charts with a caption, a text alternative and the numbers behind them.
 
-Charts are plain Vega-Lite. Labels that come from data are values of fixed fields and
-nothing else: never part of an expression, of a field name or of an address. The page
-adds colours of text for light and dark; static pictures are light.
+Charts are plain Vega-Lite, made of a few kinds of marks over named rows of data. Labels
+that come from data are values of fixed fields and nothing else: never part of an
+expression, of a field name or of an address. The page adds colours of text for light
+and dark; static pictures are light.
 """
 
 from __future__ import annotations
@@ -13,18 +14,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
+
 from evenhand import _charts as charts
-from evenhand._cards import share
-from evenhand._charts import Spec, quantity, word
+from evenhand._charts import BLUE, Spec, quantity, word
 from evenhand._outputs import Output
-from evenhand.errors import printable
+from evenhand.words.text import sentences, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from evenhand._results import Label
 
-__all__ = ["Figure", "pictures", "share", "spec"]
+    Looks = Mapping[str, tuple[str, str]]
 
 Cell: TypeAlias = str | int | float | None
 Point: TypeAlias = dict[str, Cell]
@@ -32,19 +34,17 @@ Point: TypeAlias = dict[str, Cell]
 # A grey that can be seen on white and on black.
 MIDDLE = "#858585"
 WIDTH, ROW = 640, 20
-# Characters of a label beside a chart, and in the text that hovers.
-SHORT, LONG = 28, 200
+# Characters in the text that hovers.
+LONG = 200
 # Pixels for labels, and what is left of them on a phone. Only the browser knows the
 # width of the page; a picture has no container.
 ROOM = "containerSize()[0] < 500 ? 120 : 200"
 # Where an axis of shares ends, so that there is room for a number after 100 %.
 END = "containerSize()[0] < 500 ? 1.5 : 1.18"
 CAPTION_WIDTH = 105
-DIGITS = 4
-QUARTERS = (0, 0.25, 0.5, 0.75, 1)
 FEW_TICKS = {"tickCount": 5, "labelOverlap": True}
 """Keeps numbers on an axis apart on a phone, too."""
-PERCENT = {"format": "%", "values": [*QUARTERS]}
+PERCENT = {"format": "%", "values": [0, 0.25, 0.5, 0.75, 1]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,7 @@ class Figure:
         caption: How to read it, and what it must not be read as.
         alt: The main message with its numbers, for who does not see the chart.
         chart: The chart as Vega-Lite, without title.
-        header: Names of the columns of `rows`.
-        rows: The numbers behind the chart, not rounded.
+        numbers: The columns of numbers behind the chart, not rounded.
     """
 
     name: str
@@ -66,28 +65,47 @@ class Figure:
     caption: str
     alt: str
     chart: Spec
-    header: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    numbers: Mapping[str, Sequence[Cell]]
+
+    def spec(self) -> Spec:
+        """Write it out as Vega-Lite for a page, as wide as its container.
+
+        There is no background, no colour of text and no address in it; the page gives
+        the first two as `config`. The text alternative is its description.
+
+        Examples:
+            >>> written = Figure("x", "X", "How.", "What.", {}, {}).spec()
+            >>> written["width"], written["description"], "config" in written
+            ('container', 'What.', False)
+        """
+        return {
+            **self.chart,
+            "description": self.alt,
+            "width": "container",
+            "autosize": {"type": "fit-x", "contains": "padding"},
+        }
+
+    def svg(self) -> str:
+        """Draw it as a picture with title and caption, on white."""
+        import vl_convert  # noqa: PLC0415 - only for those who want a picture
+
+        heading = {**charts.TITLE, "frame": "bounds", "subtitleLineHeight": 14}
+        caption = textwrap.wrap(self.caption, CAPTION_WIDTH)
+        written = {
+            **self.chart,
+            "description": self.alt,
+            "title": {"text": self.title, "subtitle": caption},
+            "config": {**charts.CONFIG, "title": heading},
+        }
+        return str(vl_convert.vegalite_to_svg(written))
 
 
-def spec(figure: Figure) -> Spec:
-    """Write a figure out as Vega-Lite for a page, as wide as its container.
-
-    There is no background, no colour of text and no address in it; the page gives the
-    first two as `config`. The text alternative is its description.
-
-    Examples:
-        >>> chart = layered([], {"rows": []}, height=40)
-        >>> written = spec(Figure("x", "X", "How.", "What.", chart, (), ()))
-        >>> written["width"], written["description"], "config" in written
-        ('container', 'What.', False)
-    """
-    return {
-        **figure.chart,
-        "description": figure.alt,
-        "width": "container",
-        "autosize": {"type": "fit-x", "contains": "padding"},
-    }
+def worded(
+    name: str, chart: Spec, numbers: Mapping[str, Sequence[Cell]], **facts: object
+) -> Figure:
+    """Put the words of a figure, which are in a template, to its chart."""
+    title, caption, alt = sentences("figures", name, facts, html=False)
+    return Figure(name, title, caption, alt, chart, numbers)
 
 
 def pictures(figures: Sequence[Figure], folder: str) -> list[Output]:
@@ -102,31 +120,48 @@ def pictures(figures: Sequence[Figure], folder: str) -> list[Output]:
 
     Examples:
         >>> chart = layered([marks("rows", "point", {})], {"rows": []}, height=40)
-        >>> figure = Figure("dots", "Dots", "How.", "What.", chart, (), ())
+        >>> figure = Figure("dots", "Dots", "How.", "What.", chart, {})
         >>> [output.path for output in pictures([figure], "charts")]
         ['charts/dots.svg', 'charts/dots.png']
     """
     files: list[Output] = []
     for figure in figures:
-        drawn = _svg(figure)
+        drawn = figure.svg()
         stem = str(Path(folder) / figure.name)
         files.append(Output(f"{stem}.svg", drawn, makes_folder=True))
         files.append(Output(f"{stem}.png", charts.png_from(drawn), makes_folder=True))
     return files
 
 
-def _svg(figure: Figure) -> str:
-    import vl_convert  # noqa: PLC0415 - only for those who want a picture
+def points(**columns: Iterable[object]) -> list[Point]:
+    """Make the rows of a data set: numbers of four digits, texts cut.
 
-    heading = {**charts.TITLE, "frame": "bounds", "subtitleLineHeight": 14}
-    caption = textwrap.wrap(figure.caption, CAPTION_WIDTH)
-    written = {
-        **figure.chart,
-        "description": figure.alt,
-        "title": {"text": figure.title, "subtitle": caption},
-        "config": {**charts.CONFIG, "title": heading},
+    Examples:
+        >>> points(name=["x", "y"], value=[3.14159, float("inf")])
+        [{'name': 'x', 'value': 3.142}, {'name': 'y', 'value': None}]
+    """
+    rows = zip(*(map(_plain, column) for column in columns.values()), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def _plain(value: object) -> Cell:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return float(f"{value:.4g}") if math.isfinite(value) else None
+    return value if isinstance(value, int | None) else shortened(value, LONG)
+
+
+def fields(rows: Sequence[object], **titles: str) -> dict[str, list[Cell]]:
+    """Return fields of all rows as columns, under other titles.
+
+    Examples:
+        >>> fields([1 + 2j, 3 + 4j], real="value", imag="rest")
+        {'value': [1.0, 3.0], 'rest': [2.0, 4.0]}
+    """
+    return {
+        title: [getattr(row, field) for row in rows] for field, title in titles.items()
     }
-    return str(vl_convert.vegalite_to_svg(written))
 
 
 def marks(data: str, kind: str, encoding: Mapping[str, object], **look: object) -> Spec:
@@ -167,6 +202,55 @@ def layered(
     sets = {name: list(points) for name, points in data.items()}
     size = {"width": WIDTH, "height": height}
     return {"layer": list(layers), "datasets": sets, **size}
+
+
+def intervals(
+    data: str, value: str, x: Spec, hover: Sequence[Spec], looks: Mapping[str, Spec]
+) -> list[Spec]:
+    """Draw a dot, and a line from "low" to "high", beside each name.
+
+    Examples:
+        >>> low, looks = quantity("low"), {"color": {"value": BLUE}}
+        >>> [one["mark"]["type"] for one in intervals("rows", "at", low, [], looks)]
+        ['rule', 'point']
+    """
+    base = {"y": names_axis(), "color": looks["color"], "tooltip": hover}
+    line = {**base, "x": x, "x2": {"field": "high"}}
+    dot = {**base, **looks, "x": quantity(value)}
+    return [
+        marks(data, "rule", line, strokeWidth=3, opacity=0.6, strokeCap="round"),
+        marks(data, "point", dot, filled=True, size=75, opacity=1),
+    ]
+
+
+def histogram(counts: Sequence[tuple[int, int, int]], title: str) -> Spec:
+    """Draw how many have which count, with the number on each bar.
+
+    Args:
+        counts: (from, to, how many) of each bar.
+        title: What is counted.
+
+    Examples:
+        >>> len(histogram([(1, 1, 5), (2, 3, 4)], "reviews")["layer"])
+        2
+    """
+    rows = points(
+        name=[str(low) if low == high else f"{low}-{high}" for low, high, _ in counts],
+        count=[number for *_, number in counts],
+    )
+    top = 1.15 * max(number for *_, number in counts)
+    space = {"paddingInner": 0.35, "paddingOuter": 0.3}
+    upright = {"labelAngle": 0}
+    place = {
+        "x": word("name", sort=None, title=title, axis=upright, scale=space),
+        "y": quantity("count", axis=None, scale={"domain": [0, top], "nice": False}),
+    }
+    hover = tips(name=title, count="how many")
+    layers = [
+        marks("counts", "bar", {**place, "tooltip": hover}, color=BLUE),
+        marks("counts", "text", {**place, "text": quantity("count")}, dy=-7),
+    ]
+    return layered(layers, {"counts": rows}, height=150)
 
 
 def tips(**fields: str) -> list[Spec]:
@@ -210,11 +294,7 @@ def percent_axis(field: str, title: str) -> Spec:
 
 
 def series(
-    field: str,
-    looks: Mapping[str, tuple[str, str]],
-    used: Iterable[str],
-    *,
-    legend: bool = True,
+    field: str, looks: Looks, used: Iterable[object], *, legend: bool = True
 ) -> dict[str, Spec]:
     """Tell words apart by colour and by shape, in one legend.
 
@@ -246,17 +326,6 @@ def series(
     }
 
 
-def short(label: object, size: int = SHORT) -> str:
-    """Cut a label for an axis, with control characters made visible.
-
-    Examples:
-        >>> short("a" * 40, 8), short(7)
-        ('aaaaaaa…', '7')
-    """
-    text = printable(label)
-    return text if len(text) <= size else f"{text[: size - 1]}…"
-
-
 def placed(rank: int, item: Label, titles: Mapping[Label, str]) -> str:
     """Name an item on an axis, after its rank.
 
@@ -265,9 +334,9 @@ def placed(rank: int, item: Label, titles: Mapping[Label, str]) -> str:
         ('1. P5', '2. item 5', '3. 7 On tea')
     """
     if item in titles:
-        return f"{rank}. {short(f'{item} {titles[item]}')}"
+        return f"{rank}. {shortened(f'{item} {titles[item]}')}"
     # A bare number after a rank would be taken for part of it.
-    return f"{rank}. {f'item {item}' if isinstance(item, int) else short(item)}"
+    return f"{rank}. {f'item {item}' if isinstance(item, int) else shortened(item)}"
 
 
 def unique(labels: Sequence[Label]) -> list[str]:
@@ -277,35 +346,11 @@ def unique(labels: Sequence[Label]) -> list[str]:
         >>> unique(["a" * 30 + "x", "a" * 30 + "y"])[1][-6:]
         'a… (2)'
     """
-    seen: set[str] = set()
-    found = []
+    found: dict[str, None] = {}
     for label in labels:
-        name, number = short(label), 1
-        while name in seen:
+        name, number = shortened(label), 1
+        while name in found:
             number += 1
-            name = f"{short(label)} ({number})"
-        seen.add(name)
-        found.append(name)
-    return found
-
-
-def rounded(value: float | None) -> float | None:
-    """Keep four significant digits; None for what is not a finite number.
-
-    Examples:
-        >>> rounded(3.14159), rounded(float("inf"))
-        (3.142, None)
-    """
-    if value is None or not math.isfinite(value):
-        return None
-    return float(f"{value:.{DIGITS}g}")
-
-
-def told(value: float | None) -> str:
-    """Show a number to people, three digits.
-
-    Examples:
-        >>> told(0.12345), told(None)
-        ('0.123', '')
-    """
-    return "" if value is None else f"{value:.3g}"
+            name = f"{shortened(label)} ({number})"
+        found[name] = None
+    return list(found)

@@ -9,14 +9,14 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from evenhand import Ratings, compare, rank, read_ratings
-from evenhand.desk.report.page import (
+from evenhand.lab.check import check
+from evenhand.lab.warp import warp
+from evenhand.words.page import (
     Replay,
     check_report,
     comparison_report,
     ranking_report,
 )
-from evenhand.lab.check import check
-from evenhand.lab.warp import warp
 
 CHROMIUM = shutil.which("chromium")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run"]

@@ -6,20 +6,20 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from markupsafe import escape
 
 from evenhand import Ratings, compare, rank, read_ratings
-from evenhand._cards import escaped
-from evenhand.desk.report.figures import Figure
-from evenhand.desk.report.page import (
+from evenhand.lab.check import check
+from evenhand.lab.warp import warp
+from evenhand.words.figures import Figure
+from evenhand.words.page import (
     Replay,
     check_report,
     comparison_report,
     ranking_report,
     script_json,
 )
-from evenhand.desk.report.tables import numbers
-from evenhand.lab.check import check
-from evenhand.lab.warp import warp
+from evenhand.words.tables import numbers
 
 NASTY = [
     "<script>alert(1)</script>",
@@ -233,7 +233,7 @@ def test_where_methods_disagree_items_are_marked() -> None:
     assert '<bdi>P10</bdi> <span class="mark">safe leaves it out</span>' in page
     assert '<bdi>P11</bdi> <span class="mark">safe has it in</span>' in page
     notice = next(one for one in result.notices if one.code == "methods_disagree")
-    assert escaped(notice.message) in page[: page.index('id="ranking"')]
+    assert escape(notice.message) in page[: page.index('id="ranking"')]
 
 
 def test_draws_are_shown_with_the_probability_of_the_draw() -> None:
@@ -262,7 +262,7 @@ def test_it_says_how_to_repeat_it() -> None:
 def test_certificates_are_shown_word_by_word() -> None:
     result = rank(workshop(), method="safe", top=3, design="balanced", rng=7)
     assert result.certificate is not None
-    assert escaped(result.certificate.sentence) in safe_page()
+    assert escape(result.certificate.sentence) in safe_page()
 
 
 def test_p_values_say_what_they_are_not() -> None:
@@ -356,8 +356,9 @@ def test_json_in_a_script_cannot_end_it() -> None:
 
 
 def test_numbers_behind_a_chart_are_cut_when_there_are_thousands() -> None:
-    rows = tuple((place, "x") for place in range(1500))
-    made = numbers(Figure("x", "X", "How.", "What.", {}, ("a", "b"), rows))
+    columns: dict[str, list[int | str | float | None]]
+    columns = {"a": [*range(1500)], "b": ["x"] * 1500}
+    made = numbers(Figure("x", "X", "How.", "What.", {}, columns))
     assert len(made.rows) == 1000
     assert made.left == 500
     assert [column.number for column in made.columns] == [True, False]

@@ -1,0 +1,209 @@
+"""The top part of every result for people: the decision and what it may claim.
+
+Notebooks show a card as it is; a report's page begins with the same words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from evenhand.catalogue import methods
+from evenhand.certificate import NONE
+from evenhand.lab.check import TOLD
+from evenhand.words.tables import Table, outputs, ranking
+from evenhand.words.text import name, notice, sentences, templates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from markupsafe import Markup
+
+    from evenhand._results import Label, Notice
+    from evenhand.ab.comparison import Comparison
+    from evenhand.certificate import Certificate
+    from evenhand.lab.check import Check
+    from evenhand.ranking.results import Ranking
+
+    Titles = Mapping[Label, str]
+
+# Items named as the first, and items chosen that are named.
+FIRST, MOST = 10, 12
+# What methods without a guarantee assume, for a committee.
+ASSUMED = {
+    "adaptive": "reviewers differ in how strict they are, about as much as the ratings "
+    "show",
+    "mean": "all reviewers use one and the same scale",
+    "centred": "reviewers differ only in how strict they are, and saw equally good "
+    "items",
+    "additive": "reviewers differ only in how strict they are",
+    "affine": "reviewers differ only in how strict they are and in how widely they "
+    "spread their scores",
+}
+ORDERS = "the better of two items is more often put above the other"
+UNKNOWN = (
+    "reviewers use one and the same scale where these ratings cannot tell how strict "
+    "they are"
+)
+# Theorems that are told in the words of another.
+SAME = {"A": "T", "paper 5": "K", "paper Lemma 1": "lemma"}
+BOTH = "reviewers of both"
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What a reader must see first.
+
+    Attributes:
+        title: The decision in a line.
+        decision: Sentences that say what was decided, from what.
+        may: What may be claimed, in plain words.
+        may_not: What may not.
+        notices: What the reader must know.
+        certificate: The certificate, if there is one.
+        chosen: Names of the items that it is about, best first.
+        others: How many there are beyond these.
+        table: The table that goes with it in a notebook.
+    """
+
+    title: str
+    decision: tuple[str, ...]
+    may: tuple[str, ...]
+    may_not: tuple[str, ...]
+    notices: tuple[str, ...]
+    certificate: Certificate | None = None
+    chosen: tuple[str, ...] = ()
+    others: int = 0
+    table: Table | None = None
+
+    def html(self) -> str:
+        """Lay it out for a notebook: no script, and no colour that a theme may fight.
+
+        Examples:
+            >>> from evenhand import compare
+            >>> page = comparison_card(compare([7, 9, 4], [6, 3, 5], rng=1)).html()
+            >>> "<script" in page, "color:" in page
+            (False, False)
+        """
+        return templates().get_template("card.html.j2").render(card=self)
+
+
+def comparison_card(result: Comparison, titles: Titles | None = None) -> Card:
+    """Say what a comparison decided, for its report and for notebooks.
+
+    Args:
+        result: The comparison.
+        titles: What people call an item, where that is known.
+
+    Examples:
+        >>> from evenhand import compare
+        >>> comparison_card(compare([7, 9, 4], [6, 3, 5], rng=1)).title
+        Markup('<bdi>A</bdi> is put above <bdi>B</bdi>')
+    """
+    place = result.items.index(result.winner)
+    card = _card(
+        "comparison",
+        result.notices,
+        result=result,
+        titles=titles or {},
+        winner=result.winner,
+        loser=result.items[1 - place],
+        chance=(result.p_first, 1 - result.p_first)[place],
+        about="about " if result.p_first_se else "",
+        decided_by_both=result.decided_by == BOTH,
+        **_claimed(result.certificate, "scores"),
+    )
+    table = outputs(result, titles or {})
+    return replace(card, certificate=result.certificate, table=table)
+
+
+def ranking_card(
+    result: Ranking, titles: Titles | None = None, kind: str = "scores"
+) -> Card:
+    """Say what a ranking decided, for its report and for notebooks.
+
+    Args:
+        result: The ranking.
+        titles: What people call an item, where that is known.
+        kind: What was given: "scores", "ranks" or "comparisons".
+
+    Examples:
+        >>> from evenhand import Ratings, rank
+        >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2])
+        >>> ranking_card(rank(ratings, method="mean", top=1, rng=7)).title
+        Markup('The best of 2 items')
+    """
+    named = titles or {}
+    given = result.order if result.top is None else result.top.items
+    chosen = given[: FIRST if result.top is None else MOST]
+
+    def names(items: Iterable[Label]) -> list[Markup]:
+        return [name(item, named.get(item)) for item in items]
+
+    claimed = _claimed(result.certificate, "ratings")
+    codes = {one.code for one in result.notices}
+    ordinal = result.method in ("bradley-terry", "borda") or "orders_only" in codes
+    orders = ordinal and not claimed["proved"]
+    method = {one.name: one for one in methods("rank")}.get(result.method)
+    assumed = ASSUMED.get(result.method, "" if method is None else method.assumes)
+    if orders:
+        assumed = ORDERS
+    elif codes & {"confounded", "one_rating_reviewers"}:
+        assumed = UNKNOWN
+    card = _card(
+        "ranking",
+        result.notices,
+        result=result,
+        kind=kind,
+        names=names,
+        codes=codes,
+        orders=orders,
+        unproved=method is not None and method.best.theorem == NONE,
+        assumed=assumed,
+        **claimed,
+    )
+    return replace(
+        card,
+        certificate=result.certificate,
+        chosen=tuple(names(chosen)),
+        others=len(given) - len(chosen),
+        table=ranking(result, named),
+    )
+
+
+def check_card(found: Check) -> Card:
+    """Say what a check found, for its report and for notebooks.
+
+    Examples:
+        >>> from evenhand import Ratings, check
+        >>> card = check_card(check(Ratings(["a", "a"], ["x", "y"], [1, 2]), rng=7))
+        >>> card.decision[0]
+        Markup('2 scores of 2 items by 1 reviewer: a reviewer rated 2, an item has 1.')
+    """
+    kept = [one for one in found.notices if one.code not in TOLD]
+    return _card("check", kept, result=found)
+
+
+def _card(template: str, notices: Iterable[Notice], **facts: object) -> Card:
+    title, decision, may, may_not = (
+        sentences(template, part, facts)
+        for part in ("title", "decision", "may", "may_not")
+    )
+    told = tuple(notice(one.message) for one in notices)
+    return Card(title[0], decision, may, may_not, told)
+
+
+def _claimed(certificate: Certificate | None, what: str) -> dict[str, object]:
+    """Take a certificate apart, for sentences in plain words."""
+    if certificate is None:
+        return {"proved": False, "reasons": ()}
+    stated = certificate.sentence.removeprefix("No guarantee: ").removesuffix(".")
+    declared = (one.removesuffix(": declared") for one in certificate.declared)
+    return {
+        "proved": certificate.theorem != NONE,
+        "certificate": certificate,
+        "theorem": SAME.get(certificate.theorem, certificate.theorem),
+        "declared": "; ".join(declared),
+        "reasons": stated.split("; "),
+        "what": what,
+    }

@@ -1,0 +1,521 @@
+"""Figures of a ranking and of a comparison: places, who is chosen, scores and coins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand._charts import BLUE, ORANGE, RED, quantity, word
+from evenhand.words.check_figures import check_figures
+from evenhand.words.figures import (
+    MIDDLE,
+    PERCENT,
+    ROW,
+    Figure,
+    Point,
+    fields,
+    filtered,
+    intervals,
+    layered,
+    marks,
+    names_axis,
+    percent_axis,
+    placed,
+    points,
+    series,
+    tips,
+    unique,
+    worded,
+)
+from evenhand.words.tables import used
+from evenhand.words.text import share, shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from evenhand._charts import Spec
+    from evenhand._results import Label
+    from evenhand.ab.comparison import Comparison
+    from evenhand.lab.check import Check
+    from evenhand.lab.warp import Warp
+    from evenhand.ranking.results import RankedItem, Ranking
+    from evenhand.ratings import Ratings
+
+    Titles = Mapping[Label, str]
+    Codes = NDArray[np.int64]
+
+# Rows that a chart shows without scrolling, with it, and of which it knows at all.
+WHOLE, WINDOW, MOST = 60, 40, 2000
+# Items shown on each side of the cut, at least and at most, and with a warp test.
+NEAR, NEAR_MOST, NEAR_WARPED = 4, 20, 10
+DRAWS, POINTS = 40, 1000
+BAND = 0.16
+EVEN, SMALL = 0.5, 0.001
+CHOSEN = {"chosen": (BLUE, "circle"), "not chosen": (RED, "diamond")}
+LANES = ((BLUE, "circle"), (ORANGE, "square"))
+# The golden section spreads dots evenly, whatever their number.
+GOLDEN = 0.6180339887498949
+SIDES = ("first", "second")
+COLOUR = word("side", legend=None, scale={"domain": [*SIDES], "range": [BLUE, ORANGE]})
+
+
+def ranking_figures(
+    ratings: Ratings, result: Ranking, check: Check | None, warp: Warp | None
+) -> list[Figure]:
+    """Draw a ranking, with what was checked and tested about it.
+
+    Args:
+        ratings: What was ranked.
+        result: The ranking.
+        check: What the ratings can support, if it was asked.
+        warp: What survives other scales, if it was tried.
+
+    Returns:
+        "ranks", "top", "warp" and "draws", those that there are numbers for, and the
+        figures of the check.
+
+    Examples:
+        >>> from evenhand import Ratings, rank
+        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [1, 2, 3, 5])
+        >>> result = rank(ratings, method="mean-rank", top=1, rng=7)
+        >>> [one.name for one in ranking_figures(ratings, result, None, None)]
+        ['ranks', 'top']
+    """
+    found = [
+        _ranks(ratings, result),
+        _top(ratings, result),
+        None if warp is None else _warp(warp, ratings.titles),
+        _draws(result),
+    ]
+    kept = [figure for figure in found if figure is not None]
+    return kept if check is None else [*kept, *check_figures(ratings, check)]
+
+
+def _ranks(ratings: Ratings, result: Ranking) -> Figure | None:
+    sure, rows = result.uncertainty, result.items
+    if sure is None or any(row.rank_low is None for row in rows):
+        return None
+    cut = None if result.top is None else result.top.k
+    cut = cut if cut is not None and cut < len(rows) else None
+    crossing = [
+        (row.rank_low or 0) <= (cut or 0) < (row.rank_high or 0) for row in rows
+    ]
+    return worded(
+        "ranks",
+        _ranks_chart(rows, cut, ratings.titles),
+        fields(
+            rows,
+            rank="rank",
+            item="item",
+            rank_low="from",
+            rank_high="to",
+            bucket="group",
+            reviews="reviews",
+            mean_score="mean score",
+        ),
+        sure=sure,
+        rows=rows,
+        cut=cut,
+        groups=len({row.bucket for row in rows}),
+        crossing=sum(crossing),
+        whole=WHOLE,
+        window=WINDOW,
+        most=MOST,
+    )
+
+
+def _ranks_chart(rows: Sequence[RankedItem], cut: int | None, titles: Titles) -> Spec:
+    total = len(rows)
+    long = total > WHOLE
+    begin = max(0, min(total - WINDOW, (cut or 0) - WINDOW // 2)) if long else 0
+    low = max(0, min(begin - MOST // 2, total - MOST))
+    held = rows[low : low + MOST]
+    shown = {"reviews": "reviews", "mean_score": "mean score"}
+    columns = fields(held, reviews="reviews", rank_low="low", rank_high="high")
+    if held[0].mean_score is None:
+        shown.pop("mean_score")
+    else:
+        columns["mean_score"] = [f"{row.mean_score:.3g}" for row in held]
+    data = points(
+        **_named(held, titles),
+        **columns,
+        span=[f"{row.rank_low} to {row.rank_high}" for row in held],
+        group=[row.bucket for row in held],
+        band=[BAND if (row.bucket or 0) % 2 else 0 for row in held],
+    )
+    hover = _hover(titles, span="rank interval", group="group", **shown)
+    x = quantity(
+        "low",
+        title="rank, 1 is best",
+        axis={"orient": "top", "tickMinStep": 1, "format": "d"},
+        scale={"zero": False, "nice": False, "padding": 12},
+    )
+    # All layers have the same rows: the axis takes its order from the first.
+    band = {"y": names_axis(), "opacity": quantity("band", scale=None, legend=None)}
+    layers = [
+        marks("ranks", "rect", band, color=MIDDLE),
+        *intervals("ranks", "rank", x, hover, {"color": {"value": BLUE}}),
+    ]
+    seen = f"datum.rank >= first && datum.rank < first + {WINDOW}" if long else ""
+    layers = [filtered(layer, seen) for layer in layers]
+    sets = {"ranks": data}
+    if cut is not None:
+        # Far from the cut the line would squeeze everything else.
+        near = f"datum.cut > first - 1 && datum.cut < first + {WINDOW}" if long else ""
+        look = {"color": RED, "strokeDash": [6, 4], "strokeWidth": 1.6}
+        rule = marks("cut", "rule", {"x": quantity("cut")}, **look)
+        layers.append(filtered(rule, near))
+        sets["cut"] = points(cut=[cut + 0.5])
+    chart = layered(layers, sets, height=ROW * (WINDOW if long else total))
+    if long:
+        slider = {"input": "range", "name": "Show from rank ", "step": 1}
+        ends = {"min": low + 1, "max": low + len(held) - WINDOW + 1}
+        chart["params"] = [
+            {"name": "first", "value": begin + 1, "bind": {**slider, **ends}}
+        ]
+    return chart
+
+
+def _named(rows: Sequence[RankedItem], titles: Titles) -> dict[str, list[object]]:
+    named: dict[str, list[object]] = {
+        "name": [placed(row.rank, row.item, titles) for row in rows],
+        "item": [row.item for row in rows],
+        "rank": [row.rank for row in rows],
+    }
+    if titles:
+        named["title"] = [titles.get(row.item, "") for row in rows]
+    return named
+
+
+def _hover(titles: Titles, **more: str) -> list[Spec]:
+    title = {"title": "title"} if titles else {}
+    return tips(item="item", **title, rank="rank", **more)
+
+
+def _top(ratings: Ratings, result: Ranking) -> Figure | None:
+    top, sure, rows = result.top, result.uncertainty, result.items
+    if top is None or sure is None or rows[0].p_top is None or top.k >= len(rows):
+        return None
+    shown = _near(rows, top.k)
+    certain, unit = sure.draws == 0, f"share in top {top.k}"
+    data = points(
+        **_named(shown, ratings.titles),
+        p=[round(row.p_top or 0.0, 4) for row in shown],
+        share=[share(row.p_top, certain=certain) for row in shown],
+        side=["chosen" if row.rank <= top.k else "not chosen" for row in shown],
+    )
+    place = {"y": names_axis(), "x": percent_axis("p", unit)}
+    looks = series("side", CHOSEN, CHOSEN)
+    hover = _hover(ratings.titles, side="decision", share=unit)
+    bar = {**place, "color": looks["color"], "tooltip": hover}
+    text = {**place, "text": word("share")}
+    layers = [
+        marks("top", "bar", bar, height=5, opacity=0.6),
+        marks("top", "point", {**bar, **looks}, filled=True, size=75, opacity=1),
+        marks("top", "text", text, align="left", dx=9, fontSize=11),
+    ]
+    return worded(
+        "top",
+        layered(layers, {"top": data}, height=ROW * len(data)),
+        {
+            **fields(shown, rank="rank", item="item"),
+            "chosen": ["yes" if row.rank <= top.k else "no" for row in shown],
+            **fields(shown, p_top=unit),
+        },
+        k=top.k,
+        source=sure.source,
+        certain=certain,
+        whole=len(shown) == len(rows),
+        inside=rows[top.k - 1],
+        outside=rows[top.k],
+    )
+
+
+def _near(rows: Sequence[RankedItem], k: int) -> list[RankedItem]:
+    """Keep items that may fall on either side of the cut, and some neighbours."""
+    if len(rows) <= NEAR_MOST:
+        return list(rows)
+    return [
+        row
+        for row in rows[max(0, k - NEAR_MOST) : k + NEAR_MOST]
+        if k - NEAR < row.rank <= k + NEAR or SMALL <= (row.p_top or 0.0) <= 1 - SMALL
+    ]
+
+
+def _warp(warp: Warp, titles: Titles) -> Figure | None:
+    """Draw how often the decision on each item near the cut survives other scales."""
+    ours = [found for found in warp.survivals if found.method == warp.method]
+    if not ours:
+        return None
+    near = range(warp.top - NEAR_WARPED + 1, warp.top + NEAR_WARPED + 1)
+    names = {
+        row.item: placed(row.rank, row.item, titles)
+        for row in ours[0].items
+        if row.rank in near
+    }
+    shown = [
+        (found, row)
+        for found in warp.survivals
+        for row in found.items
+        if row.item in names
+    ]
+    numbers = {
+        **fields([row for _, row in shown], item="item", rank="rank"),
+        **fields([found for found, _ in shown], method="method", strength="scales"),
+        **fields([row for _, row in shown], kept="stays on its side"),
+    }
+    lanes = {
+        method: f"{method} (this ranking)"
+        if method == warp.method
+        else f"plain {method}"
+        for method in dict.fromkeys(found.method for found in warp.survivals)
+    }
+    data = points(
+        name=[names[row.item] for _, row in shown],
+        item=[row.item for _, row in shown],
+        lane=[lanes[found.method] for found, _ in shown],
+        strength=[found.strength for found, _ in shown],
+        solid=[int(found.strength == ours[0].strength) for found, _ in shown],
+        kept=[round(row.kept, 4) for _, row in shown],
+        share=[share(row.kept, certain=False) for _, row in shown],
+    )
+    chart = _warp_chart(data, list(lanes.values()), warp.top, height=30 * len(names))
+    whole = len(names) == len(ours[0].items)
+    return worded("warp", chart, numbers, warp=warp, whole=whole)
+
+
+def _warp_chart(
+    data: Sequence[Point], lanes: Sequence[str], top: int, *, height: int
+) -> Spec:
+    x = quantity(
+        "kept",
+        title=f"stays on its side of the cut after {top}",
+        scale={"domain": [-0.02, 1.02], "nice": False},
+        axis=PERCENT,
+    )
+    offset = word("lane", sort=None, scale={"domain": [*lanes], "padding": 0.9})
+    looks = series("lane", dict(zip(lanes, LANES, strict=False)), lanes)
+    place = {"y": names_axis(), "x": x, "yOffset": offset, "color": looks["color"]}
+    solid = quantity("solid", scale=None, legend=None)
+    hover = tips(item="item", lane="method", strength="scales", share="stays")
+    fill = {"fill": looks["color"], "fillOpacity": solid, "tooltip": hover}
+    line = {**place, "detail": word("name")}
+    look = {"filled": False, "size": 48, "opacity": 1, "strokeWidth": 1.8}
+    layers = [
+        marks("warp", "line", line, strokeWidth=1.5, opacity=0.5),
+        marks("warp", "point", {**place, **looks, **fill}, **look),
+    ]
+    return layered(layers, {"warp": data}, height=height)
+
+
+def _draws(result: Ranking) -> Figure | None:
+    """Draw the coins of a ranking: what came out, and with what probability."""
+    if not result.draws:
+        return None
+    places = {row.item: row.rank for row in result.items}
+    ordered = sorted(
+        result.draws, key=lambda draw: sorted(places[item] for item in draw.items)
+    )
+    ours = [draw.items.index(draw.first) for draw in ordered]
+    chances = [
+        (draw.p_first, 1 - draw.p_first)[end]
+        for draw, end in zip(ordered, ours, strict=True)
+    ]
+    closest = np.argsort([abs(draw.p_first - EVEN) for draw in ordered], kind="stable")
+    kept = np.sort(closest[:DRAWS]).tolist()
+    above = [ordered[place].first for place in kept]
+    below = [ordered[place].items[1 - ours[place]] for place in kept]
+    drawn = [chances[place] for place in kept]
+    data = points(
+        name=[
+            f"{number}. {shortened(one, 11)} above {shortened(other, 11)}"
+            for number, (one, other) in enumerate(zip(above, below, strict=True), 1)
+        ],
+        above=above,
+        below=below,
+        p=[round(chance, 4) for chance in drawn],
+        one=[1] * len(kept),
+        share=[share(chance, certain=False) for chance in drawn],
+        reverse=[share(1 - chance, certain=False) for chance in drawn],
+    )
+    return worded(
+        "draws",
+        _draws_chart(data),
+        {
+            "first": [draw.items[0] for draw in ordered],
+            "second": [draw.items[1] for draw in ordered],
+            **fields(ordered, p_first="p first above second", first="drawn above"),
+        },
+        shown=len(kept),
+        chances=chances,
+        against=sum(chance < EVEN for chance in chances),
+    )
+
+
+def _draws_chart(data: Sequence[Point]) -> Spec:
+    hover = tips(
+        above="drawn above",
+        below="drawn below",
+        share="probability of this order",
+        reverse="probability of the reverse",
+    )
+    whole = {"y": names_axis(), "x": quantity("one"), "tooltip": hover}
+    bar = {**whole, "x": percent_axis("p", "probability of the drawn order")}
+    text = {**whole, "text": word("share")}
+    layers = [
+        marks("draws", "bar", whole, height=9, color=MIDDLE, opacity=0.3),
+        marks("draws", "bar", bar, height=9, color=BLUE),
+        marks("draws", "text", text, align="left", dx=6, fontSize=11),
+    ]
+    return layered(layers, {"draws": data}, height=ROW * len(data))
+
+
+def comparison_figures(ratings: Ratings, result: Comparison) -> list[Figure]:
+    """Draw a comparison of two items.
+
+    Args:
+        ratings: The scores, of these two items and perhaps of others.
+        result: The comparison.
+
+    Returns:
+        "scores", if there are scores, and "coin".
+
+    Examples:
+        >>> from evenhand import Ratings, compare
+        >>> ratings = Ratings(["a", "b", "c", "d"], ["x", "y"] * 2, [3, 8, 4, 5])
+        >>> result = compare(ratings, method="votes", rng=7)
+        >>> [one.name for one in comparison_figures(ratings, result)]
+        ['scores', 'coin']
+    """
+    found = [_scores(ratings.public, result), _coin(result)]
+    return [figure for figure in found if figure is not None]
+
+
+def _scores(ratings: Ratings, result: Comparison) -> Figure | None:
+    sides = used(ratings, result)
+    if ratings.kind != "scores" or min(map(len, sides)) == 0:
+        return None
+    given = [ratings.scores[rows] for rows in sides]
+    # Shares and halves, so that large scores do not leave the floats.
+    means = [float((one / len(one)).sum()) for one in given]
+    medians = [float(2 * np.median(one / 2)) for one in given]
+    counts = [*map(len, sides)]
+    pairs = _pairs(ratings, *sides)
+    names = unique([shortened(item, 16) for item in result.items])
+    rows = np.concatenate([one[:: -(-len(one) // POINTS)] for one in sides])
+    side = (ratings.item_codes[rows] != ratings.item_code(result.items[0])).astype(int)
+    turn = np.arange(len(rows)) * GOLDEN % 1 - 0.5
+    people = [ratings.reviewer_labels[code] for code in ratings.reviewer_codes]
+    joined = pairs[:POINTS].ravel()
+    sets = {
+        "scores": points(
+            name=[names[end] for end in side],
+            side=[SIDES[end] for end in side],
+            who=[people[row] for row in rows],
+            score=ratings.scores[rows],
+            jitter=turn.round(3) * (len(pairs) == 0),
+        ),
+        "middles": points(name=names, mean=means, median=medians),
+        "pairs": points(
+            pair=np.arange(len(joined)) // 2,
+            name=names * (len(joined) // 2),
+            score=ratings.scores[joined],
+        ),
+    }
+    layers = _score_layers()
+    order = np.concatenate(sides)
+    return worded(
+        "scores",
+        layered(layers if len(pairs) else layers[1:], sets, height=270),
+        {
+            "item": [
+                item
+                for item, number in zip(result.items, counts, strict=True)
+                for _ in range(number)
+            ],
+            "reviewer": [people[row] for row in order],
+            "score": ratings.scores[order].tolist(),
+        },
+        paired=len(pairs) > 0,
+        part=POINTS if max(counts) > POINTS else 0,
+        sides=[*zip(result.items, counts, means, medians, strict=True)],
+    )
+
+
+def _pairs(ratings: Ratings, first: Codes, second: Codes) -> Codes:
+    """Match ratings of one pair, or of one reviewer, if all are told apart."""
+    by = ratings.reviewer_codes if ratings.pair_codes is None else ratings.pair_codes
+    if any(len(np.unique(by[rows])) < len(rows) for rows in (first, second)):
+        return np.empty((0, 2), dtype=np.int64)
+    _, ones, others = np.intersect1d(by[first], by[second], return_indices=True)
+    return np.column_stack([first[ones], second[others]])
+
+
+def _score_layers() -> list[Spec]:
+    labels = {"labelAngle": 0, "labelFontSize": 12, "labelLimit": 150}
+    x = word("name", sort=None, title=None, axis=labels)
+    scale = {"zero": False, "nice": False, "padding": 12}
+    place = {"x": x, "y": quantity("score", title="score", scale=scale)}
+    dot = {
+        **place,
+        "xOffset": quantity("jitter", scale={"domain": [-1.2, 1.2]}),
+        "color": COLOUR,
+        "tooltip": tips(who="reviewer", score="score"),
+    }
+    centre = {"x": x, "tooltip": tips(name="item", median="median", mean="mean")}
+    median, mean = ({**centre, "y": quantity(name)} for name in ("median", "mean"))
+    stroke = {"shape": "stroke", "size": 6000, "strokeWidth": 3, "color": MIDDLE}
+    diamond = {"shape": "diamond", "size": 130, "color": RED, "fill": RED}
+    line = {**place, "detail": word("pair")}
+    return [
+        marks("pairs", "line", line, color=MIDDLE, opacity=0.6, strokeWidth=1),
+        marks("scores", "point", dot, filled=True, size=55, opacity=0.75),
+        marks("middles", "point", median, opacity=1, **stroke),
+        marks("middles", "point", mean, opacity=1, fillOpacity=0.25, **diamond),
+    ]
+
+
+def _coin(result: Comparison) -> Figure:
+    chances = [result.p_first, 1 - result.p_first]
+    shown = [share(one, certain=result.p_first_se == 0) for one in chances]
+    out = [item == result.winner for item in result.items]
+    data = points(
+        item=result.items,
+        told=[
+            f"{shortened(item, 22)}: {chance}{' (came out)' if won else ''}"
+            for item, chance, won in zip(result.items, shown, out, strict=True)
+        ],
+        chance=shown,
+        side=SIDES,
+        low=[0.0, result.p_first],
+        high=[result.p_first, 1.0],
+        at=[0, 1],
+    )
+    x = quantity(
+        "low",
+        title="output probability",
+        scale={"domain": [0, 1], "nice": False},
+        axis={**PERCENT, "grid": False},
+    )
+    hover = tips(item="item", chance="output probability")
+    bar = {"x": x, "x2": {"field": "high"}, "y": {"value": 45}}
+    bar |= {"color": COLOUR, "tooltip": hover}
+    layers = [marks("coin", "bar", bar, height=26)]
+    for side, align, height in zip(SIDES, ("left", "right"), (16, 74), strict=True):
+        text = {"x": quantity("at"), "y": {"value": height}, "text": word("told")}
+        named = marks("coin", "text", text, align=align, fontSize=12)
+        layers.append(filtered(named, f"datum.side == '{side}'"))
+    return worded(
+        "coin",
+        layered(layers, {"coin": data}, height=90),
+        {
+            "item": result.items,
+            "output probability": chances,
+            "came out": ["yes" if won else "no" for won in out],
+        },
+        result=result,
+        chances=shown,
+    )

@@ -1,0 +1,508 @@
+"""The tables of notebooks and reports, and the facts that stand in lists."""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+from markupsafe import Markup
+
+from evenhand._results import version
+from evenhand.errors import counted
+from evenhand.lab.check import PAIR, SIDE, more_reviews, share_text
+from evenhand.words.text import figure, joined, name, share, shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from numpy.typing import NDArray
+
+    from evenhand._results import Json, Label
+    from evenhand.ab.comparison import Comparison
+    from evenhand.lab.check import Check
+    from evenhand.lab.contradictions import Contradictions
+    from evenhand.lab.ladder import Ladder
+    from evenhand.lab.needed import Needed
+    from evenhand.lab.reviewers import Shares
+    from evenhand.ranking.results import RankedItem, Ranking
+    from evenhand.ratings import Ratings
+    from evenhand.words.figures import Figure
+
+    Codes = NDArray[np.int64]
+    Facts = list[tuple[str, object]]
+    Titles = Mapping[Label, str]
+
+# Rows of the numbers behind a chart, draws, coins in a cell, and reviewers of a draw.
+MOST_NUMBERS, MOST_DRAWS, COINS, WHO = 1000, 2000, 3, 8
+LONG_CELL, LONG_OPTIONS = 200, 2000
+NONE = (None,) * 3
+ALWAYS = ("rank", "item", "reviews")
+ASSUMED = {
+    "none": "All reviewers use one scale",
+    "offset": "Some reviewers are stricter than others",
+    "offset and slope": "Some are stricter, and some spread their scores more widely",
+    "monotone": "Each reviewer has an increasing scale of their own",
+    "order only": "Only each reviewer's own order counts",
+}
+
+
+class Column(NamedTuple):
+    """A column of a table.
+
+    Attributes:
+        title: Its heading.
+        hint: What it means, a sentence; shown when the heading is pointed at.
+        number: Whether it holds numbers.
+        largest_first: Whether the first click puts large values on top.
+    """
+
+    title: str
+    hint: str = ""
+    number: bool = False
+    largest_first: bool = False
+
+
+Number = partial(Column, number=True)
+Most = partial(Column, number=True, largest_first=True)
+
+
+Columns: TypeAlias = "Mapping[Column, Iterable[object]]"
+
+
+class Cell(NamedTuple):
+    """A cell of a table: what is shown, and what it is sorted by if not by that."""
+
+    text: str
+    key: float | None = None
+
+
+class Row(NamedTuple):
+    """A row of a table, with the attributes of its element."""
+
+    cells: tuple[Cell, ...]
+    attributes: Markup = Markup("")
+
+
+class Table(NamedTuple):
+    """A table.
+
+    Attributes:
+        name: Element id.
+        caption: What it shows.
+        columns: Its columns; the one named by `header` heads the rows.
+        rows: Its rows.
+        header: Which column heads the rows.
+        sortable: Whether the reader may sort it.
+        noun: What rows are, for a box that searches them; empty for no box.
+        left: Rows that are left out.
+    """
+
+    name: str
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    header: int = 0
+    sortable: bool = False
+    noun: str = ""
+    left: int = 0
+
+
+def table(element: str, caption: str, columns: Columns) -> Table:
+    """Make a table of its columns.
+
+    Examples:
+        >>> table("t", "Items", {Column("item"): ["x", "y"]}).rows[1].cells[0].text
+        'y'
+    """
+    rows = zip(*(map(cell, column) for column in columns.values()), strict=True)
+    return Table(element, caption, tuple(columns), tuple(map(Row, rows)))
+
+
+def cell(value: object, key: float | None = None) -> Cell:
+    """Make a cell of anything; numbers are shown with three digits.
+
+    Examples:
+        >>> cell(0.12345), cell(None), cell(1200)
+        (Cell(text='0.123', key=0.12345), Cell(text='', key=None),
+        Cell(text='1,200', key=1200))
+    """
+    if isinstance(value, Cell):
+        return value
+    if isinstance(value, Markup):
+        return Cell(value, key)
+    if isinstance(value, int | float):
+        text = figure(value) if isinstance(value, float) else f"{value:,}"
+        return Cell(text, value if key is None else key)
+    return Cell("" if value is None else shortened(value, LONG_CELL), key)
+
+
+def numbers(shown: Figure) -> Table:
+    """Lay out the numbers behind a chart.
+
+    Examples:
+        >>> from evenhand.words.figures import Figure
+        >>> made = numbers(Figure("x", "X", "How.", "What.", {}, {"a": [1.5]}))
+        >>> made.name, made.columns[0].number
+        ('numbers-x', True)
+    """
+    columns: Columns = {
+        Column(title, number=bool(column) and all(map(_is_number, column))): column
+        for title, column in shown.numbers.items()
+    }
+    made = table(f"numbers-{shown.name}", f"Numbers behind “{shown.title}”", columns)
+    return _cut(made, MOST_NUMBERS)
+
+
+def _is_number(value: object) -> bool:
+    return value is None or isinstance(value, int | float)
+
+
+def _cut(made: Table, most: int) -> Table:
+    return made._replace(rows=made.rows[:most], left=max(0, len(made.rows) - most))
+
+
+def ranking(result: Ranking, titles: Titles) -> Table:
+    """Lay out the order as a table that can be sorted and searched.
+
+    Examples:
+        >>> from evenhand import Ratings, rank
+        >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2])
+        >>> [one.title for one in ranking(rank(ratings, rng=7), {}).columns[:2]]
+        ['rank', 'item']
+    """
+    rows, top = result.items, result.top
+    coins = settled_by_chance(result)
+    drawn = result.uncertainty is not None and result.uncertainty.draws > 0
+    known = [row for row in rows if row.rank_low is not None]
+    columns: dict[Column, list[object]] = {
+        Number("rank"): [row.rank for row in rows],
+        Column("item"): [_marked(row.item, result, titles) for row in rows],
+        Number("ranks from and to", "Places that it could have."): [
+            cell(f"{row.rank_low} to {row.rank_high}", row.rank_low) for row in known
+        ]
+        or [None] * len(rows),
+        Number("group", "Items of a group are not told apart."): [
+            row.bucket for row in rows
+        ],
+        Number("mean rank"): [row.mean_rank for row in rows],
+        Most("reviews"): [row.reviews for row in rows],
+        Most("mean score"): [row.mean_score for row in rows],
+        Most("spread", "Standard deviation of its scores."): [
+            row.spread for row in rows
+        ],
+        Most(
+            f"share in top {0 if top is None else top.k:,}",
+            "A share under the method's assumption, not a chance of being right.",
+        ): [cell(share(row.p_top, certain=not drawn), row.p_top) for row in rows],
+        Column("settled by chance"): [coins.get(row.item) for row in rows],
+    }
+    shown = {
+        column: cells
+        for column, cells in columns.items()
+        if column.title in ALWAYS or any(cell(one).text for one in cells)
+    }
+    caption = f"Items, best first ({counted(len(rows), 'item')})"
+    made = table("ranking-table", caption, shown)
+    lined = tuple(
+        one._replace(attributes=_attributes(result, row, before))
+        for one, row, before in zip(made.rows, rows, (None, *rows), strict=False)
+    )
+    return made._replace(rows=lined, header=1, sortable=True, noun="item")
+
+
+def settled_by_chance(result: Ranking) -> dict[Label, Markup]:
+    """Say for each item which coins it was in, and with what probability.
+
+    Examples:
+        >>> from evenhand import Ratings, rank
+        >>> ratings = Ratings(["a", "b"], ["x", "y"], [1, 2])
+        >>> settled_by_chance(rank(ratings, method="mean", rng=7))
+        {}
+    """
+    coins: dict[Label, list[Markup]] = {}
+    for draw in result.draws:
+        for item, other, p in zip(
+            draw.items, draw.items[::-1], (draw.p_first, 1 - draw.p_first), strict=True
+        ):
+            said = Markup("{} to be above {}").format(
+                share(p, certain=False), name(other)
+            )
+            coins.setdefault(item, []).append(said)
+    return {
+        item: Markup("; ").join(
+            [
+                *said[:COINS],
+                *([f"and {len(said) - COINS} more"] if len(said) > COINS else []),
+            ]
+        )
+        for item, said in coins.items()
+    }
+
+
+def _marked(item: Label, result: Ranking, titles: Titles) -> Markup:
+    """Name an item, and say so if another method decides otherwise on it."""
+    shown, top = name(item, titles.get(item)), result.top
+    mark = ""
+    if top is not None and item in top.only_here:
+        mark = f"{top.other} leaves it out"
+    elif top is not None and item in top.only_there:
+        mark = f"{top.other} has it in"
+    return (
+        shown + Markup(' <span class="mark">{}</span>').format(mark) if mark else shown
+    )
+
+
+def _attributes(result: Ranking, row: RankedItem, before: RankedItem | None) -> Markup:
+    """Draw a line above a new group, and the cut; name the group for sorting."""
+    k = None if result.top is None else result.top.k
+    marks = {
+        "edge ": before is not None and before.bucket != row.bucket,
+        "cut ": k is not None and row.rank == k + 1,
+        "in": k is not None and row.rank <= k,
+    }
+    classes = "".join(mark for mark, there in marks.items() if there)
+    known = {"class": classes or None, "data-g": row.bucket}
+    return Markup("").join(
+        Markup(' {}="{}"').format(key, value)
+        for key, value in known.items()
+        if value is not None
+    )
+
+
+def ranking_facts(result: Ranking) -> Facts:
+    """List what else is known of a ranking."""
+    facts: Facts = []
+    codes = {one.code for one in result.notices}
+    if result.rho is not None and not codes & {"confounded", "one_rating_reviewers"}:
+        title = "Share of reviewers' offsets in the variance"
+        facts.append((title, f"{100 * result.rho:.0f} %"))
+    if result.eta_price is not None:
+        title = "Price of neighbours put at risk (Kendall tau)"
+        facts.append((title, figure(result.eta_price)))
+    return facts
+
+
+def draws(result: Ranking) -> Table:
+    """List the coins with their probabilities."""
+    firsts, seconds, chances, people = [], [], [], []
+    for draw in result.draws:
+        ours = draw.items.index(draw.first)
+        chance = (draw.p_first, 1 - draw.p_first)[ours]
+        who = [name(reviewer) for reviewer in dict.fromkeys(draw.reviewers)]
+        firsts.append(name(draw.first))
+        seconds.append(name(draw.items[1 - ours]))
+        chances.append(cell(share(chance, certain=False), chance))
+        people.append(joined(who, WHO) if who else "")
+    columns: Columns = {
+        Column("put first"): firsts,
+        Column("put second"): seconds,
+        Most("probability of that draw", "Of the coin, not of being right."): chances,
+        Column("scores of"): people,
+    }
+    made = table("draw-table", "Pairs that a coin settled", columns)
+    return _cut(made, MOST_DRAWS)._replace(sortable=True)
+
+
+def reviewers(check: Check) -> Table:
+    """List how strict each reviewer is and how widely they score."""
+    rows = check.reviewers
+    columns: Columns = {
+        Column("reviewer"): [name(one.reviewer) for one in rows],
+        Most("ratings"): [one.ratings for one in rows],
+        Column("strictness"): [one.strictness for one in rows],
+        Number(
+            "above or below others",
+            "Points above (+) or below (-) what others give to the same items, with "
+            "its standard error.",
+        ): [_with_error(one.offset, one.offset_se, "+") for one in rows],
+        Column("spread"): [one.spread for one in rows],
+        Most("times as wide", "How much wider than others they spread their scores."): [
+            _with_error(one.slope, one.slope_se, "") for one in rows
+        ],
+    }
+    caption = "Reviewers, how strict they are and how widely they score"
+    made = table("reviewer-table", caption, columns)
+    return made._replace(sortable=True, noun="reviewer")
+
+
+def _with_error(value: float | None, error: float | None, sign: str) -> Cell:
+    if value is None or error is None:
+        return Cell("", value)
+    # Two digits of the error, and as many decimals of the value.
+    places = 2 if error <= 0 else min(6, max(0, 1 - math.floor(math.log10(error))))
+    return cell(f"{value:{sign}.{places}f} ± {error:.{places}f}", value)
+
+
+def shares(found: Shares) -> Facts:
+    """List the shares of the variance."""
+    parts = {
+        "Items' values": found.item,
+        "Reviewers' strictness": found.reviewer,
+        "The rest": found.rest,
+    }
+    unknown = "cannot be told from the rest"
+    return [
+        (title, share_text(one) if one else unknown) for title, one in parts.items()
+    ]
+
+
+def contested(found: Contradictions) -> Table:
+    """List the pairs of items with the most votes each way."""
+    worst = found.worst
+    columns: Columns = {
+        Column("one item"): [name(pair.items[0]) for pair in worst],
+        Column("the other item"): [name(pair.items[1]) for pair in worst],
+        Number("put the one above"): [pair.votes[0] for pair in worst],
+        Number("put the other above"): [pair.votes[1] for pair in worst],
+    }
+    return table("contested", "Pairs of items with the most votes each way", columns)
+
+
+def dissenters(found: Contradictions) -> Table:
+    """List the reviewers who are unusually often in the minority."""
+    rows = found.dissenters
+    columns: Columns = {
+        Column("reviewer"): [name(one.reviewer) for one in rows],
+        Number("against most others"): [one.minority for one in rows],
+        Number("of comparisons"): [one.shared for one in rows],
+    }
+    caption = "Reviewers who are unusually often against most others"
+    return table("dissenters", caption, columns)
+
+
+def rungs(ladder: Ladder) -> Table:
+    """List how often each assumption predicts rightly."""
+    rows = ladder.rungs
+    chosen = [
+        " (the verdict)" if one.assumption == ladder.verdict else "" for one in rows
+    ]
+    columns: Columns = {
+        Column("what is assumed"): [ASSUMED[one.assumption] for one in rows],
+        Column("method that assumes it"): [
+            f"{one.method}{mark}" for one, mark in zip(rows, chosen, strict=True)
+        ],
+        Number("predicts rightly"): [
+            cell(f"{100 * one.accuracy:.1f} %", one.accuracy) for one in rows
+        ],
+        Number("behind the best (points ± standard error)"): [
+            cell(f"{100 * one.behind:.1f} ± {100 * one.behind_se:.1f}", one.behind)
+            for one in rows
+        ],
+    }
+    return table("rungs", "How often each assumption predicts rightly", columns)
+
+
+def targets(needed: Needed) -> Table:
+    """List how many more reviews reach what."""
+    columns: Columns = {
+        Number("to reach"): [
+            cell(f"{100 * one.probability:g} %", one.probability) for one in needed.pair
+        ],
+        Number(PAIR): map(more_reviews, needed.pair),
+        Number(SIDE.format(needed.near)): map(more_reviews, needed.side),
+    }
+    return table("targets", "Additional reviews needed per item", columns)
+
+
+def used(ratings: Ratings, result: Comparison) -> tuple[Codes, Codes]:
+    """Return the ratings of the two items that the comparison used.
+
+    Examples:
+        >>> from evenhand import Ratings, compare
+        >>> ratings = Ratings(["a", "b"], ["x", "y"], [1, 2])
+        >>> [rows.tolist() for rows in used(ratings, compare(ratings, rng=7))]
+        [[0], [1]]
+    """
+    codes = [ratings.item_code(item) for item in result.items]
+    first, second = (np.flatnonzero(ratings.item_codes == code) for code in codes)
+    if result.parameters.get("both") == "drop":
+        people = ratings.reviewer_codes
+        both = np.intersect1d(people[first], people[second])
+        first, second = (rows[~np.isin(people[rows], both)] for rows in (first, second))
+    return first, second
+
+
+def scores(ratings: Ratings, result: Comparison) -> Table:
+    """Sum up the scores of the two items that the comparison used."""
+    given = [ratings.preference[rows] for rows in used(ratings, result)]
+    middle = [
+        np.quantile(one, (0.5, 0, 1)).tolist() if len(one) else NONE for one in given
+    ]
+    median, low, high = zip(*middle, strict=True)
+    columns: Columns = {
+        Column("item"): [name(it, ratings.titles.get(it)) for it in result.items],
+        Number("scores"): map(len, given),
+        Number("mean"): [float(np.mean(one)) if len(one) else None for one in given],
+        Number("median"): median,
+        Number("lowest"): low,
+        Number("highest"): high,
+    }
+    return table("score-table", "Scores of the two items", columns)
+
+
+def outputs(result: Comparison, titles: Titles) -> Table:
+    """List with what probability each item was the output."""
+    about = "about " if result.p_first_se else ""
+    chances = (result.p_first, 1 - result.p_first)
+    columns: Columns = {
+        Column("item"): [name(item, titles.get(item)) for item in result.items],
+        Column("output with probability"): [f"{about}{share(p)}" for p in chances],
+    }
+    return table(
+        "outputs", f"Comparison by {result.method}, seed {result.seed}", columns
+    )
+
+
+def p_values(result: Comparison) -> Table:
+    """List the p-values with what they are held against."""
+    declared = result.parameters.get("design") is not None
+    unless = "" if declared else ", if the assignment was by lot"
+    claims = [Markup("{} is no better").format(name(item)) for item in result.items]
+    columns: Columns = {
+        Column("held against the claim that"): [
+            *claims,
+            "neither is better (two-sided)",
+        ],
+        Number("p-value"): [
+            result.p_value_first,
+            result.p_value_second,
+            result.p_value,
+        ],
+    }
+    caption = f"p-values, whatever increasing scales the reviewers use{unless}"
+    return table("p-table", caption, columns)
+
+
+def repeated(
+    method: str,
+    parameters: Mapping[str, Json],
+    seed: int,
+    data: Mapping[str, Json],
+    read_as: str,
+) -> Facts:
+    """List what repeats a result.
+
+    Examples:
+        >>> [term for term, _ in repeated("mean", {"top": 3}, 7, {}, "")]
+        ['Method', 'Parameters', 'Seed', 'Version']
+    """
+    options = "; ".join(
+        f"{option} = {json.dumps(value, ensure_ascii=False)}"
+        for option, value in parameters.items()
+        if value is not None
+    )
+    facts: Facts = [
+        ("Method", method),
+        ("Parameters", shortened(options, LONG_OPTIONS) or "none"),
+        ("Seed", seed),
+        ("Version", f"evenhand {version()}"),
+    ]
+    if "sha256" in data:
+        hashed = Markup("<code>sha256 {}</code>").format(data["sha256"])
+        facts.append(("Hash of the ratings", hashed))
+    if read_as:
+        facts.append(("File read as", shortened(read_as, LONG_OPTIONS)))
+    return facts

@@ -1,0 +1,166 @@
+"""Names, numbers and sentences for people, escaped once.
+
+The sentences stand in templates, one to a line, and each is filled in here. What may go
+into a page as it stands is `Markup`; everything else is taken for plain text and is
+escaped on its way into a template.
+"""
+
+from __future__ import annotations
+
+import functools
+from importlib import resources
+from typing import TYPE_CHECKING
+
+import jinja2
+from markupsafe import Markup, escape
+
+from evenhand.errors import counted, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evenhand._results import Label
+
+TEMPLATES = resources.files("evenhand.words") / "templates"
+# Characters of a name, of a label on an axis, and of a notice.
+LONG_NAME, SHORT, LONG_NOTICE = 80, 28, 900
+SMALL = 0.001
+# What intervals of ranks, and shares in the top, are said to be of.
+SOURCES = {
+    "posterior over orderings": "in {level} of all orders that agree with the "
+    "comparisons",
+    "model": "with probability {level} or more if the model fitted for them is right",
+    "bootstrap over reviewers": "in {level} of repeats with reviewers drawn again",
+    "ranks that the comparisons allow": "every rank that the comparisons allow",
+}
+SHARES = {
+    "posterior over orderings": "in all orders that agree with the comparisons",
+    "model": "if the model that was fitted for it is right",
+    "bootstrap over reviewers": "in repeats with reviewers drawn again",
+}
+
+
+def shortened(text: object, most: int = SHORT) -> str:
+    """Cut a text that is too long for its place; control characters become visible.
+
+    Examples:
+        >>> shortened("abcdef", 4), shortened("abcd", 4), shortened(7)
+        ('abc…', 'abcd', '7')
+    """
+    shown = printable(text)
+    return shown if len(shown) <= most else f"{shown[: most - 1]}…"
+
+
+def name(label: Label, title: str | None = None) -> Markup:
+    """Show a label apart from the text around it, whatever its script; cut if long.
+
+    Args:
+        label: The label.
+        title: What people call it, shown behind the label.
+
+    Examples:
+        >>> name("P1", "On trees")
+        Markup('<bdi>P1</bdi> <bdi class="title">On trees</bdi>')
+    """
+    shown = shortened(label, LONG_NAME)
+    whole = shown == printable(label)
+    hint = "" if whole else Markup(' title="{}"').format(shortened(label, 400))
+    found = Markup("<bdi{}>{}</bdi>").format(hint, shown)
+    if title is None:
+        return found
+    called = shortened(title, 2 * LONG_NAME)
+    return found + Markup(' <bdi class="title">{}</bdi>').format(called)
+
+
+def joined(names: Sequence[str], most: int = 12) -> Markup:
+    """List names for a sentence.
+
+    Examples:
+        >>> joined(["a", "b", "c"]), joined(["a", "b", "c"], 1)
+        (Markup('a, b and c'), Markup('a and 2 more'))
+    """
+    more = len(names) - most
+    shown = [*names[:most], *([f"{more:,} more"] if more > 0 else [])]
+    head = [Markup(", ").join(shown[:-1])] if shown[1:] else []
+    return Markup(" and ").join([*head, shown[-1]])
+
+
+def figure(value: float | None) -> str:
+    """Show a number with three digits; nothing if there is none.
+
+    Examples:
+        >>> figure(4.7333), figure(None), figure(-1234.5), figure(0.00001)
+        ('4.73', '', '-1234', '1e-05')
+    """
+    if value is None:
+        return ""
+    return f"{value:.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.3g}"  # noqa: PLR2004 - no exponents for ordinary scores
+
+
+def share(value: float | None, *, certain: bool = True) -> str:
+    """Show a probability without calling it certain because it is rounded, or drawn.
+
+    Examples:
+        >>> share(0.9999), share(1.0), share(1.0, certain=False), share(0.25)
+        ('over 99.9 %', '100 %', 'over 99.9 %', '25 %')
+    """
+    if value is None:
+        return ""
+    if certain and value in (0, 1):
+        return f"{100 * value:g} %"
+    if value < SMALL:
+        return f"under {100 * SMALL:g} %"
+    if value > 1 - SMALL:
+        return f"over {100 - 100 * SMALL:g} %"
+    return f"{100 * value:.3g} %"
+
+
+def notice(message: object) -> Markup:
+    """Make a message safe, and cut what endless labels made endless."""
+    return escape(shortened(message, LONG_NOTICE))
+
+
+def asset(path: str) -> str:
+    """Return one of the files that pages are made of."""
+    return (TEMPLATES / path).read_text(encoding="utf-8")
+
+
+@functools.cache
+def templates(*, html: bool = True) -> jinja2.Environment:
+    """Return the templates, which escape what they are given unless for plain text."""
+    made = jinja2.Environment(
+        loader=jinja2.FunctionLoader(asset),
+        autoescape=html,  # noqa: S701 - plain text is no page
+        # Whatever is not ours to mark up may hold control characters.
+        finalize=lambda value: (
+            value if hasattr(value, "__html__") else printable(value)
+        ),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"cut": shortened, "digits": figure, "number": "{:,}".format}
+    made.globals |= {"counted": counted, "name": name, "share": share}
+    made.globals |= {"joined": joined, "SOURCES": SOURCES, "SHARES": SHARES}
+    return made
+
+
+def sentences(
+    template: str, block: str, facts: Mapping[str, object], *, html: bool = True
+) -> tuple[str, ...]:
+    """Fill in a block of a template of sentences, one to a line.
+
+    Args:
+        template: Name of the template, without its suffix.
+        block: Name of the block.
+        facts: What is filled in.
+        html: Whether the sentences are for a page; if not, nothing is escaped.
+
+    Examples:
+        >>> sentences("check", "may_not", {})[0]
+        Markup('Which item is best. A check chooses nothing.')
+    """
+    found = templates(html=html).get_template(f"{template}.txt.j2")
+    text = "".join(found.blocks[block](found.new_context(dict(facts))))
+    kind = Markup if html else str  # escaped by the template, or not to be
+    return tuple(kind(line.strip()) for line in text.split("\n") if line.strip())
