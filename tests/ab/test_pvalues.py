@@ -15,12 +15,12 @@ from hypothesis.strategies import DrawFn
 
 from evenhand import DesignError, OptionError, RatingsError, designs
 from evenhand._randomness import Stream, below, stream
-from evenhand.ab import _counting, law, pvalues, rules
-from evenhand.ab._counting import Centres, counted_tails, tally
-from evenhand.ab._tilted import tail_chances
+from evenhand.ab import _tails, law, pvalues, rules
+from evenhand.ab._tails import Centres, sum_tails, tally
 from evenhand.ab.comparison import compare
 from evenhand.ab.law import as_table
 from evenhand.ab.pvalues import (
+    Problem,
     PValues,
     exact_p_values,
     leading_item,
@@ -93,6 +93,19 @@ def given_counts(sides: Sides) -> Law:
         )
         for chosen in places
     }
+
+
+def ready(
+    one: Sequence[float] | Side,
+    two: Sequence[float] | Side,
+    design: str | None = None,
+    groups: object = None,
+    *,
+    statistic: str = "mean",
+    median: str = "upper",
+) -> Problem:
+    kept = pvalues.as_kept(statistic, 0.2, median)
+    return problem(one, two, statistic, kept, design, groups)
 
 
 def law_of(design: str | None, labels: list[int], sides: Sides) -> Law:
@@ -193,33 +206,20 @@ def test_every_way_of_counting_gives_the_same(
     scores, sides, design, labels = experiment
     one, two = split(scores, sides)
     assume(one and two)
-    test = problem(
-        one,
-        two,
-        design=design,
-        groups=grouped(design, labels, sides),
-        **{"statistic": "mean", "trim": 0.2, "median": "upper", **options(name)},  # type: ignore[arg-type]  # by name
-    )
+    chosen = {"statistic": "mean", "median": "upper", **options(name)}
+    test = ready(one, two, design, grouped(design, labels, sides), **chosen)  # type: ignore[arg-type]  # by name
     assert isinstance(test.compared, Centres)
-    redraws, centres = test.redraws, test.compared
-    packed = counted_tails(redraws, centres)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_counting, "PACKED_WORK", 0)
-        assert counted_tails(redraws, centres) == packed
-    levels = redraws.unit is None
-    assert (packed is not None) == (centres.whole or levels)
-    if packed is None or not (centres.whole and levels) or redraws.counts is None:
-        return
-    for place, tail in enumerate(packed):
-        shares = [
-            tail_chances(
-                redraws.values, redraws.sizes, ahead, *centres.sum_edge(redraws, ahead)
-            )
-            for ahead in redraws.counts
-        ]
-        if all(share is not None for share in shares):
-            found = sum(share[place] for share in shares if share) / len(shares)
-            assert found == pytest.approx(tail / redraws.total, rel=1e-11)
+    counted_, floats = (test.shares(0, exact=exact) for exact in (True, False))
+    through = test.tally(test.redraws.enumerated())
+    shares = [Fraction(count, test.redraws.total) for count in through]
+    levels = test.redraws.unit is None
+    assert (floats is not None) == (test.compared.whole or levels)
+    assert counted_ is None or list(counted_[0]) == shares
+    if floats is not None:
+        assert list(floats[0]) == pytest.approx(shares, rel=1e-11)
+    if test.compared.whole:
+        found = sum_tails(test.redraws, test.compared)
+        assert found is None or list(found) == pytest.approx(shares, rel=1e-11)
 
 
 def random_scales(
@@ -384,21 +384,13 @@ def test_sampling_agrees_with_counting(design: str | None, statistic: str) -> No
         groups = [*range(8), *range(7)]
     elif design == "panels":
         groups = [0, 0, 0, 1, 1, 1, 2, 3, 4, 5, 5, 5, 6, 6, 6]
-    test = problem(
-        first,
-        second,
-        statistic=statistic,
-        design=design,
-        groups=groups,
-        trim=0.2,
-        median="upper",
-    )
-    exact = test.exact_tails(pvalues.LIMIT)
+    test = ready(first, second, design, groups, statistic=statistic)
+    exact = test.shares(pvalues.LIMIT)
     assert exact is not None
     rng = np.random.default_rng(2019)
     sampled = test.tally(test.redraws.sampled(5000, rng))
     for found, true in zip(sampled, exact[0], strict=True):
-        assert abs(found / 5000 - true / test.redraws.total) < FAR
+        assert abs(found / 5000 - true) < FAR
 
 
 def test_trimming_leaves_something() -> None:
@@ -432,19 +424,11 @@ def test_sampled_values_are_valid() -> None:
     found = []
     for observed, *drawn in itertools.product([True, False], repeat=3):
         one, two = ([2], [1]) if observed else ([1], [2])
-        test = problem(
-            one,
-            two,
-            statistic="mean",
-            design=None,
-            groups=None,
-            trim=0.2,
-            median="upper",
-        )
+        test = ready(one, two)
         assert isinstance(test.compared, Centres)
         # Columns are the scores 1 and 2, and the items may have been swapped.
         rows = np.array([[not high, high] for high in drawn]) ^ test.swapped
-        tails = tally([rows.astype(np.int64)], test.redraws, test.compared)
+        tails = tally(rows.astype(np.int64), test.redraws, test.compared)
         hits = tails[1] if test.swapped else tails[0]
         found.append(Fraction(1 + hits, 3))
     for alpha in found:
@@ -542,14 +526,7 @@ def test_five_star_ratings_of_thousands_have_one_p_value_for_every_seed() -> Non
     assert one == two
     assert one.exact
     # A million redraws of counts agree.
-    test = problem(
-        *FIVE_STARS,
-        statistic="midrank",
-        design=None,
-        groups=None,
-        trim=0.2,
-        median="upper",
-    )
+    test = ready(*FIVE_STARS, statistic="midrank")  # type: ignore[arg-type]  # arrays
     hits = test.tally(test.redraws.sampled(1_000_000, np.random.default_rng(2019)))
     shares = one.p_value_first, one.p_value_second
     for hit, share in zip(hits[::-1] if test.swapped else hits, shares, strict=True):
@@ -569,25 +546,15 @@ def test_frequencies_left_out_do_not_count(
     counts = [math.floor(size * ahead) + i for i, size in enumerate(sizes)]
     first = np.repeat(range(len(sizes)), counts)
     second = np.repeat(range(len(sizes)), np.subtract(sizes, counts))
-    test = problem(
-        first,
-        second,
-        statistic="mean",
-        design=None,
-        groups=None,
-        trim=0.2,
-        median="upper",
-    )
+    test = ready(first, second)  # type: ignore[arg-type]  # arrays
     assert isinstance(test.compared, Centres)
-    redraws = test.redraws
-    assert redraws.counts is not None
-    edges = test.compared.sum_edge(redraws, redraws.counts[0])
-    found = tail_chances(redraws.values, redraws.sizes, redraws.counts[0], *edges)
-    exact = test.exact_tails(0)
+    found = sum_tails(test.redraws, test.compared)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_tails, "WHOLE_WORK", 10**9)
+        exact = test.shares(0, exact=True)
     assert found is not None
     assert exact is not None
-    for share, count in zip(found, exact[0], strict=True):
-        assert share == pytest.approx(count / redraws.total, rel=1e-11)
+    assert list(found) == pytest.approx(exact[0], rel=1e-11)
 
 
 def test_tables_of_counts_have_the_p_values_of_their_lists() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -91,6 +91,17 @@ class Outcome:
     apart: float = 0.0
 
 
+class _Part(NamedTuple):
+    """What a rule says: its chance in the pairing drawn, its law over all, a word."""
+
+    here: float
+    law: law.Averaged
+    word: str
+    votes: tuple[int, int] | None = None
+    check: RuleCheck | None = None
+    apart: float = 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Method:
     """A method with its options, checked.
@@ -164,26 +175,39 @@ class Method:
         if sides.verdict is not None:
             p_first = 1.0 - sides.verdict
             return Outcome(sides.verdict == 0, p_first, decided_by="reviewers of both")
-        notices = self._notices(sides)
+        notices, coin = self._notices(sides), _uniform(seed, "tie")
         if 0 in sides.sizes or self.label == "coin":
-            return Outcome(_coin(seed) < FAIR, FAIR, decided_by="coin", notices=notices)
+            return Outcome(coin < FAIR, FAIR, decided_by="coin", notices=notices)
         if self.own is not None:
-            return self._asked(self.own, sides, seed, notices)
-        if self.name == "guarded":
-            return self._guard(sides, seed, notices)
-        if self.name in PAIRED:
-            return self._vote(sides, seed, notices)
-        p_first = self._follow(self.name, sides)
+            part = _ask(self.own, "probability", sides, seed)
+        elif self.name == "guarded":
+            part = self._guard(sides, seed)
+        elif self.name == "votes":
+            part = self._vote(sides, seed)
+        else:
+            part = self._follow(self.name, sides, seed)
+        tied = part.here == FAIR and self.own is None
         return Outcome(
-            _coin(seed) < p_first,
-            p_first,
-            decided_by=TIE if p_first == FAIR else _DECIDERS[self.name],
-            notices=notices,
+            coin < part.here,
+            part.law.probability,
+            part.law.se,
+            TIE if tied else part.word,
+            part.votes,
+            sides.pairing if self.paired else None,
+            (*notices, *_beyond(part.apart), *_sampled(part.law)),
+            part.check,
+            part.apart,
         )
 
-    def _follow(self, statistic: str, sides: Sides) -> float:
-        """Return 0, 1/2 or 1 for the item that a statistic favours."""
+    def _follow(self, statistic: str, sides: Sides, seed: int) -> _Part:
         name, _, which = statistic.partition(":")
+        if name == "sign":
+            votes = _wins(sides, seed)
+            here = _majority(votes)
+            average = law.Averaged(here, 0.0, 0)
+            if sides.pairing == "random":
+                average = law.average_sign(sides.first, sides.second, seed)
+            return _Part(here, average, _DECIDERS[name], votes)
         ahead = leading_item(
             sides.first,
             sides.second,
@@ -191,89 +215,10 @@ class Method:
             trim=self.trim,
             median=which or self.median,
         )
-        return (1 + ahead) / 2
+        here = (1 + ahead) / 2
+        return _Part(here, law.Averaged(here, 0.0, 0), _DECIDERS[name])
 
-    def _asked(
-        self, own: OwnRule, sides: Sides, seed: int, notices: tuple[Notice, ...]
-    ) -> Outcome:
-        check = _checked(own, "probability", sides, seed)
-        here, average = _over_pairings(own, "probability", sides, seed)
-        return Outcome(
-            _coin(seed) < here,
-            average.probability,
-            average.se,
-            self.name,
-            pairing=sides.pairing,
-            notices=(*notices, *_sampled(average)),
-            check=check,
-        )
-
-    def _guard(self, sides: Sides, seed: int, notices: tuple[Notice, ...]) -> Outcome:
-        check = None
-        statistic = self.statistic
-        if isinstance(statistic, str):
-            here, average = self._statistic(statistic, sides, seed)
-            word = _DECIDERS[statistic.partition(":")[0]]
-        else:
-            check = _checked(statistic, "statistic", sides, seed)
-            here, average = _over_pairings(statistic, "statistic", sides, seed)
-            word = own_name(statistic)
-        voted = self._votes_law(sides, seed)
-        eps = float(self.eps)
-        # The two may rest on the same sampled pairings, so their errors add up.
-        se = (1 - eps) * average.se + eps * voted.se
-        p_first = rules.mixed(average.probability, voted.probability, self.eps)
-        law_of_both = law.Averaged(
-            float(p_first), se, max(average.pairings, voted.pairings)
-        )
-        votes, apart = None, self._least_apart(sides)
-        if _uniform(seed, "guard") < eps:
-            votes = self._count(sides, seed)
-            here, word = float(np.sign(votes[0] - votes[1]) + 1) / 2, "votes"
-        return Outcome(
-            _coin(seed) < here,
-            law_of_both.probability,
-            law_of_both.se,
-            TIE if here == FAIR else word,
-            votes,
-            sides.pairing,
-            (*notices, *_beyond(apart), *_sampled(law_of_both)),
-            check,
-            apart,
-        )
-
-    def _statistic(
-        self, statistic: str, sides: Sides, seed: int
-    ) -> tuple[float, law.Averaged]:
-        """Follow a statistic in the pairing drawn, and on average over pairings."""
-        if statistic == "sign":
-            won, lost = _wins(sides, seed)
-            here = (1 + (won > lost) - (won < lost)) / 2
-            return here, self._sign_law(sides, seed)
-        here = self._follow(statistic, sides)
-        return here, law.Averaged(here, 0.0, 0)
-
-    def _vote(self, sides: Sides, seed: int, notices: tuple[Notice, ...]) -> Outcome:
-        if self.name == "votes":
-            votes = self._count(sides, seed)
-            average, apart = self._votes_law(sides, seed), self._least_apart(sides)
-        else:
-            votes = _wins(sides, seed)
-            average, apart = self._sign_law(sides, seed), 0.0
-        ahead = votes[0] > votes[1]
-        tied = votes[0] == votes[1]
-        return Outcome(
-            ahead or (tied and _coin(seed) < FAIR),
-            average.probability,
-            average.se,
-            TIE if tied else _DECIDERS.get(self.name, "votes"),
-            votes,
-            sides.pairing,
-            (*notices, *_beyond(apart), *_sampled(average)),
-            apart=apart,
-        )
-
-    def _count(self, sides: Sides, seed: int) -> tuple[int, int]:
+    def _vote(self, sides: Sides, seed: int) -> _Part:
         one, two, counts = _pairs(sides, seed)
         source = stream(seed, "votes")
         if sides.pairing == "random":
@@ -282,7 +227,28 @@ class Method:
         else:
             chances = odd(self.weight, difference(one, two))
             won = int((uniforms(source, len(one)) < chances).sum())
-        return won, int(counts.sum()) - won
+        votes = won, int(counts.sum()) - won
+        average, apart = self._votes_law(sides, seed), self._least_apart(sides)
+        return _Part(_majority(votes), average, "votes", votes, apart=apart)
+
+    def _guard(self, sides: Sides, seed: int) -> _Part:
+        statistic = self.statistic
+        if isinstance(statistic, str):
+            part = self._follow(statistic, sides, seed)._replace(votes=None)
+        else:
+            part = _ask(statistic, "statistic", sides, seed)
+        eps = float(self.eps)
+        if _uniform(seed, "guard") < eps:
+            vote = self._vote(sides, seed)
+            voted = vote.law
+            drawn = part._replace(here=vote.here, word=vote.word, votes=vote.votes)
+        else:
+            voted, drawn = self._votes_law(sides, seed), part
+        p_first = rules.mixed(part.law.probability, voted.probability, self.eps)
+        # The two may rest on the same sampled pairings, so their errors add up.
+        se = (1 - eps) * part.law.se + eps * voted.se
+        both = law.Averaged(float(p_first), se, max(part.law.pairings, voted.pairings))
+        return drawn._replace(law=both, apart=self._least_apart(sides))
 
     def _coins(self, one: Floats, two: Floats, counts: Counts) -> tuple[Floats, Counts]:
         """Return the chances of votes, increasing, and how many there are of each."""
@@ -295,12 +261,6 @@ class Method:
             return law.average_votes(sides.first, sides.second, self.weight, seed)
         p_first = law.majority_of_counts(*self._coins(*_pairs(sides, seed)))
         return law.Averaged(p_first, 0.0, 0)
-
-    def _sign_law(self, sides: Sides, seed: int) -> law.Averaged:
-        if sides.pairing == "random":
-            return law.average_sign(sides.first, sides.second, seed)
-        won, lost = _wins(sides, seed)
-        return law.Averaged((1 + (won > lost) - (won < lost)) / 2, 0.0, 0)
 
     def _least_apart(self, sides: Sides) -> float:
         """Return how far apart a reviewer's two scores must be to be worth a vote.
@@ -410,42 +370,36 @@ def as_method(
     )
 
 
-def _checked(own: OwnRule, kind: Kind, sides: Sides, seed: int) -> RuleCheck:
-    one, two = _in_order(sides, seed)
-    check = check_rule(own, one, two, kind=kind, rng=seed)
+def _ask(own: OwnRule, kind: Kind, sides: Sides, seed: int) -> _Part:
+    """Ask a user's function in the pairing drawn, and in all or many of them."""
+    drawn = _in_order(sides, seed)
+    check = check_rule(own, *drawn, kind=kind, rng=seed)
     if not check.passed:
         raise OptionError(
             f"{check.sentence} Without that no guarantee holds (Theorem G). Scale by "
             "a declared range, and cut a fixed share of the scores, instead of what "
             "the data suggest."
         )
-    return check
-
-
-def _over_pairings(
-    own: OwnRule, kind: Kind, sides: Sides, seed: int
-) -> tuple[float, law.Averaged]:
-    """Ask a user's function in the pairing drawn, and in all or many of them."""
 
     def chance(one: Floats, two: Floats) -> float:
         found = float(answer(own, one, two, kind))
         return found if kind == "probability" else float(1 + np.sign(found)) / 2
 
-    here = chance(*_in_order(sides, seed))
-    one, two = sides.one_by_one(own_name(own))
-    if sides.pairing != "random":
-        return here, law.Averaged(here, 0.0, 0)
-    size = max(len(one), len(two))
-    exact = size <= FEW_SCORES
-    found = [
-        chance(one[order], two) if len(one) == size else chance(one, two[order])
-        for order in (_all_orders(size) if exact else _some_orders(size, seed))
-    ]
-    if max(found) - min(found) <= ROUNDING:
-        return here, law.Averaged(here, 0.0, 0)
-    se = 0.0 if exact else float(np.std(found, ddof=1)) / math.sqrt(len(found))
-    average = float(np.mean(found))
-    return here, law.Averaged(average, se, 0 if exact else len(found))
+    here = chance(*drawn)
+    average = law.Averaged(here, 0.0, 0)
+    if sides.pairing == "random":
+        one, two = sides.one_by_one(own_name(own))
+        size = max(len(one), len(two))
+        exact = size <= FEW_SCORES
+        found = [
+            chance(one[order], two) if len(one) == size else chance(one, two[order])
+            for order in (_all_orders(size) if exact else _some_orders(size, seed))
+        ]
+        if max(found) - min(found) > ROUNDING:
+            se = 0.0 if exact else float(np.std(found, ddof=1)) / math.sqrt(len(found))
+            number = 0 if exact else len(found)
+            average = law.Averaged(float(np.mean(found)), se, number)
+    return _Part(here, average, own_name(own), check=check)
 
 
 def _all_orders(size: int) -> Iterator[list[int]]:
@@ -509,5 +463,5 @@ def _uniform(seed: int, purpose: str) -> float:
     return float(uniforms(stream(seed, purpose), 1)[0])
 
 
-def _coin(seed: int) -> float:
-    return _uniform(seed, "tie")
+def _majority(votes: tuple[int, int]) -> float:
+    return (1 + (votes[0] > votes[1]) - (votes[0] < votes[1])) / 2

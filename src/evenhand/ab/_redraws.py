@@ -53,7 +53,7 @@ class Redraws:
     """
 
     name: str
-    values: tuple[int, ...]
+    values: Counts
     sizes: Counts
     counts: tuple[int, ...] | None
     unit: Counts | None = None
@@ -65,9 +65,21 @@ class Redraws:
         return int(self.sizes.sum())
 
     @property
+    def everything(self) -> int:
+        """Sum of the scores of both items."""
+        return int(self.sizes.astype(object) @ self.values.astype(object))
+
+    @property
     def n_units(self) -> int:
         """Number of units."""
         return self.size if self.unit is None else int(self.unit.max(initial=-1)) + 1
+
+    @property
+    def share(self) -> float:
+        """Share of the units that are on."""
+        if self.counts is None:
+            return 0.5
+        return sum(self.counts) / len(self.counts) / self.n_units
 
     @property
     def total(self) -> int:
@@ -76,32 +88,40 @@ class Redraws:
             return int(2**self.n_units)
         return sum(math.comb(self.n_units, count) for count in self.counts)
 
+    def units(self) -> NDArray[np.object_]:
+        """Return what each unit adds to the first item's scores, off and on.
+
+        Returns:
+            Numbers of scores and their sums, the less first, shape (units, 2, 2).
+        """
+        found = np.zeros((self.n_units, 2, 2), dtype=object)
+        if self.unit is None or self.when_on is None:
+            found[:, 1, 0] = 1
+            found[:, 1, 1] = np.repeat(self.values, self.sizes)
+            return found
+        scores = np.column_stack([self.sizes, self.values])
+        np.add.at(found.reshape(-1, 2), 2 * self.unit + self.when_on, scores)
+        return np.sort(found, axis=1)
+
     def at_most(self, most: int) -> bool:
         """Say whether there are so many assignments at most, without a long number."""
         units = self.n_units
         # With k units on and k or more off there are 2**k assignments at least.
-        even = (
-            units
-            if self.counts is None
-            else min(min(count, units - count) for count in self.counts)
-        )
+        even = min(min(count, units - count) for count in self.counts or (units // 2,))
         return even <= most.bit_length() and self.total <= most
 
-    def everything(self) -> Iterator[Counts]:
+    def enumerated(self) -> Iterator[Counts]:
         """Give every assignment of units once: how many of each level score the first.
 
         The rows come in blocks.
         """
         rows = max(1, BLOCK // max(len(self.values), self.n_units))
-        counts = range(self.n_units + 1) if self.counts is None else self.counts
-        ways = itertools.chain.from_iterable(
-            itertools.combinations(range(self.n_units), count) for count in counts
-        )
-        while block := list(itertools.islice(ways, rows)):
-            on = np.zeros((len(block), self.n_units), np.bool_)
-            for row, chosen in zip(on, block, strict=True):
-                row[list(chosen)] = True
-            yield self._sides(on)
+        for count in range(self.n_units + 1) if self.counts is None else self.counts:
+            ways = itertools.combinations(range(self.n_units), count)
+            while block := list(itertools.islice(ways, rows)):
+                on = np.zeros((len(block), self.n_units), np.bool_)
+                np.put_along_axis(on, np.array(block, dtype=np.int64), 1, axis=1)
+                yield self._sides(on)
 
     def sampled(self, samples: int, rng: np.random.Generator) -> Iterator[Counts]:
         """Give independent draws of how many of each level score the first item."""
@@ -133,7 +153,7 @@ class Redraws:
 
 
 def redraw_levels(
-    values: Sequence[int], first: Counts, second: Counts, design: str | None
+    values: Counts, first: Counts, second: Counts, design: str | None
 ) -> Redraws:
     """Work out what could have been drawn where every reviewer is a unit.
 
@@ -148,12 +168,12 @@ def redraw_levels(
 
     Examples:
         >>> one, two = np.array([0, 1, 1]), np.array([1, 0, 0])
-        >>> redraw_levels([1, 3, 4], one, two, "halves").total
+        >>> redraw_levels(np.array([1, 3, 4]), one, two, "halves").total
         6
     """
     sizes, ahead = first + second, int(first.sum())
     name, counts = _fitting(design, int(sizes.sum()), ahead, GIVEN)
-    return Redraws(name, tuple(values), sizes, counts)
+    return Redraws(name, values, sizes, counts)
 
 
 def redraw_units(
@@ -193,14 +213,26 @@ def redraw_units(
         for index, unit in enumerate(sorted(map(sorted, units)))
         for value, on in unit
     )
+    values, unit, when_on = zip(*members, strict=True) if members else ((), (), ())
     return Redraws(
         name,
-        tuple(value for value, _, _ in members),
-        np.ones(len(members), np.int64),
+        natural(list(values), len(values)),
+        np.ones(len(values), np.int64),
         counts,
-        np.array([index for _, index, _ in members], np.int64),
-        np.array([on for _, _, on in members], np.bool_),
+        np.array(unit, np.int64),
+        np.array(when_on, np.bool_),
     )
+
+
+def natural(values: list[int], size: int) -> Counts:
+    """Return natural numbers as an array in which so many of them can be added up.
+
+    Examples:
+        >>> natural([0, 2**62], 3).dtype
+        dtype('O')
+    """
+    fits = max(values, default=0) * size < 1 << 63
+    return np.array(values, dtype=np.int64 if fits else object)
 
 
 def as_labels(

@@ -49,10 +49,11 @@ MULTIPLIED = 200_000_000
 COINS = 2
 # Minus the logarithm of what may be left out of a sum of probabilities.
 SPARE = 40.0
-# From so large a square of a sine on, the series of a logarithm is too slow.
-STEEP = 0.125
+# With so much scatter in the votes only low frequencies count, and so few kinds of
+# votes stand for all.
+OPEN = 640.0
+KINDS = 32
 VANISHED = 1e4
-NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(24)
 # A mean lead d of k pairs errs with probability below 2 exp(-k d**2 / 18).
 CLEAR = 18 * SPARE
 
@@ -343,7 +344,13 @@ def _sampled(
             return math.copysign(1.0, lead), 0.0, 0
     rng = np.random.Generator(stream(seed, "pairings"))
     if cells <= pairs:
-        values = _margins_of_tables(held, taken, table, rng)
+        rows = _n_pairings(cells)
+        counts = sample_tables(held.counts, taken.counts, rows, rng).reshape(rows, -1)
+        flat = table.reshape(cells, -1)
+        if flat.shape[1] == COINS:
+            values = table_margins(flat[:, 1], counts)
+        else:
+            values = np.sign(counts @ (flat[:, -1] - flat[:, 0]))
     else:
         values = _margins_of_orders(held, taken, terms, rng)
     # A sample in which all pairings agree is still a sample.
@@ -365,32 +372,24 @@ def _mean_lead(held: Table, taken: Table, table: Floats) -> float:
     return float(parts[0] @ lead @ parts[1])
 
 
-def _margins_of_tables(
-    held: Table, taken: Table, table: Floats, rng: np.random.Generator
-) -> Floats:
-    rows = _n_pairings(table[..., 0].size)
-    counts = sample_tables(held.counts, taken.counts, rows, rng).reshape(rows, -1)
-    if table.shape[-1] == COINS:
-        return table_margins(table[..., 1].reshape(-1), counts)
-    return np.sign(counts @ (table[..., -1] - table[..., 0]).reshape(-1))
-
-
 def _margins_of_orders(
     held: Table, taken: Table, terms: Terms, rng: np.random.Generator
 ) -> Floats:
     one, two = (np.repeat(side.levels, side.counts) for side in (held, taken))
     pairs = min(len(one), len(two))
-    rows = min(_n_pairings(pairs), max(FEWEST_PAIRINGS, MULTIPLIED // pairs**2))
-    if pairs > FEW_VOTES:
-        rows = _n_pairings(pairs // 4)
+    few = min(_n_pairings(pairs), max(FEWEST_PAIRINGS, MULTIPLIED // pairs**2))
+    rows = few if pairs <= FEW_VOTES else _n_pairings(pairs // 4)
     block = max(1, SAMPLED_CELLS // pairs)
     found = []
     for start in range(0, rows, block):
-        orders = [
-            [rng.permutation(side)[:pairs] for side in (one, two)]
-            for _ in range(min(block, rows - start))
-        ]
-        table = terms(*np.array(orders).swapaxes(0, 1))
+        some = range(min(block, rows - start))
+        # To put the longer side in a random order is enough.
+        if len(one) > pairs:
+            drawn = [rng.permutation(one)[:pairs] for _ in some]
+            table = terms(np.array(drawn), two)
+        else:
+            drawn = [rng.permutation(two)[:pairs] for _ in some]
+            table = terms(one, np.array(drawn))
         if table.shape[-1] == COINS:
             found.append(_row_margins(table[..., 1]))
         else:
@@ -407,14 +406,15 @@ def _row_margins(rows: Floats) -> Floats:
     votes = rows.shape[1]
     if is_exact(rows) or votes <= FEW_VOTES:
         return _margin(_products(rows))
-    sums = (4 * rows * (1 - rows)).sum(axis=1)
-    if sums.min() * STEEP < SPARE * 2:
+    scatter = (4 * rows * (1 - rows)).sum(axis=1)
+    if scatter.min() < OPEN:
         kinds = [np.unique(row, return_counts=True) for row in rows]
         return np.array([table_margins(p, n[None, :])[0] for p, n in kinds])
-    return _series_margins(rows, lambda part: part.sum(axis=1), votes)
+    window = _window(rows.sum(axis=1), scatter, votes)
+    return _inverted(*_condensed(rows, lambda part: part.sum(axis=1)), window, votes)
 
 
-def table_margins(chances: Floats, counts: Counts) -> Floats:
+def table_margins(chances: Floats, counts: Counts | Floats) -> Floats:
     """Return P(more votes for than against) - P(fewer), by row of counts.
 
     Args:
@@ -425,20 +425,37 @@ def table_margins(chances: Floats, counts: Counts) -> Floats:
     Returns:
         Margins, shape (rows,); the error is below 1e-13.
     """
-    votes = int(counts[0].sum())
-    numbers = counts.astype(np.float64)
+    votes, numbers = round(counts[0].sum()), counts.astype(np.float64, copy=False)
     scatter = numbers @ (4 * chances * (1 - chances))
-    if scatter.min() * STEEP >= SPARE * 2:
-        return _series_margins(chances[None, :], lambda part: numbers @ part[0], votes)
     window = _window(numbers @ chances, scatter, votes)
-    half = np.pi * np.arange(window.waves) / window.period
-    lean = (2 * chances - 1)[:, None]
-    with np.errstate(divide="ignore"):
-        sizes = np.log1p(-(1 - lean**2) * np.sin(half) ** 2) / 2
-    # A vote of chance 1/2 has no image at the highest frequency.
-    sizes = numbers @ np.maximum(sizes, -VANISHED)
-    angles = numbers @ np.arctan2(lean * np.sin(half), np.cos(half))
-    return _inverted(sizes, angles, window, votes)
+    if len(chances) > KINDS and scatter.min() >= OPEN:
+        chances, numbers = _condensed(chances[None, :], lambda part: numbers @ part[0])
+    return _inverted(chances, numbers, window, votes)
+
+
+def _condensed(
+    chances: Floats, total: Callable[[Floats], Floats]
+) -> tuple[Floats, Floats]:
+    """Replace votes by so many of each of a few kinds that no law of theirs changes.
+
+    A function that is smooth in the chance, as the logarithm of an image is at the low
+    frequencies that count for many open votes, is interpolated at Chebyshev's points;
+    the numbers are sums of its weights, and need not be whole.
+
+    Args:
+        chances: Chance of each vote, shape (1 or rows, votes).
+        total: Adds up numbers of that shape over all votes, by row.
+    """
+    lean = 2 * chances - 1
+    before, power = np.ones_like(lean), lean
+    sums = [total(before)]
+    for _ in range(KINDS - 1):
+        sums.append(total(power))
+        before, power = power, 2 * lean * power - before
+    angles = np.pi * (np.arange(KINDS) + 0.5) / KINDS
+    weights = np.cos(np.arange(KINDS)[:, None] * angles) * 2 / KINDS
+    weights[0] /= 2
+    return (1 + np.cos(angles)) / 2, np.transpose(sums) @ weights
 
 
 class _Window(NamedTuple):
@@ -462,53 +479,23 @@ def _window(totals: Floats, scatter: Floats, votes: int) -> _Window:
     return _Window(low, period, waves)
 
 
-def _series_margins(
-    chances: Floats, total: Callable[[Floats], Floats], votes: int
-) -> Floats:
-    """Do what `table_margins` does for many open votes, by sums of powers.
-
-    A vote of chance p is worth 1/2 or -1/2, and its image is cos h + i d sin h with d =
-    2 p - 1 and h half the angle. With y = 1 - d**2 the logarithm of the image's size is
-    -1/2 sum over a of (y sin(h)**2)**a / a, and its angle is the integral from 0 to h
-    of d times the sum over a of (y sin**2)**a.
-
-    Args:
-        chances: Chance of each kind of vote, shape (1 or rows, kinds).
-        total: Adds up numbers of that shape over all votes, by row.
-        votes: Number of votes in each row.
-    """
-    lean = 2 * chances - 1
-    spread = 1 - lean**2
-    window = _window(total(chances), total(spread), votes)
-    half = np.pi * np.arange(window.waves) / window.period
-    steepest = float(np.sin(half[-1]) ** 2)
-    terms = math.ceil((SPARE + math.log(votes)) / -math.log(steepest)) + 1
-    inner = np.sin(half[:, None] * (1 + NODES) / 2) ** 2
-    power, evens, odds = np.ones_like(spread), [], [total(lean)]
-    for _ in range(terms):
-        power = power * spread
-        evens.append(total(power))
-        odds.append(total(lean * power))
-    orders = np.arange(1, terms + 1)
-    curves = (np.sin(half[:, None]) ** 2) ** orders / (2 * orders)
-    slopes = [inner**order @ NODE_WEIGHTS * half / 2 for order in range(terms + 1)]
-    sizes, angles = -np.transpose(evens) @ curves.T, np.transpose(odds) @ slopes
-    return _inverted(sizes, angles, window, votes)
-
-
-def _inverted(sizes: Floats, angles: Floats, window: _Window, votes: int) -> Floats:
+def _inverted(chances: Floats, numbers: Floats, window: _Window, votes: int) -> Floats:
     """Turn images of laws, by frequency, into margins."""
     low, period, waves = window
+    half = np.pi * np.arange(waves) / period
+    lean = (2 * chances - 1)[:, None]
+    with np.errstate(divide="ignore"):
+        sizes = np.log1p(-(1 - lean**2) * np.sin(half) ** 2) / 2
+    # A vote of chance 1/2 has no image at the highest frequency.
+    sizes = numbers @ np.maximum(sizes, -VANISHED)
+    angles = numbers @ np.arctan2(lean * np.sin(half), np.cos(half))
     end = low + period
     win = _swings(waves, max(low, votes // 2 + 1), end, period, votes)
     loss = _swings(waves, low, min((votes + 1) // 2, end), period, votes)
-    twice = np.full(waves, 2.0)
-    twice[0] = 1
-    if 2 * (waves - 1) == period:
-        twice[-1] = 1
+    # Every wave but the first and, of an even period, the last has a mirror image.
+    twice = np.where(2 * np.arange(waves) % period == 0, 1, 2)
     parts = np.cos(angles) * (win[0] - loss[0]) + np.sin(angles) * (win[1] - loss[1])
-    margins = (np.exp(sizes) * parts) @ twice / period
-    return np.asarray(np.clip(margins, -1, 1))
+    return np.asarray(np.clip((np.exp(sizes) * parts) @ twice / period, -1, 1))
 
 
 def _swings(

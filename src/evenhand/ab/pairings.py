@@ -30,9 +30,8 @@ DIGITS = 1 << 14
 # is quicker to go through the scores.
 NUMPY_MOST = 1_000_000_000
 CROWDED = 8
-# Up to so many are put in a random order, many rows of them at a time.
-SORTED = 500
-SORTED_CELLS = 1_000_000
+# From so many pairs on, how many there are of each two levels is as good as normal.
+CROWDS = 100_000_000
 
 
 class Pairing(NamedTuple):
@@ -189,7 +188,7 @@ def _sums(counts: Counts, block: Counts) -> Counts:
 
 def sample_tables(
     first: Counts, second: Counts, rows: int, rng: np.random.Generator
-) -> Counts:
+) -> Counts | Floats:
     """Sample pairings for an estimate, as tables of levels against levels.
 
     Args:
@@ -199,9 +198,12 @@ def sample_tables(
         rng: Where they come from; what decides is drawn by `draw_pairing`.
 
     Returns:
-        How many pairs there are of each two levels, shape (rows, levels, levels).
+        How many pairs there are of each two levels, shape (rows, levels, levels). For
+        CROWDS of scores they are normal, with the same means and covariances.
     """
     pairs = min(first.sum(), second.sum())
+    if pairs >= CROWDS:
+        return _normal_tables(first, second, rows, rng)
     one, two = (sample_subsets(side, pairs, rows, rng) for side in (first, second))
     tables = np.empty((rows, len(first), len(second)), np.int64)
     for level in range(len(first)):
@@ -214,6 +216,26 @@ def sample_tables(
     return tables
 
 
+def _normal_tables(
+    first: Counts, second: Counts, rows: int, rng: np.random.Generator
+) -> Floats:
+    """Sample tables whose counts are so large that they are normal.
+
+    Scores of the longer side that are left over are paired with blanks. Of a random
+    pairing of m scores with shares p and q of each level, the counts have means m p q
+    and covariances m**2 / (m - 1) times those of one draw of p times those of one of q.
+    """
+    most = max(first.sum(), second.sum())
+    one, two = (np.append(side, most - side.sum()) / most for side in (first, second))
+    noise = rng.standard_normal((rows, len(one), len(two)))
+    noise -= np.sqrt(one)[:, None] * (np.sqrt(one) @ noise)[:, None, :]
+    noise -= (noise @ np.sqrt(two))[:, :, None] * np.sqrt(two)
+    means = most * np.outer(one, two)
+    noise *= np.sqrt(means)
+    noise += means
+    return np.asarray(noise[:, :-1, :-1])
+
+
 def sample_subsets(
     pool: Counts, wanted: int, rows: int, rng: np.random.Generator
 ) -> Counts:
@@ -223,33 +245,10 @@ def sample_subsets(
     if pool.sum() >= NUMPY_MOST:
         wide = np.broadcast_to(pool, (rows, len(pool)))
         return _thinned(wide, np.full(rows, wanted), rng)
-    if pool.sum() > CROWDED * len(pool):
-        return rng.multivariate_hypergeometric(
-            pool, wanted, size=rows, method="marginals"
-        )
-    size, ends = int(pool.sum()), np.cumsum(pool)
-    found = np.empty((rows, len(pool)), np.int64)
-    if size <= SORTED:
-        step = SORTED_CELLS // size
-        for start in range(0, rows, step):
-            some = found[start : start + step]
-            chosen = rng.random((len(some), size)).argsort(axis=1) < wanted
-            seen = np.cumsum(chosen, axis=1)[:, ends - 1]
-            some[:] = np.diff(np.where(ends > 0, seen, 0), prepend=0)
-        return found
-    for row in found:
-        chosen = _one_by_one(size, wanted, rng)
-        row[:] = np.diff(np.cumsum(chosen)[ends - 1] * (ends > 0), prepend=0)
-    return found
-
-
-def _one_by_one(size: int, wanted: int, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Choose so many, by coins that are then put right at random."""
-    chosen = rng.random(size, dtype=np.float32) < wanted / size
-    lack = wanted - int(chosen.sum())
-    free = np.flatnonzero(chosen != (lack > 0))
-    chosen[rng.choice(free, abs(lack), replace=False, shuffle=False)] = lack > 0
-    return chosen
+    crowded = pool.sum() > CROWDED * len(pool)
+    return rng.multivariate_hypergeometric(
+        pool, wanted, size=rows, method="marginals" if crowded else "count"
+    )
 
 
 def _thinned(pools: Counts, wanted: Counts, rng: np.random.Generator) -> Counts:

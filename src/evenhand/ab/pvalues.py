@@ -24,24 +24,26 @@ import numpy as np
 
 from evenhand._labels import shown
 from evenhand._randomness import RNGLike, seed_from, stream
-from evenhand.ab._counting import (
-    Centres,
-    Kept,
-    Tails,
-    central_mean,
-    counted_tails,
-    tally,
-)
 from evenhand.ab._numbers import Floats, Numbers, as_numbers, is_exact
 from evenhand.ab._redraws import (
     GIVEN,
     GIVEN_PANELS,
     Redraws,
     as_labels,
+    natural,
     redraw_levels,
     redraw_units,
 )
-from evenhand.ab._tilted import tail_chances
+from evenhand.ab._tails import (
+    Centres,
+    Kept,
+    Tails,
+    central_mean,
+    count_orders,
+    count_sums,
+    sum_tails,
+    tally,
+)
 from evenhand.ab.law import Table, as_table
 from evenhand.ab.rules import MEDIANS, TRIM, as_share, central_places, trimmed_places
 from evenhand.errors import ConvergenceError, OptionError, RatingsError, unknown
@@ -69,12 +71,11 @@ LIMIT = 200_000
 SAMPLED_CELLS = 2_000_000
 FEWEST_SAMPLES = 1_000
 MOST_SAMPLES = 100_000
-# By coins the counts differ from redraw to redraw, which takes longer.
-COIN_SAMPLES = 10_000
-# So does a redraw in which every reviewer is looked at.
-UNIT_SAMPLES = 20_000
+# A caller's function is asked so often.
+OWN_SAMPLES = 20_000
 # Reviewers times assignments, if all are gone through: a second or two of work.
 ENUMERATED_CELLS = 50_000_000
+MOST_SCORES = 2**53
 # Values of a caller's function closer than this share of the largest count as equal.
 ROUNDING = 1e-12
 _REDRAWN = {
@@ -213,20 +214,10 @@ def p_values(
         >>> tested.p_value_first, tested.how
         (0.2, 'counting')
     """
-    test = problem(
-        first,
-        second,
-        statistic=statistic,
-        design=design,
-        groups=groups,
-        trim=trim,
-        median=median,
-    )
-    return test.p_values(
-        None if samples is None else _as_whole("samples", samples, 1),
-        _as_whole("limit", limit, 0),
-        seed_from(rng),
-    )
+    kept = as_kept(statistic, trim, median)
+    test = problem(first, second, statistic, kept, design, groups)
+    drawn = None if samples is None else _as_whole("samples", samples, 1)
+    return test.p_values(drawn, _as_whole("limit", limit, 0), seed_from(rng))
 
 
 def table_p_values(
@@ -241,13 +232,21 @@ def table_p_values(
 ) -> PValues:
     """Do what `p_values` does on tables of scores; not for pairs, panels or functions.
 
+    Raises:
+        RatingsError: If there are 2**53 scores or more.
+
     Examples:
         >>> sides = as_table(np.array([5.0, 6])), as_table(np.array([1.0, 2]))
         >>> options = {"design": None, "trim": 0.2, "median": "upper", "seed": 1}
         >>> table_p_values(*sides, statistic="mean", **options).p_value_first == 1 / 6
         True
     """
-    kept = _as_kept(statistic, trim, median)
+    scores = sum(float(side.counts.sum(dtype=np.float64)) for side in (first, second))
+    if scores >= MOST_SCORES:
+        raise RatingsError(
+            f"counts must add up to less than 2**53 for p-values, got {scores:.17g}."
+        )
+    kept = as_kept(statistic, trim, median)
     test = _level_problem(first, second, statistic, kept, design)
     return test.p_values(None, LIMIT, seed)
 
@@ -285,22 +284,15 @@ def exact_p_values(
         >>> exact_p_values([3, 4], [1], design="halves")
         (Fraction(1, 6), Fraction(1, 1))
     """
-    test = problem(
-        first,
-        second,
-        statistic=statistic,
-        design=design,
-        groups=groups,
-        trim=trim,
-        median=median,
-    )
-    found = test.exact_tails(_as_whole("limit", limit, 0))
+    kept = as_kept(statistic, trim, median)
+    test = problem(first, second, statistic, kept, design, groups)
+    found = test.shares(_as_whole("limit", limit, 0), exact=True)
     if found is None:
         raise ConvergenceError(
             f"limit must be larger to go through every assignment, got {limit}. Use "
             "p_values, which samples them."
         )
-    one, two = (Fraction(count, test.redraws.total) for count in found[0])
+    one, two = (Fraction(share) for share in found[0])
     return (two, one) if test.swapped else (one, two)
 
 
@@ -314,7 +306,7 @@ def leading_item(
         >>> leading_item(*sides, statistic="mean", trim=0.2, median="upper")
         0
     """
-    kept = _as_kept(statistic, trim, median)
+    kept = as_kept(statistic, trim, median)
     levels, one, two = _aligned(first, second)
     _, centres, swapped = _compared(statistic, levels, one, two, kept)
     sign = (centres.observed > 0) - (centres.observed < 0)
@@ -332,7 +324,7 @@ class Problem(NamedTuple):
 
     def p_values(self, samples: int | None, limit: int, seed: int) -> PValues:
         """Return exact values, or sampled ones where that is too much work."""
-        found = self.shares(limit)
+        found = self.shares(min(limit, ENUMERATED_CELLS // self.redraws.size))
         if found is not None:
             return self._result(*found)
         drawn = self.n_samples() if samples is None else samples
@@ -340,77 +332,55 @@ class Problem(NamedTuple):
         tails = self.tally(self.redraws.sampled(drawn, rng))
         # With the observed assignment counted in, validity does not rest on the sample.
         above, below = ((1 + count) / (1 + drawn) for count in tails)
-        return self._result((above, below), "sampling", drawn, seed)
+        return self._result(Tails(above, below), "sampling", drawn, seed)
 
-    def shares(self, limit: int) -> tuple[tuple[float, float], How] | None:
-        """Return the shares of both tails, or None if there are too many to count."""
-        # The observed assignment is in both tails, so that no share is 0.
-        least = sys.float_info.min
-        found: tuple[Tails, How] | None = None
+    def shares(self, limit: int, *, exact: bool = False) -> tuple[Tails, How] | None:
+        """Return the shares of both tails, or None if there are too many to count.
+
+        Args:
+            limit: Up to so many assignments are gone through.
+            exact: Whether only Fractions will do.
+        """
+        found: Tails | None = None
         if self.nothing:
-            return (1.0, 1.0), "counting"
-        if isinstance(self.compared, Centres):
-            quick = counted_tails(self.redraws, self.compared, quick=True)
-            floats = self._tilted_shares(self.compared) if quick is None else None
-            if quick is not None:
-                found = quick, "counting"
-            elif floats is not None:
-                return (max(floats[0], least), max(floats[1], least)), "counting"
-        most = min(limit, ENUMERATED_CELLS // self.redraws.size)
-        exact = found or self.exact_tails(most)
-        if exact is None:
+            found = Tails(Fraction(1), Fraction(1))
+        elif isinstance(self.compared, Centres) and self.compared.whole:
+            found = count_sums(self.redraws, self.compared, exact=exact)
+            if found is None and not exact:
+                found = sum_tails(self.redraws, self.compared)
+        elif isinstance(self.compared, Centres) and self.redraws.unit is None:
+            found = count_orders(self.redraws, self.compared, exact=exact)
+        if found is not None:
+            return found, "counting"
+        if not self.redraws.at_most(limit):
             return None
+        above, below = self.tally(self.redraws.enumerated())
         total = self.redraws.total
-        above, below = (max(count / total, least) for count in exact[0])
-        return (above, below), exact[1]
-
-    def exact_tails(self, limit: int) -> tuple[Tails, How] | None:
-        """Return the sizes of both tails, or None if there are too many to count."""
-        if self.nothing:
-            return Tails(self.redraws.total, self.redraws.total), "counting"
-        if isinstance(self.compared, Centres):
-            found = counted_tails(self.redraws, self.compared)
-            if found is not None:
-                return found, "counting"
-        if self.redraws.at_most(limit):
-            return self.tally(self.redraws.everything()), "enumeration"
-        return None
+        return Tails(Fraction(above, total), Fraction(below, total)), "enumeration"
 
     def n_samples(self) -> int:
         """Return how many redraws take about half a second."""
-        if self.redraws.unit is not None:
-            return UNIT_SAMPLES
+        if isinstance(self.compared, _Function):
+            return OWN_SAMPLES
         cells = SAMPLED_CELLS // len(self.redraws.values)
-        most = COIN_SAMPLES if self.redraws.counts is None else MOST_SAMPLES
-        return min(max(cells, FEWEST_SAMPLES), most)
+        return min(max(cells, FEWEST_SAMPLES), MOST_SAMPLES)
 
-    def tally(self, blocks: Iterable[Counts]) -> Tails:
-        """Count given assignments."""
+    def tally(self, blocks: Iterable[Counts]) -> tuple[int, int]:
+        """Count given assignments in both tails."""
         if isinstance(self.compared, _Function):
             return self.compared.tally(blocks)
-        return tally(blocks, self.redraws, self.compared)
-
-    def _tilted_shares(self, centres: Centres) -> tuple[float, float] | None:
-        redraws, parts = self.redraws, []
-        if redraws.unit is not None or redraws.counts is None or not centres.whole:
-            return None
-        for ahead in redraws.counts:
-            edges = centres.sum_edge(redraws, ahead)
-            found = tail_chances(redraws.values, redraws.sizes, ahead, *edges)
-            if found is None:
-                return None
-            parts.append(found)
-        # As many assignments have the one of two middle counts as the other.
-        above, below = np.mean(parts, axis=0).tolist()
-        return above, below
+        parts = [tally(block, self.redraws, self.compared) for block in blocks]
+        return sum(part[0] for part in parts), sum(part[1] for part in parts)
 
     def _result(
         self,
-        shares: tuple[float, float],
+        tails: Tails,
         how: How,
         samples: int = 0,
         seed: int | None = None,
     ) -> PValues:
+        # The observed assignment is in both tails, so that no share is 0.
+        shares = [max(float(share), sys.float_info.min) for share in tails]
         first, second = shares[::-1] if self.swapped else shares
         spread = max(p * (1 - p) for p in shares)
         return PValues(
@@ -434,7 +404,7 @@ class _Function(NamedTuple):
     scores: Floats
     observed: int | float | Fraction
 
-    def tally(self, blocks: Iterable[Counts]) -> Tails:
+    def tally(self, blocks: Iterable[Counts]) -> tuple[int, int]:
         found = [
             self.value(self.scores[row > 0], self.scores[row == 0])
             for block in blocks
@@ -445,7 +415,7 @@ class _Function(NamedTuple):
             # Rounding must not break a tie; a tie too many only raises a p-value.
             slack = Fraction(ROUNDING) * max(abs(Fraction(x)) for x in (*found, middle))
         low, high = middle - slack, middle + slack
-        return Tails(sum(x >= low for x in found), sum(x <= high for x in found))
+        return sum(x >= low for x in found), sum(x <= high for x in found)
 
     def value(self, one: Floats, two: Floats) -> int | float | Fraction:
         # Nothing to compare: constant for such an assignment, so monotone.
@@ -470,15 +440,12 @@ class _Function(NamedTuple):
 def problem(
     first: Numbers,
     second: Numbers,
-    *,
     statistic: str | Statistic,
+    kept: Kept,
     design: str | None,
     groups: object,
-    trim: float,
-    median: str,
 ) -> Problem:
     """Check everything, and make a test ready."""
-    kept = _as_kept(statistic, trim, median)
     one, two = _as_sides(first, second)
     if statistic == "pairs":
         if design not in (None, "matched"):
@@ -499,7 +466,7 @@ def problem(
         for side in (places[: len(one)], places[len(one) :])
     ]
     values, centres, swapped = _compared(statistic, levels, counts[0], counts[1], kept)
-    scores = [values[place] for place in places.tolist()]
+    scores = values[places].tolist()
     sides, both = (scores[: len(one)], scores[len(one) :]), labels
     if swapped:
         sides, both = sides[::-1], labels[::-1]
@@ -528,13 +495,15 @@ def _aligned(first: Table, second: Table) -> tuple[Floats, Counts, Counts]:
 
 def _compared(
     statistic: str, levels: Floats, one: Counts, two: Counts, kept: Kept
-) -> tuple[list[int], Centres, bool]:
+) -> tuple[Counts, Centres, bool]:
     """Return levels as natural numbers, the statistic, and whether to swap the items.
 
     Of the two ways round always the same is computed, so that swapping the items swaps
     the p-values, sampled ones too; and the smaller side is quicker to count.
     """
-    values = _midranks(one + two) if statistic == "midrank" else as_integers(levels)
+    sizes = one + two
+    places = 2 * np.cumsum(sizes) - sizes if statistic == "midrank" else levels
+    values = natural(as_integers(places), int(sizes.sum()))
     swapped = (two.sum(), two.tolist()) < (one.sum(), one.tolist())
     observed = Fraction(0)
     if one.any() and two.any():
@@ -559,7 +528,7 @@ def _function_problem(
     return Problem("callable", drawn, compared, swapped=False, nothing=nothing)
 
 
-def _as_kept(statistic: str | Statistic, trim: float, median: str) -> Kept:
+def as_kept(statistic: str | Statistic, trim: float, median: str) -> Kept:
     """Return which of a side's scores count, by their number."""
     if not callable(statistic) and statistic not in STATISTICS:
         raise OptionError(unknown("statistic", statistic, STATISTICS))
@@ -587,7 +556,7 @@ def _as_sides(first: Numbers, second: Numbers) -> tuple[Floats, Floats]:
     return one, two
 
 
-def as_integers(levels: Floats) -> list[int]:
+def as_integers(levels: Floats | Counts) -> list[int]:
     """Return natural numbers with the same ratios of differences as increasing levels.
 
     A float counts as the shortest decimal that stands for it.
@@ -606,13 +575,6 @@ def as_integers(levels: Floats) -> list[int]:
     whole = [above * (common // below) for above, below in exact]
     divisor = math.gcd(*(number - whole[0] for number in whole)) or 1
     return [(number - whole[0]) // divisor for number in whole]
-
-
-def _midranks(sizes: Counts) -> list[int]:
-    """Return the midranks of levels, less a constant and as small as can be."""
-    doubled = (2 * np.cumsum(sizes) - sizes).tolist()
-    divisor = math.gcd(*(rank - doubled[0] for rank in doubled)) or 1
-    return [(rank - doubled[0]) // divisor for rank in doubled]
 
 
 def _complete(

@@ -448,7 +448,7 @@ def central_places(count: int, median: str) -> tuple[int, int]:
     """
     lower, upper = (count - 1) // 2, count // 2
     start = upper if median == "upper" else lower
-    return max(start, 0), (lower if median == "lower" else upper) + 1
+    return max(start, 0), min((lower if median == "lower" else upper) + 1, count)
 
 
 def as_share(trim: object) -> float:
