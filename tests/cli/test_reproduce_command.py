@@ -7,7 +7,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 from evenhand import cli
-from evenhand.cli import reproduce
 from evenhand.lab import figures
 from evenhand.lab.curves import Size
 
@@ -106,9 +105,3 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(
 def test_help_ends_with_an_example() -> None:
     text = run("--help").stdout
     assert "evenhand reproduce all -o out/ --seed 7" in text
-
-
-def test_progress_goes_through_all_steps_without_a_terminal() -> None:
-    with reproduce.progress_bar() as tell:
-        tell("fig2", 0, 2)
-        tell("fig2", 2, 2)

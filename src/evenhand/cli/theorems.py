@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import sys
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 import click
@@ -12,7 +12,7 @@ import click
 from evenhand.cli import _shared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from fractions import Fraction
 
     from rich.table import Table
 
@@ -47,8 +47,12 @@ def command(
     from evenhand.lab import theorems
 
     _shared.check_output(output)
-    with _bar() as progress:
-        found = theorems.check_theorems(quick=quick, progress=progress, rng=seed)
+    with _shared.working("theorems") as say:
+        found = theorems.check_theorems(
+            quick=quick,
+            progress=lambda done, total, name: say(f"{done} of {total}: {name}"),
+            rng=seed,
+        )
     if as_json:
         text = json.dumps(found.to_dict(), indent=2)
     else:
@@ -59,50 +63,25 @@ def command(
         sys.exit(1)
 
 
-@contextlib.contextmanager
-def _bar() -> Iterator[Callable[[int, int, str], None]]:
-    """Show on a terminal how many claims are done, and which is next."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        TextColumn,
-        TimeElapsedColumn,
-    )
-
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    words = TextColumn("{task.description}")
-    with _shared.progress_on(*columns, words) as progress:
-        task = progress.add_task("", total=None)
-
-        def moved(done: int, total: int, name: str) -> None:
-            progress.update(task, completed=done, total=total, description=name)
-
-        yield moved
-
-
 def _table(found: Theorems) -> Table:
-    from rich.table import Table
+    columns = {
+        "": [HOLDS if row.holds else FAILS for row in found.rows],
+        "claim": [fill(row.name, 18) for row in found.rows],
+        "what was checked": [row.check for row in found.rows],
+        "how": [fill(row.how, 14) for row in found.rows],
+        "smallest margin": [_margin(row.margin) for row in found.rows],
+    }
+    lines = range(1, len(found.rows))
+    return _shared.table(columns, left=list(columns)[:-1], lines=lines)
 
+
+def _margin(margin: Fraction) -> str:
     from evenhand.lab.polynomial import brief
 
-    table = Table(show_lines=True)
-    table.add_column("")
-    table.add_column("claim", max_width=18)
-    table.add_column("what was checked", overflow="fold")
-    table.add_column("how", max_width=14)
-    table.add_column("smallest margin", justify="right", no_wrap=True)
-    for row in found.rows:
-        fraction = str(brief(row.margin))
-        decimal = f"{float(row.margin):.3g}"
-        exact = brief(row.margin) == row.margin and len(fraction) <= LONGEST
-        table.add_row(
-            HOLDS if row.holds else FAILS,
-            row.name,
-            row.check,
-            row.how,
-            f"{fraction}\n{decimal}" if exact and fraction != decimal else decimal,
-        )
-    return table
+    short, decimal = str(brief(margin)), f"{float(margin):.3g}"
+    if brief(margin) != margin or len(short) > LONGEST or short == decimal:
+        return decimal
+    return f"{short}\n{decimal}"
 
 
 def _verdict(found: Theorems) -> str:
