@@ -12,14 +12,14 @@ from evenhand.ab.weights import GapWeight
 from evenhand.cli.theorems import command
 from evenhand.errors import OptionError
 from evenhand.lab import theorems
-from evenhand.lab.claims import LISTED, SEARCH, Row, Trial
+from evenhand.lab.claims import LISTED, OnTrial, Row, Trial
 
 Check = Callable[[Trial], Row]
 LONG = Fraction(1, 3) ** 400
 
 
 def claim(name: str, margin: Fraction, *, holds: bool) -> Row:
-    return Row(name, f"Checked {name} [on] scales.", SEARCH, margin, holds=holds)
+    return Row(name, f"Checked {name} [on] scales.", "by hand", margin, holds=holds)
 
 
 def broken(_: Trial) -> Row:
@@ -114,7 +114,7 @@ def test_a_broken_estimator_ends_in_exit_code_1(
         ahead = (scores[..., 0] > scores[..., 1]).tolist()
         return np.array([Fraction(won) for won in ahead], dtype=object)
 
-    monkeypatch.setattr("evenhand.lab.claims.first_probability", without_a_coin)
+    monkeypatch.setattr(theorems, "OnTrial", lambda: OnTrial(canonical=without_a_coin))
     result = run("--quick", "--seed", "7")
     assert result.exit_code == 1
     assert "1 of 3 claims fail: Theorem 2." in result.stdout

@@ -276,8 +276,11 @@ def test_the_lemmas_on_orderings_can_fail(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_fair_coins_do_not_have_the_noise_claim() -> None:
-    always = OnTrial(canonical=lambda scores, _: np.array([Fraction(1)] * len(scores)))
-    assert not checked("Theorem 6, what it needs", always)
+    def always(scores: Floats, weight: GapWeight) -> Floats:
+        del weight
+        return np.array([Fraction(1)] * len(scores))
+
+    assert not checked("Theorem 6, what it needs", OnTrial(canonical=always))
 
 
 def test_the_same_seed_gives_the_same_rows() -> None:

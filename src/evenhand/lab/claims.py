@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
+from evenhand._outcomes import HALF
 from evenhand._randomness import Stream, stream
 from evenhand.ab import rules
 from evenhand.ab.canonical import first_probability
 from evenhand.lab import estimators
-from evenhand.lab.adversary import worst
 from evenhand.lab.dominance import Contest, Witness, decided
-from evenhand.lab.duels import TRUTHS, ItemRule, Rule, duel, over_coin
+from evenhand.lab.duels import TRUTHS, ItemRule, Rule, duel
 from evenhand.lab.polynomial import brief
 from evenhand.ranking.anchors import Layer, Sheets, choose_layers, layer_values
 from evenhand.ranking.sorter import sorter_program
@@ -21,22 +22,22 @@ from evenhand.ranking.twins import rearrange
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from evenhand._results import Json
     from evenhand.ab._numbers import Floats
-    from evenhand.ab.weights import GapWeight
-    from evenhand.lab.estimators import Ordinal
-    from evenhand.lab.polynomial import Estimator, Order, Table
+    from evenhand.lab.polynomial import Estimator, Order
+    from evenhand.posets.comparisons import Codes
 
     Where = tuple[Fraction, str]
 
-How = Literal["exact enumeration", "exact counterexample", "adversarial search"]
-ENUMERATION: How = "exact enumeration"
-COUNTEREXAMPLE: How = "exact counterexample"
-SEARCH: How = "adversarial search"
+How = Literal["enumeration", "counterexample", "search"]
+HOW = {
+    "enumeration": "exact enumeration",
+    "counterexample": "exact counterexample",
+    "search": "adversarial search",
+}
 EPS = Fraction(1, 10)
+GUARDED = functools.partial(rules.guarded, eps=EPS)
+SORTER = functools.partial(sorter_program, anchors=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class Row:
 
     name: str
     check: str
-    how: How
+    how: str
     margin: Fraction
     holds: bool
     witness: str = ""
@@ -69,8 +70,8 @@ class Row:
 
         Examples:
             >>> from fractions import Fraction
-            >>> Row("Theorem 2", "P > 1/2.", SEARCH, Fraction(1, 4), True).to_dict()
-            {'name': 'Theorem 2', 'check': 'P > 1/2.', 'how': 'adversarial search',
+            >>> Row("Theorem 2", "P > 1/2.", "by hand", Fraction(1, 4), True).to_dict()
+            {'name': 'Theorem 2', 'check': 'P > 1/2.', 'how': 'by hand',
              'margin': '1/4', 'margin_exact': True, 'margin_decimal': 0.25,
              'holds': True, 'witness': '', 'seconds': 0.0}
         """
@@ -93,45 +94,32 @@ class OnTrial:
     """The estimators whose guarantees are checked; the library's own by default.
 
     Attributes:
-        canonical: Equation 2: from scores, shape (..., 2), and a weight to the
-            probability of the first item.
-        votes: Theorem 4's rule: from paired scores of two items and a weight to the
-            probability of the first item.
-        guarded: Theorem G's mixture: from paired scores of two items and the name of
-            the statistic that is mixed with votes to the probability of the first item.
+        canonical: Equation 2: from scores, shape (..., 2), and the keyword weight to
+            the probability of the first item.
+        votes: Theorem 4's rule: from paired scores of two items and the keyword weight
+            to the probability of the first item.
+        guarded: Theorem G's mixture: from paired scores of two items and the keyword
+            statistic, what is mixed with votes, to the probability of the first item.
         flips: Algorithm 1.
         flips_from_uniform: Appendix C, by name of the scan.
         sorter: Theorem K's sorter.
         layers: What chooses reviewers for tied items, for Theorem T.
         relative: Scores set against items that all reviewers scored, for Theorem A.
-        twins_from: Algorithm 3 on top of an ordinal method.
+        twins_from: Algorithm 3 on top of an ordinal method, with the keyword printed.
         rearrange: Its first step: from a ranking, what is above two twins, the twins
             and what is below to a new ranking.
     """
 
-    canonical: Callable[[Floats, GapWeight], Floats] = lambda scores, weight: (
-        first_probability(scores, weight=weight)
-    )
-    votes: Callable[[Floats, Floats, GapWeight], Floats] = lambda one, two, weight: (
-        rules.votes(one, two, weight=weight)
-    )
-    guarded: Callable[[Floats, Floats, str], Floats] = lambda one, two, statistic: (
-        rules.guarded(one, two, statistic=statistic, eps=EPS)
-    )
+    canonical: Callable[..., Floats] = first_probability
+    votes: Callable[..., Floats] = rules.votes
+    guarded: Callable[..., Floats] = GUARDED
     flips: Estimator = estimators.flips
     flips_from_uniform: Callable[[str], Estimator] = estimators.flips_from_uniform
-    sorter: Estimator = lambda comparisons, scores, first: sorter_program(
-        comparisons, scores, first, anchors=False
-    )
+    sorter: Estimator = SORTER
     layers: Callable[..., tuple[Layer, ...]] = choose_layers
     relative: Callable[[Sheets, Sequence[int], Layer], list[Fraction]] = layer_values
-    twins_from: Callable[[Ordinal, bool], Estimator] = lambda start, printed: (
-        estimators.twins_from(start, printed=printed)
-    )
-    rearrange: Callable[
-        [Sequence[int], Sequence[int], Sequence[int], Sequence[int]],
-        NDArray[np.int64],
-    ] = rearrange
+    twins_from: Callable[..., Estimator] = estimators.twins_from
+    rearrange: Callable[..., Codes] = rearrange
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,29 +144,16 @@ class Trial:
         """Open the stream of one search."""
         return stream(self.seed, f"theorems {purpose}")
 
-    def worst(
-        self,
-        purpose: str,
-        margin: Callable[[Table], Fraction],
-        shape: tuple[int, int],
-        budget: int,
-        *,
-        told: bool = True,
-    ) -> tuple[Fraction, Table]:
-        """Search for the scales with the smallest margin.
+    def lowest(self, tried: Contest, budget: int, *, told: bool = True) -> Witness:
+        """Search for the scales with the smallest margin, at any true ranking.
 
         Args:
-            purpose: What the search is for; it has a stream of its own.
-            margin: From scales to an exact margin.
-            shape: Number of reviewers and of items.
-            budget: How often the margin may be evaluated.
+            tried: What is tried.
+            budget: How often the margin may be evaluated at each true ranking.
             told: Whether the search starts from the paper's families.
-
-        Returns:
-            The smallest margin found, and its scales.
         """
-        source = self.source(purpose)
-        return worst(margin, shape, source, budget=budget, families=told)
+        found = tried.searched(budget, self.seed, families=told)
+        return min(found, key=lambda witness: witness.margin)
 
     def over_coin(
         self,
@@ -188,22 +163,14 @@ class Trial:
         m: int,
         budget: int,
         *,
-        truths: Sequence[Order] = TRUTHS,
+        truths: tuple[Order, ...] = TRUTHS,
         told: bool = True,
     ) -> Where:
         """Search for a rule's smallest margin over a coin, and say where it is."""
         success = duel(rule, design, m)
-        found = []
-        for truth in truths:
-            margin, table = self.worst(
-                f"{label} {design} {m} {truth}",
-                over_coin(success, truth),
-                (m, 2),
-                budget,
-                told=told,
-            )
-            found.append((margin, f"{label}: {Witness(truth, table, margin)}"))
-        return min(found)
+        tried = Contest(lambda *at: success(*at) - HALF, truths, (m, 2), design)
+        found = self.lowest(tried, budget, told=told)
+        return found.margin, f"{label}: {found}"
 
     def averaged(self, tried: Contest, budget: int, *, told: bool = True) -> Where:
         """Return the smallest margin at a uniform true ranking, and its worst part."""
@@ -259,7 +226,8 @@ class Claim:
         found = self.check(trial, **self.given)
         sentence = " ".join((self.check.__doc__ or "").split("\n\n")[1].split())
         said = sentence.format(**self.given, **found.told)
-        return Row(self.name, said, self.how, found.margin, found.holds, found.witness)
+        how = HOW[self.how]
+        return Row(self.name, said, how, found.margin, found.holds, found.witness)
 
 
 LISTED: dict[str, Claim] = {}
@@ -272,7 +240,7 @@ def claim(
     """Put a check on the list of claims; the lowest of several on one check is first.
 
     Examples:
-        >>> @claim("Theorem 0", SEARCH)
+        >>> @claim("Theorem 0", "search")
         ... def theorem_0(trial):
         ...     '''Nothing is below zero.
         ...
