@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Literal
 
-from evenhand._labels import NUMBER, shown
-from evenhand.errors import listing, unknown
+from evenhand._labels import NUMBER, require_text, shown
+from evenhand.errors import listing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,6 +55,20 @@ class Columns:
         return "scores" if self.score else "ranks"
 
 
+def given_columns(**names: str | None) -> Columns:
+    """Take columns that a user named, None or empty where none was.
+
+    Raises:
+        OptionError: If a name is not text.
+
+    Examples:
+        >>> given_columns(reviewer="judge", item=None).reviewer
+        'judge'
+    """
+    require_text("the name of a column", **names)
+    return Columns(**{part: name or "" for part, name in names.items()})
+
+
 def find_columns(names: Sequence[str], given: Columns, source: Source) -> Columns:
     """Choose the columns of a table.
 
@@ -74,12 +88,7 @@ def find_columns(names: Sequence[str], given: Columns, source: Source) -> Column
         >>> find_columns(["Judge", "paper_id", "mark"], Columns(), Source()).score
         'mark'
     """
-    given = Columns(
-        **{
-            field.name: _named(getattr(given, field.name), names, source)
-            for field in fields(Columns)
-        }
-    )
+    given = Columns(*(_named(name, names, source) for name in astuple(given)))
     _check_given(given, source)
     wanted = _wanted(names, given)
     found = {part: _choose(part, names, given, source) for part in wanted}
@@ -102,22 +111,16 @@ def _named(name: str, names: Sequence[str], source: Source) -> str:
     near = [known for known in names if known.strip() == name.strip()]
     if len(near) == 1:
         return near[0]
-    text = unknown("column", name, [_short(known) for known in names])
-    raise source.whole(text[:1].upper() + text[1:])
+    raise source.unknown("column", name, map(_short, names))
 
 
 def _check_given(given: Columns, source: Source) -> None:
     """Refuse two options of which one would be left unused."""
-    pairwise = given.winner or given.loser
-    clashes = [
-        ("score", "rank", given.score and given.rank),
-        *(
-            ("winner and loser", part, pairwise and getattr(given, part))
-            for part in ("item", "score", "rank", "pair")
-        ),
-    ]
-    for first, second, clash in clashes:
-        if clash:
+    first, others = "score", ["rank"] if given.score else []
+    if given.winner or given.loser:
+        first, others = "winner and loser", ["item", "score", "rank", "pair"]
+    for second in others:
+        if getattr(given, second):
             raise source.whole(
                 f"Columns for {first} and for {second} were both named. "
                 "Name those of one kind of data."
@@ -125,28 +128,23 @@ def _check_given(given: Columns, source: Source) -> None:
 
 
 def _wanted(names: Sequence[str], given: Columns) -> tuple[str, ...]:
-    def there(*parts: str) -> bool:
-        return all(_candidates(part, names, given) for part in parts)
+    def there(part: str) -> bool:
+        return bool(_candidates(part, names, given))
 
-    scores = ("reviewer", "item", "score")
-    ranks = ("reviewer", "item", "rank")
-    comparisons = ("winner", "loser")
-    if given.winner or given.loser:
-        return comparisons
-    if given.score or given.rank:
-        return scores if given.score else ranks
-    if there("item", "score"):
-        return scores
-    if there("item", "rank"):
-        return ranks
-    return comparisons if there(*comparisons) else scores
+    rated = there("item") and (there("score") or there("rank"))
+    named = given.score or given.rank
+    paired = there("winner") and there("loser")
+    if given.winner or given.loser or (paired and not rated and not named):
+        return "winner", "loser"
+    ranked = given.rank or (there("item") and there("rank") and not there("score"))
+    return "reviewer", "item", "rank" if ranked and not given.score else "score"
 
 
 def _candidates(part: str, names: Sequence[str], given: Columns) -> list[str]:
     chosen = getattr(given, part)
     if chosen:
         return [chosen]
-    taken = {getattr(given, field.name) for field in fields(Columns)}
+    taken = astuple(given)
     free = [name for name in names if name not in taken]
     exact = [name for name in free if name.strip().casefold() == part]
     return exact or [name for name in free if is_alias(name, ALIASES[part])]

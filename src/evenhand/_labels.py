@@ -21,7 +21,7 @@ import numpy as np
 import polars as pl
 
 from evenhand._results import Label
-from evenhand.errors import OptionError, RatingsError, counted
+from evenhand.errors import OptionError, RatingsError, counted, unknown
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoSeries
@@ -67,16 +67,22 @@ class Source:
     line: Callable[[int], int] = int
     unit: str = "line"
 
-    def at(self, row: int, text: str) -> RatingsError:
+    def at(self, row: int, text: str, advice: str = "") -> RatingsError:
         """Return the error for one row; `text` ends without a full stop."""
+        end = f". {advice}" if advice else "."
         if self.name is None:
-            return RatingsError(f"{text} at index {row}.")
+            return RatingsError(f"{text} at index {row}{end}")
         colon = ":" if self.unit == "line" else f": {self.unit} "
-        return RatingsError(f"{self.name}{colon}{self.line(row)}: {text}.")
+        return RatingsError(f"{self.name}{colon}{self.line(row)}: {text}{end}")
 
     def whole(self, text: str) -> RatingsError:
         """Return the error for the whole table; `text` is a sentence."""
         return RatingsError(text if self.name is None else f"{self.name}: {text}")
+
+    def unknown(self, what: str, name: str, known: Iterable[str]) -> RatingsError:
+        """Return the error for a name that is not there, with the nearest one."""
+        text = unknown(what, name, known)
+        return self.whole(text[:1].upper() + text[1:])
 
     def keep(self, rows: Sequence[int]) -> Source:
         """Return the source of these rows only, so that messages name their lines."""
@@ -161,7 +167,7 @@ def require_function(name: str, value: object, *arguments: str) -> None:
 
 def label_series(values: object, what: str, source: Source) -> pl.Series:
     """Return labels as a series of Int64 or of stripped, non-empty text."""
-    series = _series(values, what, source, _label)
+    series = _series(values, what, source, as_label)
     if series.dtype.is_float():
         series = _integral(series, what, source)
     if series.dtype in INT64 and series.null_count() == 0:
@@ -381,7 +387,16 @@ def _unpaired(text: str) -> bool:
     return any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def _label(value: object) -> Label | None:
+def as_label(value: object) -> Label | None:
+    """Return one value as a label, None if it is missing.
+
+    Raises:
+        ValueError: If it cannot be one.
+
+    Examples:
+        >>> as_label(7.0), as_label(" x"), as_label(None)
+        (7, ' x', None)
+    """
     if value is None:
         return None
     if isinstance(value, str):

@@ -7,6 +7,7 @@ import copy
 import hashlib
 import json
 from dataclasses import astuple
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -14,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from evenhand._columns import Columns, Kind, find_columns
+from evenhand._columns import Columns, Kind, find_columns, given_columns
 from evenhand._labels import (
     Labels,
     Source,
@@ -23,7 +24,6 @@ from evenhand._labels import (
     column_values,
     label_series,
     number_series,
-    require_text,
     shown,
 )
 from evenhand._results import Notice
@@ -87,26 +87,6 @@ class Ratings:
         ((9, 10), [8.5, 1.0, 3.0])
     """
 
-    __slots__ = (
-        "_by_item",
-        "_codes",
-        "_digest",
-        "_public",
-        "_tied",
-        "item_codes",
-        "item_labels",
-        "kind",
-        "notices",
-        "pair_codes",
-        "pair_labels",
-        "preference",
-        "read_as",
-        "reviewer_codes",
-        "reviewer_labels",
-        "titles",
-        "unrated_labels",
-    )
-
     kind: Kind
     reviewer_labels: Labels
     item_labels: Labels
@@ -119,11 +99,7 @@ class Ratings:
     notices: tuple[Notice, ...]
     titles: Mapping[Label, str]
     read_as: str
-    _by_item: tuple[Codes, Codes] | None
-    _codes: dict[Label, int] | None
-    _digest: str | None
     _public: Ratings | None
-    _tied: int | None
 
     def __init__(
         self,
@@ -135,18 +111,9 @@ class Ratings:
         all_items: Sequence[Label] | None = None,
     ) -> None:
         """Validate and sort the ratings."""
-        columns: dict[str, object] = {
-            "reviewer": reviewers,
-            "item": items,
-            "score": scores,
-        }
-        if pairs is not None:
-            columns["pair"] = pairs
+        columns = {"reviewer": reviewers, "item": items, "score": scores, "pair": pairs}
         names = Columns(
-            reviewer="reviewer",
-            item="item",
-            score="score",
-            pair="" if pairs is None else "pair",
+            "reviewer", "item", "score", pair="pair" if pairs is not None else ""
         )
         self._fill(columns, names, Source(), all_items, missing_allowed=False)
 
@@ -197,15 +164,19 @@ class Ratings:
             >>> ratings.notices[0].code
             'missing_scores'
         """
-        names = (reviewer, item, score, rank, winner, loser, pair)
-        require_text(
-            "the name of a column", **dict(zip(Columns.__slots__, names, strict=True))
+        given = given_columns(
+            reviewer=reviewer,
+            item=item,
+            score=score,
+            rank=rank,
+            winner=winner,
+            loser=loser,
+            pair=pair,
         )
         table = eager_frame(frame)
         known = {str(name): name for name in table.columns}
         if len(known) < len(table.columns):
             raise RatingsError("Column names must differ as text. Rename one.")
-        given = Columns(*names)
         found = find_columns(list(known), given, Source())
         # Columns that are not used may be of types that nothing can read.
         columns: dict[str, object] = {
@@ -218,7 +189,7 @@ class Ratings:
     @classmethod
     def from_columns(
         cls,
-        columns: dict[str, object],
+        columns: Mapping[str, object],
         given: Columns,
         source: Source,
         *,
@@ -277,11 +248,7 @@ class Ratings:
             >>> Ratings.from_ranks(["a", "a"], ["x", "y"], [1, 2])
             Ratings(2 ranks by 1 reviewer of 2 items)
         """
-        columns: dict[str, object] = {
-            "reviewer": reviewers,
-            "item": items,
-            "rank": ranks,
-        }
+        columns = {"reviewer": reviewers, "item": items, "rank": ranks}
         return cls.from_columns(columns, Columns(), Source(), all_items=all_items)
 
     @classmethod
@@ -303,7 +270,7 @@ class Ratings:
             >>> ratings.reviewer_labels
             ('anna#1',)
         """
-        columns: dict[str, object] = {"winner": winners, "loser": losers}
+        columns = {"winner": winners, "loser": losers}
         if reviewers is not None:
             columns["reviewer"] = reviewers
         return cls.from_columns(columns, Columns(), Source(), all_items=all_items)
@@ -377,22 +344,32 @@ class Ratings:
     @property
     def sha256(self) -> str:
         """Hash of the set of ratings, the same for any source and row order."""
-        if self._public is not None:
-            return self._public.sha256
-        if self._digest is None:
-            self._digest = _digest(self)
-        return self._digest
+        return self.public._digest  # noqa: SLF001 - our own
 
-    @property
+    @cached_property
+    def _digest(self) -> str:
+        head = {
+            "schema": "evenhand.ratings/1",
+            "kind": self.kind,
+            "reviewers": self.reviewer_labels,
+            "items": self.item_labels,
+            "pairs": self.pair_labels,
+        }
+        hashed = hashlib.sha256(json.dumps(head, ensure_ascii=True).encode())
+        for codes in (self.reviewer_codes, self.item_codes, self.pair_codes):
+            if codes is not None:
+                hashed.update(codes.astype("<i8", copy=False).data)
+        hashed.update(self.preference.astype("<f8", copy=False).data)
+        return hashed.hexdigest()
+
+    @cached_property
     def tied_reviewers(self) -> int:
         """Number of reviewers who gave equal scores, or ranks, to several items."""
-        if self._tied is None:
-            # Not with polars, which starts slower than a small simulated trial takes.
-            order = np.lexsort((self.preference, self.reviewer_codes))
-            who, score = self.reviewer_codes[order], self.preference[order]
-            equal = (who[1:] == who[:-1]) & (score[1:] == score[:-1])
-            self._tied = len(np.unique(who[1:][equal]))
-        return self._tied
+        # Not with polars, which starts slower than a small simulated trial takes.
+        order = np.lexsort((self.preference, self.reviewer_codes))
+        who, score = self.reviewer_codes[order], self.preference[order]
+        equal = (who[1:] == who[:-1]) & (score[1:] == score[:-1])
+        return len(np.unique(who[1:][equal]))
 
     def summary(self) -> dict[str, Json]:
         """Return the sizes and the hash, the `data` field of every result.
@@ -418,22 +395,22 @@ class Ratings:
             >>> Ratings(["a", "a"], ["x", "y"], [1, 2]).item_code("y")
             1
         """
-        if self._codes is None:
-            codes: dict[Label, int] = {}
-            for code, known in enumerate(self.item_labels):
-                # On a command line every label is text, so "7" also finds the item 7.
-                codes.setdefault(known, code)
-                codes.setdefault(str(known), code)
-            # Whole at once, for other threads.
-            self._codes = codes
-        keys: list[Label] = [str(label)]
+        # On a command line every label is text, so "7" also finds the item 7.
+        found = [self._item_code_of.get(str(label))]
         with contextlib.suppress(TypeError):
-            hash(label)
-            keys.append(label)
-        found = [self._codes[key] for key in keys if key in self._codes]
-        if not found:
+            found.append(self._item_code_of.get(label))
+        codes = [code for code in found if code is not None]
+        if not codes:
             raise RatingsError(unknown("item", label, self.item_labels))
-        return min(found)
+        return min(codes)
+
+    @cached_property
+    def _item_code_of(self) -> dict[Label, int]:
+        codes: dict[Label, int] = {}
+        for code, known in enumerate(self.item_labels):
+            codes.setdefault(known, code)
+            codes.setdefault(str(known), code)
+        return codes
 
     def by_item(self) -> tuple[Codes, Codes]:
         """Group the ratings by item.
@@ -447,12 +424,14 @@ class Ratings:
             >>> start.tolist(), rows.tolist()
             ([0, 2, 3], [0, 2, 1])
         """
-        if self._by_item is None:
-            counts = np.bincount(self.item_codes, minlength=self.n_items)
-            start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-            rows = np.argsort(self.item_codes, kind="stable").astype(np.int64)
-            self._by_item = _frozen(start), _frozen(rows)
         return self._by_item
+
+    @cached_property
+    def _by_item(self) -> tuple[Codes, Codes]:
+        counts = np.bincount(self.item_codes, minlength=self.n_items)
+        start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        rows = np.argsort(self.item_codes, kind="stable").astype(np.int64)
+        return _frozen(start), _frozen(rows)
 
     def rows(self) -> list[dict[str, Json]]:
         """Return the ratings as plain rows, sorted by reviewer and item.
@@ -461,22 +440,17 @@ class Ratings:
             >>> Ratings(["a"], ["x"], [1]).rows()
             [{'reviewer': 'a', 'item': 'x', 'score': 1.0}]
         """
-        if self._public is not None:
-            return self._public.rows()
-        name = "score" if self.kind == "scores" else "preference"
+        public = self.public
+        labels = public.reviewer_labels, public.item_labels
+        cells = public.reviewer_codes, public.item_codes, public.preference
         return [
-            {
-                "reviewer": self.reviewer_labels[reviewer],
-                "item": self.item_labels[item],
-                name: value,
-            }
-            for reviewer, item, value in zip(
-                self.reviewer_codes.tolist(),
-                self.item_codes.tolist(),
-                self.preference.tolist(),
-                strict=True,
-            )
+            {"reviewer": labels[0][who], "item": labels[1][what], self._value: value}
+            for who, what, value in zip(*(it.tolist() for it in cells), strict=True)
         ]
+
+    @property
+    def _value(self) -> str:
+        return "score" if self.kind == "scores" else "preference"
 
     def to_frame(self) -> pl.DataFrame:
         """Return the ratings as a polars dataframe.
@@ -485,14 +459,14 @@ class Ratings:
             >>> Ratings(["a"], ["x"], [1]).to_frame().columns
             ['reviewer', 'item', 'score']
         """
-        if self._public is not None:
-            return self._public.to_frame()
-        value = "score" if self.kind == "scores" else "preference"
+        public = self.public
         return pl.DataFrame(
             [
-                _label_column("reviewer", self.reviewer_labels, self.reviewer_codes),
-                _label_column("item", self.item_labels, self.item_codes),
-                pl.Series(value, self.preference),
+                _label_column(
+                    "reviewer", public.reviewer_labels, public.reviewer_codes
+                ),
+                _label_column("item", public.item_labels, public.item_codes),
+                pl.Series(self._value, public.preference),
             ]
         )
 
@@ -507,7 +481,7 @@ class Ratings:
 
     def _fill(
         self,
-        columns: dict[str, object],
+        columns: Mapping[str, object],
         names: Columns,
         source: Source,
         all_items: Sequence[Label] | None,
@@ -517,15 +491,12 @@ class Ratings:
         self.titles = {}
         self.read_as = ""
         self.kind = names.kind
-        self._by_item = self._codes = self._digest = None
-        self._public = self._tied = None
+        self._public = None
         extra = None
         if all_items is not None:
             extra = label_series(all_items, "item", Source())
-        if names.kind == "comparisons":
-            rows = _compared_rows(columns, names, source)
-        else:
-            rows = _rated_rows(columns, names, source)
+        taken = _compared_rows if names.kind == "comparisons" else _rated_rows
+        rows = taken(columns, names, source)
         lacking = rows.filter(pl.col("value").is_null())
         if lacking.height and not missing_allowed:
             row = int(lacking["row"][0])
@@ -609,7 +580,7 @@ def eager_frame(frame: IntoDataFrame | IntoLazyFrame) -> nw.DataFrame[Any]:
 
 
 def _rated_rows(
-    columns: dict[str, object], names: Columns, source: Source
+    columns: Mapping[str, object], names: Columns, source: Source
 ) -> pl.DataFrame:
     """Take scores or ranks from their columns, null where there is none."""
     value_name = names.score if names.kind == "scores" else names.rank
@@ -629,7 +600,7 @@ def _rated_rows(
 
 
 def _compared_rows(
-    columns: dict[str, object], names: Columns, source: Source
+    columns: Mapping[str, object], names: Columns, source: Source
 ) -> pl.DataFrame:
     """Take comparisons from their columns, each as a reviewer of two items."""
     used = [name for name in (names.winner, names.loser, names.reviewer) if name]
@@ -726,24 +697,6 @@ def _label_column(name: str, labels: Labels, codes: Codes) -> pl.Series:
         # No integer type of polars holds them all.
         distinct = pl.Series(name, [str(label) for label in labels])
     return distinct.gather(codes)
-
-
-def _digest(ratings: Ratings) -> str:
-    head = {
-        "schema": "evenhand.ratings/1",
-        "kind": ratings.kind,
-        "reviewers": ratings.reviewer_labels,
-        "items": ratings.item_labels,
-        "pairs": ratings.pair_labels,
-    }
-    hashed = hashlib.sha256(json.dumps(head, ensure_ascii=True).encode())
-    codes = [ratings.reviewer_codes, ratings.item_codes]
-    if ratings.pair_codes is not None:
-        codes.append(ratings.pair_codes)
-    for column in codes:
-        hashed.update(column.astype("<i8", copy=False).data)
-    hashed.update(ratings.preference.astype("<f8", copy=False).data)
-    return hashed.hexdigest()
 
 
 def _frozen(codes: Codes) -> Codes:

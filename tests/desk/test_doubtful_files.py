@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from evenhand.desk.formats import openreview, read_ratings
+from evenhand.desk.formats import read_ratings
 from evenhand.errors import EvenhandError, OptionError, RatingsError
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.desk.formats.tables import Table
     from evenhand.ratings import Ratings
 
     FloatArray = NDArray[np.float64]
@@ -366,20 +365,6 @@ def test_a_key_that_stands_twice_inside_a_line_is_refused() -> None:
     assert refused(f"{note}\n{twice}\n", "n.jsonl") == (
         "n.jsonl:2: the key 'rating' stands twice in one object. Rename one."
     )
-
-
-def test_notes_of_json_lines_are_laid_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = []
-    laid_out = openreview._notes  # noqa: SLF001 - its calls are counted
-
-    def counted(table: Table) -> list[dict[str, object]]:
-        calls.append(table)
-        return laid_out(table)
-
-    monkeypatch.setattr(openreview, "_notes", counted)
-    note = json.dumps({**NOTE, "content": {"rating": 3}})
-    assert read(f"{note}\n", "n.jsonl").n_ratings == 1
-    assert len(calls) == 1
 
 
 def test_a_wide_table_of_letters_is_asked_which_way_round_it_is() -> None:

@@ -579,7 +579,7 @@ def test_a_pair_column_is_read() -> None:
         ("{}\n{}\n", "a.jsonl: There is no row."),
         (
             '{"score": 1, "score": 2}',
-            "a.jsonl:1: Column names must differ, got 'score' twice. Rename one.",
+            "a.jsonl:1: the key 'score' stands twice in one object. Rename one.",
         ),
         (
             '{"reviewer": "a", "item": "x", "score": 1}\n\n'
@@ -624,7 +624,7 @@ def test_an_integer_too_long_for_python_is_refused() -> None:
 def test_lines_that_share_no_keys_are_refused() -> None:
     lines = "\n".join(f'{{"paper{number}": 7}}' for number in range(1, 2000))
     assert refused(lines, "a.jsonl") == (
-        "a.jsonl:1001: lines must share their keys, got more than 1000 different ones."
+        "a.jsonl:1001: rows must share their keys, got more than 1000 different ones."
     )
 
 

@@ -19,6 +19,7 @@ with a code that is not in use; earlier results stay valid.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import secrets
 from dataclasses import dataclass
@@ -26,21 +27,18 @@ from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
-from evenhand._labels import EXACT_BELOW, MAX_DIGITS, alike, label_series, shown
+from evenhand._labels import alike, as_label, label_series, shown
 from evenhand._outputs import Output
 from evenhand._results import Notice
-from evenhand.desk._export_files import delimited
 from evenhand.desk.formats.files import fetch
 from evenhand.desk.formats.tables import read_table
+from evenhand.desk.lists import csv_line, safe_cell
 from evenhand.errors import OptionError, RatingsError, listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-    from evenhand.desk.formats.tables import Table
 
 CODE = re.compile(r"R[0-9]{2,}")
 COLUMNS = ("code", "reviewer")
@@ -81,11 +79,8 @@ class Key:
             b"code,reviewer\nR01,Anna\nR02,'=Bo\n"
         """
         ordered = sorted((len(code), code, name) for name, code in self.codes.items())
-        rows = [(code, name) for _, code, name in ordered]
-        table = pl.DataFrame(
-            rows, schema=dict.fromkeys(COLUMNS, pl.String), orient="row"
-        )
-        return Output(self.path, delimited(table), private=True)
+        rows = [COLUMNS, *((code, safe_cell(name)) for _, code, name in ordered)]
+        return Output(self.path, "".join(map(csv_line, rows)).encode(), private=True)
 
     def notices(self, reviewers: Iterable[object]) -> tuple[Notice, ...]:
         """Name by their codes reviewers whose names look alike, as codes never do.
@@ -174,19 +169,10 @@ def _names(values: Iterable[object]) -> list[str | None]:
 
 
 def _text(value: object) -> str | None:
-    if isinstance(value, str):
+    with contextlib.suppress(ValueError):
+        label = as_label(value)
         # Half a surrogate pair is no text; polars would stop at it.
-        half = not value.isascii() and any("\ud800" <= it <= "\udfff" for it in value)
-        return None if half else value
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int | np.integer):
-        return str(value) if abs(int(value)) < 10**MAX_DIGITS else None
-    if isinstance(value, float | np.floating):
-        # The float 7.0 is the label 7, as it is in any other column of labels.
-        number = float(value)
-        whole = number.is_integer() and abs(number) < EXACT_BELOW
-        return str(int(number)) if whole else None
+        return None if label is None else str(label).encode().decode()
     return None
 
 
@@ -228,20 +214,6 @@ def _read(path: str) -> dict[str, str]:
         [str(it) for it in label_series(table.columns[name], name, table.source)]
         for name in COLUMNS
     )
-    _check_codes(codes, names, table)
-    for what, values in zip(COLUMNS, (codes, names), strict=True):
-        first: dict[str, int] = {}
-        for row, value in enumerate(values):
-            if first.setdefault(value, row) != row:
-                raise table.source.at(
-                    row,
-                    f"{what} must be in the key once, got {shown(value)} again after "
-                    f"{table.source.place(first[value])}",
-                )
-    return dict(zip(names, codes, strict=True))
-
-
-def _check_codes(codes: list[str], names: list[str], table: Table) -> None:
     taken = set(names)
     for row, code in enumerate(codes):
         if not CODE.fullmatch(code):
@@ -252,3 +224,13 @@ def _check_codes(codes: list[str], names: list[str], table: Table) -> None:
             raise table.source.at(
                 row, f"code must not be a reviewer's name too, got {shown(code)}"
             )
+    for what, values in zip(COLUMNS, (codes, names), strict=True):
+        first: dict[str, int] = {}
+        for row, value in enumerate(values):
+            if first.setdefault(value, row) != row:
+                raise table.source.at(
+                    row,
+                    f"{what} must be in the key once, got {shown(value)} again after "
+                    f"{table.source.place(first[value])}",
+                )
+    return dict(zip(names, codes, strict=True))

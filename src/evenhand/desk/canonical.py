@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, TypeGuard
 
 from evenhand.errors import RecordError, listing
@@ -120,24 +121,16 @@ def difference(expected: Json, found: Json, path: str = "") -> Difference | None
         >>> difference(0.1 + 0.2, 0.3)
     """
     if is_dict(expected) and is_dict(found):
-        for key in [*expected, *(key for key in found if key not in expected)]:
-            step = difference(
-                expected.get(key, ABSENT), found.get(key, ABSENT), _joined(path, key)
-            )
-            if step is not None:
-                return step
-        return None
-    if is_list(expected) and is_list(found):
-        for place in range(max(len(expected), len(found))):
-            step = difference(
-                expected[place] if place < len(expected) else ABSENT,
-                found[place] if place < len(found) else ABSENT,
-                f"{path}[{place}]",
-            )
-            if step is not None:
-                return step
-        return None
-    return None if _same(expected, found) else Difference(path, expected, found)
+        steps = [
+            (expected.get(key, ABSENT), found.get(key, ABSENT), _joined(path, key))
+            for key in {**expected, **found}
+        ]
+    elif is_list(expected) and is_list(found):
+        pairs = zip_longest(expected, found, fillvalue=ABSENT)
+        steps = [(*pair, f"{path}[{place}]") for place, pair in enumerate(pairs)]
+    else:
+        return None if _same(expected, found) else Difference(path, expected, found)
+    return next(filter(None, (difference(*step) for step in steps)), None)
 
 
 def decoded(data: bytes, name: str) -> Json:
@@ -225,16 +218,9 @@ def _value_at(content: Json, path: str) -> Json:
 def _same(expected: Json, found: Json) -> bool:
     if isinstance(expected, Absent) or isinstance(found, Absent):
         return False
-    both = (expected, found)
-    if any(isinstance(value, float) for value in both) and all(
-        isinstance(value, int | float) and not isinstance(value, bool) for value in both
-    ):
-        return math.isclose(
-            float(str(expected)),
-            float(str(found)),
-            rel_tol=TOLERANCE,
-            abs_tol=TOLERANCE,
-        )
+    if {type(expected), type(found)} in ({float}, {int, float}):
+        one, two = float(str(expected)), float(str(found))
+        return math.isclose(one, two, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
     return type(expected) is type(found) and expected == found
 
 

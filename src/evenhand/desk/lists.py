@@ -23,6 +23,8 @@ from evenhand.desk.formats.tables import UTF8_MARK, read_table
 from evenhand.errors import OptionError, listing, unknown
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from evenhand._results import Label
     from evenhand.assignments import Assignment
     from evenhand.desk.formats.files import File
@@ -112,14 +114,20 @@ def to_csv(assignment: Assignment) -> str:
     """
     groups = None if assignment.groups is None else dict(assignment.groups)
     more = [] if groups is None else [GROUPED[assignment.design]]
-    lines = [_line(["reviewer", "item", *more])]
+    lines = [csv_line(["reviewer", "item", *more])]
     for reviewer, item in assignment.rows:
         group = [] if groups is None else [groups[reviewer]]
-        lines.append(_line([safe_cell(label) for label in (reviewer, item, *group)]))
+        lines.append(csv_line(map(safe_cell, (reviewer, item, *group))))
     return "".join(lines)
 
 
-def _line(cells: list[str]) -> str:
+def csv_line(cells: Iterable[str]) -> str:
+    r"""Return one line of CSV.
+
+    Examples:
+        >>> csv_line(["a", "x, y"])
+        'a,"x, y"\n'
+    """
     # The writer quotes a carriage return only if lines end in one.
     text = io.StringIO()
     csv.writer(text, lineterminator="\r\n").writerow(cells)

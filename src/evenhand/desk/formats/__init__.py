@@ -8,12 +8,11 @@ and the rest is the same for all: score words, anonymising, Ratings.
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import narwhals as nw
 
-from evenhand._columns import Columns
+from evenhand._columns import Columns, given_columns
 from evenhand._labels import Source, column_values, require_text
 from evenhand.desk.formats import (
     canvas,
@@ -48,6 +47,7 @@ __all__ = ["FORMATS", "PLATFORMS", "read_ratings"]
 MODULES = (hotcrp, openreview, cmt, easychair, moodle, canvas, gavel, wide, long)
 PLATFORMS: dict[str, Layout] = {one.LAYOUT.name: one.LAYOUT for one in MODULES}
 """Every layout by its name, in the order in which they are tried."""
+GENERAL = (long.LAYOUT, wide.LAYOUT)
 MARKS = tuple(mark for one in PLATFORMS.values() for mark in one.header_marks)
 
 
@@ -120,15 +120,15 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
         >>> read_ratings(io.StringIO(text), scale="poor<fair<good").scores.tolist()
         [3.0, 1.0]
     """
-    columns = {
-        "reviewer": reviewer,
-        "item": item,
-        "score": score,
-        "rank": rank,
-        "winner": winner,
-        "loser": loser,
-        "pair": pair,
-    }
+    given = given_columns(
+        reviewer=reviewer,
+        item=item,
+        score=score,
+        rank=rank,
+        winner=winner,
+        loser=loser,
+        pair=pair,
+    )
     options = {
         "format": format,
         "scale": scale,
@@ -137,9 +137,7 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
         "sheet": sheet,
         "anonymise": anonymise,
     }
-    require_text("the name of a column", **columns)
     require_text(**options)
-    given = Columns(**{name: value or "" for name, value in columns.items()})
     wishes = Wishes(**{name: value or "" for name, value in options.items()})
     ratings, key = read_with_key(
         source, given, wishes, companion=companion, all_items=all_items
@@ -194,12 +192,17 @@ def read_with_key(
         (Ratings(1 score by 1 reviewer of 1 item), None)
     """
     order = parse_scale(wishes.scale, wishes.best)
-    stored, layout = _meant(wishes.format)
-    table = _table(source, stored, wishes.sheet, guess=layout is not None)
+    named = PLATFORMS.get(wishes.format)
+    if wishes.format and named is None and wishes.format not in FORMATS:
+        text = unknown("format", wishes.format, [*PLATFORMS, *FORMATS])
+        raise OptionError(text[:1].upper() + text[1:])
+    stored = "" if named else wishes.format
+    table = _table(source, stored, wishes.sheet, guess=named is not None)
     other = None if companion is None else _table(companion, "", "", guess=True)
     asked = Asked(given, wishes.rows, other)
-    layout, reason = recognise(table, asked, layout)
-    found = _numbered(layout.take(table, asked), order)
+    layout, reason = recognise(table, asked, named)
+    layout.check_options(asked)
+    found = _numbered(_take(layout, table, asked, doubtful=named is not None), order)
     because = f", by {reason}" if reason else ""
     # Columns that are called what they are need no word.
     plain = layout is long.LAYOUT and all(
@@ -210,7 +213,7 @@ def read_with_key(
 
     def taken(it: Long) -> Ratings:
         return Ratings.from_columns(
-            dict(it.columns),
+            it.columns,
             it.names,
             it.source,
             all_items=all_items,
@@ -252,8 +255,6 @@ def recognise(
         raise OptionError(
             "rows must be left out: it says which way round a wide table is."
         )
-    if layout is not None and layout not in (wide.LAYOUT, long.LAYOUT):
-        return replace(layout, take=partial(_take_named, layout)), ""
     if layout is not None or asked.rows:
         return layout or wide.LAYOUT, ""
     columns = asked.columns
@@ -262,28 +263,25 @@ def recognise(
     reasons = {
         name: reason
         for name, one in PLATFORMS.items()
-        if name not in ("wide", "long") and (reason := one.recognise(table))
+        if one not in GENERAL and (reason := one.recognise(table))
     }
     if len(reasons) > 1:
         raise table.source.whole(
             f"The file may come from {listing(reasons)}. Say which with format= or "
             "--format."
         )
-    for name, reason in reasons.items():
-        return PLATFORMS[name], reason
-    for last in (long.LAYOUT, wide.LAYOUT):
-        reason = last.recognise(table)
-        if reason:
+    for last in (*map(PLATFORMS.__getitem__, reasons), *GENERAL):
+        if reason := reasons.get(last.name) or last.recognise(table):
             return last, reason
     return long.LAYOUT, ""
 
 
-def _take_named(layout: Layout, table: Table, asked: Asked) -> Long:
-    """Take what the user named; if that fails, say what the file looks like."""
+def _take(layout: Layout, table: Table, asked: Asked, *, doubtful: bool) -> Long:
+    """Take the ratings; if the user's layout fails, say what the file looks like."""
     try:
         return layout.take(table, asked)
     except RatingsError:
-        if layout.recognise(table):
+        if not doubtful or layout in GENERAL or layout.recognise(table):
             raise
         for other in PLATFORMS.values():
             if reason := other.recognise(table):
@@ -292,16 +290,6 @@ def _take_named(layout: Layout, table: Table, asked: Asked) -> Long:
                     f"{other.title}, by {reason}. Leave format= or --format out."
                 ) from None
         raise
-
-
-def _meant(name: str) -> tuple[str, Layout | None]:
-    """Tell how a file is stored from what it is; --format may name either."""
-    if name in FORMATS or not name:
-        return name, None
-    if name not in PLATFORMS:
-        text = unknown("format", name, [*PLATFORMS, *FORMATS])
-        raise OptionError(text[:1].upper() + text[1:])
-    return "", PLATFORMS[name]
 
 
 def _table(

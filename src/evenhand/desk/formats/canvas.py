@@ -12,21 +12,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evenhand._results import Notice
-from evenhand.desk.formats.layouts import (
-    Asked,
-    Layout,
-    Long,
-    check_options,
-    choose_columns,
-    choose_score,
-    looks_graded,
-    standing_rows,
-)
+from evenhand.desk.formats import layouts
 from evenhand.desk.formats.tables import plain, texts
 from evenhand.errors import counted
 
 if TYPE_CHECKING:
     from evenhand._columns import Columns
+    from evenhand.desk.formats.layouts import Asked, Long
     from evenhand.desk.formats.tables import Table
 
 OVERVIEW = ("num assigned peer reviews", "num completed peer reviews")
@@ -41,7 +33,7 @@ LEFT_OUT = {
 }
 
 
-def recognise(table: Table) -> str:
+def tell(table: Table) -> str:
     """Say why a table holds Canvas's peer reviews."""
     total = _total(table)
     reason = table.why("assessor", "assessee", total) if total else ""
@@ -53,6 +45,7 @@ def take(table: Table, asked: Asked) -> Long:
 
     Examples:
         >>> from evenhand._labels import Source
+        >>> from evenhand.desk.formats.layouts import Asked
         >>> from evenhand.desk.formats.tables import Table
         >>> columns = {"Assessor": ["Bo"], "Assessee": ["Cy"], "Total Score (9)": [7]}
         >>> take(Table(columns, Source()), Asked()).said
@@ -63,28 +56,17 @@ def take(table: Table, asked: Asked) -> Long:
             "This overview does not say who gave which score. Give the table that has "
             "the columns 'Assessor' and 'Assessee'."
         )
-    check_options(asked, "Canvas", ())
-    given = asked.columns
-    wanted = replace(
-        given,
-        reviewer=given.reviewer or table.find("assessor"),
-        item=given.item or table.find("assessee"),
-        score=_score(table, given.score),
-    )
-    names = choose_columns(table, wanted, ("reviewer", "item"))
-    rows, notices = standing_rows(_reasons(table, names), "review", LEFT_OUT)
-    if not rows:
+    given = replace(asked.columns, score=_score(table, asked.columns.score))
+    names = layouts.choose_columns(table, given, reviewer="assessor", item="assessee")
+    done, notices = layouts.leave_out(table, _reasons(table, names), "review", LEFT_OUT)
+    if not done.height:
         raise table.source.whole("There is no review that was done by somebody else.")
-    done = table.keep(rows)
     early = sum(plain(state) == NOT_DONE for state in done.texts("state"))
     if early:
         text = f"{counted(early, 'review')} scored but not marked as completed: kept."
         notices.append(Notice("unfinished_reviews", text))
-    said = (
-        f"item from {names.item!r}, reviewer from {names.reviewer!r}, score from "
-        f"{names.score!r}"
-    )
-    return Long(done.columns, names, done.source, said, notices=notices)
+    said = layouts.say_columns(names, item="item", reviewer="reviewer", score="score")
+    return layouts.Long(done.columns, names, done.source, said, notices=notices)
 
 
 def _total(table: Table) -> str:
@@ -104,10 +86,13 @@ def _score(table: Table, given: str) -> str:
     fields = [
         name
         for name, values in table.columns.items()
-        if _bare(name) == TOTAL or (POINTS.search(name) and looks_graded(values))
+        if _bare(name) == TOTAL
+        or (POINTS.search(name) and layouts.looks_graded(values))
     ]
     near = [name for name in fields if _bare(name) == plain(given)]
-    return near[0] if len(near) == 1 else choose_score(given, fields, table.source)
+    if len(near) == 1:
+        return near[0]
+    return layouts.choose_score(given, fields, table.source)
 
 
 def _reasons(table: Table, names: Columns) -> list[str]:
@@ -135,4 +120,4 @@ def _reasons(table: Table, names: Columns) -> list[str]:
     return reasons
 
 
-LAYOUT = Layout("canvas", "peer reviews of Canvas", recognise, take)
+LAYOUT = layouts.Layout("canvas", "peer reviews of Canvas", take, tell=tell)

@@ -10,27 +10,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from evenhand.desk.formats.layouts import (
-    Asked,
-    Layout,
-    Long,
-    check_options,
-    choose_score,
-    identify,
-    may_be_scores,
-    named,
-    no_column,
-    pseudonyms,
-    rated,
-    titled,
-    writers,
-)
+from evenhand.desk.formats import layouts
 from evenhand.desk.formats.tables import plain, texts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evenhand.desk.formats.tables import Table
+    from evenhand.desk.formats.layouts import Asked, Long
+    from evenhand.desk.formats.tables import Table, Values
 
 EXPORTS: dict[str, tuple[str, ...]] = {
     "current sheet": ("paper id", "reviewer email"),
@@ -68,15 +53,22 @@ class _Question(NamedTuple):
     words: str
     numeric: bool
 
+    @property
+    def short(self) -> str:
+        """The words, cut to a readable length."""
+        if len(self.words) <= LONGEST:
+            return self.words
+        return self.words[: LONGEST - 3].rstrip() + "..."
 
-def recognise(table: Table) -> str:
+
+def tell(table: Table) -> str:
     """Say why a table is a sheet of CMT: its columns, and its questions.
 
     Examples:
         >>> from evenhand._labels import Source
         >>> from evenhand.desk.formats.tables import Table
         >>> columns = {"Paper ID": ["1"], "Reviewer Email": ["a@example.org"]}
-        >>> recognise(Table({**columns, "Q1 (Overall - Value)": ["4"]}, Source()))
+        >>> tell(Table({**columns, "Q1 (Overall - Value)": ["4"]}, Source()))
         "columns 'Paper ID', 'Reviewer Email' and 'Q1 (Overall - Value)'"
     """
     questions = _questions(table)
@@ -91,30 +83,25 @@ def take(table: Table, asked: Asked) -> Long:
 
     Examples:
         >>> from evenhand._labels import Source
+        >>> from evenhand.desk.formats.layouts import Asked
         >>> from evenhand.desk.formats.tables import Table
         >>> columns = {"Paper ID": ["1"], "Reviewer Email": ["a@example.org"]}
         >>> table = Table({**columns, "Q1 (Overall - Value)": ["4"]}, Source())
         >>> take(table, Asked()).said
         "item from 'Paper ID', reviewer from 'Reviewer Email', score from 'Overall'"
     """
-    check_options(asked, "CMT")
-    item = named(table, asked.columns.item, "paper id", "submissionid")
-    if not item:
-        raise no_column(table, "item")
+    item = table.named("item", asked.columns.item, "paper id", "submissionid")
     items = texts(table.columns[item])
-    reviewers, origin, hidden = _reviewers(table, asked.columns.reviewer, items)
+    reviewer, hidden = _reviewers(table, asked.columns.reviewer, items)
     question = _chosen(table, asked.columns.score)
-    return rated(
-        table,
-        item=item,
-        reviewers=reviewers,
-        origin=origin,
-        score=_short(question.words),
-        scores=table.columns[question.column],
-        titles=titled(items, table.texts(*TITLES)),
-        notices=pseudonyms(
-            hidden, len(items), ("Reviewers are", "reviewers are"), ANEW
-        ),
+    words = ("Reviewers are", "reviewers are")
+    return layouts.rated(
+        table.source,
+        item=(repr(item), table.columns[item]),
+        reviewer=reviewer,
+        score=(question.short, table.columns[question.column]),
+        titles=layouts.titled(items, table.texts(*TITLES)),
+        notices=layouts.pseudonyms(hidden, len(items), words, ANEW),
     )
 
 
@@ -123,14 +110,8 @@ def _questions(table: Table) -> list[_Question]:
     found = [one for name in table.columns if (one := _question(name))]
     numeric = [one for one in found if one.numeric]
     known = {(one.number, plain(one.words)) for one in numeric}
-    return [
-        *numeric,
-        *(
-            one
-            for one in found
-            if not one.numeric and (one.number, plain(one.words)) not in known
-        ),
-    ]
+    rest = [one for one in found if (one.number, plain(one.words)) not in known]
+    return numeric + rest
 
 
 def _question(column: str) -> _Question | None:
@@ -148,7 +129,7 @@ def _chosen(table: Table, given: str) -> _Question:
     questions = [
         one
         for one in _questions(table)
-        if one.numeric or may_be_scores(table.columns[one.column], least=2)
+        if one.numeric or layouts.may_be_scores(table.columns[one.column], least=2)
     ]
     for name in ("number", "words"):
         near = [one for one in questions if plain(getattr(one, name)) == plain(given)]
@@ -156,45 +137,39 @@ def _chosen(table: Table, given: str) -> _Question:
             return near[0]
     if given in table.columns:
         column = _question(given) or _Question(given, "", given, numeric=False)
-        if column.numeric or may_be_scores(table.columns[given]):
+        if column.numeric or layouts.may_be_scores(table.columns[given]):
             return column
-    known = _distinct_names(questions)
-    return questions[known.index(choose_score(given, known, table.source))]
-
-
-def _distinct_names(questions: Sequence[_Question]) -> list[str]:
-    """Return a short and distinct name for each question."""
-    names = [_short(one.words) for one in questions]
-    return [
-        name if names.count(name) == 1 and name else f"{one.number}: {name}"
-        for name, one in zip(names, questions, strict=True)
+    shorts = [one.short for one in questions]
+    known = [
+        name if shorts.count(name) == 1 and name else f"{one.number}: {name}"
+        for name, one in zip(shorts, questions, strict=True)
     ]
-
-
-def _short(words: str) -> str:
-    return words if len(words) <= LONGEST else words[: LONGEST - 3].rstrip() + "..."
+    return questions[known.index(layouts.choose_score(given, known, table.source))]
 
 
 def _reviewers(
     table: Table, given: str, items: list[str]
-) -> tuple[list[object], str, int]:
-    """Return who wrote each review, where that was found, and how many do not say."""
+) -> tuple[tuple[str, Values], int]:
+    """Return where and who wrote each review, and how many do not say."""
     if given:
-        name = named(table, given)
-        return [*texts(table.columns[name])], repr(name), 0
-    email, person = table.find(*EMAILS), table.find(*PEOPLE)
-    number = table.find(*NUMBERS)
-    if not (email or person or number):
-        raise no_column(table, "reviewer")
-    people = identify(table.texts(*EMAILS), table.texts(*PEOPLE), table.source)
+        name = table.named("reviewer", given)
+        return (repr(name), [*texts(table.columns[name])]), 0
+    table.named("reviewer", "", *EMAILS, *PEOPLE, *NUMBERS)
+    people = layouts.identify(table.texts(*EMAILS), table.texts(*PEOPLE), table.source)
     # The number counts the reviewers of one paper only.
     own = [
         f"{item} reviewer {count}" if count else ""
         for item, count in zip(items, table.texts(*NUMBERS), strict=True)
     ]
-    return writers(people, (email, person), own, repr(number))
+    place = table.find(*EMAILS, *PEOPLE)
+    return layouts.writers(people, place, own, table.find(*NUMBERS))
 
 
-LAYOUT = Layout(
-    "cmt", "CMT", recognise, take, header_marks=("SubmissionId", "Paper ID")
+LAYOUT = layouts.Layout(
+    "cmt",
+    "CMT",
+    take,
+    tell=tell,
+    only_scores=True,
+    header_marks=("SubmissionId", "Paper ID"),
 )

@@ -18,6 +18,7 @@ import io
 import json
 import os
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -63,16 +64,15 @@ def _excel(sheet: str, data: bytes) -> Answer:
 
     workbook = fastexcel.read_excel(data)
     names = list(workbook.sheet_names)
-    tables = {}
-    for name in [sheet] if sheet in names else names:
-        cells = workbook.load_sheet(name, header_row=None, skip_rows=0, dtypes="string")
-        if sheet == name or (cells.visible == "visible" and cells.height):
-            numbers = workbook.load_sheet(
-                name, header_row=None, skip_rows=0, dtypes="float"
-            )
-            tables[name] = _exact(cells.to_polars(), numbers.to_polars())
-    meant = [sheet] if sheet in names else [] if sheet else list(tables)
-    table = tables[meant[0]] if len(meant) == 1 else None
+    load = partial(workbook.load_sheet, header_row=None, skip_rows=0)
+    meant = [sheet] if sheet in names else []
+    if not sheet:
+        cells = [load(name, dtypes="string") for name in names]
+        meant = [it.name for it in cells if it.visible == "visible" and it.height]
+    table = None
+    if len(meant) == 1:
+        both = [load(meant[0], dtypes=kind).to_polars() for kind in ("string", "float")]
+        table = _exact(*both)
     return {"sheets": names, "meant": meant}, table
 
 

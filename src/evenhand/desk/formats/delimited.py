@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from evenhand.errors import RatingsError
+from evenhand.errors import RatingsError, counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -32,6 +32,14 @@ SEPARATOR_LINE = re.compile(rb'"?sep=([,;\t])"?[ \r]*\n', re.IGNORECASE)
 HEADER = re.compile(rb'(?:[^"\n]++|"[^"]*+")*+(?=\n|\Z)')
 QUOTED = re.compile(rb'"[^"]*+"')
 PREAMBLE = 10
+FAULTS = {
+    "end of data": "a quote is opened here and never closed.",
+    "limit": f"a field is longer than {csv.field_size_limit()} characters. Is a quote "
+    "not closed?",
+    "": "a closing quote must end its field, got more text after it. Write a quote "
+    "inside a quoted field twice.",
+}
+"""What is wrong, by words in the error of Python's csv module."""
 WORDS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 
 
@@ -111,35 +119,21 @@ class _Text:
     def line_at(self, offset: int) -> int:
         return self.first_line + self.body.count(b"\n", 0, offset)
 
-    def row(self, starts: NDArray[np.int64], row: int) -> bytes:
-        end = starts[row + 1] if row + 1 < len(starts) else len(self.body)
-        return self.body[starts[row] : end]
-
-    def ragged(self, line: int, width: int, count: int) -> RatingsError:
-        fields = "1 field" if width == 1 else f"{width} fields"
-        return RatingsError(
-            f"{self.name}:{line}: row must have {fields} like the header, got {count}. "
-            f"Fields are separated by {WORDS[self.separator]}."
-        )
-
 
 def _by_polars(text: _Text) -> Cells | None:
     """Read a file in which every row that holds anything is as wide as the header."""
     layout = _layout(text)
     if layout is None:
         return None
-    starts, counts = layout
+    starts, stops, counts = layout
     width = int(counts[0])
     nothing = f' "\r\n{text.separator}'.encode()
-    if not text.row(starts, 0).strip(nothing):
+    odd = np.flatnonzero(counts != width).tolist()
+    # polars fills up short rows in silence; the other reader names the line.
+    if not text.body[: stops[0]].strip(nothing) or any(
+        text.body[starts[row] : stops[row]].strip() for row in odd
+    ):
         return None
-    for row in np.flatnonzero(counts != width).tolist():
-        line = text.row(starts, row)
-        if line.strip(nothing):
-            place = text.line_at(int(starts[row]))
-            raise text.ragged(place, width, int(counts[row]))
-        if line.strip():
-            return None
     try:
         rows = pl.read_csv(
             text.body,
@@ -150,14 +144,14 @@ def _by_polars(text: _Text) -> Cells | None:
         )
     except pl.exceptions.PolarsError:
         return None
-    header = [name or "" for name in rows.row(0)]
     if rows.height != len(starts):
         return None
+    header = [name or "" for name in rows.row(0)]
     return Cells(header, rows[1:], lambda row: text.line_at(int(starts[row + 1])))
 
 
-def _layout(text: _Text) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-    """Return where rows start and how many fields they have, or None if in doubt."""
+def _layout(text: _Text) -> tuple[NDArray[np.int64], ...] | None:
+    """Return where rows start and stop and their fields, or None if in doubt."""
     if text.body.count(b"\r") != text.body.count(b"\r\n"):
         return None
     buffer = np.frombuffer(text.body, dtype=np.uint8)
@@ -177,7 +171,7 @@ def _layout(text: _Text) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
         stops = np.append(stops, len(buffer))
     starts = np.concatenate([[0], stops[:-1] + 1])
     before = np.searchsorted(np.flatnonzero(marks), stops)
-    return starts, np.diff(before, prepend=0) + 1
+    return starts, stops, np.diff(before, prepend=0) + 1
 
 
 def _quotes_whole_fields(
@@ -206,7 +200,11 @@ def _by_csv(text: _Text) -> Cells:
             header = row
             continue
         if len(row) != len(header):
-            raise text.ragged(line, len(header), len(row))
+            raise RatingsError(
+                f"{text.name}:{line}: row must have {counted(len(header), 'field')} "
+                f"like the header, got {len(row)}. Fields are separated by "
+                f"{WORDS[text.separator]}."
+            )
         rows.append(row)
         lines.append(line)
     schema = {str(column): pl.String() for column in range(len(header))}
@@ -224,22 +222,11 @@ def _csv_rows(text: _Text) -> Iterator[tuple[int, list[str]]]:
         try:
             row = next(reader, None)
         except csv.Error as error:
-            raise RatingsError(f"{text.name}:{line}: {_quoting(error)}") from None
+            reason = next(why for mark, why in FAULTS.items() if mark in str(error))
+            raise RatingsError(f"{text.name}:{line}: {reason}") from None
         if row is None:
             return
         yield line, row
-
-
-def _quoting(error: csv.Error) -> str:
-    if "end of data" in str(error):
-        return "a quote is opened here and never closed."
-    if "limit" in str(error):
-        limit = csv.field_size_limit()
-        return f"a field is longer than {limit} characters. Is a quote not closed?"
-    return (
-        "a closing quote must end its field, got more text after it. Write a quote "
-        "inside a quoted field twice."
-    )
 
 
 def _end(match: re.Match[bytes] | None) -> int:

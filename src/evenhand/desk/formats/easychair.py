@@ -7,30 +7,20 @@ the member of the committee. Of a review that was changed the newest version cou
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from evenhand._columns import Columns, find_columns
+from evenhand._columns import Columns
 from evenhand._labels import CANONICAL_INTEGER, shown
 from evenhand._results import Notice
-from evenhand.desk.formats.layouts import (
-    Asked,
-    Layout,
-    Long,
-    check_options,
-    choose_score,
-    first_reason,
-    identify,
-    is_number,
-    looks_graded,
-    no_column,
-    titled,
-)
+from evenhand.desk.formats import layouts
 from evenhand.desk.formats.tables import plain, texts
-from evenhand.errors import RatingsError, counted, listing
+from evenhand.errors import counted, listing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evenhand.desk.formats.layouts import Asked, Long
     from evenhand.desk.formats.tables import Table, Values
 
 EXPORTS = {
@@ -51,126 +41,101 @@ NOBODY = (
 )
 
 
-def recognise(table: Table) -> str:
-    """Say why a table is one of EasyChair's."""
-    return first_reason(table, EXPORTS)
-
-
 def take(table: Table, asked: Asked) -> Long:
     """Take one rating from each review.
 
     Examples:
         >>> from evenhand._labels import Source
+        >>> from evenhand.desk.formats.layouts import Asked
         >>> from evenhand.desk.formats.tables import Table
         >>> columns = {"submission #": [5], "member #": [1], "scores": ["Score: -1"]}
         >>> take(Table(columns, Source()), Asked()).columns["Score"]
         ['-1']
     """
-    check_options(asked, "EasyChair", one_file=False)
-    files = _sort_out(table, asked.companion)
-    reviews = _reviews(files, asked.columns)
-    if files.scores is None:
-        score, values = _written(reviews, asked.columns.score)
-        rows, source = reviews.rows, reviews.table.source.keep(reviews.rows)
+    table, scores, submissions = _sort_out(table, asked.companion)
+    given = asked.columns
+    item = table.named("item", given.item, "submission #", "submission", "paper #")
+    items = texts(table.columns[item])
+    rows, notices = _standing(table, items, submissions)
+    if given.reviewer:
+        writer = table.named("reviewer", given.reviewer)
+        place, people = repr(writer), texts(table.columns[writer])
     else:
-        score, found = _scored(reviews, files.scores, asked.columns.score)
-        rows, lines = list(found.values()), list(found)
-        source = files.scores.source.keep(lines)
-        cells = files.scores.texts("value")
-        values = [cells[line] for line in lines]
-    names = Columns(reviewer=reviews.writer, item=reviews.item, score=score)
-    return Long(
+        writer, place, people = _writers(table, rows, notices)
+    known: dict[str, Values] = {item: [*items], writer: [*people]}
+    reviews = replace(table, columns={**table.columns, **known}).keep(rows)
+    if scores is None:
+        score, values = _written(reviews, given.score)
+    else:
+        numbers = {*table.texts("#", "review #")}
+        score, found = _scored(reviews, scores, given.score, numbers, notices)
+        values = scores.keep(list(found)).texts("value")
+        source = scores.source.keep(list(found))
+        reviews = replace(reviews.keep(list(found.values())), source=source)
+    titles = layouts.titled(items, table.texts("submission title"))
+    if submissions is not None:
+        titles = layouts.titled(submissions.texts("#"), submissions.texts("title"))
+    return layouts.Long(
         {
-            names.reviewer: [reviews.people[row] for row in rows],
-            names.item: [reviews.items[row] for row in rows],
-            names.score: values,
+            writer: reviews.columns[writer],
+            item: reviews.columns[item],
+            score: [*values],
         },
-        names,
-        source,
-        f"item from {names.item!r}, reviewer from {reviews.who}, score from {score!r}",
-        _titles(files, reviews),
-        reviews.notices,
+        Columns(reviewer=writer, item=item, score=score),
+        reviews.source,
+        f"item from {item!r}, reviewer from {place}, score from {score!r}",
+        titles,
+        notices,
     )
 
 
-class _Files(NamedTuple):
-    """The tables that were given, each in its place."""
-
-    reviews: Table
-    scores: Table | None
-    submissions: Table | None
-
-
-class _Reviews(NamedTuple):
-    """The reviews that count.
-
-    Attributes:
-        table: The file.
-        item: Column of the submission.
-        writer: Column of the reviewer.
-        who: Where reviewers were taken from.
-        items: Submission of each row.
-        people: Reviewer of each row.
-        rows: Rows that count.
-        notices: What was left out.
-    """
-
-    table: Table
-    item: str
-    writer: str
-    who: str
-    items: list[str]
-    people: list[str]
-    rows: list[int]
-    notices: list[Notice]
-
-
-def _sort_out(table: Table, companion: Table | None) -> _Files:
-    """Tell the files apart; they may come in either order."""
-    places: dict[str, list[Table]] = {"reviews": [], "scores": [], "submissions": []}
+def _sort_out(
+    table: Table, companion: Table | None
+) -> tuple[Table, Table | None, Table | None]:
+    """Tell reviews, scores and submissions apart; they may come in either order."""
+    reviews, scores, submissions = [], None, None
     for one in filter(None, (table, companion)):
         titles = one.why("#", "title") and not one.find("submission #")
         if one.why(*EXPORTS["review_score.csv"]):
-            places["scores"].append(one)
+            scores = scores or one
+        elif titles and one is companion:
+            submissions = one
         else:
-            kind = "submissions" if titles and one is companion else "reviews"
-            places[kind].append(one)
-    if not places["reviews"]:
+            reviews.append(one)
+    if not reviews:
         raise table.source.whole(
             "The scores are here without their reviews. Give review.csv of the same "
             "export too, with companion= or --with."
         )
-    if len(places["reviews"]) > 1:
-        raise places["reviews"][1].source.whole(
+    if len(reviews) > 1:
+        raise reviews[1].source.whole(
             "This is not a second file of EasyChair's. Give review.csv, with "
             "review_score.csv or submission.csv as its companion."
         )
-    reviews, scores, submissions = (next(iter(one), None) for one in places.values())
-    return _Files(reviews or table, scores, submissions)
+    return reviews[0], scores, submissions
 
 
-def _reviews(files: _Files, given: Columns) -> _Reviews:
-    table = files.reviews
-    item = given.item or table.find("submission #", "submission", "paper #")
-    if not item:
-        raise no_column(table, "item")
-    for name in (given.reviewer, given.item):
-        if name and name not in table.columns:
-            # The sentence, with the nearest name, is the one that long tables get.
-            find_columns(list(table.columns), Columns(item=name), table.source)
-    items = texts(table.columns[item])
-    notices: list[Notice] = []
-    rows = _newest(table, items, notices)
-    rows = _standing(files.submissions, items, rows, notices)
-    if given.reviewer:
-        writer, who = given.reviewer, repr(given.reviewer)
-        people = texts(table.columns[writer])
-    else:
-        writer, who, people = _writers(table, rows, notices)
-    return _Reviews(table, item, writer, who, items, people, rows, notices)
+def _standing(
+    table: Table, items: list[str], submissions: Table | None
+) -> tuple[list[int], list[Notice]]:
+    """Leave out older versions of reviews, and reviews of deleted submissions."""
+    notices = []
+    rows = _newest(table, items)
+    if len(rows) < len(items):
+        older = counted(len(items) - len(rows), "older version")
+        notices.append(Notice("older_versions", f"{older} of reviews left out."))
+    if submissions is not None:
+        marks = zip(submissions.texts("#"), submissions.texts("deleted?"), strict=True)
+        gone = {one for one, mark in marks if mark.casefold() in ("yes", "true", "1")}
+        left = [row for row in rows if items[row] not in gone]
+        if len(left) < len(rows):
+            text = f"{counted(len(rows) - len(left), 'review')} of deleted submissions"
+            notices.append(Notice("deleted_submissions", f"{text} left out."))
+        rows = left
+    return rows, notices
 
 
-def _newest(table: Table, items: list[str], notices: list[Notice]) -> list[int]:
+def _newest(table: Table, items: list[str]) -> list[int]:
     """Return the rows of the newest version of each review."""
     name = table.find("version")
     if not name:
@@ -190,29 +155,7 @@ def _newest(table: Table, items: list[str], notices: list[Notice]) -> list[int]:
     best: dict[tuple[str, ...], tuple[int, str]] = {}
     for key, age in zip(keys, ages, strict=True):
         best[key] = max(best.get(key, age), age)
-    rows = [row for row, key in enumerate(keys) if ages[row] == best[key]]
-    if len(rows) < len(items):
-        older = counted(len(items) - len(rows), "older version")
-        notices.append(Notice("older_versions", f"{older} of reviews left out."))
-    return rows
-
-
-def _standing(
-    submissions: Table | None,
-    items: list[str],
-    rows: list[int],
-    notices: list[Notice],
-) -> list[int]:
-    """Leave out reviews of submissions that were deleted."""
-    if submissions is None:
-        return rows
-    marks = zip(submissions.texts("#"), submissions.texts("deleted?"), strict=True)
-    gone = {one for one, mark in marks if mark.casefold() in ("yes", "true", "1")}
-    left = [row for row in rows if items[row] not in gone]
-    if len(left) < len(rows):
-        text = f"{counted(len(rows) - len(left), 'review')} of deleted submissions"
-        notices.append(Notice("deleted_submissions", f"{text} left out."))
-    return left
+    return [row for row, key in enumerate(keys) if ages[row] == best[key]]
 
 
 def _writers(
@@ -237,10 +180,10 @@ def _writers(
     if not any(any(row) for row in rows):
         column = table.find("#")
         if not column:
-            raise no_column(table, "reviewer")
+            raise table.no_column("reviewer")
         notices.append(Notice("pseudonyms", NOBODY))
         return column, repr(column), table.texts(column)
-    people = identify(*_known(rows), table.source)
+    people = layouts.identify(*_known(rows), table.source)
     others = sum(
         bool(names[row] and members[row]) and not _same(names[row], members[row])
         for row in standing
@@ -285,53 +228,43 @@ def _known(
     return sure, names
 
 
-def _titles(files: _Files, reviews: _Reviews) -> dict[str, str]:
-    if files.submissions is not None:
-        table = files.submissions
-        return titled(table.texts("#"), table.texts("title"))
-    return titled(reviews.items, reviews.table.texts("submission title"))
-
-
-def _written(reviews: _Reviews, given: str) -> tuple[str, Values]:
+def _written(reviews: Table, given: str) -> tuple[str, Sequence[object]]:
     """Choose a field of the column of scores, or the total beside it."""
-    table = reviews.table
-    total = table.find(TOTAL)
-    beside = table.texts(TOTAL)
-    totals: Values = [beside[row] for row in reviews.rows]
+    total, totals = reviews.find(TOTAL), reviews.texts(TOTAL)
     if total and plain(given) == TOTAL:
         return total, totals
-    fields = _cell_fields(reviews)
-    choices = {name: values for name, values in fields.items() if looks_graded(values)}
-    if any(totals) and all(is_number(text) for text in {*totals} - {""}):
+    choices: dict[str, Sequence[object]] = {
+        name: values
+        for name, values in _cell_fields(reviews).items()
+        if layouts.looks_graded(values)
+    }
+    if any(totals) and all(map(layouts.is_number, {*totals} - {""})):
         choices.setdefault(total, totals)
-    if not choices and not table.find("scores"):
-        raise table.source.whole(
+    if not choices and not reviews.find("scores"):
+        raise reviews.source.whole(
             "The reviews are here without their scores. Give review_score.csv of the "
             "same export too, with companion= or --with."
         )
-    name = choose_score(given, list(choices), table.source)
+    name = layouts.choose_score(given, list(choices), reviews.source)
     return name, choices[name]
 
 
-def _cell_fields(reviews: _Reviews) -> dict[str, Values]:
-    """Return the value of each field for the rows that count."""
-    column = reviews.table.find("scores")
-    cells = reviews.table.texts("scores")
-    known: dict[str, dict[str, str]] = {"": {}}
-    for row in reviews.rows:
-        if cells[row] not in known:
-            known[cells[row]] = _parsed(cells[row], column, row, reviews.table)
-    names = dict.fromkeys(name for row in reviews.rows for name in known[cells[row]])
+def _cell_fields(reviews: Table) -> dict[str, list[str | None]]:
+    """Return the value of each field in each review."""
+    column = reviews.find("scores")
+    cells = [
+        _parsed(cell, column, row, reviews) if cell else {}
+        for row, cell in enumerate(reviews.texts("scores"))
+    ]
+    names = dict.fromkeys(name for cell in cells for name in cell)
     for name in names:
         field, _, rest = (part.strip() for part in name.partition(":"))
         if field in names and re.match(r"[+-]?[0-9]", rest):
-            row = next(row for row in reviews.rows if name in known[cells[row]])
-            raise reviews.table.source.at(
+            row = next(row for row, cell in enumerate(cells) if name in cell)
+            raise reviews.source.at(
                 row, f"{field} must be a number and at most words, got {shown(name)}"
             )
-    return {
-        name: [known[cells[row]].get(name) for row in reviews.rows] for name in names
-    }
+    return {name: [cell.get(name) for cell in cells] for name in names}
 
 
 def _parsed(cell: str, column: str, row: int, table: Table) -> dict[str, str]:
@@ -356,72 +289,73 @@ def _parsed(cell: str, column: str, row: int, table: Table) -> dict[str, str]:
     return found
 
 
-def _scored(reviews: _Reviews, scores: Table, given: str) -> tuple[str, dict[int, int]]:
-    """Choose a field of the other file, and find the review of each of its scores."""
-    fields, unmatched = _score_fields(reviews, scores)
-    value = scores.texts("value")
+def _scored(
+    reviews: Table, scores: Table, given: str, known: set[str], notices: list[Notice]
+) -> tuple[str, dict[int, int]]:
+    """Choose a field of the other file, and find the review of each of its scores.
+
+    Args:
+        reviews: The reviews that count.
+        scores: The other file.
+        given: The field that the user named.
+        known: Numbers of all reviews, also of older versions.
+        notices: Where to add what the reader must know.
+    """
+    numbers = _numbers(reviews)
+    fields: dict[str, dict[int, int]] = {}
+    firsts: dict[tuple[str, str], int] = {}
+    cells = list(zip(*map(scores.texts, EXPORTS["review_score.csv"]), strict=True))
+    for row, (number, name, value) in enumerate(cells):
+        if number in numbers and value:
+            first = firsts.setdefault((name, number), row)
+            if first != row:
+                raise scores.source.at(
+                    row,
+                    f"review {shown(number)} must have one score in field {name}, got "
+                    f"{shown(value)}",
+                    f"Another is at {scores.source.place(first)}.",
+                )
+            fields.setdefault(name, {})[row] = numbers[number]
     choices = [
         name
         for name, found in fields.items()
-        if looks_graded(value[row] for row in found)
+        if layouts.looks_graded(cells[row][2] for row in found)
     ]
     choices.sort(key=lambda name: (len(name), name))
-    name = choose_score(given, choices, scores.source)
-    found = fields[name]
+    name = layouts.choose_score(given, choices, scores.source)
+    unmatched = sum(bool(value) and number not in known for number, _, value in cells)
     if unmatched:
         text = f"{counted(unmatched, 'score')} of reviews that are not in the other "
-        reviews.notices.append(Notice("unmatched_scores", f"{text}file left out."))
-    if len(found) < len(reviews.rows):
-        text = counted(len(reviews.rows) - len(found), "review")
-        text = f"{text} without a score in field {name!r} left out."
-        reviews.notices.append(Notice("missing_scores", text))
-    return name, found
+        notices.append(Notice("unmatched_scores", f"{text}file left out."))
+    missing = reviews.height - len(fields[name])
+    if missing:
+        text = f"{counted(missing, 'review')} without a score in field {name!r}"
+        notices.append(Notice("missing_scores", f"{text} left out."))
+    return name, fields[name]
 
 
-def _score_fields(
-    reviews: _Reviews, scores: Table
-) -> tuple[dict[str, dict[int, int]], int]:
-    """Return the review of each row of scores by field, and how many have none."""
-    numbers = _numbers(reviews)
-    standing = set(reviews.rows)
-    fields: dict[str, dict[int, int]] = {}
-    firsts: dict[tuple[str, int], int] = {}
-    unmatched = 0
-    cells = map(scores.texts, EXPORTS["review_score.csv"])
-    for row, (number, name, value) in enumerate(zip(*cells, strict=True)):
-        place = numbers.get(number)
-        if place is None:
-            unmatched += bool(value)
-        elif place in standing and value:
-            first = firsts.setdefault((name, place), row)
-            if first != row:
-                text = f"review {shown(number)} must have one score in field {name}"
-                error = scores.source.at(row, f"{text}, got {shown(value)}")
-                raise RatingsError(
-                    f"{error} Another is at {scores.source.place(first)}."
-                )
-            fields.setdefault(name, {})[row] = place
-    return fields, unmatched
-
-
-def _numbers(reviews: _Reviews) -> dict[str, int]:
-    """Return the row of each review's number; older versions give way."""
-    table = reviews.table
-    column = table.find("#", "review #")
+def _numbers(reviews: Table) -> dict[str, int]:
+    """Return the row of each review's number."""
+    column = reviews.find("#", "review #")
     if not column:
-        raise table.source.whole(
+        raise reviews.source.whole(
             "The reviews have no column '#' that scores could be joined by, only "
-            f"{listing(table.columns)}."
+            f"{listing(reviews.columns)}."
         )
-    values = table.texts(column)
     seen: dict[str, int] = {}
-    for row in reviews.rows:
-        if values[row] in seen:
-            raise table.source.at(
-                row, f"{column} must be given once, got {shown(values[row])} twice"
+    for row, value in enumerate(reviews.texts(column)):
+        if seen.setdefault(value, row) != row:
+            raise reviews.source.at(
+                row, f"{column} must be given once, got {shown(value)} twice"
             )
-        seen[values[row]] = row
-    return {**{value: row for row, value in enumerate(values)}, **seen}
+    return seen
 
 
-LAYOUT = Layout("easychair", "reviews of EasyChair", recognise, take)
+LAYOUT = layouts.Layout(
+    "easychair",
+    "reviews of EasyChair",
+    take,
+    EXPORTS,
+    only_scores=True,
+    one_file=False,
+)

@@ -12,26 +12,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evenhand._results import Notice
-from evenhand.desk.formats.layouts import (
-    Asked,
-    Layout,
-    Long,
-    check_options,
-    choose_score,
-    identify,
-    may_be_scores,
-    named,
-    no_column,
-    pseudonyms,
-    rated,
-    titled,
-    writers,
-)
+from evenhand.desk.formats import layouts
 from evenhand.desk.formats.tables import flatten, holds_objects, plain, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evenhand.desk.formats.layouts import Asked, Long
     from evenhand.desk.formats.tables import Table, Values
 
 EXPORTS: dict[str, tuple[str, ...]] = {
@@ -65,14 +52,14 @@ UNSAID = (
 )
 
 
-def recognise(table: Table) -> str:
+def tell(table: Table) -> str:
     """Say why a table is an export of HotCRP: its columns, or the ids of its reviews.
 
     Examples:
         >>> from evenhand._labels import Source
         >>> from evenhand.desk.formats.tables import Table
         >>> columns = {"paper": ["1"], "title": ["On tea"], "review": ["1A"]}
-        >>> recognise(Table({**columns, "OveMer": ["4"]}, Source()))
+        >>> tell(Table({**columns, "OveMer": ["4"]}, Source()))
         "columns 'paper', 'title' and 'review'"
     """
     table = _opened(table)
@@ -91,13 +78,13 @@ def take(table: Table, asked: Asked) -> Long:
 
     Examples:
         >>> from evenhand._labels import Source
+        >>> from evenhand.desk.formats.layouts import Asked
         >>> from evenhand.desk.formats.tables import Table
         >>> columns = {"paper": ["1"], "title": ["On tea"], "review": ["1A"]}
         >>> long = take(Table({**columns, "OveMer": ["4"]}, Source()), Asked())
         >>> long.said, long.notices[0].code
         ("item from 'paper', reviewer from 'review', score from 'OveMer'", 'pseudonyms')
     """
-    check_options(asked, "HotCRP")
     table = _opened(table)
     if table.why("field", "data", "pid"):
         raise table.source.whole(
@@ -105,28 +92,30 @@ def take(table: Table, asked: Asked) -> Long:
             "Export it again without -x."
         )
     table, notices = _submitted(table)
-    item = named(table, asked.columns.item, "paper", "pid")
-    if not item:
-        raise no_column(table, "item")
-    reviewers, origin, hidden = _reviewers(table, asked.columns.reviewer)
-    taken = (item, asked.columns.reviewer)
-    fields = [name for name in table.columns if _may_score(table, name, taken)]
-    score = choose_score(asked.columns.score, fields, table.source)
+    item = table.named("item", asked.columns.item, "paper", "pid")
+    reviewer, hidden = _reviewers(table, asked.columns.reviewer)
+    fields = [
+        name
+        for name, values in table.columns.items()
+        if not NOT_SCORES.fullmatch(plain(name))
+        and name not in (item, asked.columns.reviewer)
+        and layouts.may_be_scores(values)
+    ]
+    score = layouts.choose_score(asked.columns.score, fields, table.source)
     # Where a field was left without an entry, HotCRP says so.
     scores: Values = [
         None if text.casefold() in NO_ENTRY else text
         for text in texts(table.columns[score])
     ]
     words = ("The reviews do", "reviews do")
-    return rated(
-        table,
-        item=item,
-        reviewers=reviewers,
-        origin=origin,
-        score=score,
-        scores=scores,
-        titles=titled(texts(table.columns[item]), table.texts("title")),
-        notices=[*notices, *pseudonyms(hidden, table.height, words, UNSAID)],
+    notices += layouts.pseudonyms(hidden, table.height, words, UNSAID)
+    return layouts.rated(
+        table.source,
+        item=(repr(item), table.columns[item]),
+        reviewer=reviewer,
+        score=(score, scores),
+        titles=layouts.titled(texts(table.columns[item]), table.texts("title")),
+        notices=notices,
     )
 
 
@@ -175,7 +164,7 @@ def _left_out(table: Table) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def _statuses(table: Table) -> list[str]:
-    """Return how far each review is, as far as the export says it."""
+    """Return how far each review is, to the extent that the export says it."""
     if name := table.find("status", "reviewstatus"):
         return [status or "without status" for status in _folded(table, name)]
     for name, words in {
@@ -191,14 +180,14 @@ def _folded(table: Table, name: str) -> list[str]:
     return [text.casefold() for text in table.texts(name)]
 
 
-def _reviewers(table: Table, given: str) -> tuple[list[object], str, int]:
-    """Return who wrote each review, where that was found, and how many do not say."""
+def _reviewers(table: Table, given: str) -> tuple[tuple[str, Values], int]:
+    """Return where and who wrote each review, and how many do not say."""
     if given:
-        name = named(table, given)
-        return [*texts(table.columns[name])], repr(name), 0
-    places = table.find(*EMAILS), table.find(*PEOPLE)
-    own, place = _review_ids(table)
-    if not any((*places, place)):
+        name = table.named("reviewer", given)
+        return (repr(name), [*texts(table.columns[name])]), 0
+    place = table.find(*EMAILS, *PEOPLE)
+    own, own_place = _review_ids(table)
+    if not (place or own_place):
         raise table.source.whole(
             "Nothing tells who wrote a review: there is neither 'email' nor "
             "'reviewername' nor 'review'. Download it again as someone who may see "
@@ -209,30 +198,21 @@ def _reviewers(table: Table, given: str) -> tuple[list[object], str, int]:
         # Reviews by token share accounts that are named so, whoever wrote them.
         if ANONYMOUS.fullmatch(email or name):
             emails[row] = names[row] = ""
-    return writers(identify(emails, names, table.source), places, own, place)
+    people = layouts.identify(emails, names, table.source)
+    return layouts.writers(people, place, own, own_place)
 
 
 def _review_ids(table: Table) -> tuple[list[str], str]:
     """Return a label of each review's own, empty where it has none, and its place."""
     if name := table.find("review"):
-        return table.texts(name), repr(name)
+        return table.texts(name), name
     place = table.find("ordinal", "rid") if table.find("pid") else ""
     cells = zip(*map(table.texts, ("pid", "ordinal", "rid")), strict=True)
     ids = [
         f"{paper}{letter}" if letter else f"{paper} review {number}" if number else ""
         for paper, letter, number in cells
     ]
-    return (ids, repr(place)) if place else ([""] * table.height, "")
+    return (ids, place) if place else ([""] * table.height, "")
 
 
-def _may_score(table: Table, name: str, taken: tuple[str, ...]) -> bool:
-    if NOT_SCORES.fullmatch(plain(name)) or name in taken:
-        return False
-    values = table.columns[name]
-    nested = isinstance(values, list) and any(
-        isinstance(value, list | tuple | dict) for value in values
-    )
-    return not nested and may_be_scores(values)
-
-
-LAYOUT = Layout("hotcrp", "HotCRP", recognise, take)
+LAYOUT = layouts.Layout("hotcrp", "HotCRP", take, tell=tell, only_scores=True)

@@ -1,15 +1,15 @@
-"""What every platform's module offers, and the words and look-ups that they share.
+"""What a platform's module offers, and the words and look-ups that they share.
 
-A layout knows one platform's export: it says from a table's columns whether the table
-is one, and takes reviewer, item and score from it. Everything after that (score words,
-missing scores, labels) is the same for all.
+A layout describes one platform's export: the columns that mark it, what it has no use
+for, and how reviewer, item and score are taken from it. Everything after that (score
+words, missing scores, labels) is the same for all.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -18,7 +18,7 @@ from evenhand._columns import Columns, find_columns
 from evenhand._labels import NUMBER
 from evenhand._results import Notice
 from evenhand.desk.formats.tables import as_text, plain, strings, texts
-from evenhand.errors import OptionError, RatingsError, counted, listing, unknown
+from evenhand.errors import OptionError, counted, listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -36,7 +36,6 @@ MERIT = re.compile(
     r"ove|mer|rat|sco|rec|eva|gra)\b"
 )
 """What a score is called; the short ones are HotCRP's, as in OveMer."""
-ONLY_SCORES = ("rank", "winner", "loser", "pair")
 COUNTED = r"^(?i:(?:r|rev|reviewer|review|judge|rater|referee|grader|assessor)[ _#-]*)"
 NUMBER_COLUMN = re.compile(r".*(?:\bnumber|\bno\.?|\bnr\.?|#)")
 ANEW = (
@@ -89,76 +88,113 @@ class Layout:
     Attributes:
         name: What --format calls it.
         title: What people call it.
-        recognise: From a table to the reason why it is this layout, such as "columns
-            paper, review and email"; empty if it is not.
         take: From a table and the user's wishes to the long form.
+        exports: Each of its files, and the columns that mark it.
+        tell: From a table to the reason why it is this layout, or an empty text; only
+            where columns alone do not tell.
+        only_scores: Whether ranks, comparisons and pairs are refused.
+        one_file: Whether a second file is refused.
         header_marks: First names of headers that other lines may come before.
     """
 
     name: str
     title: str
-    recognise: Callable[[Table], str]
     take: Callable[[Table, Asked], Long]
+    exports: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    tell: Callable[[Table], str] | None = None
+    only_scores: bool = False
+    one_file: bool = True
     header_marks: tuple[str, ...] = ()
 
+    def recognise(self, table: Table) -> str:
+        """Say why a table is of this layout, such as "columns 'id' and 'grade'"."""
+        if self.tell is not None:
+            return self.tell(table)
+        return next(filter(None, (table.why(*it) for it in self.exports.values())), "")
 
-def first_reason(table: Table, exports: Mapping[str, Sequence[str]]) -> str:
-    """Return why a table is one of a platform's exports, by the columns of each.
+    def check_options(self, asked: Asked) -> None:
+        """Refuse options that the export has no use for.
 
-    Examples:
-        >>> from evenhand._labels import Source
-        >>> from evenhand.desk.formats.tables import Table
-        >>> table = Table({"id": [1], "grade": [2]}, Source())
-        >>> first_reason(table, {"a.csv": ("id", "x"), "b.csv": ("grade",)})
-        "column 'grade'"
-    """
-    return next(filter(None, (table.why(*marks) for marks in exports.values())), "")
+        Raises:
+            OptionError: If one was given.
+        """
+        title = self.title.rpartition(" of ")[2]
+        for part in ("rank", "winner", "loser", "pair") if self.only_scores else ():
+            if getattr(asked.columns, part):
+                raise OptionError(
+                    f"{part} must be left out for {title}: it has scores."
+                )
+        if self.one_file and asked.companion is not None:
+            advice = (
+                " If this is a platform's export, say which with format= or --format."
+            )
+            raise OptionError(
+                f"companion must be left out for {title}: one file is all there is."
+                f"{advice if self.name == 'long' else ''}"
+            )
 
 
 def rated(
-    table: Table,
+    source: Source,
     *,
-    item: str,
-    reviewers: Values,
-    origin: str,
-    score: str,
-    scores: Values,
+    item: tuple[str, Values],
+    reviewer: tuple[str, Values],
+    score: tuple[str, Values],
     titles: Mapping[str, str],
     notices: Sequence[Notice],
 ) -> Long:
     """Return the long form of a platform's reviews.
 
     Args:
-        table: The export.
-        item: Column of the items.
-        reviewers: Who wrote each review.
-        origin: Where that was found.
-        score: What the score is called.
-        scores: The score of each review.
+        source: The export.
+        item: Where items were found, and the item of each review.
+        reviewer: Where reviewers were found, and who wrote each review.
+        score: What the score is called, and the score of each review.
         titles: What people call an item.
         notices: What the reader must know.
     """
-    name = score if score not in ("reviewer", "item") else "score"
+    name = score[0] if score[0] not in ("reviewer", "item") else "score"
     return Long(
-        {"reviewer": reviewers, "item": table.columns[item], name: scores},
+        {"reviewer": reviewer[1], "item": item[1], name: score[1]},
         Columns(reviewer="reviewer", item="item", score=name),
-        table.source,
-        f"item from {item!r}, reviewer from {origin}, score from {name!r}",
+        source,
+        f"item from {item[0]}, reviewer from {reviewer[0]}, score from {name!r}",
         titles,
         notices,
     )
 
 
-def choose_columns(table: Table, wanted: Columns, parts: Sequence[str]) -> Columns:
-    """Choose a platform's columns, of which these parts must be known by now.
+def say_columns(names: Columns, **words: str) -> str:
+    """Say which column each of these parts is from, in other words where given.
+
+    Examples:
+        >>> say_columns(Columns(item="id", score="grade"), item="item", score="score")
+        "item from 'id', score from 'grade'"
+    """
+    found = {word: getattr(names, part) for part, word in words.items()}
+    return ", ".join(f"{word} from {name!r}" for word, name in found.items() if name)
+
+
+def choose_columns(table: Table, given: Columns, **own: str) -> Columns:
+    """Choose the columns that the user named, or else a platform's own.
 
     Raises:
-        RatingsError: If one is not there.
+        RatingsError: If one of these parts has no column.
+
+    Examples:
+        >>> from evenhand._labels import Source
+        >>> from evenhand.desk.formats.tables import Table
+        >>> choose_columns(Table({"a": [1]}, Source("r.csv")), Columns(), item="id")
+        Traceback (most recent call last):
+        ...
+        evenhand.errors.RatingsError: r.csv: No column for the item among 'a'. Say which
+        it is with item= or --item.
     """
-    for part in parts:
-        if not getattr(wanted, part):
-            raise no_column(table, part)
-    return find_columns(list(table.columns), wanted, table.source)
+    found = {part: getattr(given, part) or table.find(own[part]) for part in own}
+    for part, name in found.items():
+        if not name:
+            raise table.no_column(part)
+    return find_columns(list(table.columns), replace(given, **found), table.source)
 
 
 def choose_score(given: str, fields: Sequence[str], source: Source) -> str:
@@ -190,27 +226,26 @@ def choose_score(given: str, fields: Sequence[str], source: Source) -> str:
         near = [name for name in fields if plain(name) == plain(given)]
         if given in fields or len(near) == 1:
             return given if given in fields else near[0]
-        text = unknown("score field", given, fields)
-        raise source.whole(text[:1].upper() + text[1:])
-    if not fields:
-        raise source.whole("No field holds scores.")
-    if len(fields) > 1:
-        raise source.whole(
-            f"Several fields may be the score: {listing(fields)}. Say which with "
-            "score= or --score."
-        )
-    words = plain(re.sub("(?<=[a-z])(?=[A-Z])", " ", fields[0]))
-    if ABOUT_REVIEWERS.search(words):
-        raise source.whole(
-            f"The only field is {fields[0]!r}, which seems to be about the "
-            "reviewer. If it is the score, say so with score= or --score."
-        )
-    if not MERIT.search(words):
+        raise source.unknown("score field", given, fields)
+    if len(fields) == 1:
+        words = plain(re.sub("(?<=[a-z])(?=[A-Z])", " ", fields[0]))
+        if ABOUT_REVIEWERS.search(words):
+            raise source.whole(
+                f"The only field is {fields[0]!r}, which seems to be about the "
+                "reviewer. If it is the score, say so with score= or --score."
+            )
+        if MERIT.search(words):
+            return fields[0]
         raise source.whole(
             f"The only field that may be the score is {fields[0]!r}. If it is, say "
             "so with score= or --score."
         )
-    return fields[0]
+    raise source.whole(
+        f"Several fields may be the score: {listing(fields)}. Say which with score= or "
+        "--score."
+        if fields
+        else "No field holds scores."
+    )
 
 
 def is_number(text: str) -> bool:
@@ -232,6 +267,8 @@ def may_be_scores(values: Values, least: int = 1) -> bool:
         >>> may_be_scores(["3", "B", "4", "5"]), may_be_scores(["A long remark."])
         (True, False)
     """
+    if isinstance(values, list) and any(isinstance(it, list | dict) for it in values):
+        return False
     counts = Counter(texts(values))
     del counts[""]
     few = {text: n for text, n in counts.items() if _is_short(text)}
@@ -256,28 +293,6 @@ def _is_short(text: str) -> bool:
     return len(text) <= LONGEST_WORD and not text.endswith(".")
 
 
-def named(table: Table, given: str, *names: str) -> str:
-    """Return the column that the user named, or else the platform's own.
-
-    Raises:
-        RatingsError: If there is no column of the name that the user gave.
-
-    Examples:
-        >>> from evenhand._labels import Source
-        >>> from evenhand.desk.formats.tables import Table
-        >>> table = Table({"Paper ID": ["1"], "track": ["2"]}, Source())
-        >>> named(table, "", "pid", "paper id"), named(table, "Track", "pid")
-        ('Paper ID', 'track')
-    """
-    if not given:
-        return table.find(*names)
-    found = given if given in table.columns else table.find(given)
-    if not found:
-        text = unknown("column", given, table.columns)
-        raise table.source.whole(text[:1].upper() + text[1:])
-    return found
-
-
 def titled(items: Iterable[str], titles: Iterable[str]) -> dict[str, str]:
     """Return the title of each item: the first that is given.
 
@@ -292,63 +307,25 @@ def titled(items: Iterable[str], titles: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def standing_rows(
-    reasons: Sequence[str], noun: str, words: Mapping[str, str]
-) -> tuple[list[int], list[Notice]]:
+def leave_out(
+    table: Table, reasons: Sequence[str], noun: str, words: Mapping[str, str]
+) -> tuple[Table, list[Notice]]:
     """Return the rows that nothing is said against, and a notice for each reason.
-
-    Examples:
-        >>> standing_rows(["", "own", ""], "review", {"own": "of oneself left out"})
-        ([0, 2], [Notice(code='own', message='1 review of oneself left out.')])
-    """
-    counts = Counter(reasons)
-    rows = [row for row, reason in enumerate(reasons) if not reason]
-    return rows, [
-        Notice(code, f"{counted(counts[code], noun)} {text}.")
-        for code, text in words.items()
-        if counts[code]
-    ]
-
-
-def check_options(
-    asked: Asked,
-    title: str,
-    parts: Sequence[str] = ONLY_SCORES,
-    *,
-    one_file: bool = True,
-) -> None:
-    """Refuse options that a platform's export has no use for.
-
-    Raises:
-        OptionError: If one was given.
-
-    Examples:
-        >>> check_options(Asked(Columns(pair="team")), "CMT")
-        Traceback (most recent call last):
-        ...
-        evenhand.errors.OptionError: pair must be left out for CMT: it has scores.
-    """
-    for part in parts:
-        if getattr(asked.columns, part):
-            raise OptionError(f"{part} must be left out for {title}: it has scores.")
-    if one_file and asked.companion is not None:
-        raise OptionError(f"companion must be left out for {title}: one file is all.")
-
-
-def no_column(table: Table, what: str) -> RatingsError:
-    """Say that a column of the platform's is not there.
 
     Examples:
         >>> from evenhand._labels import Source
         >>> from evenhand.desk.formats.tables import Table
-        >>> no_column(Table({"a": [1], "b": [2]}, Source("r.csv")), "item")
-        RatingsError("r.csv: No column for the item among 'a', 'b'. Say which it is with
-        item= or --item.")
+        >>> table = Table({"id": ["x", "y"]}, Source())
+        >>> leave_out(table, ["", "own"], "review", {"own": "of oneself left out"})[1]
+        [Notice(code='own', message='1 review of oneself left out.')]
     """
-    return table.source.whole(
-        f"No column for the {what} among {listing(table.columns)}. Say which it is "
-        f"with {what}= or --{what}."
-    )
+    counts = Counter(reasons)
+    rows = [row for row, reason in enumerate(reasons) if not reason]
+    return table.keep(rows), [
+        Notice(code, f"{counted(counts[code], noun)} {text}.")
+        for code, text in words.items()
+        if counts[code]
+    ]
 
 
 def identify(emails: Sequence[str], names: Sequence[str], source: Source) -> list[str]:
@@ -378,26 +355,24 @@ def identify(emails: Sequence[str], names: Sequence[str], source: Source) -> lis
 
 
 def writers(
-    people: Sequence[str], places: Sequence[str], own: Sequence[str], own_place: str
-) -> tuple[list[object], str, int]:
-    """Return who wrote each review, where that was found, and how many do not say.
+    people: Sequence[str], place: str, own: Sequence[str], own_place: str
+) -> tuple[tuple[str, Values], int]:
+    """Return where writers were found, who wrote each review, and how many do not say.
 
     Args:
         people: Who each review says that it is by, empty where it does not.
-        places: Columns that may say it, empty where there is none.
+        place: Column that says it, empty where there is none.
         own: A label of each review's own, for one that does not say.
-        own_place: Where that is from.
+        own_place: Column that this is from.
 
     Examples:
-        >>> writers(["Bo", ""], ["name"], ["1A", "1B"], "'review'")
-        (['Bo', '1B'], "'name' or 'review'", 1)
+        >>> writers(["Bo", ""], "name", ["1A", "1B"], "review")
+        (("'name' or 'review'", ['Bo', '1B']), 1)
     """
     found: list[object] = [one or two for one, two in zip(people, own, strict=True)]
     hidden = sum(not one and bool(two) for one, two in zip(people, own, strict=True))
-    parts = [repr(name) for name in places if name][:1]
-    if hidden:
-        parts = [*parts, own_place] if hidden < len(found) else [own_place]
-    return found, " or ".join(parts), hidden
+    places = [place if hidden < len(found) else "", own_place if hidden else ""]
+    return (" or ".join(repr(it) for it in places if it), found), hidden
 
 
 def pseudonyms(
@@ -434,19 +409,16 @@ def numbered_anew(column: str, reviewers: Values, items: Values) -> tuple[Notice
     """
     optional = "?" if NUMBER_COLUMN.fullmatch(plain(column)) else ""
     pattern = f"{COUNTED}{optional}([1-9][0-9]{{0,5}})$"
-    # Most files are told by their first row, and most others by their first item.
+    # Most files are told by their first row.
     if len(reviewers) == 0 or not re.match(pattern, as_text(reviewers[0])):
         return ()
     rows = pl.DataFrame({"name": strings(reviewers), "item": strings(items)})
-    for part in (rows.filter(pl.col("item") == rows["item"][0]), rows):
-        number = pl.col("name").str.extract(pattern).cast(pl.Int64).alias("number")
-        numbers = part.with_columns(number)
-        counts = numbers.group_by("item").agg(
-            pl.col("number").n_unique(), most=pl.col("number").max()
-        )
-        if numbers["number"].null_count() or (counts["number"] != counts["most"]).any():
-            return ()
-    distinct = numbers["number"].n_unique()
+    numbers = rows["name"].str.extract(pattern).cast(pl.Int64)
+    within = rows.with_columns(number=numbers).group_by("item")
+    counts = within.agg(pl.col("number").n_unique(), most=pl.col("number").max())
+    if numbers.null_count() or (counts["number"] != counts["most"]).any():
+        return ()
+    distinct = numbers.n_unique()
     several = counts.height > 1 and distinct > 1
-    same = distinct == numbers["name"].n_unique()
+    same = distinct == rows["name"].n_unique()
     return (Notice("pseudonyms", ANEW),) if several and same else ()

@@ -8,20 +8,14 @@ from typing import TYPE_CHECKING
 
 from evenhand._columns import ALIASES, Columns, find_columns
 from evenhand._labels import shown
-from evenhand.desk.formats.layouts import (
-    Asked,
-    Layout,
-    Long,
-    is_number,
-    numbered_anew,
-    titled,
-)
+from evenhand.desk.formats import layouts
 from evenhand.desk.formats.tables import plain, texts
 from evenhand.desk.formats.wide import may_be_wide
-from evenhand.errors import OptionError, RatingsError
+from evenhand.errors import RatingsError
 
 if TYPE_CHECKING:
     from evenhand._results import Notice
+    from evenhand.desk.formats.layouts import Asked, Long
     from evenhand.desk.formats.tables import Table
 
 EMAIL = re.compile(
@@ -29,14 +23,13 @@ EMAIL = re.compile(
 )
 
 
-def recognise(table: Table) -> str:
+def tell(table: Table) -> str:
     """Say why a table is in long form: its columns are named for what they hold."""
     try:
-        names = find_columns(list(table.columns), Asked().columns, table.source)
+        names = find_columns(list(table.columns), Columns(), table.source)
     except RatingsError:
         return ""
-    *first, last = (repr(name) for name in astuple(names) if name)
-    return f"columns {', '.join(first)} and {last}"
+    return table.why(*filter(None, astuple(names)))
 
 
 def take(table: Table, asked: Asked) -> Long:
@@ -44,43 +37,34 @@ def take(table: Table, asked: Asked) -> Long:
 
     Examples:
         >>> from evenhand.desk.formats.files import File
+        >>> from evenhand.desk.formats.layouts import Asked
         >>> from evenhand.desk.formats.tables import read_table
         >>> file = File("taste.tsv", b"winner\tloser\ntea\tmilk\n", "tsv")
         >>> take(read_table(file), Asked()).names.winner
         'winner'
     """
-    if asked.companion is not None:
-        raise OptionError(
-            "companion must be left out for the long form: one file is all there is. "
-            "If this is a platform's export, say which with format= or --format."
-        )
     names = _columns(table, asked)
     if names.reviewer and not asked.columns.reviewer:
         _check_people(table, names)
-    used = {
-        part: column
-        for part, column in zip(names.__slots__, astuple(names), strict=True)
-        if column
-    }
-    said = ", ".join(f"{part} from {column!r}" for part, column in used.items())
+    columns = {name: table.columns[name] for name in astuple(names) if name}
     titles = {}
     title = table.find("title", "item title", "paper title")
-    if title and names.item and title not in used.values():
-        titles = titled(texts(table.columns[names.item]), texts(table.columns[title]))
-    columns = {column: table.columns[column] for column in used.values()}
+    if title and names.item and title not in columns:
+        titles = layouts.titled(texts(columns[names.item]), table.texts(title))
     notices: tuple[Notice, ...] = ()
     if names.reviewer and names.item:
-        notices = numbered_anew(
+        notices = layouts.numbered_anew(
             names.reviewer, columns[names.reviewer], columns[names.item]
         )
-    return Long(columns, names, table.source, said, titles, notices)
+    said = layouts.say_columns(names, **{part: part for part in names.__slots__})
+    return layouts.Long(columns, names, table.source, said, titles, notices)
 
 
 def _columns(table: Table, asked: Asked) -> Columns:
     try:
         return find_columns(list(table.columns), asked.columns, table.source)
     except RatingsError as error:
-        headless = any(is_number(name) for name in table.columns)
+        headless = any(layouts.is_number(name) for name in table.columns)
         if asked.columns != Columns() or headless or not may_be_wide(table):
             raise
         raise RatingsError(
@@ -102,15 +86,12 @@ def _check_people(table: Table, names: Columns) -> None:
         if email and seen.setdefault(person, email) != email:
             if _is_about_items(table, names, emails, people):
                 return
-            error = table.source.at(
+            raise table.source.at(
                 row,
                 f"{names.reviewer} must be one person, got {shown(person)} with "
                 f"{shown(seen[person])} and {shown(email)}",
-            )
-            raise RatingsError(
-                f"{error} If the e-mails tell reviewers apart, name their column with "
-                f"reviewer= or --reviewer {column!r}; else name "
-                f"{names.reviewer!r} there."
+                "If the e-mails tell reviewers apart, name their column with reviewer= "
+                f"or --reviewer {column!r}; else name {names.reviewer!r} there.",
             )
 
 
@@ -125,4 +106,4 @@ def _is_about_items(
     return one_each and len(set(zip(people, emails, strict=True))) > len(set(emails))
 
 
-LAYOUT = Layout("long", "the long form", recognise, take)
+LAYOUT = layouts.Layout("long", "the long form", take, tell=tell)

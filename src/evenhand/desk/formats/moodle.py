@@ -12,21 +12,14 @@ from typing import TYPE_CHECKING
 
 from evenhand._labels import shown
 from evenhand._results import Notice
-from evenhand.desk.formats.layouts import (
-    Asked,
-    Layout,
-    Long,
-    choose_columns,
-    first_reason,
-    is_number,
-    standing_rows,
-    titled,
-)
+from evenhand.desk.formats import layouts
+from evenhand.desk.formats.layouts import is_number
 from evenhand.desk.formats.tables import texts
-from evenhand.errors import RatingsError, listing
+from evenhand.errors import listing
 
 if TYPE_CHECKING:
     from evenhand._columns import Columns
+    from evenhand.desk.formats.layouts import Asked, Long
     from evenhand.desk.formats.tables import Table, Values
 
 EXPORTS = {
@@ -34,8 +27,8 @@ EXPORTS = {
     "workshop_submissions": ("id", "authorid", "title", "example"),
 }
 """The columns that mark each table; prefixes of table names do not matter."""
-NULLS = frozenset({"null", "\\n"})
-"""How databases write that there is no value; the second is MySQL's."""
+NULLS = ("", "null", "\\n")
+"""How databases write that there is no value; the last is MySQL's."""
 MOST = 100.0
 LEFT_OUT = {
     "example_submissions": "of example submissions left out",
@@ -54,16 +47,12 @@ NO_EXAMPLES = (
 UNUSED = "Weights of assessments differ, but are not used: each counts once."
 
 
-def recognise(table: Table) -> str:
-    """Say why a table is one of Moodle's workshop."""
-    return first_reason(table, EXPORTS)
-
-
 def take(table: Table, asked: Asked) -> Long:
     """Take one rating from each assessment by a peer.
 
     Examples:
         >>> from evenhand._labels import Source
+        >>> from evenhand.desk.formats.layouts import Asked
         >>> from evenhand.desk.formats.tables import Table
         >>> names = ("submissionid", "reviewerid", "weight", "grade")
         >>> table = Table({name: ["1"] for name in names}, Source())
@@ -71,43 +60,32 @@ def take(table: Table, asked: Asked) -> Long:
         'submissions_unknown'
     """
     table, submissions = _sort_out(table, asked.companion)
-    item, reviewer, _, grade = map(table.find, EXPORTS["workshop_assessments"])
-    given = asked.columns
-    wanted = replace(
-        given,
-        reviewer=given.reviewer or reviewer,
-        item=given.item or item,
-        score=given.score or grade,
+    names = layouts.choose_columns(
+        table, asked.columns, reviewer="reviewerid", item="submissionid", score="grade"
     )
-    names = choose_columns(table, wanted, ("reviewer", "item", "score"))
-    grades: Values = [
-        None if not text or text.casefold() in NULLS else text
-        for text in texts(table.columns[names.score])
-    ]
-    if names.score == grade:
+    grades = texts(table.columns[names.score])
+    if names.score == table.find("grade"):
         _check_range(grades, names.score, table)
+    given: Values = [None if text.casefold() in NULLS else text for text in grades]
+    graded = replace(table, columns={**table.columns, names.score: given})
     reasons = _reasons(table, names, submissions)
-    rows, notices = standing_rows(reasons, "assessment", LEFT_OUT)
-    if not rows:
+    peers, notices = layouts.leave_out(graded, reasons, "assessment", LEFT_OUT)
+    if not peers.height:
         raise table.source.whole(
             "There is no assessment by a peer: each is of an example, of one's own "
             "work, without weight, or of a submission that is not in the other file."
         )
-    peers = replace(table, columns={**table.columns, names.score: grades}).keep(rows)
+    titles = {}
     if submissions is None:
         notices.append(Notice("submissions_unknown", NO_SUBMISSIONS))
-    elif not submissions.find("example"):
-        notices.append(Notice("submissions_unknown", NO_EXAMPLES))
+    else:
+        titles = layouts.titled(submissions.texts("id"), submissions.texts("title"))
+        if not submissions.find("example"):
+            notices.append(Notice("submissions_unknown", NO_EXAMPLES))
     if len({float(text) for text in peers.texts("weight") if is_number(text)}) > 1:
         notices.append(Notice("weights_unused", UNUSED))
-    said = (
-        f"item from {names.item!r}, reviewer from {names.reviewer!r}, score from "
-        f"{names.score!r}"
-    )
-    titles = {}
-    if submissions is not None:
-        titles = titled(submissions.texts("id"), submissions.texts("title"))
-    return Long(peers.columns, names, peers.source, said, titles, notices)
+    said = layouts.say_columns(names, item="item", reviewer="reviewer", score="score")
+    return layouts.Long(peers.columns, names, peers.source, said, titles, notices)
 
 
 def _sort_out(table: Table, companion: Table | None) -> tuple[Table, Table | None]:
@@ -136,41 +114,37 @@ def _sort_out(table: Table, companion: Table | None) -> tuple[Table, Table | Non
     return table, companion
 
 
-def _check_range(grades: Values, name: str, table: Table) -> None:
-    for row, grade in enumerate(grades):
-        text = str(grade or "")
+def _check_range(grades: list[str], name: str, table: Table) -> None:
+    for row, text in enumerate(grades):
         if is_number(text) and not 0 <= float(text) <= MOST:
-            error = table.source.at(
-                row, f"{name} must be from 0 to 100, got {shown(text)}"
+            raise table.source.at(
+                row,
+                f"{name} must be from 0 to 100, got {shown(text)}",
+                "Leave it empty where there is no grade.",
             )
-            raise RatingsError(f"{error} Leave it empty where there is no grade.")
 
 
 def _reasons(table: Table, names: Columns, submissions: Table | None) -> list[str]:
     """Return why each assessment is left out, empty where it is a peer's."""
-    authors: dict[str, str] = {}
-    examples: set[str] = set()
+    authors: dict[str, tuple[str, str]] = {}
     if submissions is not None:
-        ids, marks = submissions.texts("id"), submissions.texts("example")
-        authors = dict(zip(ids, submissions.texts("authorid"), strict=True))
-        set_marks = ("1", "true", "yes", "t")
-        pairs = zip(ids, marks, strict=True)
-        examples = {one for one, mark in pairs if mark.casefold() in set_marks}
-    cells = zip(
+        cells = map(submissions.texts, ("id", "authorid", "example"))
+        authors = {one: (who, mark) for one, who, mark in zip(*cells, strict=True)}
+        authors.pop("", None)
+    reasons = []
+    for item, reviewer, weight in zip(
         texts(table.columns[names.item]),
         texts(table.columns[names.reviewer]),
         table.texts("weight"),
         strict=True,
-    )
-    reasons = []
-    for item, reviewer, weight in cells:
-        known = submissions is not None and item
+    ):
+        author, mark = authors.get(item, ("", ""))
         reason = ""
-        if known and item in examples:
+        if mark.casefold() in ("1", "true", "yes", "t"):
             reason = "example_submissions"
-        elif known and item not in authors:
+        elif submissions is not None and item and item not in authors:
             reason = "unlisted_submissions"
-        elif known and authors[item] == reviewer:
+        elif item in authors and author == reviewer:
             reason = "self_assessments"
         elif is_number(weight) and float(weight) == 0:
             reason = "zero_weights"
@@ -178,4 +152,4 @@ def _reasons(table: Table, names: Columns, submissions: Table | None) -> list[st
     return reasons
 
 
-LAYOUT = Layout("moodle", "a workshop of Moodle", recognise, take)
+LAYOUT = layouts.Layout("moodle", "a workshop of Moodle", take, EXPORTS, one_file=False)

@@ -9,34 +9,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from evenhand._columns import Columns
-from evenhand._labels import NUMBER, shown
+from evenhand._labels import shown
 from evenhand._results import Notice
-from evenhand.desk.formats.layouts import (
-    Asked,
-    Layout,
-    Long,
-    check_options,
-    choose_score,
-    looks_graded,
-    pseudonyms,
-)
-from evenhand.desk.formats.tables import (
-    as_text,
-    entries,
-    flatten,
-    holds_objects,
-    plain,
-)
-from evenhand.errors import listing, unknown
+from evenhand.desk.formats import layouts
+from evenhand.desk.formats.tables import as_text, entries, flatten, holds_objects, plain
+from evenhand.errors import listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from evenhand._labels import Source
+    from evenhand.desk.formats.layouts import Asked, Long
     from evenhand.desk.formats.tables import Table, Values
 
 CONSOLE = ("min rating", "max rating", "average rating")
@@ -64,34 +49,101 @@ ONE_PAPER = (
     "scores of several items are compared."
 )
 
-Note = dict[str, object]
+Fields = dict[str, object]
 
 
-@dataclass(slots=True)
-class _Sorted:
-    """Notes by what they are; a review with the row that it came from."""
+class _Note(NamedTuple):
+    """A note.
 
-    reviews: list[tuple[int, Note]] = field(default_factory=list)
-    submissions: dict[str, Note] = field(default_factory=dict)
-    others: Counter[str] = field(default_factory=Counter)
-    deleted: int = 0
+    Attributes:
+        row: The row that it came from.
+        raw: All its keys.
+        name: Its id.
+        forum: The id of its submission.
+        content: Its fields; version 2 keeps each value inside an object.
+        invitations: What it was written by.
+        signatures: Who signed it.
+    """
+
+    row: int
+    raw: Fields
+    name: str
+    forum: str
+    content: Fields
+    invitations: list[str]
+    signatures: list[str]
+
+    @property
+    def kind(self) -> str:
+        """What a note is: the end of the invitation that it was written by."""
+        ends = [
+            PAPER_PREFIX.sub("", text.rsplit("/-/", 1)[-1]).replace("/", "_")
+            for text in self.invitations
+        ]
+        reviews = [end for end in ends if end.casefold().endswith("review")]
+        return (reviews or ends or [""])[0]
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether a submission was deleted, withdrawn or rejected without review."""
+        marks = [*self.invitations, _text(self.content.get("venueid"))]
+        ends = [mark.rsplit("/", 1)[-1].casefold() for mark in marks]
+        return bool(self.raw.get("ddate")) or any(
+            word in end for end in ends for word in GONE
+        )
+
+    @property
+    def signed(self) -> tuple[str, str]:
+        """The person who signed a note, or else a name for this paper only."""
+        people = [one for one in self.signatures if one.startswith("~") or "@" in one]
+        if len(people) == 1:
+            return people[0], ""
+        alone = self.signatures[0] if len(self.signatures) == 1 else ""
+        match = PER_PAPER.fullmatch(alone)
+        # A group such as ".../Reviewers" is nobody: the note itself tells them apart.
+        return "", f"{match[1]}/{match[2]}" if match else self.name
 
 
-def recognise(table: Table) -> str:
+def _note(row: int, raw: Fields) -> _Note:
+    content = raw.get("content")
+    fields = content if isinstance(content, dict) else {}
+    return _Note(
+        row,
+        raw,
+        _text(raw.get("id")),
+        _text(raw.get("forum")) or _text(raw.get("replyto")),
+        {
+            str(name): value.get("value") if isinstance(value, dict) else value
+            for name, value in fields.items()
+        },
+        _several(raw.get("invitations") or raw.get("invitation")),
+        _several(raw.get("signatures")),
+    )
+
+
+def _text(value: object) -> str:
+    return as_text(value) if isinstance(value, str | int | float) else ""
+
+
+def _several(value: object) -> list[str]:
+    values = value if isinstance(value, list) else [value]
+    return [one.strip() for one in values if isinstance(one, str) and one.strip()]
+
+
+def tell(table: Table) -> str:
     """Say why a table is an export of OpenReview: the keys of its notes.
 
     Examples:
         >>> from evenhand._labels import Source
         >>> from evenhand.desk.formats.tables import Table
         >>> note = {"forum": "x", "invitation": "V/-/Submission", "content": {}}
-        >>> recognise(Table({}, Source(), document=[note]))
+        >>> tell(Table({}, Source(), document=[note]))
         "keys 'forum', 'content' and 'invitation'"
     """
     if console := table.why(*CONSOLE):
         return console
     # A table's rows all have the same keys, so one tells of all.
-    keys = [table.columns] if table.document is None else _notes(table)
-    for note in keys:
+    for note in [table.columns] if table.document is None else _raw_notes(table):
         for key in INVITATIONS:
             if all(name in note for name in (*NOTES, key)):
                 return f"keys 'forum', 'content' and {key!r}"
@@ -103,6 +155,7 @@ def take(table: Table, asked: Asked) -> Long:
 
     Examples:
         >>> from evenhand._labels import Source
+        >>> from evenhand.desk.formats.layouts import Asked
         >>> from evenhand.desk.formats.tables import Table
         >>> note = {"id": "r", "forum": "x", "signatures": ["~Ada1"],
         ...         "invitation": "V/Paper3/-/Official_Review",
@@ -111,35 +164,37 @@ def take(table: Table, asked: Asked) -> Long:
         >>> long.columns["item"], long.columns["rating"]
         (['3'], ['6'])
     """
-    check_options(asked, "OpenReview")
     if table.why(*CONSOLE):
         raise table.source.whole(
             "The console's table has only the least, the greatest and the average "
             "rating of each submission: export the review notes of the API as JSON "
             "instead, as docs/formats.md shows."
         )
-    notes = _sort_out(_notes(table), table.source)
-    reviews, notices = _standing(notes, table.source)
-    source = table.source.keep([row for row, _ in reviews])
-    data = [note for _, note in reviews]
-    score, scores = _scores(data, asked.columns.score, source)
-    items, titles, item = _items(data, notes.submissions, asked.columns.item, source)
-    reviewers, reviewer, hidden = _reviewers(data, asked.columns.reviewer, source)
-    name = score if score not in ("reviewer", "item") else "score"
-    return Long(
-        {"reviewer": reviewers, "item": items, name: scores},
-        Columns(reviewer="reviewer", item="item", score=name),
+    notes = _distinct(_raw_notes(table), table.source)
+    submissions = {
+        note.name: note for note in notes if note.name and note.forum in (note.name, "")
+    }
+    replies = [note for note in notes if note.name not in submissions]
+    reviews, notices = _standing(replies, submissions, table.source)
+    source = table.source.keep([note.row for note in reviews])
+    score, scores = _scores(reviews, asked.columns.score, source)
+    place, items = _items(reviews, submissions, asked.columns.item, source)
+    reviewer, hidden = _reviewers(reviews, asked.columns.reviewer, source)
+    words = ("Reviews are", "reviews are")
+    notices += layouts.pseudonyms(hidden, len(reviews), words, ONE_PAPER)
+    papers = [submissions.get(note.forum, _note(0, {})) for note in reviews]
+    titles = [_text(paper.content.get("title")) for paper in papers]
+    return layouts.rated(
         source,
-        f"item from {item}, reviewer from {reviewer}, score from {score!r}",
-        titles,
-        [
-            *notices,
-            *pseudonyms(hidden, len(data), ("Reviews are", "reviews are"), ONE_PAPER),
-        ],
+        item=(place, items),
+        reviewer=reviewer,
+        score=(score, scores),
+        titles=layouts.titled(map(_text, items), titles),
+        notices=notices,
     )
 
 
-def _notes(table: Table) -> list[Note]:
+def _raw_notes(table: Table) -> list[Fields]:
     """Return the notes of a document, or of a table with a row for each."""
     document = table.document
     if document is not None:
@@ -152,70 +207,69 @@ def _notes(table: Table) -> list[Note]:
         values if isinstance(values, list) else values.to_list()
         for values in table.columns.values()
     ]
-    names = list(table.columns)
-    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+    rows = zip(*columns, strict=True)
+    return [dict(zip(table.columns, row, strict=True)) for row in rows]
 
 
-def _all(notes: Iterable[Note], source: Source) -> Iterator[tuple[int, Note]]:
-    """Return every note with its row, also those inside a submission's details."""
-    for row, note in enumerate(notes):
-        yield row, note
-        details = note.get("details")
-        if isinstance(details, dict):
-            for key in REPLIES:
-                for reply in details.get(key) or ():
-                    if not isinstance(reply, dict):
-                        raise source.at(
-                            row, f"{key} must be JSON objects, got {shown(reply)}"
-                        )
-                    yield row, reply
-
-
-def _sort_out(notes: Iterable[Note], source: Source) -> _Sorted:
-    found = _Sorted()
-    seen: dict[str, Note] = {}
-    waiting = []
-    for row, note in _all(notes, source):
-        name = _text(note.get("id"))
-        if name and name in seen:
-            if any(
-                note.get(key) != seen[name].get(key) for key in ("content", "ddate")
-            ):
-                raise source.at(
-                    row, f"note must stand once, got another version of {shown(name)}"
-                )
-            continue
-        if name:
-            seen[name] = note
-        if name and _forum(note) in (name, ""):
-            found.submissions[name] = note
-        else:
-            waiting.append((row, note, _kind(note)))
-    wanted = _review_kind({kind for _, _, kind in waiting}, source)
-    for row, note, kind in waiting:
-        if kind.casefold() != wanted:
-            found.others[kind or "note without invitation"] += 1
-        elif note.get("ddate"):
-            found.deleted += 1
-        else:
-            found.reviews.append((row, note))
+def _distinct(raw: Iterable[Fields], source: Source) -> list[_Note]:
+    """Return every note once, also those inside a submission's details."""
+    seen: dict[str, _Note] = {}
+    found = []
+    for row, fields in _all(raw, source):
+        note = _note(row, fields)
+        first = seen.setdefault(note.name, note) if note.name else note
+        if first is note:
+            found.append(note)
+        elif any(fields.get(key) != first.raw.get(key) for key in ("content", "ddate")):
+            raise source.at(
+                row, f"note must stand once, got another version of {shown(note.name)}"
+            )
     return found
 
 
-def _kind(note: Note) -> str:
-    """Return what a note is: the end of the invitation that it was written by."""
-    ends = [
-        PAPER_PREFIX.sub("", text.rsplit("/-/", 1)[-1]).replace("/", "_")
-        for text in _invitations(note)
+def _all(notes: Iterable[Fields], source: Source) -> Iterator[tuple[int, Fields]]:
+    for row, note in enumerate(notes):
+        yield row, note
+        details = note.get("details")
+        replies = details if isinstance(details, dict) else {}
+        for key in REPLIES:
+            for reply in replies.get(key) or ():
+                if not isinstance(reply, dict):
+                    raise source.at(
+                        row, f"{key} must be JSON objects, got {shown(reply)}"
+                    )
+                yield row, reply
+
+
+def _standing(
+    replies: Sequence[_Note], submissions: Mapping[str, _Note], source: Source
+) -> tuple[list[_Note], list[Notice]]:
+    """Keep official reviews of submissions that stand, and say all that is left out."""
+    wanted = _review_kind({note.kind for note in replies}, source)
+    gone = {forum for forum, note in submissions.items() if note.is_gone}
+    official = [note for note in replies if note.kind.casefold() == wanted]
+    others = Counter(
+        note.kind or "note without invitation"
+        for note in replies
+        if note.kind.casefold() != wanted
+    )
+    alive = [note for note in official if not note.raw.get("ddate")]
+    reviews = [note for note in alive if note.forum not in gone]
+    listed = ", ".join(f"{count} {kind}" for kind, count in sorted(others.items()))
+    withdrawn = "Reviews of withdrawn or desk-rejected submissions"
+    notices = [
+        Notice(code, f"{what} were left out: {count}.")
+        for code, what, count in (
+            ("other_notes", "Notes that are no reviews", listed),
+            ("deleted_notes", "Deleted reviews", len(official) - len(alive)),
+            ("withdrawn_items", withdrawn, len(alive) - len(reviews)),
+        )
+        if count
     ]
-    reviews = [end for end in ends if end.casefold().endswith("review")]
-    return (reviews or ends or [""])[0]
-
-
-def _invitations(note: Note) -> list[str]:
-    given = note.get("invitations") or note.get("invitation")
-    values = given if isinstance(given, list) else [given]
-    return [text for text in values if isinstance(text, str) and text]
+    if not reviews:
+        reasons = "".join(f" {notice.message}" for notice in notices)
+        raise source.whole(f"There is no official review.{reasons}")
+    return reviews, notices
 
 
 def _review_kind(kinds: set[str], source: Source) -> str:
@@ -241,103 +295,45 @@ def _review_kind(kinds: set[str], source: Source) -> str:
     )
 
 
-def _standing(
-    notes: _Sorted, source: Source
-) -> tuple[list[tuple[int, Note]], list[Notice]]:
-    """Leave out reviews of withdrawn submissions, and say all that is left out."""
-    gone = {forum for forum, note in notes.submissions.items() if _is_gone(note)}
-    reviews = [(row, note) for row, note in notes.reviews if _forum(note) not in gone]
-    others = ", ".join(
-        f"{count} {kind}" for kind, count in sorted(notes.others.items())
-    )
-    left = len(notes.reviews) - len(reviews)
-    said = {
-        "other_notes": ("Notes that are no reviews", others),
-        "deleted_notes": ("Deleted reviews", notes.deleted),
-        "withdrawn_items": ("Reviews of withdrawn or desk-rejected submissions", left),
-    }
-    notices = [
-        Notice(code, f"{what} were left out: {count}.")
-        for code, (what, count) in said.items()
-        if count
-    ]
-    if not reviews:
-        reasons = "".join(f" {notice.message}" for notice in notices)
-        raise source.whole(f"There is no official review.{reasons}")
-    return reviews, notices
-
-
-def _is_gone(note: Note) -> bool:
-    venue = _text(_content(note).get("venueid"))
-    marks = [*_invitations(note), venue]
-    return bool(note.get("ddate")) or any(
-        word in mark.rsplit("/", 1)[-1].casefold() for mark in marks for word in GONE
-    )
-
-
-def _content(note: Note) -> dict[str, object]:
-    """Return a note's fields; version 2 keeps each value inside an object."""
-    content = note.get("content")
-    if not isinstance(content, dict):
-        return {}
-    return {
-        str(name): value.get("value") if isinstance(value, dict) else value
-        for name, value in content.items()
-    }
-
-
-def _scores(reviews: Sequence[Note], given: str, source: Source) -> tuple[str, Values]:
+def _scores(reviews: Sequence[_Note], given: str, source: Source) -> tuple[str, Values]:
     """Choose the field of the score, and return its numbers or words."""
-    contents = [_content(note) for note in reviews]
-    names = dict.fromkeys(name for content in contents for name in content)
+    names = dict.fromkeys(name for note in reviews for name in note.content)
     wanted = given.removeprefix("content.").removesuffix(".value")
-    # Long texts of other fields need no look where the field is named.
-    numeric, words = _fields(contents, [wanted] if wanted in names else [])
-    if not (numeric or words):
-        numeric, words = _fields(contents, names)
-    score = choose_score(wanted, [*numeric, *words], source)
-    if score not in numeric:
-        return score, words[score]
+    fields: dict[str, Values] = {
+        name: [note.content.get(name) for note in reviews] for name in names
+    }
+    numeric = [name for name, values in fields.items() if _is_numeric(values)]
+    words = [
+        name
+        for name, values in fields.items()
+        if name not in numeric and not PROSE.fullmatch(name) and _is_graded(values)
+    ]
+    score = layouts.choose_score(wanted, [*numeric, *words], source)
+    if score in words:
+        return score, fields[score]
     return score, [
-        _number(value, score, row, source) for row, value in enumerate(numeric[score])
+        _number(value, score, row, source) for row, value in enumerate(fields[score])
     ]
 
 
-def _fields(
-    contents: Sequence[Mapping[str, object]], names: Iterable[str]
-) -> tuple[dict[str, Values], dict[str, Values]]:
-    """Return the fields among these that hold numbers, and those of score words."""
-    numeric: dict[str, Values] = {}
-    words: dict[str, Values] = {}
-    for name in names:
-        values = [content.get(name) for content in contents]
-        if _is_numeric(values):
-            numeric[name] = values
-        elif not PROSE.fullmatch(name) and _is_graded(values):
-            words[name] = values
-    return numeric, words
-
-
-def _is_numeric(values: Sequence[object]) -> bool:
+def _is_numeric(values: Values) -> bool:
     counts = Counter(text for value in values if (text := _text(value)))
     numbers = sum(count for text, count in counts.items() if _leading(text))
     # One bad value must not hide the field: the others would then be guessed from.
     return numbers > 0 and 2 * numbers >= counts.total()
 
 
-def _is_graded(values: Sequence[object]) -> bool:
+def _is_graded(values: Values) -> bool:
     given = {value for value in values if isinstance(value, str) and value.strip()}
     plain_values = all(value is None or isinstance(value, str) for value in values)
-    return plain_values and len(given) > 1 and looks_graded(list(given))
+    return plain_values and len(given) > 1 and layouts.looks_graded(given)
 
 
 def _leading(value: object) -> str:
     """Return the number that a value is or begins with."""
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return ""
-    text = _text(value)
+    text = "" if isinstance(value, bool) else _text(value)
     match = NUMBER_AND_WORDS.match(text)
-    return match[1] if match else text if re.fullmatch(NUMBER, text) else ""
+    return match[1] if match else text if layouts.is_number(text) else ""
 
 
 def _number(value: object, name: str, row: int, source: Source) -> object:
@@ -352,106 +348,56 @@ def _number(value: object, name: str, row: int, source: Source) -> object:
 
 
 def _items(
-    reviews: Sequence[Note],
-    submissions: Mapping[str, Note],
+    reviews: Sequence[_Note],
+    submissions: Mapping[str, _Note],
     given: str,
     source: Source,
-) -> tuple[list[object], dict[str, str], str]:
-    """Return each review's submission, their titles, and where they were found."""
-    forums = [_forum(note) for note in reviews]
+) -> tuple[str, list[object]]:
+    """Return where submissions were found, and each review's."""
     if given:
-        name, labels = _column(reviews, given, source)
-        return labels, _titles(labels, forums, submissions), repr(name)
-    for row, forum in enumerate(forums):
-        if not forum:
+        return _column(reviews, given, source)
+    numbers: dict[str, str] = {}
+    for row, note in enumerate(reviews):
+        if not note.forum:
             raise source.at(row, "forum must be given, got nothing")
-    numbers = {
-        forum: _paper_number(note, submissions.get(forum, {}))
-        for forum, note in zip(forums, reviews, strict=True)
-    }
+        numbers[note.forum] = _paper_number(note, submissions.get(note.forum))
     # Numbers start again for each venue, forums do not.
-    distinct = len(set(numbers.values())) == len(numbers) and all(numbers.values())
-    items: list[object] = [numbers[one] if distinct else one for one in forums]
-    place = "the submission's number" if distinct else "'forum'"
-    return items, _titles(items, forums, submissions), place
+    if len(set(numbers.values())) == len(numbers) and all(numbers.values()):
+        return "the submission's number", [numbers[note.forum] for note in reviews]
+    return "'forum'", [note.forum for note in reviews]
 
 
-def _paper_number(review: Note, submission: Note) -> str:
-    number = _text(submission.get("number"))
-    if number:
-        return number
-    paths = [*_invitations(review), *_signatures(review)]
+def _paper_number(review: _Note, submission: _Note | None) -> str:
+    number = "" if submission is None else _text(submission.raw.get("number"))
+    paths = [*review.invitations, *review.signatures]
     found = (PAPER_NUMBER.search(path) for path in paths)
-    return next((match[1] for match in found if match), "")
-
-
-def _titles(
-    items: Sequence[object], forums: Sequence[str], submissions: Mapping[str, Note]
-) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for item, forum in zip(items, forums, strict=True):
-        title = _content(submissions.get(forum, {})).get("title")
-        if isinstance(title, str) and title.strip():
-            found.setdefault(_text(item), title.strip())
-    return found
+    return number or next((match[1] for match in found if match), "")
 
 
 def _reviewers(
-    reviews: Sequence[Note], given: str, source: Source
-) -> tuple[list[object], str, int]:
-    """Return who signed each review, and how many signed with a pseudonym."""
+    reviews: Sequence[_Note], given: str, source: Source
+) -> tuple[tuple[str, Values], int]:
+    """Return where and who signed each review, and how many with a pseudonym."""
     if given:
-        name, labels = _column(reviews, given, source)
-        return labels, repr(name), 0
-    labels = []
-    hidden = 0
+        return _column(reviews, given, source), 0
+    labels: list[object] = []
     for row, note in enumerate(reviews):
-        person, pseudonym = _signed(note)
+        person, pseudonym = note.signed
         if not (person or pseudonym):
             raise source.at(row, "signatures must name one reviewer, got nothing")
         labels.append(person or pseudonym)
-        hidden += not person
-    return labels, "'signatures'", hidden
+    return ("'signatures'", labels), sum(not note.signed[0] for note in reviews)
 
 
 def _column(
-    reviews: Sequence[Note], given: str, source: Source
+    reviews: Sequence[_Note], given: str, source: Source
 ) -> tuple[str, list[object]]:
     """Return the key that the user named, and its value in each review."""
-    rows = [flatten([note], source) for note in reviews]
-    known = dict.fromkeys(name for row in rows for name in row)
-    name = next((one for one in known if plain(one) == plain(given)), "")
+    rows = flatten([note.raw for note in reviews], source)
+    name = next((one for one in rows if plain(one) == plain(given)), "")
     if not name:
-        text = unknown("column", given, known)
-        raise source.whole(text[:1].upper() + text[1:])
-    return name, [row.get(name, [None])[0] for row in rows]
+        raise source.unknown("column", given, rows)
+    return repr(name), list(rows[name])
 
 
-def _signed(note: Note) -> tuple[str, str]:
-    """Return the person who signed a note, or else a name for this paper only."""
-    signatures = _signatures(note)
-    people = [one for one in signatures if one.startswith("~") or "@" in one]
-    if len(people) == 1:
-        return people[0], ""
-    match = PER_PAPER.fullmatch(signatures[0]) if len(signatures) == 1 else None
-    # A group such as ".../Reviewers" is nobody: the note itself tells them apart.
-    return "", f"{match[1]}/{match[2]}" if match else _text(note.get("id"))
-
-
-def _signatures(note: Note) -> list[str]:
-    given = note.get("signatures")
-    values = given if isinstance(given, list) else [given]
-    return [one.strip() for one in values if isinstance(one, str) and one.strip()]
-
-
-def _forum(note: Note) -> str:
-    return _text(note.get("forum")) or _text(note.get("replyto"))
-
-
-def _text(value: object) -> str:
-    if isinstance(value, str):
-        return value.strip()
-    return as_text(value) if isinstance(value, int | float) else ""
-
-
-LAYOUT = Layout("openreview", "OpenReview", recognise, take)
+LAYOUT = layouts.Layout("openreview", "OpenReview", take, tell=tell, only_scores=True)

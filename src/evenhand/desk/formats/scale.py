@@ -19,7 +19,7 @@ from evenhand._labels import COMMAS, MISSING_WORDS, shown
 from evenhand._results import Notice
 from evenhand.desk.formats.layouts import is_number
 from evenhand.desk.formats.tables import as_text, texts
-from evenhand.errors import OptionError, RatingsError, listing
+from evenhand.errors import OptionError, listing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +31,7 @@ LETTER = re.compile(r"[A-Za-z]")
 WORD = re.compile(r"[^\W\d_][^\n]*")
 SHEET_ERROR = re.compile(r"#[A-Z/0]+[!?]?")
 SIGNS = str.maketrans("\u2212\u2012\u2013", "---")
+EMPTY = "Leave the cell empty where there is no score."
 FARTHEST = 5
 """Letters of one scale are no further apart; a lone Z after A to E is a slip."""
 
@@ -129,11 +130,12 @@ def number_words(
     steps = scale.steps or _letters(keys, words, what, source, scale.best)
     bad = next((word for word, key in keys.items() if key not in steps), "")
     if bad:
-        error = source.at(
+        kind = "" if any(map(is_number, steps)) else "words"
+        raise source.at(
             words.index(bad),
             f"{what} must be on the scale {_order(steps)}, got {shown(bad)}",
+            _advice(bad, kind, "Add it to --scale or mend the file."),
         )
-        raise RatingsError(f"{error}{_advice(bad, steps)}")
     found: dict[str, object] = {word: steps[key] for word, key in keys.items()}
     text = (
         f"Words of {what!r} stand for numbers: "
@@ -143,12 +145,13 @@ def number_words(
     return [found.get(word) for word in words], Notice("words_as_steps", text)
 
 
-def _advice(word: str, steps: Mapping[str, float]) -> str:
+def _advice(word: str, kind: str, advice: str) -> str:
+    """Say what to do about a word that is not on a scale of words or letters."""
     if word.casefold() in MISSING_WORDS:
-        return " Leave the cell empty where there is no score."
-    if is_number(word) and not any(map(is_number, steps)):
-        return " Numbers and words cannot be one scale."
-    return " Add it to --scale or mend the file."
+        return EMPTY
+    if kind and is_number(word):
+        return f"Numbers and {kind} cannot be one scale."
+    return advice
 
 
 def check_numbers(values: Values, what: str, source: Source) -> None:
@@ -169,13 +172,13 @@ def check_numbers(values: Values, what: str, source: Source) -> None:
     row = _first_word(values)
     if row is not None:
         word = as_text(values[row])
-        error = source.at(row, f"{what} must be a number, got {shown(word)}")
-        raise RatingsError(f"{error} {_word_advice(word)}")
+        text = f"{what} must be a number, got {shown(word)}"
+        raise source.at(row, text, _word_advice(word))
 
 
 def _word_advice(word: str) -> str:
     if SHEET_ERROR.fullmatch(word):
-        return "Leave the cell empty where there is no score."
+        return EMPTY
     if is_number(word.translate(SIGNS)):
         return "Write its sign as a hyphen, -."
     order = "give their order with scale= or --scale 'worst<...<best'"
@@ -218,12 +221,11 @@ def _letters(
     keys: Mapping[str, str], words: list[str], what: str, source: Source, best: str
 ) -> dict[str, float]:
     """Number letters by their distance from the best one."""
-    for word in keys:
-        if not LETTER.fullmatch(word):
-            error = source.at(
-                words.index(word), f"{what} must be one letter, got {shown(word)}"
-            )
-            raise RatingsError(f"{error}{_no_letter(word)}")
+    bad = next((word for word in keys if not LETTER.fullmatch(word)), "")
+    if bad:
+        order = "Give the order of such grades with scale= or --scale."
+        text = f"{what} must be one letter, got {shown(bad)}"
+        raise source.at(words.index(bad), text, _advice(bad, "letters", order))
     seen = sorted({*keys.values(), best})
     if best not in (seen[0], seen[-1]):
         raise source.whole(
@@ -234,24 +236,15 @@ def _letters(
     for one, two in itertools.pairwise(sorted(seen, reverse=best == seen[-1])):
         if abs(ord(one) - ord(two)) > FARTHEST:
             row = next(row for row, word in enumerate(words) if keys.get(word) == two)
-            error = source.at(
+            raise source.at(
                 row,
                 f"{what} must be a letter of one scale, got {shown(words[row])} where "
                 f"the nearest is {one.upper()!r}",
+                "Give the order with scale= or --scale.",
             )
-            raise RatingsError(f"{error} Give the order with scale= or --scale.")
-    distances = {letter: abs(ord(letter) - ord(best)) for letter in seen}
-    far = max(distances.values())
-    ordered = sorted(distances, key=lambda letter: -distances[letter])
-    return {letter: float(far - distances[letter] + 1) for letter in ordered}
-
-
-def _no_letter(word: str) -> str:
-    if word.casefold() in MISSING_WORDS:
-        return " Leave the cell empty where there is no score."
-    if is_number(word):
-        return " Numbers and letters cannot be one scale."
-    return " Give the order of such grades with scale= or --scale."
+    worst = max(seen, key=lambda letter: abs(ord(letter) - ord(best)))
+    ordered = sorted(seen, reverse=worst > best)
+    return {letter: 1.0 + abs(ord(letter) - ord(worst)) for letter in ordered}
 
 
 def _folded(word: str) -> str:

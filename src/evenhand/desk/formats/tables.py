@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -16,10 +17,10 @@ import polars as pl
 
 from evenhand._labels import FORMULA_START, NUMBER, TEXTUAL, Source, shown
 from evenhand.desk.formats.delimited import read_cells
-from evenhand.errors import OptionError, RatingsError, listing, unknown
+from evenhand.errors import OptionError, RatingsError, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -27,14 +28,14 @@ if TYPE_CHECKING:
 
 Values = pl.Series | list[object]
 
-SIGNATURES = {
-    b"PAR1": ("parquet", "Parquet"),
-    b"PK\x03\x04": ("excel", "an Excel workbook"),
-    b"\xd0\xcf\x11\xe0": ("excel", "an Excel workbook"),
-    b"<?xml": ("excel", "an Excel workbook"),
-    b"\xef\xbb\xbf<?xml": ("excel", "an Excel workbook"),
-}
+KINDS = {"parquet": "Parquet", "excel": "an Excel workbook"}
 ZIP = b"PK\x03\x04"
+UTF8_MARK = b"\xef\xbb\xbf"
+SIGNATURES = {
+    b"PAR1": "parquet",
+    **dict.fromkeys((ZIP, b"\xd0\xcf\x11\xe0", b"<?xml"), "excel"),
+    UTF8_MARK + b"<?xml": "excel",
+}
 WORKBOOKS = (b"xl/", b"opendocument.spreadsheet")
 SHEETS = b"urn:schemas-microsoft-com:office:spreadsheet"
 MARKUP_SHOWN = 4096
@@ -45,8 +46,6 @@ HTML = re.compile(
 )
 JSON_START = re.compile(rb'\s*(?:\[\s*[\[{]|\{\s*")')
 JSON_LINES = re.compile(rb"\s*\{.*\}[ \r]*\n\s*\{")
-OTHERS = {",", ";"}
-UTF8_MARK = b"\xef\xbb\xbf"
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 MOST_KEYS = 1000
 PREAMBLE = 10
@@ -116,7 +115,7 @@ class Table:
         found = self.find(*names)
         return texts(self.columns[found]) if found else [""] * self.height
 
-    def keep(self, rows: Sequence[int]) -> Table:
+    def keep(self, rows: list[int]) -> Table:
         """Return these rows only; messages still name the right lines.
 
         Examples:
@@ -125,14 +124,42 @@ class Table:
             >>> kept.columns, kept.source.line(1)
             ({'a': ['x', 'z']}, 2)
         """
-        places = list(rows)
         columns: dict[str, Values] = {
-            name: values.gather(places)
+            name: values.gather(rows)
             if isinstance(values, pl.Series)
-            else [values[row] for row in places]
+            else [values[row] for row in rows]
             for name, values in self.columns.items()
         }
-        return Table(columns, self.source.keep(places))
+        return Table(columns, self.source.keep(rows))
+
+    def named(self, part: str, given: str, *names: str) -> str:
+        """Return the column that the user named, or else the platform's own.
+
+        Raises:
+            RatingsError: If there is no such column.
+
+        Examples:
+            >>> table = Table({"Paper ID": ["1"], "track": ["2"]}, Source())
+            >>> table.named("item", "", "paper id"), table.named("item", "Track")
+            ('Paper ID', 'track')
+        """
+        found = (
+            given
+            if given in self.columns
+            else self.find(*([given] if given else names))
+        )
+        if given and not found:
+            raise self.source.unknown("column", given, self.columns)
+        if not found:
+            raise self.no_column(part)
+        return found
+
+    def no_column(self, part: str) -> RatingsError:
+        """Return the error that no column holds the reviewer, the item or the score."""
+        return self.source.whole(
+            f"No column for the {part} among {listing(self.columns)}. Say which it is "
+            f"with {part}= or --{part}."
+        )
 
 
 def plain(name: str) -> str:
@@ -229,7 +256,7 @@ def read_table(file: File, sheet: str = "", marks: Sequence[str] = ()) -> Table:
     separators = "\t" if file.format == "tsv" else ",;\t"
     cells = read_cells(file.name, data, separators, marks)
     header = cells.header
-    if file.format == "tsv" and len(header) == 1 and OTHERS & {*header[0]}:
+    if file.format == "tsv" and len(header) == 1 and {",", ";"} & {*header[0]}:
         raise RatingsError(
             f"{file.name}: Fields must be separated by tabs, got {shown(header[0])}. "
             "If they are separated by commas or semicolons, say so with format='csv' "
@@ -240,18 +267,17 @@ def read_table(file: File, sheet: str = "", marks: Sequence[str] = ()) -> Table:
 
 def _check_signature(file: File) -> None:
     found = next(
-        (kind for mark, kind in SIGNATURES.items() if file.data.startswith(mark)), None
+        (kind for mark, kind in SIGNATURES.items() if file.data.startswith(mark)), ""
     )
-    if found and found[0] != file.format:
+    if found and found != file.format:
         _check_container(file)
         raise RatingsError(
-            f"{file.name}: The file looks like {found[1]}, not {file.format}. "
-            f"Say so with format={found[0]!r} or --format {found[0]}."
+            f"{file.name}: The file looks like {KINDS[found]}, not {file.format}. "
+            f"Say so with format={found!r} or --format {found}."
         )
-    if file.format in ("parquet", "excel") and not found:
+    if file.format in KINDS and not found:
         _check_markup(file.name, file.format, file.data)
-        known = "Parquet" if file.format == "parquet" else "an Excel workbook"
-        raise RatingsError(f"{file.name}: The file is not {known}.")
+        raise RatingsError(f"{file.name}: The file is not {KINDS[file.format]}.")
 
 
 def _check_container(file: File) -> None:
@@ -310,41 +336,29 @@ def _checked_text(file: File) -> bytes:
 def _json_lines(name: str, data: bytes) -> Table:
     rows: list[dict[str, object]] = []
     lines: list[int] = []
-    names: dict[str, None] = {}
     for number, line in enumerate(data.split(b"\n"), start=1):
         found = _json_object(line.decode().strip(), f"{name}:{number}")
-        if not found:
-            continue
-        rows.append(found)
-        lines.append(number)
-        names.update(dict.fromkeys(found))
-        if len(names) > MOST_KEYS:
-            raise RatingsError(
-                f"{name}:{number}: lines must share their keys, got more than "
-                f"{MOST_KEYS} different ones."
-            )
+        if found:
+            rows.append(found)
+            lines.append(number)
     if not lines:
         raise RatingsError(f"{name}: There is no row.")
-    return Table(_columns(names, rows), Source(name, lines.__getitem__))
+    source = Source(name, lines.__getitem__)
+    return Table(_columns(rows, source), source)
 
 
 def _json_object(text: str, place: str) -> dict[str, object]:
     """Parse one line: an object, whose keys are stripped and stand once."""
-    if not text:
-        return {}
     found: object = None
     try:
-        found = json.loads(text, object_pairs_hook=_one_object)
+        found = json.loads(text or "{}", object_pairs_hook=_one_object)
     except (json.JSONDecodeError, RecursionError):
         pass
     except ValueError as error:
         if "twice" in str(error):
-            pairs = json.loads(text, object_pairs_hook=list)
-            _check_names([key for key, _ in pairs], Source(place))
             raise RatingsError(f"{place}: {error}. Rename one.") from None
     if not isinstance(found, dict):
         raise RatingsError(f"{place}: line must be one JSON object, got {shown(text)}.")
-    _check_names([key.strip() for key in found], Source(place))
     return {key.strip(): value for key, value in found.items()}
 
 
@@ -360,11 +374,6 @@ def json_table(name: str, data: bytes) -> Table:
     columns = flatten(document, source)
     if not columns:
         raise source.whole(f"There is no row. {EXAMPLE}")
-    if len(columns) > MOST_KEYS:
-        raise RatingsError(
-            f"{name}: entries must share their keys, got more than {MOST_KEYS} "
-            "different ones."
-        )
     return Table(columns, source, None, document)
 
 
@@ -399,12 +408,12 @@ def parse_json(name: str, data: bytes) -> object:
 
 
 def _one_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key {shown(twice)} stands twice in one object")
-    return found
+    keys = [key.strip() for key, _ in pairs]
+    if len({*keys}) < len(keys):
+        twice = next((key for key in keys if key and keys.count(key) > 1), "")
+        if twice:
+            raise ValueError(f"the key {shown(twice)} stands twice in one object")
+    return dict(pairs)
 
 
 def _constant(text: str) -> NoReturn:
@@ -441,11 +450,11 @@ def entries(document: object, source: Source) -> list[dict[str, object]]:
         return []
     for place, entry in enumerate(document):
         if not isinstance(entry, dict):
-            error = source.at(
+            raise source.at(
                 place,
                 f"entry must be a JSON object with named values, got {shown(entry)}",
+                EXAMPLE,
             )
-            raise RatingsError(f"{error} {EXAMPLE}")
     return document
 
 
@@ -459,14 +468,17 @@ def flatten(document: object, source: Source) -> dict[str, Values]:
         >>> flatten([{"a": 1, "b": {"c": ["x"]}}, {"a": 2}], Source())
         {'a': [1, 2], 'b.c': ['x', None]}
     """
-    rows = [_flat(entry) for entry in entries(document, source)]
-    return _columns(dict.fromkeys(name for row in rows for name in row), rows)
+    return _columns([_flat(entry) for entry in entries(document, source)], source)
 
 
-def _columns(
-    names: Iterable[str], rows: Sequence[dict[str, object]]
-) -> dict[str, Values]:
-    return {name: [row.get(name) for row in rows] for name in names if name}
+def _columns(rows: Sequence[dict[str, object]], source: Source) -> dict[str, Values]:
+    names: dict[str, None] = {}
+    for row, entry in enumerate(rows):
+        names.update(dict.fromkeys(filter(None, entry)))
+        if len(names) > MOST_KEYS:
+            text = f"rows must share their keys, got more than {MOST_KEYS} different"
+            raise source.at(row, f"{text} ones")
+    return {name: [row.get(name) for row in rows] for name in names}
 
 
 def _flat(entry: dict[str, object]) -> dict[str, object]:
@@ -498,8 +510,7 @@ def _excel(file: File, sheet: str, marks: Sequence[str]) -> Table:
     )
     meant = answer["meant"]
     if sheet and not meant:
-        text = unknown("sheet", sheet, answer["sheets"])
-        raise RatingsError(f"{file.name}: {text[:1].upper()}{text[1:]}")
+        raise Source(file.name).unknown("sheet", sheet, answer["sheets"])
     if len(meant) > 1:
         raise RatingsError(
             f"{file.name}: Several sheets hold something: {listing(meant)}. "
@@ -569,14 +580,13 @@ def _filled_rows(rows: pl.DataFrame) -> NDArray[np.int64]:
 
 
 def _check_names(names: Sequence[str], source: Source) -> None:
-    seen: set[str] = set()
-    for name in names:
-        # Columns without a name, as spreadsheets and indices leave them, are not read.
-        if name and name in seen:
-            raise source.whole(
-                f"Column names must differ, got {shown(name)} twice. Rename one."
-            )
-        seen.add(name)
+    # Columns without a name, as spreadsheets and indices leave them, are not read.
+    counts = Counter(names)
+    twice = next((name for name in counts if name and counts[name] > 1), "")
+    if twice:
+        raise source.whole(
+            f"Column names must differ, got {shown(twice)} twice. Rename one."
+        )
 
 
 def _unquoted(column: pl.Series) -> pl.Series:

@@ -20,29 +20,20 @@ from numpy.typing import NDArray
 from evenhand._columns import ALIASES, Columns
 from evenhand._labels import NUMBER, Source, shown
 from evenhand._results import Notice
-from evenhand.desk.formats.layouts import (
-    LONGEST_WORD,
-    MOST_WORDS,
-    Asked,
-    Layout,
-    Long,
-    check_options,
-    is_number,
-    may_be_scores,
-    numbered_anew,
-    titled,
-)
+from evenhand.desk.formats import layouts
+from evenhand.desk.formats.layouts import is_number
 from evenhand.desk.formats.tables import plain, strings, texts
-from evenhand.errors import OptionError, RatingsError, counted, listing, unknown
+from evenhand.errors import OptionError, RatingsError, counted, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from evenhand.desk.formats.tables import Table, Values
+    from evenhand.desk.formats.layouts import Asked, Long
+    from evenhand.desk.formats.tables import Table
 
 Floats = NDArray[np.float64]
 
-ROWS = ("items", "reviewers")
+OTHER_WAY = {"item": "reviewer", "reviewer": "item"}
 TITLES = frozenset({"title", "item title", "paper title", "submission title"})
 OF_SCORES = r"(?:scores?|ratings?|grades?|marks?|points|reviews?|reviewers?|evaluation)"
 SUMMARY = re.compile(
@@ -81,15 +72,11 @@ LEAST = 2
 A = {"item": "an item", "reviewer": "a reviewer"}
 EDGE = 6
 """So many lines at either end are tried; summaries do not stand in the middle."""
-SCREEN = 20
-LEAST_OTHERS = 2
 LEAST_MATCHES = 3
 LEAST_MEDIANS = 6
 MATCHED_SHARE = 0.25
 MOST_CELLS = 1000
 SLACK = 1e-9
-LARGE = 1_000_000
-"""Medians of more cells are not worth their time."""
 STATISTICS: dict[str, Callable[..., Any]] = {
     "mean": np.nanmean,
     "sum": np.nansum,
@@ -99,21 +86,24 @@ STATISTICS: dict[str, Callable[..., Any]] = {
 }
 
 
-def recognise(table: Table) -> str:
+def tell(table: Table) -> str:
     """Say why a table looks wide: labels first, then columns of numbers only."""
     names = [name for name in table.columns if plain(name) not in TITLES]
-    numeric = [_is_numeric(strings(table.columns[name])) for name in names]
+    cells = [strings(table.columns[name]) for name in names]
+    numeric = [_is_numeric(values) for values in cells]
     if table.corner is not None:
         return "an empty corner and columns of numbers" if any(numeric) else ""
     if len(names) <= LEAST or not all(numeric[1:]) or is_number(names[0]):
         return ""
     if any(plain(name) in ROLES for name in names[1:]):
         return ""
-    if numeric[0]:
-        first = strings(table.columns[names[0]])
-        alike = first.n_unique() == len(first) and _share_range(table, names[1:])
-        return "columns of numbers only" if alike else ""
-    return "one column of labels and columns of numbers"
+    if not numeric[0]:
+        return "one column of labels and columns of numbers"
+    scores = [_numbers_of(values) for values in cells[1:]]
+    # Numbers on one scale share a range.
+    shared = max(map(np.nanmin, scores)) <= min(map(np.nanmax, scores))
+    alike = shared and cells[0].n_unique() == len(cells[0])
+    return "columns of numbers only" if alike else ""
 
 
 def may_be_wide(table: Table) -> bool:
@@ -129,16 +119,9 @@ def may_be_wide(table: Table) -> bool:
     names = [name for name in table.columns if plain(name) not in TITLES]
     scores = names if table.corner is not None else names[1:]
     return len(scores) >= LEAST and all(
-        plain(name) not in ROLES and may_be_scores(table.columns[name])
+        plain(name) not in ROLES and layouts.may_be_scores(table.columns[name])
         for name in scores
     )
-
-
-def _share_range(table: Table, names: list[str]) -> bool:
-    """Return whether the numbers of these columns may be on one scale."""
-    columns = [_numbers_of(strings(table.columns[name])) for name in names]
-    highest_low = max(float(np.nanmin(one)) for one in columns)
-    return highest_low <= min(float(np.nanmax(one)) for one in columns)
 
 
 def take(table: Table, asked: Asked) -> Long:
@@ -146,6 +129,7 @@ def take(table: Table, asked: Asked) -> Long:
 
     Examples:
         >>> from evenhand._labels import Source
+        >>> from evenhand.desk.formats.layouts import Asked
         >>> from evenhand.desk.formats.tables import Table
         >>> table = Table({"talk": ["x", "y"], "Anna": [3, None]}, Source())
         >>> take(table, Asked(rows="items")).notices
@@ -153,43 +137,38 @@ def take(table: Table, asked: Asked) -> Long:
         result: 'y'."),)
     """
     _check_asked(table, asked)
-    down, other = (
-        ("item", "reviewer") if asked.rows == "items" else ("reviewer", "item")
-    )
-    parts = _parts(table, asked, down, other)
-    filled = _filled(parts)
+    parts = _parts(table, asked)
+    filled = np.column_stack([(cell != "").to_numpy() for cell in parts.cells])
     if not filled.any():
         raise table.source.whole("There is no rating: every cell is empty.")
-    _check_labels(table.source, parts, filled, down)
-    _check_summaries(table.source, parts, down, other)
+    _check_labels(table.source, parts, filled)
+    _check_summaries(table.source, parts)
     rows, columns = np.nonzero(filled)
     cells = pl.concat([cell.alias("score") for cell in parts.cells])
     found = {
-        down: parts.labels.gather(rows),
-        other: pl.Series(parts.across, dtype=pl.String).gather(columns),
+        parts.down: parts.labels.gather(rows),
+        parts.other: pl.Series(parts.across, dtype=pl.String).gather(columns),
     }
-    anew = numbered_anew("reviewer", found["reviewer"], found["item"])
-    return Long(
+    # Reviewers are counted, not named: this stands in anonymised results too.
+    across = f": {listing(parts.across)}" if parts.other == "item" else ""
+    anew = layouts.numbered_anew("reviewer", found["reviewer"], found["item"])
+    return layouts.Long(
         {**found, "score": cells.gather(columns * len(parts.labels) + rows)},
         Columns(reviewer="reviewer", item="item", score="score"),
         table.source.keep(rows.tolist()),
-        _said(parts, down, other),
+        f"{parts.down}s in the rows ({parts.name}), {parts.other}s in "
+        f"{counted(len(parts.across), 'column')}{across}",
         parts.titles,
-        (*_unused(parts, filled, down), *anew),
+        (*_unused(parts, filled), *anew),
     )
-
-
-def _said(parts: _Parts, down: str, other: str) -> str:
-    # Reviewers are counted, not named: this stands in anonymised results too.
-    across = f": {listing(parts.across)}" if other == "item" else ""
-    columns = counted(len(parts.across), "column")
-    return f"{down}s in the rows ({parts.name}), {other}s in {columns}{across}"
 
 
 class _Parts(NamedTuple):
     """A wide table taken apart.
 
     Attributes:
+        down: What the rows are, "item" or "reviewer".
+        other: What the columns are.
         name: Where the labels of the rows stand.
         labels: The label of each row, empty where there is none.
         across: Names of the columns of scores.
@@ -197,6 +176,8 @@ class _Parts(NamedTuple):
         titles: What people call an item.
     """
 
+    down: str
+    other: str
     name: str
     labels: pl.Series
     across: list[str]
@@ -216,18 +197,17 @@ def _check_asked(table: Table, asked: Asked) -> None:
             "item). If each row is one rating instead, name its columns with "
             "--reviewer, --item and --score."
         )
-    if asked.rows not in ROWS:
+    labels = asked.rows.removesuffix("s")
+    if asked.rows != f"{labels}s" or labels not in OTHER_WAY:
         raise OptionError(
             f"rows must be 'items' or 'reviewers', got {shown(asked.rows)}."
         )
-    labels = asked.rows.removesuffix("s")
     for part in asked.columns.__slots__:
         if part != labels and getattr(asked.columns, part):
             raise OptionError(
                 f"{part} must be left out for a wide table with rows={asked.rows!r}: "
                 f"only {labels}= or --{labels} can name a column, that of the labels."
             )
-    check_options(asked, "a wide table", ())
     if table.nameless:
         raise table.source.whole(
             f"{counted(table.nameless, 'column')} without a name but with values. Name "
@@ -235,68 +215,67 @@ def _check_asked(table: Table, asked: Asked) -> None:
         )
 
 
-def _parts(table: Table, asked: Asked, down: str, other: str) -> _Parts:
+def _parts(table: Table, asked: Asked) -> _Parts:
+    down = asked.rows.removesuffix("s")
+    other = OTHER_WAY[down]
     names = list(table.columns)
-    given = asked.columns.item if down == "item" else asked.columns.reviewer
+    given = getattr(asked.columns, down)
     if given and given not in names:
-        text = unknown("column", given, names)
-        raise table.source.whole(text[:1].upper() + text[1:])
-    if given or table.corner is None:
-        first = given or names[0]
-        if is_number(first):
-            raise table.source.whole(
-                f"The first line must hold the column names, got {listing(names)}."
-            )
-        labels: Values = table.columns[first]
-        name = f"column {first!r}"
-    else:
-        first, labels, name = "", table.corner, "first column"
-    series = strings(labels)
+        raise table.source.unknown("column", given, names)
+    first = given or (names[0] if table.corner is None else "")
+    if is_number(first):
+        raise table.source.whole(
+            f"The first line must hold the column names, got {listing(names)}."
+        )
+    corner = pl.Series() if table.corner is None else table.corner
+    labels = strings(table.columns[first] if first else corner)
+    name = f"column {first!r}" if first else "first column"
     title = next((one for one in names if plain(one) in TITLES and one != first), "")
     titles = {}
     if title and down == "item":
-        titles = titled(series.to_list(), texts(table.columns[title]))
+        titles = layouts.titled(labels.to_list(), texts(table.columns[title]))
         names.remove(title)
     across = [one for one in names if one != first]
     if not across:
         raise table.source.whole(f"There is no column of {A[other]}.")
     cells = [strings(table.columns[one]) for one in across]
+    parts = _Parts(down, other, name, labels, across, cells, titles)
     for column, values in zip(across, cells, strict=True):
-        _check_column(table.source, column, values, down, other)
-    return _Parts(name, series, across, cells, titles)
+        _check_column(table.source, column, values, parts)
+    return parts
 
 
 def _check_column(
-    source: Source, column: str, values: pl.Series, down: str, other: str
+    source: Source, column: str, values: pl.Series, parts: _Parts
 ) -> None:
     """Refuse a column that does not hold the scores of one reviewer or item."""
     name = plain(column)
-    if _is_summary(column):
-        raise _summary(source, f"Column {shown(column)}", other)
+    given = values.filter(values != "")
+    mostly_words = 2 * int(given.str.contains(NUMBER).sum()) < len(given)
+    if SUMMARY.fullmatch(_bare(column)):
+        raise _summary(source, f"Column {shown(column)}", parts.other)
     if OTHER.fullmatch(name) or OTHER.fullmatch(_bare(name)) or name in ROLES:
-        what = f"does not look like {A[other]}"
-    elif _is_text(values):
+        what = f"does not look like {A[parts.other]}"
+    elif mostly_words and not layouts.looks_graded(given.unique()):
         what = "holds text, not scores"
     else:
         return
     raise source.whole(
         f"Column {shown(column)} {what}. Remove or rename it; if it holds the labels "
-        f"of the {down}s, name it with {down}= or --{down}."
+        f"of the {parts.down}s, name it with {parts.down}= or --{parts.down}."
     )
 
 
-def _check_labels(
-    source: Source, parts: _Parts, filled: NDArray[np.bool_], down: str
-) -> None:
+def _check_labels(source: Source, parts: _Parts, filled: NDArray[np.bool_]) -> None:
     given = filled.any(axis=1)
     nameless = np.flatnonzero(given & (parts.labels == "").to_numpy())
     if len(nameless):
-        raise source.at(int(nameless[0]), f"{down} must be given, got nothing")
+        raise source.at(int(nameless[0]), f"{parts.down} must be given, got nothing")
     # No name of a summary has a digit, and most labels of large tables have one.
     names = parts.labels.filter(~parts.labels.str.contains(r"\d"))
     for label in names.unique(maintain_order=True):
-        if _is_summary(label) or WEIGHTS.fullmatch(_bare(label)):
-            raise _summary(source, f"Row {shown(label)}", down)
+        if SUMMARY.fullmatch(_bare(label)) or WEIGHTS.fullmatch(_bare(label)):
+            raise _summary(source, f"Row {shown(label)}", parts.down)
 
 
 def _bare(name: str) -> str:
@@ -306,24 +285,16 @@ def _bare(name: str) -> str:
     return " ".join(re.sub(r"[^\w#\u2211\u2205]+", " ", kept).split())
 
 
-def _is_summary(name: str) -> bool:
-    return SUMMARY.fullmatch(_bare(name)) is not None
-
-
-def _check_summaries(source: Source, parts: _Parts, down: str, other: str) -> None:
+def _check_summaries(source: Source, parts: _Parts) -> None:
     """Refuse rows and columns whose numbers are a summary of the others."""
     numbers = np.column_stack([_numbers_of(cell) for cell in parts.cells])
     for table, labels, text_of, kind, what in (
-        (numbers.T, parts.across, parts.cells.__getitem__, "Column", other),
-        (numbers, parts.labels, parts.row, "Row", down),
+        (numbers.T, parts.across, parts.cells.__getitem__, "Column", parts.other),
+        (numbers, parts.labels, parts.row, "Row", parts.down),
     ):
         for place, label in enumerate(labels):
-            short = len(label) <= LONGEST_WORD and not label[-1:].isdigit()
-            if (
-                short
-                and plain(label) in EXTREMES
-                and _repeats(table, place, plain(label))
-            ):
+            extreme = EXTREMES.get(label.strip().casefold())
+            if extreme and _repeats(table, place, extreme):
                 raise _summary(source, f"{kind} {shown(label)}", what)
         found = _find_summary(table, text_of)
         if found:
@@ -335,13 +306,13 @@ def _check_summaries(source: Source, parts: _Parts, down: str, other: str) -> No
             )
 
 
-def _repeats(table: Floats, place: int, name: str) -> bool:
+def _repeats(table: Floats, place: int, extreme: np.ufunc) -> bool:
     """Return whether one row is the extreme of the others wherever it is given."""
     given = ~np.isnan(table[place])
     others = np.delete(table, place, axis=0)[:, given]
     if len(others) < LEAST or not given.any():
         return False
-    return bool((EXTREMES[name].reduce(others, axis=0) == table[place, given]).all())
+    return bool((extreme.reduce(others, axis=0) == table[place, given]).all())
 
 
 def _summary(source: Source, place: str, what: str) -> RatingsError:
@@ -350,46 +321,27 @@ def _summary(source: Source, place: str, what: str) -> RatingsError:
     )
 
 
-def _filled(parts: _Parts) -> NDArray[np.bool_]:
-    """Return which cells hold a score, by row and column."""
-    return np.column_stack([(cell != "").to_numpy() for cell in parts.cells])
-
-
-def _unused(parts: _Parts, filled: NDArray[np.bool_], down: str) -> tuple[Notice, ...]:
+def _unused(parts: _Parts, filled: NDArray[np.bool_]) -> list[Notice]:
     """Say which items have no score, and how many reviewers."""
     labels = parts.labels.to_list()
     rated = {labels[row] for row in np.flatnonzero(filled.any(axis=1))}
-    rows = [label for label in dict.fromkeys(labels) if label and label not in rated]
-    columns = [
-        name
-        for name, scores in zip(parts.across, filled.T, strict=True)
-        if not scores.any()
-    ]
-    items, reviewers = (rows, columns) if down == "item" else (columns, rows)
+    idle = {
+        parts.down: [it for it in dict.fromkeys(labels) if it and it not in rated],
+        parts.other: [parts.across[it] for it in np.flatnonzero(~filled.any(axis=0))],
+    }
     notices = []
-    if items:
+    if items := idle["item"]:
         text = f"Items without any score are not in the result: {listing(items)}."
         notices.append(Notice("unrated_items", text))
-    if reviewers:
+    if reviewers := idle["reviewer"]:
         text = f"{counted(len(reviewers), 'reviewer')} without any score left out."
         notices.append(Notice("idle_reviewers", text))
-    return tuple(notices)
+    return notices
 
 
 def _is_numeric(values: pl.Series) -> bool:
     given = values.filter(values != "")
     return len(given) > 0 and bool(given.str.contains(NUMBER).all())
-
-
-def _is_text(values: pl.Series) -> bool:
-    """Return whether a column holds neither numbers nor few short words again."""
-    given = values.filter(values != "")
-    if 2 * int(given.str.contains(NUMBER).sum()) >= len(given):
-        return False
-    words = given.unique().to_list()
-    return len(words) > MOST_WORDS or any(
-        len(word) > LONGEST_WORD or word.endswith(".") for word in words
-    )
 
 
 def _numbers_of(cells: pl.Series) -> Floats:
@@ -426,36 +378,22 @@ def _find_summary(
     edges = [*range(min(EDGE, count)), *range(max(EDGE, count - EDGE), count)]
     for place in reversed(edges):
         given = np.flatnonzero(np.isfinite(table[place]))
-        slack = _rounding(text_of(place))
-        for others in _others(table, place):
-            name = _name(table[place], others, given, slack)
-            if name:
+        decimals = text_of(place).str.extract(r"\.([0-9]+)$").str.len_chars().max()
+        # How far rounding may have moved the numbers; whole ones are exact.
+        slack = 0.5 * 10.0**-decimals if isinstance(decimals, int) else 0.0
+        before, after = table[:place], table[place + 1 :]
+        for others in (before, after, np.concatenate([before, after])):
+            if len(others) >= LEAST and (
+                name := _name(table[place], others, given, slack)
+            ):
                 return place, name
     return None
 
 
-def _others(table: Floats, place: int) -> Sequence[Floats]:
-    """Return the lines before, those after and all others, where there are several."""
-    before, after = table[:place], table[place + 1 :]
-    sets = [before, after]
-    if len(before) and len(after):
-        sets.append(np.concatenate([before, after]))
-    return [one for one in sets if len(one) >= LEAST_OTHERS]
-
-
-def _rounding(cells: pl.Series) -> float:
-    """Return how far rounding may have moved a line's numbers; whole ones are exact."""
-    decimals = cells.str.extract(r"\.([0-9]+)$").str.len_chars().max()
-    return 0.5 * 10.0**-decimals if isinstance(decimals, int) else 0.0
-
-
 def _name(line: Floats, others: Floats, given: NDArray[np.int64], slack: float) -> str:
-    large = others.size > LARGE
     for name, statistic in STATISTICS.items():
-        if name == "median" and large:
-            continue
-        # A few cells tell most tables, which may be large.
-        for cells in (given[:1], given[:SCREEN], given):
+        # One cell tells most tables, which may be large.
+        for cells in (given[:1], given):
             values, rest = line[cells], others[:, cells]
             with warnings.catch_warnings():
                 # A cell that nobody else filled has no mean: NaN is near nothing.
@@ -486,4 +424,4 @@ def _is_telling(name: str, values: Floats, others: Floats) -> bool:
     return name == "median" and int(inside.sum()) >= least
 
 
-LAYOUT = Layout("wide", "a wide table", recognise, take)
+LAYOUT = layouts.Layout("wide", "a wide table", take, tell=tell)
