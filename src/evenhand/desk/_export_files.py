@@ -47,6 +47,7 @@ EXACT = "ratings"
 """The table that is read again, so nothing in it may be changed to fit a format."""
 SCHEMA = "evenhand.tables/1"
 SPECIAL = re.compile(r"""[,;|\t\r\n"]""")
+# Excel shows longer integers than these with zeros at their ends.
 EXCEL_ROWS, EXCEL_TEXT, EXCEL_DIGITS = 1_048_576, 32_767, 10**15
 # The writer's escapes for these are not undone by everyone who reads them.
 NOT_IN_EXCEL = re.compile("_x[0-9A-Fa-f]{4}_x[0-9A-Fa-f]{4}_|[\ufffe\uffff]")
@@ -217,14 +218,14 @@ def _json_lines(table: pl.DataFrame) -> bytes:
 
 
 def _plain_rows(frame: pl.DataFrame) -> list[dict[str, Json]]:
-    return [_plain(row) for row in frame.iter_rows(named=True)]
-
-
-def _plain(row: dict[str, Json]) -> dict[str, Json]:
-    return {
-        name: None if isinstance(value, float) and not math.isfinite(value) else value
-        for name, value in row.items()
-    }
+    """Return rows as JSON holds them: what is not finite is not known."""
+    return [
+        {
+            name: None if isinstance(it, float) and not math.isfinite(it) else it
+            for name, it in row.items()
+        }
+        for row in frame.iter_rows(named=True)
+    ]
 
 
 def _markdown(tables: Mapping[str, pl.DataFrame], about: About | None) -> bytes:
@@ -253,11 +254,9 @@ def _markdown_table(frame: pl.DataFrame) -> Iterable[str]:
 def _marked(text: str) -> str:
     shown = printable(text.strip()).translate(ENTITIES)
     # Viewers make links of bare addresses.
-    return re.sub(r"(?i)(?<=\bwww)\.|:(?=//)", _entity, shown)
-
-
-def _entity(match: re.Match[str]) -> str:
-    return f"&#{ord(match[0])};"
+    return re.sub(
+        r"(?i)(?<=\bwww)\.|:(?=//)", lambda found: f"&#{ord(found[0])};", shown
+    )
 
 
 def _rounded(number: float) -> str:
@@ -322,7 +321,7 @@ def _fill(
         for row, value in enumerate(values, start=1):
             if isinstance(value, bool):
                 sheet.write_boolean(row, place, value)
-            elif _is_short(value):
+            elif isinstance(value, int) and abs(value) < EXCEL_DIGITS:
                 sheet.write_number(row, place, value)
             elif isinstance(value, float):
                 if math.isfinite(value):
@@ -335,11 +334,6 @@ def _fill(
         sheet.set_column(place, place, min(max(widest + 2, NARROWEST), WIDEST))
     sheet.freeze_panes(1, 0)
     sheet.autofilter(0, 0, frame.height, frame.width - 1)
-
-
-def _is_short(value: object) -> bool:
-    """Tell an integer that Excel shows in full; a longer one is written as text."""
-    return isinstance(value, int) and abs(value) < EXCEL_DIGITS
 
 
 def _excel_text(text: str, path: str, *, exact: bool) -> str:

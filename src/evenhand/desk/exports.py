@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import re
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -28,7 +27,7 @@ from evenhand.lab.check import Check
 from evenhand.ranking.results import Ranking
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     Maker = Callable[[], pl.DataFrame]
 
 Result = Ranking | Comparison | Check
-Kind: TypeAlias = type[pl.DataType]
+Kinds: TypeAlias = dict[str, type[pl.DataType]]
 
 __all__ = [
     "SUFFIXES",
@@ -62,17 +61,11 @@ WORD = re.compile(r"[A-Za-z]*")
 EXACT_WHOLE = 2.0**53
 INT64 = 2**63
 # Fields of what a table is made of, and their types.
-RANKING: dict[str, Kind] = {
-    **dict.fromkeys(("rank", "rank_low", "rank_high", "bucket", "reviews"), pl.Int64),
-    **dict.fromkeys(
-        ("mean_rank", "mean_score", "spread", "estimate", "error", "p_top"), pl.Float64
-    ),
-}
 RANKED = (
     *("rank", "item", "rank_low", "rank_high", "group", "mean_rank", "reviews"),
     *("mean_score", "spread", "estimate", "error", "p_top", "settled_by_chance"),
 )
-REVIEWER: dict[str, Kind] = {
+REVIEWER: Kinds = {
     "strictness": pl.String,
     "offset": pl.Float64,
     "offset_se": pl.Float64,
@@ -80,15 +73,11 @@ REVIEWER: dict[str, Kind] = {
     "slope": pl.Float64,
     "slope_se": pl.Float64,
 }
-RUNG: dict[str, Kind] = {
+RUNG: Kinds = {
     **dict.fromkeys(("assumption", "method"), pl.String),
     **dict.fromkeys(("accuracy", "se", "behind", "behind_se"), pl.Float64),
 }
-COMPARISON: dict[str, Kind] = {
-    **dict.fromkeys(("p_first", "p_first_se"), pl.Float64),
-    **dict.fromkeys(("p_value", "p_value_first", "p_value_second"), pl.Float64),
-    **dict.fromkeys(("decided_by", "method"), pl.String),
-}
+FINDING: Kinds = {"code": pl.String, "message": pl.String}
 
 
 def parse_export(text: str, command: str) -> tuple[str, str]:
@@ -244,22 +233,23 @@ def export_outputs(
 def _makers(ratings: Ratings, result: Result, check: Check | None) -> dict[str, Maker]:
     """Return what makes each table of a result, by the table's name."""
     ratings = ratings.public
+    known: dict[str, Maker]
     if isinstance(result, Ranking):
-        known: dict[str, Maker] = {
-            "ranking": partial(_ranking, ratings, result),
-            "reviewers": partial(_reviewers, ratings, check),
-            "draws": partial(_draws, result),
+        known = {
+            "ranking": lambda: _ranking(ratings, result),
+            "reviewers": lambda: _reviewers(ratings, check),
+            "draws": lambda: _draws(result),
         }
     elif isinstance(result, Comparison):
-        known = {"comparison": partial(_comparison, ratings, result)}
+        known = {"comparison": lambda: _comparison(ratings, result)}
     else:
         known = {
-            "reviewers": partial(_reviewers, ratings, result),
-            "contradictions": partial(_contradictions, ratings, result),
-            "findings": partial(_findings, result),
-            "ladder": partial(_ladder, result),
+            "reviewers": lambda: _reviewers(ratings, result),
+            "contradictions": lambda: _contradictions(ratings, result),
+            "findings": lambda: _fields(result.findings, FINDING, message="finding"),
+            "ladder": lambda: _ladder(result),
         }
-    return {**known, "ratings": partial(_ratings, ratings)}
+    return {**known, "ratings": lambda: _ratings(ratings)}
 
 
 def _labels(labels: Sequence[Label]) -> pl.Series:
@@ -269,40 +259,31 @@ def _labels(labels: Sequence[Label]) -> pl.Series:
     return pl.Series([str(label) for label in labels], dtype=pl.String)
 
 
-def _fields(rows: Sequence[object], kinds: Mapping[str, Kind]) -> dict[str, pl.Series]:
-    """Return some fields of all rows; a row that is None has none of them."""
-    return {
-        name: pl.Series([getattr(row, name, None) for row in rows], dtype=kind)
-        for name, kind in kinds.items()
-    }
+def _fields(rows: Sequence[object], kinds: Kinds, **names: str) -> pl.DataFrame:
+    """Return fields of all rows, some under other names; a row of None has none."""
+    columns = {kind: [getattr(row, kind, None) for row in rows] for kind in kinds}
+    return pl.DataFrame(columns, schema=kinds).rename(names)
 
 
 def _titled(
-    columns: dict[str, pl.Series],
-    items: Mapping[str, Sequence[Label]],
-    ratings: Ratings,
+    frame: pl.DataFrame, items: Sequence[str], ratings: Ratings
 ) -> pl.DataFrame:
     """Put items' titles, if any item has one, beside their labels."""
-    found: dict[str, pl.Series] = {}
-    for name, column in columns.items():
-        found[name] = column
-        if name in items and ratings.titles:
-            titles = [ratings.titles.get(item, "") for item in items[name]]
-            title = "title" if name == "item" else f"{name}_title"
-            found[title] = pl.Series(titles, dtype=pl.String)
-    return pl.DataFrame(found)
+    titles = {str(item): title for item, title in ratings.titles.items()}
+    for name in items if titles else ():
+        called = [titles.get(str(item), "") for item in frame[name]]
+        title = "title" if name == "item" else f"{name}_title"
+        column = pl.Series(title, called, dtype=pl.String)
+        frame = frame.insert_column(frame.get_column_index(name) + 1, column)
+    return frame
 
 
 def _ranking(ratings: Ratings, result: Ranking) -> pl.DataFrame:
     drawn = {item for draw in result.draws for item in draw.items}
-    columns = _fields(result.items, RANKING)
-    columns["item"] = _labels(result.order)
-    columns["group"] = columns.pop("bucket")
-    columns["settled_by_chance"] = pl.Series([item in drawn for item in result.order])
+    settled = pl.Series("settled_by_chance", [item in drawn for item in result.order])
+    frame = result.to_frame().rename({"bucket": "group"}).with_columns(settled)
     shown = [name for name in RANKED if name != "p_top" or result.top is not None]
-    return _titled(
-        {name: columns[name] for name in shown}, {"item": result.order}, ratings
-    )
+    return _titled(frame.select(shown), ["item"], ratings)
 
 
 def _reviewers(ratings: Ratings, check: Check | None) -> pl.DataFrame:
@@ -314,15 +295,14 @@ def _reviewers(ratings: Ratings, check: Check | None) -> pl.DataFrame:
         # A weighted sum could overflow where each score over its count does not.
         shares = ratings.preference / loads[ratings.reviewer_codes]
         means = np.bincount(ratings.reviewer_codes, weights=shares).tolist()
-    told = _fields(check.reviewers or [None] * ratings.n_reviewers, REVIEWER)
-    return pl.DataFrame(
-        {
-            "reviewer": _labels(ratings.reviewer_labels),
-            "ratings": pl.Series(loads, dtype=pl.Int64),
-            "mean_score": pl.Series(means, dtype=pl.Float64),
-            **{name.replace("_se", "_error"): told[name] for name in told},
-        }
-    )
+    counts = {
+        "reviewer": _labels(ratings.reviewer_labels),
+        "ratings": pl.Series(loads, dtype=pl.Int64),
+        "mean_score": pl.Series(means, dtype=pl.Float64),
+    }
+    people = check.reviewers or [None] * ratings.n_reviewers
+    told = _fields(people, REVIEWER, offset_se="offset_error", slope_se="slope_error")
+    return pl.concat([pl.DataFrame(counts), told], how="horizontal")
 
 
 def _draws(result: Ranking) -> pl.DataFrame:
@@ -339,7 +319,7 @@ def _draws(result: Ranking) -> pl.DataFrame:
         {
             "first_item": _labels([draw.items[0] for draw in draws]),
             "second_item": _labels([draw.items[1] for draw in draws]),
-            **_fields(draws, {"p_first": pl.Float64}),
+            "p_first": pl.Series([draw.p_first for draw in draws], dtype=pl.Float64),
             "put_first": _labels([draw.first for draw in draws]),
             "reviewers": pl.Series(who, dtype=pl.List(people)),
             "anchors": pl.Series(anchors, dtype=pl.List(pl.List(label))),
@@ -348,51 +328,40 @@ def _draws(result: Ranking) -> pl.DataFrame:
 
 
 def _comparison(ratings: Ratings, result: Comparison) -> pl.DataFrame:
-    votes = (None, None) if result.votes is None else result.votes
     claim = None if result.certificate is None else result.certificate.sentence
-    numbers = _fields([result], COMPARISON)
-    columns = {
-        "first": _labels([result.items[0]]),
-        "second": _labels([result.items[1]]),
-        "winner": _labels([result.winner]),
-        "p_first": numbers["p_first"],
-        "p_first_error": numbers["p_first_se"],
-        "decided_by": numbers["decided_by"],
-        "votes_first": pl.Series([votes[0]], dtype=pl.Int64),
-        "votes_second": pl.Series([votes[1]], dtype=pl.Int64),
-        **{name: numbers[name] for name in numbers if name.startswith("p_value")},
-        "method": numbers["method"],
-        "seed": pl.Series([str(result.seed)]),
-        "may_claim": pl.Series([claim], dtype=pl.String),
-    }
-    sides = {"first": [result.items[0]], "second": [result.items[1]]}
-    return _titled(columns, sides, ratings)
+    sides = {"first": result.items[0], "second": result.items[1]}
+    labels = {**sides, "winner": result.winner}
+    tests = ("p_value", "p_value_first", "p_value_second")
+    frame = result.to_frame().with_columns(
+        *(_labels([label]).alias(name) for name, label in labels.items()),
+        *(pl.Series(name, [getattr(result, name)], dtype=pl.Float64) for name in tests),
+        pl.Series("may_claim", [claim], dtype=pl.String),
+    )
+    last = ("method", "seed", "may_claim")
+    frame = frame.select(pl.exclude(last), *last).rename(
+        {"p_first_se": "p_first_error"}
+    )
+    return _titled(frame, [*sides], ratings)
 
 
 def _contradictions(ratings: Ratings, found: Check) -> pl.DataFrame:
     worst, sides = found.contradictions.worst, ("first", "second")
-    items = {side: [it.items[n] for it in worst] for n, side in enumerate(sides)}
-    votes = {
-        f"{side}_above": pl.Series([it.votes[n] for it in worst], dtype=pl.Int64)
-        for n, side in enumerate(sides)
+    labels = {
+        side: _labels([pair.items[end] for pair in worst])
+        for end, side in enumerate(sides)
     }
-    columns = {name: _labels(labels) for name, labels in items.items()}
-    return _titled(columns | votes, items, ratings)
-
-
-def _findings(found: Check) -> pl.DataFrame:
-    columns = _fields(found.findings, {"code": pl.String, "message": pl.String})
-    return pl.DataFrame(columns).rename({"message": "finding"})
+    votes = {
+        f"{side}_above": pl.Series([pair.votes[end] for pair in worst], dtype=pl.Int64)
+        for end, side in enumerate(sides)
+    }
+    return _titled(pl.DataFrame(labels | votes), sides, ratings)
 
 
 def _ladder(found: Check) -> pl.DataFrame:
     rungs = () if found.ladder is None else found.ladder.rungs
     verdict = "" if found.ladder is None else found.ladder.verdict
-    chosen = [it.assumption == verdict for it in rungs]
-    table = pl.DataFrame(
-        {**_fields(rungs, RUNG), "verdict": pl.Series(chosen, dtype=pl.Boolean)}
-    )
-    return table.rename({"se": "accuracy_error", "behind_se": "behind_error"})
+    table = _fields(rungs, RUNG, se="accuracy_error", behind_se="behind_error")
+    return table.with_columns(verdict=pl.col("assumption") == verdict)
 
 
 def _ratings(ratings: Ratings) -> pl.DataFrame:

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from evenhand.ratings import Ratings
 
 FIELDS = {"schema", "result", "assignment", "version", "hashes", "sha256"}
-RESULTS = {"evenhand.compare/1": "compare", "evenhand.rank/1": "rank"}
+RESULTS: dict[str, Callable[..., Comparison | Ranking]]
+RESULTS = {"evenhand.compare/1": compare, "evenhand.rank/1": rank}
 OWN = "checked_on_data"
 Status = Literal["same", "differs", "unchecked"]
 SCHEMA = "evenhand.audit/1"
@@ -208,52 +209,55 @@ def audit(
     return Audit(tuple(checks))
 
 
+def _told(name: str, where: Difference | None, same: str, differs: str) -> Check:
+    if where is None:
+        return Check(name, "same", same)
+    return Check(name, "differs", differs, where)
+
+
+def _open(name: str, why: str) -> Check:
+    return Check(name, "unchecked", why)
+
+
 def _whole(record: Record, name: str) -> Check:
     where = fault(record)
-    if where is None:
-        return Check(name, "same", "Its content fits its hashes.")
-    says = f"It was edited or damaged in field {where.field!r}."
-    return Check(name, "differs", says, where)
+    field = "" if where is None else where.field
+    edited = f"It was edited or damaged in field {field!r}."
+    return _told(name, where, "Its content fits its hashes.", edited)
 
 
 def _stopped() -> Check:
-    return Check("rest", "unchecked", "An edited record says nothing about the rest.")
+    return _open("rest", "An edited record says nothing about the rest.")
 
 
 def _assignment(record: Record, name: str, given: Evidence) -> list[Check]:
     drawn = assignment_from(record, name)
     checks = [_seal(drawn, given), _seed(drawn, given), _draw(record, drawn, given)]
-    checks.append(_rated(drawn, given))
-    return checks
+    return [*checks, _rated(drawn, given)]
 
 
 def _seal(drawn: Assignment, given: Evidence) -> Check:
     if given.seal is None:
-        why = "No published seal was given"
-        if drawn.seal is None:
-            why += ", and the assignment was not sealed"
-        return Check("seal", "unchecked", f"{why}.")
-    if given.seal == drawn.seal:
-        return Check("seal", "same", "The assignment has the seal that was published.")
-    where = Difference("seal", given.seal, drawn.seal)
-    return Check("seal", "differs", "The assignment has another seal.", where)
+        more = "" if drawn.seal else ", and the assignment was not sealed"
+        return _open("seal", f"No published seal was given{more}.")
+    same = "The assignment has the seal that was published."
+    where = difference(given.seal, drawn.seal, "seal")
+    return _told("seal", where, same, "The assignment has another seal.")
 
 
 def _seed(drawn: Assignment, given: Evidence) -> Check:
     if given.secret is None:
         why = "The secret was not given." if drawn.seal else "The seed is an open one."
-        return Check("seed", "unchecked", why)
-    fits = seal_of(given.secret)
-    if fits == drawn.seal:
-        return Check("seed", "same", "The secret fits the seal.")
-    where = Difference("seal", fits, drawn.seal)
-    return Check("seed", "differs", "The secret does not fit the seal.", where)
+        return _open("seed", why)
+    where = difference(seal_of(given.secret), drawn.seal, "seal")
+    same = "The secret fits the seal."
+    return _told("seed", where, same, "The secret does not fit the seal.")
 
 
 def _draw(record: Record, drawn: Assignment, given: Evidence) -> Check:
     seed = drawn.seed if given.secret is None else given.secret
     if seed is None:
-        return Check("assignment", "unchecked", "The seed is still sealed.")
+        return _open("assignment", "The seed is still sealed.")
     try:
         again = redraw(drawn, seed)
     except EvenhandError as error:
@@ -266,7 +270,7 @@ def _draw(record: Record, drawn: Assignment, given: Evidence) -> Check:
 
 def _rated(drawn: Assignment, given: Evidence) -> Check:
     if given.ratings is None:
-        return Check("ratings", "unchecked", "No ratings were given.")
+        return _open("ratings", "No ratings were given.")
     strays = drawn.strays(given.ratings)
     if strays:
         reviewer, item = strays[0]
@@ -300,7 +304,7 @@ def _decision(record: Record, name: str, given: Evidence) -> list[Check]:
     if given.assignment is None:
         why = "No assignment was given"
         why += "." if came is None else ", though the decision was made with one."
-        checks.append(Check("assignment", "unchecked", why))
+        checks.append(_open("assignment", why))
     else:
         held = read_record(given.assignment)
         whole = _whole(held, "assignment record")
@@ -336,21 +340,18 @@ def _named(came: Json, held: Record) -> list[Check]:
     if came is None:
         return []
     where = difference({"sha256": held["sha256"]}, came, "assignment")
-    if where is None:
-        return [Check("assignment", "same", "The decision names this assignment.")]
-    return [Check("assignment", "differs", "The decision names another one.", where)]
+    same = "The decision names this assignment."
+    return [_told("assignment", where, same, "The decision names another one.")]
 
 
 def _data(result: Mapping[str, Json], ratings: Ratings) -> Check:
     where = difference(ratings.summary(), result.get("data", ABSENT), "result.data")
-    if where is None:
-        return Check("data", "same", "The decision was made from these ratings.")
     says = "The decision was not made from these ratings, or one was changed"
     says += ", or this is not its key." if _is_coded(result.get("warnings")) else "."
-    changed = _changed_items(result, ratings)
+    changed = [] if where is None else _changed_items(result, ratings)
     if changed:
         says += f" Reviews or mean scores differ of {listing(changed)}."
-    return Check("data", "differs", says, where)
+    return _told("data", where, "The decision was made from these ratings.", says)
 
 
 def _is_coded(notes: Json) -> bool:
@@ -393,7 +394,7 @@ class _Replay:
     def checks(self, given: Evidence, *, sound: bool) -> list[Check]:
         ratings = given.ratings
         if ratings is None:
-            return [Check("data", "unchecked", "No ratings were given.")]
+            return [_open("data", "No ratings were given.")]
         parameters = self.result.get("parameters")
         if is_dict(parameters) and parameters.get("pairing") == "given":
             raise RecordError(
@@ -403,18 +404,17 @@ class _Replay:
         data = _data(self.result, ratings)
         notes = [notice.to_dict() for notice in ratings.notices]
         if _is_coded(self.result.get("warnings")) and not _is_coded(notes):
-            if data.status == "differs":
-                data = Check("data", "unchecked", KEYLESS)
-            return [data, Check("decision", "unchecked", KEYLESS)]
+            same = data if data.status == "same" else _open("data", KEYLESS)
+            return [same, _open("decision", KEYLESS)]
         if data.status == "differs" or not sound:
             says = "It cannot follow from what differs already."
-            return [data, Check("decision", "unchecked", says)]
+            return [data, _open("decision", says)]
         return [data, self._check(given, ratings)]
 
     def _check(self, given: Evidence, ratings: Ratings) -> Check:
         if self.came is not None and self.drawn is None:
             says = "It was made with an assignment, which was not given."
-            return Check("decision", "unchecked", says)
+            return _open("decision", says)
         backing = self._backing()
         drawn = None if self.came is None else self.drawn
         if drawn is not None:
@@ -435,8 +435,7 @@ class _Replay:
 
     def _backing(self) -> Backing:
         """Read off the certificate how the assignment was established."""
-        certificate = self.result.get("certificate")
-        text = canonical(certificate)
+        text = canonical(self.result.get("certificate"))
         if NOT_SEALED in text:
             return "revealed"
         return "verified" if '): verified"' in text else "declared"
@@ -452,28 +451,26 @@ class _Replay:
                 f"{self.name}: The decision was made with a function of the user's own "
                 "and cannot be replayed from the record alone."
             )
-        job = RESULTS[str(self.result["schema"])]
-        calls: dict[str, Callable[..., Comparison | Ranking]]
-        calls = {"compare": compare, "rank": rank}
-        call = calls[job]
+        call = RESULTS[str(self.result["schema"])]
         known = inspect.signature(call).parameters
-        options: dict[str, object] = {
-            key: value for key, value in parameters.items() if key in known
-        }
-        options["method"] = self.result.get("method")
+        more: dict[str, object] = {"method": self.result.get("method")}
         split = parameters.get("split")
         if is_dict(split):
-            options["split"] = split.get("when")
-        if job == "compare":
-            options["items"] = self.result.get("items")
-        if drawn is not None and "assignment" in known:
-            options["assignment"] = drawn
+            more["split"] = split.get("when")
+        if call is compare:
+            more["items"] = self.result.get("items")
+        if drawn is not None:
+            more["assignment"] = drawn
+        options = {**parameters, **more}
         try:
-            return dict(call(ratings, **options, rng=seed).to_dict())
+            again = call(
+                ratings, **{it: options[it] for it in options if it in known}, rng=seed
+            )
         except EvenhandError as error:
             raise RecordError(
                 f"{self.name}: The decision cannot be replayed: {error}"
             ) from error
+        return dict(again.to_dict())
 
 
 def _replayed(
