@@ -12,13 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from evenhand.errors import OptionError, unknown
-from evenhand.posets.comparisons import (
-    chain_edges,
-    connected,
-    from_edges,
-    neighbours,
-    node_keys,
-)
+from evenhand.posets.comparisons import neighbours, node_keys
 from evenhand.posets.contradictions import strong_groups
 from evenhand.posets.orderings import topological_order
 
@@ -37,9 +31,8 @@ RELATIONS: tuple[Relation, ...] = ("direct", "closure")
 CLOSURE_ITEMS = 20_000
 # Bits of all items together, in one go.
 MOST_BITS = 2**31
-# Words of random bits that tell items apart; fewer items than they have bits are told
-# apart as quickly without.
-WORDS, FEW = 8, 512
+# Fewest bits that are worth a go of their own.
+FEW = 512
 
 
 def closure(c: Comparisons) -> NDArray[np.bool_]:
@@ -93,7 +86,7 @@ def closure_counts(c: Comparisons) -> tuple[Codes, Codes]:
     above, below = np.zeros((2, c.n_items), dtype=np.int64)
     for up, counts in ((True, above), (False, below)):
         join = _chained(c, up=up)
-        for marks in _in_blocks(c, np.arange(c.n_items)):
+        for marks in _in_blocks(c):
             counts += [row.bit_count() for row in join(marks)]
     return above, below
 
@@ -151,12 +144,9 @@ def twins(c: Comparisons, *, by: Relation = "closure") -> list[tuple[int, ...]]:
     joins = [
         (_chained if by == "closure" else _direct)(c, up=up) for up in (True, False)
     ]
-    if c.n_items > FEW:
-        for join in joins:
-            classes = _split(classes, join(_random_marks(c.n_items)))
     for join in joins:
-        for marks in _in_blocks(c, _deciding(c, classes)):
-            classes = _split(classes, join(marks))
+        for marks in _in_blocks(c):
+            classes = _split(classes, join(marks)) if classes else []
     return sorted(tuple(items) for items in classes if len(items) > 1)
 
 
@@ -171,42 +161,13 @@ def _split(classes: list[list[int]], rows: Bits) -> list[list[int]]:
     return found
 
 
-def _random_marks(n_items: int) -> Bits:
-    """Draw bits that tell most different sets apart, so that few are left to compare.
-
-    What twins there are does not depend on them.
-    """
-    source = np.random.default_rng(0)
-    marks = np.empty((n_items, WORDS), dtype=np.uint64)
-    for word in range(WORDS):
-        # Bits are set with a chance of 1/2, 1/8, 1/32, ..., so that for a set of any
-        # size some words are neither empty nor full.
-        drawn = source.integers(2**64, size=(2 * word + 1, n_items), dtype=np.uint64)
-        marks[:, word] = np.bitwise_and.reduce(drawn)
-    return [int.from_bytes(row.tobytes()) for row in marks]
-
-
-def _deciding(c: Comparisons, classes: list[list[int]]) -> Codes:
-    """List the items of all reviewers of the items that are left.
-
-    All that is below an item is there or below an item there, so sets that agree on
-    these items agree.
-    """
-    left = np.zeros(c.n_items, dtype=np.bool_)
-    left[[item for items in classes for item in items]] = True
-    reviewer = np.repeat(c.level_reviewer, np.diff(c.level_start))
-    theirs = np.isin(reviewer, reviewer[left[c.level_items]])
-    return np.unique(c.level_items[theirs])
-
-
-def _in_blocks(c: Comparisons, columns: Codes) -> Iterator[Bits]:
+def _in_blocks(c: Comparisons) -> Iterator[Bits]:
     """Give some items a bit each, and then others."""
     width = max(MOST_BITS // max(c.links[0], 1), FEW)
-    for first in range(0, len(columns), width):
-        marks = [0] * c.n_items
-        for bit, item in enumerate(columns[first : first + width].tolist()):
-            marks[item] = 1 << bit
-        yield marks
+    for first in range(0, c.n_items, width):
+        within = range(first, min(first + width, c.n_items))
+        bits = [1 << bit for bit in range(len(within))]
+        yield [0] * first + bits + [0] * (c.n_items - within.stop)
 
 
 def _direct(c: Comparisons, *, up: bool) -> Join:
@@ -231,48 +192,27 @@ def _direct(c: Comparisons, *, up: bool) -> Join:
 
 def _chained(c: Comparisons, *, up: bool) -> Join:
     """Return the function that joins what is below (above) each item by any chain."""
-    if len(c.order) < c.n_items:
-        return _chained_groups(c, up=up)
     n_nodes, tails, heads = c.links
-    # Items are numbered by their place in the ordering, and joints stay as they are.
-    place = np.concatenate([np.argsort(c.order), np.arange(c.n_items, n_nodes)])
+    # Items are numbered by their place in the ordering, those of contradictions after
+    # it, and joints stay as they are.
+    items = np.append(c.order, np.setdiff1d(np.arange(c.n_items), c.order))
+    place = np.concatenate([np.argsort(items), np.arange(c.n_items, n_nodes)])
     tails, heads = place[tails], place[heads]
     nodes = np.argsort(node_keys(c.n_items, n_nodes, tails, heads)).tolist()
     steps = neighbours(n_nodes, *((heads, tails) if up else (tails, heads)))
-    places = place[: c.n_items].tolist()
+    places, along = place[: c.n_items].tolist(), nodes if up else nodes[::-1]
 
     def join(marks: Bits) -> Bits:
-        own = [marks[item] for item in c.order.tolist()] + [0] * (n_nodes - c.n_items)
-        rows = [0] * n_nodes
-        for node in nodes if up else reversed(nodes):
-            row = 0
-            for other in steps[node]:
-                row |= rows[other] | own[other]
-            rows[node] = row
+        own = [marks[item] for item in items.tolist()] + [0] * (n_nodes - c.n_items)
+        rows, before = [0] * n_nodes, [1]
+        # Once along an ordering; around contradictions until nothing is new.
+        while rows != before:
+            before = list(rows) if len(c.order) < c.n_items else rows
+            for node in along:
+                row = 0
+                for other in steps[node]:
+                    row |= rows[other] | own[other]
+                rows[node] = row
         return [rows[at] for at in places]
-
-    return join
-
-
-def _chained_groups(c: Comparisons, *, up: bool) -> Join:
-    """Do the same with contradictions: their items are joined as one, below itself.
-
-    Groups of such items are never above and below one another.
-    """
-    group = connected(*c.links, strongly=True)[: c.n_items]
-    above, below = (group[codes] for codes in chain_edges(c))
-    between = above != below
-    graph = from_edges(int(group.max()) + 1, above[between], below[between])
-    join_groups = _chained(graph, up=up)
-    groups = group.tolist()
-    looped = np.bincount(group)[group] > 1
-
-    def join(marks: Bits) -> Bits:
-        own = [0] * graph.n_items
-        for group, mark in zip(groups, marks, strict=True):
-            own[group] |= mark
-        rows = join_groups(own)
-        within = zip(groups, looped.tolist(), strict=True)
-        return [rows[group] | own[group] * loop for group, loop in within]
 
     return join
