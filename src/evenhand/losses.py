@@ -92,7 +92,7 @@ def inversions(values: NDArray[np.int64]) -> int:
     if untied == 0:
         return 0
     # Tau-b is the pairs in order less those out of order, over this root.
-    tau = kendalltau(np.arange(size), values, method="asymptotic").statistic
+    tau = float(kendalltau(np.arange(size), values, method="asymptotic").statistic)
     return round((untied - tau * math.sqrt(pairs * untied)) / 2)
 
 

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from evenhand._randomness import RNGLike, Stream, seed_from, stream
 from evenhand.errors import ConvergenceError, OptionError
-from evenhand.posets.comparisons import Comparisons, comparisons
-from evenhand.posets.contradictions import require_consistent
+from evenhand.posets.contradictions import consistent
 from evenhand.posets.coupling import CHAINS, settle_many
 from evenhand.posets.orderings import COUNTED_IDEALS, Piece, order_ideals
 from evenhand.posets.sampling import DEFAULT_IDEALS, Counted, Swept, plan_orders
@@ -29,6 +28,7 @@ from evenhand.posets.sampling import DEFAULT_IDEALS, Counted, Swept, plan_orders
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evenhand.posets.comparisons import Comparisons
     from evenhand.posets.orderings import Round
     from evenhand.posets.sampling import Plan
     from evenhand.ratings import Ratings
@@ -147,24 +147,33 @@ def averages(
     """
     _check("samples", samples, 2)
     _check("ideals", ideals, 0)
-    if isinstance(data, Comparisons):
-        c = data
-    else:
-        c = comparisons(data)
-        require_consistent(data, c, method="averages")
-    seed = seed_from(rng)
-    source = stream(seed, "averages")
+    c = consistent(data, method="averages")
     plan = plan_orders(c, ideals=ideals)
-    tables = c.n_items <= TABLE_ITEMS
-    parts = [
-        _counted(part, tables=tables, pairs=pairs and tables)
-        if isinstance(part, Counted)
-        else _sampled(part, samples, source, tables=tables, pairs=pairs and tables)
-        for part in plan.parts
-    ]
-    swept = any(isinstance(part, Swept) for part in plan.parts)
-    found = _composed(plan, parts, tables=tables, pairs=pairs and tables)
-    return replace(found, samples=samples if swept else 0, seed=seed)
+    return _averaged(plan, samples, seed_from(rng), pairs=pairs)
+
+
+def exact_averages(c: Comparisons, rng: RNGLike = None) -> Averages:
+    """Average over all orderings, never over a sample of them.
+
+    Raises:
+        RatingsError: If the comparisons contradict each other.
+        ConvergenceError: If a piece that cannot be taken apart has more than a million
+            order ideals.
+
+    Examples:
+        >>> from evenhand.posets import from_edges
+        >>> exact_averages(from_edges(3, [0], [1])).mean_rank.round(3).tolist()
+        [1.333, 2.667, 2.0]
+    """
+    plan = plan_orders(c, ideals=COUNTED_IDEALS)
+    for part in plan.parts:
+        if isinstance(part, Swept):
+            raise ConvergenceError(
+                f"The orderings of {len(part.items):,} items that cannot be taken "
+                f"apart were not averaged within {COUNTED_IDEALS:,} order ideals. "
+                "Sample them, or take the proxy."
+            )
+    return _averaged(plan, 0, seed_from(rng), pairs=False)
 
 
 def mean_ranks_exact(c: Comparisons) -> list[Fraction]:
@@ -180,17 +189,22 @@ def mean_ranks_exact(c: Comparisons) -> list[Fraction]:
         >>> [str(rank) for rank in mean_ranks_exact(from_edges(3, [0], [1]))]
         ['4/3', '8/3', '2']
     """
-    plan = plan_orders(c, ideals=COUNTED_IDEALS)
-    parts = []
-    for part in plan.parts:
-        if isinstance(part, Swept):
-            raise ConvergenceError(
-                f"The orderings of {len(part.items):,} items that cannot be taken "
-                f"apart were not averaged within {COUNTED_IDEALS:,} order ideals. "
-                "Sample them with averages instead."
-            )
-        parts.append(_counted(part, tables=False, pairs=False))
-    return list(_composed(plan, parts, tables=False, pairs=False).fractions)
+    return list(exact_averages(c).fractions)
+
+
+def _averaged(plan: Plan, samples: int, seed: int, *, pairs: bool) -> Averages:
+    tables = len(plan.pieces.order) <= TABLE_ITEMS
+    wanted = {"tables": tables, "pairs": pairs and tables}
+    source = stream(seed, "averages")
+    parts = [
+        _counted(part, **wanted)
+        if isinstance(part, Counted)
+        else _sampled(part, samples, source, **wanted)
+        for part in plan.parts
+    ]
+    swept = any(isinstance(part, Swept) for part in plan.parts)
+    found = _composed(plan, parts, **wanted)
+    return replace(found, samples=samples if swept else 0, seed=seed)
 
 
 def _check(name: str, value: int, least: int) -> None:

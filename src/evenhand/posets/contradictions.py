@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.errors import ContradictionError
-from evenhand.posets.comparisons import connected, levels_of_both
+from evenhand.posets.comparisons import (
+    Comparisons,
+    comparisons,
+    connected,
+    levels_of_both,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evenhand.posets.comparisons import Codes, Comparisons
+    from evenhand.posets.comparisons import Codes
     from evenhand.ratings import Ratings
 
 # How many steps of a contradiction a message shows.
@@ -182,3 +187,21 @@ def require_consistent(ratings: Ratings, c: Comparisons, *, method: str) -> None
         cycle=items,
         reviewers=reviewers,
     )
+
+
+def consistent(data: Ratings | Comparisons, *, method: str) -> Comparisons:
+    """Take comparisons as they are, and those of ratings if they are consistent.
+
+    Raises:
+        ContradictionError: If there is a cycle; the message shows a shortest one.
+
+    Examples:
+        >>> from evenhand import Ratings
+        >>> consistent(Ratings(["a", "a"], ["x", "y"], [1, 2]), method="averages")
+        Comparisons(2 items, 2 levels)
+    """
+    if isinstance(data, Comparisons):
+        return data
+    found = comparisons(data)
+    require_consistent(data, found, method=method)
+    return found

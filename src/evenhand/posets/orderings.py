@@ -21,20 +21,18 @@ import numpy as np
 
 from evenhand.errors import ConvergenceError, RatingsError
 from evenhand.posets.comparisons import (
-    Comparisons,
-    comparisons,
     connected,
     edges,
     merged,
     neighbours,
     node_keys,
 )
-from evenhand.posets.contradictions import find_contradiction, require_consistent
+from evenhand.posets.contradictions import consistent, find_contradiction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evenhand.posets.comparisons import Codes
+    from evenhand.posets.comparisons import Codes, Comparisons
     from evenhand.ratings import Ratings
 
 # A step from ideal to ideal takes some 16 bytes, and there are some ten to an ideal.
@@ -389,12 +387,7 @@ def count_orderings(data: Ratings | Comparisons) -> int:
         >>> count_orderings(Ratings.from_comparisons([1, 3], [2, 4]))
         6
     """
-    if isinstance(data, Comparisons):
-        c = data
-    else:
-        c = comparisons(data)
-        require_consistent(data, c, method="count_orderings")
-    apart = take_apart(c)
+    apart = take_apart(consistent(data, method="count_orderings"))
     number = 1
     for split in apart.rounds:
         sizes = Counter(split.parent.tolist()).values()

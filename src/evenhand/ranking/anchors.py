@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-import numpy as np
+from evenhand.ranking.flips import bundles_of, people_of, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -82,29 +82,10 @@ def read_sheets(ratings: Ratings, items: Iterable[int]) -> Sheets:
         >>> read_sheets(Ratings(["a", "a", "b"], [1, 2, 2], [5, 4, 3]), [0])
         Sheets(people={0: [0]}, marks={0: {0: 5.0, 1: 4.0}})
     """
-    scores = ratings.scores
-    starts, rows = ratings.by_item()
-    people: dict[int, Sequence[int]] = {
-        item: ratings.reviewer_codes[rows[starts[item] : starts[item + 1]]].tolist()
-        for item in items
-    }
-    # Ratings are sorted by reviewer.
-    named = sorted({one for several in people.values() for one in several})
-    first, last = (
-        np.searchsorted(ratings.reviewer_codes, named, side).tolist()
-        for side in ("left", "right")
-    )
-    marks = {
-        reviewer: dict(
-            zip(
-                ratings.item_codes[start:end].tolist(),
-                scores[start:end].tolist(),
-                strict=True,
-            )
-        )
-        for reviewer, start, end in zip(named, first, last, strict=True)
-    }
-    return Sheets(people, marks)
+    bundles, people = bundles_of(rows_of(ratings)), people_of(ratings)
+    named = {item: people[item] for item in items}
+    crew = {who for several in named.values() for who in several}
+    return Sheets(named, {who: bundles[who] for who in sorted(crew)})
 
 
 def choose_layers(

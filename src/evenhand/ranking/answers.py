@@ -32,7 +32,7 @@ from evenhand.ranking.claims import (
 from evenhand.ranking.eta import safe_order
 from evenhand.ranking.flips import Coin, flip_neighbours, scan_from
 from evenhand.ranking.mean_rank import MeanRankOrder, by_lot, mean_rank_order
-from evenhand.ranking.notices import coin_notices, coins_resolved, tie_notices
+from evenhand.ranking.notices import coins_resolved, score_notices
 from evenhand.ranking.sorter import sort_free_pairs
 from evenhand.ranking.split import contradictory, split_order
 from evenhand.ranking.ties import TieBreak, break_ties, twin_buckets
@@ -265,7 +265,7 @@ def _by_coins(
 ) -> Answer:
     order, coins = found
     resolved = coins_resolved(task.ratings, coins, options.weight)
-    told = coin_notices(task.ratings, coins, resolved=resolved)
+    told = score_notices(task.ratings, "coins", resolved=resolved, settled=bool(coins))
     return Answer(
         order,
         parameters,
@@ -350,11 +350,18 @@ def _tied(
     options: Options,
     begun: Answer,
 ) -> Answer:
-    told = tie_notices(task.ratings, found, split=begun.split is not None)
+    resolved = found.resolved or found.noise == 0
+    told = score_notices(
+        task.ratings,
+        "ties",
+        resolved=resolved,
+        settled=found.settled > 0,
+        split=begun.split is not None,
+    )
     sampled = begun.mean_ranks is not None and not begun.mean_ranks.averages.exact
     reused = _served_twice(found)
     findings = (
-        (not (found.resolved or found.noise == 0), UNRESOLVED),
+        (not resolved, UNRESOLVED),
         (reused > 0, served_again(reused)),
         (begun.eta_price and sampled, SAMPLED_PRICE),
         (found.noise == 0, NO_NOISE),

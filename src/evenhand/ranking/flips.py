@@ -26,7 +26,7 @@ from evenhand.errors import OptionError
 from evenhand.posets.comparisons import Comparisons, compared
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -207,6 +207,34 @@ def people_of(ratings: Ratings) -> list[list[int]]:
     starts, rows = ratings.by_item()
     people = ratings.reviewer_codes[rows].tolist()
     return [people[one:end] for one, end in itertools.pairwise(starts.tolist())]
+
+
+def rows_of(ratings: Ratings) -> Iterator[tuple[int, int, float]]:
+    """Yield the reviewer, the item and the score of each rating.
+
+    Raises:
+        RatingsError: If there are no scores.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> list(rows_of(Ratings(["a", "b"], ["y", "x"], [5, 4])))
+        [(0, 1, 5.0), (1, 0, 4.0)]
+    """
+    columns = (ratings.reviewer_codes, ratings.item_codes, ratings.scores)
+    return zip(*(column.tolist() for column in columns), strict=True)
+
+
+def bundles_of(rows: Iterable[tuple[int, int, Score]]) -> dict[int, dict[int, Score]]:
+    """Collect what each reviewer gave to which item.
+
+    Examples:
+        >>> bundles_of([(0, 1, 5.0), (0, 2, 4.0)])
+        {0: {1: 5.0, 2: 4.0}}
+    """
+    bundles: dict[int, dict[int, Score]] = {}
+    for reviewer, item, score in rows:
+        bundles.setdefault(reviewer, {})[item] = score
+    return bundles
 
 
 def _free_neighbours(ratings: Ratings, order: Codes) -> list[bool]:

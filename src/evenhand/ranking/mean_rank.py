@@ -16,9 +16,8 @@ import numpy as np
 
 from evenhand._randomness import permutation, stream
 from evenhand._results import Label, Notice
-from evenhand.errors import ConvergenceError, OptionError, listing, unknown
-from evenhand.posets.averages import DEFAULT_SAMPLES, Averages, averages
-from evenhand.posets.orderings import COUNTED_IDEALS
+from evenhand.errors import OptionError, listing, unknown
+from evenhand.posets.averages import DEFAULT_SAMPLES, Averages, averages, exact_averages
 from evenhand.posets.reach import rank_sums
 from evenhand.posets.sampling import Swept, plan_orders
 
@@ -61,18 +60,18 @@ class MeanRankOrder:
 
     @property
     def ties(self) -> tuple[tuple[int, ...], ...]:
-        """The groups of two items or more, each sorted by code."""
-        groups: dict[int, list[int]] = {}
-        for bucket, item in zip(self.buckets, self.order.tolist(), strict=True):
-            groups.setdefault(bucket, []).append(item)
-        return tuple(tuple(sorted(tie)) for tie in groups.values() if len(tie) > 1)
+        """The groups of two items or more, by place."""
+        cuts = np.flatnonzero(np.diff(self.buckets)) + 1
+        groups = (tuple(tie.tolist()) for tie in np.split(self.order, cuts))
+        return tuple(tie for tie in groups if len(tie) > 1)
 
     def notices(self, labels: Sequence[Label]) -> tuple[Notice, ...]:
         """Say what was left to chance."""
         notices = []
         if self.ties:
             what = "proxies of mean ranks" if self.proxy else "mean ranks"
-            notices.append(Notice("tied_mean_ranks", by_lot(what, self.ties, labels)))
+            ties = [sorted(tie) for tie in self.ties]
+            notices.append(Notice("tied_mean_ranks", by_lot(what, ties, labels)))
         if self.proxy:
             notices.append(Notice("closure_proxy", PROXY_TEXT))
         if not self.averages.exact:
@@ -107,19 +106,20 @@ def mean_rank_order(c: Comparisons, seed: int, how: str = "auto") -> MeanRankOrd
     Examples:
         >>> from evenhand.posets import from_edges
         >>> found = mean_rank_order(from_edges(4, [3, 3, 0], [1, 2, 3]), 7)
-        >>> found.order[:2].tolist(), found.buckets, found.ties
-        ([0, 3], (1, 2, 3, 3), ((1, 2),))
+        >>> found.order[:2].tolist(), found.buckets
+        ([0, 3], (1, 2, 3, 3))
         >>> c = from_edges(4, [0], [1])
         >>> mean_rank_order(c, 7, "proxy").averages.mean_rank.tolist()
         [2.0, 3.0, 2.5, 2.5]
     """
     if how not in HOWS:
         raise OptionError(unknown("how", how, HOWS))
-    proxy = how == "proxy" or (how == "auto" and _too_slow(c))
+    slow = c.n_items > FEW_ITEMS and how == "auto"
+    proxy = how == "proxy" or (slow and sampling_seconds(c) > SAMPLING_SECONDS)
     if proxy:
         found = _proxy(c, seed)
     elif how == "exact":
-        found = _exact(c, seed)
+        found = exact_averages(c, seed)
     else:
         found = averages(c, pairs=False, rng=seed)
     exact, rounded = found.fractions, found.mean_rank.tolist()
@@ -135,18 +135,6 @@ def mean_rank_order(c: Comparisons, seed: int, how: str = "auto") -> MeanRankOrd
     return MeanRankOrder(np.array(order, dtype=np.int64), tuple(buckets), found, proxy)
 
 
-def _exact(c: Comparisons, seed: int) -> Averages:
-    plan = plan_orders(c, ideals=COUNTED_IDEALS)
-    for part in plan.parts:
-        if isinstance(part, Swept):
-            raise ConvergenceError(
-                f"The orderings of {len(part.items):,} items that cannot be taken "
-                f"apart were not averaged within {COUNTED_IDEALS:,} order ideals. "
-                "Sample them, or take the proxy."
-            )
-    return averages(c, ideals=COUNTED_IDEALS, pairs=False, rng=seed)
-
-
 def _proxy(c: Comparisons, seed: int) -> Averages:
     sums = rank_sums(c)
     values, errors = sums / 2, np.zeros(c.n_items)
@@ -154,10 +142,6 @@ def _proxy(c: Comparisons, seed: int) -> Averages:
         table.flags.writeable = False
     fractions = tuple(Fraction(number, 2) for number in sums.tolist())
     return Averages(values, errors, fractions, 0, None, None, seed)
-
-
-def _too_slow(c: Comparisons) -> bool:
-    return c.n_items > FEW_ITEMS and sampling_seconds(c) > SAMPLING_SECONDS
 
 
 def sampling_seconds(c: Comparisons, samples: int = DEFAULT_SAMPLES) -> float:

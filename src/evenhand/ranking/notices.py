@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from evenhand.ab.weights import GapWeight
     from evenhand.posets.comparisons import Comparisons
     from evenhand.ranking.flips import Coin
-    from evenhand.ranking.ties import TieBreak
     from evenhand.ratings import Ratings
 
     Codes = NDArray[np.int64]
@@ -31,32 +30,46 @@ CHANCE, AGREEING, LARGEST_ERROR = 0.05, 100_000, 0.1
 PAIRED, SMALLEST = 10, 1e-12
 
 
-def coin_notices(
-    ratings: Ratings, coins: tuple[Coin, ...], *, resolved: bool
-) -> tuple[Notice, ...]:
-    """Say what stands in the way of the guarantees of rankings by coins.
+BEYOND_FLOATS = {
+    "coins": "Some gaps in scores are too large for floating point to distinguish from "
+    "slightly larger ones under this weight; there a coin is never worse than a fair "
+    "one, but no longer strictly better.",
+    "ties": "Some differences of means are too large for noise that floating point can "
+    "draw to overturn; there the order is never worse than one by lot, but no longer "
+    "strictly better. A larger noise, chosen before scores are seen, would mend that.",
+}
+NOTHING_FREE = {
+    "coins": "No pair of items was free to be settled by a coin on its scores, so the "
+    "ranking is an ordinal one.",
+    "ties": "No items that the comparisons hold for equal had scores to settle them, "
+    "so the ranking is an ordinal one.",
+}
+
+
+def score_notices(
+    ratings: Ratings, by: str, *, resolved: bool, settled: bool, split: bool = False
+) -> Iterator[Notice]:
+    """Say what stands in the way of the guarantees of rankings by scores.
+
+    Args:
+        ratings: The ratings.
+        by: "coins" or "ties", which scores settled.
+        resolved: Whether floating point tells every gap from a larger one.
+        settled: Whether there was anything to settle.
+        split: Whether some reviewers made groups that others sorted.
 
     Examples:
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a", "b"], ["x", "y", "x"], [1, 1, 2])
-        >>> [notice.code for notice in coin_notices(ratings, (), resolved=True)]
+        >>> found = score_notices(ratings, "coins", resolved=True, settled=False)
+        >>> [notice.code for notice in found]
         ['ties_within_reviewers', 'unequal_loads', 'no_free_pairs']
     """
-    notices = list(_load_notices(ratings))
+    yield from _load_notices(ratings, split=split)
     if not resolved:
-        text = (
-            "Some gaps in scores are too large for floating point to distinguish from "
-            "slightly larger ones under this weight; there a coin is never worse than "
-            "a fair one, but no longer strictly better."
-        )
-        notices.append(Notice("gap_beyond_floats", text))
-    if not coins:
-        text = (
-            "No pair of items was free to be settled by a coin on its scores, so the "
-            "ranking is an ordinal one."
-        )
-        notices.append(Notice("no_free_pairs", text))
-    return tuple(notices)
+        yield Notice("gap_beyond_floats", BEYOND_FLOATS[by])
+    if not settled:
+        yield Notice("no_free_pairs", NOTHING_FREE[by])
 
 
 def coins_resolved(
@@ -70,39 +83,7 @@ def coins_resolved(
     return bool(np.all(weights.resolved(weight, gaps, step=step)))
 
 
-def tie_notices(
-    ratings: Ratings, found: TieBreak, *, split: bool = False
-) -> tuple[Notice, ...]:
-    """Say what stands in the way of the guarantee of ties broken by scores.
-
-    Examples:
-        >>> from evenhand._randomness import stream
-        >>> from evenhand.ranking.ties import break_ties
-        >>> from evenhand.ratings import Ratings
-        >>> ratings = Ratings(["a", "b"], ["x", "y"], [1, 1e30])
-        >>> found = break_ties(ratings, [0, 1], [(0, 1)], stream(7, "ties"))
-        >>> [notice.code for notice in tie_notices(ratings, found)]
-        ['gap_beyond_floats']
-    """
-    notices = list(_load_notices(ratings, split=split))
-    if found.noise > 0 and not found.resolved:
-        text = (
-            "Some differences of means are too large for noise that floating point can "
-            "draw to overturn; there the order is never worse than one by lot, but no "
-            "longer strictly better. A larger noise, chosen before scores are seen, "
-            "would mend that."
-        )
-        notices.append(Notice("gap_beyond_floats", text))
-    if not found.settled:
-        text = (
-            "No items that the comparisons hold for equal had scores to settle them, "
-            "so the ranking is an ordinal one."
-        )
-        notices.append(Notice("no_free_pairs", text))
-    return tuple(notices)
-
-
-def _load_notices(ratings: Ratings, *, split: bool = False) -> Iterator[Notice]:
+def _load_notices(ratings: Ratings, *, split: bool) -> Iterator[Notice]:
     tied = ratings.tied_reviewers
     if tied:
         rest = (

@@ -36,15 +36,17 @@ from evenhand.ranking.flips import (
     Pair,
     Pick,
     Score,
+    bundles_of,
     check_score_pairs,
     choose_crew,
     majority,
     people_of,
     reviewers_of,
+    rows_of,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from numpy.typing import NDArray
@@ -265,8 +267,7 @@ def begin_table(
             f"{comparisons.n_items:,}. Choose method 'flips'."
         )
     topological_order(comparisons)
-    columns = (ratings.reviewer_codes, ratings.item_codes, ratings.scores)
-    bundles = _bundles(zip(*(column.tolist() for column in columns), strict=True))
+    bundles = bundles_of(rows_of(ratings))
 
     def chances(gaps: Sequence[Fraction]) -> Sequence[Any]:
         found: list[float] = odd(weight, np.array([*map(_rounded, gaps)])).tolist()
@@ -274,13 +275,6 @@ def begin_table(
 
     people = people_of(ratings)
     return Table(closure(comparisons), people, bundles, chances, score_pairs, anchors)
-
-
-def _bundles(rows: Iterable[tuple[int, int, Score]]) -> dict[int, dict[int, Score]]:
-    bundles: dict[int, dict[int, Score]] = {}
-    for reviewer, item, score in rows:
-        bundles.setdefault(reviewer, {})[item] = score
-    return bundles
 
 
 # All orders of four items are 219.
@@ -433,7 +427,7 @@ def sorter_program(
     """
     reach = closure(comparisons)
     people = reviewers_of(scores, comparisons.n_items)
-    bundles = _bundles((who, item, scores[who, item]) for who, item in scores)
+    bundles = bundles_of((who, item, scores[who, item]) for who, item in scores)
 
     def chances(gaps: Sequence[Fraction]) -> list[Fraction]:
         return [first(gap) for gap in gaps]

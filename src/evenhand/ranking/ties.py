@@ -171,12 +171,7 @@ def equal_mean_ranks(found: MeanRankOrder, c: Comparisons) -> Buckets:
         >>> [sorted(tied) for tied in equal_mean_ranks(mean_rank_order(c, 7), c)]
         [[0, 2], [1, 3]]
     """
-    if not found.averages.exact:
-        return twin_buckets(found.order, c)
-    groups: dict[int, list[int]] = {}
-    for bucket, item in zip(found.buckets, found.order.tolist(), strict=True):
-        groups.setdefault(bucket, []).append(item)
-    return tuple(tuple(tied) for tied in groups.values() if len(tied) >= TIED)
+    return found.ties if found.averages.exact else twin_buckets(found.order, c)
 
 
 def break_ties(
