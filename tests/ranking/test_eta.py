@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 from evenhand._outcomes import Chance, outcomes
 from evenhand._randomness import stream
+from evenhand.ab.weights import rational
 from evenhand.errors import OptionError, RatingsError
 from evenhand.posets.averages import averages
 from evenhand.posets.comparisons import comparisons, from_edges
 from evenhand.ranking.anchors import Sheets, choose_layers, mean_values
-from evenhand.ranking.eta import NearTies, near_ties, safe_order
+from evenhand.ranking.answers import WITH_SCORES, Answer, Options, Task
+from evenhand.ranking.eta import NearTies, near_ties
 from evenhand.ranking.mean_rank import mean_rank_order
 from evenhand.ranking.ties import break_ties, equal_mean_ranks
 from evenhand.ratings import Ratings
@@ -260,7 +262,12 @@ def test_useless_scores_lose_nearly_the_whole_price_and_anchors_win_it_back() ->
     assert anchored < 0
 
 
-# safe_order.
+# Method safe.
+
+
+def safe(ratings: Ratings, seed: int = 7, **options: object) -> Answer:
+    task = Task(ratings, comparisons(ratings), seed)
+    return WITH_SCORES["safe"](task, Options(rational(), **options))  # type: ignore[arg-type]  # some wrong on purpose
 
 
 def ratings_of(edges: Edges, scale: list[int]) -> Ratings:
@@ -277,14 +284,15 @@ def test_safe_is_mean_rank_with_its_ties_broken_by_scores() -> None:
     ratings = ratings_of(edges, [5, 5, 9])
     c = comparisons(ratings)
     for seed in range(10):
-        found = safe_order(ratings, c, seed)
+        found = safe(ratings, seed)
         start = mean_rank_order(c, seed)
+        assert found.mean_ranks is not None
         assert found.mean_ranks.order.tolist() == start.order.tolist()
-        assert [sorted(bucket) for bucket in found.buckets] == [[1, 2]]
-        again = break_ties(ratings, start.order, found.buckets, stream(seed, "ties"))
+        again = break_ties(ratings, start.order, [(1, 2)], stream(seed, "ties"))
         assert found.order.tolist() == again.order.tolist()
+        assert found.ties is not None
         assert found.ties.draws == again.draws
-        assert (found.near, found.price) == (None, 0.0)
+        assert found.eta_price is None
         (draw,) = found.ties.draws
         assert draw.anchors == ((0,),)
 
@@ -294,40 +302,42 @@ def test_safe_with_eta_tells_its_price() -> None:
     ratings = Ratings(
         [0, 0, 1, 1, 2, 2, 3], [0, 1, 0, 2, 1, 3, 4], [9, 7, 8, 1, 6, 2, 5]
     )
-    c = comparisons(ratings)
-    found = safe_order(ratings, c, 7, eta=0.1)
-    assert found.near is not None
-    assert found.buckets == found.near.buckets == ((1, 4),)
-    assert found.price == pytest.approx(
+    found = safe(ratings, eta=0.1)
+    assert found.ties is not None
+    assert [sorted(draw.items) for draw in found.ties.draws] == [[1, 4]]
+    assert found.eta_price == pytest.approx(
         float(share_above(5, edges, 1, 4) - HALF), abs=1e-12
     )
-    other = safe_order(ratings, c, 7, eta=0.1, noise=0.5, anchored=False)
-    assert (other.ties.noise, other.price) == (0.5, found.price)
+    other = safe(ratings, eta=0.1, noise=0.5, anchored=False)
+    assert other.ties is not None
+    assert (other.ties.noise, other.eta_price) == (0.5, found.eta_price)
 
 
 @pytest.mark.parametrize("eta", [-0.1, 0.5, math.nan, "0.1", True])
 def test_bad_eta_is_refused_in_words(eta: object) -> None:
     ratings = Ratings([0, 0], [0, 1], [1, 2])
     with pytest.raises(OptionError, match=r"eta must be a number from 0 to below 0\.5"):
-        safe_order(ratings, comparisons(ratings), 7, eta=eta)  # type: ignore[arg-type]  # wrong on purpose
+        safe(ratings, eta=eta)
 
 
 def test_eta_is_refused_for_too_many_items_and_for_a_proxy() -> None:
     text = "eta must be 0 for more than 3,000 items, and where mean ranks are a proxy"
     ratings = Ratings([0] * 3001, range(3001), range(3001))
     with pytest.raises(OptionError, match=text):
-        safe_order(ratings, comparisons(ratings), 7, eta=0.1)
+        safe(ratings, eta=0.1)
     ratings = Ratings([0, 0, 1], [0, 1, 2], [3, 2, 1])
     with pytest.raises(OptionError, match=text):
-        safe_order(ratings, comparisons(ratings), 7, eta=0.1, how="proxy")
+        safe(ratings, eta=0.1, mean_ranks="proxy")
 
 
 def test_ties_of_a_proxy_are_broken_by_scores_too() -> None:
     # Items 0 and 2 have one item below each, 1 and 3 one above, and 4 none.
     ratings = Ratings([0, 0, 1, 1, 2], [0, 1, 2, 3, 4], [9, 5, 7, 1, 4])
-    found = safe_order(ratings, comparisons(ratings), 7, how="proxy", noise=0)
+    found = safe(ratings, mean_ranks="proxy", noise=0)
+    assert found.mean_ranks is not None
+    assert found.ties is not None
     assert found.mean_ranks.proxy
-    assert [sorted(bucket) for bucket in found.buckets] == [[0, 2], [1, 3]]
+    assert [sorted(draw.items) for draw in found.ties.draws] == [[0, 2], [1, 3]]
     assert found.order.tolist() == [0, 2, 4, 1, 3]
 
 
@@ -337,10 +347,7 @@ def test_buckets_apart_are_refused_in_words() -> None:
         near_ties([0, 1, 2], [(0, 2)], above, 0.1)
 
 
-def test_contradictions_and_ranks_are_refused() -> None:
-    ratings = Ratings([0, 0, 1, 1], [0, 1, 0, 1], [1, 2, 2, 1])
-    with pytest.raises(RatingsError):
-        safe_order(ratings, comparisons(ratings), 7)
+def test_ranks_are_refused() -> None:
     ranks = Ratings.from_ranks([0, 0], [0, 1], [1, 2])
     with pytest.raises(RatingsError, match="a rank is never used as a score"):
-        safe_order(ranks, comparisons(ranks), 7)
+        safe(ranks)

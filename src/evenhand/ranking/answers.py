@@ -29,7 +29,7 @@ from evenhand.ranking.claims import (
     SAMPLED_PRICE,
     served_again,
 )
-from evenhand.ranking.eta import safe_order
+from evenhand.ranking.eta import check_eta, safe_buckets
 from evenhand.ranking.flips import Coin, flip_neighbours, scan_from
 from evenhand.ranking.mean_rank import MeanRankOrder, by_lot, mean_rank_order
 from evenhand.ranking.notices import coins_resolved, score_notices
@@ -284,33 +284,36 @@ def _by_coins(
 
 def _ties(task: Task, options: Options) -> Answer:
     begun = _begun(task, options)
+    buckets = twin_buckets(begun.order, task.graph)
+    return _sorted_within(task, options, begun, buckets)
+
+
+def _safe(task: Task, options: Options) -> Answer:
+    check_eta(options.eta)
+    if options.split == "always" or find_contradiction(task.graph) is not None:
+        return _split(task, options)
+    how = options.mean_ranks
+    found = mean_rank_order(task.graph, task.seed, how)
+    buckets, price = safe_buckets(
+        task.ratings, task.graph, found, options.eta, task.seed, exact=how == "exact"
+    )
+    begun = replace(_by_mean_rank(task, found), eta_price=price)
+    begun = _left_to_scores(begun, {**begun.parameters, "eta": options.eta})
+    return _sorted_within(task, options, begun, buckets)
+
+
+def _sorted_within(
+    task: Task, options: Options, begun: Answer, buckets: tuple[tuple[int, ...], ...]
+) -> Answer:
     found = break_ties(
         task.ratings,
         begun.order,
-        twin_buckets(begun.order, task.graph),
+        buckets,
         stream(task.seed, "ties"),
         noise=options.noise,
         anchored=options.anchored,
     )
     return _tied(task, found, options, begun)
-
-
-def _safe(task: Task, options: Options) -> Answer:
-    if options.split == "always" or find_contradiction(task.graph) is not None:
-        return _split(task, options)
-    found = safe_order(
-        task.ratings,
-        task.graph,
-        task.seed,
-        noise=options.noise,
-        anchored=options.anchored,
-        eta=options.eta,
-        how=options.mean_ranks,
-    )
-    begun = _by_mean_rank(task, found.mean_ranks)
-    begun = _left_to_scores(begun, {**begun.parameters, "eta": options.eta})
-    price = None if found.near is None else found.price
-    return _tied(task, found.ties, options, replace(begun, eta_price=price))
 
 
 def _split(task: Task, options: Options) -> Answer:

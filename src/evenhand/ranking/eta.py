@@ -23,13 +23,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand._labels import shown
-from evenhand._randomness import stream
 from evenhand.errors import OptionError
 from evenhand.posets.averages import TABLE_ITEMS, averages
 from evenhand.posets.orderings import COUNTED_IDEALS
 from evenhand.posets.sampling import DEFAULT_IDEALS
-from evenhand.ranking.mean_rank import MeanRankOrder, mean_rank_order
-from evenhand.ranking.ties import TieBreak, break_ties, equal_mean_ranks
+from evenhand.ranking.ties import equal_mean_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.posets.comparisons import Codes, Comparisons
+    from evenhand.ranking.mean_rank import MeanRankOrder
     from evenhand.ratings import Ratings
 
     Table = NDArray[np.float64]
@@ -62,30 +61,6 @@ class NearTies:
     buckets: Buckets
     merged: tuple[tuple[int, int], ...]
     price: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SafeOrder:
-    """Items by mean rank, ties and near ties by scores.
-
-    Attributes:
-        order: Item codes, best first.
-        mean_ranks: Where it started from.
-        buckets: The items that were held for equal.
-        ties: How they were settled.
-        near: The near ties, None for eta = 0.
-    """
-
-    order: Codes
-    mean_ranks: MeanRankOrder
-    buckets: Buckets
-    ties: TieBreak
-    near: NearTies | None
-
-    @property
-    def price(self) -> float:
-        """Bound of the expected Kendall tau that eta may lose; 0 for eta = 0."""
-        return 0.0 if self.near is None else self.near.price
 
 
 def near_ties(
@@ -148,80 +123,59 @@ def near_ties(
     )
 
 
-def safe_order(
+def safe_buckets(
     ratings: Ratings,
     c: Comparisons,
+    found: MeanRankOrder,
+    eta: float,
     seed: int,
     *,
-    noise: float | None = None,
-    anchored: bool = True,
-    eta: float = 0.0,
-    how: str = "auto",
-) -> SafeOrder:
-    """Order items by mean rank, and break ties by scores.
+    exact: bool = False,
+) -> tuple[Buckets, float | None]:
+    """Return what scores settle in an order by mean rank, and what that may cost.
 
     Args:
-        ratings: Scores.
-        c: The comparisons that they make, without a contradiction.
-        seed: Where all chance comes from.
-        noise: As for `break_ties`.
-        anchored: As for `break_ties`.
-        eta: Items whose order is less certain than 1/2 + eta are held for tied, too.
-        how: As for `mean_rank_order`.
+        ratings: Scores; items without one are not put at risk.
+        c: Who was put above whom by them.
+        found: The order by mean rank.
+        eta: How far from 1/2 the chance of two neighbours may be.
+        seed: What repeats orderings that are sampled.
+        exact: Whether orderings must be counted, however many ideals that takes.
 
     Returns:
-        The order, and how it came about. If mean ranks were sampled, the price is from
-        a sample, too.
+        The buckets; and the bound of the expected Kendall tau that near ties may lose,
+        None for eta = 0.
 
     Raises:
-        RatingsError: If there are no scores, or the comparisons contradict each other.
-        OptionError: If noise or eta is out of range, or eta is above 0 for more than
-            3,000 items or for a proxy of mean ranks.
-        ConvergenceError: As for `mean_rank_order`.
+        OptionError: If eta is out of range, or there is no law of pairs to price it by.
 
     Examples:
         >>> from evenhand.posets.comparisons import comparisons
+        >>> from evenhand.ranking.mean_rank import mean_rank_order
         >>> from evenhand.ratings import Ratings
-        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "x", "z"], [9, 7, 5, 1])
-        >>> found = safe_order(ratings, comparisons(ratings), 7)
-        >>> found.order.tolist(), found.ties.draws[0].anchors, found.price
-        ([0, 1, 2], ((0,),), 0.0)
+        >>> ratings = Ratings(["a", "a", "b"], ["x", "y", "z"], [9, 7, 8])
+        >>> c = comparisons(ratings)
+        >>> safe_buckets(ratings, c, mean_rank_order(c, 7), 0.2, 7)[0]
+        ((0, 2),)
     """
     check_eta(eta)
-    ratings.scores  # noqa: B018 - refuses ranks and comparisons before the work
-    found = mean_rank_order(c, seed, how)
-    buckets, near = equal_mean_ranks(found, c), None
-    if eta > 0:
-        # Twins with sampled mean ranks need not be neighbours.
-        runs = buckets if found.averages.exact else ()
-        scored = np.diff(ratings.by_item()[0]) > 0
-        above = _above(c, found, seed, eta, how)
-        near = near_ties(found.order, runs, above, eta, scored=scored)
-        buckets = near.buckets
-    ties = break_ties(
-        ratings,
-        found.order,
-        buckets,
-        stream(seed, "ties"),
-        noise=noise,
-        anchored=anchored,
-    )
-    return SafeOrder(ties.order, found, buckets, ties, near)
-
-
-def _above(
-    c: Comparisons, found: MeanRankOrder, seed: int, eta: float, how: str
-) -> Table:
+    buckets = equal_mean_ranks(found, c)
+    if eta == 0:
+        return buckets, None
     above = None
     if not found.proxy and c.n_items <= TABLE_ITEMS:
-        ideals = COUNTED_IDEALS if how == "exact" else DEFAULT_IDEALS
+        ideals = COUNTED_IDEALS if exact else DEFAULT_IDEALS
         above = averages(c, ideals=ideals, pairs=True, rng=seed).above
     if above is None:
         raise OptionError(
             f"eta must be 0 for more than {TABLE_ITEMS:,} items, and where mean ranks "
             f"are a proxy, got {eta!r}."
         )
-    return above
+    # Twins with sampled mean ranks need not be neighbours.
+    runs = buckets if found.averages.exact else ()
+    scored = np.diff(ratings.by_item()[0]) > 0
+    near = near_ties(found.order, runs, above, eta, scored=scored)
+    return near.buckets, near.price
 
 
 def check_eta(eta: float) -> None:

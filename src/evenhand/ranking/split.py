@@ -81,8 +81,6 @@ class SplitOrder:
         ties: How ties were broken, with codes of reviewers as in the ratings.
         ordered: Codes of the reviewers who made the weak order.
         breakers: Codes of the reviewers whose scores broke its ties.
-        bare: Items of buckets, in the order that they got, which no breaker scored;
-            they are placed by lot.
     """
 
     order: Codes
@@ -90,12 +88,6 @@ class SplitOrder:
     ties: TieBreak
     ordered: tuple[int, ...]
     breakers: tuple[int, ...]
-    bare: Buckets
-
-    @property
-    def buckets(self) -> Buckets:
-        """The buckets of two items or more."""
-        return tuple(bucket for bucket in self.weak if len(bucket) >= TIED)
 
 
 def split_order(
@@ -140,7 +132,7 @@ def split_order(
     breakers = _part(ratings, second)
     starts, _ = breakers.by_item()
     scored = (np.diff(starts) > 0).tolist()
-    order, tied, bare = _laid_out(weak, scored, stream(seed, "split lots"))
+    order, tied = _laid_out(weak, scored, stream(seed, "split lots"))
     ties = break_ties(
         breakers, order, tied, stream(seed, "ties"), noise=noise, anchored=anchored
     )
@@ -150,7 +142,6 @@ def split_order(
         ties=replace(ties, draws=tuple(_named(ties.draws, second))),
         ordered=first,
         breakers=second,
-        bare=bare,
     )
 
 
@@ -230,7 +221,7 @@ def weak_order(part: Ratings, *, near: float = NEAR) -> Buckets:
 
 def _laid_out(
     weak: Buckets, scored: Sequence[bool], source: Stream
-) -> tuple[list[int], list[list[int]], Buckets]:
+) -> tuple[list[int], list[list[int]]]:
     """Order buckets by lot; items without a score go to one end of theirs, by a coin.
 
     Returns:
@@ -238,7 +229,6 @@ def _laid_out(
     """
     order: list[int] = []
     tied: list[list[int]] = []
-    left: list[tuple[int, ...]] = []
     for bucket in weak:
         if len(bucket) < TIED:
             order += bucket
@@ -249,9 +239,7 @@ def _laid_out(
         order += bare + rest if below(source, 2) else rest + bare
         if len(rest) >= TIED:
             tied.append(rest)
-        if bare:
-            left.append(tuple(bare))
-    return order, tied, tuple(left)
+    return order, tied
 
 
 def _part(ratings: Ratings, reviewers: Sequence[int]) -> Ratings:

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 By = Literal["direct", "closure"]
 PAIRS = ("one", "all")
 BYS = ("direct", "closure")
-_GROUPS = range(3)
 
 
 def rearrange(
@@ -74,10 +73,10 @@ def rearrange(
         [2, 0, 3, 1, 4]
     """
     before = np.asarray(order, dtype=np.int64)
-    group = np.full(len(before), len(_GROUPS))
-    for number, members in zip(_GROUPS, (above, pair, below), strict=True):
+    group = np.full(len(before), -1)
+    for number, members in enumerate((above, pair, below)):
         group[np.asarray(members, dtype=np.int64)] = number
-    places = np.flatnonzero(group[before] < len(_GROUPS))
+    places = np.flatnonzero(group[before] >= 0)
     moved = before[places]
     after = before.copy()
     after[places] = moved[np.argsort(group[moved], kind="stable")]
