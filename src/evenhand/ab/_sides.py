@@ -34,6 +34,7 @@ Pairing = Literal["given", "random", "pairs"]
 Both = Literal["drop", "decide"]
 TWO = 2
 UNRATED = -1
+MOST = 2**53
 PAIRED = ("sign", "votes")
 
 
@@ -107,24 +108,18 @@ def sides_from_counts(
         ((1000000003, 7), [4.0, 5.0])
     """
     one, two = (_as_table(side) for side in (first, second))
-    total = one.size + two.size
-    if total == 0:
-        raise RatingsError("There is no score. Give at least one of either item.")
     parts = [part for side in (one, two) for part in side]
-    data: dict[str, Json] = {
-        "reviewers": total,
-        "items": TWO,
-        "ratings": total,
-        "sha256": _digest("evenhand.counts/1", items, (one.size, two.size), parts),
-    }
+    data = _summary("evenhand.counts/1", items, (one.size, two.size), parts)
     return Sides(items, one, two, "random", data)
 
 
 def _as_table(counts: Mapping[float, int]) -> Table:
     for count in counts.values():
-        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+        whole = isinstance(count, int) and not isinstance(count, bool)
+        if not whole or not 0 <= count < MOST:
             raise RatingsError(
-                f"count must be an integer of at least 0, got {shown(count)}."
+                "count must be an integer of at least 0 and below 2**53, got "
+                f"{shown(count)}."
             )
     held = sorted(pair for pair in counts.items() if pair[1] > 0)
     levels = _as_scores([float(score) for score, _ in held], "score")
@@ -151,17 +146,7 @@ def sides_from_lists(
         )
     labels = ("A", "B") if items is None else _as_labels(items)
     one, two = _as_scores(first, "first score"), _as_scores(second, "second score")
-    if len(one) + len(two) == 0:
-        raise RatingsError("There is no score. Give at least one of either item.")
-    total = len(one) + len(two)
-    data: dict[str, Json] = {
-        "reviewers": total,
-        "items": TWO,
-        "ratings": total,
-        "sha256": _digest(
-            "evenhand.scores/1", labels, (len(one), len(two)), (one, two)
-        ),
-    }
+    data = _summary("evenhand.scores/1", labels, (len(one), len(two)), (one, two))
     pairing: Pairing = "given" if len(one) == len(two) else "random"
     return Sides(labels, as_table(one), as_table(two), pairing, data, (one, two))
 
@@ -417,14 +402,19 @@ def _as_scores(values: object, what: str) -> Floats:
     return scores
 
 
-def _digest(
+def _summary(
     schema: str,
     labels: tuple[Label, Label],
     counts: tuple[int, int],
     parts: Iterable[NDArray[np.generic]],
-) -> str:
+) -> dict[str, Json]:
+    """Return the sizes of the data and their hash."""
+    total = sum(counts)
+    if total == 0:
+        raise RatingsError("There is no score. Give at least one of either item.")
     head = {"schema": schema, "items": labels, "counts": counts}
     hashed = hashlib.sha256(json.dumps(head, ensure_ascii=True).encode())
     for part in parts:
         hashed.update(part.astype(part.dtype.newbyteorder("<")).tobytes())
-    return hashed.hexdigest()
+    sizes = {"reviewers": total, "items": TWO, "ratings": total}
+    return {**sizes, "sha256": hashed.hexdigest()}

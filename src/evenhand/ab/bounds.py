@@ -11,11 +11,9 @@ are off the average of all in the sum of the two scores that each would give.
 from __future__ import annotations
 
 import math
-from fractions import Fraction
-
-import numpy as np
 
 from evenhand._labels import shown
+from evenhand.ab._numbers import as_finite, as_positive, as_whole
 from evenhand.errors import OptionError
 
 ERROR = 0.05
@@ -44,8 +42,9 @@ def mean_error_bound(per_item: int, *, score_range: float, effect: float) -> flo
         >>> round(mean_error_bound(20, score_range=4, effect=1), 3)
         0.304
     """
-    count, width = _as_count(per_item), _as_positive("score_range", score_range)
-    if not _is_number(effect) or not 0 <= effect <= width:
+    count = as_whole("per_item", per_item, 1)
+    width = float(as_positive("score_range", score_range))
+    if not 0 <= as_finite("effect", effect) <= width:
         raise OptionError(
             f"effect must be a number from 0 to score_range = {score_range}, got "
             f"{shown(effect)}."
@@ -77,11 +76,10 @@ def effect_for_error(
         >>> effect_for_error(2, score_range=4) > 4
         True
     """
-    count, width = _as_count(per_item), _as_positive("score_range", score_range)
-    if not _is_number(error) or not 0 < error < 1:
-        raise OptionError(
-            f"error must be a number above 0 and below 1, got {shown(error)}."
-        )
+    count = as_whole("per_item", per_item, 1)
+    width = float(as_positive("score_range", score_range))
+    if not 0 < as_finite("error", error) < 1:
+        raise OptionError(f"error must be above 0 and below 1, got {error!r}.")
     share = math.sqrt(-math.log(error) * (count + 1)) / count
     effect = share * width
     # Rounding may leave the last bit on the wrong side.
@@ -92,26 +90,3 @@ def effect_for_error(
 
 def _bound(count: int, share: float) -> float:
     return math.exp(-(count * count / (count + 1)) * share * share)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | Fraction | np.floating | np.integer) and (
-        not isinstance(value, bool)
-    )
-
-
-def _as_count(value: int) -> int:
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < 1:
-        raise OptionError(
-            f"per_item must be an integer of at least 1, got {shown(value)}."
-        )
-    return int(value)
-
-
-def _as_positive(name: str, value: float) -> float:
-    if not _is_number(value) or not 0 < value < math.inf:
-        raise OptionError(
-            f"{name} must be a finite number above 0, got {shown(value)}."
-        )
-    return float(value)

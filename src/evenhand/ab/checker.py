@@ -8,9 +8,10 @@ shown; that none is found is no proof.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
@@ -25,7 +26,7 @@ from evenhand._randomness import (
     seed_from,
     stream,
 )
-from evenhand.ab._numbers import Floats, Numbers, as_numbers
+from evenhand.ab._numbers import Floats, Numbers, as_numbers, as_whole
 from evenhand.errors import OptionError, RatingsError, listing, unknown
 
 if TYPE_CHECKING:
@@ -66,12 +67,7 @@ class Counterexample:
 
     def to_dict(self) -> dict[str, Json]:
         """Return the fields as plain values."""
-        return {
-            "broken": self.broken,
-            "before": [list(side) for side in self.before],
-            "after": [list(side) for side in self.after],
-            "values": list(self.values),
-        }
+        return _plain(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,16 +95,12 @@ class RuleCheck:
 
     def to_dict(self) -> dict[str, Json]:
         """Return the fields as plain values."""
-        found = self.counterexample
-        return {
-            "name": self.name,
-            "kind": self.kind,
-            "passed": self.passed,
-            "evaluations": self.evaluations,
-            "undefined": self.undefined,
-            "counterexample": None if found is None else found.to_dict(),
-            "sentence": self.sentence,
-        }
+        return _plain(self)
+
+
+def _plain(found: Counterexample | RuleCheck) -> dict[str, Json]:
+    fields: dict[str, Json] = json.loads(json.dumps(asdict(found)))
+    return fields
 
 
 def check_rule(
@@ -161,8 +153,6 @@ def check_rule(
     """
     if kind not in KINDS:
         raise OptionError(unknown("kind", kind, KINDS))
-    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-        raise OptionError(f"limit must be a whole number above 0, got {shown(limit)}.")
     one, two = (
         np.atleast_1d(as_numbers(side, f"{name} score")).astype(np.float64)
         for side, name in ((first, "first"), (second, "second"))
@@ -172,7 +162,7 @@ def check_rule(
             f"first and second must be two lists with a score each, got shapes "
             f"{one.shape} and {two.shape}."
         )
-    search = _Search(rule, kind, limit)
+    search = _Search(rule, kind, as_whole("limit", limit, 1))
     found = search.run(one, two, stream(seed_from(rng), "check"))
     return _report(search, found)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evenhand._labels import require_text
+from evenhand._labels import require_text, shown
 from evenhand._randomness import RNGLike, seed_from
 from evenhand._results import Json, Label, Notice, tail
 from evenhand.ab._methods import METHODS, TIE, Method, Outcome, as_method
@@ -19,11 +20,12 @@ from evenhand.ab._sides import (
     sides_from_lists,
     sides_from_ratings,
 )
-from evenhand.ab._tests import bound, tested
-from evenhand.ab.claims import Facts, comparison_certificate
+from evenhand.ab.bounds import effect_for_error
+from evenhand.ab.claims import GROUPED, Facts, comparison_certificate
+from evenhand.ab.pvalues import STATISTICS, PValues, p_values, table_p_values
 from evenhand.assignments.declared import Declared, declare
 from evenhand.designs import AB_DESIGNS
-from evenhand.errors import OptionError, RatingsError
+from evenhand.errors import OptionError, RatingsError, unknown
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.ab.checker import OwnRule
-    from evenhand.ab.pvalues import PValues
     from evenhand.ab.weights import GapWeight
     from evenhand.assignments.assignment import Assignment
     from evenhand.certificate import Certificate
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 __all__ = ["BOTH", "METHODS", "Comparison", "compare"]
 
 BOTH = ("drop", "decide")
+# Probability of error that the bound for a declared range is worked out for.
+ERROR = 0.05
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -294,7 +297,7 @@ def compare(  # noqa: PLR0913 - a keyword for each option of a method
     else:
         sides = sides_from_lists(first, second, items)
     outcome = chosen.run(sides, seed)
-    found, told = tested(sides, chosen, test, declared.design, seed)
+    found, told = _tested(sides, chosen, test, declared.design, seed)
     given = {"test": test, "score_range": score_range, "both": both}
     used: dict[str, Json] = {name: to for name, to in given.items() if to is not None}
     return Comparison(
@@ -314,7 +317,7 @@ def compare(  # noqa: PLR0913 - a keyword for each option of a method
         data=sides.data,
         notices=(*sides.notices, *outcome.notices, *told),
         test=found,
-        error_bound=bound(sides, chosen, score_range, declared.design),
+        error_bound=_bound(sides, chosen, score_range, declared.design),
         certificate=comparison_certificate(sides, _facts(chosen, declared, outcome)),
     )
 
@@ -358,3 +361,104 @@ def _from_ratings(
         # Pairs that the data name are for whatever votes, under any name.
         return take(ratings, items, PAIRED[1], both)
     return sides
+
+
+def _tested(
+    sides: Sides, chosen: Method, test: str | None, design: str | None, seed: int
+) -> tuple[PValues | None, tuple[Notice, ...]]:
+    """Test that neither item is better, by drawing the assignment again.
+
+    If no test is asked for, means, medians and a user's own function are tested
+    themselves; the others by midranks.
+    """
+    if test is not None and test not in STATISTICS:
+        raise OptionError(unknown("test", test, STATISTICS))
+    if sides.verdict is not None or (test is None and chosen.label == "coin"):
+        return None, ()
+    in_order = design == "matched" and sides.pairing == "given"
+    if design in GROUPED and sides.groups is None and not in_order:
+        text = (
+            "There are no p-values: nothing says which "
+            f"{'pair' if design == 'matched' else 'panel'} each reviewer belongs to. "
+            "Name the column with --pair, or give the assignment."
+        )
+        return None, (Notice("groups_unknown", text),)
+    statistic, median = _statistic(chosen, test, design)
+    options = {"design": design, "trim": chosen.trim, "median": median}
+    if design not in GROUPED and isinstance(statistic, str) and statistic != "pairs":
+        tables = sides.first, sides.second
+        return table_p_values(*tables, statistic=statistic, seed=seed, **options), ()  # type: ignore[arg-type]  # by name
+    lists = sides.one_by_one(f"test {test or chosen.name!r}")
+    groups = sides.groups if design in GROUPED else None
+    found = p_values(*lists, statistic=statistic, groups=groups, rng=seed, **options)  # type: ignore[arg-type]  # by name
+    return found, ()
+
+
+def _statistic(
+    chosen: Method, test: str | None, design: str | None
+) -> tuple[str | OwnRule, str]:
+    if test is not None:
+        return test, chosen.median
+    if chosen.own is not None:
+        return chosen.own, chosen.median
+    followed = chosen.statistic if chosen.name == "guarded" else chosen.name
+    if not isinstance(followed, str):
+        return followed, chosen.median
+    name, _, which = followed.partition(":")
+    if name in ("sign", "votes"):
+        return ("pairs" if design == "matched" else "midrank"), chosen.median
+    # On few levels cutting ends costs power, and midranks stand outliers as well.
+    return "midrank" if name == "trimmed" else name, which or chosen.median
+
+
+def _bound(
+    sides: Sides,
+    chosen: Method,
+    score_range: tuple[float, float] | None,
+    design: str | None,
+) -> dict[str, Json] | None:
+    """Say how small an effect the mean can be trusted with, on a declared range.
+
+    Raises:
+        OptionError: If the range is not two finite numbers in order, or the method is
+            not the mean.
+        RatingsError: If a score is outside.
+    """
+    if score_range is None:
+        return None
+    low, high = _as_range(score_range)
+    if chosen.label != "mean":
+        raise OptionError(
+            f"score_range must be left out for method {chosen.name!r}, got "
+            f"{score_range!r}. The error bound is proved for method 'mean'."
+        )
+    for label, side in zip(sides.items, (sides.first, sides.second), strict=True):
+        outside = side.levels[(side.levels < low) | (side.levels > high)]
+        if len(outside):
+            raise RatingsError(
+                f"scores must be within the declared range {low:g} to {high:g}, got "
+                f"{outside[0]:g} of {label!r}. Declare the whole form's range."
+            )
+    count = sides.first.size
+    if design != "halves" or count != sides.second.size or not count:
+        return None
+    effect = effect_for_error(count, score_range=high - low, error=ERROR)
+    return {
+        "score_range": [low, high],
+        "per_item": count,
+        "error": ERROR,
+        "effect": effect if effect <= high - low else None,
+    }
+
+
+def _as_range(score_range: object) -> tuple[float, float]:
+    try:
+        low, high = (float(end) for end in score_range)  # type: ignore[attr-defined]  # refused below
+    except (TypeError, ValueError):
+        low = high = math.nan
+    if not (math.isfinite(high - low) and low < high):
+        raise OptionError(
+            "score_range must be two finite numbers, the lower first, got "
+            f"{shown(score_range)}."
+        )
+    return low, high

@@ -131,7 +131,7 @@ def majority_probability(probabilities: Numbers) -> Floats:
         )
     shape = chances.shape[:-1]
     rows = chances.reshape(math.prod(shape), chances.shape[-1])
-    return _from_margin(_row_margins(rows)).reshape(shape)[()]
+    return from_margin(_row_margins(rows)).reshape(shape)[()]
 
 
 def majority_of_counts(chances: Floats, counts: Counts) -> float:
@@ -147,7 +147,7 @@ def majority_of_counts(chances: Floats, counts: Counts) -> float:
     """
     if counts.sum() <= FEW_VOTES:
         return float(majority_probability(np.repeat(chances, counts)))
-    return float(_from_margin(table_margins(chances, counts[None, :]))[0])
+    return float(from_margin(table_margins(chances, counts[None, :]))[0])
 
 
 def votes_over_pairings(
@@ -260,7 +260,7 @@ def _average(first: Table, second: Table, terms: Terms, seed: int) -> Averaged:
         lead, se, pairings = _sampled(held, taken, points, seed)
         margin = np.asarray(lead)
     margin = np.asarray(-margin if turned else margin)
-    return Averaged(_from_margin(margin).item(), se / 2, pairings)
+    return Averaged(from_margin(margin).item(), se / 2, pairings)
 
 
 def _same(first: Table, second: Table) -> bool:
@@ -533,7 +533,13 @@ def _margin(counts: Floats) -> Floats:
     return np.asarray(above - below)
 
 
-def _from_margin(margin: Floats) -> Floats:
+def from_margin(margin: Floats) -> Floats:
+    """Return (1 + margin) / 2 so that turning the margin round turns it round.
+
+    Examples:
+        >>> from_margin(np.array([-0.5, 0.5]))
+        array([0.25, 0.75])
+    """
     half = constant(Fraction(1, 2), margin)
     larger = np.minimum(half + half * magnitude(margin), 2 * half)
     return np.asarray(np.where(margin < 0, 1 - larger, larger))

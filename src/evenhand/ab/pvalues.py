@@ -24,7 +24,7 @@ import numpy as np
 
 from evenhand._labels import shown
 from evenhand._randomness import RNGLike, seed_from, stream
-from evenhand.ab._numbers import Floats, Numbers, as_numbers, is_exact
+from evenhand.ab._numbers import Floats, Numbers, as_numbers, as_whole, is_exact
 from evenhand.ab._redraws import (
     GIVEN,
     GIVEN_PANELS,
@@ -216,8 +216,8 @@ def p_values(
     """
     kept = as_kept(statistic, trim, median)
     test = problem(first, second, statistic, kept, design, groups)
-    drawn = None if samples is None else _as_whole("samples", samples, 1)
-    return test.p_values(drawn, _as_whole("limit", limit, 0), seed_from(rng))
+    drawn = None if samples is None else as_whole("samples", samples, 1)
+    return test.p_values(drawn, as_whole("limit", limit, 0), seed_from(rng))
 
 
 def table_p_values(
@@ -286,7 +286,7 @@ def exact_p_values(
     """
     kept = as_kept(statistic, trim, median)
     test = problem(first, second, statistic, kept, design, groups)
-    found = test.shares(_as_whole("limit", limit, 0), exact=True)
+    found = test.shares(as_whole("limit", limit, 0), exact=True)
     if found is None:
         raise ConvergenceError(
             f"limit must be larger to go through every assignment, got {limit}. Use "
@@ -585,12 +585,3 @@ def _complete(
     kept = [np.array([label in both for label in side], np.bool_) for side in labels]
     names = [[label for label in side if label in both] for side in labels]
     return one[kept[0]], two[kept[1]], (names[0], names[1])
-
-
-def _as_whole(name: str, value: object, least: int) -> int:
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < least:  # type: ignore[operator]  # an integer here
-        raise OptionError(
-            f"{name} must be an integer of at least {least}, got {shown(value)}."
-        )
-    return int(value)  # type: ignore[call-overload,no-any-return]  # an integer here

@@ -24,10 +24,9 @@ from evenhand.ab._numbers import (
     constant,
     difference,
     is_exact,
-    magnitude,
 )
 from evenhand.ab.checker import OwnRule, answer
-from evenhand.ab.law import majority_probability
+from evenhand.ab.law import from_margin, majority_probability
 from evenhand.ab.weights import GapWeight, as_weight, odd
 from evenhand.errors import OptionError, RatingsError, listing, unknown
 
@@ -146,11 +145,7 @@ def trimmed(first: Numbers, second: Numbers, *, trim: float = TRIM) -> Floats:
         np.float64(0.0)
     """
     share = as_share(trim)
-    one, two = (np.sort(side, axis=-1) for side in _as_sides(first, second))
-    kept = [
-        side[..., slice(*trimmed_places(side.shape[-1], share))] for side in (one, two)
-    ]
-    return _chance(_mean_order(*kept), one)
+    return _central(first, second, lambda count: trimmed_places(count, share))
 
 
 def median(first: Numbers, second: Numbers, *, median: str = "upper") -> Floats:
@@ -178,11 +173,17 @@ def median(first: Numbers, second: Numbers, *, median: str = "upper") -> Floats:
     """
     if median not in MEDIANS:
         raise OptionError(unknown("median", median, MEDIANS))
-    one, two = (np.sort(side, axis=-1) for side in _as_sides(first, second))
-    kept = [
-        side[..., slice(*central_places(side.shape[-1], median))] for side in (one, two)
-    ]
-    return _chance(_mean_order(*kept), one)
+    return _central(first, second, lambda count: central_places(count, median))
+
+
+def _central(
+    first: Numbers, second: Numbers, places: Callable[[int], tuple[int, int]]
+) -> Floats:
+    one, two = (
+        np.sort(side, axis=-1)[..., slice(*places(side.shape[-1]))]
+        for side in _as_sides(first, second)
+    )
+    return _chance(_mean_order(one, two), one)
 
 
 def votes(
@@ -317,11 +318,9 @@ def mixed(one: Numbers, other: Numbers, eps: Fraction) -> Floats:
     sides = [as_numbers(side, "probability") for side in (one, other)]
     if not all(is_exact(side) for side in sides):
         sides = [side.astype(np.float64) for side in sides]
-    share, half = constant(eps, sides[0]), constant(Fraction(1, 2), sides[0])
-    rest = constant(1 - eps, sides[0])
-    margin = np.asarray(rest * (sides[0] - half) + share * (sides[1] - half))
-    larger = np.minimum(half + magnitude(margin), 2 * half)
-    return np.where(margin < 0, 1 - larger, larger)[()]
+    share, rest = constant(eps, sides[0]), constant(1 - eps, sides[0])
+    leads = [2 * side - 1 for side in sides]
+    return from_margin(np.asarray(rest * leads[0] + share * leads[1]))[()]
 
 
 def followed(

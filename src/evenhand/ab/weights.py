@@ -21,7 +21,9 @@ from evenhand._labels import require_function, shown
 from evenhand.ab._numbers import (
     Floats,
     Numbers,
+    as_finite,
     as_numbers,
+    as_positive,
     constant,
     is_exact,
     magnitude,
@@ -153,7 +155,7 @@ def rational(gamma: Number = 1) -> GapWeight:
         >>> rational()([0.0, 1.0, 3.0])
         array([0.  , 0.5 , 0.75])
     """
-    exact = _positive("gamma", gamma)
+    exact = as_positive("gamma", gamma)
     slope = float(exact)
 
     return GapWeight(
@@ -180,7 +182,7 @@ def sigmoid(scale: Number = 1) -> GapWeight:
         >>> sigmoid()([0.0, 2.0]).round(4)
         array([0.5   , 0.8808])
     """
-    width = float(_positive("scale", scale))
+    width = float(as_positive("scale", scale))
     return GapWeight(
         "sigmoid",
         {"scale": _json(scale)},
@@ -206,7 +208,7 @@ def linear(declared_range: Number) -> GapWeight:
         >>> linear(10)([0.0, 4.0, 10.0])
         array([0. , 0.4, 1. ])
     """
-    exact = _positive("range", declared_range)
+    exact = as_positive("range", declared_range)
     width = float(exact)
     return GapWeight(
         "linear",
@@ -233,7 +235,7 @@ def exponential(scale: Number = 1) -> GapWeight:
         >>> exponential(2)([0.0, 2.0]).round(4)
         array([0.    , 0.6321])
     """
-    width = float(_positive("scale", scale))
+    width = float(as_positive("scale", scale))
     return GapWeight(
         "exponential",
         {"scale": _json(scale)},
@@ -258,7 +260,7 @@ def offset(c: Number, base: GapWeight | str | None = None) -> GapWeight:
         >>> offset(0.5, rational())([0.0, 1.0])
         array([0.5 , 0.75])
     """
-    exact_c = _finite("c", c)
+    exact_c = as_finite("c", c)
     if not 0 <= exact_c < 1:
         raise OptionError(f"c must be at least 0 and below 1, got {c!r}.")
     under = as_weight(base)
@@ -302,8 +304,13 @@ def steps(
         >>> steps([0, 1], [0.25, 0.75], mix=0.5)([0.0, 1.0])
         array([0.125, 0.75 ])
     """
-    edges = [_finite("at", edge) for edge in at]
-    parts = [_finite("shares", share) for share in shares]
+    if not all(isinstance(part, Sequence | np.ndarray) for part in (at, shares)):
+        raise OptionError(
+            f"at and shares must be lists of numbers, got {shown(at)} and "
+            f"{shown(shares)}."
+        )
+    edges = [as_finite("at", edge) for edge in at]
+    parts = [as_finite("shares", share) for share in shares]
     if len(edges) != len(parts) or any(e < 0 for e in edges) or not _rising(edges):
         raise OptionError(
             f"at must be increasing gaps of at least 0, one for each of the "
@@ -315,7 +322,7 @@ def steps(
             "shares must be at least 0 and at most 1 in all, got "
             f"{shown(list(shares))}."
         )
-    mixed = _positive("mix", mix)
+    mixed = as_positive("mix", mix)
     if mixed > 1:
         raise OptionError(f"mix must be at most 1, got {mix!r}.")
     under = as_weight(base)
@@ -404,34 +411,28 @@ def from_dict(record: Mapping[str, object]) -> GapWeight:
         offset(c=0.5, base=sigmoid(scale=2))
     """
     name, given = record.get("name"), record.get("parameters", {})
-    own = record.get("checked_on_grid", False) and name not in _WITH_BASE
-    if own:
+    if record.get("checked_on_grid", False) and name not in ("offset", "steps"):
         raise OptionError(
             f"weight must be a built-in one to be made again from a record, got the "
             f"function {shown(name)}. Pass the function itself."
         )
     if not isinstance(name, str) or name not in NAMES:
         raise OptionError(unknown("weight", name, NAMES))
-    wanted = _PARAMETERS[name]
+    maker, wanted = _MAKERS[name]
     if not isinstance(given, Mapping) or set(given) != set(wanted):
         raise OptionError(
             f"parameters of weight {name} must be {', '.join(wanted)}, got "
             f"{shown(given)}."
         )
-    numbers = [given[key] for key in wanted if key != "base"]
-    if name not in _WITH_BASE:
-        return _MAKERS[name](*numbers)
-    base = given["base"]
-    if not isinstance(base, Mapping):
-        raise OptionError(f"base of weight {name} must be a weight, got {shown(base)}.")
-    if name == "offset":
-        return offset(numbers[0], from_dict(base))
-    at, shares, mix = numbers
-    if not isinstance(at, list) or not isinstance(shares, list):
-        raise OptionError(
-            f"at and shares must be lists of numbers, got {shown(given)}."
-        )
-    return steps(at, shares, mix=mix, base=from_dict(base))
+    values = [given[key] for key in wanted]
+    if wanted[-1] == "base":
+        base = values.pop()
+        if not isinstance(base, Mapping):
+            raise OptionError(
+                f"base of weight {name} must be a weight, got {shown(base)}."
+            )
+        values.append(from_dict(base))
+    return maker(*values)
 
 
 def odd(weight: GapWeight, gap: Numbers) -> Floats:
@@ -530,22 +531,6 @@ def _grown(size: Floats) -> Floats:
     return np.asarray(grown)
 
 
-def _finite(name: str, value: object) -> Fraction:
-    number = value.item() if isinstance(value, np.generic) else value
-    if isinstance(number, int | float | Fraction) and not isinstance(number, bool):
-        if isinstance(number, float) and not math.isfinite(number):
-            raise OptionError(f"{name} must be finite, got {value!r}.")
-        return Fraction(number)
-    raise OptionError(f"{name} must be a number, got {shown(value)}.")
-
-
-def _positive(name: str, value: object) -> Fraction:
-    number = _finite(name, value)
-    if number <= 0:
-        raise OptionError(f"{name} must be above 0, got {value!r}.")
-    return number
-
-
 def _rising(numbers: Sequence[Fraction]) -> bool:
     return all(one < two for one, two in itertools.pairwise(numbers))
 
@@ -571,37 +556,28 @@ def _from_text(text: str) -> GapWeight:
     name, *rest = text.strip().split(":")
     if name not in NAMES:
         raise OptionError(unknown("weight", name, NAMES))
-    if name == "offset":
-        if not rest:
-            raise OptionError(f"weight offset must have c, got {text!r}. {_FORM}")
+    if name == "offset" and rest:
         return offset(_parsed(rest[0], text), ":".join(rest[1:]) or None)
+    rule = ""
     if name == "steps":
-        raise OptionError(
-            f"weight steps must be made by weights.steps(at, shares), got {text!r}. "
-            f"{_FORM}"
-        )
-    if len(rest) > 1 or (name == "linear" and not rest):
-        raise OptionError(
-            f"weight {name} must have one parameter, got {text!r}. {_FORM}"
-        )
-    given = [_parsed(part, text) for part in rest]
-    return _MAKERS[name](*given)
+        rule = "be made by weights.steps(at, shares)"
+    elif len(rest) > 1 or (not rest and name in ("linear", "offset")):
+        rule = "have one parameter" if name == "linear" or rest else "have c"
+    if rule:
+        raise OptionError(f"weight {name} must {rule}, got {text!r}. {_FORM}")
+    return _MAKERS[name][0](*(_parsed(part, text) for part in rest))
 
 
-_MAKERS: dict[str, Callable[..., GapWeight]] = {
-    "rational": rational,
-    "sigmoid": sigmoid,
-    "linear": linear,
-    "exponential": exponential,
-}
-_WITH_BASE = ("offset", "steps")
-_PARAMETERS = {
-    "rational": ("gamma",),
-    "sigmoid": ("scale",),
-    "linear": ("range",),
-    "exponential": ("scale",),
-    "offset": ("c", "base"),
-    "steps": ("at", "shares", "mix", "base"),
+_MAKERS: dict[str, tuple[Callable[..., GapWeight], tuple[str, ...]]] = {
+    "rational": (rational, ("gamma",)),
+    "sigmoid": (sigmoid, ("scale",)),
+    "linear": (linear, ("range",)),
+    "exponential": (exponential, ("scale",)),
+    "offset": (offset, ("c", "base")),
+    "steps": (
+        lambda at, shares, mix, base: steps(at, shares, mix=mix, base=base),
+        ("at", "shares", "mix", "base"),
+    ),
 }
 _FORM = "Write for instance rational:1, linear:10 or offset:0.3:rational:1."
 
