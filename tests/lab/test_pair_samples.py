@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from evenhand.ab.weights import rational
-from evenhand.errors import OptionError
 from evenhand.lab.curves import fair_coins, kendall_risk, mean_rank
 from evenhand.lab.estimators import flips, index_order
 from evenhand.lab.pair_samples import (
@@ -84,11 +83,6 @@ def test_samples_agree_with_plain_lists(n: int, data: st.DataObject) -> None:
 def test_every_item_of_an_antichain_has_the_middle_rank() -> None:
     ranks = mean_ranks(np.zeros((2, 10, 10), dtype=np.bool_))
     assert ranks == pytest.approx(np.full((2, 10), 5.5))
-
-
-def test_more_items_than_bits_are_refused() -> None:
-    with pytest.raises(OptionError, match="items must be at most 64, got 65"):
-        mean_ranks(np.zeros((1, 65, 65), dtype=np.bool_))
 
 
 def test_only_free_neighbours_with_fresh_reviewers_are_settled() -> None:

@@ -44,16 +44,8 @@ CURVES = {
     "curve": Style("", charts.BLUE, ""),
 }
 POINTS = {"curve": Style("", charts.BLUE, "circle", (0, 1), size=34)}
-COLOURS = {
-    "votes": charts.BLUE,
-    "flips": charts.BLUE,
-    "mean": charts.RED,
-    "median": charts.GREEN,
-    "sign": charts.ORANGE,
-    "mean-rank": charts.PURPLE,
-    "coin": charts.GREY,
-    "topological": charts.GREY,
-}
+COLOURS = {name: style.colour for name, style in (RULES | RANKINGS).items()}
+COLOURS |= {"coin": charts.GREY, "topological": charts.GREY}
 OTHERS = (charts.SKY, charts.PURPLE, charts.BLACK, charts.GREEN, charts.ORANGE)
 MARKERS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross")
 

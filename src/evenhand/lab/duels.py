@@ -40,17 +40,9 @@ Batch = tuple["NDArray[np.int64]", "NDArray[np.int64]", Sequence[Fraction]]
 """Reviewers of item 0 and of item 1, a row each, and the probabilities of the rows."""
 
 NAMES = (
-    "coin",
-    "sign",
-    "mean",
-    "median",
-    "median:upper",
-    "median:lower",
-    "median:middle",
-    "trimmed",
-    "midrank",
-    "votes",
-    "guarded",
+    *("coin", "sign", "mean", "median"),
+    *(f"median:{kind}" for kind in rules.MEDIANS),
+    *("trimmed", "midrank", "votes", "guarded"),
 )
 TRUTHS: tuple[Order, ...] = ((0, 1), (1, 0))
 MOST_REVIEWERS = 12
@@ -88,14 +80,10 @@ def assignments(
         )
     if design not in designs.AB_DESIGNS:
         raise OptionError(unknown("design", design, designs.AB_DESIGNS))
-    if design == "halves":
-        return designs.enumerate_halves(n_reviewers)
-    if design == "coins":
-        return designs.enumerate_coins(n_reviewers)
-    neighbours = [reviewer // 2 for reviewer in range(n_reviewers)]
-    if design == "matched":
-        return designs.enumerate_matched(neighbours)
-    return designs.enumerate_panels(neighbours)
+    alone = design in ("halves", "coins")
+    people = n_reviewers if alone else [r // 2 for r in range(n_reviewers)]
+    law: dict[Sides, Fraction] = getattr(designs, f"enumerate_{design}")(people)
+    return law
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,18 +126,11 @@ def named(name: str, weight: GapWeight) -> ItemRule:
         eps = rules.as_eps(_number(kind) if kind else rules.EPS)
         function = functools.partial(rules.guarded, eps=eps, weight=weight)
         return ItemRule(function, paired=True, rest=True)
-    if head == "median":
-        return ItemRule(functools.partial(rules.median, median=kind or "upper"))
+    options: dict[str, object] = {"median": kind} if kind else {}
     if head == "votes":
-        return ItemRule(functools.partial(rules.votes, weight=weight), paired=True)
-    simple = {
-        "coin": ItemRule(rules.coin),
-        "sign": ItemRule(rules.sign, paired=True),
-        "mean": ItemRule(rules.mean),
-        "trimmed": ItemRule(rules.trimmed),
-        "midrank": ItemRule(rules.midrank),
-    }
-    return simple[head]
+        options = {"weight": weight}
+    function = functools.partial(getattr(rules, head), **options)
+    return ItemRule(function, paired=head in ("sign", "votes"))
 
 
 def _number(text: str) -> Fraction:

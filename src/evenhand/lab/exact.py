@@ -19,18 +19,20 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from scipy.integrate import cubature
 
 from evenhand._randomness import RNGLike, seed_from, stream, uniforms
 from evenhand.ab import rules
-from evenhand.ab._numbers import Floats, constant
 from evenhand.ab.law import majority_probability
 from evenhand.ab.weights import GapWeight, as_weight, odd
 from evenhand.errors import DesignError, OptionError, unknown
 from evenhand.lab.scales import scales
+
+if TYPE_CHECKING:
+    from evenhand.ab._numbers import Floats
 
 __all__ = ["Success", "Weight", "biases", "sampled_success", "uniform_success"]
 
@@ -203,11 +205,8 @@ def _signs(levels: Sequence[Fraction], sizes: Sequence[int]) -> Fraction:
     places = np.array(levels, dtype=object)
     right = Fraction(1, 2)
     for low, high in itertools.pairwise(_edges(levels)):
-        apart = (places[:, None] - places + (low + high) / 2)[None]
-        points = [
-            sign.astype(object) * 1 for sign in (apart < 0, apart == 0, apart > 0)
-        ]
-        margin = _majority_margins(points, sizes)[0]
+        ahead = places[:, None] - places + (low + high) / 2 > 0
+        margin = _majority_margins(Fraction(1) * ahead[None].astype(object), sizes)[0]
         right += (_exceeds(low) - _exceeds(high)) * Fraction(margin) / 2
     return right
 
@@ -221,7 +220,7 @@ def _votes(
         gaps = points[:, 0]
         chance = np.asarray(odd(weight, added[:, None] - added + gaps[:, None, None]))
         # The larger of two uniform values minus the smaller has density 2 (1 - gap).
-        return 2 * (1 - gaps) * _majority_margins([1 - chance, chance], sizes)
+        return 2 * (1 - gaps) * _majority_margins(chance, sizes)
 
     bends = [[float(edge)] for edge in _edges(levels)[1:-1]]
     found = cubature(margins, [0.0], [1.0], points=bends, rtol=0, atol=TOLERANCE)
@@ -250,49 +249,49 @@ def _sampled_votes(
     return Success(float(pairs.mean()), se, exact=False)
 
 
-def _majority_margins(points: Sequence[Floats], sizes: Sequence[int]) -> Floats:
-    """Return P(more points than half) - P(fewer) over a random perfect matching.
+def _majority_margins(chance: Floats, sizes: Sequence[int]) -> Floats:
+    """Return P(most votes are right) - P(most are wrong) over random perfect matchings.
 
     The first one left is matched next, with any other. A state says how many of each
     level are left. All terms are positive, so nothing cancels.
 
     Args:
-        points: Chance that the first of two levels, having the better item, adds 0, 1,
-            ... points, each of shape (gaps, levels, levels); integers give Fractions.
+        chance: That a vote is right if the first of two levels has the better item,
+            shape (gaps, levels, levels); Fractions give Fractions.
         sizes: How many each level holds; even in sum.
 
     Returns:
         Margins, shape (gaps,).
     """
     # A fair coin says which of a pair has the better item.
-    terms = np.stack([point + point.swapaxes(1, 2) for point in points], axis=-1)
-    gaps, levels, _, degrees = terms.shape
-    most = (degrees - 1) * (sum(sizes) // 2)
-    nothing = np.zeros((gaps, most + 1), dtype=terms.dtype)
+    right = chance + chance.swapaxes(1, 2)
+    gaps, levels, _ = right.shape
+    votes = sum(sizes) // 2
+    start = np.zeros((gaps, votes + 1), dtype=right.dtype)
     # Where every pair that can occur helps as often as it harms nothing is to be done.
     alone = np.diag([size == 1 for size in sizes])
-    if ((terms == terms[..., ::-1]).all(axis=-1) | alone).all():
-        return nothing[:, 0]
-    start = nothing.copy()
+    if ((right == 1) | alone).all():
+        return start[:, 0]
     start[:, 0] += 1
-    states = {tuple(sizes): start}
-    for _ in range(sum(sizes) // 2):
+    states: dict[tuple[int, ...], Floats] = {tuple(sizes): start}
+    for _ in range(votes):
         reached: dict[tuple[int, ...], Floats] = {}
         for left, law in states.items():
             first = next(level for level in range(levels) if left[level])
             others = _less(left, first)
             for second in range(first, levels):
-                if others[second] == 0:
-                    continue
-                target = reached.setdefault(_less(others, second), nothing.copy())
-                chances = others[second] * terms[:, first, second].T
-                for point, chance in enumerate(chances):
-                    target[:, point:] += chance[:, None] * law[:, : most + 1 - point]
+                if others[second]:
+                    hit = others[second] * right[:, first, second, None]
+                    after = (2 * others[second] - hit) * law
+                    after[:, 1:] += hit * law[:, :-1]
+                    state = _less(others, second)
+                    reached[state] = (
+                        reached[state] + after if state in reached else after
+                    )
         states = reached
     (law,) = states.values()
-    above, below = law[:, most // 2 + 1 :], law[:, : (most + 1) // 2]
-    margins = above.sum(axis=1) - below.sum(axis=1)
-    return np.asarray(constant(Fraction(1), law) * margins / law.sum(axis=1))
+    above, below = law[:, votes // 2 + 1 :], law[:, : (votes + 1) // 2]
+    return np.asarray((above.sum(axis=1) - below.sum(axis=1)) / law.sum(axis=1))
 
 
 def _less(left: tuple[int, ...], level: int) -> tuple[int, ...]:

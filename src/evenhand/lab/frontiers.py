@@ -41,13 +41,7 @@ MOST_CELLS = 2000
 TWO = 2
 PER_CENT = 100.0
 FAMILIES = ("rational", "offset-rational", "offset-linear")
-SHIFTS = (
-    "identity",
-    "one-biased",
-    "incremental",
-    "incremental-one-biased",
-    "disjoint",
-)
+SHIFTS = ("identity", "one-biased", "incremental", "incremental-one-biased", "disjoint")
 # Steps smaller than that are the solver's rounding.
 DUST = 1e-12
 # Panels halve towards the gap 0, where weights may be steep: 2**-40 of a unit.
@@ -131,15 +125,16 @@ class FrontierPoint:
 
     def to_dict(self) -> dict[str, Json]:
         """Return the fields as plain values, weights by name and parameters."""
-        fields: dict[str, Json] = {
-            field.name: getattr(self, field.name) for field in dataclasses.fields(self)
+        plain: dict[str, Json] = {
+            name: getattr(self, name)
+            for name in ("floor", "perfect", "worst", "bound", "where")
         }
         families = [
             {**found._asdict(), "weight": found.weight.to_dict()}
             for found in self.families
         ]
-        lists = {"at": list(self.at), "shares": list(self.shares)}
-        return {**fields, **lists, "families": families}
+        table = {"at": list(self.at), "shares": list(self.shares)}
+        return {**plain, **table, "families": families}
 
 
 @dataclass(frozen=True, slots=True, repr=False)

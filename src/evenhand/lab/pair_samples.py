@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand.errors import OptionError
-
 if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
 
 # Mean ranks that differ less differ by rounding only.
 DIGITS = 9
-MOST_ITEMS = 64
 
 
 class Samples(NamedTuple):
@@ -161,16 +158,11 @@ def mean_ranks(above: Flags) -> Floats:
     Returns:
         Mean ranks from 1, shape (samples, items).
 
-    Raises:
-        OptionError: If there are more items than bits.
-
     Examples:
         >>> mean_ranks(np.array([[[0, 1, 0], [0, 0, 0], [0, 0, 0]]], dtype=bool))
         array([[1.33333333, 2.66666667, 2.        ]])
     """
     count, n, _ = above.shape
-    if n > MOST_ITEMS:
-        raise OptionError(f"items must be at most {MOST_ITEMS}, got {n}.")
     bits = np.uint64(1) << np.arange(n, dtype=np.uint64)
     needed = (above * bits[:, None]).sum(axis=1)
     sample, ideal = np.arange(count), np.zeros(count, dtype=np.uint64)

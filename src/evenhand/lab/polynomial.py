@@ -210,16 +210,9 @@ ONE = Fraction(1)
 
 
 def _numbered(coins: Sequence[Coin]) -> tuple[Coin, ...]:
-    number: dict[int, int] = {}
-    return tuple(
-        (
-            number.setdefault(r, len(number)),
-            a,
-            number.setdefault(s, len(number)),
-            b,
-        )
-        for r, a, s, b in coins
-    )
+    people = dict.fromkeys(who for r, _, s, _ in coins for who in (r, s))
+    number = dict(zip(people, itertools.count(), strict=False))
+    return tuple((number[r], a, number[s], b) for r, a, s, b in coins)
 
 
 def weighed(law: Mapping[Order, Fraction], chance: Chance) -> Order:
