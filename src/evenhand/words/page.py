@@ -19,6 +19,7 @@ from markupsafe import Markup
 
 from evenhand._results import version
 from evenhand.lab import ladder
+from evenhand.lab.check import share_text
 from evenhand.words import tables
 from evenhand.words.cards import check_card, comparison_card, ranking_card
 from evenhand.words.check_figures import check_figures
@@ -218,8 +219,6 @@ def _page(
     seeded = any(part.startswith("--seed") for part in replay.command.split())
     command = replay.command + ("" if seeded else f" --seed {result.seed}")
     scripts = [*([bundle()] if figures else []), asset("report.js")]
-    method = getattr(result, "method", "check")
-    facts = (method, result.parameters, result.seed, result.data, replay.read_as)
     page = templates().get_template("page.html.j2")
     return page.render(
         kind=kind,
@@ -233,13 +232,18 @@ def _page(
         check=check,
         warp=warp,
         replay=replace(replay, command=command),
-        repeated=tables.repeated(*facts),
+        options="; ".join(
+            f"{option} = {json.dumps(value, ensure_ascii=False)}"
+            for option, value in result.parameters.items()
+            if value is not None
+        ),
         file=shortened(replay.file, LONG_TITLE),
         style=asset("style.css"),
         scripts=scripts,
         policy=_policy(scripts),
         version=version(),
         found=_found,
+        share_text=share_text,
         ladder=ladder,
         tables=tables,
     )

@@ -1,8 +1,7 @@
-"""The tables of notebooks and reports, and the facts that stand in lists."""
+"""The tables of notebooks and reports."""
 
 from __future__ import annotations
 
-import json
 import math
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -10,9 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 from markupsafe import Markup
 
-from evenhand._results import version
 from evenhand.errors import counted
-from evenhand.lab.check import PAIR, SIDE, more_reviews, share_text
+from evenhand.lab.check import PAIR, SIDE, more_reviews
 from evenhand.words.text import figure, joined, name, share, shortened
 
 if TYPE_CHECKING:
@@ -20,24 +18,22 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand._results import Json, Label
+    from evenhand._results import Label
     from evenhand.ab.comparison import Comparison
     from evenhand.lab.check import Check
     from evenhand.lab.contradictions import Contradictions
     from evenhand.lab.ladder import Ladder
     from evenhand.lab.needed import Needed
-    from evenhand.lab.reviewers import Shares
     from evenhand.ranking.results import RankedItem, Ranking
     from evenhand.ratings import Ratings
     from evenhand.words.figures import Figure
 
     Codes = NDArray[np.int64]
-    Facts = list[tuple[str, object]]
     Titles = Mapping[Label, str]
 
 # Rows of the numbers behind a chart, draws, coins in a cell, and reviewers of a draw.
 MOST_NUMBERS, MOST_DRAWS, COINS, WHO = 1000, 2000, 3, 8
-LONG_CELL, LONG_OPTIONS = 200, 2000
+LONG_CELL = 200
 NONE = (None,) * 3
 ALWAYS = ("rank", "item", "reviews")
 ASSUMED = {
@@ -174,25 +170,22 @@ def ranking(result: Ranking, titles: Titles) -> Table:
         ['rank', 'item']
     """
     rows, top = result.items, result.top
+    given = {field: [getattr(row, field) for row in rows] for field in rows[0]._fields}
     coins = settled_by_chance(result)
     drawn = result.uncertainty is not None and result.uncertainty.draws > 0
     known = [row for row in rows if row.rank_low is not None]
     columns: dict[Column, list[object]] = {
-        Number("rank"): [row.rank for row in rows],
+        Number("rank"): given["rank"],
         Column("item"): [_marked(row.item, result, titles) for row in rows],
         Number("ranks from and to", "Places that it could have."): [
             cell(f"{row.rank_low} to {row.rank_high}", row.rank_low) for row in known
         ]
         or [None] * len(rows),
-        Number("group", "Items of a group are not told apart."): [
-            row.bucket for row in rows
-        ],
-        Number("mean rank"): [row.mean_rank for row in rows],
-        Most("reviews"): [row.reviews for row in rows],
-        Most("mean score"): [row.mean_score for row in rows],
-        Most("spread", "Standard deviation of its scores."): [
-            row.spread for row in rows
-        ],
+        Number("group", "Items of a group are not told apart."): given["bucket"],
+        Number("mean rank"): given["mean_rank"],
+        Most("reviews"): given["reviews"],
+        Most("mean score"): given["mean_score"],
+        Most("spread", "Standard deviation of its scores."): given["spread"],
         Most(
             f"share in top {0 if top is None else top.k:,}",
             "A share under the method's assumption, not a chance of being right.",
@@ -272,35 +265,20 @@ def _attributes(result: Ranking, row: RankedItem, before: RankedItem | None) -> 
     )
 
 
-def ranking_facts(result: Ranking) -> Facts:
-    """List what else is known of a ranking."""
-    facts: Facts = []
-    codes = {one.code for one in result.notices}
-    if result.rho is not None and not codes & {"confounded", "one_rating_reviewers"}:
-        title = "Share of reviewers' offsets in the variance"
-        facts.append((title, f"{100 * result.rho:.0f} %"))
-    if result.eta_price is not None:
-        title = "Price of neighbours put at risk (Kendall tau)"
-        facts.append((title, figure(result.eta_price)))
-    return facts
-
-
 def draws(result: Ranking) -> Table:
     """List the coins with their probabilities."""
-    firsts, seconds, chances, people = [], [], [], []
-    for draw in result.draws:
-        ours = draw.items.index(draw.first)
-        chance = (draw.p_first, 1 - draw.p_first)[ours]
-        who = [name(reviewer) for reviewer in dict.fromkeys(draw.reviewers)]
-        firsts.append(name(draw.first))
-        seconds.append(name(draw.items[1 - ours]))
-        chances.append(cell(share(chance, certain=False), chance))
-        people.append(joined(who, WHO) if who else "")
+    draws = result.draws
+    ours = [draw.items.index(draw.first) for draw in draws]
+    drawn = list(zip(draws, ours, strict=True))
+    chances = [(draw.p_first, 1 - draw.p_first)[end] for draw, end in drawn]
+    people = [[*map(name, dict.fromkeys(draw.reviewers))] for draw in draws]
     columns: Columns = {
-        Column("put first"): firsts,
-        Column("put second"): seconds,
-        Most("probability of that draw", "Of the coin, not of being right."): chances,
-        Column("scores of"): people,
+        Column("put first"): [name(draw.first) for draw in draws],
+        Column("put second"): [name(draw.items[1 - end]) for draw, end in drawn],
+        Most("probability of that draw", "Of the coin, not of being right."): [
+            cell(share(chance, certain=False), chance) for chance in chances
+        ],
+        Column("scores of"): [joined(who, WHO) if who else "" for who in people],
     }
     made = table("draw-table", "Pairs that a coin settled", columns)
     return _cut(made, MOST_DRAWS)._replace(sortable=True)
@@ -334,19 +312,6 @@ def _with_error(value: float | None, error: float | None, sign: str) -> Cell:
     # Two digits of the error, and as many decimals of the value.
     places = 2 if error <= 0 else min(6, max(0, 1 - math.floor(math.log10(error))))
     return cell(f"{value:{sign}.{places}f} ± {error:.{places}f}", value)
-
-
-def shares(found: Shares) -> Facts:
-    """List the shares of the variance."""
-    parts = {
-        "Items' values": found.item,
-        "Reviewers' strictness": found.reviewer,
-        "The rest": found.rest,
-    }
-    unknown = "cannot be told from the rest"
-    return [
-        (title, share_text(one) if one else unknown) for title, one in parts.items()
-    ]
 
 
 def contested(found: Contradictions) -> Table:
@@ -474,35 +439,3 @@ def p_values(result: Comparison) -> Table:
     }
     caption = f"p-values, whatever increasing scales the reviewers use{unless}"
     return table("p-table", caption, columns)
-
-
-def repeated(
-    method: str,
-    parameters: Mapping[str, Json],
-    seed: int,
-    data: Mapping[str, Json],
-    read_as: str,
-) -> Facts:
-    """List what repeats a result.
-
-    Examples:
-        >>> [term for term, _ in repeated("mean", {"top": 3}, 7, {}, "")]
-        ['Method', 'Parameters', 'Seed', 'Version']
-    """
-    options = "; ".join(
-        f"{option} = {json.dumps(value, ensure_ascii=False)}"
-        for option, value in parameters.items()
-        if value is not None
-    )
-    facts: Facts = [
-        ("Method", method),
-        ("Parameters", shortened(options, LONG_OPTIONS) or "none"),
-        ("Seed", seed),
-        ("Version", f"evenhand {version()}"),
-    ]
-    if "sha256" in data:
-        hashed = Markup("<code>sha256 {}</code>").format(data["sha256"])
-        facts.append(("Hash of the ratings", hashed))
-    if read_as:
-        facts.append(("File read as", shortened(read_as, LONG_OPTIONS)))
-    return facts
