@@ -27,13 +27,13 @@ from evenhand import (
     warp,
 )
 from evenhand.cli import COMMANDS, cli
-from evenhand.desk.records import (
+from evenhand.records.record import (
     assignment_record,
     decision_record,
     seal_record,
     secret_record,
 )
-from evenhand.desk.replay import Audit, Check
+from evenhand.records.replay import Audit, Check
 from examples.generate import HERE, PEOPLE, SECRET, TALKS, WORKSHOP
 
 ROOT = Path(__file__).parent.parent

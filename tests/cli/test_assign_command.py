@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from evenhand import read_ratings
 from evenhand.assignments import seal_of
 from evenhand.cli import cli
-from evenhand.desk.records import load_assignment, read_hex, read_record
+from evenhand.records.record import load_assignment, read_hex, read_record
 
 
 @pytest.fixture(autouse=True)

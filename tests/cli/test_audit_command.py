@@ -9,8 +9,8 @@ from click.testing import CliRunner, Result
 from evenhand import compare, read_ratings
 from evenhand.assignments import assign
 from evenhand.cli import cli
-from evenhand.desk.canonical import finish
-from evenhand.desk.records import (
+from evenhand.records.canonical import finish
+from evenhand.records.record import (
     assignment_record,
     seal_record,
     secret_record,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from evenhand.desk.exports import exported
 from evenhand.desk.lists import read_labels
+from evenhand.words.exports import exported
 
 if TYPE_CHECKING:
     from pathlib import Path

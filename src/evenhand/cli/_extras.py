@@ -106,7 +106,7 @@ class Job:
         files = list(self._files)
         if self._record is not None:
             from evenhand._outputs import Output
-            from evenhand.desk.records import decision_record, text_of
+            from evenhand.records.record import decision_record, text_of
 
             record = decision_record(result, self.assignment)  # type: ignore[arg-type]  # a check has no option for it
             files.append(Output(self._record, text_of(record)))
@@ -155,7 +155,7 @@ class Extras:
             raise OptionError(f"charts must be a folder, got {charts!r}.")
         self.exports: list[tuple[str, str]] = []
         if exports:
-            from evenhand.desk.exports import parse_export
+            from evenhand.words.exports import parse_export
 
             self.exports = [parse_export(text, command) for text in exports]
         for _, path in self.exports:
@@ -190,7 +190,7 @@ class Extras:
         """Return the files to write."""
         files: list[Output] = []
         if self.exports:
-            from evenhand.desk.exports import export_outputs
+            from evenhand.words.exports import export_outputs
 
             files += export_outputs(self.exports, ratings, result, check)
         if self.draws:

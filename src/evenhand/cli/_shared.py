@@ -160,9 +160,9 @@ def reading_options(
 
 def read_hex(path: str | None, kind: str) -> str | None:
     """Read a seal or a secret, if there is one."""
-    from evenhand.desk import records
+    from evenhand.records import record
 
-    return None if path is None else records.read_hex(path, kind)
+    return None if path is None else record.read_hex(path, kind)
 
 
 def read_assignment(
@@ -173,7 +173,7 @@ def read_assignment(
         if secret is not None or seal is not None:
             raise OptionError("--secret and --seal must come with --assignment.")
         return None
-    from evenhand.desk.records import load_assignment
+    from evenhand.records.record import load_assignment
 
     revealed, published = read_hex(secret, "secret"), read_hex(seal, "seal")
     return load_assignment(path, secret=revealed, seal=published)

@@ -84,7 +84,7 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     from evenhand._outputs import Output, write_all
     from evenhand.assignments import fresh_secret
     from evenhand.desk.lists import to_csv
-    from evenhand.desk.records import (
+    from evenhand.records.record import (
         assignment_record,
         seal_record,
         secret_record,

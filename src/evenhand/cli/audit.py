@@ -47,7 +47,7 @@ def command(
       evenhand audit decision.json ratings.csv --assignment assignment.json \\
         --seal seal.json --secret secret.json
     """
-    from evenhand.desk.replay import audit
+    from evenhand.records.replay import audit
 
     as_json, output = options.pop("as_json"), options.pop("output")
     file_format = options.pop("file_format")

@@ -1,1 +1,1 @@
-"""The desk: files in, documents out."""
+"""The desk: files in."""

@@ -21,10 +21,10 @@ import polars as pl
 from evenhand._outputs import Output
 from evenhand._results import version
 from evenhand.ab.comparison import Comparison
-from evenhand.desk._export_files import SEVERAL, SUFFIXES, exported, suffix_of
 from evenhand.errors import OptionError, unknown
 from evenhand.lab.check import Check
 from evenhand.ranking.results import Ranking
+from evenhand.words.export_files import SEVERAL, SUFFIXES, exported, suffix_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

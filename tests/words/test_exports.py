@@ -17,7 +17,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.ab.comparison import Comparison, compare
-from evenhand.desk.exports import (
+from evenhand.desk.formats import read_ratings, tables
+from evenhand.desk.formats.decoder import decode
+from evenhand.errors import OptionError
+from evenhand.lab.check import Check, check
+from evenhand.ranking.ranking import rank
+from evenhand.ranking.results import Draw, RankedItem, Ranking
+from evenhand.ratings import Ratings
+from evenhand.words.exports import (
     SUFFIXES,
     TABLES,
     about,
@@ -26,13 +33,6 @@ from evenhand.desk.exports import (
     parse_export,
     table_of,
 )
-from evenhand.desk.formats import read_ratings, tables
-from evenhand.desk.formats.decoder import decode
-from evenhand.errors import OptionError
-from evenhand.lab.check import Check, check
-from evenhand.ranking.ranking import rank
-from evenhand.ranking.results import Draw, RankedItem, Ranking
-from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
     from evenhand.desk.formats.files import File

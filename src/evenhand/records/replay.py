@@ -13,7 +13,9 @@ from evenhand.assignments import Assignment, redraw, seal_of
 from evenhand.calibration.mean import mean
 from evenhand.certificate import NOT_SEALED, REVEALED
 from evenhand.desk.anonymise import CODED
-from evenhand.desk.canonical import (
+from evenhand.errors import EvenhandError, RecordError, counted, listing
+from evenhand.ranking.ranking import rank
+from evenhand.records.canonical import (
     ABSENT,
     Difference,
     canonical,
@@ -22,18 +24,16 @@ from evenhand.desk.canonical import (
     is_dict,
     is_list,
 )
-from evenhand.desk.records import assignment_from, kind_of, read_record
-from evenhand.errors import EvenhandError, RecordError, counted, listing
-from evenhand.ranking.ranking import rank
+from evenhand.records.record import assignment_from, kind_of, read_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from evenhand.ab.comparison import Comparison
     from evenhand.certificate import Backing
-    from evenhand.desk.canonical import Record
     from evenhand.ranking.results import Ranking
     from evenhand.ratings import Ratings
+    from evenhand.records.canonical import Record
 
 FIELDS = {"schema", "result", "assignment", "version", "hashes", "sha256"}
 RESULTS: dict[str, Callable[..., Comparison | Ranking]]

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, TypeGuard
 from evenhand._outputs import Output, write_all
 from evenhand._results import Label, version
 from evenhand.assignments import Assignment, seal_of, verify
-from evenhand.desk.canonical import (
+from evenhand.errors import RecordError, unknown
+from evenhand.records.canonical import (
     ABSENT,
     brief,
     canonical,
@@ -28,12 +29,11 @@ from evenhand.desk.canonical import (
     is_dict,
     is_list,
 )
-from evenhand.errors import RecordError, unknown
 
 if TYPE_CHECKING:
     from evenhand.ab.comparison import Comparison
-    from evenhand.desk.canonical import Record
     from evenhand.ranking.results import Ranking
+    from evenhand.records.canonical import Record
 
 KINDS = ("assignment", "record", "seal", "secret")
 FORMAT = 1

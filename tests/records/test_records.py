@@ -18,8 +18,10 @@ from evenhand._outputs import Output, write_all
 from evenhand._results import Json
 from evenhand.assignments import Assignment, assign, seal_of, verify
 from evenhand.desk import lists
-from evenhand.desk.canonical import canonical, difference, fault, finish
-from evenhand.desk.records import (
+from evenhand.errors import EvenhandError, OptionError, RatingsError, RecordError
+from evenhand.posets.comparisons import Comparisons
+from evenhand.records.canonical import canonical, difference, fault, finish
+from evenhand.records.record import (
     assignment_from,
     assignment_record,
     decision_record,
@@ -32,9 +34,7 @@ from evenhand.desk.records import (
     text_of,
     write_decision,
 )
-from evenhand.desk.replay import Audit, audit
-from evenhand.errors import EvenhandError, OptionError, RatingsError, RecordError
-from evenhand.posets.comparisons import Comparisons
+from evenhand.records.replay import Audit, audit
 
 SECRET = "ab" * 32
 PEOPLE = ["Anna", "Bo", "Cy", "Di"]

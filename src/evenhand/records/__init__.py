@@ -1,0 +1,1 @@
+"""Records of what was drawn and decided, and their audit."""
