@@ -693,9 +693,8 @@ def theorem_8_given(trial: Trial) -> Found:
     found, holds = [], True
     most, budget = trial.pick(3, 5), trial.pick(25, 200)
     every = list(itertools.combinations(range(4), 2))
-    for pairs in [
-        pairs for m in range(2, most + 1) for pairs in itertools.combinations(every, m)
-    ]:
+    subsets = [itertools.combinations(every, m) for m in range(2, most + 1)]
+    for pairs in itertools.chain(*subsets):
         margin, text = trial.averaged(given(trial, "parity", pairs), budget)
         touched = {item for pair in pairs for item in pair}
         if any(

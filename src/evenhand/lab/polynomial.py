@@ -9,6 +9,7 @@ reviewer, and its value is the average over all ways to fill in distinct reviewe
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections import defaultdict
@@ -183,25 +184,18 @@ def evaluate(polynomial: Polynomial, table: Table, first: First) -> Fraction:
         >>> evaluate({((0, 0, 1, 1),): Fraction(1)}, table, lambda gap: (9 + gap) / 18)
         Fraction(11, 18)
     """
-    known: dict[Coin, Fraction] = {}
 
+    @functools.cache
     def chance(one: int, a: int, other: int, b: int) -> Fraction:
-        key = (one, a, other, b)
-        if key not in known:
-            known[key] = first(table[one][-1 - a] - table[other][-1 - b])
-        return known[key]
+        return first(table[one][-1 - a] - table[other][-1 - b])
 
     total = Fraction(0)
     for coins, coefficient in polynomial.items():
         people = 1 + max((max(r, s) for r, _, s, _ in coins), default=-1)
-        ways = itertools.permutations(range(len(table)), people)
-        summed = sum(
-            (
-                math.prod((chance(w[r], a, w[s], b) for r, a, s, b in coins), start=ONE)
-                for w in ways
-            ),
-            Fraction(0),
-        )
+        summed = Fraction(0)
+        for w in itertools.permutations(range(len(table)), people):
+            flipped = [chance(w[r], a, w[s], b) for r, a, s, b in coins]
+            summed += math.prod(flipped, start=ONE)
         total += coefficient * summed / math.perm(len(table), people)
     return total
 

@@ -175,19 +175,16 @@ def world(
 
 
 def _as_edges(given: Sequence[Pair], n_items: int) -> Edges:
-    edges = []
+    items = set(range(n_items))
     for entry in given:
-        pair = tuple(entry)
-        inside = all(isinstance(x, int) and 0 <= x < n_items for x in pair)
-        if not inside or len(set(pair)) != len(pair) or len(pair) != PAIR:
+        if len(entry) != PAIR or len(items.intersection(entry)) != PAIR:
             raise OptionError(
                 f"given must hold comparisons (above, below) of items 0 to "
                 f"{n_items - 1}, got {shown(entry)}."
             )
-        edges.append((pair[0], pair[1]))
-    if not edges:
+    if not given:
         raise OptionError("given must hold a comparison at least, got none.")
-    return tuple(edges)
+    return tuple((int(above), int(below)) for above, below in given)
 
 
 def risk_polynomials(
