@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from evenhand import assign, designs
 from evenhand._randomness import stream, uniforms
 from evenhand.cli.demo import as_csv, conference
-from evenhand.desk.records import seal_record, secret_record, text_of
+from evenhand.records.record import seal_record, secret_record, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
