@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from evenhand import designs, lab, losses, posets
     from evenhand.ab import weights
     from evenhand.ab.comparison import Comparison, compare
-    from evenhand.assignments import Assignment, assign
     from evenhand.catalogue import Method, methods
     from evenhand.certificate import Certificate
+    from evenhand.designs import Assignment, assign
     from evenhand.desk.formats import read_ratings
     from evenhand.errors import (
         ContradictionError,
@@ -46,8 +46,8 @@ _HOMES = {
     "Comparison": "evenhand.ab.comparison",
     "rank": "evenhand.ranking.ranking",
     "Ranking": "evenhand.ranking.ranking",
-    "assign": "evenhand.assignments",
-    "Assignment": "evenhand.assignments",
+    "assign": "evenhand.designs",
+    "Assignment": "evenhand.designs",
     "Certificate": "evenhand.certificate",
     "check": "evenhand.lab.check",
     "Check": "evenhand.lab.check",

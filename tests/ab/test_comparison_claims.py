@@ -14,9 +14,9 @@ from evenhand.ab import weights
 from evenhand.ab.claims import EVERYONE, SOMEONE
 from evenhand.ab.comparison import METHODS, compare
 from evenhand.ab.weights import GapWeight, odd
-from evenhand.assignments import assign, fresh_secret, seal_of, verify
 from evenhand.catalogue import methods
 from evenhand.certificate import Certificate
+from evenhand.designs import assign, fresh_secret, seal_of, verify
 from evenhand.errors import DesignError, OptionError
 from evenhand.ratings import Ratings
 

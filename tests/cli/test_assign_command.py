@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from evenhand import read_ratings
-from evenhand.assignments import seal_of
 from evenhand.cli import cli
+from evenhand.designs import seal_of
 from evenhand.records.record import load_assignment, read_hex, read_record
 
 

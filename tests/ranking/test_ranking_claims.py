@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from evenhand._results import Label
-from evenhand.assignments import assign, fresh_secret, seal_of, verify
 from evenhand.catalogue import methods
 from evenhand.certificate import Certificate
+from evenhand.designs import assign, fresh_secret, seal_of, verify
 from evenhand.posets.comparisons import comparisons, edges
 from evenhand.ranking.ranking import METHODS, rank
 from evenhand.ratings import Ratings

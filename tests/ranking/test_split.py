@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from evenhand._outcomes import Chance, outcomes
 from evenhand.ab.weights import rational
-from evenhand.assignments.declared import Declared
 from evenhand.certificate import Certificate
+from evenhand.designs.assignment import Declared
 from evenhand.errors import RatingsError
 from evenhand.posets.comparisons import comparisons
 from evenhand.ranking.anchors import Sheets, choose_layers, mean_values

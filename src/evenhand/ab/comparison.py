@@ -23,8 +23,8 @@ from evenhand.ab._sides import (
 from evenhand.ab.bounds import effect_for_error
 from evenhand.ab.claims import GROUPED, Facts, comparison_certificate
 from evenhand.ab.pvalues import STATISTICS, PValues, p_values, table_p_values
-from evenhand.assignments.declared import Declared, declare
 from evenhand.designs import AB_DESIGNS
+from evenhand.designs.assignment import Declared, declare
 from evenhand.errors import OptionError, RatingsError, unknown
 from evenhand.ratings import Ratings
 
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
     from evenhand.ab.checker import OwnRule
     from evenhand.ab.weights import GapWeight
-    from evenhand.assignments.assignment import Assignment
     from evenhand.certificate import Certificate
+    from evenhand.designs.assignment import Assignment
 
     Scores = Sequence[float] | NDArray[np.generic] | pl.Series
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from evenhand._outputs import Output
     from evenhand._results import Notice
-    from evenhand.assignments import Assignment
     from evenhand.certificate import Certificate
+    from evenhand.designs import Assignment
     from evenhand.ratings import Ratings
 
 Command = TypeVar("Command", bound=Callable[..., None])

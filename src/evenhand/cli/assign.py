@@ -13,7 +13,7 @@ from evenhand.errors import OptionError
 
 if TYPE_CHECKING:
     from evenhand._outputs import Output
-    from evenhand.assignments import Assignment
+    from evenhand.designs import Assignment
 
     Options = dict[str, Any]
 
@@ -82,7 +82,7 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
         --per-reviewer 3 --secret secret.json --record assignment.json -o out.csv
     """
     from evenhand._outputs import Output, write_all
-    from evenhand.assignments import fresh_secret
+    from evenhand.designs import fresh_secret
     from evenhand.desk.lists import to_csv
     from evenhand.records.record import (
         assignment_record,
@@ -154,7 +154,7 @@ def _check(options: Options) -> None:
 
 
 def _drawn(options: Options, secret: str | None) -> Assignment:
-    from evenhand.assignments.drawing import GROUPED, assign
+    from evenhand.designs.drawing import GROUPED, assign
     from evenhand.desk.lists import read_labels, read_pairs
 
     design, people = str(options["design"]), str(options["reviewers"])

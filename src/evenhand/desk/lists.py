@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from evenhand._columns import ALIASES, is_alias
 from evenhand._labels import CANONICAL_INTEGER, FORMULA_START, label_series
-from evenhand.assignments.assignment import ESCAPED
-from evenhand.assignments.drawing import GROUPED
+from evenhand.designs.assignment import ESCAPED
+from evenhand.designs.drawing import GROUPED
 from evenhand.desk.formats.delimited import read_cells
 from evenhand.desk.formats.files import SUFFIXES, fetch
 from evenhand.desk.formats.tables import UTF8_MARK, read_table
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from evenhand._results import Label
-    from evenhand.assignments import Assignment
+    from evenhand.designs import Assignment
     from evenhand.desk.formats.files import File
     from evenhand.desk.formats.tables import Table
 
@@ -107,7 +107,7 @@ def to_csv(assignment: Assignment) -> str:
     """Return an assignment as CSV that is safe to open; pairs and panels go with it.
 
     Examples:
-        >>> from evenhand.assignments import assign
+        >>> from evenhand.designs import assign
         >>> print(to_csv(assign(["=A1", "B"], ["a"], design="coins", rng=1)), end="")
         reviewer,item
         a,B

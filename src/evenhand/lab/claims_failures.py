@@ -22,7 +22,7 @@ from evenhand.lab.worlds import World, exact_first, world
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evenhand._balancing import Bundles
+    from evenhand.designs.balancing import Bundles
     from evenhand.lab.duels import Rule, Sides
     from evenhand.lab.polynomial import Drawn, First, Order, Scores
     from evenhand.posets.comparisons import Comparisons

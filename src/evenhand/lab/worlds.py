@@ -37,8 +37,8 @@ from evenhand.posets.comparisons import Comparisons
 from evenhand.posets.orderings import all_orderings, topological_order
 
 if TYPE_CHECKING:
-    from evenhand._balancing import Bundles
     from evenhand.ab.weights import GapWeight
+    from evenhand.designs.balancing import Bundles
 
 Loss = Callable[[Order, Order], int]
 Procedure = Callable[[Comparisons, Scores, Chance], Sequence[int]]

@@ -25,13 +25,13 @@ from evenhand.certificate import (
     certify,
     not_strict,
 )
-from evenhand.designs import PAIR, RANKING_DESIGNS
+from evenhand.designs.draws import PAIR, RANKING_DESIGNS
 from evenhand.errors import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evenhand.assignments.declared import Declared
+    from evenhand.designs.assignment import Declared
     from evenhand.ranking.answers import Answer
     from evenhand.ratings import Ratings
 
@@ -126,7 +126,7 @@ def ranking_certificate(
         distinct: Whether it was declared that no reviewer would tie two items.
 
     Examples:
-        >>> from evenhand.assignments.declared import Declared
+        >>> from evenhand.designs.assignment import Declared
         >>> from evenhand.ranking.answers import Answer
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 3, 2])

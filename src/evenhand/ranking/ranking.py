@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from evenhand._labels import require_function, require_text, shown
 from evenhand._randomness import RNGLike, seed_from
 from evenhand.ab.weights import GapWeight, as_weight
-from evenhand.assignments.declared import declare
 from evenhand.calibration.mean import mean, spread
 from evenhand.calibration.models import MODELS, ORDINAL
 from evenhand.designs import RANKING_DESIGNS
+from evenhand.designs.assignment import declare
 from evenhand.errors import OptionError, listing, unknown
 from evenhand.posets.comparisons import Comparisons, comparisons
 from evenhand.posets.contradictions import require_consistent
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from evenhand._results import Json
-    from evenhand.assignments.assignment import Assignment
     from evenhand.certificate import Certificate
+    from evenhand.designs.assignment import Assignment
     from evenhand.ranking.flips import Coin
     from evenhand.ranking.ties import TieDraw
     from evenhand.ranking.uncertainty import RankUncertainty

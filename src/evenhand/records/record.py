@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from evenhand._outputs import Output, write_all
 from evenhand._results import Label, version
-from evenhand.assignments import Assignment, seal_of, verify
+from evenhand.designs import Assignment, seal_of, verify
 from evenhand.errors import RecordError, unknown
 from evenhand.records.canonical import (
     ABSENT,
@@ -138,7 +138,7 @@ def assignment_record(assignment: Assignment) -> Record:
     """Return the record of an assignment; a secret seed is left out of it.
 
     Examples:
-        >>> from evenhand.assignments import assign
+        >>> from evenhand.designs import assign
         >>> drawn = assign(["x", "y"], ["a"], design="coins", secret="0" * 64)
         >>> assignment_record(drawn)["seed"] is None
         True

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 from evenhand._results import Json, version
 from evenhand.ab.comparison import compare
-from evenhand.assignments import Assignment, redraw, seal_of
 from evenhand.calibration.mean import mean
 from evenhand.certificate import NOT_SEALED, REVEALED
+from evenhand.designs import Assignment, redraw, seal_of
 from evenhand.desk.anonymise import CODED
 from evenhand.errors import EvenhandError, RecordError, counted, listing
 from evenhand.ranking.ranking import rank

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evenhand._labels import shown
-from evenhand.assignments.assignment import ESCAPED
+from evenhand.designs.assignment import ESCAPED
 from evenhand.desk.formats.tables import UTF8_MARK
 from evenhand.desk.lists import safe_cell
 from evenhand.errors import OptionError, listing, printable

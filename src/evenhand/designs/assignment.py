@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evenhand._labels import FORMULA_START
-from evenhand.errors import DesignError, OptionError, listing
+from evenhand._labels import FORMULA_START, require_text, shown
+from evenhand.errors import DesignError, OptionError, listing, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,7 +46,7 @@ class Assignment:
         version: Version of evenhand that drew it.
 
     Examples:
-        >>> from evenhand.assignments import assign
+        >>> from evenhand.designs import assign
         >>> assign(["x", "y"], ["a", "b", "c", "d"], design="halves", rng=7)
         4 reviews of 2 items by 4 reviewers, design halves, seed 7
         Every split of the reviewers into halves was equally likely.
@@ -84,7 +84,7 @@ class Assignment:
         """Return the fields as in the record.
 
         Examples:
-            >>> from evenhand.assignments import assign
+            >>> from evenhand.designs import assign
             >>> found = assign(["x", "y"], ["a"], design="coins", rng=7).to_dict()
             >>> found["rows"]
             [['a', 'x']]
@@ -110,7 +110,7 @@ class Assignment:
         """Return the rows as a polars dataframe; labels are text.
 
         Examples:
-            >>> from evenhand.assignments import assign
+            >>> from evenhand.designs import assign
             >>> assign(["x", "y"], ["a"], design="coins", rng=7).to_frame().columns
             ['reviewer', 'item']
         """
@@ -125,7 +125,7 @@ class Assignment:
             OptionError: If it was not drawn with a secret.
 
         Examples:
-            >>> from evenhand.assignments import assign
+            >>> from evenhand.designs import assign
             >>> drawn = assign([1, 2], ["a"], design="coins", secret="0" * 64)
             >>> drawn.sealed().seed is None
             True
@@ -150,7 +150,7 @@ class Assignment:
 
         Examples:
             >>> from evenhand import Ratings
-            >>> from evenhand.assignments import assign
+            >>> from evenhand.designs import assign
             >>> given = assign(["x", "y"], ["a", "b"], design="halves", rng=7)
             >>> given.strays(Ratings(["a", "b"], ["x", "x"], [1, 2]))
             (('a', 'x'),)
@@ -163,7 +163,7 @@ class Assignment:
 
         Examples:
             >>> from evenhand import Ratings
-            >>> from evenhand.assignments import assign
+            >>> from evenhand.designs import assign
             >>> given = assign(["x", "y"], ["a", "b"], design="halves", rng=7)
             >>> given.missing(Ratings(["a"], ["y"], [1]))
             (('b', 'x'),)
@@ -176,7 +176,7 @@ class Assignment:
 
         Examples:
             >>> from evenhand import Ratings
-            >>> from evenhand.assignments import assign
+            >>> from evenhand.designs import assign
             >>> given = assign(["x", "y"], ["a", "b"], design="halves", rng=7)
             >>> given.holds(Ratings(["b"], ["x"], [1]))
             True
@@ -258,3 +258,85 @@ def _key(row: tuple[Label, Label]) -> tuple[str, str]:
         text[1:] if ESCAPED.match(text) else text for text in map(str, row)
     )
     return reviewer, item
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """How reviewers were assigned, as far as anybody said or showed.
+
+    Attributes:
+        design: Name of the design, None if nobody said.
+        backing: What shows that it was drawn so.
+        missing: Assigned ratings that are not there.
+        conflicts: Whether conflicts of interest kept reviewers from items.
+        assignment: The assignment itself, if there is a record of it.
+    """
+
+    design: str | None = None
+    backing: Backing = "declared"
+    missing: int = 0
+    conflicts: bool = False
+    assignment: Assignment | None = None
+
+
+def declare(
+    design: str | None,
+    assignment: Assignment | None,
+    known: Sequence[str],
+    ratings: Ratings | None,
+    items: Sequence[Label] | None = None,
+) -> Declared:
+    """Put together what the user declares and what a record shows.
+
+    Args:
+        design: Name of the design, or None.
+        assignment: The assignment that the ratings came through, or None.
+        known: Designs that may be declared for this job.
+        ratings: The ratings, None if there are only lists of scores.
+        items: The items that matter, None for all.
+
+    Raises:
+        OptionError: If a design is unknown, or the two contradict each other.
+        DesignError: If a rating was never assigned.
+
+    Examples:
+        >>> declare("halves", None, ("halves", "coins"), None)
+        Declared(design='halves', backing='declared', missing=0, conflicts=False, \
+assignment=None)
+    """
+    require_text(design=design)
+    if design is not None and design not in known:
+        raise OptionError(unknown("design", design, known))
+    if assignment is None:
+        return Declared(design)
+    if not isinstance(assignment, Assignment):
+        raise OptionError(
+            f"assignment must be an Assignment, got {shown(assignment)}. Read one from "
+            "its record, or draw one with assign."
+        )
+    if ratings is None:
+        raise OptionError(
+            "assignment must come with a Ratings. Lists of scores do not say who "
+            "scored what."
+        )
+    if design not in (None, assignment.design):
+        raise OptionError(
+            f"design must be {assignment.design!r}, which the assignment was drawn by, "
+            f"got {design!r}. Leave it out."
+        )
+    if assignment.design not in known:
+        raise OptionError(unknown("design", assignment.design, known))
+    assignment.require(ratings, items)
+    wanted = None if items is None else {str(item) for item in items}
+    missing = [
+        row
+        for row in assignment.missing(ratings)
+        if wanted is None or str(row[1]) in wanted
+    ]
+    return Declared(
+        assignment.design,
+        backing=assignment.backing,
+        missing=len(missing),
+        conflicts=bool(assignment.conflicts),
+        assignment=assignment,
+    )

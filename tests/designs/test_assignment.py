@@ -10,17 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from evenhand import Ratings, _balancing
-from evenhand._balancing import Frame, fill, grid_of
+from evenhand import Ratings
 from evenhand._randomness import stream
-from evenhand.assignments import (
+from evenhand.designs import (
     Assignment,
     assign,
+    balancing,
     fresh_secret,
     redraw,
     seal_of,
     verify,
 )
+from evenhand.designs.balancing import Frame, fill, grid_of
 from evenhand.errors import DesignError, EvenhandError, OptionError, RecordError
 
 ITEMS = ["p1", "p2", "p3", "p4"]
@@ -183,12 +184,12 @@ def test_the_walk_reaches_every_assignment_about_equally_often(
     case: tuple[int, int, int | None, int | None, list[tuple[int, int]]],
 ) -> None:
     frame = Frame.of(*case)
-    counts = _balancing.tables(frame.grid)
+    counts = balancing.tables(frame.grid)
     assert counts is not None
     number = sum(counts.ways[0].values())
     draws = 40 * number
     seen = Counter(
-        _balancing.walk(frame.grid, frame.start, stream(seed, "walk"))
+        balancing.walk(frame.grid, frame.start, stream(seed, "walk"))
         for seed in range(draws)
     )
     assert len(seen) == number
@@ -198,7 +199,7 @@ def test_the_walk_reaches_every_assignment_about_equally_often(
 
 
 def test_a_lap_that_gets_too_long_is_undone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_balancing, "BLOCK", 1 - 64 * 5)
+    monkeypatch.setattr(balancing, "BLOCK", 1 - 64 * 5)
     grid = grid_of(5, 5, 2, [frozenset()] * 5)
     start = fill(grid)
     held = [set(row) for row in start]
@@ -208,7 +209,7 @@ def test_a_lap_that_gets_too_long_is_undone(monkeypatch: pytest.MonkeyPatch) -> 
     first = holders[0][0]
     taken = next(c for c in range(1, 5) if c not in held[first])
     chances = iter([0.0, 0.0, (taken + 0.5) / 5, 0.0])
-    _balancing._lap(grid, held, holders, chances)  # noqa: SLF001 - the one step
+    balancing._lap(grid, held, holders, chances)  # noqa: SLF001 - the one step
     assert tuple(tuple(sorted(row)) for row in held) == start
     assert [sorted(column) for column in holders] == before
 
@@ -216,7 +217,7 @@ def test_a_lap_that_gets_too_long_is_undone(monkeypatch: pytest.MonkeyPatch) -> 
 def test_too_many_assignments_to_count_are_said_not_to_be_exactly_uniform(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(_balancing, "BUDGET", 0)
+    monkeypatch.setattr(balancing, "BUDGET", 0)
     drawn = assign(range(9), range(6), design="balanced", per_reviewer=3, rng=1)
     assert not drawn.uniform
     assert "nearly, but not exactly" in drawn.law
@@ -443,8 +444,8 @@ def test_an_assignment_prints_and_escapes_its_labels() -> None:
 def test_the_enumerated_law_counts_fillings_exactly() -> None:
     # Derangements of five: 44; with each row taking two of four columns, 90.
     diagonal = [frozenset([row]) for row in range(5)]
-    found = _balancing.tables(grid_of(5, 5, 1, diagonal))
-    plain = _balancing.tables(grid_of(4, 4, 2, [frozenset()] * 4))
+    found = balancing.tables(grid_of(5, 5, 1, diagonal))
+    plain = balancing.tables(grid_of(4, 4, 2, [frozenset()] * 4))
     assert found is not None
     assert plain is not None
     assert list(found.ways[0].values()) == [44]

@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evenhand import designs
-from evenhand._balancing import InfeasibleError
 from evenhand._labels import Source, code_labels, label_series, require_sequence, shown
 from evenhand._randomness import RNGLike, seed_from
 from evenhand._results import Label, version
-from evenhand.assignments.assignment import Assignment
+from evenhand.designs import draws
+from evenhand.designs.assignment import Assignment
+from evenhand.designs.balancing import InfeasibleError
 from evenhand.errors import DesignError, OptionError, RecordError, unknown
 
 if TYPE_CHECKING:
@@ -23,18 +23,17 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from evenhand.assignments.assignment import Rows
     from evenhand.certificate import Backing
+    from evenhand.designs.assignment import Rows
 
     # A mapping's keys are of one type to a type checker, which knows no subtypes there.
     Groups = Mapping[str, Label] | Mapping[int, Label] | Mapping[Label, Label]
 
-DESIGNS = (*designs.AB_DESIGNS, *designs.RANKING_DESIGNS)
+DESIGNS = (*draws.AB_DESIGNS, *draws.RANKING_DESIGNS)
 SEAL_PREFIX = "evenhand.seal/1:"
 SECRET_BYTES = 32
 SECRET = re.compile(r"[0-9a-f]{64}")
 GROUPED = {"matched": "pair", "panels": "panel"}
-PAIR = 2
 LAWS = {
     "halves": "Every split of the reviewers into halves was equally likely.",
     "coins": "Each reviewer's item was drawn by a fair coin of its own.",
@@ -105,7 +104,7 @@ def assign(
         raise OptionError("rng must be left out when a secret is given.")
     seal = None if secret is None else seal_of(secret)
     seed = seed_from(rng) if secret is None else int(secret, 16)
-    if design in designs.AB_DESIGNS and len(item_labels) != PAIR:
+    if design in draws.AB_DESIGNS and len(item_labels) != draws.PAIR:
         raise DesignError(
             f"items must be two for design {design!r}, got {len(item_labels)}. Use "
             "'pairs' or 'balanced' for more."
@@ -114,7 +113,7 @@ def assign(
     if design == "balanced":
         sizes = (len(item_labels), len(reviewer_labels), per_reviewer, per_item)
         try:
-            drawn, uniform = designs.draw_balanced(*sizes, pairs, seed)
+            drawn, uniform = draws.draw_balanced(*sizes, pairs, seed)
         except InfeasibleError as error:
             raise DesignError(error.named(reviewer_labels, item_labels)) from None
     else:
@@ -246,16 +245,12 @@ def _draw(
 ) -> NDArray[np.int64]:
     """Draw the items of each reviewer, a row each."""
     if design == "pairs":
-        return designs.pairs(n_items, n_reviewers, rng=seed)
-    if design == "matched":
-        sides = designs.matched(groups, rng=seed)
-    elif design == "panels":
-        sides = designs.panels(groups, rng=seed)
-    elif design == "halves":
-        sides = designs.halves(n_reviewers, rng=seed)
-    else:
-        sides = designs.coins(n_reviewers, rng=seed)
-    return sides[:, None]
+        return draws.pairs(n_items, n_reviewers, rng=seed)
+    if design in GROUPED:
+        draw = draws.matched if design == "matched" else draws.panels
+        return draw(groups, rng=seed)[:, None]
+    sides = draws.halves if design == "halves" else draws.coins
+    return sides(n_reviewers, rng=seed)[:, None]
 
 
 def _walked(*, has_conflicts: bool) -> str:
@@ -314,7 +309,7 @@ def _conflicts(
     for conflict in conflicts:
         apart = isinstance(conflict, Iterable) and not isinstance(conflict, str)
         pair = tuple(conflict) if apart else ()
-        if len(pair) != PAIR:
+        if len(pair) != draws.PAIR:
             raise DesignError(
                 f"conflicts must hold pairs of a reviewer and an item, got "
                 f"{shown(conflict)}."

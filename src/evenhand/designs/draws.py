@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._balancing import Bundles, Frame, deal, fitting, tables, walk
 from evenhand._outcomes import HALF, Chance, outcomes
 from evenhand._randomness import RNGLike, Stream, below, seed_from, stream
+from evenhand.designs.balancing import Bundles, Frame, deal, fitting, tables, walk
 from evenhand.errors import DesignError
 
 if TYPE_CHECKING:
@@ -218,7 +218,9 @@ def balanced(
     law.
 
     With per_item or conflicts, even none, every feasible assignment is equally likely
-    where they can be counted, and nearly so elsewhere: see `balanced_is_uniform`.
+    where they can be counted. Where they are too many, a random walk over all of them
+    is run for long, which comes close; without conflicts its law is still unchanged
+    when reviewers or items change names.
 
     Args:
         n_items: Number of items, at least 1.
@@ -305,32 +307,6 @@ def enumerate_balanced(
             f"got {n_items} and {n_reviewers}."
         )
     return outcomes(lambda chance: frame.bundles(counts.draw(chance)))
-
-
-def balanced_is_uniform(
-    n_items: int,
-    n_reviewers: int,
-    per_reviewer: int | None = None,
-    *,
-    per_item: int | None = None,
-    conflicts: Iterable[tuple[int, int]] | None = None,
-) -> bool:
-    """Say whether `balanced` makes every feasible assignment exactly as likely.
-
-    Where there are too many to count it does not: a random walk over all of them is
-    run for long, which comes close. Without conflicts its law is still unchanged when
-    reviewers or items change names.
-
-    Examples:
-        >>> balanced_is_uniform(10, 10, 3, conflicts=[])
-        True
-        >>> balanced_is_uniform(10, 10, 3), balanced_is_uniform(90, 90, 9, per_item=9)
-        (False, False)
-    """
-    if per_item is None and conflicts is None:
-        return False
-    frame = _frame(n_items, n_reviewers, per_reviewer, per_item, conflicts)
-    return tables(frame.grid) is not None
 
 
 class _Drawn:
