@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import polars as pl
 
 from evenhand._results import Notice
 from evenhand.ab import weights
@@ -172,16 +173,11 @@ def agreement(ratings: Ratings) -> Agreement | None:
         1.0
     """
     who, items = ratings.reviewer_codes[:AGREEING], ratings.item_codes[:AGREEING]
-    values = ratings.preference[:AGREEING]
-    order = np.lexsort((values, who))
-    who, items, values = who[order], items[order], values[order]
+    values = pl.DataFrame({"who": who, "value": ratings.preference[:AGREEING]})
+    ranked = values.select(pl.col("value").rank().over("who"))["value"].to_numpy()
     loads = np.bincount(who)
-    starts = (np.cumsum(loads) - loads)[who]
     size = loads[who]
-    new = np.append([True], (who[1:] != who[:-1]) | (values[1:] != values[:-1]))
-    begins = np.flatnonzero(new)
-    middles = (begins + np.append(begins[1:], len(who)) - 1) / 2
-    ranks = (middles[np.cumsum(new) - 1] - starts - (size - 1) / 2) / (size + 1)
+    ranks = (ranked - (size + 1) / 2) / (size + 1)
     power = (np.bincount(who, ranks**2) / np.maximum(loads, 1))[who]
     sums, own, root, again = (
         np.bincount(items, part) for part in (ranks, power, power**0.5, power**2)
