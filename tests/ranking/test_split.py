@@ -333,7 +333,8 @@ def test_draws_name_breakers_by_their_own_codes() -> None:
         )
     }
     for draw in found.ties.draws:
-        for item, people in zip(draw.items, draw.reviewers, strict=True):
+        crews = draw.reviewers[::2], draw.reviewers[1::2]
+        for item, people in zip(draw.items, crews, strict=True):
             assert set(people) <= set(found.breakers)
             assert all((who, item) in given_scores for who in people)
 

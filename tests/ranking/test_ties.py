@@ -53,13 +53,9 @@ def test_draws_are_the_neighbours_of_each_bucket_as_they_came_out() -> None:
     )
     assert found.order.tolist() == [0, 2, 1, 4, 3]
     assert [draw.items for draw in found.draws] == [(0, 2), (1, 2), (3, 4)]
-    assert [draw.first for draw in found.draws] == [0, 2, 4]
-    assert [draw.means for draw in found.draws] == [(3, 2), (1, 2), (7, 9)]
-    assert [draw.reviewers for draw in found.draws] == [
-        ((0,), (2,)),
-        ((1,), (2,)),
-        ((3,), (4,)),
-    ]
+    assert [draw.kept for draw in found.draws] == [True, False, False]
+    assert [draw.gap for draw in found.draws] == [1, -1, -2]
+    assert [draw.reviewers for draw in found.draws] == [(0, 2), (1, 2), (3, 4)]
     assert [draw.anchors for draw in found.draws] == [(), (), ()]
     assert (found.settled, found.noise) == (2, 1e-3)
 
@@ -72,14 +68,15 @@ def test_anchored_draws_name_the_anchors_of_each_layer() -> None:
     )
     found = break_ties(ratings, range(4), [(0, 1)], stream(7, "ties"))
     (draw,) = found.draws
-    assert draw.means == ((1 + 1) / 2, (2 + 2) / 2)
-    assert sorted(zip(*draw.reviewers, draw.anchors, strict=True)) == [
+    assert draw.gap == (1 + 1) / 2 - (2 + 2) / 2
+    crews = draw.reviewers[::2], draw.reviewers[1::2]
+    assert sorted(zip(*crews, draw.anchors, strict=True)) == [
         (0, 1, (2,)),
         (2, 3, (3,)),
     ]
     assert draw.p_first == pytest.approx(ndtr(-1 / (NOISE * math.sqrt(2))), rel=1e-12)
     plain = break_ties(ratings, range(4), [(0, 1)], stream(7, "ties"), anchored=False)
-    assert plain.draws[0].means == (3, 5.5)
+    assert plain.draws[0].gap == 3 - 5.5
 
 
 @given(st.floats(-50, 50), st.floats(0.01, 50))
@@ -98,8 +95,8 @@ def test_three_tied_items_come_out_as_normal_errors_say() -> None:
         found = break_ties(ratings, [0, 1, 2], [(0, 1, 2)], source, noise=1.0)
         counts.update(itertools.combinations(found.order.tolist(), 2))
         for draw in found.draws:
-            gap = draw.means[0] - draw.means[1]
-            assert draw.p_first == pytest.approx(ndtr(gap / math.sqrt(2)), rel=1e-12)
+            expected = ndtr(draw.gap / math.sqrt(2))
+            assert draw.p_first == pytest.approx(expected, rel=1e-12)
     for one, other in itertools.combinations(range(3), 2):
         p = ndtr((ratings.scores[one] - ratings.scores[other]) / math.sqrt(2))
         # Five and a half standard errors, for three pairs: false alarm below 2e-7.
@@ -185,7 +182,7 @@ def test_anchors_close_together_do_not_overflow() -> None:
         [0, 0, 0, 1, 1, 1], [0, 2, 3, 1, 2, 3], [1e300, 1e-300, 0, -1e300, 1e-300, 0]
     )
     (draw,) = break_ties(ratings, range(4), [(0, 1)], stream(7, "ties")).draws
-    assert draw.means == (1.7976931348623157e308, -1.7976931348623157e308)
+    assert draw.gap == 1.7976931348623157e308
     assert draw.p_first == 1.0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -387,10 +388,9 @@ def _tied(
 def _served_twice(found: TieBreak) -> int:
     """Count reviewers whose scores were used for two items."""
     served = {
-        (item, reviewer)
+        use
         for draw in found.draws
-        for item, people in zip(draw.items, draw.reviewers, strict=True)
-        for reviewer in people
+        for use in zip(itertools.cycle(draw.items), draw.reviewers, strict=False)
     }
     times = Counter(reviewer for _, reviewer in served)
     return sum(number > 1 for number in times.values())

@@ -35,7 +35,7 @@ from evenhand.ranking.twins import BYS, PAIRS
 from evenhand.ratings import Ratings, require_ratings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     import numpy as np
@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from evenhand._results import Json
     from evenhand.certificate import Certificate
     from evenhand.designs.assignment import Assignment
-    from evenhand.ranking.flips import Coin
-    from evenhand.ranking.ties import TieDraw
     from evenhand.ranking.uncertainty import RankUncertainty
 
     Codes = NDArray[np.int64]
@@ -352,21 +350,14 @@ def _column(values: NDArray[Any] | None, order: Codes) -> Sequence[Any]:
 
 def _draws(ratings: Ratings, found: Answer) -> Iterator[Draw]:
     people, items = ratings.reviewer_labels, ratings.item_labels
-
-    def draw(coin: Coin | TieDraw, first: int, reviewers: Iterable[int]) -> Draw:
-        one, other = coin.items
-        return Draw(
-            items=(items[one], items[other]),
+    for coin in found.coins if found.ties is None else found.ties.draws:
+        one, other = (items[item] for item in coin.items)
+        yield Draw(
+            items=(one, other),
             p_first=coin.p_first,
-            first=items[first],
-            reviewers=tuple([people[who] for who in reviewers]),
+            first=one if coin.kept else other,
+            reviewers=tuple([people[who] for who in coin.reviewers]),
             anchors=tuple(
                 [tuple([items[item] for item in group]) for group in coin.anchors]
             ),
         )
-
-    for coin in found.coins:
-        yield draw(coin, coin.items[0 if coin.kept else 1], coin.reviewers)
-    for tie in () if found.ties is None else found.ties.draws:
-        turns = itertools.chain.from_iterable(zip(*tie.reviewers, strict=True))
-        yield draw(tie, tie.first, turns)

@@ -54,11 +54,11 @@ from evenhand._randomness import Stream, below, permutation, stream
 from evenhand.calibration.bradley_terry import PRIOR_PRECISION, bradley_terry
 from evenhand.posets.comparisons import comparisons
 from evenhand.posets.contradictions import find_contradiction
-from evenhand.ranking.ties import TIED, TieBreak, TieDraw, break_ties
+from evenhand.ranking.ties import TIED, TieBreak, break_ties
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -136,10 +136,15 @@ def split_order(
     ties = break_ties(
         breakers, order, tied, stream(seed, "ties"), noise=noise, anchored=anchored
     )
+    # Reviewers get the codes that they have in the whole.
+    draws = tuple(
+        draw._replace(reviewers=tuple(second[who] for who in draw.reviewers))
+        for draw in ties.draws
+    )
     return SplitOrder(
         order=ties.order,
         weak=weak,
-        ties=replace(ties, draws=tuple(_named(ties.draws, second))),
+        ties=replace(ties, draws=draws),
         ordered=first,
         breakers=second,
     )
@@ -251,10 +256,3 @@ def _part(ratings: Ratings, reviewers: Sequence[int]) -> Ratings:
         ratings.preference[rows],
         all_items=range(ratings.n_items),
     )
-
-
-def _named(draws: Iterable[TieDraw], breakers: Sequence[int]) -> Iterable[TieDraw]:
-    """Give reviewers the codes that they have in the whole."""
-    for draw in draws:
-        one, other = (tuple(breakers[who] for who in side) for side in draw.reviewers)
-        yield replace(draw, reviewers=(one, other))

@@ -49,6 +49,7 @@ from evenhand.ranking.anchors import (
     mean_values,
     read_sheets,
 )
+from evenhand.ranking.flips import Coin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,37 +77,14 @@ _HALF_STEP = 2.0**-54
 _NORMAL = statistics.NormalDist()
 
 
-@dataclass(frozen=True, slots=True)
-class TieDraw:
-    """Two tied items that came out next to each other in their bucket.
-
-    Attributes:
-        items: Their codes, in the order they had before.
-        means: What they were sorted by, before noise: mean score, or mean score
-            relative to the anchors.
-        p_first: Probability that items[0] stands before items[1].
-        first: The item that came out first.
-        reviewers: Codes of the reviewers whose scores of items[0] and of items[1] were
-            used, layer by layer.
-        anchors: For each layer the items that the two reviewers' scores were set
-            against; empty if scores were used as they are.
-    """
-
-    items: tuple[int, int]
-    means: tuple[float, float]
-    p_first: float
-    first: int
-    reviewers: tuple[tuple[int, ...], tuple[int, ...]]
-    anchors: tuple[tuple[int, ...], ...]
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class TieBreak:
     """An order whose ties were broken by scores.
 
     Attributes:
         order: Item codes, best first.
-        draws: The neighbours within buckets, bucket by bucket.
+        draws: The neighbours within buckets, bucket by bucket, with the gap between the
+            means that they were sorted by, before noise.
         noise: Standard deviation of the noise.
         settled: Number of buckets in which two items or more had scores.
         resolved: Whether the noise that can be drawn could have overturned every one of
@@ -116,7 +94,7 @@ class TieBreak:
     """
 
     order: Codes
-    draws: tuple[TieDraw, ...]
+    draws: tuple[Coin, ...]
     noise: float
     settled: int
     resolved: bool
@@ -221,7 +199,7 @@ def break_ties(
     if len(set(every)) < len(every):
         raise OptionError("buckets must not overlap, got an item in two of them.")
     sheets = read_sheets(ratings, every)
-    draws: list[TieDraw] = []
+    draws: list[Coin] = []
     sort = functools.partial(_sorted_bucket, sheets, source, sd, anchored=anchored)
     parts = [sort(items) for items in tied]
     for items, part in zip(tied, parts, strict=True):
@@ -232,9 +210,7 @@ def break_ties(
         draws=tuple(draws),
         noise=sd,
         settled=sum(bool(part.draws) for part in parts),
-        resolved=all(
-            abs(draw.means[0] - draw.means[1]) <= FARTHEST_NOISE * sd for draw in draws
-        )
+        resolved=all(abs(draw.gap) <= FARTHEST_NOISE * sd for draw in draws)
         and (sd > 0 or not draws),
         equal_loads=all(equal_loads(sheets, part.layers) for part in parts),
     )
@@ -264,7 +240,7 @@ def before(difference: Fraction, noise: float) -> float:
 class _Sorted:
     order: list[int]
     layers: tuple[Layer, ...]
-    draws: list[TieDraw]
+    draws: list[Coin]
 
 
 def _sorted_bucket(
@@ -312,17 +288,16 @@ def _draw(
     layers: Sequence[Layer],
     pair: tuple[int, int],
     noise: float,
-) -> TieDraw:
+) -> Coin:
     one, other = sorted(pair)
-    return TieDraw(
+    difference = values[one] - values[other]
+    turns = ((layer.reviewers[one], layer.reviewers[other]) for layer in layers)
+    return Coin(
         items=(items[one], items[other]),
-        means=(_clipped(values[one], LARGEST), _clipped(values[other], LARGEST)),
-        p_first=before(values[one] - values[other], noise),
-        first=items[pair[0]],
-        reviewers=(
-            tuple(layer.reviewers[one] for layer in layers),
-            tuple(layer.reviewers[other] for layer in layers),
-        ),
+        gap=_clipped(difference, LARGEST),
+        p_first=before(difference, noise),
+        kept=pair[0] == one,
+        reviewers=tuple(itertools.chain.from_iterable(turns)),
         anchors=tuple(layer.anchors for layer in layers if layer.anchors),
     )
 
