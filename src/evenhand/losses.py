@@ -180,10 +180,6 @@ def _places(
     truth: Ranking, estimate: Ranking
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return each item's place in both rankings, tied items on one place."""
-    if isinstance(truth, np.ndarray) and isinstance(estimate, np.ndarray):
-        first, second = _code_places(truth), _code_places(estimate)
-        if first is not None and second is not None and len(first) == len(second):
-            return first, second
     ranks = _ranks(truth, "truth"), _ranks(estimate, "estimate")
     _require_same(*ranks)
     places = []
@@ -191,15 +187,6 @@ def _places(
         place = {rank: place for place, rank in enumerate(sorted({*ranking.values()}))}
         places.append(np.array([place[ranking[item]] for item in ranks[0]], np.int64))
     return places[0], places[1]
-
-
-def _code_places(order: NDArray[np.integer]) -> NDArray[np.int64] | None:
-    """Return the places of the codes 0..n-1 if the array is an order of them."""
-    if order.ndim != 1 or order.dtype.kind not in "iu" or len(order) == 0:
-        return None
-    places = np.argsort(order)
-    whole = np.array_equal(order[places], np.arange(len(order)))
-    return places if whole else None
 
 
 def _ranks(ranking: Ranking, what: str) -> Mapping[Label, Rank]:
