@@ -32,9 +32,8 @@ if TYPE_CHECKING:
         RecordError,
     )
     from evenhand.lab.check import Check, check
-    from evenhand.lab.results import Simulation
     from evenhand.lab.scenario import Scenario
-    from evenhand.lab.simulation import simulate
+    from evenhand.lab.simulation import Simulation, simulate
     from evenhand.lab.warp import Warp, warp
     from evenhand.ranking.ranking import Ranking, rank
     from evenhand.ratings import Ratings
@@ -55,7 +54,7 @@ _HOMES = {
     "Warp": "evenhand.lab.warp",
     "Scenario": "evenhand.lab.scenario",
     "simulate": "evenhand.lab.simulation",
-    "Simulation": "evenhand.lab.results",
+    "Simulation": "evenhand.lab.simulation",
     "methods": "evenhand.catalogue",
     "Method": "evenhand.catalogue",
     "EvenhandError": "evenhand.errors",

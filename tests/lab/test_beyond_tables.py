@@ -10,10 +10,9 @@ from fractions import Fraction
 import pytest
 
 from evenhand.lab.exact import biases, uniform_success
-from evenhand.lab.results import Row
 from evenhand.lab.scales import FAMILIES, scales
 from evenhand.lab.scenario import Scenario
-from evenhand.lab.simulation import simulate
+from evenhand.lab.simulation import Row, simulate
 
 WIDE = 5
 # Improvement over a coin in per cent, 10 reviewers: mean, median, votes, guarded. The

@@ -26,7 +26,7 @@ from evenhand.lab.reviewers import (
     DISAGREES,
     FORMULA,
     NOT_ENOUGH,
-    describe_reviewers,
+    describe,
     effect_errors,
     fit_model,
     variance_shares,
@@ -101,7 +101,7 @@ def test_a_reviewer_who_rated_everything_the_same_is_named() -> None:
     ratings = Ratings(list("aaabbbccc"), list("xyz") * 3, [5, 5, 5, 1, 2, 3, 1, 3, 2])
     found = check(ratings, rng=7)
     sane(found)
-    assert found.flat.labels == ("a",)
+    assert found.flat.reviewers == ("a",)
     assert "1 reviewer gave all their items the same score: 'a'." in repr(found)
 
 
@@ -130,7 +130,7 @@ def test_ten_thousand_reviewers_with_one_rating_each() -> None:
     found = check(ratings, top=5, rng=7)
     sane(found)
     assert found.single.count == 10_000
-    assert found.single.labels == tuple(range(8))
+    assert found.single.reviewers == tuple(range(8))
     assert found.variance is not None
     assert found.variance.reviewer is None
     assert found.groups.count == 50
@@ -493,6 +493,6 @@ def test_ordinary_reviewers_seldom_lose_their_strictness() -> None:
     lost = 0
     for seed in range(20):
         ratings, _, _ = crossed(seed, (20, 20, 6), (1.0, 0.7, 1.0))
-        found = describe_reviewers(ratings, fit_model(ratings))
+        found = describe(ratings, fit_model(ratings))
         lost += sum(one.strictness == DISAGREES for one in found)
     assert lost <= 60

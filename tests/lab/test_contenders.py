@@ -22,9 +22,8 @@ from evenhand.lab.contenders import (
     rule,
     two_item_losses,
 )
-from evenhand.lab.scenario import Scenario
+from evenhand.lab.scenario import Scenario, Trials, draw_trials
 from evenhand.lab.simulation import draw_ratings
-from evenhand.lab.trials import Trials, draw_trials
 from evenhand.posets.comparisons import comparisons
 from evenhand.posets.contradictions import find_contradiction
 from evenhand.ranking.answers import Options, Task

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from evenhand.ab._numbers import Floats
 from evenhand.errors import OptionError
 from evenhand.lab import workers as processes
-from evenhand.lab.results import Row
 from evenhand.lab.scenario import Scenario
 from evenhand.lab.simulation import (
     BLOCK,
     CHECKED,
     Plan,
+    Row,
     Tally,
     draw_ratings,
     run_blocks,

@@ -11,8 +11,7 @@ import pytest
 from evenhand import designs
 from evenhand.ab._numbers import Floats
 from evenhand.errors import OptionError
-from evenhand.lab.scenario import Scenario
-from evenhand.lab.trials import Trials, draw_trials, score_range
+from evenhand.lab.scenario import Scenario, Trials, draw_trials, score_range
 
 TRIALS = 6000
 

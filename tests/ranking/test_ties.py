@@ -14,8 +14,7 @@ from scipy.special import ndtr
 from evenhand._randomness import below, stream
 from evenhand.errors import OptionError, RatingsError
 from evenhand.lab.scales import FAMILIES, scales
-from evenhand.lab.scenario import Scenario
-from evenhand.lab.trials import draw_trials
+from evenhand.lab.scenario import Scenario, draw_trials
 from evenhand.posets.averages import averages
 from evenhand.posets.comparisons import comparisons, from_edges
 from evenhand.posets.reach import twins

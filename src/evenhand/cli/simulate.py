@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from evenhand.lab.results import Row, Simulation
     from evenhand.lab.scenario import Scenario
+    from evenhand.lab.simulation import Row, Simulation
 
 METHODS = {
     "compare": ("guarded", "votes", "mean", "median", "sign"),
@@ -116,8 +116,7 @@ def command(scenario: str | None, **options: Any) -> None:  # noqa: ANN401 - cli
     """
     from evenhand._cores import cores
     from evenhand._randomness import seed_from
-    from evenhand.lab.results import require_picture
-    from evenhand.lab.simulation import simulate
+    from evenhand.lab.simulation import require_picture, simulate
 
     case = _scenario(scenario, options)
     seed, chart = seed_from(options["seed"]), options["chart"]

@@ -1,7 +1,7 @@
 """The lab: simulate anything, reproduce every figure, check every theorem.
 
 Where to look:
-    simulate: `scenario`, `scales`, `simulation`, `results`
+    simulate: `scenario`, `scales`, `contenders`, `simulation`
     exact risks: `exact` (two items), `curves` (many)
     weights: `frontiers` (the best for declared biases)
     figures: `figures` (files), `curves` (numbers), `drawings` (charts)
@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from evenhand.lab.dominance import Dominance, dominates
     from evenhand.lab.frontiers import Frontier, best_weight, frontier
     from evenhand.lab.refutation import Refutation, refute
-    from evenhand.lab.results import Simulation
     from evenhand.lab.scenario import Scenario
-    from evenhand.lab.simulation import draw_ratings, simulate
+    from evenhand.lab.simulation import Simulation, draw_ratings, simulate
     from evenhand.lab.theorems import Theorems, check_theorems
 
 _HOMES = {
@@ -32,7 +31,7 @@ _HOMES = {
     "Frontier": "frontiers",
     "Refutation": "refutation",
     "Scenario": "scenario",
-    "Simulation": "results",
+    "Simulation": "simulation",
     "Theorems": "theorems",
     "best_weight": "frontiers",
     "check_theorems": "theorems",

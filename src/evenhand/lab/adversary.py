@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -40,24 +39,6 @@ FAMILIES = (
 )
 
 
-@dataclass(slots=True)
-class _Search:
-    """What a search has spent and found."""
-
-    margin: Margin
-    total: int
-    budget: int
-    best: tuple[Fraction, Rows]
-
-    def look(self, rows: Rows) -> Fraction:
-        """Evaluate a table and keep it if it is the worst so far."""
-        self.budget -= 1
-        found = self.margin(as_table(rows))
-        if found < self.best[0]:
-            self.best = found, rows
-        return found
-
-
 def worst(
     margin: Margin,
     shape: tuple[int, int],
@@ -85,18 +66,28 @@ def worst(
         >>> found < Fraction(1, 10), table[0][0] < table[0][1]
         (True, True)
     """
-    rows, *others = family_rows(shape) if families else (random_rows(shape, source),)
-    search = _Search(margin, budget, budget - 1, (margin(as_table(rows)), rows))
-    for rows in others:
-        if search.budget > 0:
-            search.look(rows)
-    here, rows = search.best
-    _climb(search, rows, here, source)
-    while search.budget > 0:
-        rows = random_rows(shape, source)
-        _climb(search, rows, search.look(rows), source)
-    found, rows = search.best
-    return found, as_table(rows)
+    starts = family_rows(shape) if families else (random_rows(shape, source),)
+    looked = [(margin(as_table(rows)), rows) for rows in starts[: max(1, budget)]]
+    spent = len(looked)
+    here, rows = best = min(looked, key=lambda one: one[0])
+    while spent < budget:
+        # Margins can shrink towards nothing for ever, so no climb gets more than its
+        # share.
+        last = min(budget, spent + max(PATIENCE, budget // CLIMBS))
+        idle = 0
+        while idle < PATIENCE and spent < last:
+            changed = _moved(rows, source)
+            there, spent = margin(as_table(changed)), spent + 1
+            idle = 0 if there < here else idle + 1
+            # Steps on level ground lead out of the plateaus that fixed rules have.
+            if there <= here:
+                rows, here = changed, there
+        best = min(best, (here, rows), key=lambda one: one[0])
+        if spent < budget:
+            rows = random_rows(shape, source)
+            here, spent = margin(as_table(rows)), spent + 1
+            best = min(best, (here, rows), key=lambda one: one[0])
+    return best[0], as_table(best[1])
 
 
 @functools.cache
@@ -147,19 +138,6 @@ def as_table(rows: Rows) -> Table:
         ((Fraction(1, 2), Fraction(2, 1)),)
     """
     return tuple(tuple(Fraction(value, UNIT) for value in row) for row in rows)
-
-
-def _climb(search: _Search, rows: Rows, here: Fraction, source: Stream) -> None:
-    # Margins can shrink towards nothing for ever, so no climb gets more than its share.
-    last = max(0, search.budget - max(PATIENCE, search.total // CLIMBS))
-    idle = 0
-    while idle < PATIENCE and search.budget > last:
-        changed = _moved(rows, source)
-        there = search.look(changed)
-        idle = 0 if there < here else idle + 1
-        # Steps on level ground lead out of the plateaus that fixed rules have.
-        if there <= here:
-            rows, here = changed, there
 
 
 def _moved(rows: Rows, source: Stream) -> Rows:

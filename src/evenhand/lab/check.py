@@ -13,28 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand._labels import place_of, require_function, shown
-from evenhand._randomness import RNGLike, Stream, seed_from, stream
+from evenhand._randomness import RNGLike, seed_from, stream
 from evenhand._results import Json, Notice, tail
 from evenhand.calibration.adaptive import adaptive
 from evenhand.calibration.design import data_notices, linked_groups
 from evenhand.errors import OptionError, counted, listing
-from evenhand.lab.contradictions import (
-    Contradictions,
-    find_contradictions,
-    pairs_within,
-)
-from evenhand.lab.ladder import Ladder, climb, ladder_sentence, why_no_ladder
-from evenhand.lab.needed import Needed, require_top, reviews_needed
-from evenhand.lab.reviewers import (
-    DISAGREES,
-    NOT_ENOUGH,
-    Model,
-    Reviewer,
-    Shares,
-    describe_reviewers,
-    fit_model,
-    variance_shares,
-)
+from evenhand.lab import contradictions, ladder, needed, reviewers
+from evenhand.lab.reviewers import DISAGREES, NOT_ENOUGH
 from evenhand.posets.comparisons import comparisons, components
 from evenhand.ranking.models import by_estimates
 from evenhand.ranking.notices import information_notices
@@ -47,11 +32,10 @@ if TYPE_CHECKING:
 
     from evenhand._results import Label
     from evenhand.calibration.results import Fit
-    from evenhand.lab.needed import Target
-    from evenhand.lab.reviewers import Share
     from evenhand.posets.comparisons import Comparisons
 
     Codes = NDArray[np.int64]
+    Found = Iterator[tuple[str, str]]
     Progress = Callable[[str], None]
 
 # The parts of reviewers are always the same, so that the verdict depends on nothing but
@@ -66,6 +50,11 @@ FEW_REVIEWS = 3
 PAIR = "probability that these two are in their true order"
 SIDE = "average share of the {} items near the cut that are on their true side"
 # Notices that a finding repeats.
+SAMPLED = Notice(
+    "pairs_sampled",
+    "There are too many pairs of items to count them all; some items of each busy "
+    "reviewer were chosen by lot.",
+)
 TOLD = ("no_information", "no_ladder", "no_needed", "one_rating_reviewers")
 
 
@@ -97,19 +86,15 @@ class Distribution:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Some reviewers or items.
+    """Some reviewers.
 
     Attributes:
         count: How many.
-        labels: The first few.
+        reviewers: The first few.
     """
 
     count: int
-    labels: tuple[Label, ...]
-
-    def to_dict(self, what: str) -> dict[str, Json]:
-        """Return the count and the first few labels."""
-        return {"count": self.count, what: list(self.labels)}
+    reviewers: tuple[Label, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +108,6 @@ class Group:
 
     size: int
     items: tuple[Label, ...]
-
-    def to_dict(self) -> dict[str, Json]:
-        """Return the fields."""
-        return {"size": self.size, "items": list(self.items)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,11 +124,6 @@ class Groups:
     linked: int
     listed: tuple[Group, ...]
 
-    def to_dict(self) -> dict[str, Json]:
-        """Return the fields."""
-        listed = [group.to_dict() for group in self.listed]
-        return {"count": self.count, "linked": self.linked, "listed": listed}
-
 
 @dataclass(frozen=True, slots=True)
 class Ties:
@@ -157,20 +133,13 @@ class Ties:
         pairs: Pairs of items rated by one reviewer.
         tied: How many of them are tied.
         reviewers: How many reviewers tie.
+        share: Share of pairs that are tied; 0 without pairs.
     """
 
     pairs: int
     tied: int
     reviewers: int
-
-    @property
-    def share(self) -> float:
-        """Share of pairs that are tied; 0 without pairs."""
-        return self.tied / self.pairs if self.pairs else 0.0
-
-    def to_dict(self) -> dict[str, Json]:
-        """Return the fields."""
-        return {**asdict(self), "share": self.share}
+    share: float
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -179,6 +148,7 @@ class Check:
 
     Attributes:
         kind: "scores", "ranks" or "comparisons".
+        findings: What matters most, in sentences, most important first.
         load: Items of a reviewer.
         reviews: Reviews of an item.
         single: Reviewers of one item, who compare nothing.
@@ -188,12 +158,11 @@ class Check:
         contradictions: How reviewers' orders disagree.
         variance: Shares of items, reviewers and the rest in ranks among all scores;
             None without scores, or if all are the same.
-        reviewers: Strictness and spread of each reviewer; empty without scores.
         ladder: Which assumption about scales holds; None if there is nothing to tell
             it from.
         needed: What further reviews would do at the cut; None if no cut was asked for
             or the model has no answer.
-        findings: What matters most, in sentences, most important first.
+        reviewers: Strictness and spread of each reviewer; empty without scores.
         parameters: What was asked for.
         seed: The seed that repeats it.
         data: Sizes and hash of the ratings.
@@ -201,18 +170,18 @@ class Check:
     """
 
     kind: str
+    findings: tuple[Notice, ...]
     load: Distribution
     reviews: Distribution
     single: Named
     flat: Named
     ties: Ties
     groups: Groups
-    contradictions: Contradictions
-    variance: Shares | None
-    reviewers: tuple[Reviewer, ...]
-    ladder: Ladder | None
-    needed: Needed | None
-    findings: tuple[Notice, ...]
+    contradictions: contradictions.Contradictions
+    variance: reviewers.Shares | None
+    ladder: ladder.Ladder | None
+    needed: needed.Needed | None
+    reviewers: tuple[reviewers.Reviewer, ...]
     parameters: Mapping[str, Json]
     seed: int
     data: Mapping[str, Json]
@@ -226,29 +195,21 @@ class Check:
             >>> check(Ratings(["a"], ["x"], [1]), rng=7).to_dict()["schema"]
             'evenhand.check/1'
         """
-        return {
-            "schema": "evenhand.check/1",
-            "kind": self.kind,
-            "findings": [one.to_dict() for one in self.findings],
-            "load": self.load.to_dict(),
-            "reviews": self.reviews.to_dict(),
-            "single": self.single.to_dict("reviewers"),
-            "flat": self.flat.to_dict("reviewers"),
-            "ties": self.ties.to_dict(),
-            "groups": self.groups.to_dict(),
-            "contradictions": self.contradictions.to_dict(),
-            "variance": None if self.variance is None else self.variance.to_dict(),
-            "ladder": None if self.ladder is None else self.ladder.to_dict(),
-            "needed": None if self.needed is None else self.needed.to_dict(),
-            "reviewers": [one.to_dict() for one in self.reviewers],
-            **tail(
-                method="check",
-                parameters=self.parameters,
-                seed=self.seed,
-                data=self.data,
-                notices=self.notices,
-            ),
-        }
+        fields: dict[str, Json] = asdict(self)
+        special = ("load", "reviews", "contradictions", "ladder", "needed")
+        for name in special:
+            part = getattr(self, name)
+            fields[name] = None if part is None else part.to_dict()
+        for name in ("parameters", "seed", "data", "notices"):
+            del fields[name]
+        closing = tail(
+            method="check",
+            parameters=self.parameters,
+            seed=self.seed,
+            data=self.data,
+            notices=self.notices,
+        )
+        return {"schema": "evenhand.check/1", **fields, **closing}
 
     def __repr__(self) -> str:
         return "\n".join(f"- {one.message}" for one in self.findings)
@@ -298,64 +259,56 @@ def check(
     require_ratings(ratings)
     if progress is not None:
         require_function("progress", progress, "what is being done")
-    seed = seed_from(rng)
-    require_top(ratings, top)
-    say = progress or (lambda _: None)
+    seed, say = seed_from(rng), progress or (lambda _: None)
+    needed.require_top(ratings, top)
     say("Counting")
     graph = comparisons(ratings)
     loads = np.bincount(ratings.reviewer_codes, minlength=ratings.n_reviewers)
     reviews = np.bincount(ratings.item_codes, minlength=ratings.n_items)
     ties, flat = find_ties(ratings, graph)
-    pairs = pairs_within(ratings, stream(seed, "check: pairs"))
-    contradictions = find_contradictions(ratings, graph, pairs)
+    pairs = contradictions.pairs_within(ratings, stream(seed, "check: pairs"))
     notices = [*ratings.notices, *information_notices(ratings)]
     notices += data_notices(ratings, prior=True)
-    model = fit = None
+    model = fit = shares = more = climbed = None
     if ratings.kind == "scores":
         say("Fitting offsets and values")
-        model, fit = fit_model(ratings), adaptive(ratings)
-    ladder = _ladder(ratings, notices, say)
+        model, fit = reviewers.fit_model(ratings), adaptive(ratings)
+    why = ladder.why_no_ladder(ratings)
+    if why:
+        notices.append(Notice("no_ladder", f"The ladder is left out. {why}"))
+    else:
+        source = stream(LADDER_SEED, "check: ladder")
+        climbed = ladder.climb(ratings, source, progress=say)
     say("Simulating")
-    needed = None
     if top is not None:
         codes = _codes(ratings, order, fit, seed)
-        needed = _needed(ratings, model, codes, top, seed, notices)
-    bootstrap = stream(seed, "check: bootstrap")
+        more, why = _needed(ratings, model, codes, top, seed)
+        text = f"How many more reviews are needed takes a fitted model, and {why}."
+        notices += [] if more else [Notice("no_needed", text)]
+    # In ranks among all scores, which are those that `rank` uses.
+    if model is not None and fit is not None and fit.variances is not None:
+        source = stream(seed, "check: bootstrap")
+        shares = reviewers.variance_shares(model, fit.variances, source)
     found = Check(
         kind=ratings.kind,
         load=distribution(loads),
         reviews=distribution(reviews),
-        single=named(ratings.reviewer_labels, np.flatnonzero(loads == 1)),
-        flat=named(ratings.reviewer_labels, flat),
+        single=_named(ratings, np.flatnonzero(loads == 1)),
+        flat=_named(ratings, flat),
         ties=ties,
         groups=find_groups(ratings, graph),
-        contradictions=contradictions,
-        variance=_variance(model, fit, bootstrap),
-        reviewers=() if model is None else describe_reviewers(ratings, model),
-        ladder=ladder,
-        needed=needed,
+        contradictions=contradictions.find_contradictions(ratings, graph, pairs),
+        variance=shares,
+        reviewers=() if model is None else reviewers.describe(ratings, model),
+        ladder=climbed,
+        needed=more,
         findings=(),
         parameters={"top": top},
         seed=seed,
         data=ratings.summary(),
-        notices=_merged(notices, contradictions),
+        notices=(*notices, *([SAMPLED] if pairs.sampled else [])),
     )
     return replace(found, findings=findings(found))
-
-
-def _ladder(ratings: Ratings, notices: list[Notice], say: Progress) -> Ladder | None:
-    why = why_no_ladder(ratings)
-    if why:
-        notices.append(Notice("no_ladder", f"The ladder is left out. {why}"))
-        return None
-    return climb(ratings, stream(LADDER_SEED, "check: ladder"), progress=say)
-
-
-def _variance(model: Model | None, fit: Fit | None, source: Stream) -> Shares | None:
-    """Find the shares in ranks among all scores, which are those that rank uses."""
-    if model is None or fit is None or fit.variances is None:
-        return None
-    return variance_shares(model, fit.variances, source)
 
 
 def _codes(
@@ -372,35 +325,18 @@ def _codes(
 
 
 def _needed(
-    ratings: Ratings,
-    model: Model | None,
-    order: Codes,
-    top: int,
-    seed: int,
-    notices: list[Notice],
-) -> Needed | None:
-    found = None
-    why = "there are no scores to fit it to"
-    if model is not None and not model.free[1]:
-        why = "items' values cannot be told from the rest, as no item was rated twice"
-    elif model is not None:
-        source = stream(seed, "check: needed")
-        found = reviews_needed(ratings, model, order, top, source)
-        why = "it sees no difference between the items, or no noise"
-    if found is None:
-        text = f"How many more reviews are needed takes a fitted model, and {why}."
-        notices.append(Notice("no_needed", text))
-    return found
-
-
-def _merged(notices: list[Notice], found: Contradictions) -> tuple[Notice, ...]:
-    if found.sampled:
-        text = (
-            "There are too many pairs of items to count them all; some items of each "
-            "busy reviewer were chosen by lot."
+    ratings: Ratings, model: reviewers.Model | None, order: Codes, top: int, seed: int
+) -> tuple[needed.Needed | None, str]:
+    """Find what further reviews would do, or why that cannot be said."""
+    if model is None:
+        return None, "there are no scores to fit it to"
+    if not model.free[1]:
+        return None, (
+            "items' values cannot be told from the rest, as no item was rated twice"
         )
-        notices = [*notices, Notice("pairs_sampled", text)]
-    return tuple(notices)
+    source = stream(seed, "check: needed")
+    found = needed.reviews_needed(ratings, model, order, top, source)
+    return found, "it sees no difference between the items, or no noise"
 
 
 def distribution(counts: Codes) -> Distribution:
@@ -420,15 +356,10 @@ def distribution(counts: Codes) -> Distribution:
     return Distribution(low, float(np.median(counts)), high, bars)
 
 
-def named(labels: tuple[Label, ...], codes: Codes) -> Named:
-    """Name the first few of some codes.
-
-    Examples:
-        >>> named(("a", "b"), np.array([1]))
-        Named(count=1, labels=('b',))
-    """
-    known = sorted((labels[code] for code in codes.tolist()), key=place_of)
-    return Named(len(codes), tuple(known[:NAMED]))
+def _named(ratings: Ratings, codes: Codes) -> Named:
+    """Name the first few of some reviewers."""
+    labels = (ratings.reviewer_labels[code] for code in codes.tolist())
+    return Named(len(codes), tuple(sorted(labels, key=place_of)[:NAMED]))
 
 
 def find_groups(ratings: Ratings, graph: Comparisons) -> Groups:
@@ -438,8 +369,8 @@ def find_groups(ratings: Ratings, graph: Comparisons) -> Groups:
         >>> from evenhand.posets.comparisons import comparisons
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a", "b"], ["x", "y", "z"], [1, 2, 3])
-        >>> find_groups(ratings, comparisons(ratings)).to_dict()["listed"]
-        [{'size': 2, 'items': ['x', 'y']}, {'size': 1, 'items': ['z']}]
+        >>> [group.items for group in find_groups(ratings, comparisons(ratings)).listed]
+        [('x', 'y'), ('z',)]
     """
     found = components(graph)
     sizes = np.bincount(found)
@@ -460,21 +391,16 @@ def find_ties(ratings: Ratings, graph: Comparisons) -> tuple[Ties, Codes]:
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "x", "y"], [1, 1, 2, 3])
         >>> find_ties(ratings, comparisons(ratings))
-        (Ties(pairs=2, tied=1, reviewers=1), array([0]))
+        (Ties(pairs=2, tied=1, reviewers=1, share=0.5), array([0]))
     """
     number = ratings.n_reviewers
     loads = np.bincount(ratings.reviewer_codes, minlength=number)
     sizes = np.diff(graph.level_start)
     steps = np.bincount(graph.level_reviewer, minlength=number)
-    tying = np.unique(graph.level_reviewer[sizes > 1])
-    ties = Ties(_pairs_of(loads), _pairs_of(sizes), len(tying))
+    tying = len(np.unique(graph.level_reviewer[sizes > 1]))
+    pairs, tied = (contradictions.count_pairs(part) for part in (loads, sizes))
+    ties = Ties(pairs, tied, tying, tied / max(pairs, 1))
     return ties, np.flatnonzero((loads > 1) & (steps == 1))
-
-
-def _pairs_of(sizes: Codes) -> int:
-    # Half of the product of two neighbours; products of large sizes still fit 64 bits.
-    wide = sizes.astype(np.int64)
-    return int((wide * (wide - 1) // 2).sum())
 
 
 def findings(found: Check) -> tuple[Notice, ...]:
@@ -494,8 +420,7 @@ def findings(found: Check) -> tuple[Notice, ...]:
         [("sizes", sizes_sentence(found))],
         _repeated(found, "no_information"),
         _groups_found(found),
-        _ladder_found(found),
-        _needed_found(found),
+        _model_found(found),
         _contradictions(found),
         _variance_found(found),
         _strictness(found),
@@ -524,13 +449,11 @@ def _range(spread: Distribution) -> str:
     return f"{spread.least:,} to {spread.most:,} (median {spread.median:g})"
 
 
-def _repeated(found: Check, code: str) -> Iterator[tuple[str, str]]:
-    for notice in found.notices:
-        if notice.code == code:
-            yield code, notice.message
+def _repeated(found: Check, code: str) -> Found:
+    return ((code, one.message) for one in found.notices if one.code == code)
 
 
-def _groups_found(found: Check) -> Iterator[tuple[str, str]]:
+def _groups_found(found: Check) -> Found:
     groups = found.groups
     if groups.count == 1:
         return
@@ -558,32 +481,26 @@ def _some(labels: Iterable[object], size: int) -> str:
     return listing(shown) + more
 
 
-def _ladder_found(found: Check) -> Iterator[tuple[str, str]]:
+def _model_found(found: Check) -> Found:
     if found.ladder is not None:
-        yield "ladder", ladder_sentence(found.ladder)
-        return
+        yield "ladder", ladder.ladder_sentence(found.ladder)
     yield from _repeated(found, "no_ladder")
-
-
-def _needed_found(found: Check) -> Iterator[tuple[str, str]]:
     yield from _repeated(found, "no_needed")
-    if found.needed is None:
-        return
-    needed = found.needed
-    parts = [
-        f"{100 * target.probability:g} %: {more_reviews(target)}"
-        for target in needed.pair
-    ]
-    yield (
-        "needed",
-        f"At the cut after {counted(needed.top, 'item')} in the order of `rank`, "
-        f"additional reviews needed per item to put {needed.above!r} and "
-        f"{needed.below!r} in their true order with a probability of "
-        f"{'; of '.join(parts)}.",
-    )
+    if found.needed is not None:
+        cut = found.needed
+        parts = [
+            f"{100 * one.probability:g} %: {more_reviews(one)}" for one in cut.pair
+        ]
+        yield (
+            "needed",
+            f"At the cut after {counted(cut.top, 'item')} in the order of `rank`, "
+            f"additional reviews needed per item to put {cut.above!r} and "
+            f"{cut.below!r} in their true order with a probability of "
+            f"{'; of '.join(parts)}.",
+        )
 
 
-def more_reviews(target: Target) -> str:
+def more_reviews(target: needed.Target) -> str:
     """Say how many more reviews a target needs.
 
     Examples:
@@ -603,48 +520,46 @@ def more_reviews(target: Target) -> str:
     return f"{target.reviews} ({target.low} to {high})"
 
 
-def _contradictions(found: Check) -> Iterator[tuple[str, str]]:
-    told = found.contradictions
+def _contradictions(found: Check) -> Found:
+    told, code = found.contradictions, "contradictions"
     if told.in_cycles == 0:
         if told.compared:
-            yield (
-                "contradictions",
-                "The reviewers' orders do not contradict each other.",
-            )
+            yield code, "The reviewers' orders do not contradict each other."
         return
-    text = "Reviewers contradict each other: "
-    if told.repeated:
-        text += (
-            f"{told.both_orders:,} of {told.repeated:,} pairs of items that several "
-        )
-        text += "reviewers ordered are put in both orders, and "
-    items = found.data["items"]
-    text += f"{told.in_cycles:,} of {items:,} items are on a cycle of orders."
-    yield "contradictions", text
+    pairs = (
+        f"{told.both_orders:,} of {told.repeated:,} pairs of items that several "
+        "reviewers ordered are put in both orders, and "
+    )
+    yield (
+        code,
+        f"Reviewers contradict each other: {pairs if told.repeated else ''}"
+        f"{told.in_cycles:,} of {found.data['items']:,} items are on a cycle of "
+        "orders.",
+    )
 
 
-def _variance_found(found: Check) -> Iterator[tuple[str, str]]:
-    shares = found.variance
-    if shares is None:
+def _variance_found(found: Check) -> Found:
+    if found.variance is None:
         return
-    parts = []
-    for name, share in (
-        ("items' values", shares.item),
-        ("reviewers' offsets", shares.reviewer),
-        ("the rest", shares.rest),
-    ):
-        if share is not None:
-            parts.append(f"{name} {share_text(share)}")
+    shares = {
+        "items' values": found.variance.item,
+        "reviewers' offsets": found.variance.reviewer,
+        "the rest": found.variance.rest,
+    }
+    parts = [f"{name} {share_text(one)}" for name, one in shares.items() if one]
     yield (
         "variance",
         f"Variance of scores, as ranks among all: {', '.join(parts)} (95 % intervals).",
     )
-    for name, share in (("Items' values", shares.item), ("Offsets", shares.reviewer)):
-        if share is None:
+    for name, key in (
+        ("Items' values", "items' values"),
+        ("Offsets", "reviewers' offsets"),
+    ):
+        if shares[key] is None:
             yield "confounded", f"{name} cannot be told from the rest here."
 
 
-def share_text(share: Share) -> str:
+def share_text(share: reviewers.Share) -> str:
     """Show a share in per cent with its interval.
 
     Examples:
@@ -657,19 +572,20 @@ def share_text(share: Share) -> str:
     )
 
 
-def _strictness(found: Check) -> Iterator[tuple[str, str]]:
-    if not found.reviewers:
-        return
+def _strictness(found: Check) -> Found:
     words = [one.strictness for one in found.reviewers]
     strict, lenient = words.count("strict"), words.count("lenient")
     unknown = words.count(NOT_ENOUGH)
+    if not words:
+        return
     if unknown == len(words):
         yield "strictness", "No reviewer rated enough to say how strict they are."
         return
     text = "No reviewer is clearly strict or lenient"
     if strict or lenient:
-        text = f"{counted(strict, 'reviewer')} clearly strict, {lenient:,} clearly "
-        text += "lenient"
+        text = (
+            f"{counted(strict, 'reviewer')} clearly strict, {lenient:,} clearly lenient"
+        )
     if unknown:
         text += f"; not enough ratings to say for {unknown:,} of {len(words):,}"
     yield "strictness", f"{text}."
@@ -684,7 +600,7 @@ def _strictness(found: Check) -> Iterator[tuple[str, str]]:
         )
 
 
-def _quality(found: Check) -> Iterator[tuple[str, str]]:
+def _quality(found: Check) -> Found:
     if found.kind != "comparisons" and found.reviews.median < FEW_REVIEWS:
         yield (
             "few_reviews",
@@ -707,7 +623,7 @@ def _quality(found: Check) -> Iterator[tuple[str, str]]:
             "compares nothing and says nothing about how strict they are.",
         )
     if found.flat.count:
-        who = _some(found.flat.labels, found.flat.count)
+        who = _some(found.flat.reviewers, found.flat.count)
         yield (
             "flat",
             f"{counted(found.flat.count, 'reviewer')} gave all their items the same "

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.lab.trials import Trials
+    from evenhand.lab.scenario import Trials
     from evenhand.ranking.flips import Coin
 
     Codes = NDArray[np.int64]
@@ -60,6 +60,8 @@ Tried: TypeAlias = str | OwnRule | OwnRanking
 Chance: TypeAlias = Callable[[Floats, Floats], Floats]
 
 PAIRED = ("sign", "votes")
+# What it costs to put two items in the wrong order.
+OF_TWO = {"zero-one": 1.0, "kendall": 1.0, "footrule": 2.0, "top-1": 1.0}
 ANCHORS = ("raw", "anchored")
 CHOICES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "flips-uniform": {"scan": SCANS},
@@ -135,40 +137,31 @@ def rule(method: Tried, weight: GapWeight) -> Chance:
     name, _, option = method.partition(":")
     if name not in RULES:
         raise OptionError(unknown("method", name, RULES))
-    chance: Chance = getattr(rules, name)
-    if name == "votes":
-        chosen = as_weight(option) if option else weight
-        chance = functools.partial(rules.votes, weight=chosen)
-    elif name == "guarded":
-        eps, statistic = _guard(option)
-        chance = functools.partial(
-            rules.guarded, eps=eps, statistic=statistic, weight=weight
-        )
+    given: dict[str, object] = {}
+    if name == "guarded":
+        # A probability of the votes, or a statistic, or one after the other.
+        first, _, then = option.partition(":")
+        words = option in ("", *rules.STATISTICS)
+        eps = rules.EPS if words else _number("eps", first)
+        statistic = (option if words else then) or None
+        given = {"eps": eps, "statistic": statistic, "weight": weight}
+    elif name == "votes":
+        given = {"weight": as_weight(option) if option else weight}
     elif name == "median" and option:
-        chance = functools.partial(rules.median, median=option)
+        given = {"median": option}
     elif name == "trimmed" and option:
-        chance = functools.partial(rules.trimmed, trim=_number("trim", option))
+        given = {"trim": _number("trim", option)}
     elif option:
         raise OptionError(f"method {name!r} must have no option, got {method!r}.")
+    chance: Chance = functools.partial(getattr(rules, name), **given)
     # A bad option is refused here, not in the middle of a run.
     chance(np.zeros((1, 1)), np.zeros((1, 1)))
-    return _on_pairs(chance) if name in PAIRED else chance
+    return functools.partial(_paired, chance) if name in PAIRED else chance
 
 
-def _on_pairs(chance: Chance) -> Chance:
-    def paired(one: Floats, two: Floats) -> Floats:
-        pairs = min(one.shape[-1], two.shape[-1])
-        return chance(one[:, :pairs], two[:, :pairs])
-
-    return paired
-
-
-def _guard(option: str) -> tuple[float, str | None]:
-    """Read a probability of the votes, or a statistic, or one after the other."""
-    if option in ("", *rules.STATISTICS):
-        return rules.EPS, option or None
-    eps, _, statistic = option.partition(":")
-    return _number("eps", eps), statistic or None
+def _paired(chance: Chance, one: Floats, two: Floats) -> Floats:
+    pairs = min(one.shape[-1], two.shape[-1])
+    return chance(one[:, :pairs], two[:, :pairs])
 
 
 def _number(name: str, option: str) -> float:
@@ -178,19 +171,25 @@ def _number(name: str, option: str) -> float:
         raise OptionError(f"{name} must be a number, got {option!r}.") from None
 
 
-def _own_rule(function: Tried) -> Chance:
+def _own(function: Tried, *arguments: str) -> Callable[..., object]:
+    """Refuse what is neither a name nor a function of these."""
     if not callable(function):
         raise OptionError(
             f"method must be a name or a function, got {shown(function)}."
         )
-    require_function("method", function, "the first scores", "the second scores")
+    require_function("method", function, *arguments)
+    return function
+
+
+def _own_rule(method: Tried) -> Chance:
+    function = _own(method, "the first scores", "the second scores")
 
     def chance(one: Floats, two: Floats) -> Floats:
         answers = [function(a, b) for a, b in zip(one, two, strict=True)]
         for answer in answers:
             if not isinstance(answer, int | float | np.number) or not 0 <= answer <= 1:
                 raise OptionError(
-                    f"method {tried_name(function)} must return a probability, got "
+                    f"method {tried_name(method)} must return a probability, got "
                     f"{shown(answer)}."
                 )
         return np.array(answers, dtype=np.float64)
@@ -205,8 +204,7 @@ def two_item_losses(
 
     Examples:
         >>> from evenhand.ab.weights import rational
-        >>> from evenhand.lab.scenario import Scenario
-        >>> from evenhand.lab.trials import draw_trials
+        >>> from evenhand.lab.scenario import Scenario, draw_trials
         >>> scenario = Scenario(reviewers=4, scales="identity")
         >>> trials = draw_trials(scenario, 3, np.random.default_rng(7))
         >>> mean = rule("mean", rational())
@@ -227,14 +225,7 @@ def two_item_losses(
             chances[rows, column] = chance(one, two)
     better = trials.values[:, :1] > trials.values[:, 1:]
     wrong = np.where(better, 1 - chances, chances)
-    return wrong[..., None] * [_of_two(loss) for loss in losses]
-
-
-def _of_two(loss: str) -> float:
-    """Return the loss of putting two items in the wrong order."""
-    return {"zero-one": 1.0, "kendall": 1.0, "footrule": 2.0, "top-1": 1.0}.get(
-        loss, 0.0
-    )
+    return wrong[..., None] * [OF_TWO.get(loss, 0.0) for loss in losses]
 
 
 def ranking_options(method: str, weight: GapWeight | None = None) -> Options:
@@ -255,8 +246,7 @@ def ranking_options(method: str, weight: GapWeight | None = None) -> Options:
     name, *left = method.split(":")
     if name not in METHODS:
         raise OptionError(unknown("method", name, METHODS))
-    words = dict(CHOICES.get(name, {}))
-    numbers = list(NUMBERS.get(name, ()))
+    words, numbers = dict(CHOICES.get(name, {})), list(NUMBERS.get(name, ()))
     found: dict[str, str | float] = {}
     while left:
         fits = next((option for option in words if left[0] in words[option]), None)
@@ -272,7 +262,11 @@ def ranking_options(method: str, weight: GapWeight | None = None) -> Options:
     if left and name not in WEIGHED:
         allowed = _allowed(name)
         raise OptionError(f"method {name!r} must have {allowed}, got {method!r}.")
-    _check_numbers(found)
+    check_score_pairs(found.get("score_pairs", 1))  # type: ignore[arg-type]  # refuses 1.5
+    check_eta(found.get("eta", 0.0))  # type: ignore[arg-type]  # a number
+    noise = float(found.get("noise", 0.0))
+    if not (math.isfinite(noise) and noise >= 0):
+        raise OptionError(f"noise must be a finite number of at least 0, got {noise}.")
     return Options(
         as_weight(":".join(left)) if left else as_weight(weight),
         start="mean-rank" if name == "ties" else "topological",
@@ -294,14 +288,6 @@ def _allowed(name: str) -> str:
         return "no option"
     parts = filter(None, [numbers, f"one of {', '.join(words)}"])
     return f"options {' and '.join(parts)}"
-
-
-def _check_numbers(found: Mapping[str, str | float]) -> None:
-    check_score_pairs(found.get("score_pairs", 1))  # type: ignore[arg-type]  # refuses 1.5
-    check_eta(found.get("eta", 0.0))  # type: ignore[arg-type]  # a number
-    noise = float(found.get("noise", 0.0))
-    if not (math.isfinite(noise) and noise >= 0):
-        raise OptionError(f"noise must be a finite number of at least 0, got {noise}.")
 
 
 def ranking_method(method: Tried, weight: GapWeight) -> Run:
@@ -355,17 +341,12 @@ def ranking_method(method: Tried, weight: GapWeight) -> Run:
     return run
 
 
-def _own_ranking(function: Tried) -> Run:
-    name = tried_name(function)
-    if not callable(function):
-        raise OptionError(
-            f"method must be a name or a function, got {shown(function)}."
-        )
-    require_function("method", function, "the ratings", "a Generator")
+def _own_ranking(method: Tried) -> Run:
+    name, own = tried_name(method), _own(method, "the ratings", "a Generator")
 
     def run(task: Task) -> tuple[Codes, Sequence[Coin]]:
         rng = np.random.Generator(stream(task.seed, name))
-        answer = function(task.ratings, rng)  # type: ignore[arg-type]  # as its job needs
+        answer = own(task.ratings, rng)
         order, n_items = np.asarray(answer), task.ratings.n_items
         if order.dtype.kind not in "iu" or not np.array_equal(
             np.sort(order), np.arange(n_items)
@@ -394,8 +375,7 @@ def ranking_losses(
 
     Examples:
         >>> from evenhand.ab.weights import rational
-        >>> from evenhand.lab.scenario import Scenario
-        >>> from evenhand.lab.trials import draw_trials
+        >>> from evenhand.lab.scenario import Scenario, draw_trials
         >>> scenario = Scenario(job="rank", items=4, design="everything")
         >>> rng = np.random.default_rng(7)
         >>> trials = draw_trials(scenario, 3, rng)

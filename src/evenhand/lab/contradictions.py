@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -113,61 +114,52 @@ def pairs_within(ratings: Ratings, source: Stream, *, most: int = MOST_PAIRS) ->
         >>> found.first.tolist(), found.second.tolist(), found.signs.tolist()
         ([0, 0, 1], [1, 2, 2], [-1, -1, 0])
     """
-    loads = np.bincount(ratings.reviewer_codes, minlength=ratings.n_reviewers)
-    total = _pairs_of(loads)
-    rows = np.arange(ratings.n_ratings, dtype=np.int64)
+    who = ratings.reviewer_codes
+    loads = np.bincount(who, minlength=ratings.n_reviewers)
+    total = count_pairs(loads)
+    rows, place = np.arange(ratings.n_ratings), _place_within(loads)
     if total > most:
-        rows = _thinned(ratings, _largest_load(loads, most), source)
-        loads = np.minimum(loads, _largest_load(loads, most))
-    starts = np.concatenate([[0], np.cumsum(loads)])[:-1]
-    ones, others = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for load in np.unique(loads[loads > 1]).tolist():
-        upper, lower = np.triu_indices(load, 1)
-        begins = starts[loads == load][:, None]
-        ones.append((begins + upper).ravel())
-        others.append((begins + lower).ravel())
-    first, second = rows[np.concatenate(ones)], rows[np.concatenate(others)]
-    reviewers = ratings.reviewer_codes[first]
+        # Each busy reviewer keeps so many items, chosen by lot.
+        every = range(3, int(loads.max()) + 1)
+        load = 2 + bisect.bisect_right(
+            every, most, key=lambda load: count_pairs(np.minimum(loads, load))
+        )
+        order = np.lexsort((uniforms(source, ratings.n_ratings), who))
+        rows = np.sort(order[place < load])
+        loads = np.minimum(loads, load)
+        place = _place_within(loads)
+    # Each rating is paired with those of the same reviewer that come after it.
+    later = np.repeat(loads, loads) - place - 1
+    one = np.repeat(np.arange(len(rows)), later)
+    other = one + 1 + _place_within(later)
+    first, second = rows[one], rows[other]
     values = ratings.preference
     above, below = values[first] > values[second], values[first] < values[second]
     return Pairs(
-        reviewers=reviewers,
+        reviewers=who[first],
         first=ratings.item_codes[first],
         second=ratings.item_codes[second],
         signs=above.astype(np.int64) - below,
-        weights=2 / loads[reviewers].astype(np.float64),
+        weights=2 / loads[who[first]].astype(np.float64),
         total=total,
         sampled=total > most,
     )
 
 
-def _pairs_of(loads: Codes) -> int:
-    # Python's integers, as a reviewer of very many items has more pairs than 2**63.
-    return sum(
-        int(number) * int(load) * (int(load) - 1) // 2
-        for load, number in zip(*np.unique(loads, return_counts=True), strict=True)
-    )
+def count_pairs(sizes: Codes) -> int:
+    """Count the pairs within groups of these sizes.
+
+    Examples:
+        >>> count_pairs(np.array([3, 1, 2]))
+        4
+    """
+    return int((sizes * (sizes - 1) // 2).sum())
 
 
-def _largest_load(loads: Codes, most: int) -> int:
-    """Return the largest load, 2 at least, to which all can be cut for few pairs."""
-    low, high = 2, int(loads.max())
-    while low < high:
-        middle = (low + high + 1) // 2
-        if _pairs_of(np.minimum(loads, middle)) <= most:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def _thinned(ratings: Ratings, load: int, source: Stream) -> Codes:
-    """Keep so many ratings of each reviewer, chosen by lot."""
-    who = ratings.reviewer_codes
-    order = np.lexsort((uniforms(source, ratings.n_ratings), who))
-    starts = np.searchsorted(who, np.arange(ratings.n_reviewers))
-    place = np.arange(ratings.n_ratings) - starts[who]
-    return np.sort(order[place < load]).astype(np.int64)
+def _place_within(sizes: Codes) -> Codes:
+    """Return 0, 1, 2, ... for each of some groups that stand one after the other."""
+    starts = np.cumsum(sizes) - sizes
+    return np.asarray(np.arange(sizes.sum()) - np.repeat(starts, sizes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,10 +174,6 @@ class Contested:
     items: tuple[Label, Label]
     votes: tuple[int, int]
 
-    def to_dict(self) -> dict[str, Json]:
-        """Return the fields."""
-        return {"items": list(self.items), "votes": list(self.votes)}
-
 
 @dataclass(frozen=True, slots=True)
 class Dissenter:
@@ -195,15 +183,13 @@ class Dissenter:
         reviewer: Who.
         minority: Comparisons in which most others put the items the other way round.
         shared: Comparisons in which there was another reviewer.
+        share: The one over the other.
     """
 
     reviewer: Label
     minority: int
     shared: int
-
-    def to_dict(self) -> dict[str, Json]:
-        """Return the fields and the share."""
-        return {**asdict(self), "share": self.minority / self.shared}
+    share: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,10 +222,8 @@ class Contradictions:
     def to_dict(self) -> dict[str, Json]:
         """Return the fields."""
         fields: dict[str, Json] = asdict(self)
-        del fields["dissenters"]
-        fields["worst"] = [pair.to_dict() for pair in self.worst]
-        fields["reviewers"] = [one.to_dict() for one in self.dissenters]
-        return fields
+        named = fields.pop("dissenters")
+        return {**fields, "reviewers": named}
 
 
 def find_contradictions(
@@ -298,20 +282,20 @@ def _dissenters(
     number = ratings.n_reviewers
     minority = np.bincount(reviewers[against], minlength=number)
     shared = np.bincount(reviewers[several], minlength=number)
-    whole = int(shared.sum())
-    share = float(minority.sum()) / whole if whole else 0.0
+    share = float(minority.sum()) / max(1, int(shared.sum()))
     if share in (0.0, 1.0):
         return share, ()
     # A reviewer of k items who has two of them wrong is against most in many pairs at
     # once, so a reviewer counts as k - 1 comparisons at most.
     loads = np.bincount(ratings.reviewer_codes, minlength=number)
     size = np.minimum(shared, np.maximum(loads - 1, 0))
-    known = np.flatnonzero(size)
-    size, often = size[known], minority[known] * size[known] // shared[known]
+    often = minority * size // np.maximum(shared, 1)
     tail = np.where(often > 0, bdtrc(often - 1, size, share), 1.0)
-    order = np.lexsort((known, tail))[:WORST].tolist()
     # Each of the reviewers had the same chance to stand out by chance alone.
+    unusual = np.count_nonzero(size) * tail <= CHANCE
+    order = np.argsort(tail, kind="stable")[: min(WORST, int(unusual.sum()))].tolist()
+    facts = [minority, shared, minority / np.maximum(shared, 1)]
     return share, tuple(
-        Dissenter(ratings.reviewer_labels[one], int(minority[one]), int(shared[one]))
-        for one in known[[one for one in order if len(known) * tail[one] <= CHANCE]]
+        Dissenter(ratings.reviewer_labels[one], *(fact[one].item() for fact in facts))
+        for one in order
     )

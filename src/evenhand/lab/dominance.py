@@ -33,15 +33,6 @@ if TYPE_CHECKING:
 
 TRUTHS = ("uniform", "arbitrary")
 TWO = 2
-QUESTION = (
-    "method",
-    "baseline",
-    "loss",
-    "truth",
-    "n_items",
-    "n_reviewers",
-    "design",
-)
 BUDGET = 200
 SHOWN = 3
 
@@ -125,14 +116,12 @@ class Dominance:
         """Return the fields as plain values, margins as text."""
         return {
             "schema": "evenhand.dominance/1",
-            **{name: getattr(self, name) for name in QUESTION},
+            **dataclasses.asdict(self),
             "margin": str(brief(self.margin)),
             "margin_exact": brief(self.margin) == self.margin,
             "margin_decimal": float(self.margin),
             "strict": self.strict,
             "witness": [witness.to_dict() for witness in self.witness],
-            "budget": self.budget,
-            "seed": self.seed,
         }
 
     def __repr__(self) -> str:
@@ -328,12 +317,9 @@ def _two(
         return price * (ours(truth, table) - theirs(truth, table))
 
     named = all(isinstance(entry, str) for entry in (method, baseline, law))
-    return Contest(
-        margin,
-        duels.TRUTHS[: 1 if named else None],
-        (count, TWO),
-        law if isinstance(law, str) else "own law",
-    )
+    truths = duels.TRUTHS[: 1 if named else None]
+    name = law if isinstance(law, str) else "own law"
+    return Contest(margin, truths, (count, TWO), name)
 
 
 def contest(
@@ -366,7 +352,7 @@ def contest(
     @functools.cache
     def baseline_risk(truth: Order) -> Fraction:
         arising = where.comparisons(truth)
-        known = [estimators.graph(where.n_items, edges) for edges in arising]
+        known = (estimators.graph(where.n_items, edges) for edges in arising)
         found = [worlds.ordinal_risk(baseline, one, truth, lost) for one in known]
         return sum(found, Fraction(0)) / len(found)
 
@@ -379,21 +365,13 @@ def contest(
 
 
 def _contest(margin: Margin, where: worlds.World, *, asks: bool = True) -> Contest:
-    return Contest(
-        margin,
-        where.truths(),
-        (where.n_reviewers, where.n_items),
-        "pairs" if where.given is None else "given",
-        asks,
-    )
+    shape, pairs = (where.n_reviewers, where.n_items), where.given is None
+    name = "pairs" if pairs else "given"
+    return Contest(margin, where.truths(), shape, name, asks)
 
 
 def _many(
-    method: object,
-    baseline: object,
-    loss: str,
-    where: worlds.World,
-    weight: GapWeight,
+    method: object, baseline: object, loss: str, where: worlds.World, weight: GapWeight
 ) -> Contest:
     ordinal = estimators.ordinal(cast("str | Ordinal", baseline))
     if not isinstance(method, str):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from evenhand._charts import Chart
     from evenhand._results import Json
-    from evenhand.lab import results
+    from evenhand.lab import simulation
     from evenhand.lab.curves import Figure, Row
 
 BAR = 2
@@ -172,7 +172,7 @@ def _domain(points: Sequence[Mapping[str, Json]], *zero: float) -> tuple[float, 
     return min(ends) - room, max(ends) + room
 
 
-def simulation_chart(result: results.Simulation) -> Chart:
+def simulation_chart(result: simulation.Simulation) -> Chart:
     """Draw a simulation, one panel for each loss, with error bars of two errors.
 
     Examples:
@@ -191,7 +191,7 @@ def simulation_chart(result: results.Simulation) -> Chart:
     return charts.beside(panels)
 
 
-def _points(rows: Sequence[results.Row]) -> tuple[list[dict[str, Json]], str]:
+def _points(rows: Sequence[simulation.Row]) -> tuple[list[dict[str, Json]], str]:
     """Return what is drawn of each row, and what it is called."""
     improving = any(row.improvement is not None for row in rows)
     points: list[dict[str, Json]] = []

@@ -20,7 +20,7 @@ from evenhand.calibration.bradley_terry import order_values
 from evenhand.calibration.design import design
 from evenhand.calibration.isotonic import isotonic
 from evenhand.calibration.results import settled
-from evenhand.lab.contradictions import MOST_PAIRS, Pairs, pairs_within
+from evenhand.lab.contradictions import MOST_PAIRS, count_pairs, pairs_within
 from evenhand.lab.reviewers import settle_slopes
 from evenhand.ratings import Ratings
 
@@ -99,10 +99,6 @@ class Rung:
     behind: float
     behind_se: float
 
-    def to_dict(self) -> dict[str, Json]:
-        """Return the fields."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
@@ -129,8 +125,7 @@ class Ladder:
 
     def to_dict(self) -> dict[str, Json]:
         """Return the fields, with the verdict in words."""
-        rungs = [rung.to_dict() for rung in self.rungs]
-        return {**asdict(self), "meaning": MEANINGS[self.verdict], "rungs": rungs}
+        return {**asdict(self), "meaning": MEANINGS[self.verdict]}
 
 
 def why_no_ladder(ratings: Ratings) -> str:
@@ -145,19 +140,16 @@ def why_no_ladder(ratings: Ratings) -> str:
             f"There are only {ratings.kind}, no scores, so nothing but each "
             "reviewer's order can be used."
         )
-    loads = np.bincount(ratings.reviewer_codes).astype(np.float64)
-    if float((loads * (loads - 1)).sum()) / 2 > MOST_COMPARISONS:
+    if count_pairs(np.bincount(ratings.reviewer_codes)) > MOST_COMPARISONS:
         return (
             f"Reviewers made more than {MOST_COMPARISONS:,} comparisons, which would "
             "take too long."
         )
-    who = ratings.reviewer_codes
-    changes = ratings.preference[1:] != ratings.preference[:-1]
-    telling = (np.diff(who) == 0) & changes
-    number = len(np.unique(who[1:][telling]))
-    if number == 0:
+    who, values = ratings.reviewer_codes, ratings.preference
+    telling = len(np.unique(who[1:][(np.diff(who) == 0) & (np.diff(values) != 0)]))
+    if telling == 0:
         return "No reviewer told two items apart, so there is no comparison to predict."
-    if number < FEWEST:
+    if telling < FEWEST:
         return (
             "One reviewer alone told items apart, so nobody else's ratings can predict "
             "what they put higher."
@@ -191,19 +183,26 @@ def climb(
     part = np.empty(number, dtype=np.int64)
     part[permutation(source, number)] = np.arange(number) % folds
     pairs = pairs_within(ratings, source, most=MOST_PAIRS)
-    right = np.zeros((len(ASSUMPTIONS), number))
-    total = np.zeros(number)
-    decided = (pairs.signs != 0) & (part[pairs.reviewers] < tried)
+    right, total = np.zeros((len(ASSUMPTIONS), number)), np.zeros(number)
+    n_pairs = 0
     for fold in range(tried):
         if progress is not None:
             progress(f"Holding out reviewers, part {fold + 1} of {tried}")
-        where = np.flatnonzero(decided & (part[pairs.reviewers] == fold))
-        if len(where):
-            kept = part[ratings.reviewer_codes] != fold
-            _count(item_values(_training(ratings, kept)), pairs, where, right, total)
+        held = np.flatnonzero((pairs.signs != 0) & (part[pairs.reviewers] == fold))
+        n_pairs += len(held)
+        if len(held):
+            who, weights = pairs.reviewers[held], pairs.weights[held]
+            values = item_values(
+                _training(ratings, part[ratings.reviewer_codes] != fold)
+            )
+            ahead = np.sign(
+                values[:, pairs.first[held]] - values[:, pairs.second[held]]
+            )
+            total += np.bincount(who, weights, number)
+            for rung, hits in enumerate((1 + ahead * pairs.signs[held]) / 2):
+                right[rung] += np.bincount(who, weights * hits, number)
     found = total > 0
     rungs, verdict = judge(right[:, found], total[found])
-    n_pairs = int(decided.sum())
     return Ladder(rungs, verdict, n_pairs, int(found.sum()), folds, tried)
 
 
@@ -254,19 +253,6 @@ def item_values(ratings: Ratings) -> Table:
     return np.stack([settled(values.copy()) for values in found])
 
 
-def _count(
-    values: Table, pairs: Pairs, where: Codes, right: Table, total: Table
-) -> None:
-    """Add up the right predictions of some pairs by reviewer."""
-    who, weights = pairs.reviewers[where], pairs.weights[where]
-    size = len(total)
-    total += np.bincount(who, weights, size)
-    for rung, value in enumerate(values):
-        ahead = np.sign(value[pairs.first[where]] - value[pairs.second[where]])
-        hits = (1 + ahead * pairs.signs[where]) / 2
-        right[rung] += np.bincount(who, weights * hits, size)
-
-
 def judge(right: Table, total: Table) -> tuple[tuple[Rung, ...], str]:
     """Compare the assumptions.
 
@@ -282,21 +268,10 @@ def judge(right: Table, total: Table) -> tuple[tuple[Rung, ...], str]:
         >>> judge(right, np.full(8, 3.0))[1]
         'offset'
     """
-    shares = right.sum(axis=1) / total.sum()
-    best = int(np.argmax(shares))
-    behind = [_gap(right[best], right[rung], total) for rung in range(len(right))]
+    best = right[int(np.argmax(right.sum(axis=1)))]
     rungs = tuple(
-        Rung(
-            assumption=assumption,
-            method=method,
-            accuracy=float(share),
-            se=_gap(own, np.zeros_like(own), total)[1],
-            behind=gap,
-            behind_se=error,
-        )
-        for assumption, method, share, own, (gap, error) in zip(
-            ASSUMPTIONS, METHODS, shares, right, behind, strict=True
-        )
+        Rung(assumption, method, *_gap(own, 0 * own, total), *_gap(best, own, total))
+        for assumption, method, own in zip(ASSUMPTIONS, METHODS, right, strict=True)
     )
     return rungs, _verdict(right, total)
 

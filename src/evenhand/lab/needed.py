@@ -9,6 +9,8 @@ variance of the rest, and 1 - E over that plus k times the variance of offsets.
 
 from __future__ import annotations
 
+import bisect
+import functools
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -56,10 +58,6 @@ class Target:
     low: int | None
     high: int | None
 
-    def to_dict(self) -> dict[str, Json]:
-        """Return the fields."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class Needed:
@@ -91,12 +89,8 @@ class Needed:
     def to_dict(self) -> dict[str, Json]:
         """Return the fields."""
         names = ("reviews", "pair", "pair_se", "side", "side_se")
-        return {
-            **asdict(self),
-            "pair": [target.to_dict() for target in self.pair],
-            "side": [target.to_dict() for target in self.side],
-            "curve": [dict(zip(names, row, strict=True)) for row in self.curve],
-        }
+        curve = [dict(zip(names, row, strict=True)) for row in self.curve]
+        return {**asdict(self), "curve": curve}
 
 
 def require_top(ratings: Ratings, top: int | None) -> None:
@@ -166,25 +160,24 @@ def reviews_needed(
         return None
     first = max(0, top - NEAR)
     window = order[first : top + NEAR]
-    cut = top - first
     errors = effect_errors(model)[1][window]
     unit = float(np.sqrt(parts.item))
     trial = _Trial(
         means=model.mixed.items[window] / unit,
         errors=np.maximum(errors / unit, 1e-9),
         worth=information(model) * unit**2,
-        cut=cut,
+        cut=top - first,
         normal=standard_normal(uniforms(source, (2, DRAWS, len(window)))),
     )
-    curve = [(more, *trial.chances(more)) for more in GRID]
+    pair, side = (tuple(trial.target(one, by) for one in TARGETS) for by in (0, 1))
     return Needed(
         top=int(top),
         above=ratings.item_labels[int(order[top - 1])],
         below=ratings.item_labels[int(order[top])],
         near=int(trial.near.sum()),
-        pair=tuple(trial.target(one, 0) for one in TARGETS),
-        side=tuple(trial.target(one, 1) for one in TARGETS),
-        curve=tuple(curve),
+        pair=pair,
+        side=side,
+        curve=tuple((more, *trial.chances(more)) for more in GRID),
         reviews_now=float(np.median(model.made.counts)),
     )
 
@@ -192,69 +185,55 @@ def reviews_needed(
 class _Trial:
     """True values and further reviews of the items around a cut, best first."""
 
-    __slots__ = ("_known", "cut", "errors", "means", "near", "normal", "truth", "worth")
-
     def __init__(
         self, means: Table, errors: Table, worth: float, cut: int, normal: Table
     ) -> None:
         self.means, self.errors, self.worth, self.cut = means, errors, worth, cut
-        self.normal = normal
-        self.truth = means + errors * normal[0]
-        chance = self._top(self.truth).mean(axis=0)
+        self.truth, self.noise = means + errors * normal[0], normal[1]
+        self.true_top = self._top(self.truth)
+        chance = self.true_top.mean(axis=0)
         self.near = (chance > DOUBT) & (chance < 1 - DOUBT)
         # The two items at the cut are near it however sure the model is.
         self.near[[cut - 1, cut]] = True
-        self._known: dict[int, tuple[float, float, float, float]] = {}
+        self.chances = functools.cache(self._chances)
 
     def _top(self, values: Table) -> NDArray[np.bool_]:
         """Say which items of each draw are among the first `cut`."""
-        size = values.shape[1]
         places = np.argpartition(-values, self.cut - 1, axis=1)[:, : self.cut]
-        found = np.zeros((len(values), size), dtype=np.bool_)
+        found = np.zeros(values.shape, dtype=np.bool_)
         np.put_along_axis(found, places, values=True, axis=1)
         return found
 
-    def chances(self, more: int) -> tuple[float, float, float, float]:
+    def _chances(self, more: int) -> tuple[float, float, float, float]:
         """Return both probabilities after so many more reviews, with their errors."""
-        if more not in self._known:
-            now = self.errors**-2
-            added = self.worth * more
-            seen = self.truth + self.normal[1] / np.sqrt(max(added, 1e-300))
+        after = np.broadcast_to(-np.arange(float(len(self.means))), self.truth.shape)
+        if more:
+            now, added = self.errors**-2, self.worth * more
+            seen = self.truth + self.noise / np.sqrt(added)
             after = (now * self.means + added * seen) / (now + added)
-            if more == 0:
-                after = np.broadcast_to(-np.arange(len(self.means)), self.truth.shape)
-            upper, lower = self.cut - 1, self.cut
-            right = (after[:, upper] >= after[:, lower]) == (
-                self.truth[:, upper] >= self.truth[:, lower]
-            )
-            same = self._top(after) == self._top(self.truth)
-            side = same[:, self.near].mean(axis=1)
-            root = np.sqrt(len(right))
-            self._known[more] = (
-                float(right.mean()),
-                float(right.std() / root),
-                float(side.mean()),
-                float(side.std() / root),
-            )
-        return self._known[more]
+        above = (
+            one[:, self.cut - 1] >= one[:, self.cut] for one in (after, self.truth)
+        )
+        right = np.equal(*above)
+        side = (self._top(after) == self.true_top)[:, self.near].mean(axis=1)
+        root = np.sqrt(len(right))
+        return (
+            float(right.mean()),
+            float(right.std() / root),
+            float(side.mean()),
+            float(side.std() / root),
+        )
 
     def target(self, probability: float, which: int) -> Target:
         """Find the fewest reviews that reach a probability, and their error."""
-        fewest, low, high = (
-            self._fewest(probability, which, shift) for shift in (0.0, 2.0, -2.0)
-        )
-        return Target(probability, fewest, low, high)
 
-    def _fewest(self, probability: float, which: int, shift: float) -> int | None:
-        def reached(more: int) -> bool:
-            chance = self.chances(more)
-            return chance[2 * which] + shift * chance[2 * which + 1] >= probability
+        def fewest(shift: float) -> int | None:
+            def reached(more: int) -> bool:
+                chance, error = self.chances(more)[2 * which : 2 * which + 2]
+                return chance + shift * error >= probability
 
-        # The same draws serve all numbers of reviews, so the chance hardly ever falls.
-        if not reached(MOST_REVIEWS):
-            return None
-        low, high = -1, MOST_REVIEWS
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if reached(middle) else (middle, high)
-        return high
+            # The same draws serve all numbers, so the chance hardly ever falls.
+            found = bisect.bisect_left(range(MOST_REVIEWS), x=True, key=reached)
+            return found if reached(found) else None
+
+        return Target(probability, fewest(0.0), fewest(2.0), fewest(-2.0))

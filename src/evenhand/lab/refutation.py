@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -117,9 +118,9 @@ def refute(rule: FixedRule, *, scores: Sequence[Score] = SCORES) -> Refutation:
         raise OptionError(
             f"scores must be at least four increasing numbers, got {shown(scores)}."
         )
-    asked: dict[Question, int] = {}
+    asked = functools.cache(functools.partial(_answer, rule))
     tried = (
-        _tried(rule, asked, construction, scales, better)
+        _tried(asked, construction, scales, better)
         for construction, scales in _constructions(levels)
         for better in (1, 2)
     )
@@ -137,8 +138,7 @@ def _constructions(
 
 
 def _tried(
-    rule: FixedRule,
-    asked: dict[Question, int],
+    asked: Callable[[Question], int],
     construction: str,
     scales: tuple[Scale, Scale],
     better: int,
@@ -149,32 +149,23 @@ def _tried(
             item: scale[item == better]
             for item, scale in zip(assignment, scales, strict=True)
         }
-        question = (assignment, given[1], given[2])
-        if question not in asked:
-            asked[question] = _answer(rule, question)
-        answers.append(asked[question])
-    right = answers.count(better)
-    return Refutation(
-        construction,
-        better,
-        scales,
-        (answers[0], answers[1]),
-        Fraction(right, len(ASSIGNMENTS)),
-    )
+        answers.append(asked((assignment, given[1], given[2])))
+    right = Fraction(answers.count(better), len(ASSIGNMENTS))
+    return Refutation(construction, better, scales, (answers[0], answers[1]), right)
 
 
 def _answer(rule: FixedRule, question: Question) -> int:
-    answers = [rule(*question) for _ in range(2)]
-    if answers[0] != answers[1]:
+    answer, again = (rule(*question) for _ in range(2))
+    if answer != again:
         raise OptionError(
-            f"rule must be fixed, got {shown(answers[0])} and then "
-            f"{shown(answers[1])} for {question}."
+            f"rule must be fixed, got {shown(answer)} and then {shown(again)} for "
+            f"{question}."
         )
-    if isinstance(answers[0], bool) or answers[0] not in (1, 2):
+    if isinstance(answer, bool) or answer not in (1, 2):
         raise OptionError(
-            f"rule must answer 1 or 2, got {shown(answers[0])} for {question}."
+            f"rule must answer 1 or 2, got {shown(answer)} for {question}."
         )
-    return answers[0]
+    return answer
 
 
 def _plain(score: Score) -> int | float | str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +17,7 @@ from evenhand.calibration.results import Variances
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand._results import Json, Label
+    from evenhand._results import Label
     from evenhand.ratings import Ratings
 
     Scores = NDArray[np.float64]
@@ -57,10 +57,6 @@ class Share:
     low: float
     high: float
 
-    def to_dict(self) -> dict[str, Json]:
-        """Return the fields."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class Shares:
@@ -77,10 +73,6 @@ class Shares:
     reviewer: Share | None
     rest: Share
     method: str
-
-    def to_dict(self) -> dict[str, Json]:
-        """Return the fields."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +100,6 @@ class Reviewer:
     slope: float | None
     slope_se: float | None
     spread: str
-
-    def to_dict(self) -> dict[str, Json]:
-        """Return the fields."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -261,19 +249,16 @@ def effect_errors(model: Model) -> tuple[Scores, Scores]:
 
 def _contrast_errors(model: Model) -> tuple[Scores, Scores]:
     """Invert the equations of the mean, the offsets and the values as one table."""
+    from scipy.sparse import csr_array  # noqa: PLC0415 - slow to load
+
     made, parts = model.made, model.mixed.variances
     first, second = np.sqrt([parts.reviewer / parts.rest, parts.item / parts.rest])
-    size = made.n_reviewers
-    links = np.zeros((size, made.n_items))
-    np.add.at(links, (made.reviewers, made.items), 1.0)
-    table = np.zeros((1 + size + made.n_items,) * 2)
-    table[0, 0] = len(made.scores)
-    table[0, 1 : size + 1] = first * made.loads
-    table[0, size + 1 :] = second * made.counts
-    table[1 : size + 1, size + 1 :] = first * second * links
-    table += np.triu(table, 1).T
-    spread = np.concatenate([first**2 * made.loads, second**2 * made.counts])
-    table[np.arange(1, len(table)), np.arange(1, len(table))] = 1 + spread
+    size, number = made.n_reviewers, len(made.scores)
+    columns = [np.zeros(number), 1 + made.reviewers, 1 + size + made.items]
+    places = np.tile(np.arange(number), 3), np.concatenate(columns)
+    shape = (number, 1 + size + made.n_items)
+    effects = csr_array((np.repeat([1.0, first, second], number), places), shape=shape)
+    table = (effects.T @ effects).toarray() + np.diag([0.0] + [1.0] * (shape[1] - 1))
     inverse = np.linalg.inv(table)
     found = []
     for block in (slice(1, size + 1), slice(size + 1, None)):
@@ -308,50 +293,50 @@ def settle_slopes(
             break
 
 
-def describe_reviewers(ratings: Ratings, model: Model) -> tuple[Reviewer, ...]:
+def describe(ratings: Ratings, model: Model) -> tuple[Reviewer, ...]:
     """Say how strict and how wide each reviewer is, as far as can be said.
 
     Examples:
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a"] * 4 + ["b"] * 4 + ["c"], [1, 2, 3, 4] * 2 + [1],
         ...                   [1, 2, 3, 4, 5, 6, 7.1, 8, 2])
-        >>> found = describe_reviewers(ratings, fit_model(ratings))
+        >>> found = describe(ratings, fit_model(ratings))
         >>> [one.strictness for one in found]
         ['strict', 'lenient', 'not enough ratings to say']
     """
-    made, parts = model.made, model.mixed.variances
-    errors = effect_errors(model)[0]
+    made, against = model.made, disagreeing(model)
     state = affine.start(made, model.mixed)
     settle_slopes(made, state)
-    against = disagreeing(model)
-    effects = model.mixed.reviewers
+    offsets, errors = model.mixed.reviewers, effect_errors(model)[0]
     if against.any() and not against.all():
         # Offsets are from the mean of those who have one.
-        effects = effects - effects[~against].mean()
-    offsets, shown_errors = made.in_units(effects), made.in_units(errors)
-    strict = _words(effects, errors, parts.reviewer, ("strict", "lenient"))
-    known = np.full(made.n_reviewers, model.free[0])
+        offsets = offsets - offsets[~against].mean()
     slopes, slope_errors = state.slopes, np.sqrt(state.slope_variances)
-    sloped = np.full(made.n_reviewers, state.steps > 0)
+    prior = model.mixed.variances.reviewer
+    strict = _words(offsets, errors, prior, ("strict", "lenient"))
     wide = _words(slopes - 1, slope_errors, state.spread, ("narrow", "wide"))
-    missing = np.where(against, DISAGREES, NOT_ENOUGH).tolist()
-    known &= ~against
-    sloped &= ~against
+    known, sloped = ~against & model.free[0], ~against & (state.steps > 0)
+    missing = np.where(against, DISAGREES, NOT_ENOUGH)
     several = made.loads > 1
-    found = [
-        Reviewer(
-            reviewer=label,
-            ratings=int(made.loads[code]),
-            offset=float(offsets[code]) if known[code] else None,
-            offset_se=float(shown_errors[code]) if known[code] else None,
-            strictness=strict[code] if known[code] & several[code] else missing[code],
-            slope=float(slopes[code]) if sloped[code] else None,
-            slope_se=float(slope_errors[code]) if sloped[code] else None,
-            spread=wide[code] if sloped[code] & several[code] else missing[code],
-        )
-        for code, label in enumerate(ratings.reviewer_labels)
-    ]
+    columns = zip(
+        ratings.reviewer_labels,
+        made.loads.tolist(),
+        _where(known, made.in_units(offsets)),
+        _where(known, made.in_units(errors)),
+        np.where(known & several, strict, missing).tolist(),
+        _where(sloped, slopes),
+        _where(sloped, slope_errors),
+        np.where(sloped & several, wide, missing).tolist(),
+        strict=True,
+    )
+    found = [Reviewer(*row) for row in columns]
     return tuple(sorted(found, key=lambda one: place_of(one.reviewer)))
+
+
+def _where(known: NDArray[np.bool_], values: Scores) -> list[float | None]:
+    return [
+        one if has else None for has, one in zip(known, values.tolist(), strict=True)
+    ]
 
 
 def disagreeing(model: Model) -> NDArray[np.bool_]:
@@ -401,13 +386,11 @@ def disagreeing(model: Model) -> NDArray[np.bool_]:
 
 def _words(
     effects: Scores, errors: Scores, prior: float, words: tuple[str, str]
-) -> list[str]:
+) -> NDArray[np.str_]:
     """Put an effect in words: below, above, neither, or not enough to say."""
     if prior <= 0:
-        return ["typical"] * len(effects)
-    known = 1 - errors**2 / prior
-    found = np.where(known < KNOWN, NOT_ENOUGH, "typical")
+        return np.full(len(effects), "typical")
     sure = np.abs(effects) > SURE * errors
-    found = np.where(sure & (effects < 0), words[0], found)
-    found = np.where(sure & (effects > 0), words[1], found)
-    return [str(word) for word in found]
+    doubtful = 1 - errors**2 / prior < KNOWN
+    cases = [sure & (effects < 0), sure & (effects > 0), doubtful]
+    return np.select(cases, [*words, NOT_ENOUGH], "typical")

@@ -148,27 +148,51 @@ def _family(text: str, span: Span) -> Scales:
     return FAMILIES[name](":".join([name, *rest]), rest, span)
 
 
+def numbers(what: str, spec: str, given: Sequence[str]) -> list[Fraction]:
+    """Read the numbers of a text such as "affine:0:1".
+
+    Raises:
+        OptionError: If one is not a finite number.
+
+    Examples:
+        >>> numbers("values", "uniform:0:0.5", ["0", "0.5"])
+        [Fraction(0, 1), Fraction(1, 2)]
+    """
+    found = []
+    for text in given:
+        try:
+            found.append(Fraction(text))
+            float(found[-1])
+        except (ValueError, ZeroDivisionError, OverflowError):
+            raise OptionError(
+                f"{what} must have finite numbers, got {text!r} in {spec!r}."
+            ) from None
+    return found
+
+
+def require(what: str, rule: str, spec: str, *, holds: bool) -> None:
+    """Refuse a text that breaks a rule.
+
+    Examples:
+        >>> require("noise", "one SD", "normal:1:2", holds=False)
+        Traceback (most recent call last):
+        ...
+        evenhand.errors.OptionError: noise must have one SD, got 'normal:1:2'.
+    """
+    if not holds:
+        raise OptionError(f"{what} must have {rule}, got {spec!r}.")
+
+
+_require = functools.partial(require, "scales")
+
+
 def _numbers(spec: str, given: Sequence[str], usual: Sequence[Number]) -> list[Number]:
     if len(given) > len(usual):
         raise OptionError(
             f"scales must have at most {len(usual)} numbers after "
             f"{spec.partition(':')[0]!r}, got {spec!r}."
         )
-    numbers: list[Number] = list(usual)
-    for place, text in enumerate(given):
-        try:
-            numbers[place] = Fraction(text)
-            float(numbers[place])
-        except (ValueError, ZeroDivisionError, OverflowError):
-            raise OptionError(
-                f"scales must have numbers between colons, got {text!r} in {spec!r}."
-            ) from None
-    return numbers
-
-
-def _require(rule: str, spec: str, *, holds: bool) -> None:
-    if not holds:
-        raise OptionError(f"scales must have {rule}, got {spec!r}.")
+    return [*numbers("scales", spec, given), *usual[len(given) :]]
 
 
 def _like(number: Number, values: Floats) -> Floats:

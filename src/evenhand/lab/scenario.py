@@ -1,5 +1,7 @@
 """Scenarios: how many items and reviewers, what values, scales, noise and design.
 
+Trials of a scenario are drawn many at a time: true values, who scores what, scores.
+
 A scenario is a few words and numbers, given as options or in a small TOML file:
 
     job = "rank"
@@ -13,6 +15,7 @@ A scenario is a few words and numbers, given as options or in a small TOML file:
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import tomllib
 from collections.abc import Callable, Sequence
@@ -22,24 +25,39 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
+from evenhand import designs
 from evenhand._labels import shown
-from evenhand._randomness import standard_normal
+from evenhand._randomness import standard_normal, stream
 from evenhand.ab._numbers import Floats
-from evenhand.designs import AB_DESIGNS, RANKING_DESIGNS
 from evenhand.errors import DesignError, OptionError, unknown
-from evenhand.lab.scales import OwnScale, Scales, scales
+from evenhand.lab.scales import (
+    OwnScale,
+    Scales,
+    check_increasing,
+    numbers,
+    require,
+    scales,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.random import Generator
+    from numpy.typing import NDArray
+
     from evenhand._results import Json
+
+    Codes = NDArray[np.int64]
 
 Noise: TypeAlias = Callable[[Floats, Floats], Floats]
 
 JOBS = ("compare", "rank")
 # A block of 64 trials takes a gigabyte then.
 MOST_SCORES = 2_000_000
-DESIGNS: Final = {"compare": AB_DESIGNS, "rank": (*RANKING_DESIGNS, "everything")}
+DESIGNS: Final = {
+    "compare": designs.AB_DESIGNS,
+    "rank": (*designs.RANKING_DESIGNS, "everything"),
+}
 COUNTS = ("items", "reviewers", "per_reviewer", "panels")
 TRUTHS = ("uniform", "arbitrary")
 VALUES = ("uniform", "normal", "given")
@@ -53,6 +71,9 @@ FEWEST_RANKED = 3
 USUAL_REVIEWERS = 10
 USUAL_ITEMS = 10
 USUAL_PER_REVIEWER = 3
+# Trials, and scores in them, that tell the range of scores.
+PILOT_TRIALS = 256
+PILOT_CELLS = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,30 +382,34 @@ def value_law(spec: str, items: int) -> ValueLaw:
     name, _, rest = spec.partition(":")
     _known("value law", name, VALUES)
     if name == "given":
-        return _given_values(_numbers("values", spec, rest.split(",")), items)
-    numbers = _numbers("values", spec, rest.split(":") if rest else ["0", "1"])
-    _require("values", "two numbers", spec, holds=len(numbers) == TWO)
-    one, two = numbers
+        return _given_values(_floats("values", spec, rest.split(",")), items)
+    found = _floats("values", spec, rest.split(":") if rest else ["0", "1"])
+    require("values", "two numbers", spec, holds=len(found) == TWO)
+    one, two = found
     if name == "uniform":
-        _require("values", "a lower end before the higher one", spec, holds=one < two)
+        require("values", "a lower end before the higher one", spec, holds=one < two)
         return ValueLaw((one, two), lambda units: one + (two - one) * units)
-    _require("values", "an SD above 0", spec, holds=two > 0)
+    require("values", "an SD above 0", spec, holds=two > 0)
     span = (one - FAR * two, one + FAR * two)
     return ValueLaw(span, lambda units: one + two * standard_normal(units))
 
 
-def _given_values(numbers: list[float], items: int) -> ValueLaw:
-    if len(numbers) != items:
+def _floats(what: str, spec: str, given: Sequence[str]) -> list[float]:
+    return [float(number) for number in numbers(what, spec, given)]
+
+
+def _given_values(given: list[float], items: int) -> ValueLaw:
+    if len(given) != items:
         raise OptionError(
             f"values must give one number for each of the {items} items, got "
-            f"{len(numbers)}."
+            f"{len(given)}."
         )
-    if len(set(numbers)) < items:
+    if len(set(given)) < items:
         raise OptionError(
-            f"values must be different from each other, got {shown(numbers)}. Of two "
+            f"values must be different from each other, got {shown(given)}. Of two "
             "equal items none is better."
         )
-    fixed, span = np.array(numbers), (min(numbers), max(numbers))
+    fixed, span = np.array(given), (min(given), max(given))
     return ValueLaw(span, lambda units: np.broadcast_to(fixed, units.shape), given=True)
 
 
@@ -405,51 +430,181 @@ def noise_law(spec: str) -> Noise | None:
     name, _, rest = spec.partition(":")
     _known("noise", name, NOISES)
     if name == "none":
-        _require("noise", "nothing after 'none'", spec, holds=not rest)
+        require("noise", "nothing after 'none'", spec, holds=not rest)
         return None
     if name == "discrete":
         return _discrete_noise(spec, rest)
-    numbers = _numbers("noise", spec, rest.split(":") if rest else [])
+    found = _floats("noise", spec, rest.split(":") if rest else [])
     if name == "normal":
-        _require("noise", "one SD", spec, holds=len(numbers) == 1)
-        _require("noise", "an SD of at least 0", spec, holds=numbers[0] >= 0)
-        return lambda units, _: numbers[0] * standard_normal(units)
-    _require("noise", "two numbers", spec, holds=len(numbers) == TWO)
-    low, high = numbers
+        require("noise", "one SD", spec, holds=len(found) == 1)
+        require("noise", "an SD of at least 0", spec, holds=found[0] >= 0)
+        return lambda units, _: found[0] * standard_normal(units)
+    require("noise", "two numbers", spec, holds=len(found) == TWO)
+    low, high = found
     rule = "SDs of at least 0, the lower first"
-    _require("noise", rule, spec, holds=0 <= low <= high)
+    require("noise", rule, spec, holds=0 <= low <= high)
     return lambda units, own: (low + (high - low) * own) * standard_normal(units)
 
 
 def _discrete_noise(spec: str, rest: str) -> Noise:
     points, _, shares = rest.partition(":")
-    places = np.array(_numbers("noise", spec, points.split(",")))
-    count = len(places)
-    chances = [1 / count] * count
+    places = np.array(_floats("noise", spec, points.split(",")))
+    chances = [1 / len(places)] * len(places)
     if shares:
-        chances = _numbers("noise", spec, shares.split(","))
+        chances = _floats("noise", spec, shares.split(","))
     rule = "a probability for each number"
-    _require("noise", rule, spec, holds=len(chances) == count)
+    require("noise", rule, spec, holds=len(chances) == len(places))
     holds = min(chances) >= 0 and abs(math.fsum(chances) - 1) < TOTAL
-    _require("noise", "probabilities that add up to 1", spec, holds=holds)
+    require("noise", "probabilities that add up to 1", spec, holds=holds)
     steps = np.cumsum(chances)[:-1]
     return lambda units, _: places[np.searchsorted(steps, units, side="right")]
 
 
-def _numbers(what: str, spec: str, parts: Sequence[str]) -> list[float]:
-    numbers = []
-    for part in parts:
-        try:
-            numbers.append(float(part))
-        except ValueError:
-            numbers.append(math.nan)
-        if not math.isfinite(numbers[-1]):
-            raise OptionError(
-                f"{what} must have finite numbers, got {part!r} in {spec!r}."
-            )
-    return numbers
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """Some trials of a scenario.
+
+    Attributes:
+        values: Value of each item, shape (trials, items).
+        assigned: Item codes of each reviewer, increasing, shape (trials, reviewers,
+            per reviewer).
+        scores: The scores they gave, of the same shape.
+        tied: Trials in which a reviewer gives equal scores to items of unequal value,
+            among those that the reviewer sees, or to both of two items.
+        pairing: Numbers in [0, 1) in the order of which the scores of two items are
+            paired, shape (trials, reviewers).
+    """
+
+    values: Floats
+    assigned: Codes
+    scores: Floats
+    tied: NDArray[np.bool_]
+    pairing: Floats
+
+    def places(self) -> Codes:
+        """Return the place of each item in the true ranking, 0 for the best."""
+        order = np.argsort(-self.values, axis=-1, kind="stable")
+        return np.argsort(order, axis=-1)
 
 
-def _require(what: str, rule: str, spec: str, *, holds: bool) -> None:
-    if not holds:
-        raise OptionError(f"{what} must have {rule}, got {spec!r}.")
+@np.errstate(over="ignore", invalid="ignore")
+def draw_trials(scenario: Scenario, trials: int, rng: Generator) -> Trials:
+    """Draw some trials.
+
+    Raises:
+        OptionError: If a score is beyond floats, or a user's scale does not increase.
+
+    Examples:
+        >>> draw_trials(Scenario(reviewers=4), 3, np.random.default_rng(7)).scores.shape
+        (3, 4, 1)
+    """
+    m, compares = scenario.reviewers, scenario.job == "compare"
+    values = _values(scenario, trials, rng)
+    draw = _sides if compares else _bundles
+    assigned = draw(scenario, trials, rng)
+    potential = _potential(scenario, values, rng)
+    noise = _noise(scenario, (trials, m, assigned.shape[-1]), rng)
+    scores = _finite(np.take_along_axis(potential, assigned, axis=-1) + noise)
+    # A reviewer of one of two items has one noise, whichever item it is.
+    seen = potential + noise if compares else scores
+    if scenario.levels:
+        low, high = score_range(scenario)
+        form = scales(f"levels:{scenario.levels}:{low!r}:{high!r}").apply
+        scores, seen = form(scores, scores), form(seen, seen)
+    ordered = np.sort(seen, axis=-1)
+    tied = (ordered[..., 1:] == ordered[..., :-1]).any(axis=(-1, -2))
+    pairing = rng.random((trials, m))
+    if scenario.design == "matched":
+        # One of each pair has each item, so pairs are found in the order they are in.
+        pairing = np.broadcast_to(np.arange(m) / m, (trials, m))
+    return Trials(values, assigned, scores, tied, pairing)
+
+
+@functools.lru_cache(maxsize=32)
+@np.errstate(over="ignore", invalid="ignore")
+def score_range(scenario: Scenario) -> tuple[float, float]:
+    """Return the ends of the form that scores are rounded to: those of a trial run.
+
+    Examples:
+        >>> low, high = score_range(Scenario(scales="identity", levels=5))
+        >>> 0 < low < 0.01, 0.99 < high < 1
+        (True, True)
+    """
+    cells = scenario.reviewers * scenario.items
+    trials = max(1, min(PILOT_TRIALS, PILOT_CELLS // cells))
+    rng = np.random.Generator(stream(0, "pilot"))
+    potential = _potential(scenario, _values(scenario, trials, rng), rng)
+    scores = _finite(potential + _noise(scenario, potential.shape, rng))
+    return float(scores.min()), float(scores.max())
+
+
+def _finite(scores: Floats) -> Floats:
+    """Refuse in words what left the floats."""
+    if not np.isfinite(scores).all():
+        raise OptionError(
+            "scores must be finite, got one beyond floats. Choose smaller values or "
+            "tamer scales."
+        )
+    return scores
+
+
+def _values(scenario: Scenario, trials: int, rng: Generator) -> Floats:
+    law = value_law(scenario.values, scenario.items)
+    values = law.quantile(rng.random((trials, scenario.items)))
+    if scenario.truth == "arbitrary":
+        placed = np.empty_like(values)
+        placed[:, np.array(scenario.order) - 1] = -np.sort(-values, axis=-1)
+        return placed
+    return rng.permuted(values, axis=-1) if law.given else values
+
+
+def _potential(scenario: Scenario, values: Floats, rng: Generator) -> Floats:
+    """Score every item on the scale of every reviewer."""
+    family = scenario.family()
+    trials, m = len(values), scenario.reviewers
+    wide = np.broadcast_to(values[:, None, :], (trials, m, scenario.items))
+    scores = family.apply(wide, rng.random((trials, m, family.draws)))
+    if not isinstance(scenario.scales, str):
+        # Named families increase by construction; a user's must be looked at.
+        check_increasing(wide, scores, strict=family.strict)
+    return scores
+
+
+def _noise(
+    scenario: Scenario, shape: tuple[int, ...], rng: Generator
+) -> Floats | float:
+    law = noise_law(scenario.noise)
+    if law is None:
+        return 0.0
+    return law(rng.random(shape), rng.random((*shape[:-1], 1)))
+
+
+def _sides(scenario: Scenario, trials: int, rng: Generator) -> Codes:
+    """Draw one of two items for each reviewer, as the designs do."""
+    m = scenario.reviewers
+    if scenario.design == "coins":
+        sides = rng.integers(2, size=(trials, m))
+    elif scenario.design == "matched":
+        firsts = rng.integers(2, size=(trials, m // 2))
+        sides = np.stack([firsts, 1 - firsts], axis=-1).reshape(trials, m)
+    else:
+        # Panels of reviewers in index order, as equal in size as can be.
+        count = scenario.panels if scenario.design == "panels" else m
+        places = rng.permuted(np.tile(np.arange(count), (trials, 1)), axis=1)
+        fewer = count // 2 + rng.integers(1 + count % 2, size=(trials, 1))
+        sides = (places >= fewer)[:, np.arange(m) * count // m].astype(np.int64)
+    return sides[..., None]
+
+
+def _bundles(scenario: Scenario, trials: int, rng: Generator) -> Codes:
+    """Draw the items of each reviewer, as the designs do."""
+    n, m = scenario.items, scenario.reviewers
+    if scenario.design == "everything":
+        return np.broadcast_to(np.arange(n), (trials, m, n))
+    if scenario.design == "balanced":
+        each = scenario.per_reviewer
+        drawn = [designs.balanced(n, m, each, rng=rng) for _ in range(trials)]
+        return np.stack(drawn)
+    pairs = np.stack(np.triu_indices(n, 1), axis=-1)
+    chosen = [rng.choice(len(pairs), m, replace=False) for _ in range(trials)]
+    return pairs[np.stack(chosen)]

@@ -11,41 +11,34 @@ import contextlib
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+import polars as pl
 
 from evenhand._labels import require_function, require_sequence, shown
+from evenhand._outputs import Output, write_all
 from evenhand._randomness import RNGLike, seed_from, stream
-from evenhand._results import Json, Label, Notice
+from evenhand._results import Json, Label, Notice, version
 from evenhand.ab.weights import GapWeight, as_weight
 from evenhand.errors import OptionError, counted
-from evenhand.lab.contenders import (
-    Tried,
-    check_loss,
-    ranking_losses,
-    ranking_method,
-    ranking_options,
-    rule,
-    tried_name,
-    two_item_losses,
-)
-from evenhand.lab.results import Row, Simulation
-from evenhand.lab.scenario import Scenario
-from evenhand.lab.trials import draw_trials, score_range
+from evenhand.lab import contenders
+from evenhand.lab.contenders import Tried, tried_name
+from evenhand.lab.scenario import Scenario, Trials, draw_trials, score_range
 from evenhand.lab.workers import in_order
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    import altair as alt
     from numpy.typing import NDArray
-
-    from evenhand.lab.trials import Trials
 
     Floats = NDArray[np.float64]
 
+PICTURES = (".png", ".svg")
 Weight = GapWeight | Callable[[float], float] | str
 Progress: TypeAlias = Callable[[int, int, float | None], None]
 LOSSES = {"compare": "zero-one", "rank": "kendall"}
@@ -72,6 +65,158 @@ MOST_TRIALS = 10**12
 
 
 @dataclass(frozen=True, slots=True)
+class Row:
+    """How one method did by one loss.
+
+    Attributes:
+        method: The method.
+        loss: The loss.
+        risk: Its mean over all trials.
+        se: Standard error of the risk.
+        improvement: How much lower the risk is than the baseline's, in per cent of it;
+            None without a baseline, or if the baseline never errs.
+        improvement_se: Standard error of the improvement, by the delta method.
+        levels: Number of marks on the form; None for scores as they are.
+        trials: How many trials there were.
+        ties: Share of trials in which a reviewer gave equal scores to unequal items.
+        certificate: What such ties leave of the method's guarantee. For two items
+            "strictly better than a coin", "never worse than a coin" or "none"; for
+            many "kept", "void" or "none".
+    """
+
+    method: str
+    loss: str
+    risk: float
+    se: float
+    improvement: float | None
+    improvement_se: float | None
+    levels: int | None
+    trials: int
+    ties: float
+    certificate: str
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the row as in the JSON; levels only where they were asked for."""
+        row: dict[str, Json] = asdict(self)
+        if self.levels is None:
+            for name in ("levels", "trials", "ties", "certificate"):
+                del row[name]
+        return row
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Simulation:
+    """How methods did on a scenario.
+
+    Attributes:
+        rows: One row for each method and loss (and number of levels).
+        trials: How many trials there were, at most 2**53.
+        parameters: What was simulated.
+        seed: The seed that repeats it.
+        notices: What the reader must know.
+    """
+
+    rows: tuple[Row, ...]
+    trials: int
+    parameters: Mapping[str, Json]
+    seed: int
+    notices: tuple[Notice, ...] = ()
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the result as in the JSON.
+
+        Examples:
+            >>> simulate(Scenario(), "mean", trials=100, rng=7).to_dict()["schema"]
+            'evenhand.simulate/1'
+        """
+        return {
+            "schema": "evenhand.simulate/1",
+            "rows": [row.to_dict() for row in self.rows],
+            "trials": self.trials,
+            "parameters": dict(self.parameters),
+            "seed": self.seed,
+            "warnings": [notice.to_dict() for notice in self.notices],
+            "version": version(),
+        }
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return the rows as a polars dataframe.
+
+        Examples:
+            >>> simulate(Scenario(), "mean", trials=100, rng=7).to_frame().columns[:3]
+            ['method', 'loss', 'risk']
+        """
+        kinds = {"improvement": pl.Float64, "improvement_se": pl.Float64}
+        return pl.DataFrame(
+            [row.to_dict() for row in self.rows], schema_overrides=kinds
+        )
+
+    def chart(self) -> alt.HConcatChart:
+        """Draw the rows with error bars of two standard errors.
+
+        Examples:
+            >>> result = simulate(Scenario(), "mean", trials=100, rng=7)
+            >>> result.chart().to_dict()["hconcat"][0]["height"]
+            30
+        """
+        import altair as alt  # noqa: PLC0415 - few simulations are drawn
+
+        from evenhand.lab.drawings import simulation_chart  # noqa: PLC0415
+
+        return alt.HConcatChart.from_dict(simulation_chart(self))
+
+    def save_chart(self, path: str | Path) -> None:
+        """Draw the rows into a file, .png or .svg.
+
+        Raises:
+            OptionError: If the file is neither, or cannot be written.
+        """
+        write_all([self.chart_output(path)])
+
+    def chart_output(self, path: str | Path) -> Output:
+        """Draw the rows as a file that is yet to be written, with others.
+
+        Examples:
+            >>> result = simulate(Scenario(), "mean", trials=100, rng=7)
+            >>> result.chart_output("chart.svg").data[:4]
+            b'<svg'
+        """
+        file = Path(path)
+        require_picture(file)
+        from evenhand import _charts  # noqa: PLC0415 - few simulations are drawn
+        from evenhand.lab.drawings import simulation_chart  # noqa: PLC0415
+
+        chart = simulation_chart(self)
+        is_png = file.suffix.lower() == ".png"
+        return Output(str(path), (_charts.png if is_png else _charts.svg)(chart))
+
+    def __repr__(self) -> str:
+        lines = [f"{self.trials} trials, seed {self.seed}"]
+        for row in self.rows:
+            gain = ""
+            if row.improvement is not None:
+                gain = f", improvement {row.improvement:.3g} %"
+                gain += f" (se {row.improvement_se:.2g})"
+            marks = "" if row.levels is None else f" with {row.levels} levels"
+            risk = f"{row.loss} {row.risk:.4g} (se {row.se:.2g})"
+            lines.append(f"{row.method}{marks}: {risk}{gain}")
+        return "\n".join(lines)
+
+
+def require_picture(path: Path) -> None:
+    """Refuse a path that does not end as a picture does.
+
+    Raises:
+        OptionError: If it is neither .png nor .svg.
+
+    Examples:
+        >>> require_picture(Path("gains.svg"))
+    """
+    if path.suffix.lower() not in PICTURES:
+        raise OptionError(f"chart must be a .png or .svg file, got {str(path)!r}.")
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What is to be simulated.
 
@@ -79,7 +224,7 @@ class Plan:
         scenario: The scenario.
         methods: The methods, by name or as functions.
         losses: Names of the losses.
-        baseline: Index of the method that others are measured against.
+        baseline: Index of the method that others are measured against, if any.
         weight: How a gap in scores weighs.
         trials: How many trials there are at most.
         seed: The seed.
@@ -88,7 +233,7 @@ class Plan:
     scenario: Scenario
     methods: tuple[Tried, ...]
     losses: tuple[str, ...]
-    baseline: int
+    baseline: int | None
     weight: Weight | None
     trials: int
     seed: int
@@ -138,11 +283,8 @@ class Tally:
         base = self.mean[baseline]
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = self.mean / base
-            spread = (
-                self.squares
-                - 2 * ratio * self.products
-                + ratio * ratio * self.squares[baseline]
-            )
+            spread = self.squares - 2 * ratio * self.products
+            spread += ratio * ratio * self.squares[baseline]
             slack = np.sqrt(np.maximum(spread, 0.0) / degrees) / base
         slack[baseline] = np.where(base > 0, 0.0, np.nan)
         return np.sqrt(self.squares / degrees), 100 * (1 - ratio), 100 * slack
@@ -208,40 +350,40 @@ def simulate(
         sign: zero-one 0 (se 0), improvement 100 % (se 0)
         mean: zero-one 0.48 (se 0.016), improvement 4 % (se 3.2)
     """
-    plan, baselined = _plan(scenario, methods, losses, baseline, trials)
+    plan = _plan(scenario, methods, losses, baseline, trials)
     plan = replace(plan, weight=weight, seed=seed_from(rng))
-    _contenders(plan)
+    _losses_of(plan)
     for name, number in (("workers", workers), ("batch", batch)):
         _whole(name, number, 1)
-    limit = _as_error(error)
+    if error is not None and not (isinstance(error, int | float) and error > 0):
+        raise OptionError(f"error must be a number above 0, got {shown(error)}.")
     require_sequence("integers", levels=levels)
     if progress is not None:
         told = ("trials done", "trials wanted", "the error")
         require_function("progress", progress, *told)
     forms = [replace(scenario, levels=_whole("levels", k, 2)) for k in levels]
+    limit = -math.inf if error is None else error
     rows: list[Row] = []
     short = 0.0
     for done, form in enumerate(forms or [scenario]):
         this = replace(plan, scenario=form)
-        begun, wanted = done * trials, max(1, len(forms)) * trials
-        work = functools.partial(run_blocks, this)
-        numbers = range(-(-trials // BLOCK))
+        work, numbers = functools.partial(run_blocks, this), range(-(-trials // BLOCK))
         blocks = in_order(work, numbers, workers=workers, batch=batch)
         with contextlib.closing(blocks):
-            for tally, worst in _added(this, blocks, improving=baselined):
+            for tally, worst in _added(this, blocks):
                 if progress is not None:
-                    progress(begun + tally.trials, wanted, worst)
-                if limit is not None and worst <= limit:
+                    wanted = max(1, len(forms)) * trials
+                    progress(done * trials + tally.trials, wanted, worst)
+                if worst <= limit:
                     break
-        rows += _rows(this, tally, improving=baselined)
-        if limit is not None and worst > limit:
-            short = max(short, worst)
+        rows += _rows(this, tally)
+        short = max(short, worst if worst > limit else 0.0)
     return Simulation(
         tuple(rows),
         max(row.trials for row in rows),
-        _parameters(plan, levels, error, baselined=baselined),
+        _parameters(plan, levels, error),
         plan.seed,
-        _notices(scenario, rows, short),
+        _notices(scenario, rows, 0.0 if error is None else short),
     )
 
 
@@ -287,28 +429,29 @@ def run_blocks(plan: Plan, numbers: Sequence[int]) -> Iterator[Tally]:
         >>> [tally.trials for tally in run_blocks(plan, range(2))]
         [64, 36]
     """
-    scenario, losses_of = plan.scenario, _contenders(plan)
+    losses_of, base = _losses_of(plan), plan.baseline or 0
     for number in numbers:
         rng = np.random.Generator(stream(plan.seed, f"simulate block {number}"))
-        trials = draw_trials(scenario, min(BLOCK, plan.trials - number * BLOCK), rng)
+        size = min(BLOCK, plan.trials - number * BLOCK)
+        trials = draw_trials(plan.scenario, size, rng)
         found = losses_of(trials, rng)
         mean = found.mean(axis=0)
         off = found - mean
         squares = (off * off).sum(axis=0)
-        products = (off * off[:, plan.baseline, None]).sum(axis=0)
-        yield Tally(len(found), int(trials.tied.sum()), mean, squares, products)
+        products = (off * off[:, base, None]).sum(axis=0)
+        yield Tally(size, int(trials.tied.sum()), mean, squares, products)
 
 
-def _contenders(plan: Plan) -> Callable[[Trials, np.random.Generator], Floats]:
+def _losses_of(plan: Plan) -> Callable[[Trials, np.random.Generator], Floats]:
     """Return what turns trials into losses; refuse what there is not."""
     weight = as_weight(plan.weight)
     for loss in plan.losses:
-        check_loss(loss, plan.scenario.items)
+        contenders.check_loss(loss, plan.scenario.items)
     if plan.scenario.job == "compare":
-        rules = [rule(method, weight) for method in plan.methods]
-        return lambda trials, _: two_item_losses(trials, rules, plan.losses)
-    tried = [ranking_method(method, weight) for method in plan.methods]
-    return functools.partial(ranking_losses, tried, plan.losses)
+        rules = [contenders.rule(method, weight) for method in plan.methods]
+        return lambda trials, _: contenders.two_item_losses(trials, rules, plan.losses)
+    tried = [contenders.ranking_method(method, weight) for method in plan.methods]
+    return functools.partial(contenders.ranking_losses, tried, plan.losses)
 
 
 def _plan(
@@ -317,18 +460,16 @@ def _plan(
     losses: str | Sequence[str] | None,
     baseline: Tried | None,
     trials: int,
-) -> tuple[Plan, bool]:
+) -> Plan:
     if not isinstance(scenario, Scenario):
         raise OptionError(f"scenario must be a Scenario, got {shown(scenario)}.")
-    if not callable(methods):
-        require_sequence("names or functions", methods=methods)
-    if losses is not None:
-        require_sequence("names", losses=losses)
-    tried: list[Tried] = (
-        [methods] if isinstance(methods, str) or callable(methods) else list(methods)
-    )
-    names = [LOSSES[scenario.job]] if losses is None else losses
-    names = [names] if isinstance(names, str) else list(names)
+    if isinstance(methods, str) or callable(methods):
+        methods = [methods]
+    losses = LOSSES[scenario.job] if losses is None else losses
+    require_sequence("names or functions", methods=methods)
+    require_sequence("names", losses=losses)
+    tried = list(methods)
+    names = (losses,) if isinstance(losses, str) else tuple(losses)
     if not names or not tried:
         raise OptionError("methods and losses must name at least one each.")
     if not (baseline is None or isinstance(baseline, str) or callable(baseline)):
@@ -337,51 +478,46 @@ def _plan(
         )
     if baseline is not None and baseline not in tried:
         tried.insert(0, baseline)
-    base = 0 if baseline is None else tried.index(baseline)
+    base = None if baseline is None else tried.index(baseline)
     if _whole("trials", trials, 2) > MOST_TRIALS:
         raise OptionError(
             f"trials must be at most {MOST_TRIALS:,}, got {shown(trials)}."
         )
-    plan = Plan(scenario, tuple(tried), tuple(names), base, None, trials, 0)
-    return plan, baseline is not None
+    return Plan(scenario, tuple(tried), names, base, None, trials, 0)
 
 
-def _added(
-    plan: Plan, blocks: Iterable[Tally], *, improving: bool
-) -> Iterator[tuple[Tally, float]]:
+def _added(plan: Plan, blocks: Iterable[Tally]) -> Iterator[tuple[Tally, float]]:
     """Add up blocks; give the sum and its largest standard error now and then."""
-    tally = None
+    tally, base = None, plan.baseline or 0
     for count, part in enumerate(blocks, start=1):
-        tally = part if tally is None else tally.plus(part, plan.baseline)
+        tally = part if tally is None else tally.plus(part, base)
         if count % CHECKED == 0 or tally.trials == plan.trials:
-            errors, _, slacks = tally.errors(plan.baseline)
+            errors, _, slacks = tally.errors(base)
             # A baseline without error has no improvement on it.
-            worst = (
-                np.where(np.isfinite(slacks), slacks, errors) if improving else errors
-            )
-            yield tally, float(worst.max())
+            improves = np.isfinite(slacks) & (plan.baseline is not None)
+            yield tally, float(np.where(improves, slacks, errors).max())
 
 
-def _rows(plan: Plan, tally: Tally, *, improving: bool) -> list[Row]:
-    errors, gains, slacks = tally.errors(plan.baseline)
+def _rows(plan: Plan, tally: Tally) -> list[Row]:
+    errors, gains, slacks = tally.errors(plan.baseline or 0)
     ties = tally.tied / tally.trials
     rows = []
-    for i, method in enumerate(plan.methods):
-        for j, loss in enumerate(plan.losses):
-            known = improving and math.isfinite(slacks[i, j])
-            row = Row(
-                method=tried_name(method),
-                loss=loss,
-                risk=float(tally.mean[i, j]),
-                se=float(errors[i, j]),
-                improvement=float(gains[i, j]) if known else None,
-                improvement_se=float(slacks[i, j]) if known else None,
-                trials=tally.trials,
-                levels=plan.scenario.levels or None,
-                ties=ties,
-                certificate=_certificate(plan.scenario, method, loss, ties),
-            )
-            rows.append(row)
+    for (i, j), risk in np.ndenumerate(tally.mean):
+        method, loss = plan.methods[i], plan.losses[j]
+        known = plan.baseline is not None and math.isfinite(slacks[i, j])
+        row = Row(
+            method=tried_name(method),
+            loss=loss,
+            risk=float(risk),
+            se=float(errors[i, j]),
+            improvement=float(gains[i, j]) if known else None,
+            improvement_se=float(slacks[i, j]) if known else None,
+            levels=plan.scenario.levels or None,
+            trials=tally.trials,
+            ties=ties,
+            certificate=_certificate(plan.scenario, method, loss, ties),
+        )
+        rows.append(row)
     return rows
 
 
@@ -402,24 +538,24 @@ def _certificate(scenario: Scenario, method: Tried, loss: str, ties: float) -> s
         return "none"
     if scenario.reviewers == 1 or scenario.design == "everything":
         return "none"
-    told = ranking_options(str(method))
+    told = contenders.ranking_options(str(method))
     if told.scan == "paper" or told.eta > 0:
         return "none"
     return "void" if ties else AGAINST.get(name, KEPT)
 
 
 def _parameters(
-    plan: Plan, levels: Sequence[int], error: float | None, *, baselined: bool
+    plan: Plan, levels: Sequence[int], error: float | None
 ) -> dict[str, Json]:
     form: dict[str, Json] = {}
     if levels or plan.scenario.levels:
-        low, high = score_range(plan.scenario)
-        form = {"levels": list(levels), "score_range": [low, high]}
+        form = {"levels": [*levels], "score_range": [*score_range(plan.scenario)]}
+    names = [tried_name(method) for method in plan.methods]
     return {
         "scenario": plan.scenario.to_dict(),
-        "methods": [tried_name(method) for method in plan.methods],
+        "methods": names,
         "losses": list(plan.losses),
-        "baseline": tried_name(plan.methods[plan.baseline]) if baselined else None,
+        "baseline": None if plan.baseline is None else names[plan.baseline],
         "weight": as_weight(plan.weight).to_dict(),
         "trials": plan.trials,
         "error": error,
@@ -430,39 +566,28 @@ def _parameters(
 def _notices(
     scenario: Scenario, rows: Sequence[Row], short: float
 ) -> tuple[Notice, ...]:
-    notices = []
-    if scenario.job == "rank" and not scenario.pairs_left():
-        notices.append(
-            Notice(
-                "no_theorem",
-                f"With {counted(scenario.items, 'item')} and "
-                f"{counted(scenario.reviewers, 'reviewer')} no theorem of the paper "
-                "applies: it takes more than 2 items, more than 1 reviewer and fewer "
-                "reviewers than pairs of items.",
-            )
-        )
-    share = max(row.ties for row in rows)
-    if share:
-        rest = (
-            "ties void the paper's ranking guarantees."
-            if scenario.job == "rank"
-            else "ties leave 'never worse than a coin', not 'strictly better'."
-        )
-        notices.append(
-            Notice(
-                "ties_within_reviewers",
-                f"In up to {100 * share:.3g} % of trials a reviewer gives equal scores "
-                f"to unequal items; {rest}",
-            )
-        )
-    if short:
-        most = max(row.trials for row in rows)
-        text = (
-            f"The error asked for was not reached in {most:,} trials; the largest is "
-            f"{short:.2g}."
-        )
-        notices.append(Notice("error_not_reached", text))
-    return tuple(notices)
+    share, most = max(row.ties for row in rows), max(row.trials for row in rows)
+    ranks = scenario.job == "rank"
+    left = (
+        "void the paper's ranking guarantees"
+        if ranks
+        else "leave 'never worse than a coin', not 'strictly better'"
+    )
+    notices = {
+        "no_theorem": ranks
+        and not scenario.pairs_left()
+        and f"With {counted(scenario.items, 'item')} and "
+        f"{counted(scenario.reviewers, 'reviewer')} no theorem of the paper applies: "
+        "it takes more than 2 items, more than 1 reviewer and fewer reviewers than "
+        "pairs of items.",
+        "ties_within_reviewers": share > 0
+        and f"In up to {100 * share:.3g} % of trials a reviewer gives equal scores to "
+        f"unequal items; ties {left}.",
+        "error_not_reached": short > 0
+        and f"The error asked for was not reached in {most:,} trials; the largest is "
+        f"{short:.2g}.",
+    }
+    return tuple(Notice(code, text) for code, text in notices.items() if text)
 
 
 def _whole(name: str, value: int, least: int) -> int:
@@ -471,9 +596,3 @@ def _whole(name: str, value: int, least: int) -> int:
             f"{name} must be an integer of at least {least}, got {shown(value)}."
         )
     return value
-
-
-def _as_error(error: float | None) -> float | None:
-    if error is not None and not (isinstance(error, int | float) and error > 0):
-        raise OptionError(f"error must be a number above 0, got {shown(error)}.")
-    return error

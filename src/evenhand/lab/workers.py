@@ -9,7 +9,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, wait
+from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import TypeAlias, TypeVar
@@ -52,7 +52,7 @@ def in_order(
     if workers > 1:
         # The first piece may import; some others tell how long the rest will take.
         yield from work(pieces[:1])
-        timed = pieces[1 : 1 + max(1, min(TIMED, len(pieces) // SHARE))]
+        timed = pieces[1 : 2 + min(TIMED, len(pieces) // SHARE)]
         pieces = pieces[1 + len(timed) :]
         begun = time.perf_counter()
         yield from work(timed)
@@ -88,20 +88,18 @@ def _in_processes(
     pool = ProcessPoolExecutor(
         workers, mp_context=context, initializer=end_with, initargs=(theirs,)
     )
-    starts = range(0, len(pieces), batch)
-    batches = (pieces[start : start + batch] for start in starts)
+    starts, waiting = iter(range(0, len(pieces), batch)), deque[Future[list[Result]]]()
     try:
-        waiting = deque(
-            pool.submit(_do_all, work, some)
-            for some in itertools.islice(batches, AHEAD * workers)
-        )
-        while waiting:
+        while True:
+            for start in itertools.islice(starts, AHEAD * workers - len(waiting)):
+                part = pieces[start : start + batch]
+                waiting.append(pool.submit(_do_all, work, part))
+            if not waiting:
+                return
             # An interrupt is seen between waits: polars has waits themselves go on.
             while wait([waiting[0]], PAUSE).not_done:
                 pass
             yield from waiting.popleft().result()
-            for some in itertools.islice(batches, 1):
-                waiting.append(pool.submit(_do_all, work, some))
     except BrokenProcessPool as error:
         raise OptionError(
             "workers must be 1 here, as other processes could not be started. In a "
