@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from evenhand.ab.comparison import Comparison, compare
     from evenhand.catalogue import Method, methods
     from evenhand.certificate import Certificate
-    from evenhand.designs import Assignment, assign
+    from evenhand.designs.assignment import Assignment
+    from evenhand.designs.drawing import assign
     from evenhand.desk.formats import read_ratings
     from evenhand.errors import (
         ContradictionError,
@@ -45,8 +46,8 @@ _HOMES = {
     "Comparison": "evenhand.ab.comparison",
     "rank": "evenhand.ranking.ranking",
     "Ranking": "evenhand.ranking.ranking",
-    "assign": "evenhand.designs",
-    "Assignment": "evenhand.designs",
+    "assign": "evenhand.designs.drawing",
+    "Assignment": "evenhand.designs.assignment",
     "Certificate": "evenhand.certificate",
     "check": "evenhand.lab.check",
     "Check": "evenhand.lab.check",

@@ -16,7 +16,7 @@ from evenhand.ab.comparison import METHODS, compare
 from evenhand.ab.weights import GapWeight, odd
 from evenhand.catalogue import methods
 from evenhand.certificate import Certificate
-from evenhand.designs import assign, fresh_secret, seal_of, verify
+from evenhand.designs.drawing import assign, fresh_secret, seal_of, verify
 from evenhand.errors import DesignError, OptionError
 from evenhand.ratings import Ratings
 

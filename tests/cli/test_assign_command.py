@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from evenhand import read_ratings
 from evenhand.cli import cli
-from evenhand.designs import seal_of
+from evenhand.designs.drawing import seal_of
 from evenhand.records.record import load_assignment, read_hex, read_record
 
 

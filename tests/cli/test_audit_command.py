@@ -8,7 +8,7 @@ from click.testing import CliRunner, Result
 
 from evenhand import compare, read_ratings
 from evenhand.cli import cli
-from evenhand.designs import assign
+from evenhand.designs.drawing import assign
 from evenhand.records.canonical import finish
 from evenhand.records.record import (
     assignment_record,

@@ -7,7 +7,7 @@ import pytest
 from evenhand._results import Label
 from evenhand.catalogue import methods
 from evenhand.certificate import Certificate
-from evenhand.designs import assign, fresh_secret, seal_of, verify
+from evenhand.designs.drawing import assign, fresh_secret, seal_of, verify
 from evenhand.posets.comparisons import comparisons, edges
 from evenhand.ranking.ranking import METHODS, rank
 from evenhand.ratings import Ratings

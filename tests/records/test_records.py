@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from evenhand import Comparison, Ranking, Ratings, compare, rank, read_ratings
 from evenhand._outputs import Output, write_all
 from evenhand._results import Json
-from evenhand.designs import Assignment, assign, seal_of, verify
+from evenhand.designs.assignment import Assignment
+from evenhand.designs.drawing import assign, seal_of, verify
 from evenhand.desk import lists
 from evenhand.errors import EvenhandError, OptionError, RatingsError, RecordError
 from evenhand.posets.comparisons import Comparisons

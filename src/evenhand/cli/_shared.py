@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evenhand._outputs import Output
     from evenhand._results import Notice
     from evenhand.certificate import Certificate
-    from evenhand.designs import Assignment
+    from evenhand.designs.assignment import Assignment
     from evenhand.ratings import Ratings
 
 Command = TypeVar("Command", bound=Callable[..., None])

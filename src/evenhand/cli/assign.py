@@ -13,7 +13,7 @@ from evenhand.errors import OptionError
 
 if TYPE_CHECKING:
     from evenhand._outputs import Output
-    from evenhand.designs import Assignment
+    from evenhand.designs.assignment import Assignment
 
     Options = dict[str, Any]
 
@@ -82,7 +82,7 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
         --per-reviewer 3 --secret secret.json --record assignment.json -o out.csv
     """
     from evenhand._outputs import Output, write_all
-    from evenhand.designs import fresh_secret
+    from evenhand.designs.drawing import fresh_secret
     from evenhand.desk.lists import to_csv
     from evenhand.records.record import (
         assignment_record,

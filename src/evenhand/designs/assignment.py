@@ -46,7 +46,7 @@ class Assignment:
         version: Version of evenhand that drew it.
 
     Examples:
-        >>> from evenhand.designs import assign
+        >>> from evenhand.designs.drawing import assign
         >>> assign(["x", "y"], ["a", "b", "c", "d"], design="halves", rng=7)
         4 reviews of 2 items by 4 reviewers, design halves, seed 7
         Every split of the reviewers into halves was equally likely.
@@ -84,7 +84,7 @@ class Assignment:
         """Return the fields as in the record.
 
         Examples:
-            >>> from evenhand.designs import assign
+            >>> from evenhand.designs.drawing import assign
             >>> found = assign(["x", "y"], ["a"], design="coins", rng=7).to_dict()
             >>> found["rows"]
             [['a', 'x']]
@@ -110,7 +110,7 @@ class Assignment:
         """Return the rows as a polars dataframe; labels are text.
 
         Examples:
-            >>> from evenhand.designs import assign
+            >>> from evenhand.designs.drawing import assign
             >>> assign(["x", "y"], ["a"], design="coins", rng=7).to_frame().columns
             ['reviewer', 'item']
         """
@@ -125,7 +125,7 @@ class Assignment:
             OptionError: If it was not drawn with a secret.
 
         Examples:
-            >>> from evenhand.designs import assign
+            >>> from evenhand.designs.drawing import assign
             >>> drawn = assign([1, 2], ["a"], design="coins", secret="0" * 64)
             >>> drawn.sealed().seed is None
             True
@@ -150,7 +150,7 @@ class Assignment:
 
         Examples:
             >>> from evenhand import Ratings
-            >>> from evenhand.designs import assign
+            >>> from evenhand.designs.drawing import assign
             >>> given = assign(["x", "y"], ["a", "b"], design="halves", rng=7)
             >>> given.strays(Ratings(["a", "b"], ["x", "x"], [1, 2]))
             (('a', 'x'),)
@@ -163,7 +163,7 @@ class Assignment:
 
         Examples:
             >>> from evenhand import Ratings
-            >>> from evenhand.designs import assign
+            >>> from evenhand.designs.drawing import assign
             >>> given = assign(["x", "y"], ["a", "b"], design="halves", rng=7)
             >>> given.missing(Ratings(["a"], ["y"], [1]))
             (('b', 'x'),)
@@ -176,7 +176,7 @@ class Assignment:
 
         Examples:
             >>> from evenhand import Ratings
-            >>> from evenhand.designs import assign
+            >>> from evenhand.designs.drawing import assign
             >>> given = assign(["x", "y"], ["a", "b"], design="halves", rng=7)
             >>> given.holds(Ratings(["b"], ["x"], [1]))
             True

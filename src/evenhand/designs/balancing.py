@@ -202,6 +202,10 @@ def fitting(
 
     Raises:
         DesignError: If neither is given, one is too large, or the two do not fit.
+
+    Examples:
+        >>> fitting(4, 2, 2, 1), fitting(4, 2, None, 1)
+        (2, 1)
     """
     if per_reviewer is not None and per_reviewer > n_items:
         raise DesignError(
@@ -310,7 +314,13 @@ def _augment(
 
 
 def deal(n_items: int, n_reviewers: int, per_reviewer: int, chance: Chance) -> Bundles:
-    """Deal items like cards, bundle after bundle from shuffled decks."""
+    """Deal items like cards, bundle after bundle from shuffled decks.
+
+    Examples:
+        >>> from evenhand._outcomes import outcomes
+        >>> len(outcomes(lambda chance: deal(3, 2, 2, chance)))
+        6
+    """
     deck: list[int] = []
     bundles = []
     for _ in range(n_reviewers):
@@ -484,6 +494,12 @@ def walk(grid: Grid, start: Bundles, source: Stream) -> Bundles:
     same probability as back, so that it keeps the uniform law; and laps can undo any
     cycle of exchanges, so that they reach every filling. A lap that gets too long is
     undone, which changes neither. Lap after lap the law comes close to uniform.
+
+    Examples:
+        >>> from evenhand._randomness import stream
+        >>> grid = grid_of(3, 3, 1, [frozenset()] * 3)
+        >>> sorted(walk(grid, fill(grid), stream(7, "walk")))
+        [(0,), (1,), (2,)]
     """
     held = [set(columns) for columns in start]
     holders: list[list[int]] = [[] for _ in range(grid.columns)]

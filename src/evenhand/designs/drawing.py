@@ -1,4 +1,9 @@
-"""Draw an assignment, by name of the design; seal its seed, and draw it again."""
+"""Draw which reviewer gets which items, and seal it before ratings exist.
+
+An assignment is a function of the sets of items and reviewers, the design, its options
+and the seed. A sealed seed is a secret text of 64 hexadecimal digits; its SHA-256, the
+seal, can be published before any rating exists, and the secret afterwards.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +14,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from evenhand import designs
 from evenhand._labels import Source, code_labels, label_series, require_sequence, shown
 from evenhand._randomness import RNGLike, seed_from
 from evenhand._results import Label, version
-from evenhand.designs import draws
 from evenhand.designs.assignment import Assignment
 from evenhand.designs.balancing import InfeasibleError
 from evenhand.errors import DesignError, OptionError, RecordError, unknown
@@ -29,7 +34,7 @@ if TYPE_CHECKING:
     # A mapping's keys are of one type to a type checker, which knows no subtypes there.
     Groups = Mapping[str, Label] | Mapping[int, Label] | Mapping[Label, Label]
 
-DESIGNS = (*draws.AB_DESIGNS, *draws.RANKING_DESIGNS)
+DESIGNS = (*designs.AB_DESIGNS, *designs.RANKING_DESIGNS)
 SEAL_PREFIX = "evenhand.seal/1:"
 SECRET_BYTES = 32
 SECRET = re.compile(r"[0-9a-f]{64}")
@@ -104,7 +109,7 @@ def assign(
         raise OptionError("rng must be left out when a secret is given.")
     seal = None if secret is None else seal_of(secret)
     seed = seed_from(rng) if secret is None else int(secret, 16)
-    if design in draws.AB_DESIGNS and len(item_labels) != draws.PAIR:
+    if design in designs.AB_DESIGNS and len(item_labels) != designs.PAIR:
         raise DesignError(
             f"items must be two for design {design!r}, got {len(item_labels)}. Use "
             "'pairs' or 'balanced' for more."
@@ -113,7 +118,7 @@ def assign(
     if design == "balanced":
         sizes = (len(item_labels), len(reviewer_labels), per_reviewer, per_item)
         try:
-            drawn, uniform = draws.draw_balanced(*sizes, pairs, seed)
+            drawn, uniform = designs.draw_balanced(*sizes, pairs, seed)
         except InfeasibleError as error:
             raise DesignError(error.named(reviewer_labels, item_labels)) from None
     else:
@@ -149,7 +154,7 @@ def redraw(assignment: Assignment, seed: int | str) -> Assignment:
         seed: An integer, or the secret text of a sealed seed.
 
     Returns:
-        What that seed draws.
+        What that seed designs.
 
     Raises:
         EvenhandError: If there is no such assignment.
@@ -245,11 +250,11 @@ def _draw(
 ) -> NDArray[np.int64]:
     """Draw the items of each reviewer, a row each."""
     if design == "pairs":
-        return draws.pairs(n_items, n_reviewers, rng=seed)
+        return designs.pairs(n_items, n_reviewers, rng=seed)
     if design in GROUPED:
-        draw = draws.matched if design == "matched" else draws.panels
+        draw = designs.matched if design == "matched" else designs.panels
         return draw(groups, rng=seed)[:, None]
-    sides = draws.halves if design == "halves" else draws.coins
+    sides = designs.halves if design == "halves" else designs.coins
     return sides(n_reviewers, rng=seed)[:, None]
 
 
@@ -309,7 +314,7 @@ def _conflicts(
     for conflict in conflicts:
         apart = isinstance(conflict, Iterable) and not isinstance(conflict, str)
         pair = tuple(conflict) if apart else ()
-        if len(pair) != draws.PAIR:
+        if len(pair) != designs.PAIR:
             raise DesignError(
                 f"conflicts must hold pairs of a reviewer and an item, got "
                 f"{shown(conflict)}."

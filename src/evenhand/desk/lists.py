@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from evenhand._results import Label
-    from evenhand.designs import Assignment
+    from evenhand.designs.assignment import Assignment
     from evenhand.desk.formats.files import File
     from evenhand.desk.formats.tables import Table
 
@@ -107,7 +107,7 @@ def to_csv(assignment: Assignment) -> str:
     """Return an assignment as CSV that is safe to open; pairs and panels go with it.
 
     Examples:
-        >>> from evenhand.designs import assign
+        >>> from evenhand.designs.drawing import assign
         >>> print(to_csv(assign(["=A1", "B"], ["a"], design="coins", rng=1)), end="")
         reviewer,item
         a,B

@@ -25,7 +25,7 @@ from evenhand.certificate import (
     certify,
     not_strict,
 )
-from evenhand.designs.draws import PAIR, RANKING_DESIGNS
+from evenhand.designs import PAIR, RANKING_DESIGNS
 from evenhand.errors import counted
 
 if TYPE_CHECKING:

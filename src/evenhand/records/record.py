@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from evenhand._outputs import Output, write_all
 from evenhand._results import Label, version
-from evenhand.designs import Assignment, seal_of, verify
+from evenhand.designs.assignment import Assignment
+from evenhand.designs.drawing import seal_of, verify
 from evenhand.errors import RecordError, unknown
 from evenhand.records.canonical import (
     ABSENT,
@@ -138,7 +139,7 @@ def assignment_record(assignment: Assignment) -> Record:
     """Return the record of an assignment; a secret seed is left out of it.
 
     Examples:
-        >>> from evenhand.designs import assign
+        >>> from evenhand.designs.drawing import assign
         >>> drawn = assign(["x", "y"], ["a"], design="coins", secret="0" * 64)
         >>> assignment_record(drawn)["seed"] is None
         True

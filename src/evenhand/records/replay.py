@@ -11,7 +11,7 @@ from evenhand._results import Json, version
 from evenhand.ab.comparison import compare
 from evenhand.calibration.mean import mean
 from evenhand.certificate import NOT_SEALED, REVEALED
-from evenhand.designs import Assignment, redraw, seal_of
+from evenhand.designs.drawing import redraw, seal_of
 from evenhand.desk.anonymise import CODED
 from evenhand.errors import EvenhandError, RecordError, counted, listing
 from evenhand.ranking.ranking import rank
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from evenhand.ab.comparison import Comparison
     from evenhand.certificate import Backing
+    from evenhand.designs.assignment import Assignment
     from evenhand.ranking.results import Ranking
     from evenhand.ratings import Ratings
     from evenhand.records.canonical import Record
