@@ -134,36 +134,23 @@ class Method:
         """Whether it looks at pairs of scores, or may do so."""
         return self.own is not None or self.name in (*PAIRED, "guarded")
 
-    @property
-    def function(self) -> tuple[OwnRule, Kind] | None:
-        """The user's function that has a say, and what it returns."""
-        if self.own is not None:
-            return self.own, "probability"
-        if self.name == "guarded" and not isinstance(self.statistic, str):
-            return self.statistic, "statistic"
-        return None
-
     def parameters(self, pairing: str | None) -> dict[str, Json]:
         """Return what was used, as in the JSON."""
         used: dict[str, Json] = {}
-        guarded = self.own is None and self.name == "guarded"
-        follows = self.name if self.own is None else None
+        follows: str | OwnRule = self.name if self.own is None else self.own
+        guarded = follows == "guarded"
         if guarded:
-            given = self.statistic
-            used["eps"] = float(self.eps)
-            used["statistic"] = given if isinstance(given, str) else own_name(given)
-            follows = given if isinstance(given, str) else None
-        if self.function is not None:
-            used["checked_on_data"] = True
-        if guarded or follows == "votes":
-            used["weight"] = self.weight.to_dict()
-        if follows == "median" and not guarded:
-            used["median"] = self.median
-        if follows == "trimmed":
-            used["trim"] = self.trim
-        if pairing is not None:
-            used["pairing"] = pairing
-        return used
+            follows = self.statistic
+            name = follows if isinstance(follows, str) else own_name(follows)
+            used = {"eps": float(self.eps), "statistic": name}
+        options: dict[str, tuple[bool, Json]] = {
+            "checked_on_data": (not isinstance(follows, str), True),
+            "weight": (guarded or follows == "votes", self.weight.to_dict()),
+            "median": (follows == "median" and not guarded, self.median),
+            "trim": (follows == "trimmed", self.trim),
+            "pairing": (pairing is not None, pairing),
+        }
+        return used | {key: to for key, (given, to) in options.items() if given}
 
     def run(self, sides: Sides, seed: int) -> Outcome:
         """Draw an outcome.
@@ -285,28 +272,23 @@ class Method:
             return (Notice("one_side_empty", text),)
         head = (
             f"{sides.items[0]!r} has {counted(counts[0], 'score')} and "
-            f"{sides.items[1]!r} has {counts[1]}"
+            f"{sides.items[1]!r} has {counts[1]}: "
         )
-        uses = f"{head}: a random pairing uses {min(counts)} of each. "
-        if self.own is None and self.name in PAIRED:
-            text = (
-                f"{uses}Given unequal counts the mean and the median can be worse than "
-                "a coin."
-            )
-        elif self.own is None and self.name != "guarded":
-            text = (
-                f"{head}: given unequal counts the mean and the median can be worse "
-                "than a coin. The method 'votes' pairs equal numbers."
-            )
+        uses = f"a random pairing uses {min(counts)} of each. "
+        worse = "given unequal counts the mean and the median can be worse than a coin."
+        instead = " The method 'votes' pairs equal numbers."
+        theorem = (
+            "Over all counts that the assignment could have given, the method is no "
+            "worse than a coin (Theorem G); given these counts the {} can be worse."
+        )
+        if self.own is not None:
+            text = theorem.format("rule") + instead
+        elif self.name == "guarded":
+            text = uses + theorem.format("statistic") + instead
         else:
-            part = "the statistic" if self.own is None else "the rule"
-            text = (
-                f"{uses if self.own is None else f'{head}: '}"
-                f"Over all counts that the assignment could have given, the method is "
-                f"no worse than a coin (Theorem G); given these counts {part} can be "
-                "worse. The method 'votes' pairs equal numbers."
-            )
-        return (Notice("unequal_counts", text),)
+            paired = self.name in PAIRED
+            text = uses + worse.capitalize() if paired else worse + instead
+        return (Notice("unequal_counts", head + text),)
 
 
 def as_method(
@@ -334,15 +316,8 @@ def as_method(
         own, name = method, own_name(method)
     else:
         raise OptionError(f"method must be a name or a function, got {shown(method)}.")
-    given = {
-        "weight": weight,
-        "median": median,
-        "trim": trim,
-        "eps": eps,
-        "statistic": statistic,
-    }
-    for option, value in given.items():
-        homes = _FOR[option]
+    given = (weight, median, trim, eps, statistic)
+    for value, (option, homes) in zip(given, _FOR.items(), strict=True):
         if value is not None and (own is not None or name not in homes):
             kind = "method" if len(homes) == 1 else "methods"
             raise OptionError(

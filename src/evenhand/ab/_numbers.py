@@ -67,6 +67,25 @@ def as_numbers(values: Numbers, what: str, *, infinite: bool = False) -> Floats:
     return array
 
 
+def as_lists(first: Numbers, second: Numbers) -> tuple[Floats, Floats]:
+    """Return the scores of two items, each of them one list.
+
+    Raises:
+        RatingsError: If a score is not finite or a side is not one list.
+
+    Examples:
+        >>> as_lists([3, 4], [1])
+        (array([3., 4.]), array([1.]))
+    """
+    one, two = as_numbers(first, "first score"), as_numbers(second, "second score")
+    for name, side in (("first", one), ("second", two)):
+        if side.ndim != 1:
+            raise RatingsError(
+                f"{name} scores must be one list, got shape {side.shape}."
+            )
+    return one, two
+
+
 def is_exact(array: NDArray[np.generic]) -> bool:
     """Say whether an array holds Fractions."""
     return array.dtype == object

@@ -234,18 +234,17 @@ def _grouped(
     groups: Mapping[str, Label] | None,
 ) -> tuple[tuple[Label, ...], tuple[Label, ...]] | None:
     if groups is not None:
-        people = ratings.reviewer_labels
         one, two = (
-            tuple(groups[str(people[code])] for code in ratings.reviewer_codes[side])
-            for side in rows
+            tuple(groups[str(ratings.reviewer_labels[code])] for code in codes)
+            for codes in (ratings.reviewer_codes[side] for side in rows)
         )
-    elif ratings.pair_codes is not None:
-        codes = ratings.pair_codes
-        one, two = (
-            tuple(ratings.pair_labels[code] for code in codes[side]) for side in rows
-        )
-    else:
+        return one, two
+    if ratings.pair_codes is None:
         return None
+    one, two = (
+        tuple(ratings.pair_labels[code] for code in ratings.pair_codes[side])
+        for side in rows
+    )
     return one, two
 
 

@@ -122,7 +122,14 @@ def decide(scores: Numbers, *, weight: Weight = None, rng: RNGLike = None) -> De
         >>> decide([3.0, 2.0], rng=2)
         item 0 (p_first=0.750, gap=+1)
     """
-    return _flip(first_probability(scores, weight=weight), scores, rng)
+    probability, gap = first_probability(scores, weight=weight), _gap(scores)
+    if gap.ndim:
+        raise RatingsError(
+            f"scores must be two numbers to decide once, got shape {(*gap.shape, 2)}. "
+            "Use first_probability for many pairs."
+        )
+    coin = uniforms(stream(seed_from(rng), "canonical"), 1)[0]
+    return Decision(int(coin >= probability), float(probability), float(gap))
 
 
 def threshold_probability(
@@ -185,18 +192,6 @@ def _gap(scores: Numbers) -> Floats:
             f"scores must have two numbers in the last axis, got shape {pairs.shape}."
         )
     return difference(pairs[..., 0], pairs[..., 1])
-
-
-def _flip(p_first: Floats, scores: Numbers, rng: RNGLike) -> Decision:
-    gap = _gap(scores)
-    if gap.ndim:
-        raise RatingsError(
-            f"scores must be two numbers to decide once, got shape {(*gap.shape, 2)}. "
-            "Use first_probability for many pairs."
-        )
-    coin = uniforms(stream(seed_from(rng), "canonical"), 1)[0]
-    probability = float(p_first)
-    return Decision(0 if coin < probability else 1, probability, float(gap))
 
 
 def _limits(

@@ -20,6 +20,7 @@ from evenhand._randomness import RNGLike, seed_from, stream
 from evenhand.ab._numbers import (
     Floats,
     Numbers,
+    as_lists,
     as_numbers,
     constant,
     difference,
@@ -184,8 +185,8 @@ def votes_over_pairings(
         >>> round(average.probability, 10), average.se
         (0.65625, 0.0)
     """
-    sides = _as_tables(first, second)
-    return average_votes(*sides, as_weight(weight), seed_from(rng))
+    one, two = map(as_table, as_lists(first, second))
+    return average_votes(one, two, as_weight(weight), seed_from(rng))
 
 
 def sign_over_pairings(
@@ -208,7 +209,8 @@ def sign_over_pairings(
         >>> sign_over_pairings([3, 1], [2, 0]).probability
         0.75
     """
-    return average_sign(*_as_tables(first, second), seed_from(rng))
+    one, two = map(as_table, as_lists(first, second))
+    return average_sign(one, two, seed_from(rng))
 
 
 def average_votes(
@@ -543,15 +545,3 @@ def from_margin(margin: Floats) -> Floats:
     half = constant(Fraction(1, 2), margin)
     larger = np.minimum(half + half * magnitude(margin), 2 * half)
     return np.asarray(np.where(margin < 0, 1 - larger, larger))
-
-
-def _as_tables(first: Numbers, second: Numbers) -> tuple[Table, Table]:
-    sides = []
-    for name, scores in (("first", first), ("second", second)):
-        array = as_numbers(scores, f"{name} score")
-        if array.ndim != 1:
-            raise RatingsError(
-                f"{name} scores must be one list, got shape {array.shape}."
-            )
-        sides.append(as_table(array))
-    return sides[0], sides[1]

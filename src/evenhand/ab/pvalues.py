@@ -24,7 +24,7 @@ import numpy as np
 
 from evenhand._labels import shown
 from evenhand._randomness import RNGLike, seed_from, stream
-from evenhand.ab._numbers import Floats, Numbers, as_numbers, as_whole, is_exact
+from evenhand.ab._numbers import Floats, Numbers, as_lists, as_whole, is_exact
 from evenhand.ab._redraws import (
     GIVEN,
     GIVEN_PANELS,
@@ -247,7 +247,7 @@ def table_p_values(
             f"counts must add up to less than 2**53 for p-values, got {scores:.17g}."
         )
     kept = as_kept(statistic, trim, median)
-    test = _level_problem(first, second, statistic, kept, design)
+    test = _ready(first, second, statistic, kept, design)
     return test.p_values(None, LIMIT, seed)
 
 
@@ -307,10 +307,11 @@ def leading_item(
         0
     """
     kept = as_kept(statistic, trim, median)
-    levels, one, two = _aligned(first, second)
-    _, centres, swapped = _compared(statistic, levels, one, two, kept)
-    sign = (centres.observed > 0) - (centres.observed < 0)
-    return -sign if swapped else sign
+    values, one, two = _aligned(first, second, statistic)
+    if not one.any() or not two.any():
+        return 0
+    means = [central_mean(values, side, kept) for side in (one, two)]
+    return (means[0] > means[1]) - (means[0] < means[1])
 
 
 class Problem(NamedTuple):
@@ -446,7 +447,11 @@ def problem(
     groups: object,
 ) -> Problem:
     """Check everything, and make a test ready."""
-    one, two = _as_sides(first, second)
+    one, two = as_lists(first, second)
+    if len(one) + len(two) == 0:
+        raise RatingsError("There is no score. Give at least one of either item.")
+    if len(one) and len(two) and is_exact(one) != is_exact(two):
+        one, two = one.astype(np.float64), two.astype(np.float64)
     if statistic == "pairs":
         if design not in (None, "matched"):
             raise OptionError(
@@ -456,60 +461,53 @@ def problem(
     labels = as_labels(design, groups, (len(one), len(two)))
     if callable(statistic):
         return _function_problem(statistic, one, two, design, labels)
-    if labels is None:
-        return _level_problem(as_table(one), as_table(two), statistic, kept, design)
-    if statistic == "pairs":
+    if statistic == "pairs" and labels is not None:
         one, two, labels = _complete(one, two, labels)
-    levels, places = np.unique(np.concatenate([one, two]), return_inverse=True)
-    counts = [
-        np.bincount(side, minlength=len(levels))
-        for side in (places[: len(one)], places[len(one) :])
+    ready = _ready(as_table(one), as_table(two), statistic, kept, design)
+    if labels is None:
+        return ready
+    # The same scores, reviewer by reviewer.
+    levels = np.union1d(one, two)
+    scores = [
+        ready.redraws.values[np.searchsorted(levels, side)].tolist()
+        for side in (one, two)
     ]
-    values, centres, swapped = _compared(statistic, levels, counts[0], counts[1], kept)
-    scores = values[places].tolist()
-    sides, both = (scores[: len(one)], scores[len(one) :]), labels
-    if swapped:
-        sides, both = sides[::-1], labels[::-1]
-    drawn = redraw_units(*sides, design, both)
-    return Problem(statistic, drawn, centres, swapped, 0 in map(len, sides))
+    (ahead, its), (other, others) = list(zip(scores, labels, strict=True))[
+        :: -1 if ready.swapped else 1
+    ]
+    return ready._replace(redraws=redraw_units(ahead, other, design, (its, others)))
 
 
-def _level_problem(
+def _ready(
     first: Table, second: Table, statistic: str, kept: Kept, design: str | None
 ) -> Problem:
-    levels, one, two = _aligned(first, second)
-    values, centres, swapped = _compared(statistic, levels, one, two, kept)
-    sides = (two, one) if swapped else (one, two)
-    drawn = redraw_levels(values, *sides, design)
-    return Problem(statistic, drawn, centres, swapped, not one.any() or not two.any())
-
-
-def _aligned(first: Table, second: Table) -> tuple[Floats, Counts, Counts]:
-    """Return the levels of both items, and how many scores of each they have."""
-    levels = np.union1d(first.levels, second.levels)
-    one, two = np.zeros((2, len(levels)), np.int64)
-    one[np.searchsorted(levels, first.levels)] = first.counts
-    two[np.searchsorted(levels, second.levels)] = second.counts
-    return levels, one, two
-
-
-def _compared(
-    statistic: str, levels: Floats, one: Counts, two: Counts, kept: Kept
-) -> tuple[Counts, Centres, bool]:
-    """Return levels as natural numbers, the statistic, and whether to swap the items.
+    """Make a test ready in which every reviewer is a unit.
 
     Of the two ways round always the same is computed, so that swapping the items swaps
     the p-values, sampled ones too; and the smaller side is quicker to count.
     """
+    values, *sides = _aligned(first, second, statistic)
+    swapped = (sides[1].sum(), sides[1].tolist()) < (sides[0].sum(), sides[0].tolist())
+    one, two = sides[::-1] if swapped else sides
+    observed, nothing = Fraction(0), not one.any() or not two.any()
+    if not nothing:
+        observed = central_mean(values, one, kept) - central_mean(values, two, kept)
+    centres = Centres(kept, observed, statistic in WHOLE)
+    drawn = redraw_levels(values, one, two, design)
+    return Problem(statistic, drawn, centres, bool(swapped), nothing)
+
+
+def _aligned(
+    first: Table, second: Table, statistic: str
+) -> tuple[Counts, Counts, Counts]:
+    """Return levels as natural numbers, and how many scores of each both items have."""
+    levels = np.union1d(first.levels, second.levels)
+    one, two = np.zeros((2, len(levels)), np.int64)
+    one[np.searchsorted(levels, first.levels)] = first.counts
+    two[np.searchsorted(levels, second.levels)] = second.counts
     sizes = one + two
     places = 2 * np.cumsum(sizes) - sizes if statistic == "midrank" else levels
-    values = natural(as_integers(places), int(sizes.sum()))
-    swapped = (two.sum(), two.tolist()) < (one.sum(), one.tolist())
-    observed = Fraction(0)
-    if one.any() and two.any():
-        means = [central_mean(values, side, kept) for side in (one, two)]
-        observed = means[1] - means[0] if swapped else means[0] - means[1]
-    return values, Centres(kept, observed, statistic in WHOLE), bool(swapped)
+    return natural(as_integers(places), int(sizes.sum())), one, two
 
 
 def _function_problem(
@@ -540,20 +538,6 @@ def as_kept(statistic: str | Statistic, trim: float, median: str) -> Kept:
     if statistic == "median":
         return lambda count: central_places(count, median)
     return lambda count: (0, count)
-
-
-def _as_sides(first: Numbers, second: Numbers) -> tuple[Floats, Floats]:
-    one, two = as_numbers(first, "first score"), as_numbers(second, "second score")
-    for name, side in (("first", one), ("second", two)):
-        if side.ndim != 1:
-            raise RatingsError(
-                f"{name} scores must be one list, got shape {side.shape}."
-            )
-    if len(one) + len(two) == 0:
-        raise RatingsError("There is no score. Give at least one of either item.")
-    if len(one) and len(two) and is_exact(one) != is_exact(two):
-        one, two = one.astype(np.float64), two.astype(np.float64)
-    return one, two
 
 
 def as_integers(levels: Floats | Counts) -> list[int]:

@@ -20,6 +20,7 @@ from evenhand._labels import require_function, shown
 from evenhand.ab._numbers import (
     Floats,
     Numbers,
+    as_finite,
     as_numbers,
     constant,
     difference,
@@ -460,11 +461,10 @@ def as_share(trim: object) -> float:
         >>> as_share(0.1)
         0.1
     """
-    if isinstance(trim, bool) or not isinstance(trim, int | float | Fraction):
-        raise OptionError(f"trim must be a number, got {shown(trim)}.")
-    if not 0 <= trim < 0.5:  # noqa: PLR2004 - a half from each end leaves nothing
+    share = as_finite("trim", trim)
+    if not 0 <= share < Fraction(1, 2):
         raise OptionError(f"trim must be at least 0 and below 0.5, got {trim}.")
-    return float(trim)
+    return float(share)
 
 
 def as_eps(eps: object) -> Fraction:
@@ -477,22 +477,22 @@ def as_eps(eps: object) -> Fraction:
         >>> as_eps(0.1)
         Fraction(1, 10)
     """
-    number = eps.item() if isinstance(eps, np.generic) else eps
-    if isinstance(number, bool) or not isinstance(number, int | float | Fraction):
-        raise OptionError(f"eps must be a number, got {shown(eps)}.")
+    number = as_finite("eps", eps)
     if number == 0:
         raise OptionError(
             "eps must be above 0 and at most 1, got 0. Without votes the statistic is "
             "on some scales no better than a coin; if that will do, use its own method."
         )
     if not 0 < number <= 1:
-        raise OptionError(f"eps must be above 0 and at most 1, got {number}.")
+        raise OptionError(f"eps must be above 0 and at most 1, got {eps}.")
     if number < LEAST_EPS:
         raise OptionError(
             f"eps must be at least 2**-53, got {shown(eps)}. Votes that are rarer than "
             "the steps of a random number never come up."
         )
-    return Fraction(repr(number)) if isinstance(number, float) else Fraction(number)
+    return (
+        Fraction(repr(float(eps))) if isinstance(eps, float | np.floating) else number
+    )
 
 
 def as_statistic(statistic: object) -> str | OwnRule:
