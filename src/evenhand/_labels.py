@@ -7,11 +7,12 @@ is not part of it.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -39,6 +40,10 @@ COMMAS = r"^[+-]?[0-9]+(?:,[0-9]+)+(?:\.[0-9]+)?$"
 HIDDEN = r"[\p{Cf}\x{34f}\x{115f}\x{1160}\x{17b4}\x{17b5}\x{3164}\x{fe00}-\x{fe0f}]"
 """Characters that nobody sees: Unicode's marks of format, and a few letters."""
 MISSING_WORDS = frozenset({"na", "n/a", "nan", "null", "none", "-", "?"})
+WORD = re.compile(r"[^\W\d_][^\n]*")
+SHEET_ERROR = re.compile(r"#[A-Z/0]+[!?]?")
+INFINITE = re.compile(r"(?i)[+-]?inf(inity)?")
+SIGNS = str.maketrans("\u2212\u2012\u2013", "---")
 MAX_DIGITS = 640
 """Python may refuse to print a longer integer; longer text of digits stays text."""
 EXACT_BELOW = 2.0**53
@@ -61,11 +66,13 @@ class Source:
         name: File name, or None for data that was given in memory.
         line: From a row's index to its line in the file.
         unit: What `line` counts: "line" of a text, or "row" of a sheet or table.
+        orders: Whether the user could declare an order of score words.
     """
 
     name: str | None = None
     line: Callable[[int], int] = int
     unit: str = "line"
+    orders: bool = False
 
     def at(self, row: int, text: str, advice: str = "") -> RatingsError:
         """Return the error for one row; `text` ends without a full stop."""
@@ -86,7 +93,7 @@ class Source:
 
     def keep(self, rows: Sequence[int]) -> Source:
         """Return the source of these rows only, so that messages name their lines."""
-        return Source(self.name, lambda row: self.line(int(rows[row])), self.unit)
+        return replace(self, line=lambda row: self.line(int(rows[row])))
 
     def place(self, row: int) -> str:
         """Name one row in the middle of a sentence."""
@@ -315,32 +322,22 @@ def _series(
         values, str | bytes | Mapping | Set
     ):
         raise RatingsError(f"{what}s must be a sequence, got {shown(values)}.")
-    plain = _plain(values)
-    if plain is not None:
-        return plain
+    given = list(values)
+    kinds = {*map(type, given)} - {type(None)}
+    if len(kinds) == 1 and kinds <= PLAIN.keys() and all(map(_fits, given)):
+        # Values that are all of one plain type need no look at each.
+        with contextlib.suppress(UnicodeEncodeError):
+            return pl.Series(given, dtype=PLAIN[kinds.pop()])
     converted: list[Label | float | None] = []
-    for row, value in enumerate(values):
+    for row, value in enumerate(given):
         try:
             converted.append(convert(value))
         except (ValueError, OverflowError) as error:
             raise source.at(row, f"{what} {error}, got {shown(value)}") from None
-    if any(isinstance(value, str) or not _fits(value) for value in converted):
-        return _text(converted, what, source)
-    return pl.Series(converted, dtype=None if converted else pl.String)
-
-
-def _plain(values: Iterable[object]) -> pl.Series | None:
-    """Take a list whose values are all of one plain type without a look at each."""
-    if not isinstance(values, list | tuple):
-        return None
-    kinds = set(map(type, values)) - {type(None)}
-    kind = kinds.pop() if len(kinds) == 1 else object
-    if kind not in PLAIN or not all(map(_fits, values)):
-        return None
-    try:
-        return pl.Series(values, dtype=PLAIN[kind])
-    except UnicodeEncodeError:
-        return None
+    if all(not isinstance(it, str) and _fits(it) for it in converted):
+        return pl.Series(converted, dtype=None if converted else pl.String)
+    texts = [None if it is None else str(it) for it in converted]
+    return pl.Series(texts, dtype=pl.String)
 
 
 def _fits(value: object) -> bool:
@@ -349,7 +346,10 @@ def _fits(value: object) -> bool:
 
 def _column(values: object) -> object:
     if isinstance(values, np.ndarray):
-        return _array(values)
+        # A masked array hands its hidden values to a reader that does not ask for them.
+        masked = isinstance(values, np.ma.MaskedArray)
+        plain = values.ndim == 1 and values.dtype.kind not in "iuf"
+        return values if plain and not masked else values.tolist()
     if isinstance(values, pl.Series):
         return values if values.dtype != pl.Object else values.to_list()
     if isinstance(values, list | tuple):
@@ -359,32 +359,6 @@ def _column(values: object) -> object:
         return column_values(native)
     # A dataframe would be iterated by its column names.
     return None if isinstance(native, nw.DataFrame | nw.LazyFrame) else values
-
-
-def _array(values: NDArray[np.generic]) -> object:
-    # A masked array hands its hidden values to a reader that does not ask for them.
-    if isinstance(values, np.ma.MaskedArray) or values.ndim != 1:
-        return values.tolist()
-    if values.dtype.kind in "iu":
-        return pl.Series(values.astype(values.dtype.newbyteorder("=")))
-    if values.dtype.kind == "f":
-        return pl.Series(values.astype(np.float64))
-    return values
-
-
-def _text(values: list[Label | float | None], what: str, source: Source) -> pl.Series:
-    texts = [None if value is None else str(value) for value in values]
-    try:
-        return pl.Series(texts, dtype=pl.String)
-    except UnicodeEncodeError:
-        row = next(row for row, text in enumerate(texts) if text and _unpaired(text))
-        raise source.at(
-            row, f"{what} must be valid Unicode text, got {shown(texts[row])}"
-        ) from None
-
-
-def _unpaired(text: str) -> bool:
-    return any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def as_label(value: object) -> Label | None:
@@ -400,8 +374,7 @@ def as_label(value: object) -> Label | None:
     if value is None:
         return None
     if isinstance(value, str):
-        # A member of a string Enum prints as its name but is its value.
-        return str.__str__(value)
+        return _text(value)
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         if abs(int(value)) >= 10**MAX_DIGITS:
             raise ValueError(f"must have at most {MAX_DIGITS} digits")
@@ -415,11 +388,21 @@ def as_label(value: object) -> Label | None:
     raise ValueError("must be text or an integer")
 
 
+def _text(value: str) -> str:
+    # A member of a string Enum prints as its name but is its value.
+    text = str.__str__(value)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("must be valid Unicode text") from None
+    return text
+
+
 def _number(value: object) -> float | str | None:
     if value is None:
         return None
     if isinstance(value, str):
-        return str.__str__(value)
+        return _text(value)
     if isinstance(value, bool | np.bool_) or not isinstance(
         value, int | float | Fraction | Decimal | np.integer | np.floating
     ):
@@ -462,14 +445,25 @@ def _parsed(series: pl.Series, what: str, source: Source) -> pl.Series:
     bad = (~given.str.contains(NUMBER)).fill_null(value=False).arg_true()
     if len(bad):
         row = int(bad[0])
-        error = source.at(row, f"{what} must be a number, got {shown(given[row])}")
-        raise RatingsError(f"{error}{_hint(given[row])}")
+        text = f"{what} must be a number, got {shown(given[row])}"
+        raise source.at(row, text, _hint(given[row], source))
     return given.cast(pl.Float64)
 
 
-def _hint(value: str) -> str:
-    if value.casefold() in MISSING_WORDS:
-        return " Leave the cell empty where there is no score."
+def _hint(value: str, source: Source) -> str:
+    """Say what to write instead of a text that is no number."""
+    if value.casefold() in MISSING_WORDS or SHEET_ERROR.fullmatch(value):
+        return "Leave the cell empty where there is no score."
     if re.fullmatch(COMMAS, value):
-        return " Write decimals with a point, and thousands without a comma."
-    return ""
+        return "Write decimals with a point, and thousands without a comma."
+    if re.fullmatch(NUMBER, value.translate(SIGNS)):
+        return "Write its sign as a hyphen, -."
+    if not source.orders or INFINITE.fullmatch(value):
+        return ""
+    order = "give their order with scale= or --scale 'worst<...<best'"
+    if WORD.fullmatch(value):
+        return (
+            f"If these scores are words, {order}, or the best letter with best= or "
+            "--best."
+        )
+    return f"Write a plain number; or, if these scores are words, {order}."

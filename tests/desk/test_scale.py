@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand._labels import Source
-from evenhand.desk.formats.scale import Scale, check_numbers, number_words, parse_scale
+from evenhand._labels import Source, number_series
+from evenhand.desk.formats.scale import Scale, number_words, parse_scale
 from evenhand.errors import OptionError, RatingsError
 
-FILE = Source("r.csv", lambda row: row + 2)
+FILE = Source("r.csv", lambda row: row + 2, orders=True)
 ORDER = "give their order with scale= or --scale 'worst<...<best'"
 HINT = (
     " If these scores are words, give their order with scale= or --scale "
@@ -186,16 +186,20 @@ def test_words_without_an_order_are_refused_with_the_way_to_give_one() -> None:
     mixed: list[object] = ["3", "B"]
     for values in (mixed, words, words.cast(pl.Categorical)):
         with pytest.raises(RatingsError) as caught:
-            check_numbers(values, "merit", FILE)
+            number_series(values, "merit", FILE)
         assert str(caught.value) == f"r.csv:3: merit must be a number, got 'B'.{HINT}"
 
 
-@pytest.mark.parametrize(
-    "value", ["3", "-1.5", "", "n/a", "NaN", "inf", "-inf", "7,5", None, 4]
-)
-def test_what_is_no_word_is_left_to_the_check_of_numbers(value: object) -> None:
-    check_numbers([value], "merit", FILE)
-    check_numbers(pl.Series([1.0]), "merit", FILE)
+@pytest.mark.parametrize("value", ["n/a", "NaN", "inf", "-inf", "7,5"])
+def test_what_is_no_word_is_not_called_one(value: str) -> None:
+    with pytest.raises(RatingsError) as caught:
+        number_series(["3", value], "merit", FILE)
+    assert "words" not in str(caught.value)
+
+
+def test_data_in_memory_get_no_advice_on_scales() -> None:
+    with pytest.raises(RatingsError, match=r"must be a number, got 'B' at index 1\.$"):
+        number_series(["3", "B"], "merit", Source())
 
 
 @pytest.mark.parametrize(
@@ -214,7 +218,7 @@ def test_what_is_nearly_a_number_gets_advice(value: str, advice: str) -> None:
     listed: list[object] = [value]
     for values in (listed, pl.Series([value])):
         with pytest.raises(RatingsError) as caught:
-            check_numbers(values, "merit", FILE)
+            number_series(values, "merit", FILE)
         said = str(caught.value)
         assert said == f"r.csv:2: merit must be a number, got {value!r}. {advice}"
 

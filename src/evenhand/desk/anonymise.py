@@ -19,7 +19,6 @@ with a code that is not in use; earlier results stay valid.
 
 from __future__ import annotations
 
-import contextlib
 import re
 import secrets
 from dataclasses import dataclass
@@ -162,18 +161,17 @@ def recode(values: pl.Series | Iterable[object], key: Key) -> list[object]:
 
 def _names(values: Iterable[object]) -> list[str | None]:
     """Return each value as the text of its label, None if it cannot be one."""
-    given = values.to_list() if isinstance(values, pl.Series) else list(values)
-    texts = pl.Series([_text(value) for value in given], dtype=pl.String)
+    texts = pl.Series(map(_text, values), dtype=pl.String)
     # Ratings strip labels in the same way; Python's own strip takes off more.
     return [name or None for name in texts.str.strip_chars().to_list()]
 
 
 def _text(value: object) -> str | None:
-    with contextlib.suppress(ValueError):
+    try:
         label = as_label(value)
-        # Half a surrogate pair is no text; polars would stop at it.
-        return None if label is None else str(label).encode().decode()
-    return None
+    except ValueError:
+        return None
+    return None if label is None else str(label)
 
 
 def _check_strangers(

@@ -19,7 +19,7 @@ from evenhand.designs.assignment import ESCAPED
 from evenhand.designs.drawing import GROUPED
 from evenhand.desk.formats.delimited import read_cells
 from evenhand.desk.formats.files import SUFFIXES, fetch
-from evenhand.desk.formats.tables import UTF8_MARK, read_table
+from evenhand.desk.formats.tables import checked_text, read_table
 from evenhand.errors import OptionError, listing, unknown
 
 if TYPE_CHECKING:
@@ -144,14 +144,8 @@ def _plain_lines(file: File, what: str) -> list[str] | None:
     """Return the lines of a list without a header, or None for a table."""
     if file.format not in TEXT:
         return None
-    data = file.data.removeprefix(UTF8_MARK)
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return None  # the table's reader says where
-    if b"\0" in data:
-        return None
-    cells = read_cells(file.name, data, "\t" if file.format == "tsv" else ",;\t")
+    separators = "\t" if file.format == "tsv" else ",;\t"
+    cells = read_cells(file.name, checked_text(file), separators)
     if len(cells.header) != 1 or _is_named(cells.header[0], what):
         return None
     found = [cells.header[0], *(row[0] or "" for row in cells.rows.iter_rows())]

@@ -27,7 +27,7 @@ from evenhand.desk.formats import (
 )
 from evenhand.desk.formats.files import FORMATS, Readable, fetch
 from evenhand.desk.formats.layouts import Asked, Layout, Long
-from evenhand.desk.formats.scale import check_numbers, number_words, parse_scale
+from evenhand.desk.formats.scale import number_words, parse_scale
 from evenhand.desk.formats.tables import Table, read_table, texts
 from evenhand.errors import OptionError, RatingsError, listing, unknown
 from evenhand.ratings import Ratings, eager_frame
@@ -321,11 +321,9 @@ def _numbered(found: Long, order: Scale | None) -> Long:
                 "score words."
             )
         return found
-    values = found.columns[name]
     if order is None:
-        check_numbers(values, name, found.source)
-        return found
-    numbers, notice = number_words(values, name, found.source, order)
+        return replace(found, source=replace(found.source, orders=True))
+    numbers, notice = number_words(found.columns[name], name, found.source, order)
     return replace(
         found,
         columns={**found.columns, name: numbers},

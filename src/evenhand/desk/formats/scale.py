@@ -13,12 +13,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import polars as pl
-
-from evenhand._labels import COMMAS, MISSING_WORDS, shown
+from evenhand._labels import MISSING_WORDS, shown
 from evenhand._results import Notice
 from evenhand.desk.formats.layouts import is_number
-from evenhand.desk.formats.tables import as_text, texts
+from evenhand.desk.formats.tables import texts
 from evenhand.errors import OptionError, listing
 
 if TYPE_CHECKING:
@@ -28,9 +26,6 @@ if TYPE_CHECKING:
     from evenhand.desk.formats.tables import Values
 
 LETTER = re.compile(r"[A-Za-z]")
-WORD = re.compile(r"[^\W\d_][^\n]*")
-SHEET_ERROR = re.compile(r"#[A-Z/0]+[!?]?")
-SIGNS = str.maketrans("\u2212\u2012\u2013", "---")
 EMPTY = "Leave the cell empty where there is no score."
 FARTHEST = 5
 """Letters of one scale are no further apart; a lone Z after A to E is a slip."""
@@ -152,69 +147,6 @@ def _advice(word: str, kind: str, advice: str) -> str:
     if kind and is_number(word):
         return f"Numbers and {kind} cannot be one scale."
     return advice
-
-
-def check_numbers(values: Values, what: str, source: Source) -> None:
-    """Refuse score words for which no order was declared.
-
-    Raises:
-        RatingsError: If a value is a word; it says how to declare an order.
-
-    Examples:
-        >>> from evenhand._labels import Source
-        >>> check_numbers(["3", "B"], "merit", Source("r.csv", lambda row: row + 2))
-        Traceback (most recent call last):
-        ...
-        evenhand.errors.RatingsError: r.csv:3: merit must be a number, got 'B'. If these
-        scores are words, give their order with scale= or --scale 'worst<...<best', or
-        the best letter with best= or --best.
-    """
-    row = _first_word(values)
-    if row is not None:
-        word = as_text(values[row])
-        text = f"{what} must be a number, got {shown(word)}"
-        raise source.at(row, text, _word_advice(word))
-
-
-def _word_advice(word: str) -> str:
-    if SHEET_ERROR.fullmatch(word):
-        return EMPTY
-    if is_number(word.translate(SIGNS)):
-        return "Write its sign as a hyphen, -."
-    order = "give their order with scale= or --scale 'worst<...<best'"
-    if WORD.fullmatch(word):
-        return (
-            f"If these scores are words, {order}, or the best letter with best= or "
-            "--best."
-        )
-    return f"Write a plain number; or, if these scores are words, {order}."
-
-
-def _first_word(values: Values) -> int | None:
-    if isinstance(values, pl.Series):
-        if values.dtype not in (pl.String, pl.Categorical, pl.Enum):
-            return None
-        given = values.cast(pl.String)
-        numbers = given.cast(pl.Float64, strict=False)
-        if numbers.null_count() == given.null_count() and numbers.is_finite().all():
-            return None
-        words = [word for word in given.unique().to_list() if _is_word(word)]
-        return int(given.is_in(words).arg_true()[0]) if words else None
-    return next((row for row, value in enumerate(values) if _is_word(value)), None)
-
-
-def _is_word(value: object) -> bool:
-    """Return whether a text is neither a number nor a mistake in writing one."""
-    if not isinstance(value, str):
-        return False
-    word = value.strip()
-    return (
-        word != ""
-        and not is_number(word)
-        and word.casefold() not in MISSING_WORDS
-        and not re.fullmatch(COMMAS, word)
-        and not re.fullmatch(r"(?i)[+-]?inf(inity)?", word)
-    )
 
 
 def _letters(

@@ -247,7 +247,7 @@ def read_table(file: File, sheet: str = "", marks: Sequence[str] = ()) -> Table:
         return _parquet(file)
     if file.format == "excel":
         return _excel(file, sheet, marks)
-    data = _checked_text(file)
+    data = checked_text(file)
     if file.format == "json":
         return json_table(file.name, data)
     if file.format == "jsonl":
@@ -311,7 +311,12 @@ def _check_markup(name: str, format_name: str, data: bytes) -> None:
         )
 
 
-def _checked_text(file: File) -> bytes:
+def checked_text(file: File) -> bytes:
+    """Return the bytes of a text file without byte order mark.
+
+    Raises:
+        RatingsError: If it is empty, or not UTF-8.
+    """
     data = file.data.removeprefix(UTF8_MARK)
     if data.startswith(UTF16_MARKS):
         raise RatingsError(f"{file.name}: text must be UTF-8, got UTF-16. {SAVE_AS}")
