@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from evenhand.certificate import Certificate
     from evenhand.designs.assignment import Assignment
     from evenhand.designs.drawing import assign
-    from evenhand.desk.formats import read_ratings
     from evenhand.errors import (
         ContradictionError,
         ConvergenceError,
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
         RatingsError,
         RecordError,
     )
+    from evenhand.formats import read_ratings
     from evenhand.lab.check import Check, check
     from evenhand.lab.scenario import Scenario
     from evenhand.lab.simulation import Simulation, simulate
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Ratings": "evenhand.ratings",
-    "read_ratings": "evenhand.desk.formats",
+    "read_ratings": "evenhand.formats",
     "compare": "evenhand.ab.comparison",
     "Comparison": "evenhand.ab.comparison",
     "rank": "evenhand.ranking.ranking",

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand._randomness import stream
-from evenhand.desk.formats import read_ratings
 from evenhand.errors import OptionError
+from evenhand.formats import read_ratings
 from evenhand.lab import reviewers as reviewer_models
 from evenhand.lab.check import (
     Check,

@@ -18,8 +18,8 @@ from evenhand._outputs import Output, write_all
 from evenhand._results import Json
 from evenhand.designs.assignment import Assignment
 from evenhand.designs.drawing import assign, seal_of, verify
-from evenhand.desk import lists
 from evenhand.errors import EvenhandError, OptionError, RatingsError, RecordError
+from evenhand.formats import lists
 from evenhand.posets.comparisons import Comparisons
 from evenhand.records.canonical import canonical, difference, fault, finish
 from evenhand.records.record import (

@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.ab.comparison import Comparison, compare
-from evenhand.desk.formats import read_ratings, tables
-from evenhand.desk.formats.decoder import decode
 from evenhand.errors import OptionError
+from evenhand.formats import read_ratings, tables
+from evenhand.formats.decoder import decode
 from evenhand.lab.check import Check, check
 from evenhand.ranking.ranking import rank
 from evenhand.ranking.results import Draw, RankedItem, Ranking
@@ -35,7 +35,7 @@ from evenhand.words.exports import (
 )
 
 if TYPE_CHECKING:
-    from evenhand.desk.formats.files import File
+    from evenhand.formats.files import File
 
     Results = dict[str, Ranking | Comparison | Check]
 

@@ -117,7 +117,7 @@ class Job:
         if self.ratings.read_as:
             click.echo(f"Read as {printable(self.ratings.read_as)}", err=True)
         if self._key is not None:
-            from evenhand.desk.anonymise import NOT_HIDDEN
+            from evenhand.formats.anonymise import NOT_HIDDEN
 
             click.echo(f"Who is who: {printable(self._key)}. {NOT_HIDDEN}", err=True)
         for file in files:

@@ -193,7 +193,7 @@ def read(
         The ratings, and a new key, to be written with the other files.
     """
     from evenhand._columns import Columns
-    from evenhand.desk.formats import Wishes, read_with_key
+    from evenhand.formats import Wishes, read_with_key
 
     for name, value in options.items():
         if value == "":

@@ -83,7 +83,7 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     """
     from evenhand._outputs import Output, write_all
     from evenhand.designs.drawing import fresh_secret
-    from evenhand.desk.lists import to_csv
+    from evenhand.formats.lists import to_csv
     from evenhand.records.record import (
         assignment_record,
         seal_record,
@@ -155,7 +155,7 @@ def _check(options: Options) -> None:
 
 def _drawn(options: Options, secret: str | None) -> Assignment:
     from evenhand.designs.drawing import GROUPED, assign
-    from evenhand.desk.lists import read_labels, read_pairs
+    from evenhand.formats.lists import read_labels, read_pairs
 
     design, people = str(options["design"]), str(options["reviewers"])
     reviewer = ("reviewer", options["reviewer_column"])

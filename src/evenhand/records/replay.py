@@ -12,8 +12,8 @@ from evenhand.ab.comparison import compare
 from evenhand.calibration.mean import mean
 from evenhand.certificate import NOT_SEALED, REVEALED
 from evenhand.designs.drawing import redraw, seal_of
-from evenhand.desk.anonymise import CODED
 from evenhand.errors import EvenhandError, RecordError, counted, listing
+from evenhand.formats.anonymise import CODED
 from evenhand.ranking.ranking import rank
 from evenhand.records.canonical import (
     ABSENT,

@@ -26,9 +26,9 @@ import polars as pl
 
 from evenhand._labels import shown
 from evenhand.designs.assignment import ESCAPED
-from evenhand.desk.formats.tables import UTF8_MARK
-from evenhand.desk.lists import safe_cell
 from evenhand.errors import OptionError, listing, printable
+from evenhand.formats.lists import safe_cell
+from evenhand.formats.tables import UTF8_MARK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

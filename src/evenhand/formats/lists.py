@@ -1,0 +1,177 @@
+"""Lists of items, reviewers and conflicts in; the assignment as CSV out.
+
+A spreadsheet runs a cell that begins with =, +, - or @ as a formula. Such a label is
+written with an apostrophe before it, and the apostrophe is taken off again when one of
+our own files is read. Labels that are plain integers, such as -5, stay as they are.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from evenhand._columns import ALIASES, is_alias
+from evenhand._labels import CANONICAL_INTEGER, FORMULA_START, label_series
+from evenhand.designs.assignment import ESCAPED
+from evenhand.designs.drawing import GROUPED
+from evenhand.errors import OptionError, listing, unknown
+from evenhand.formats.delimited import read_cells
+from evenhand.formats.files import SUFFIXES, fetch
+from evenhand.formats.tables import checked_text, read_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from evenhand._results import Label
+    from evenhand.designs.assignment import Assignment
+    from evenhand.formats.files import File
+    from evenhand.formats.tables import Table
+
+FORMULA = re.compile(f"'*{FORMULA_START}")
+TEXT = ("csv", "tsv")
+
+
+def safe_cell(label: Label) -> str:
+    """Return a cell that no spreadsheet runs as a formula.
+
+    Examples:
+        >>> safe_cell("=1+1"), safe_cell("-5"), safe_cell("'@anna"), safe_cell("x=1")
+        ("'=1+1", '-5', "''@anna", 'x=1')
+    """
+    text = str(label)
+    if FORMULA.match(text) and not re.fullmatch(CANONICAL_INTEGER, text):
+        return f"'{text}"
+    return text
+
+
+def plain_label(cell: str) -> str:
+    """Return the label that `safe_cell` was given.
+
+    Examples:
+        >>> plain_label(safe_cell("=1+1")), plain_label("'quoted'")
+        ('=1+1', "'quoted'")
+    """
+    return cell[1:] if ESCAPED.match(cell) else cell
+
+
+def read_labels(path: str, what: str, column: str | None = None) -> list[str]:
+    """Read labels: one on each line, or a column of a table.
+
+    Args:
+        path: File, or "-" for standard input.
+        what: "item" or "reviewer".
+        column: Name of the column; by default the one that is named for what it holds.
+
+    Returns:
+        The labels as text, without white space around them.
+
+    Raises:
+        RatingsError: If the file cannot be read, or has no such column.
+    """
+    file = _fetched(path)
+    lines = None if column else _plain_lines(file, what)
+    if lines is not None:
+        return [plain_label(line) for line in lines]
+    table = read_table(file)
+    return _labels(table, _column(table, what, column), what)
+
+
+def read_pairs(
+    path: str, first: tuple[str, str | None], second: tuple[str, str | None]
+) -> list[tuple[str, str]]:
+    """Read two columns of a table, such as reviewer and item of each conflict.
+
+    Args:
+        path: File, or "-" for standard input.
+        first: What the first column holds, and its name or None.
+        second: The same for the second.
+
+    Returns:
+        The labels of each row.
+
+    Raises:
+        RatingsError: If the file cannot be read, or has no such column.
+    """
+    table = read_table(_fetched(path))
+    columns = [
+        _labels(table, _column(table, what, column), what)
+        for what, column in (first, second)
+    ]
+    return list(zip(*columns, strict=True))
+
+
+def to_csv(assignment: Assignment) -> str:
+    """Return an assignment as CSV that is safe to open; pairs and panels go with it.
+
+    Examples:
+        >>> from evenhand.designs.drawing import assign
+        >>> print(to_csv(assign(["=A1", "B"], ["a"], design="coins", rng=1)), end="")
+        reviewer,item
+        a,B
+    """
+    groups = None if assignment.groups is None else dict(assignment.groups)
+    more = [] if groups is None else [GROUPED[assignment.design]]
+    lines = [csv_line(["reviewer", "item", *more])]
+    for reviewer, item in assignment.rows:
+        group = [] if groups is None else [groups[reviewer]]
+        lines.append(csv_line(map(safe_cell, (reviewer, item, *group))))
+    return "".join(lines)
+
+
+def csv_line(cells: Iterable[str]) -> str:
+    r"""Return one line of CSV.
+
+    Examples:
+        >>> csv_line(["a", "x, y"])
+        'a,"x, y"\n'
+    """
+    # The writer quotes a carriage return only if lines end in one.
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\r\n").writerow(cells)
+    return f"{text.getvalue()[:-2]}\n"
+
+
+def _fetched(path: str) -> File:
+    plain = path.casefold().removesuffix(".gz")
+    known = path == "-" or PurePath(plain).suffix in SUFFIXES
+    return fetch(path, "" if known else "csv")
+
+
+def _plain_lines(file: File, what: str) -> list[str] | None:
+    """Return the lines of a list without a header, or None for a table."""
+    if file.format not in TEXT:
+        return None
+    separators = "\t" if file.format == "tsv" else ",;\t"
+    cells = read_cells(file.name, checked_text(file), separators)
+    if len(cells.header) != 1 or _is_named(cells.header[0], what):
+        return None
+    found = [cells.header[0], *(row[0] or "" for row in cells.rows.iter_rows())]
+    return [line.strip() for line in found if line.strip()]
+
+
+def _is_named(name: str, what: str) -> bool:
+    return is_alias(name, ALIASES.get(what, frozenset([what])) | {f"{what}s"})
+
+
+def _column(table: Table, what: str, column: str | None) -> str:
+    names = list(table.columns)
+    if column is not None:
+        if column.strip() not in names:
+            raise OptionError(unknown("column", column, names))
+        return column.strip()
+    exact = [name for name in names if name.casefold() == what]
+    found = exact or [name for name in names if _is_named(name, what)]
+    if len(found) == 1:
+        return found[0]
+    raise table.source.whole(
+        f"There must be one column for the {what}, got {len(found)} among "
+        f"{listing(names)}. Say which with --{what}-column."
+    )
+
+
+def _labels(table: Table, column: str, what: str) -> list[str]:
+    series = label_series(table.columns[column], what, table.source)
+    return [str(label) for label in series.to_list()]

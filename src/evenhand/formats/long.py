@@ -1,0 +1,109 @@
+"""The long form: one row per rating, columns found by name."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import astuple
+from typing import TYPE_CHECKING
+
+from evenhand._columns import ALIASES, Columns, find_columns
+from evenhand._labels import shown
+from evenhand.errors import RatingsError
+from evenhand.formats import layouts
+from evenhand.formats.tables import plain, texts
+from evenhand.formats.wide import may_be_wide
+
+if TYPE_CHECKING:
+    from evenhand._results import Notice
+    from evenhand.formats.layouts import Asked, Long
+    from evenhand.formats.tables import Table
+
+EMAIL = re.compile(
+    f"(?:(?:{'|'.join(sorted(ALIASES['reviewer']))}) )?e ?mail(?: address)?"
+)
+
+
+def tell(table: Table) -> str:
+    """Say why a table is in long form: its columns are named for what they hold."""
+    try:
+        names = find_columns(list(table.columns), Columns(), table.source)
+    except RatingsError:
+        return ""
+    return table.why(*filter(None, astuple(names)))
+
+
+def take(table: Table, asked: Asked) -> Long:
+    r"""Take ratings, ranks or comparisons from a table in long form.
+
+    Examples:
+        >>> from evenhand.formats.files import File
+        >>> from evenhand.formats.layouts import Asked
+        >>> from evenhand.formats.tables import read_table
+        >>> file = File("taste.tsv", b"winner\tloser\ntea\tmilk\n", "tsv")
+        >>> take(read_table(file), Asked()).names.winner
+        'winner'
+    """
+    names = _columns(table, asked)
+    if names.reviewer and not asked.columns.reviewer:
+        _check_people(table, names)
+    columns = {name: table.columns[name] for name in astuple(names) if name}
+    titles = {}
+    title = table.find("title", "item title", "paper title")
+    if title and names.item and title not in columns:
+        titles = layouts.titled(texts(columns[names.item]), table.texts(title))
+    notices: tuple[Notice, ...] = ()
+    if names.reviewer and names.item:
+        notices = layouts.numbered_anew(
+            names.reviewer, columns[names.reviewer], columns[names.item]
+        )
+    said = layouts.say_columns(names, **{part: part for part in names.__slots__})
+    return layouts.Long(columns, names, table.source, said, titles, notices)
+
+
+def _columns(table: Table, asked: Asked) -> Columns:
+    try:
+        return find_columns(list(table.columns), asked.columns, table.source)
+    except RatingsError as error:
+        headless = any(layouts.is_number(name) for name in table.columns)
+        if asked.columns != Columns() or headless or not may_be_wide(table):
+            raise
+        raise RatingsError(
+            f"{error} If there is a column for each reviewer or for each item, say "
+            "what the rows are with rows= or --rows."
+        ) from None
+
+
+def _check_people(table: Table, names: Columns) -> None:
+    """Refuse a name that goes with several e-mails: it is more than one person."""
+    column = next(
+        (name for name in table.columns if EMAIL.fullmatch(plain(name))), names.reviewer
+    )
+    if column == names.reviewer:
+        return
+    people, emails = texts(table.columns[names.reviewer]), texts(table.columns[column])
+    seen: dict[str, str] = {}
+    for row, (person, email) in enumerate(zip(people, emails, strict=True)):
+        if email and seen.setdefault(person, email) != email:
+            if _is_about_items(table, names, emails, people):
+                return
+            raise table.source.at(
+                row,
+                f"{names.reviewer} must be one person, got {shown(person)} with "
+                f"{shown(seen[person])} and {shown(email)}",
+                "If the e-mails tell reviewers apart, name their column with reviewer= "
+                f"or --reviewer {column!r}; else name {names.reviewer!r} there.",
+            )
+
+
+def _is_about_items(
+    table: Table, names: Columns, emails: list[str], people: list[str]
+) -> bool:
+    """Return whether e-mails seem to be of the items' authors: several rated one."""
+    if not names.item:
+        return False
+    items = texts(table.columns[names.item])
+    one_each = len(set(zip(items, emails, strict=True))) == len(set(items))
+    return one_each and len(set(zip(people, emails, strict=True))) > len(set(emails))
+
+
+LAYOUT = layouts.Layout("long", "the long form", take, tell=tell)

@@ -1,0 +1,403 @@
+"""OpenReview: notes of the API, versions 1 and 2, as JSON or JSON lines.
+
+A note is a submission, a review, a comment or a decision; the end of its invitation
+tells which. Reviews may also stand inside their submission, under "details". The CSV of
+the chairs' console has only averages and is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from evenhand._labels import shown
+from evenhand._results import Notice
+from evenhand.errors import listing
+from evenhand.formats import layouts
+from evenhand.formats.tables import as_text, entries, flatten, holds_objects, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from evenhand._labels import Source
+    from evenhand.formats.layouts import Asked, Long
+    from evenhand.formats.tables import Table, Values
+
+CONSOLE = ("min rating", "max rating", "average rating")
+"""Columns that mark the CSV of the chairs' console."""
+NOTES = ("forum", "content")
+"""Keys that mark a note, beside "invitation" (version 1) or "invitations" (2)."""
+INVITATIONS = ("invitations", "invitation")
+REPLIES = ("replies", "directReplies")
+REVIEW = "official_review"
+NOT_REVIEWS = ("meta", "ethic")
+GONE = ("withdrawn", "desk_reject")
+PROSE = re.compile(
+    "title|review|summary|comment|strengths|weaknesses|questions|limitations|abstract|"
+    "authors|authorids|keywords|venue|venueid|pdf"
+)
+"""Fields that are never scores, though few and short words may fill them."""
+PER_PAPER = re.compile(r"(?:.*/)?([^/]*[0-9])/([^/]+)")
+PAPER_NUMBER = re.compile(r"(?:paper|submission)([0-9]+)(?:/|$)", re.IGNORECASE)
+PAPER_PREFIX = re.compile(r"(?:paper|submission)[0-9]+/", re.IGNORECASE)
+NUMBER_AND_WORDS = re.compile(r"([+-]?[0-9]+(?:\.[0-9]+)?)(?:\s*:|\s)\s*[^\W\d]")
+
+ONE_PAPER = (
+    "signed with a pseudonym for one paper only, so the same person cannot be "
+    "recognised again. Each of these counts as a reviewer of its own, and no person's "
+    "scores of several items are compared."
+)
+
+Fields = dict[str, object]
+
+
+class _Note(NamedTuple):
+    """A note.
+
+    Attributes:
+        row: The row that it came from.
+        raw: All its keys.
+        name: Its id.
+        forum: The id of its submission.
+        content: Its fields; version 2 keeps each value inside an object.
+        invitations: What it was written by.
+        signatures: Who signed it.
+    """
+
+    row: int
+    raw: Fields
+    name: str
+    forum: str
+    content: Fields
+    invitations: list[str]
+    signatures: list[str]
+
+    @property
+    def kind(self) -> str:
+        """What a note is: the end of the invitation that it was written by."""
+        ends = [
+            PAPER_PREFIX.sub("", text.rsplit("/-/", 1)[-1]).replace("/", "_")
+            for text in self.invitations
+        ]
+        reviews = [end for end in ends if end.casefold().endswith("review")]
+        return (reviews or ends or [""])[0]
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether a submission was deleted, withdrawn or rejected without review."""
+        marks = [*self.invitations, _text(self.content.get("venueid"))]
+        ends = [mark.rsplit("/", 1)[-1].casefold() for mark in marks]
+        return bool(self.raw.get("ddate")) or any(
+            word in end for end in ends for word in GONE
+        )
+
+    @property
+    def signed(self) -> tuple[str, str]:
+        """The person who signed a note, or else a name for this paper only."""
+        people = [one for one in self.signatures if one.startswith("~") or "@" in one]
+        if len(people) == 1:
+            return people[0], ""
+        alone = self.signatures[0] if len(self.signatures) == 1 else ""
+        match = PER_PAPER.fullmatch(alone)
+        # A group such as ".../Reviewers" is nobody: the note itself tells them apart.
+        return "", f"{match[1]}/{match[2]}" if match else self.name
+
+
+def _note(row: int, raw: Fields) -> _Note:
+    content = raw.get("content")
+    fields = content if isinstance(content, dict) else {}
+    return _Note(
+        row,
+        raw,
+        _text(raw.get("id")),
+        _text(raw.get("forum")) or _text(raw.get("replyto")),
+        {
+            str(name): value.get("value") if isinstance(value, dict) else value
+            for name, value in fields.items()
+        },
+        _several(raw.get("invitations") or raw.get("invitation")),
+        _several(raw.get("signatures")),
+    )
+
+
+def _text(value: object) -> str:
+    return as_text(value) if isinstance(value, str | int | float) else ""
+
+
+def _several(value: object) -> list[str]:
+    values = value if isinstance(value, list) else [value]
+    return [one.strip() for one in values if isinstance(one, str) and one.strip()]
+
+
+def tell(table: Table) -> str:
+    """Say why a table is an export of OpenReview: the keys of its notes.
+
+    Examples:
+        >>> from evenhand._labels import Source
+        >>> from evenhand.formats.tables import Table
+        >>> note = {"forum": "x", "invitation": "V/-/Submission", "content": {}}
+        >>> tell(Table({}, Source(), document=[note]))
+        "keys 'forum', 'content' and 'invitation'"
+    """
+    if console := table.why(*CONSOLE):
+        return console
+    # A table's rows all have the same keys, so one tells of all.
+    for note in [table.columns] if table.document is None else _raw_notes(table):
+        for key in INVITATIONS:
+            if all(name in note for name in (*NOTES, key)):
+                return f"keys 'forum', 'content' and {key!r}"
+    return ""
+
+
+def take(table: Table, asked: Asked) -> Long:
+    """Take the official reviews among the notes.
+
+    Examples:
+        >>> from evenhand._labels import Source
+        >>> from evenhand.formats.layouts import Asked
+        >>> from evenhand.formats.tables import Table
+        >>> note = {"id": "r", "forum": "x", "signatures": ["~Ada1"],
+        ...         "invitation": "V/Paper3/-/Official_Review",
+        ...         "content": {"rating": "6: Weak accept"}}
+        >>> long = take(Table({}, Source(), document=[note]), Asked())
+        >>> long.columns["item"], long.columns["rating"]
+        (['3'], ['6'])
+    """
+    if table.why(*CONSOLE):
+        raise table.source.whole(
+            "The console's table has only the least, the greatest and the average "
+            "rating of each submission: export the review notes of the API as JSON "
+            "instead, as docs/formats.md shows."
+        )
+    notes = _distinct(_raw_notes(table), table.source)
+    submissions = {
+        note.name: note for note in notes if note.name and note.forum in (note.name, "")
+    }
+    replies = [note for note in notes if note.name not in submissions]
+    reviews, notices = _standing(replies, submissions, table.source)
+    source = table.source.keep([note.row for note in reviews])
+    score, scores = _scores(reviews, asked.columns.score, source)
+    place, items = _items(reviews, submissions, asked.columns.item, source)
+    reviewer, hidden = _reviewers(reviews, asked.columns.reviewer, source)
+    words = ("Reviews are", "reviews are")
+    notices += layouts.pseudonyms(hidden, len(reviews), words, ONE_PAPER)
+    papers = [submissions.get(note.forum, _note(0, {})) for note in reviews]
+    titles = [_text(paper.content.get("title")) for paper in papers]
+    return layouts.rated(
+        source,
+        item=(place, items),
+        reviewer=reviewer,
+        score=(score, scores),
+        titles=layouts.titled(map(_text, items), titles),
+        notices=notices,
+    )
+
+
+def _raw_notes(table: Table) -> list[Fields]:
+    """Return the notes of a document, or of a table with a row for each."""
+    document = table.document
+    if document is not None:
+        if isinstance(document, dict) and holds_objects(document.get("notes")):
+            document = document["notes"]
+        return entries(document, table.source)
+    if not all(name in table.columns for name in NOTES):
+        return []
+    columns = [
+        values if isinstance(values, list) else values.to_list()
+        for values in table.columns.values()
+    ]
+    rows = zip(*columns, strict=True)
+    return [dict(zip(table.columns, row, strict=True)) for row in rows]
+
+
+def _distinct(raw: Iterable[Fields], source: Source) -> list[_Note]:
+    """Return every note once, also those inside a submission's details."""
+    seen: dict[str, _Note] = {}
+    found = []
+    for row, fields in _all(raw, source):
+        note = _note(row, fields)
+        first = seen.setdefault(note.name, note) if note.name else note
+        if first is note:
+            found.append(note)
+        elif any(fields.get(key) != first.raw.get(key) for key in ("content", "ddate")):
+            raise source.at(
+                row, f"note must stand once, got another version of {shown(note.name)}"
+            )
+    return found
+
+
+def _all(notes: Iterable[Fields], source: Source) -> Iterator[tuple[int, Fields]]:
+    for row, note in enumerate(notes):
+        yield row, note
+        details = note.get("details")
+        replies = details if isinstance(details, dict) else {}
+        for key in REPLIES:
+            for reply in replies.get(key) or ():
+                if not isinstance(reply, dict):
+                    raise source.at(
+                        row, f"{key} must be JSON objects, got {shown(reply)}"
+                    )
+                yield row, reply
+
+
+def _standing(
+    replies: Sequence[_Note], submissions: Mapping[str, _Note], source: Source
+) -> tuple[list[_Note], list[Notice]]:
+    """Keep official reviews of submissions that stand, and say all that is left out."""
+    wanted = _review_kind({note.kind for note in replies}, source)
+    gone = {forum for forum, note in submissions.items() if note.is_gone}
+    official = [note for note in replies if note.kind.casefold() == wanted]
+    others = Counter(
+        note.kind or "note without invitation"
+        for note in replies
+        if note.kind.casefold() != wanted
+    )
+    alive = [note for note in official if not note.raw.get("ddate")]
+    reviews = [note for note in alive if note.forum not in gone]
+    listed = ", ".join(f"{count} {kind}" for kind, count in sorted(others.items()))
+    withdrawn = "Reviews of withdrawn or desk-rejected submissions"
+    notices = [
+        Notice(code, f"{what} were left out: {count}.")
+        for code, what, count in (
+            ("other_notes", "Notes that are no reviews", listed),
+            ("deleted_notes", "Deleted reviews", len(official) - len(alive)),
+            ("withdrawn_items", withdrawn, len(alive) - len(reviews)),
+        )
+        if count
+    ]
+    if not reviews:
+        reasons = "".join(f" {notice.message}" for notice in notices)
+        raise source.whole(f"There is no official review.{reasons}")
+    return reviews, notices
+
+
+def _review_kind(kinds: set[str], source: Source) -> str:
+    """Tell which kind of note is a review; venues may name it otherwise."""
+    folded = {kind.casefold() for kind in kinds}
+    if REVIEW in folded:
+        return REVIEW
+    named = {
+        kind
+        for kind in folded
+        if kind.endswith("review") and not any(no in kind for no in NOT_REVIEWS)
+    }
+    if len(named) == 1:
+        return named.pop()
+    if not any(folded):
+        raise source.whole(
+            "No note has an invitation, so reviews cannot be told from comments and "
+            "decisions. Export the notes as the API gives them."
+        )
+    raise source.whole(
+        "No note is an official review. Their invitations end in "
+        f"{listing(sorted(filter(None, kinds)))}."
+    )
+
+
+def _scores(reviews: Sequence[_Note], given: str, source: Source) -> tuple[str, Values]:
+    """Choose the field of the score, and return its numbers or words."""
+    names = dict.fromkeys(name for note in reviews for name in note.content)
+    wanted = given.removeprefix("content.").removesuffix(".value")
+    fields: dict[str, Values] = {
+        name: [note.content.get(name) for note in reviews] for name in names
+    }
+    numeric = [name for name, values in fields.items() if _is_numeric(values)]
+    words = [
+        name
+        for name, values in fields.items()
+        if name not in numeric and not PROSE.fullmatch(name) and _is_graded(values)
+    ]
+    score = layouts.choose_score(wanted, [*numeric, *words], source)
+    if score in words:
+        return score, fields[score]
+    return score, [
+        _number(value, score, row, source) for row, value in enumerate(fields[score])
+    ]
+
+
+def _is_numeric(values: Values) -> bool:
+    counts = Counter(text for value in values if (text := _text(value)))
+    numbers = sum(count for text, count in counts.items() if _leading(text))
+    # One bad value must not hide the field: the others would then be guessed from.
+    return numbers > 0 and 2 * numbers >= counts.total()
+
+
+def _is_graded(values: Values) -> bool:
+    given = {value for value in values if isinstance(value, str) and value.strip()}
+    plain_values = all(value is None or isinstance(value, str) for value in values)
+    return plain_values and len(given) > 1 and layouts.looks_graded(given)
+
+
+def _leading(value: object) -> str:
+    """Return the number that a value is or begins with."""
+    text = "" if isinstance(value, bool) else _text(value)
+    match = NUMBER_AND_WORDS.match(text)
+    return match[1] if match else text if layouts.is_number(text) else ""
+
+
+def _number(value: object, name: str, row: int, source: Source) -> object:
+    if not _text(value) and not isinstance(value, list | dict):
+        return None
+    number = _leading(value)
+    if not number:
+        raise source.at(
+            row, f"{name} must be a number, or begin with one, got {shown(value)}"
+        )
+    return number
+
+
+def _items(
+    reviews: Sequence[_Note],
+    submissions: Mapping[str, _Note],
+    given: str,
+    source: Source,
+) -> tuple[str, list[object]]:
+    """Return where submissions were found, and each review's."""
+    if given:
+        return _column(reviews, given, source)
+    numbers: dict[str, str] = {}
+    for row, note in enumerate(reviews):
+        if not note.forum:
+            raise source.at(row, "forum must be given, got nothing")
+        numbers[note.forum] = _paper_number(note, submissions.get(note.forum))
+    # Numbers start again for each venue, forums do not.
+    if len(set(numbers.values())) == len(numbers) and all(numbers.values()):
+        return "the submission's number", [numbers[note.forum] for note in reviews]
+    return "'forum'", [note.forum for note in reviews]
+
+
+def _paper_number(review: _Note, submission: _Note | None) -> str:
+    number = "" if submission is None else _text(submission.raw.get("number"))
+    paths = [*review.invitations, *review.signatures]
+    found = (PAPER_NUMBER.search(path) for path in paths)
+    return number or next((match[1] for match in found if match), "")
+
+
+def _reviewers(
+    reviews: Sequence[_Note], given: str, source: Source
+) -> tuple[tuple[str, Values], int]:
+    """Return where and who signed each review, and how many with a pseudonym."""
+    if given:
+        return _column(reviews, given, source), 0
+    labels: list[object] = []
+    for row, note in enumerate(reviews):
+        person, pseudonym = note.signed
+        if not (person or pseudonym):
+            raise source.at(row, "signatures must name one reviewer, got nothing")
+        labels.append(person or pseudonym)
+    return ("'signatures'", labels), sum(not note.signed[0] for note in reviews)
+
+
+def _column(
+    reviews: Sequence[_Note], given: str, source: Source
+) -> tuple[str, list[object]]:
+    """Return the key that the user named, and its value in each review."""
+    rows = flatten([note.raw for note in reviews], source)
+    name = next((one for one in rows if plain(one) == plain(given)), "")
+    if not name:
+        raise source.unknown("column", given, rows)
+    return repr(name), list(rows[name])
+
+
+LAYOUT = layouts.Layout("openreview", "OpenReview", take, tell=tell, only_scores=True)

@@ -1,0 +1,605 @@
+"""From a file of any format to named columns and line numbers."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+import polars as pl
+
+from evenhand._labels import FORMULA_START, NUMBER, TEXTUAL, Source, shown
+from evenhand.errors import OptionError, RatingsError, listing
+from evenhand.formats.delimited import read_cells
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from evenhand.formats.files import File
+
+Values = pl.Series | list[object]
+
+KINDS = {"parquet": "Parquet", "excel": "an Excel workbook"}
+ZIP = b"PK\x03\x04"
+UTF8_MARK = b"\xef\xbb\xbf"
+SIGNATURES = {
+    b"PAR1": "parquet",
+    **dict.fromkeys((ZIP, b"\xd0\xcf\x11\xe0", b"<?xml"), "excel"),
+    UTF8_MARK + b"<?xml": "excel",
+}
+WORKBOOKS = (b"xl/", b"opendocument.spreadsheet")
+SHEETS = b"urn:schemas-microsoft-com:office:spreadsheet"
+MARKUP_SHOWN = 4096
+HTML = re.compile(
+    rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)?"
+    rb"<(?:!doctype\s+html|html|head|body|table|div|meta)[\s>]",
+    re.IGNORECASE | re.DOTALL,
+)
+JSON_START = re.compile(rb'\s*(?:\[\s*[\[{]|\{\s*")')
+JSON_LINES = re.compile(rb"\s*\{.*\}[ \r]*\n\s*\{")
+UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+MOST_KEYS = 1000
+PREAMBLE = 10
+SAVE_AS = "Save the file as UTF-8."
+SCALARS = (str, int, float, bool)
+EXAMPLE = 'Write a list such as [{"reviewer": "Anna", "item": "x", "score": 3}, ...].'
+DECODER = Path(__file__).with_name("decoder.py")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What a file holds.
+
+    Attributes:
+        columns: Each column's values by its name, without white space around it.
+        source: The file and the line of each row, for messages.
+        corner: The first column if it has no name, as in wide tables.
+        document: What a JSON file holds, as plain values.
+        nameless: How many other columns hold something but have no name.
+    """
+
+    columns: Mapping[str, Values]
+    source: Source
+    corner: pl.Series | None = None
+    document: object = None
+    nameless: int = 0
+
+    @property
+    def height(self) -> int:
+        """Number of rows."""
+        return len(next(iter(self.columns.values()), ()))
+
+    def find(self, *names: str) -> str:
+        """Return the column that has the first of these names, or an empty text.
+
+        Examples:
+            >>> table = Table({"Paper ID": ["1"]}, Source())
+            >>> table.find("pid", "paper id"), table.find("email")
+            ('Paper ID', '')
+        """
+        known = {plain(name): name for name in reversed(list(self.columns))}
+        known[""] = ""
+        return next(filter(None, (known.get(plain(name)) for name in names)), "")
+
+    def why(self, *names: str) -> str:
+        """Return the reason for a layout: that the table has all these columns.
+
+        Examples:
+            >>> table = Table({"Winner ID": ["1"], "Loser ID": ["2"]}, Source())
+            >>> table.why("winner id", "loser id"), table.why("winner id", "time")
+            ("columns 'Winner ID' and 'Loser ID'", '')
+        """
+        found = [self.find(name) for name in names]
+        if not all(found):
+            return ""
+        *first, last = (repr(name) for name in found)
+        return f"columns {', '.join(first)} and {last}" if first else f"column {last}"
+
+    def texts(self, *names: str) -> list[str]:
+        """Return the first column there is as text, empty where there is none.
+
+        Examples:
+            >>> table = Table({"#": [1.0, None]}, Source())
+            >>> table.texts("#"), table.texts("version")
+            (['1', ''], ['', ''])
+        """
+        found = self.find(*names)
+        return texts(self.columns[found]) if found else [""] * self.height
+
+    def keep(self, rows: list[int]) -> Table:
+        """Return these rows only; messages still name the right lines.
+
+        Examples:
+            >>> table = Table({"a": ["x", "y", "z"]}, Source("r.csv"))
+            >>> kept = table.keep([0, 2])
+            >>> kept.columns, kept.source.line(1)
+            ({'a': ['x', 'z']}, 2)
+        """
+        columns: dict[str, Values] = {
+            name: values.gather(rows)
+            if isinstance(values, pl.Series)
+            else [values[row] for row in rows]
+            for name, values in self.columns.items()
+        }
+        return Table(columns, self.source.keep(rows))
+
+    def named(self, part: str, given: str, *names: str) -> str:
+        """Return the column that the user named, or else the platform's own.
+
+        Raises:
+            RatingsError: If there is no such column.
+
+        Examples:
+            >>> table = Table({"Paper ID": ["1"], "track": ["2"]}, Source())
+            >>> table.named("item", "", "paper id"), table.named("item", "Track")
+            ('Paper ID', 'track')
+        """
+        wanted = [given] if given else names
+        found = given if given in self.columns else self.find(*wanted)
+        if given and not found:
+            raise self.source.unknown("column", given, self.columns)
+        if not found:
+            raise self.no_column(part)
+        return found
+
+    def no_column(self, part: str) -> RatingsError:
+        """Return the error that no column holds the reviewer, the item or the score."""
+        return self.source.whole(
+            f"No column for the {part} among {listing(self.columns)}. Say which it is "
+            f"with {part}= or --{part}."
+        )
+
+
+def plain(name: str) -> str:
+    """Reduce a column name to what people mean by it.
+
+    Examples:
+        >>> plain(" Reviewer_Name "), plain("Paper-ID")
+        ('reviewer name', 'paper id')
+    """
+    return " ".join(re.sub(r"[_\s-]+", " ", name).casefold().split())
+
+
+def as_text(value: object) -> str:
+    """Return one value as stripped text, empty if there is none.
+
+    Examples:
+        >>> as_text(2.0), as_text(None)
+        ('2', '')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).strip()
+
+
+def texts(values: Values) -> list[str]:
+    """Return a column as stripped text, empty where there is none.
+
+    Examples:
+        >>> texts([" a ", None, 3, 2.0])
+        ['a', '', '3', '2']
+    """
+    if isinstance(values, pl.Series) and values.dtype == pl.String:
+        return values.str.strip_chars().fill_null("").to_list()
+    return [as_text(value) for value in values]
+
+
+def strings(values: Values) -> pl.Series:
+    """Return a column as `texts` does, but as a series.
+
+    Raises:
+        RatingsError: If a text is half a surrogate pair, as JSON may hold.
+
+    Examples:
+        >>> strings([" a ", None, 2.0]).to_list()
+        ['a', '', '2']
+    """
+    if isinstance(values, pl.Series) and (
+        values.dtype in TEXTUAL or values.dtype.is_integer()
+    ):
+        return values.cast(pl.String).str.strip_chars().fill_null("")
+    try:
+        return pl.Series(texts(values), dtype=pl.String)
+    except UnicodeEncodeError:
+        text = "Text must be valid Unicode, got half a character."
+        raise RatingsError(text) from None
+
+
+def read_table(file: File, sheet: str = "", marks: Sequence[str] = ()) -> Table:
+    r"""Read a file as a table.
+
+    Args:
+        file: The file.
+        sheet: Sheet of a workbook; by default the only one that holds anything.
+        marks: First names of headers that may stand below other lines.
+
+    Returns:
+        Its columns. Rows in which every cell is empty are not part of it.
+
+    Raises:
+        RatingsError: If the file is damaged or not of its format.
+        OptionError: If a sheet is named for a file that has none.
+
+    Examples:
+        >>> from evenhand.formats.files import File
+        >>> file = File("ratings.csv", b"judge, mark\nanna,7\n", "csv")
+        >>> list(read_table(file).columns)
+        ['judge', 'mark']
+    """
+    if sheet and file.format != "excel":
+        raise OptionError(f"sheet must be left out for {file.format}, got {sheet!r}.")
+    _check_signature(file)
+    if file.format == "parquet":
+        return _parquet(file)
+    if file.format == "excel":
+        return _excel(file, sheet, marks)
+    data = checked_text(file)
+    if file.format == "json":
+        return json_table(file.name, data)
+    if file.format == "jsonl":
+        return _json_lines(file.name, data)
+    _check_markup(file.name, file.format, data)
+    separators = "\t" if file.format == "tsv" else ",;\t"
+    cells = read_cells(file.name, data, separators, marks)
+    header = cells.header
+    if file.format == "tsv" and len(header) == 1 and {",", ";"} & {*header[0]}:
+        raise RatingsError(
+            f"{file.name}: Fields must be separated by tabs, got {shown(header[0])}. "
+            "If they are separated by commas or semicolons, say so with format='csv' "
+            "or --format csv."
+        )
+    return _text_table(header, cells.rows, Source(file.name, cells.line))
+
+
+def _check_signature(file: File) -> None:
+    found = next(
+        (kind for mark, kind in SIGNATURES.items() if file.data.startswith(mark)), ""
+    )
+    if found and found != file.format:
+        _check_container(file)
+        raise RatingsError(
+            f"{file.name}: The file looks like {KINDS[found]}, not {file.format}. "
+            f"Say so with format={found!r} or --format {found}."
+        )
+    if file.format in KINDS and not found:
+        _check_markup(file.name, file.format, file.data)
+        raise RatingsError(f"{file.name}: The file is not {KINDS[file.format]}.")
+
+
+def _check_container(file: File) -> None:
+    """Refuse archives and XML that are not workbooks, though some are both."""
+    if file.data.startswith(ZIP) and not any(mark in file.data for mark in WORKBOOKS):
+        raise RatingsError(
+            f"{file.name}: This is an archive. Unpack it and give the file in it."
+        )
+    start = file.data[:MARKUP_SHOWN]
+    if b"<?xml" in start[:8] and SHEETS not in start:
+        _check_markup(file.name, file.format, file.data)
+        raise RatingsError(
+            f"{file.name}: The file is XML, but not a workbook. Export the table as "
+            "CSV or Excel."
+        )
+
+
+def _check_markup(name: str, format_name: str, data: bytes) -> None:
+    """Refuse web pages and JSON under another name, by how they begin."""
+    start = data[:MARKUP_SHOWN].removeprefix(UTF8_MARK)
+    if HTML.match(start):
+        raise RatingsError(
+            f"{name}: The file is a web page (HTML), not {format_name}. Download or "
+            "export the table itself."
+        )
+    if JSON_START.match(start):
+        kind = "jsonl" if JSON_LINES.match(start) else "json"
+        raise RatingsError(
+            f"{name}: The file looks like JSON, not {format_name}. Say so with "
+            f"format={kind!r} or --format {kind}."
+        )
+
+
+def checked_text(file: File) -> bytes:
+    """Return the bytes of a text file without byte order mark.
+
+    Raises:
+        RatingsError: If it is empty, or not UTF-8.
+    """
+    data = file.data.removeprefix(UTF8_MARK)
+    if data.startswith(UTF16_MARKS):
+        raise RatingsError(f"{file.name}: text must be UTF-8, got UTF-16. {SAVE_AS}")
+    place = data.find(b"\0")
+    try:
+        if not data.isascii():
+            data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if place < 0 or error.start < place:
+            place = error.start
+    if place >= 0:
+        line = data.count(b"\n", 0, place) + 1
+        raise RatingsError(
+            f"{file.name}:{line}: text must be UTF-8, got byte {data[place]:#04x}. "
+            f"{SAVE_AS}"
+        )
+    if not data or data.isspace():
+        raise RatingsError(f"{file.name}: The file is empty.")
+    return data
+
+
+def _json_lines(name: str, data: bytes) -> Table:
+    rows: list[dict[str, object]] = []
+    lines: list[int] = []
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        found = _json_object(line.decode().strip(), f"{name}:{number}")
+        if found:
+            rows.append(found)
+            lines.append(number)
+    if not lines:
+        raise RatingsError(f"{name}: There is no row.")
+    source = Source(name, lines.__getitem__)
+    return Table(_columns(rows, source), source)
+
+
+def _json_object(text: str, place: str) -> dict[str, object]:
+    """Parse one line: an object, whose keys are stripped and stand once."""
+    found: object = None
+    try:
+        found = json.loads(text or "{}", object_pairs_hook=_one_object)
+    except (json.JSONDecodeError, RecursionError):
+        pass
+    except ValueError as error:
+        if "twice" in str(error):
+            raise RatingsError(f"{place}: {error}. Rename one.") from None
+    if not isinstance(found, dict):
+        raise RatingsError(f"{place}: line must be one JSON object, got {shown(text)}.")
+    return {key.strip(): value for key, value in found.items()}
+
+
+def json_table(name: str, data: bytes) -> Table:
+    r"""Read a JSON document as a table: a row for each object of its list.
+
+    Examples:
+        >>> json_table("r.json", b'[{"paper": 1, "content": {"rating": 7}}]').columns
+        {'paper': [1], 'content.rating': [7]}
+    """
+    document = parse_json(name, data)
+    source = Source(name, lambda row: row + 1, "entry")
+    columns = flatten(document, source)
+    if not columns:
+        raise source.whole(f"There is no row. {EXAMPLE}")
+    return Table(columns, source, None, document)
+
+
+def parse_json(name: str, data: bytes) -> object:
+    """Parse a JSON document.
+
+    Raises:
+        RatingsError: If it is not one, or says a key twice; the line is named.
+
+    Examples:
+        >>> parse_json("r.json", b'{"a": [1]}')
+        {'a': [1]}
+    """
+    try:
+        return json.loads(
+            data.decode(), object_pairs_hook=_one_object, parse_constant=_constant
+        )
+    except json.JSONDecodeError as error:
+        raise RatingsError(
+            f"{name}:{error.lineno}: The file must be JSON, but here it is not: "
+            f"{error.msg}."
+        ) from None
+    except RecursionError:
+        raise RatingsError(f"{name}: The file is nested too deeply.") from None
+    except ValueError as error:
+        # Python's own words for this advise its programmer.
+        long = "set_int_max_str_digits" in str(error)
+        reason = "a number has too many digits" if long else error
+        raise RatingsError(
+            f"{name}: The file cannot be read as JSON: {reason}."
+        ) from None
+
+
+def _one_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    keys = [key.strip() for key, _ in pairs]
+    if len({*keys}) < len(keys):
+        twice = next((key for key in keys if key and keys.count(key) > 1), "")
+        if twice:
+            raise ValueError(f"the key {shown(twice)} stands twice in one object")
+    return dict(pairs)
+
+
+def _constant(text: str) -> NoReturn:
+    raise ValueError(f"{text} is not a number that JSON has")
+
+
+def holds_objects(value: object) -> bool:
+    """Return whether a value is a list of objects, by its first entry.
+
+    Examples:
+        >>> holds_objects([{}]), holds_objects(["x"]), holds_objects([])
+        (True, False, False)
+    """
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
+
+
+def entries(document: object, source: Source) -> list[dict[str, object]]:
+    """Return the objects of a document's list.
+
+    The list may be the document itself, or the only list of objects in it, as under
+    "notes" or "reviews".
+
+    Raises:
+        RatingsError: If an entry of the list is not an object.
+
+    Examples:
+        >>> entries({"count": 1, "notes": [{"id": "x"}]}, Source())
+        [{'id': 'x'}]
+    """
+    if isinstance(document, dict):
+        lists = [value for value in document.values() if holds_objects(value)]
+        document = lists[0] if len(lists) == 1 else [document]
+    if not isinstance(document, list):
+        return []
+    for place, entry in enumerate(document):
+        if not isinstance(entry, dict):
+            raise source.at(
+                place,
+                f"entry must be a JSON object with named values, got {shown(entry)}",
+                EXAMPLE,
+            )
+    return document
+
+
+def flatten(document: object, source: Source) -> dict[str, Values]:
+    """Lay out a document as columns, a row for each entry.
+
+    A key inside an object is named with a dot, such as "content.rating"; a list of one
+    plain value is that value. Longer lists and lists of objects are left out.
+
+    Examples:
+        >>> flatten([{"a": 1, "b": {"c": ["x"]}}, {"a": 2}], Source())
+        {'a': [1, 2], 'b.c': ['x', None]}
+    """
+    return _columns([_flat(entry) for entry in entries(document, source)], source)
+
+
+def _columns(rows: Sequence[dict[str, object]], source: Source) -> dict[str, Values]:
+    names: dict[str, None] = {}
+    for row, entry in enumerate(rows):
+        names.update(dict.fromkeys(filter(None, entry)))
+        if len(names) > MOST_KEYS:
+            text = f"rows must share their keys, got more than {MOST_KEYS} different"
+            raise source.at(row, f"{text} ones")
+    return {name: [row.get(name) for row in rows] for name in names}
+
+
+def _flat(entry: dict[str, object]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    waiting = [("", entry)]
+    while waiting:
+        prefix, inner = waiting.pop(0)
+        for key, value in inner.items():
+            name = f"{prefix}{key.strip()}"
+            one = value[0] if isinstance(value, list) and len(value) == 1 else value
+            if isinstance(value, dict):
+                waiting.append((f"{name}.", value))
+            elif value is None or isinstance(one, SCALARS):
+                found.setdefault(name, one)
+    return found
+
+
+def _parquet(file: File) -> Table:
+    _, frame = _decoded(file, "", "Parquet; it may be damaged")
+    names = [name.strip() for name in frame.columns]
+    source = Source(file.name, lambda row: row + 1, "row")
+    _check_names(names, source)
+    return Table(dict(zip(names, frame, strict=True)), source)
+
+
+def _excel(file: File, sheet: str, marks: Sequence[str]) -> Table:
+    answer, frame = _decoded(
+        file, sheet, "Excel; it may be damaged, or a cell may lie far outside its table"
+    )
+    meant = answer["meant"]
+    if sheet and not meant:
+        raise Source(file.name).unknown("sheet", sheet, answer["sheets"])
+    if len(meant) > 1:
+        raise RatingsError(
+            f"{file.name}: Several sheets hold something: {listing(meant)}. "
+            "Say which with sheet= or --sheet."
+        )
+    filled = _filled_rows(frame).tolist()
+    if not filled:
+        raise RatingsError(f"{file.name}: There is no row.")
+    marked = (
+        row
+        for row in filled[:PREAMBLE]
+        if any((cell or "").strip() in marks for cell in frame.row(row))
+    )
+    head = next(marked, filled[0])
+    header = [cell or "" for cell in frame.row(head)]
+    source = Source(file.name, lambda row: head + row + 2, "row")
+    return _text_table(header, frame[head + 1 :], source)
+
+
+def _decoded(
+    file: File, sheet: str, fault: str
+) -> tuple[dict[str, list[str]], pl.DataFrame]:
+    question = json.dumps([file.format, sheet]).encode() + b"\n"
+    try:
+        done = subprocess.run(  # noqa: S603 - our own program, no shell
+            [sys.executable, "-P", str(DECODER)],
+            input=question + file.data,
+            capture_output=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        text = f"{file.name}: The file cannot be read as {fault}."
+        raise RatingsError(text) from None
+    answer, _, table = done.stdout.partition(b"\n")
+    frame = pl.read_ipc(io.BytesIO(table)) if table else pl.DataFrame()
+    return json.loads(answer), frame
+
+
+def _text_table(header: Sequence[str], rows: pl.DataFrame, source: Source) -> Table:
+    names = [name.strip() for name in header]
+    _check_names(names, source)
+    filled = _filled_rows(rows)
+    if len(filled) == 0:
+        raise source.whole("There is a header but no row below it.")
+    if len(filled) < rows.height:
+        rows = rows[filled]
+        source = source.keep(filled.tolist())
+    columns = {
+        name: _unquoted(column)
+        for name, column in zip(names, rows, strict=True)
+        if name
+    }
+    corner = None if names[0] else _unquoted(rows.to_series(0))
+    others = [place for place, name in enumerate(names) if place and not name]
+    nameless = sum(len(_filled_rows(rows[:, [place]])) > 0 for place in others)
+    return Table(columns, source, corner, nameless=nameless)
+
+
+def _filled_rows(rows: pl.DataFrame) -> NDArray[np.int64]:
+    filled = np.zeros(rows.height, dtype=np.bool_)
+    for column in rows:
+        # Most tables are told by their first column.
+        if not filled.all():
+            given = column.str.contains(r"\S").fill_null(value=False)
+            filled |= given.to_numpy()
+    return np.flatnonzero(filled)
+
+
+def _check_names(names: Sequence[str], source: Source) -> None:
+    # Columns without a name, as spreadsheets and indices leave them, are not read.
+    counts = Counter(names)
+    twice = next((name for name in counts if name and counts[name] > 1), "")
+    if twice:
+        raise source.whole(
+            f"Column names must differ, got {shown(twice)} twice. Rename one."
+        )
+
+
+def _unquoted(column: pl.Series) -> pl.Series:
+    """Take off the apostrophe that keeps a label from running as a formula."""
+    if not column.str.starts_with("'").any():
+        return column
+    kept = column.str.contains(f"^'+{FORMULA_START}").fill_null(value=False)
+    # A file of ours holds no label both with and without it. In one that does, it is
+    # part of the label; a number that a spreadsheet keeps as text is no label.
+    bare = column.str.slice(1)
+    there = column.filter(~kept & ~column.str.contains(NUMBER).fill_null(value=False))
+    if bare.filter(kept).is_in(there.implode()).any():
+        return column
+    return bare.zip_with(kept, column)

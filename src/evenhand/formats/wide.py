@@ -1,0 +1,427 @@
+"""Wide tables: items by reviewers, or the other way round, as the user says.
+
+Nothing in a wide table tells which way round it is, so it is never guessed. Nothing
+tells a reviewer's column from another column of numbers either; a column that is named
+like a summary, a number or a remark is refused.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+import warnings
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from evenhand._columns import ALIASES, Columns
+from evenhand._labels import NUMBER, Source, shown
+from evenhand._results import Notice
+from evenhand.errors import OptionError, RatingsError, counted, listing
+from evenhand.formats import layouts
+from evenhand.formats.layouts import is_number
+from evenhand.formats.tables import plain, strings, texts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evenhand.formats.layouts import Asked, Long
+    from evenhand.formats.tables import Table
+
+Floats = NDArray[np.float64]
+
+OTHER_WAY = {"item": "reviewer", "reviewer": "item"}
+TITLES = frozenset({"title", "item title", "paper title", "submission title"})
+OF_SCORES = r"(?:scores?|ratings?|grades?|marks?|points|reviews?|reviewers?|evaluation)"
+SUMMARY = re.compile(
+    r"(?:(?:weighted|overall|grand|final|sub|adjusted|normali[sz]ed) ?)?"
+    r"(?:mean|average|avg|total|sum|median|rank|ranking|stdev|stddev|std|sd|std dev|"
+    r"standard deviation|variance|var|minimum|maximum|count|n|result|overall|"
+    r"(?:min|max)(?= )|mittel|mittelwert|durchschnitt|schnitt|summe|gesamt|rang|"
+    r"standardabweichung|moyenne|somme|ecart type|mediane?|mediana|promedio|suma|"
+    r"gemiddelde)"
+    rf"(?: (?:of )?{OF_SCORES})?|"
+    rf"(?:weighted|overall|final|combined|adjusted|aggregate|total) {OF_SCORES}|"
+    rf"{OF_SCORES} (?:mean|average|avg|total|sum|median|rank|sd|std|stdev|count)|"
+    r"[\u03bc\u03c3\u00f8\u2205\u2211]"
+)
+"""Names of summaries, some of them in other languages; numbers tell the rest."""
+WEIGHTS = re.compile(r"weights?|weighting|gewicht|max points|points possible|out of")
+OTHER = re.compile(
+    r"#|no\.?|nr\.?|number|index|row|line|id|key|code|"
+    r"(?:item|paper|submission|project|entry|student|user|reviewer|judge|team) "
+    r"?(?:#|no\.?|nr\.?|number|id|name|email|count)|"
+    r"year|date|time|timestamp|month|day|deadline|age|"
+    r"track|area|topics?|keywords?|category|session|type|kind|format|language|group|"
+    r"section|department|school|course|class|country|institution|affiliation|"
+    r"title|name|first name|last name|surname|e ?mail|url|link|doi|phone|"
+    r"authors?|supervisor|abstract|description|summary|"
+    r"comments?|remarks?|notes?|feedback|text|"
+    r"decision|status|state|accept|accepted|reject|rejected|outcome|"
+    r"(?:.* )?(?:confidence|expertise|familiarity)|weight|"
+    r"pages|words|length|size|version|budget|cost|price|amount|votes"
+)
+EXTREMES = {"max": np.fmax, "min": np.fmin}
+"""Summaries that are first names too; the numbers tell which."""
+ROLES = frozenset().union(*ALIASES.values()) - {"mark"}
+"""Names of the columns of a long table; Mark is a first name too."""
+LEAST = 2
+A = {"item": "an item", "reviewer": "a reviewer"}
+EDGE = 6
+"""So many lines at either end are tried; summaries do not stand in the middle."""
+LEAST_MATCHES = 3
+LEAST_MEDIANS = 6
+MATCHED_SHARE = 0.25
+MOST_CELLS = 1000
+SLACK = 1e-9
+STATISTICS: dict[str, Callable[..., Any]] = {
+    "mean": np.nanmean,
+    "sum": np.nansum,
+    "median": np.nanmedian,
+    "standard deviation": partial(np.nanstd, ddof=1),
+    "standard deviation of all": np.nanstd,
+}
+
+
+def tell(table: Table) -> str:
+    """Say why a table looks wide: labels first, then columns of numbers only."""
+    names = [name for name in table.columns if plain(name) not in TITLES]
+    cells = [strings(table.columns[name]) for name in names]
+    numeric = [_is_numeric(values) for values in cells]
+    if table.corner is not None:
+        return "an empty corner and columns of numbers" if any(numeric) else ""
+    if len(names) <= LEAST or not all(numeric[1:]) or is_number(names[0]):
+        return ""
+    if any(plain(name) in ROLES for name in names[1:]):
+        return ""
+    if not numeric[0]:
+        return "one column of labels and columns of numbers"
+    scores = [_numbers_of(values) for values in cells[1:]]
+    # Numbers on one scale share a range.
+    shared = max(map(np.nanmin, scores)) <= min(map(np.nanmax, scores))
+    alike = shared and cells[0].n_unique() == len(cells[0])
+    return "columns of numbers only" if alike else ""
+
+
+def may_be_wide(table: Table) -> bool:
+    """Return whether all columns but the first may hold scores, be they words.
+
+    Examples:
+        >>> from evenhand._labels import Source
+        >>> from evenhand.formats.tables import Table
+        >>> columns = {"talk": ["x", "y"], "Anna": ["A", "B"], "Bo": ["C", "A"]}
+        >>> may_be_wide(Table({**columns}, Source()))
+        True
+    """
+    names = [name for name in table.columns if plain(name) not in TITLES]
+    scores = names if table.corner is not None else names[1:]
+    return len(scores) >= LEAST and all(
+        plain(name) not in ROLES and layouts.may_be_scores(table.columns[name])
+        for name in scores
+    )
+
+
+def take(table: Table, asked: Asked) -> Long:
+    """Take one rating from each filled cell.
+
+    Examples:
+        >>> from evenhand._labels import Source
+        >>> from evenhand.formats.layouts import Asked
+        >>> from evenhand.formats.tables import Table
+        >>> table = Table({"talk": ["x", "y"], "Anna": [3, None]}, Source())
+        >>> take(table, Asked(rows="items")).notices
+        (Notice(code='unrated_items', message="Items without any score are not in the
+        result: 'y'."),)
+    """
+    _check_asked(table, asked)
+    parts = _parts(table, asked)
+    filled = np.column_stack([(cell != "").to_numpy() for cell in parts.cells])
+    if not filled.any():
+        raise table.source.whole("There is no rating: every cell is empty.")
+    _check_labels(table.source, parts, filled)
+    _check_summaries(table.source, parts)
+    rows, columns = np.nonzero(filled)
+    cells = pl.concat([cell.alias("score") for cell in parts.cells])
+    found = {
+        parts.down: parts.labels.gather(rows),
+        parts.other: pl.Series(parts.across, dtype=pl.String).gather(columns),
+    }
+    # Reviewers are counted, not named: this stands in anonymised results too.
+    across = f": {listing(parts.across)}" if parts.other == "item" else ""
+    anew = layouts.numbered_anew("reviewer", found["reviewer"], found["item"])
+    return layouts.Long(
+        {**found, "score": cells.gather(columns * len(parts.labels) + rows)},
+        Columns(reviewer="reviewer", item="item", score="score"),
+        table.source.keep(rows.tolist()),
+        f"{parts.down}s in the rows ({parts.name}), {parts.other}s in "
+        f"{counted(len(parts.across), 'column')}{across}",
+        parts.titles,
+        (*_unused(parts, filled), *anew),
+    )
+
+
+class _Parts(NamedTuple):
+    """A wide table taken apart.
+
+    Attributes:
+        down: What the rows are, "item" or "reviewer".
+        other: What the columns are.
+        name: Where the labels of the rows stand.
+        labels: The label of each row, empty where there is none.
+        across: Names of the columns of scores.
+        cells: Their cells as text, empty where there is no score.
+        titles: What people call an item.
+    """
+
+    down: str
+    other: str
+    name: str
+    labels: pl.Series
+    across: list[str]
+    cells: list[pl.Series]
+    titles: dict[str, str]
+
+    def row(self, place: int) -> pl.Series:
+        """Return the cells of one row."""
+        return pl.Series([cell[place] for cell in self.cells], dtype=pl.String)
+
+
+def _check_asked(table: Table, asked: Asked) -> None:
+    if not asked.rows:
+        raise table.source.whole(
+            "This looks like a wide table. Say what its rows are with rows= or --rows: "
+            "'items' (a column for each reviewer) or 'reviewers' (a column for each "
+            "item). If each row is one rating instead, name its columns with "
+            "--reviewer, --item and --score."
+        )
+    labels = asked.rows.removesuffix("s")
+    if asked.rows != f"{labels}s" or labels not in OTHER_WAY:
+        raise OptionError(
+            f"rows must be 'items' or 'reviewers', got {shown(asked.rows)}."
+        )
+    for part in asked.columns.__slots__:
+        if part != labels and getattr(asked.columns, part):
+            raise OptionError(
+                f"{part} must be left out for a wide table with rows={asked.rows!r}: "
+                f"only {labels}= or --{labels} can name a column, that of the labels."
+            )
+    if table.nameless:
+        raise table.source.whole(
+            f"{counted(table.nameless, 'column')} without a name but with values. Name "
+            "it or empty it."
+        )
+
+
+def _parts(table: Table, asked: Asked) -> _Parts:
+    down = asked.rows.removesuffix("s")
+    other = OTHER_WAY[down]
+    names = list(table.columns)
+    given = getattr(asked.columns, down)
+    if given and given not in names:
+        raise table.source.unknown("column", given, names)
+    first = given or (names[0] if table.corner is None else "")
+    if is_number(first):
+        raise table.source.whole(
+            f"The first line must hold the column names, got {listing(names)}."
+        )
+    corner = pl.Series() if table.corner is None else table.corner
+    labels = strings(table.columns[first] if first else corner)
+    name = f"column {first!r}" if first else "first column"
+    title = next((one for one in names if plain(one) in TITLES and one != first), "")
+    titles = {}
+    if title and down == "item":
+        titles = layouts.titled(labels.to_list(), texts(table.columns[title]))
+        names.remove(title)
+    across = [one for one in names if one != first]
+    if not across:
+        raise table.source.whole(f"There is no column of {A[other]}.")
+    cells = [strings(table.columns[one]) for one in across]
+    parts = _Parts(down, other, name, labels, across, cells, titles)
+    for column, values in zip(across, cells, strict=True):
+        _check_column(table.source, column, values, parts)
+    return parts
+
+
+def _check_column(
+    source: Source, column: str, values: pl.Series, parts: _Parts
+) -> None:
+    """Refuse a column that does not hold the scores of one reviewer or item."""
+    name = plain(column)
+    given = values.filter(values != "")
+    mostly_words = 2 * int(given.str.contains(NUMBER).sum()) < len(given)
+    if SUMMARY.fullmatch(_bare(column)):
+        raise _summary(source, f"Column {shown(column)}", parts.other)
+    if OTHER.fullmatch(name) or OTHER.fullmatch(_bare(name)) or name in ROLES:
+        what = f"does not look like {A[parts.other]}"
+    elif mostly_words and not layouts.looks_graded(given.unique()):
+        what = "holds text, not scores"
+    else:
+        return
+    raise source.whole(
+        f"Column {shown(column)} {what}. Remove or rename it; if it holds the labels "
+        f"of the {parts.down}s, name it with {parts.down}= or --{parts.down}."
+    )
+
+
+def _check_labels(source: Source, parts: _Parts, filled: NDArray[np.bool_]) -> None:
+    given = filled.any(axis=1)
+    nameless = np.flatnonzero(given & (parts.labels == "").to_numpy())
+    if len(nameless):
+        raise source.at(int(nameless[0]), f"{parts.down} must be given, got nothing")
+    # No name of a summary has a digit, and most labels of large tables have one.
+    names = parts.labels.filter(~parts.labels.str.contains(r"\d"))
+    for label in names.unique(maintain_order=True):
+        if SUMMARY.fullmatch(_bare(label)) or WEIGHTS.fullmatch(_bare(label)):
+            raise _summary(source, f"Row {shown(label)}", parts.down)
+
+
+def _bare(name: str) -> str:
+    """Reduce a name to its words: "Score (avg.)" is "score avg"."""
+    text = unicodedata.normalize("NFKD", plain(name))
+    kept = "".join(one for one in text if not unicodedata.combining(one))
+    return " ".join(re.sub(r"[^\w#\u2211\u2205]+", " ", kept).split())
+
+
+def _check_summaries(source: Source, parts: _Parts) -> None:
+    """Refuse rows and columns whose numbers are a summary of the others."""
+    numbers = np.column_stack([_numbers_of(cell) for cell in parts.cells])
+    for table, labels, text_of, kind, what in (
+        (numbers.T, parts.across, parts.cells.__getitem__, "Column", parts.other),
+        (numbers, parts.labels, parts.row, "Row", parts.down),
+    ):
+        for place, label in enumerate(labels):
+            extreme = EXTREMES.get(label.strip().casefold())
+            if extreme and _repeats(table, place, extreme):
+                raise _summary(source, f"{kind} {shown(label)}", what)
+        found = _find_summary(table, text_of)
+        if found:
+            place, statistic = found
+            raise source.whole(
+                f"{kind} {shown(labels[place])} is the {statistic} of others wherever "
+                f"it is given: it looks like a summary, not like {A[what]}. Remove it; "
+                f"if it is {A[what]}, give the ratings in the long form."
+            )
+
+
+def _repeats(table: Floats, place: int, extreme: np.ufunc) -> bool:
+    """Return whether one row is the extreme of the others wherever it is given."""
+    given = ~np.isnan(table[place])
+    others = np.delete(table, place, axis=0)[:, given]
+    if len(others) < LEAST or not given.any():
+        return False
+    return bool((extreme.reduce(others, axis=0) == table[place, given]).all())
+
+
+def _summary(source: Source, place: str, what: str) -> RatingsError:
+    return source.whole(
+        f"{place} looks like a summary, not like {A[what]}. Remove or rename it."
+    )
+
+
+def _unused(parts: _Parts, filled: NDArray[np.bool_]) -> list[Notice]:
+    """Say which items have no score, and how many reviewers."""
+    labels = parts.labels.to_list()
+    rated = {labels[row] for row in np.flatnonzero(filled.any(axis=1))}
+    idle = {
+        parts.down: [it for it in dict.fromkeys(labels) if it and it not in rated],
+        parts.other: [parts.across[it] for it in np.flatnonzero(~filled.any(axis=0))],
+    }
+    notices = []
+    if items := idle["item"]:
+        text = f"Items without any score are not in the result: {listing(items)}."
+        notices.append(Notice("unrated_items", text))
+    if reviewers := idle["reviewer"]:
+        text = f"{counted(len(reviewers), 'reviewer')} without any score left out."
+        notices.append(Notice("idle_reviewers", text))
+    return notices
+
+
+def _is_numeric(values: pl.Series) -> bool:
+    given = values.filter(values != "")
+    return len(given) > 0 and bool(given.str.contains(NUMBER).all())
+
+
+def _numbers_of(cells: pl.Series) -> Floats:
+    """Return texts as numbers, NaN where there is none.
+
+    Examples:
+        >>> _numbers_of(pl.Series(["1.5", "", "B"])).tolist()
+        [1.5, nan, nan]
+    """
+    return cells.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+
+
+def _find_summary(
+    table: Floats, text_of: Callable[[int], pl.Series]
+) -> tuple[int, str] | None:
+    """Find a line that is the mean, sum, median or deviation of other lines.
+
+    Args:
+        table: Numbers by line and cell, NaN where there is none.
+        text_of: From a line to its cells as they were written, for their decimals.
+
+    Returns:
+        The line and what it is, or None.
+
+    Examples:
+        >>> table = np.array([[1.0, 4, 2], [3, 2, 5], [2, 3, 3.5]])
+        >>> cells = [pl.Series(map(str, line)) for line in table.tolist()]
+        >>> _find_summary(table, cells.__getitem__)
+        (2, 'mean')
+        >>> _find_summary(table[:2], cells.__getitem__) is None
+        True
+    """
+    count = len(table)
+    edges = [*range(min(EDGE, count)), *range(max(EDGE, count - EDGE), count)]
+    for place in reversed(edges):
+        given = np.flatnonzero(np.isfinite(table[place]))
+        decimals = text_of(place).str.extract(r"\.([0-9]+)$").str.len_chars().max()
+        # How far rounding may have moved the numbers; whole ones are exact.
+        slack = 0.5 * 10.0**-decimals if isinstance(decimals, int) else 0.0
+        before, after = table[:place], table[place + 1 :]
+        for others in (before, after, np.concatenate([before, after])):
+            if len(others) >= LEAST and (
+                name := _name(table[place], others, given, slack)
+            ):
+                return place, name
+    return None
+
+
+def _name(line: Floats, others: Floats, given: NDArray[np.int64], slack: float) -> str:
+    for name, statistic in STATISTICS.items():
+        # One cell tells most tables, which may be large.
+        for cells in (given[:1], given):
+            values, rest = line[cells], others[:, cells]
+            with warnings.catch_warnings():
+                # A cell that nobody else filled has no mean: NaN is near nothing.
+                warnings.simplefilter("ignore", RuntimeWarning)
+                expected = statistic(rest, axis=0)
+            near = np.abs(expected - values) <= slack + SLACK * (1 + np.abs(values))
+            if not near.all():
+                break
+        else:
+            if _is_telling(name, line[given], others[:, given]):
+                return name
+    return ""
+
+
+def _is_telling(name: str, values: Floats, others: Floats) -> bool:
+    """Return whether so many matches are more than agreement."""
+    # Where reviewers agree, one cell says what its like say again.
+    cells = np.unique(np.vstack([values, others])[:, :MOST_CELLS], axis=1)
+    values, others = cells[0], cells[1:]
+    new = (others != values).all(axis=0)
+    # Nobody gives fractions where all others give whole numbers.
+    fractions = new & (values % 1 != 0) & ((others % 1 == 0) | np.isnan(others)).all(0)
+    matches = int(new.sum()) + int(fractions.sum())
+    if matches >= max(LEAST_MATCHES, MATCHED_SHARE * len(values)):
+        return True
+    inside = (others < values).any(axis=0) & (others > values).any(axis=0)
+    least = max(LEAST_MEDIANS, len(values) / 2)
+    return name == "median" and int(inside.sum()) >= least
+
+
+LAYOUT = layouts.Layout("wide", "a wide table", take, tell=tell)

@@ -1,0 +1,269 @@
+"""Damage the sample of every platform, and see that reading it never breaks.
+
+The suite runs a few hundred of these; a longer run is
+
+    python -m tests.formats.fuzzing 100000 --seed 1
+
+which prints how many inputs of each sample were read and refused. Whatever comes out
+must be ratings, or one of our sentences on one line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import io
+import multiprocessing
+import random
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from evenhand.errors import EvenhandError
+from evenhand.formats import PLATFORMS, read_ratings
+
+EXPORTS = Path(__file__).parents[2] / "examples" / "exports"
+BINARY = (".xlsx", ".parquet", ".xls")
+COMPANIONS = {
+    "easychair-review_score.csv": "easychair-review.csv",
+    "moodle-assessments.csv": "moodle-submissions.csv",
+}
+TOKENS = (
+    *(b'"', b",", b";", b"\t", b"\n", b"\r\n", b"\0", b"\xff", b" ", b"'", b"''"),
+    *(
+        b"\xef\xbb\xbf",
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+        b":",
+        b"null",
+        b"true",
+        b"NaN",
+        b"1e999",
+    ),
+    *(b"-0", b"007", b"9" * 400, b"A", b"F", b"X", b"5: good", b"accept", b"N/A", b"-"),
+    *(
+        b"=1+1",
+        b"<script>",
+        b"../../x",
+        b"\\ud800",
+        b"\xe2\x80\xae",
+        b"paper",
+        b"score",
+    ),
+    *(b"review", b"Email", b"- Value)", b"SubmissionId", b"Score: 3\n", b"total score"),
+)
+WORDS = "strong reject<reject<weak reject<weak accept<accept<strong accept"
+OWN: dict[str, dict[str, str]] = {
+    "hotcrp-reviews.csv": {"score": "Overall merit", "best": "A"},
+    "hotcrp-scores.csv": {"score": "OveMer"},
+    "hotcrp-batch.csv": {"score": "Overall merit"},
+    "hotcrp.json": {"score": "OveMer"},
+    "openreview-v1.json": {"score": "rating"},
+    "openreview-v2.json": {"score": "rating"},
+    "cmt.csv": {"score": "Overall Rating"},
+    "cmt.xlsx": {"score": "Overall Rating"},
+    "cmt-older.xlsx": {"score": "Overall Rating"},
+    "easychair-review.csv": {"score": "Overall evaluation"},
+    "easychair-review_score.csv": {"score": "1"},
+    "wide-items.csv": {"rows": "items"},
+    "wide-reviewers.xlsx": {"rows": "reviewers"},
+    "words.csv": {"scale": WORDS},
+    "letters.tsv": {"best": "A"},
+}
+"""What each sample needs, as in docs/formats.md."""
+SCALES = ("reject<accept", "weak reject<borderline<accept", "C<B<A", "x<<y", "1<2")
+BATCH = 500
+
+
+def samples() -> list[Path]:
+    """Return every sample file."""
+    return sorted(path for path in EXPORTS.iterdir() if path.is_file())
+
+
+def damaged(data: bytes, chance: random.Random) -> bytes:
+    """Damage a file in one to five ways, most often in one."""
+    for _ in range(chance.choice((1, 1, 1, 2, 2, 3, 5))):
+        data = chance.choice(WAYS)(data, chance)
+    return data
+
+
+def _insert(data: bytes, chance: random.Random) -> bytes:
+    at = chance.randint(0, len(data))
+    return data[:at] + chance.choice(TOKENS) + data[at:]
+
+
+def _replace(data: bytes, chance: random.Random) -> bytes:
+    at, token = chance.randint(0, len(data)), chance.choice(TOKENS)
+    return data[:at] + token + data[at + len(token) :]
+
+
+def _cut(data: bytes, chance: random.Random) -> bytes:
+    return data[: chance.randint(0, len(data))]
+
+
+def _drop(data: bytes, chance: random.Random) -> bytes:
+    at = chance.randint(0, len(data))
+    return data[:at] + data[at + chance.randint(1, 60) :]
+
+
+def _repeat(data: bytes, chance: random.Random) -> bytes:
+    lines = data.split(b"\n")
+    at = chance.randrange(len(lines))
+    return b"\n".join([*lines[:at], lines[at], *lines[at:]])
+
+
+def _swap_lines(data: bytes, chance: random.Random) -> bytes:
+    lines = data.split(b"\n")
+    one, two = chance.randrange(len(lines)), chance.randrange(len(lines))
+    lines[one], lines[two] = lines[two], lines[one]
+    return b"\n".join(lines)
+
+
+def _cell(data: bytes, chance: random.Random) -> bytes:
+    cells = data.split(b",")
+    cells[chance.randrange(len(cells))] = chance.choice(TOKENS)
+    return b",".join(cells)
+
+
+def _rename(data: bytes, chance: random.Random) -> bytes:
+    head, end, rest = data.partition(b"\n")
+    return _cell(head, chance) + end + rest
+
+
+def _recoded(data: bytes, chance: random.Random) -> bytes:
+    kind = chance.randrange(5)
+    if kind == 0:
+        return data.replace(b"\n", b"\r\n")
+    if kind == 1:
+        return b"\xef\xbb\xbf" + data
+    if kind == 2:
+        return gzip.compress(data, mtime=0)
+    text = data.decode("utf-8", "replace")
+    return text.encode("utf-16" if kind == 3 else "latin-1", "replace")
+
+
+def _spliced(data: bytes, chance: random.Random) -> bytes:
+    other = chance.choice(samples()).read_bytes()
+    return data[: chance.randint(0, len(data))] + other[chance.randint(0, len(other)) :]
+
+
+WAYS = (
+    _insert,
+    _replace,
+    _cut,
+    _drop,
+    _repeat,
+    _swap_lines,
+    _cell,
+    _cell,
+    _rename,
+    _rename,
+    _recoded,
+    _spliced,
+)
+
+
+def options(name: str, chance: random.Random) -> dict[str, str]:
+    """Draw options that a user might try; half the time those that are right."""
+    if chance.random() < 0.5:
+        return OWN.get(name, {})
+    found: dict[str, str] = {}
+    if chance.random() < 0.2:
+        found["format"] = chance.choice(list(PLATFORMS))
+    if chance.random() < 0.5:
+        found["score"] = chance.choice(
+            ["Overall merit", "OveMer", "rating", "Overall Rating", "Score", "score"]
+        )
+    if chance.random() < 0.3:
+        found["best"] = chance.choice("AEXZ")
+    elif chance.random() < 0.3:
+        found["scale"] = chance.choice(SCALES)
+    if chance.random() < 0.2:
+        found["rows"] = chance.choice(["items", "reviewers"])
+    return found
+
+
+def attempt(name: str, data: bytes, chosen: dict[str, str], other: bytes | None) -> str:
+    """Read damaged bytes; return "read", or "refused" if that was said in a sentence.
+
+    Raises:
+        AssertionError: If something else came out.
+    """
+    stream = io.BytesIO(data)
+    stream.name = name
+    companion = None if other is None else io.BytesIO(other)
+    try:
+        ratings = read_ratings(stream, companion=companion, **chosen)
+    except EvenhandError as error:
+        message = str(error)
+        assert message.endswith((".", "?")), message
+        assert "\n" not in message, message
+        return "refused"
+    assert ratings.n_ratings > 0
+    assert np.isfinite(ratings.preference).all()
+    assert all(str(label).strip() for label in ratings.reviewer_labels)
+    assert all(str(label).strip() for label in ratings.item_labels)
+    assert "\n" not in ratings.read_as
+    return "read"
+
+
+def batch(work: tuple[int, int, bool]) -> Counter[tuple[str, str]]:
+    """Try some inputs; every one is drawn from the seed and its number."""
+    seed, size, binary = work
+    chance = random.Random(seed)
+    files = [path for path in samples() if (path.suffix in BINARY) == binary]
+    found: Counter[tuple[str, str]] = Counter()
+    for number in range(size):
+        path = chance.choice(files)
+        data = damaged(path.read_bytes(), chance)
+        other = COMPANIONS.get(path.name)
+        second = None if other is None else (EXPORTS / other).read_bytes()
+        if second is not None and chance.random() < 0.5:
+            second = damaged(second, chance)
+        chosen = options(path.name, chance)
+        try:
+            found[path.name, attempt(path.name, data, chosen, second)] += 1
+        except BaseException:
+            place = Path(f"broken-{seed}-{number}{path.suffix}")
+            place.write_bytes(data)
+            sys.stderr.write(f"{path.name} {chosen} kept as {place}\n")
+            raise
+    return found
+
+
+def main() -> None:
+    """Run as many inputs as asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("inputs", type=int)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=2)
+    given = parser.parse_args()
+    # Every fiftieth input is a damaged workbook or Parquet file, which a process of its
+    # own decodes.
+    slow = given.inputs // 50
+    work = [
+        (given.seed * 1_000_003 + number, BATCH, False)
+        for number in range((given.inputs - slow + BATCH - 1) // BATCH)
+    ]
+    work += [
+        (given.seed * 1_000_003 + 10**6 + number, 50, True)
+        for number in range(slow // 50)
+    ]
+    found: Counter[tuple[str, str]] = Counter()
+    with multiprocessing.get_context("spawn").Pool(given.workers) as pool:
+        for done in pool.imap_unordered(batch, work):
+            found += done
+            sys.stderr.write(f"\r{sum(found.values()):,} inputs")
+    sys.stderr.write("\n")
+    for name in sorted({name for name, _ in found}):
+        read, refused = found[name, "read"], found[name, "refused"]
+        sys.stdout.write(f"{name:32} read {read:7,}  refused {refused:7,}\n")
+    sys.stdout.write(f"{sum(found.values()):,} inputs, no traceback\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,199 @@
+"""Canvas's peer reviews: what is read, and what is refused in which words."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evenhand.errors import EvenhandError, OptionError, RatingsError
+from evenhand.formats import read_ratings
+from examples.exports_teaching import HERE
+from tests.formats.fuzzing import damaged
+
+if TYPE_CHECKING:
+    from evenhand.ratings import Ratings
+
+SAMPLE = HERE / "canvas.csv"
+HEADER = "State,Assessor,Assessee,Total Score (45.0),Criteria #1 (10.0),Clarity (35)\n"
+ROWS = "completed,Anna,Bo,30.0,8,22\ncompleted,Anna,Cy,20,5,15\nassigned,Bo,Cy,,,\n"
+
+
+def stream(content: str | bytes) -> io.BytesIO:
+    file = io.BytesIO(content.encode() if isinstance(content, str) else content)
+    file.name = "canvas.csv"
+    return file
+
+
+def read(content: str | bytes, **options: Any) -> Ratings:  # noqa: ANN401 - options
+    return read_ratings(stream(content), **options)
+
+
+def refused(content: str | bytes, **options: Any) -> str:  # noqa: ANN401 - options
+    with pytest.raises(RatingsError) as caught:
+        read(content, **options)
+    return str(caught.value)
+
+
+def notices(ratings: Ratings) -> dict[str, str]:
+    return {notice.code: notice.message for notice in ratings.notices}
+
+
+def rows() -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(SAMPLE.read_text(encoding="utf-8"))))
+
+
+def test_the_sample_is_read_by_its_total() -> None:
+    ratings = read_ratings(SAMPLE)
+    assert (ratings.n_reviewers, ratings.n_items, ratings.n_ratings) == (12, 12, 34)
+    assert notices(ratings) == {"not_done": "2 reviews assigned but not done left out."}
+    assert ratings.read_as == (
+        "peer reviews of Canvas, by columns 'Assessor', 'Assessee' and 'Total Score "
+        "(45.0)': item from 'Assessee', reviewer from 'Assessor', score from 'Total "
+        "Score (45.0)'."
+    )
+    totals = [
+        float(row["Total Score (45.0)"]) for row in rows() if row["Criteria #1 (10.0)"]
+    ]
+    assert sorted(ratings.scores.tolist()) == sorted(totals)
+
+
+@pytest.mark.parametrize("name", ["Criteria #2", "criteria #2", "Criteria #2 (15.0)"])
+def test_a_criterion_is_named_with_or_without_its_points(name: str) -> None:
+    ratings = read_ratings(SAMPLE, score=name)
+    points = [
+        float(row["Criteria #2 (15.0)"]) for row in rows() if row["Criteria #2 (15.0)"]
+    ]
+    assert sorted(ratings.scores.tolist()) == sorted(points)
+
+
+def test_an_unknown_criterion_is_answered_with_those_there_are() -> None:
+    assert refused(HEADER + ROWS, score="Criteria #7") == (
+        "canvas.csv: Unknown score field 'Criteria #7', did you mean 'Criteria #1 "
+        "(10.0)'? Known score fields: 'Total Score (45.0)', 'Criteria #1 (10.0)', "
+        "'Clarity (35)'."
+    )
+
+
+def test_without_a_total_a_criterion_must_be_named() -> None:
+    text = (HEADER + ROWS).replace("Total Score", "Points")
+    assert refused(text, format="canvas") == (
+        "canvas.csv: Several fields may be the score: 'Points (45.0)', 'Criteria #1 "
+        "(10.0)', 'Clarity (35)'. Say which with score= or --score."
+    )
+
+
+def test_reviews_without_a_state_are_read() -> None:
+    text = "Assessee,Assessor,Total Score (45.0)\nBo,Anna,30\nCy,Anna,\nCy,Bo,9\n"
+    ratings = read(text)
+    assert ratings.n_ratings == 2
+    assert "item 'Cy' by reviewer 'Anna'" in notices(ratings)["missing_scores"]
+
+
+def test_what_is_not_a_peers_review_is_left_out_and_counted() -> None:
+    extra = "completed,Cy,Cy,45,10,35\ncompleted,Cy,Anna,0.0,,\nassigned,Cy,Bo,11,5,6\n"
+    ratings = read(HEADER + ROWS + extra)
+    assert ratings.n_ratings == 3
+    assert notices(ratings) == {
+        "not_done": "1 review assigned but not done left out.",
+        "self_assessments": "1 review of the reviewer's own work left out.",
+        "empty_reviews": "1 review with a total of 0 but no points at all left out.",
+        "unfinished_reviews": "1 review scored but not marked as completed: kept.",
+    }
+
+
+def test_a_total_of_zero_with_points_is_a_score() -> None:
+    ratings = read(HEADER + ROWS + "completed,Cy,Anna,0,0,0\n")
+    assert sorted(ratings.scores.tolist()) == [0.0, 20.0, 30.0]
+
+
+def test_a_completed_review_without_a_score_is_named() -> None:
+    ratings = read(HEADER + ROWS.replace("20,5,15", ",,"))
+    assert notices(ratings)["missing_scores"] == (
+        "1 row without a score left out: item 'Cy' by reviewer 'Anna'."
+    )
+
+
+def test_nothing_done_is_refused() -> None:
+    assert refused(HEADER + "assigned,Bo,Cy,,,\n") == (
+        "canvas.csv: There is no review that was done by somebody else."
+    )
+
+
+def test_the_overview_is_refused_with_what_to_give_instead() -> None:
+    text = (
+        "Canvas User ID,Name,Num Assigned Peer Reviews,Num Completed Peer Reviews,"
+        "Review: 1\n7,Anna,3,2,40\n"
+    )
+    assert refused(text) == (
+        "canvas.csv: This overview does not say who gave which score. Give the table "
+        "that has the columns 'Assessor' and 'Assessee'."
+    )
+
+
+def test_a_score_in_words_is_refused_with_its_line() -> None:
+    text = HEADER + "assigned,Bo,Cy,,,\n" + ROWS.replace("20,5,15", "many,5,15")
+    assert refused(text).startswith(
+        "canvas.csv:4: Total Score (45.0) must be a number, got 'many'."
+    )
+
+
+def test_two_reviews_by_one_person_are_refused_with_both_lines() -> None:
+    message = refused(HEADER + ROWS + "completed,Anna,Bo,31,8,23\n")
+    assert message.startswith("canvas.csv:5:")
+    assert "line 2" in message
+
+
+def test_a_renamed_column_is_asked_for() -> None:
+    text = (HEADER + ROWS).replace("Assessee", "Author")
+    assert refused(text, format="canvas").startswith(
+        "canvas.csv: No column for the item among 'State', 'Assessor', 'Author',"
+    )
+    assert read(text, format="canvas", item="Author").item_labels == ("Bo", "Cy")
+
+
+def test_a_second_file_is_refused() -> None:
+    with pytest.raises(OptionError, match="companion must be left out for Canvas"):
+        read(HEADER + ROWS, companion=stream(HEADER + ROWS))
+
+
+def test_names_that_are_code_stay_names() -> None:
+    text = HEADER + ROWS.replace("Anna", "../../etc/passwd").replace("Cy", "<b>Cy</b>")
+    ratings = read(text)
+    assert ratings.reviewer_labels == ("../../etc/passwd",)
+    assert ratings.item_labels == ("<b>Cy</b>", "Bo")
+
+
+def test_every_coding_of_the_sample_gives_the_same_ratings() -> None:
+    first = read_ratings(SAMPLE).sha256
+    data = SAMPLE.read_bytes()
+    for other in (
+        b"\xef\xbb\xbf" + data,
+        data.replace(b"\n", b"\r\n"),
+        pl.DataFrame(rows()).write_csv(separator=";").encode(),
+    ):
+        assert read(other).sha256 == first
+    typed = pl.read_csv(io.BytesIO(data))
+    for frame in (typed, pd.read_csv(io.BytesIO(data)), pd.DataFrame(rows())):
+        assert read_ratings(frame).sha256 == first
+
+
+@settings(max_examples=200)
+@given(st.integers(0, 2**32), st.sampled_from(["", "Criteria #1"]))
+def test_a_damaged_sample_is_read_or_refused_in_a_sentence(
+    seed: int, score: str
+) -> None:
+    data = damaged(SAMPLE.read_bytes(), random.Random(seed))
+    try:
+        told = read(data, score=score).read_as
+    except EvenhandError as error:
+        told = str(error)
+    assert told
+    assert "\n" not in told

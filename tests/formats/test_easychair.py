@@ -1,0 +1,370 @@
+"""EasyChair's exports: what is read from each, and what is refused in which words."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evenhand.errors import EvenhandError, OptionError, RatingsError
+from evenhand.formats import read_ratings
+from examples.exports_teaching import HERE
+from tests.formats.fuzzing import damaged
+
+if TYPE_CHECKING:
+    from evenhand.ratings import Ratings
+
+REVIEWS, SCORES = "easychair-review.csv", "easychair-review_score.csv"
+SAMPLES = {name: (HERE / name).read_bytes() for name in (REVIEWS, SCORES)}
+HEADER = "#,submission #,member #,member name,number,version,scores\n"
+ROWS = (
+    '1,5,21,Anna,1,1,"Score: 2\nConfidence: 4"\n'
+    '2,5,22,Bo,2,1,"Score: -1\nConfidence: 3"\n'
+)
+OLDER = "#,submission #,member #,member name,number,version\n1,5,21,Anna,1,1\n"
+VALUES = "review #,field #,value\n1,1,2\n1,2,4\n"
+
+
+def stream(content: str | bytes, name: str) -> io.BytesIO:
+    file = io.BytesIO(content.encode() if isinstance(content, str) else content)
+    file.name = name
+    return file
+
+
+def read(content: str | bytes, **options: Any) -> Ratings:  # noqa: ANN401 - options
+    second = options.pop("second", None)
+    if second is not None:
+        options["companion"] = stream(second, "second.csv")
+    return read_ratings(stream(content, "review.csv"), **options)
+
+
+def refused(content: str | bytes, **options: Any) -> str:  # noqa: ANN401 - options
+    with pytest.raises(RatingsError) as caught:
+        read(content, **options)
+    return str(caught.value)
+
+
+def outcome(content: bytes, **options: Any) -> int:  # noqa: ANN401 - options
+    """Return the number of ratings, or the length of the sentence that refuses them."""
+    try:
+        return read(content, **options).n_ratings
+    except EvenhandError as error:
+        return len(str(error)) if "\n" not in str(error) else 0
+
+
+def notices(ratings: Ratings) -> dict[str, str]:
+    return {notice.code: notice.message for notice in ratings.notices}
+
+
+def scores(ratings: Ratings) -> dict[tuple[object, object], float]:
+    return {
+        (ratings.reviewer_labels[reviewer], ratings.item_labels[item]): score
+        for reviewer, item, score in zip(
+            ratings.reviewer_codes.tolist(),
+            ratings.item_codes.tolist(),
+            ratings.preference.tolist(),
+            strict=True,
+        )
+    }
+
+
+def rows() -> list[dict[str, str]]:
+    text = (HERE / REVIEWS).read_text(encoding="utf-8")
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def expected() -> dict[tuple[object, object], float]:
+    # In the sample a later row of the same number is the newer version.
+    return {
+        (row["reviewer email"] or row["member name"], int(row["submission #"])): float(
+            row["total score"]
+        )
+        for row in rows()
+        if row["scores"]
+    }
+
+
+def test_the_sample_is_read_by_its_field_of_scores() -> None:
+    ratings = read_ratings(HERE / REVIEWS, score="Overall evaluation")
+    assert (ratings.n_reviewers, ratings.n_items, ratings.n_ratings) == (13, 10, 47)
+    assert scores(ratings) == expected()
+    assert scores(ratings)["max@example.org", 3] == 0.0
+    assert min(scores(ratings).values()) < 0
+    assert notices(ratings) == {
+        "older_versions": "2 older versions of reviews left out.",
+        "subreviews": "3 reviews written by a subreviewer: the reviewer is who wrote "
+        "it, not the member.",
+        "missing_scores": "1 row without a score left out: item 14 by "
+        "reviewer 'Hal Iversen'.",
+    }
+    assert ratings.read_as == (
+        "reviews of EasyChair, by columns 'submission #', 'member #' and 'scores': "
+        "item from 'submission #', reviewer from 'member name' (or who wrote it, where "
+        "that is said), score from 'Overall evaluation'."
+    )
+
+
+def test_the_total_is_a_field_like_the_others() -> None:
+    total = read_ratings(HERE / REVIEWS, score="total score")
+    assert scores(total) == expected()
+
+
+def test_scores_in_a_file_of_their_own_are_joined_in_either_order() -> None:
+    first = read_ratings(HERE / SCORES, companion=HERE / REVIEWS, score="1")
+    second = read_ratings(HERE / REVIEWS, companion=HERE / SCORES, score="1")
+    assert scores(first) == expected()
+    assert first.sha256 == second.sha256
+    assert notices(first)["unmatched_scores"] == (
+        "1 score of reviews that are not in the other file left out."
+    )
+    assert notices(first)["missing_scores"] == (
+        "1 review without a score in field '1' left out."
+    )
+
+
+def test_fields_are_listed_when_none_is_named() -> None:
+    with pytest.raises(RatingsError) as caught:
+        read_ratings(HERE / REVIEWS)
+    assert str(caught.value).endswith(
+        "Several fields may be the score: 'Overall evaluation', \"Reviewer's "
+        "confidence\", 'total score'. Say which with score= or --score."
+    )
+    with pytest.raises(RatingsError) as caught:
+        read_ratings(HERE / SCORES, companion=HERE / REVIEWS)
+    assert "Several fields may be the score: '1', '2', '3'." in str(caught.value)
+
+
+def test_an_unknown_field_is_answered_with_the_nearest() -> None:
+    assert refused(HEADER + ROWS, score="Scor") == (
+        "review.csv: Unknown score field 'Scor', did you mean 'Score'? Known score "
+        "fields: 'Score', 'Confidence'."
+    )
+
+
+def test_each_file_alone_asks_for_the_other() -> None:
+    assert refused(OLDER) == (
+        "review.csv: The reviews are here without their scores. Give review_score.csv "
+        "of the same export too, with companion= or --with."
+    )
+    assert refused(VALUES) == (
+        "review.csv: The scores are here without their reviews. Give review.csv of the "
+        "same export too, with companion= or --with."
+    )
+
+
+def test_a_second_file_that_is_none_of_them_is_refused() -> None:
+    assert refused(HEADER + ROWS, second="a,b\n1,2\n", score="Score") == (
+        "second.csv: This is not a second file of EasyChair's. Give review.csv, with "
+        "review_score.csv or submission.csv as its companion."
+    )
+
+
+def test_older_reviews_are_read_with_their_scores() -> None:
+    ratings = read(OLDER, second=VALUES, score="2")
+    assert scores(ratings) == {("Anna", 5): 4.0}
+
+
+def test_a_bad_score_is_named_by_its_line_in_the_file_of_scores() -> None:
+    values = "review #,field #,value\n1,1,2\n1,2,maybe\n"
+    assert refused(OLDER, second=values, score="2").startswith(
+        "second.csv:3: 2 must be a number, got 'maybe'."
+    )
+
+
+def test_two_scores_of_one_review_in_one_field_are_refused() -> None:
+    assert refused(OLDER, second=VALUES + "1,2,5\n", score="2") == (
+        "second.csv:4: review '1' must have one score in field 2, got '5'. Another is "
+        "at line 3."
+    )
+
+
+def test_two_reviews_of_one_number_cannot_be_joined() -> None:
+    text = OLDER + "1,6,22,Bo,1,1\n"
+    assert refused(text, second=VALUES, score="1") == (
+        "review.csv:3: # must be given once, got '1' twice."
+    )
+
+
+def test_only_the_newest_version_counts_whatever_the_order() -> None:
+    newer = ROWS.replace("1,5,21,Anna,1,1,", "9,5,21,Anna,1,10,").replace(
+        ": 2\n", ": 3\n"
+    )
+    older = '3,5,21,Anna,1,9,"Score: 1\nConfidence: 1"\n'
+    for text in (newer + older, older + newer):
+        ratings = read(HEADER + text, score="Score")
+        assert scores(ratings) == {("Anna", 5): 3.0, ("Bo", 5): -1.0}
+        assert notices(ratings) == {
+            "older_versions": "1 older version of reviews left out."
+        }
+
+
+def test_a_subreview_is_not_a_version_of_the_members_own() -> None:
+    text = (
+        "#,submission #,member #,member name,version,scores,reviewer email\n"
+        "1,5,21,Anna,2,Score: 2,\n2,5,21,Anna,1,Score: 1,max@example.org\n"
+    )
+    ratings = read(text)
+    assert scores(ratings) == {("Anna", 5): 2.0, ("max@example.org", 5): 1.0}
+
+
+def test_a_version_must_be_a_number() -> None:
+    text = HEADER + ROWS.replace("Bo,2,1,", "Bo,2,new,")
+    assert refused(text, score="Score") == (
+        "review.csv:4: version must be a whole number, got 'new'."
+    )
+
+
+def test_two_reviews_by_one_member_are_refused_with_both_lines() -> None:
+    text = HEADER + ROWS + '3,5,21,Anna,3,1,"Score: 0\nConfidence: 4"\n'
+    message = refused(text, score="Score")
+    assert "line 2" in message
+    assert "review.csv:6:" in message
+    assert "'Anna'" in message
+
+
+def test_members_of_one_name_are_told_apart_by_number() -> None:
+    text = ROWS.replace("22,Bo", "22,Anna").replace("2,5,22", "2,7,22")
+    labels = read(HEADER + text, score="Score").reviewer_labels
+    assert labels == ("Anna (member 21)", "Anna (member 22)")
+
+
+def test_a_member_keeps_the_address_that_one_review_shows() -> None:
+    header = "#,submission #,member #,member name,scores,reviewer first name,"
+    header += "reviewer last name,reviewer email\n"
+    text = "1,5,21,Anna Berg,Score: 2,Anna,Berg,anna@example.org\n"
+    text += "2,6,21,Anna Berg,Score: 1,,,\n"
+    ratings = read(header + text)
+    assert ratings.reviewer_labels == ("anna@example.org",)
+    assert notices(ratings) == {}
+
+
+def test_reviews_without_names_are_reviewers_of_their_own() -> None:
+    text = "#,submission #,scores\n1,5,Score: 2\n2,5,Score: 1\n"
+    ratings = read(text)
+    assert ratings.reviewer_labels == (1, 2)
+    assert notices(ratings) == {
+        "pseudonyms": "No reviewer is named: each review counts as a reviewer of its "
+        "own, so no two scores can be compared as one person's."
+    }
+
+
+def test_submissions_give_titles_and_tell_what_was_deleted() -> None:
+    second = '#,title,deleted?\n5,"Tea, and ""why""",no\n6,Milk,yes\n'
+    text = HEADER + ROWS + '3,6,21,Anna,1,1,"Score: 0\nConfidence: 4"\n'
+    ratings = read(text, second=second, score="Score")
+    assert ratings.titles == {5: 'Tea, and "why"'}
+    assert notices(ratings) == {
+        "deleted_submissions": "1 review of deleted submissions left out."
+    }
+
+
+def test_words_after_a_number_are_not_part_of_the_score() -> None:
+    text = HEADER + ROWS.replace("Score: 2", "Score: 2 (accept)")
+    assert scores(read(text, score="Score"))["Anna", 5] == 2.0
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ("2", "review.csv:2: scores must be lines such as 'Score: 2', got '2'."),
+        (
+            "Score: 1\nScore: 2",
+            "review.csv:2: scores must name each field once, got 'Score' twice.",
+        ),
+    ],
+)
+def test_a_cell_that_is_no_list_of_scores_is_refused(cell: str, message: str) -> None:
+    text = ROWS.replace("Score: 2\nConfidence: 4", cell)
+    assert refused(HEADER + text, score="Score") == message
+
+
+def test_letters_and_numbers_in_one_field_are_refused_with_the_line() -> None:
+    text = HEADER + ROWS.replace("Score: -1", "Score: B")
+    assert refused(text, score="Score").startswith(
+        "review.csv:4: Score must be a number, got 'B'."
+    )
+    assert refused(text, score="Score", best="A") == (
+        "review.csv:2: Score must be one letter, got '2'. Numbers and letters cannot "
+        "be one scale."
+    )
+
+
+def test_a_renamed_column_can_be_named() -> None:
+    text = (HEADER + ROWS).replace("submission #", "paper")
+    assert refused(text, format="easychair", score="Score").startswith(
+        "review.csv: No column for the item among '#', 'paper',"
+    )
+    ratings = read(text, format="easychair", item="paper", score="Score")
+    assert ratings.item_labels == (5,)
+    with pytest.raises(RatingsError, match="Unknown column 'papre', did you mean"):
+        read(text, format="easychair", item="papre", score="Score")
+
+
+def test_named_columns_win() -> None:
+    options = {"format": "easychair", "reviewer": "member #", "score": "Score"}
+    ratings = read(HEADER + ROWS, **options)
+    assert ratings.reviewer_labels == (21, 22)
+
+
+def test_options_of_other_data_are_refused() -> None:
+    with pytest.raises(OptionError, match="rank must be left out for EasyChair"):
+        read(HEADER + ROWS, format="easychair", rank="number")
+
+
+def test_an_unclosed_quote_and_a_header_alone_are_refused() -> None:
+    assert refused(HEADER) == "review.csv: There is a header but no row below it."
+    assert refused(HEADER + ROWS.rstrip('"\n')) == (
+        "review.csv:4: a quote is opened here and never closed."
+    )
+
+
+def test_every_coding_of_the_sample_gives_the_same_ratings() -> None:
+    plain = (HERE / REVIEWS).read_bytes()
+    frame = pl.DataFrame(rows())
+    book = io.BytesIO()
+    frame.write_excel(book)
+    read_in = {"score": "Overall evaluation"}
+    first = read(plain, **read_in).sha256
+    text = plain.decode()
+    semicolons = pl.DataFrame(rows()).write_csv(separator=";")
+    for other in (b"\xef\xbb\xbf" + plain, text.replace("\n", "\r\n"), semicolons):
+        assert read(other, **read_in).sha256 == first
+    assert read_ratings(frame, **read_in).sha256 == first
+    assert read_ratings(pd.DataFrame(rows()), **read_in).sha256 == first
+    assert (
+        read_ratings(stream(book.getvalue(), "review.xlsx"), **read_in).sha256 == first
+    )
+
+
+def test_other_codings_than_utf_8_are_refused() -> None:
+    text = (HEADER + ROWS).replace("Anna", "André")
+    assert refused(text.encode("latin-1"), score="Score") == (
+        "review.csv:2: text must be UTF-8, got byte 0xe9. Save the file as UTF-8."
+    )
+
+
+def test_names_that_are_code_stay_names() -> None:
+    text = HEADER + ROWS.replace("Anna", "<script>alert(1)</script>").replace(
+        "Bo", '"=HYPERLINK(""x"")"'
+    )
+    labels = read(text, score="Score").reviewer_labels
+    assert labels == ("<script>alert(1)</script>", '=HYPERLINK("x")')
+
+
+@settings(max_examples=200)
+@given(st.integers(0, 2**32), st.sampled_from([REVIEWS, SCORES]))
+def test_a_damaged_sample_is_read_or_refused_in_a_sentence(
+    seed: int, name: str
+) -> None:
+    chance = random.Random(seed)
+    data = damaged(SAMPLES[name], chance)
+    other = {REVIEWS: None, SCORES: SAMPLES[REVIEWS]}[name]
+    field = "1" if other else "Overall evaluation"
+    assert outcome(data, second=other, score=field)

@@ -1,0 +1,229 @@
+"""The long form, and which platform each sample is taken for."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import random
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evenhand.errors import EvenhandError, OptionError, RatingsError
+from evenhand.formats import MARKS, PLATFORMS, read_ratings, tables
+from evenhand.formats.decoder import decode
+from evenhand.formats.files import fetch
+from evenhand.formats.tables import read_table
+from examples.exports_teaching import FILES, HERE
+from tests.formats.fuzzing import damaged
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evenhand.formats.files import File
+    from evenhand.ratings import Ratings
+
+WORDS = "strong reject<reject<weak reject<weak accept<accept<strong accept"
+LONG: dict[str, dict[str, str]] = {
+    "words.csv": {"scale": WORDS},
+    "letters.tsv": {"best": "A"},
+    "long.jsonl": {},
+    "long.parquet": {},
+    "long.csv.gz": {},
+    "semicolons.csv": {},
+}
+ALL = sorted(
+    path for path in [*HERE.iterdir(), *HERE.parent.glob("*.csv")] if path.is_file()
+)
+
+
+@pytest.fixture(autouse=True)
+def _decoded_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Decode workbooks in this process, which is quicker."""
+
+    def decoded(file: File, sheet: str, fault: str) -> tuple[Any, pl.DataFrame]:
+        del fault
+        answer, frame = decode(file.format, sheet, file.data)
+        return answer, pl.DataFrame() if frame is None else frame
+
+    monkeypatch.setattr(tables, "_decoded", decoded)
+
+
+def stream(content: str | bytes, name: str = "long.csv") -> io.BytesIO:
+    file = io.BytesIO(content.encode() if isinstance(content, str) else content)
+    file.name = name
+    return file
+
+
+def read(content: str | bytes, name: str = "long.csv", **options: Any) -> Ratings:  # noqa: ANN401 - options
+    return read_ratings(stream(content, name), **options)
+
+
+def refused(content: str | bytes, **options: Any) -> str:  # noqa: ANN401 - options
+    with pytest.raises(RatingsError) as caught:
+        read(content, **options)
+    return str(caught.value)
+
+
+def sample(name: str) -> bytes:
+    return (HERE / name).read_bytes()
+
+
+@pytest.mark.parametrize("path", ALL, ids=lambda path: path.name)
+def test_each_sample_is_taken_for_its_platform_and_for_no_other(path: Path) -> None:
+    table = read_table(fetch(path), "", MARKS)
+    known = {name for name, one in PLATFORMS.items() if one.recognise(table)}
+    platform = path.name.split("-")[0].split(".")[0]
+    mine = {platform} & (set(PLATFORMS) - {"wide", "long"})
+    assert known - {"wide", "long"} == mine
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_samples_are_what_their_generator_makes(name: str) -> None:
+    made, there = FILES[name](), sample(name)
+    if not name.endswith((".xlsx", ".parquet", ".gz")):
+        assert there == (made if isinstance(made, bytes) else made.encode())
+        return
+    # Other releases of the writers give other bytes, but the same table.
+    assert isinstance(made, bytes)
+    new, old = (read_table(fetch(stream(data, name))).columns for data in (made, there))
+    assert {key: list(column) for key, column in new.items()} == {
+        key: list(column) for key, column in old.items()
+    }
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_samples_in_long_form_are_read(name: str) -> None:
+    ratings = read_ratings(HERE / name, **LONG[name])
+    assert (ratings.n_reviewers, ratings.n_items) == (12, 10)
+    assert ratings.n_ratings == (47 if name == "words.csv" else 48)
+    plain = name in ("long.parquet", "long.csv.gz")
+    assert plain or ratings.read_as.startswith("the long form, by columns ")
+
+
+def test_words_of_the_sample_keep_their_order() -> None:
+    ratings = read_ratings(HERE / "words.csv", scale=WORDS)
+    rows = csv.DictReader(io.StringIO(sample("words.csv").decode()))
+    order = WORDS.split("<")
+    expected = sorted(
+        order.index(" ".join(row["rating"].casefold().split())) + 1.0
+        for row in rows
+        if row["rating"]
+    )
+    assert sorted(ratings.scores.tolist()) == expected
+    assert ratings.titles[5] == 'Bridges of "soft" steel'
+    assert [notice.code for notice in ratings.notices] == [
+        "words_as_steps",
+        "missing_scores",
+    ]
+
+
+def test_letters_of_the_sample_keep_their_order() -> None:
+    ratings = read_ratings(HERE / "letters.tsv", best="A")
+    rows = csv.DictReader(io.StringIO(sample("letters.tsv").decode()), delimiter="\t")
+    expected = sorted("EDCBA".index(row["grade"]) + 1.0 for row in rows)
+    assert sorted(ratings.scores.tolist()) == expected
+
+
+def test_words_without_an_order_are_refused_with_the_way_to_give_one() -> None:
+    with pytest.raises(RatingsError) as caught:
+        read_ratings(HERE / "letters.tsv")
+    assert str(caught.value).startswith(
+        f"{HERE / 'letters.tsv'}:2: grade must be a number"
+    )
+    assert str(caught.value).endswith("or the best letter with best= or --best.")
+
+
+def test_titles_are_taken_from_a_column_of_that_name() -> None:
+    text = "reviewer,item,title,score\nanna,1,,3\nbo,1,On tea,4\nbo,2,On milk,1\n"
+    ratings = read(text)
+    assert ratings.titles == {1: "On tea", 2: "On milk"}
+    text = text.replace("1,,3", "1,On tea,3").replace("bo,1", "cy,1")
+    assert read(text, item="title").titles == {}
+
+
+def test_a_second_file_is_refused() -> None:
+    text = "reviewer,item,score\nanna,1,3\n"
+    with pytest.raises(OptionError) as caught:
+        read(text, companion=stream(text))
+    assert str(caught.value) == (
+        "companion must be left out for the long form: one file is all there is. If "
+        "this is a platform's export, say which with format= or --format."
+    )
+
+
+def test_an_unknown_column_is_asked_for() -> None:
+    assert refused("who,item,score\nanna,1,3\n") == (
+        "long.csv: No column for the reviewer among 'who', 'item', 'score'. Say which "
+        "it is with reviewer= or --reviewer."
+    )
+
+
+def test_columns_that_are_named_make_a_platforms_file_long() -> None:
+    ratings = read_ratings(
+        HERE / "canvas.csv",
+        reviewer="Assessor",
+        item="Assessee",
+        score="Criteria #1 (10.0)",
+    )
+    assert ratings.read_as.startswith("the long form: reviewer from 'Assessor'")
+
+
+def test_every_coding_gives_the_same_ratings() -> None:
+    data = gzip.decompress(sample("long.csv.gz"))
+    first = read(data).sha256
+    rows = list(csv.DictReader(io.StringIO(data.decode())))
+    book, parquet = io.BytesIO(), io.BytesIO()
+    frame = pl.read_csv(io.BytesIO(data))
+    frame.write_excel(book)
+    frame.write_parquet(parquet)
+    sources: list[Any] = [
+        frame,
+        pd.read_csv(io.BytesIO(data)),
+        pd.DataFrame(rows),
+        stream(b"\xef\xbb\xbf" + data.replace(b"\n", b"\r\n")),
+        stream(data.replace(b",", b";")),
+        stream(data.replace(b",", b"\t"), "long.tsv"),
+        stream("\n".join(json.dumps(row) for row in rows), "long.jsonl"),
+        stream(json.dumps({"ratings": rows}), "long.json"),
+        stream(book.getvalue(), "long.xlsx"),
+        stream(parquet.getvalue(), "long.parquet"),
+        stream(gzip.compress(data), "long.csv.gz"),
+    ]
+    for source in sources:
+        assert read_ratings(source).sha256 == first
+
+
+def test_a_million_rows_are_read_in_seconds() -> None:
+    people = np.repeat(np.arange(10_000), 100)
+    items = np.tile(np.arange(100), 10_000)
+    words = np.array(["poor", "Fair", "good"])[(people + items) % 3]
+    frame = pl.DataFrame({"judge": people, "entry": items, "grade": words})
+    data = frame.write_csv().encode()
+    start = time.perf_counter()
+    assert read(data, scale="poor<fair<good").n_ratings == 1_000_000
+    assert time.perf_counter() - start < 15
+
+
+@settings(max_examples=200)
+@given(
+    st.integers(0, 2**32), st.sampled_from(["words.csv", "letters.tsv", "long.jsonl"])
+)
+def test_a_damaged_sample_is_read_or_refused_in_a_sentence(
+    seed: int, name: str
+) -> None:
+    data = damaged(sample(name), random.Random(seed))
+    try:
+        told = read(data, name, **LONG[name]).read_as
+    except EvenhandError as error:
+        told = str(error)
+    assert told
+    assert "\n" not in told

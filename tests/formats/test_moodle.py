@@ -1,0 +1,239 @@
+"""Moodle's workshop: what is read from its tables, and what is refused."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evenhand.errors import EvenhandError, RatingsError
+from evenhand.formats import read_ratings
+from examples.exports_teaching import HERE
+from tests.formats.fuzzing import damaged
+
+if TYPE_CHECKING:
+    from evenhand.ratings import Ratings
+
+FIRST, SECOND = HERE / "moodle-assessments.csv", HERE / "moodle-submissions.csv"
+HEADER = "id,submissionid,reviewerid,weight,grade\n"
+ROWS = "1,10,301,1,80.00000\n2,11,301,1,60\n3,10,302,1,NULL\n4,11,300,1,40\n"
+SUBMISSIONS = "id,authorid,title,example\n10,300,Tea,0\n11,303,Milk,0\n12,7,Start,1\n"
+
+
+def stream(content: str | bytes, name: str) -> io.BytesIO:
+    file = io.BytesIO(content.encode() if isinstance(content, str) else content)
+    file.name = name
+    return file
+
+
+def read(content: str | bytes, **options: Any) -> Ratings:  # noqa: ANN401 - options
+    second = options.pop("second", None)
+    if second is not None:
+        options["companion"] = stream(second, "submissions.csv")
+    return read_ratings(stream(content, "assessments.csv"), **options)
+
+
+def refused(content: str | bytes, **options: Any) -> str:  # noqa: ANN401 - options
+    with pytest.raises(RatingsError) as caught:
+        read(content, **options)
+    return str(caught.value)
+
+
+def notices(ratings: Ratings) -> dict[str, str]:
+    return {notice.code: notice.message for notice in ratings.notices}
+
+
+def rows(path: Any) -> list[dict[str, str]]:  # noqa: ANN401 - a path
+    return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
+
+
+def test_the_sample_is_read_with_its_submissions() -> None:
+    ratings = read_ratings(FIRST, companion=SECOND)
+    assert (ratings.n_reviewers, ratings.n_items, ratings.n_ratings) == (12, 12, 34)
+    assert ratings.titles[503] == 'Bridges of "soft" steel'
+    assert notices(ratings) == {
+        "example_submissions": "12 assessments of example submissions left out.",
+        "self_assessments": "2 assessments of the reviewer's own work left out.",
+        "missing_scores": "2 rows without a score left out: item 511 by reviewer 302, "
+        "item 512 by reviewer 307.",
+    }
+    assert ratings.read_as == (
+        "a workshop of Moodle, by columns 'submissionid', 'reviewerid', 'weight' and "
+        "'grade': item from 'submissionid', reviewer from 'reviewerid', score from "
+        "'grade'."
+    )
+    authors = {row["id"]: row["authorid"] for row in rows(SECOND)}
+    peers = [
+        float(row["grade"])
+        for row in rows(FIRST)
+        if row["grade"] != "NULL"
+        and row["submissionid"] != "501"
+        and authors[row["submissionid"]] != row["reviewerid"]
+    ]
+    assert sorted(ratings.scores.tolist()) == sorted(peers)
+
+
+def test_the_two_tables_may_come_in_either_order() -> None:
+    first = read_ratings(FIRST, companion=SECOND)
+    second = read_ratings(SECOND, companion=FIRST)
+    assert first.sha256 == second.sha256
+    assert first.titles == second.titles
+
+
+def test_assessments_alone_say_what_cannot_be_told() -> None:
+    ratings = read(HEADER + ROWS)
+    assert ratings.n_ratings == 3
+    assert notices(ratings)["submissions_unknown"] == (
+        "Without the table of submissions, assessments of example submissions and of "
+        "one's own work cannot be told from the others. Give it with companion= or "
+        "--with."
+    )
+
+
+def test_submissions_that_do_not_mark_examples_say_so() -> None:
+    second = SUBMISSIONS.replace("example", "sample")
+    assert notices(read(HEADER + ROWS, second=second))["submissions_unknown"] == (
+        "The table of submissions has no column 'example', so assessments of example "
+        "submissions cannot be told from the others."
+    )
+
+
+def test_submissions_alone_ask_for_the_assessments() -> None:
+    assert refused(SUBMISSIONS) == (
+        "assessments.csv: These are submissions without their assessments. Give the "
+        "table workshop_assessments, and this one with companion= or --with."
+    )
+
+
+@pytest.mark.parametrize("word", ["NULL", "null", "\\N", ""])
+def test_no_grade_is_no_score(word: str) -> None:
+    ratings = read(HEADER + ROWS.replace("NULL", word), second=SUBMISSIONS)
+    assert ratings.n_ratings == 3
+    assert "item 10 by reviewer 302" in notices(ratings)["missing_scores"]
+
+
+def test_weight_zero_is_left_out_and_other_weights_are_not_used() -> None:
+    text = HEADER + ROWS + "5,10,303,0,90\n6,10,304,3,50\n"
+    found = notices(read(text, second=SUBMISSIONS))
+    assert found["zero_weights"] == "1 assessment of weight 0 left out, as Moodle does."
+    assert found["weights_unused"] == (
+        "Weights of assessments differ, but are not used: each counts once."
+    )
+
+
+def test_submissions_that_are_not_listed_are_left_out_and_counted() -> None:
+    ratings = read(HEADER + ROWS + "5,77,301,1,90\n", second=SUBMISSIONS)
+    assert ratings.item_labels == (10, 11)
+    assert notices(ratings)["unlisted_submissions"] == (
+        "1 assessment of submissions that are not in the other file left out."
+    )
+
+
+def test_submissions_of_several_workshops_are_refused() -> None:
+    second = "id,authorid,title,example,workshopid\n10,300,Tea,0,4\n11,303,Milk,0,5\n"
+    assert refused(HEADER + ROWS, second=second) == (
+        "submissions.csv: The submissions are of 2 workshops: '4', '5'. Keep those of "
+        "one."
+    )
+
+
+def test_a_second_file_of_something_else_is_refused() -> None:
+    assert refused(HEADER + ROWS, second="id,name\n1,x\n") == (
+        "submissions.csv: This is not the table workshop_submissions: it has no "
+        "columns 'id' and 'authorid', only 'id', 'name'."
+    )
+
+
+def test_only_assessments_that_are_no_peers_leave_nothing() -> None:
+    assert refused(HEADER + "1,12,301,1,80\n2,10,300,1,80\n", second=SUBMISSIONS) == (
+        "assessments.csv: There is no assessment by a peer: each is of an example, of "
+        "one's own work, without weight, or of a submission that is not in the other "
+        "file."
+    )
+
+
+@pytest.mark.parametrize("grade", ["-1", "100.5", "1e3"])
+def test_a_grade_beyond_the_scale_is_refused_with_its_line(grade: str) -> None:
+    assert refused(HEADER + ROWS.replace("60", grade), second=SUBMISSIONS) == (
+        f"assessments.csv:3: grade must be from 0 to 100, got '{grade}'. Leave it "
+        "empty where there is no grade."
+    )
+
+
+def test_a_grade_in_letters_is_refused_with_its_line() -> None:
+    assert refused(HEADER + ROWS.replace("60", "B"), second=SUBMISSIONS).startswith(
+        "assessments.csv:3: grade must be a number, got 'B'."
+    )
+
+
+def test_lines_are_right_after_rows_were_left_out() -> None:
+    text = HEADER + "9,12,301,1,50\n" + ROWS.replace("60", "sixty")
+    assert refused(text, second=SUBMISSIONS).startswith("assessments.csv:4: grade must")
+
+
+def test_two_assessments_by_one_person_are_refused_with_both_lines() -> None:
+    message = refused(HEADER + ROWS + "5,10,301,1,70\n", second=SUBMISSIONS)
+    assert message.startswith("assessments.csv:6:")
+    assert "line 2" in message
+
+
+def test_another_platforms_file_is_no_workshop() -> None:
+    text = "paper,who,score\n1,anna,3\n"
+    assert refused(text, format="moodle") == (
+        "assessments.csv: No column for the reviewer among 'paper', 'who', 'score'. "
+        "Say which it is with reviewer= or --reviewer."
+    )
+
+
+def test_named_columns_win() -> None:
+    text = HEADER.replace("grade", "grade,gradinggrade") + "1,10,301,1,80,55\n"
+    assert read(text, score="gradinggrade").scores.tolist() == [55.0]
+
+
+def test_a_header_alone_is_refused() -> None:
+    assert refused(HEADER) == "assessments.csv: There is a header but no row below it."
+
+
+def test_every_coding_of_the_sample_gives_the_same_ratings() -> None:
+    first = read_ratings(FIRST, companion=SECOND).sha256
+    data = FIRST.read_bytes()
+    table = [
+        {key: None if value == "NULL" else value for key, value in row.items()}
+        for row in rows(FIRST)
+    ]
+    for other in (
+        b"\xef\xbb\xbf" + data,
+        data.replace(b"\n", b"\r\n"),
+        pl.DataFrame(table).write_csv(separator=";").encode(),
+        json.dumps({"assessments": table}).encode(),
+    ):
+        name = "a.json" if other.startswith(b"{") else "a.csv"
+        again = read_ratings(stream(other, name), companion=SECOND)
+        assert again.sha256 == first
+    for frame in (pl.DataFrame(table), pd.DataFrame(table)):
+        again = read_ratings(frame, companion=pl.DataFrame(rows(SECOND)))
+        assert again.sha256 == first
+
+
+@settings(max_examples=200)
+@given(seed=st.integers(0, 2**32), second=st.booleans())
+def test_a_damaged_sample_is_read_or_refused_in_a_sentence(
+    seed: int, *, second: bool
+) -> None:
+    chance = random.Random(seed)
+    files = [FIRST.read_bytes(), SECOND.read_bytes()]
+    files[second] = damaged(files[second], chance)
+    try:
+        told = read(files[0], second=files[1]).read_as
+    except EvenhandError as error:
+        told = str(error)
+    assert told
+    assert "\n" not in told

@@ -1,0 +1,770 @@
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+import xlsxwriter
+
+from evenhand.errors import OptionError, RatingsError
+from evenhand.formats import files, read_ratings, tables
+from evenhand.formats.decoder import decode
+from evenhand.formats.files import SUFFIXES, File
+from evenhand.ratings import Ratings
+
+HEADER = "reviewer,item,score\n"
+GOOD = HEADER + "anna,x,7\nbo,x,6.5\n"
+WORDS = (
+    " If these scores are words, give their order with scale= or --scale "
+    "'worst<...<best', or the best letter with best= or --best."
+)
+EXPECTED = Ratings(["anna", "bo"], ["x", "x"], [7, 6.5])
+
+
+def read(content: str | bytes, name: str = "ratings.csv", **options: Any) -> Ratings:  # noqa: ANN401 - options
+    data = content.encode() if isinstance(content, str) else content
+    stream = io.BytesIO(data)
+    stream.name = name
+    return read_ratings(stream, **options)
+
+
+def refused(content: str | bytes, name: str = "ratings.csv", **options: Any) -> str:  # noqa: ANN401 - options
+    with pytest.raises(RatingsError) as caught:
+        read(content, name, **options)
+    return str(caught.value)
+
+
+def workbook(*sheets: tuple[str, list[list[Any]]], hidden: str = "") -> bytes:
+    file = io.BytesIO()
+    book = xlsxwriter.Workbook(file)
+    for name, rows in sheets:
+        sheet = book.add_worksheet(name)
+        if name == hidden:
+            sheet.hide()
+        for row, values in enumerate(rows):
+            for column, value in enumerate(values):
+                if isinstance(value, str):
+                    sheet.write_string(row, column, value)
+                elif value is not None:
+                    sheet.write(row, column, value)
+    book.close()
+    return file.getvalue()
+
+
+def parquet(**columns: Any) -> bytes:  # noqa: ANN401 - any column
+    file = io.BytesIO()
+    pl.DataFrame(columns).write_parquet(file)
+    return file.getvalue()
+
+
+@pytest.fixture
+def decoded_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Decode whole files in this process, which is quicker."""
+
+    def decoded(file: File, sheet: str, fault: str) -> tuple[Any, pl.DataFrame]:
+        del fault
+        answer, frame = decode(file.format, sheet, file.data)
+        return answer, pl.DataFrame() if frame is None else frame
+
+    monkeypatch.setattr(tables, "_decoded", decoded)
+
+
+# Where the bytes come from.
+
+
+def test_a_path_may_be_text_or_a_path(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text(GOOD)
+    assert read_ratings(path).sha256 == EXPECTED.sha256
+    assert read_ratings(str(path)).sha256 == EXPECTED.sha256
+
+
+@pytest.mark.parametrize("stream", [io.StringIO(GOOD), io.BytesIO(GOOD.encode())])
+def test_a_stream_of_text_or_bytes_is_csv_unless_told(stream: io.StringIO) -> None:
+    assert read_ratings(stream).sha256 == EXPECTED.sha256
+
+
+def test_open_files_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.tsv"
+    path.write_text(GOOD.replace(",", "\t"))
+    with path.open() as text, path.open("rb") as binary:
+        assert read_ratings(text).sha256 == EXPECTED.sha256
+        assert read_ratings(binary).sha256 == EXPECTED.sha256
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_hyphen_is_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    stdin = io.TextIOWrapper(io.BytesIO(GOOD.encode()), encoding="ascii")
+    monkeypatch.setattr(sys, "stdin", stdin)
+    assert read_ratings("-").sha256 == EXPECTED.sha256
+    with pytest.raises(RatingsError, match=r"^<stdin>: The file is empty\.$"):
+        read_ratings("-")
+
+
+def test_standard_input_may_be_another_format(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = '{"reviewer": "a", "item": "x", "score": 1}'
+    monkeypatch.setattr(sys, "stdin", io.StringIO(line))
+    assert read_ratings("-", format="jsonl").n_ratings == 1
+
+
+def test_errors_in_standard_input_name_it_and_the_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(HEADER + "a,x,bad\n"))
+    text = f"<stdin>:2: score must be a number, got 'bad'.{WORDS}"
+    with pytest.raises(RatingsError, match=f"^{re.escape(text)}$"):
+        read_ratings("-")
+
+
+def test_a_terminal_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", Terminal(GOOD))
+    with pytest.raises(
+        RatingsError, match=r"^<stdin>: Standard input is a terminal\. "
+    ):
+        read_ratings("-")
+
+
+def test_closed_standard_input_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(RatingsError, match=r"^<stdin>: Standard input is closed\. "):
+        read_ratings("-")
+
+
+def test_a_missing_file_is_answered_with_the_nearest(tmp_path: Path) -> None:
+    near = tmp_path / "Ratings.csv"
+    near.write_text(GOOD)
+    with pytest.raises(RatingsError) as caught:
+        read_ratings(tmp_path / "ratigns.csv")
+    assert str(caught.value) == (
+        f"{tmp_path}/ratigns.csv: There is no such file, did you mean {str(near)!r}?"
+    )
+    with pytest.raises(RatingsError, match=r"zzz: There is no such file\.$"):
+        read_ratings(tmp_path / "zzz")
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(RatingsError, match=r"There is no folder '.*nowhere'\.$"):
+        read_ratings(tmp_path / "nowhere" / "ratings.csv")
+
+
+def test_a_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(
+        RatingsError, match=r": This is a folder\. Give a file in it\.$"
+    ):
+        read_ratings(tmp_path)
+
+
+def test_a_file_without_permission_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_bytes", forbidden)
+    with pytest.raises(RatingsError, match=r"^a\.csv: The file may not be read by you"):
+        read_ratings("a.csv")
+
+
+def test_what_the_system_cannot_read_is_refused_in_its_words() -> None:
+    with pytest.raises(RatingsError, match=r"The file cannot be read: .* too long\.$"):
+        read_ratings("x" * 5000 + ".csv")
+    with pytest.raises(RatingsError, match=r"^source must be the name of a file, got"):
+        read_ratings("a\0b.csv")
+    with pytest.raises(
+        OptionError, match=r"^source must be the name of a file, got ''"
+    ):
+        read_ratings("")
+
+
+@pytest.mark.parametrize("wrong", [5, None, ["a.csv"]])
+def test_what_is_no_file_is_refused(wrong: Any) -> None:  # noqa: ANN401 - anything
+    with pytest.raises(
+        OptionError, match=r"^source must be a file name, '-', an open file"
+    ):
+        read_ratings(wrong)
+
+
+def test_a_stream_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    with path.open("w") as file, pytest.raises(RatingsError, match="cannot be read"):
+        read_ratings(file)
+    with pytest.raises(
+        RatingsError, match="stream cannot be read: I/O operation on cl"
+    ):
+        read_ratings(file)
+    path.write_bytes(b"reviewer,item,score\nJos\xe9,x,1\n")
+    with (
+        path.open(encoding="utf-8") as file,
+        pytest.raises(RatingsError, match=r"got byte 0xe9\. Open the file in binary"),
+    ):
+        read_ratings(file)
+
+
+def test_a_stream_must_give_bytes_or_text() -> None:
+    class Empty(io.RawIOBase):
+        def read(self, size: int = -1) -> None:
+            del size
+
+    with pytest.raises(RatingsError, match="stream must give bytes or text"):
+        read_ratings(Empty())  # type: ignore[arg-type]  # what a pipe may give
+
+
+def test_half_a_surrogate_pair_in_a_text_stream_is_refused_with_its_line() -> None:
+    with pytest.raises(
+        RatingsError, match=r"^<stream>:2: text must be UTF-8, got byte"
+    ):
+        read_ratings(io.StringIO(HEADER + "\ud800,x,1\n"))
+
+
+# Which format it is.
+
+
+@pytest.mark.parametrize("suffix", [suffix for suffix in SUFFIXES if suffix != ".csv"])
+def test_the_suffix_tells_the_format(suffix: str) -> None:
+    kind = SUFFIXES[suffix]
+    if kind in ("csv", "tsv"):
+        data = GOOD.replace(",", "\t").encode()
+    elif kind == "jsonl":
+        data = EXPECTED.to_frame().write_ndjson().encode()
+    elif kind == "json":
+        data = EXPECTED.to_frame().write_json().encode()
+    elif suffix in (".parquet", ".xlsx"):
+        data = {
+            ".parquet": parquet(
+                reviewer=["anna", "bo"], item=["x"] * 2, score=[7.0, 6.5]
+            ),
+            ".xlsx": workbook(
+                (
+                    "A",
+                    [["reviewer", "item", "score"], ["anna", "x", 7], ["bo", "x", 6.5]],
+                )
+            ),
+        }[suffix]
+    else:
+        assert refused(b"junk", f"a{suffix}").startswith(f"a{suffix}: The file is not ")
+        return
+    assert read(data, f"ratings{suffix.upper()}").sha256 == EXPECTED.sha256
+
+
+def test_an_unknown_suffix_is_answered_with_the_formats() -> None:
+    assert refused(GOOD, "ratings.doc") == (
+        "ratings.doc: The format is not known from the suffix '.doc'. Say which with "
+        "format= or --format: 'csv', 'tsv', 'parquet', 'json', 'jsonl', 'excel'."
+    )
+    assert "from the suffix ''." in refused(GOOD, "ratings")
+    assert read(GOOD, "ratings.doc", format="csv").n_ratings == 2
+
+
+def test_what_grows_beyond_all_bounds_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(files, "MOST_BYTES", 50)
+    assert read(gzip.compress(GOOD.encode()), "a.csv.gz").n_ratings == 2
+    message = refused(gzip.compress(GOOD.encode() + b"\n" * 100), "a.csv.gz")
+    assert message.startswith("a.csv.gz: The file must have at most 0.0 MB")
+
+
+def test_what_would_fill_the_memory_is_refused_before_it_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = "".join(f"{row},x,1\n" for row in range(50_000))
+    data = gzip.compress(b"reviewer,item,score\n" + rows.encode())
+    monkeypatch.setattr(files, "free_memory", lambda: 3_000_000)
+    assert refused(data, "a.csv.gz") == (
+        "a.csv.gz: The file must have at most 0.1 MB once it is decompressed, because "
+        "reading takes up to 30 times as much memory. Take a part of the ratings, or "
+        "decompress the file yourself to read it anyway."
+    )
+    monkeypatch.setattr(files, "free_memory", lambda: 300_000_000)
+    assert read(data, "a.csv.gz").n_ratings == 50_000
+
+
+def test_free_memory_is_known_or_without_bound() -> None:
+    assert files.free_memory() > 10**6
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
+def test_a_label_with_an_apostrophe_is_not_merged_with_one_without(name: str) -> None:
+    lines = ["reviewer,item,score", "a,=q,1", "a,'=q,2", "b,'=r,3"]
+    text = "\n".join(lines).replace(",", "\t" if name == "a.tsv" else ",")
+    ratings = read(text, name)
+    assert ratings.item_labels == ("'=q", "'=r", "=q")
+    assert [notice.to_dict() for notice in ratings.notices] == [
+        {
+            "code": "similar_items",
+            "message": "Labels that look alike are taken for different items: "
+            "\"'=q\" and '=q'.",
+        }
+    ]
+
+
+def test_the_apostrophe_of_our_own_files_is_taken_off() -> None:
+    text = "reviewer,item,score\na,'=q,'-1\na,''=q,-1\nb,-5,1"
+    ratings = read(text, "a.csv")
+    assert ratings.item_labels == ("'=q", "-5", "=q")
+    assert ratings.scores.tolist() == [-1, -1, 1]
+
+
+def test_an_unknown_format_is_refused() -> None:
+    with pytest.raises(
+        OptionError, match=r"^Unknown format 'xlsx'.*Known formats: 'hotcrp'"
+    ):
+        read(GOOD, format="xlsx")
+
+
+@pytest.mark.parametrize("option", ["", None])
+def test_an_empty_option_is_no_option(option: str | None) -> None:
+    ratings = read(GOOD, format=option, reviewer=option, score=option, sheet=option)
+    assert ratings.sha256 == EXPECTED.sha256
+
+
+@pytest.mark.parametrize("name", ["ratings.csv.gz", "ratings.csv", "ratings.CSV.GZ"])
+def test_gzip_is_read(name: str) -> None:
+    assert read(gzip.compress(GOOD.encode()), name).sha256 == EXPECTED.sha256
+
+
+@pytest.mark.parametrize("data", [b"\x1f\x8b", b"\x1f\x8b junk", b"\x1f\x8b\x08" * 9])
+def test_what_only_begins_like_gzip_is_refused(data: bytes) -> None:
+    assert refused(data, "a.csv.gz") == (
+        "a.csv.gz: The file begins like gzip but cannot be decompressed."
+    )
+    assert "cannot be decompressed" in refused(gzip.compress(GOOD.encode())[:-9])
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "words"),
+    [
+        (
+            workbook(("A", [])),
+            "a.csv",
+            "an Excel workbook, not csv. Say so with format",
+        ),
+        (workbook(("A", [])), "a.parquet", "an Excel workbook, not parquet."),
+        (parquet(a=[1]), "a.csv", "Parquet, not csv. Say so with format='parquet' or"),
+        (parquet(a=[1]), "a.xlsx", "Parquet, not excel."),
+        (b"\xd0\xcf\x11\xe0junk", "a.tsv", "an Excel workbook, not tsv."),
+    ],
+)
+def test_a_file_of_another_format_is_recognised(
+    data: bytes, name: str, words: str
+) -> None:
+    assert refused(data, name).startswith(f"{name}: The file looks like {words}")
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.xlsx"])
+def test_text_is_no_binary_format(name: str) -> None:
+    assert refused(GOOD, name).startswith(f"{name}: The file is not ")
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (b"PAR1junkPAR1", "a.parquet"),
+        (parquet(a=[1])[:-20], "a.parquet"),
+        (b"PK\x03\x04junk", "a.xlsx"),
+        (workbook(("A", [[1]]))[:500], "a.xlsx"),
+        (b"\xd0\xcf\x11\xe0junk", "a.xls"),
+    ],
+)
+def test_a_damaged_binary_file_is_refused(data: bytes, name: str) -> None:
+    known = "Parquet" if name == "a.parquet" else "Excel"
+    text = f"{name}: The file cannot be read as {known}; it may be damaged"
+    assert refused(data, name).startswith(text)
+
+
+def test_a_stray_cell_in_the_last_corner_does_not_end_the_program() -> None:
+    file = io.BytesIO()
+    book = xlsxwriter.Workbook(file)
+    sheet = book.add_worksheet()
+    sheet.write(0, 0, "reviewer")
+    sheet.write(1_048_575, 16_383, "stray")
+    book.close()
+    assert refused(file.getvalue(), "a.xlsx") == (
+        "a.xlsx: The file cannot be read as Excel; it may be damaged, "
+        "or a cell may lie far outside its table."
+    )
+
+
+def test_a_sheet_is_only_for_workbooks() -> None:
+    with pytest.raises(
+        OptionError, match=r"^sheet must be left out for csv, got 'A'\.$"
+    ):
+        read(GOOD, sheet="A")
+
+
+# What text may look like.
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        GOOD,
+        "\ufeff" + GOOD,
+        GOOD.replace("\n", "\r\n"),
+        GOOD.replace("\n", "\r"),
+        GOOD.replace("\n", "\n\n"),
+        "\n  \n" + GOOD + "\n,,\n \n",
+        GOOD.rstrip("\n"),
+        GOOD.replace(",", ";"),
+        GOOD.replace(",", "\t"),
+        "sep=;\r\n" + GOOD.replace(",", ";"),
+        GOOD.replace(",", " , "),
+        '"reviewer"," item ","score"\n"anna","x","7"\n"bo","x"," 6.5 "\n',
+        "score,comment,item,reviewer\n7,,x,anna\n6.5,,x,bo\n",
+        ",reviewer,item,score,\n0,anna,x,7,\n1,bo,x,6.5,\n",
+        "Unnamed: 0,reviewer,item,score\n0,anna,x,7\n1,bo,x,6.5\n",
+        "Judge;Paper ID;Mark\nanna;x;7.0\nbo;x;65e-1\n",
+    ],
+)
+def test_a_messy_file_is_read_as_it_was_meant(content: str) -> None:
+    ratings = read(content)
+    assert ratings.sha256 == EXPECTED.sha256
+    assert ratings.notices == ()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "ratings.csv: The file is empty."),
+        (" \r\n\t\n", "ratings.csv: The file is empty."),
+        (b"\xef\xbb\xbf", "ratings.csv: The file is empty."),
+        (HEADER, "ratings.csv: There is a header but no row below it."),
+        (HEADER + "\n,,\n", "ratings.csv: There is a header but no row below it."),
+        (",,\n,,\n", "ratings.csv: There is a header but no row below it."),
+        (
+            HEADER.encode() + b"a,b,1\nJos\xe9,x,7\n",
+            "ratings.csv:3: text must be UTF-8, got byte 0xe9. Save the file as UTF-8.",
+        ),
+        (
+            HEADER + "a,b\0,1\n\xff",
+            "ratings.csv:2: text must be UTF-8, got byte 0x00. Save the file as UTF-8.",
+        ),
+        (
+            GOOD.encode("utf-16"),
+            "ratings.csv: text must be UTF-8, got UTF-16. Save the file as UTF-8.",
+        ),
+        (
+            bytes(range(128, 256)),
+            "ratings.csv:1: text must be UTF-8, got byte 0x80. Save the file as UTF-8.",
+        ),
+        (
+            HEADER + 'a,"b,1\n',
+            "ratings.csv:2: a quote is opened here and never closed.",
+        ),
+        (
+            HEADER + "a,b,1\na,c\n",
+            "ratings.csv:3: row must have 3 fields like the header, got 2. "
+            "Fields are separated by commas.",
+        ),
+        (
+            HEADER + "a,b,1\na,c,7,5\n",
+            "ratings.csv:3: row must have 3 fields like the header, got 4. "
+            "Fields are separated by commas.",
+        ),
+        (
+            "reviewer,item,score,score \na,b,1,2\n",
+            "ratings.csv: Column names must differ, got 'score' twice. Rename one.",
+        ),
+        (
+            "reviewer,item,Score,score\na,b,1,2\n",
+            "ratings.csv: Several columns may be the score: 'Score', 'score'. "
+            "Say which with score= or --score.",
+        ),
+        (
+            "anna,x,7\nbo,x,6\n",
+            "ratings.csv: The first line must hold the column names, "
+            "got 'anna', 'x', '7'.",
+        ),
+        (
+            "reviewer|item|score\na|b|1\n",
+            "ratings.csv: No column for the reviewer among 'reviewer|item|score'. "
+            "Say which it is with reviewer= or --reviewer.",
+        ),
+        (
+            HEADER + "\na,b,7/10\n",
+            "ratings.csv:3: score must be a number, got '7/10'. Write a plain number; "
+            "or, if these scores are words, give their order with scale= or --scale "
+            "'worst<...<best'.",
+        ),
+        (
+            "who;item;Mark\na;b;7,5\n".replace("who", "judge"),
+            "ratings.csv:2: Mark must be a number, got '7,5'. "
+            "Write decimals with a point, and thousands without a comma.",
+        ),
+        (
+            HEADER + 'a,"x\ny",1\na,z,NA\n',
+            "ratings.csv:4: score must be a number, got 'NA'. "
+            "Leave the cell empty where there is no score.",
+        ),
+        (HEADER + "a,b,1e999\n", "ratings.csv:2: score must be finite, got '1e999'."),
+        (
+            HEADER + "a,b,1\n ,c,2\n",
+            "ratings.csv:3: reviewer must be given, got nothing.",
+        ),
+        (HEADER + "a,,1\n", "ratings.csv:2: item must be given, got nothing."),
+        (
+            HEADER + "a,x,\n\na,b,1\nc,d,2\n a ,b,3\n",
+            "ratings.csv:6: reviewer 'a' must rate item 'b' once, "
+            "got a second rating after line 4.",
+        ),
+        (
+            HEADER + "a,b,\n",
+            "ratings.csv: There is no rating. Give at least one row with a score.",
+        ),
+        (
+            "winner,loser\nx,y\nz, z\n",
+            "ratings.csv:3: winner and loser must differ, got 'z' twice.",
+        ),
+    ],
+)
+def test_a_bad_file_is_refused_in_one_sentence(
+    content: str | bytes, message: str
+) -> None:
+    assert refused(content) == message
+
+
+def test_an_option_names_a_column_of_the_file() -> None:
+    content = "who,what,mark,grade\na,x,1,2\n"
+    ratings = read(content, reviewer="who", item="what", score=" grade ")
+    assert ratings.scores.tolist() == [2.0]
+    assert refused(content, reviewer="who", item="wat") == (
+        "ratings.csv: Unknown column 'wat', did you mean 'what'? "
+        "Known columns: 'who', 'what', 'mark', 'grade'."
+    )
+
+
+def test_empty_scores_are_left_out_and_said() -> None:
+    ratings = read(HEADER + "anna,x,7\nbo,x,6.5\nbo,y,\n", all_items=["x", "y"])
+    assert ratings.item_labels == ("x", "y")
+    assert [notice.code for notice in ratings.notices] == ["missing_scores"]
+
+
+def test_ranks_and_comparisons_are_read() -> None:
+    assert read("reviewer,item,rank\na,x,1\na,y,2\n").preference.tolist() == [-1, -2]
+    comparisons = read("Annotator ID,Winner ID,Loser ID,Time\n1,7,8,now\n")
+    assert comparisons.kind == "comparisons"
+    assert comparisons.item_labels == (7, 8)
+
+
+def test_a_pair_column_is_read() -> None:
+    ratings = read("reviewer,item,score,pair\na,x,1,p\nb,y,2,p\n")
+    assert ratings.pair_labels == ("p",)
+
+
+# JSON lines.
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[1]\n", "a.jsonl:1: line must be one JSON object, got '[1]'."),
+        ("\n{\n", "a.jsonl:2: line must be one JSON object, got '{'."),
+        (
+            '{"a": 1} {}',
+            "a.jsonl:1: line must be one JSON object, got '{\"a\": 1} {}'.",
+        ),
+        (
+            "[" * 100_000,
+            f"a.jsonl:1: line must be one JSON object, got '{'[' * 76}....",
+        ),
+        ("{}\n{}\n", "a.jsonl: There is no row."),
+        (
+            '{"score": 1, "score": 2}',
+            "a.jsonl:1: the key 'score' stands twice in one object. Rename one.",
+        ),
+        (
+            '{"reviewer": "a", "item": "x", "score": 1}\n\n'
+            '{"reviewer": "a", "item": "y", "score": {"v": 2}}',
+            "a.jsonl:3: score must be a number, got {'v': 2}.",
+        ),
+        (
+            '{"reviewer": true, "item": "x", "score": 1}',
+            "a.jsonl:1: reviewer must be text or an integer, got True.",
+        ),
+        (
+            '{"reviewer": "\\ud800", "item": "x", "score": 1}',
+            r"a.jsonl:1: reviewer must be valid Unicode text, got '\ud800'.",
+        ),
+        (
+            '{"reviewer": "a", "item": "x", "score": Infinity}',
+            "a.jsonl:1: score must be finite, got inf.",
+        ),
+        (
+            '{"reviewer": "a", "score": 1}\n{"reviewer": "b", "item": "x", "score": 1}',
+            "a.jsonl:1: item must be given, got nothing.",
+        ),
+        (
+            b'{"a": "\xff"}',
+            "a.jsonl:1: text must be UTF-8, got byte 0xff. Save the file as UTF-8.",
+        ),
+    ],
+)
+def test_bad_json_lines_are_refused_in_one_sentence(
+    content: str | bytes, message: str
+) -> None:
+    assert refused(content, "a.jsonl") == message
+
+
+def test_an_integer_too_long_for_python_is_refused() -> None:
+    line = f'{{"reviewer": {"9" * 5000}, "item": "x", "score": 1}}'
+    assert refused(line, "a.jsonl").startswith(
+        "a.jsonl:1: line must be one JSON object"
+    )
+
+
+def test_lines_that_share_no_keys_are_refused() -> None:
+    lines = "\n".join(f'{{"paper{number}": 7}}' for number in range(1, 2000))
+    assert refused(lines, "a.jsonl") == (
+        "a.jsonl:1001: rows must share their keys, got more than 1000 different ones."
+    )
+
+
+def test_keys_may_come_in_any_order_and_be_absent() -> None:
+    content = (
+        '\ufeff{" reviewer ": "anna", "item": "x", "score": "7", "text": "a\\nb"}\r\n'
+        "{}\n\n"
+        '{"score": 6.5, "item": "x", "reviewer": "bo"}\n'
+        '{"item": "y", "reviewer": "bo", "": 3}\n'
+    )
+    ratings = read(content, "a.ndjson", all_items=None)
+    assert ratings.sha256 == EXPECTED.sha256
+    assert [n.code for n in ratings.notices] == ["missing_scores", "unrated_items"]
+
+
+# Parquet and Excel.
+
+
+@pytest.mark.usefixtures("decoded_here")
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (
+            {"item": [1, 2], "score": [1.0, np.nan]},
+            "a.parquet: row 2: score must be finite, got nan.",
+        ),
+        (
+            {"item": [None, 2], "score": [1.0, 2.0]},
+            "a.parquet: row 1: item must be given, got nothing.",
+        ),
+        (
+            {"item": [1, 2], "score": [True, False]},
+            "a.parquet: row 1: score must be a number, got True.",
+        ),
+        (
+            {"item": [1, 2], "score": [1, 2], " score": [1, 2]},
+            "a.parquet: Column names must differ, got 'score' twice. Rename one.",
+        ),
+        (
+            {"item": [], "score": []},
+            "a.parquet: There is no rating. Give at least one row with a score.",
+        ),
+    ],
+)
+def test_errors_in_parquet_name_the_row(columns: dict[str, Any], message: str) -> None:
+    data = parquet(reviewer=["a", "b"][: len(columns["item"])], **columns)
+    assert refused(data, "a.parquet") == message
+
+
+ROWS: list[list[Any]] = [
+    [],
+    ["reviewer", None, "item", "score"],
+    [1.0, "note", "007", 1 / 3],
+    [],
+    [2, None, "8 ", "7.5"],
+    [12345678901, None, 9, 123456789.123],
+]
+
+
+def test_a_sheet_is_read_from_its_first_filled_row() -> None:
+    ratings = read(workbook(("A", ROWS), ("B", [])), "a.xlsx")
+    assert ratings.reviewer_labels == (1, 2, 12345678901)
+    assert ratings.item_labels == ("007", "8", "9")
+    assert ratings.scores.tolist() == [1 / 3, 7.5, 123456789.123]
+
+
+@pytest.mark.usefixtures("decoded_here")
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ([3, None, 9, "abc"], f"score must be a number, got 'abc'.{WORDS}"),
+        ([3, None, 9, True], f"score must be a number, got 'true'.{WORDS}"),
+        ([3, None, None, 1], "item must be given, got nothing."),
+        (
+            [2.0, None, " 8", 1],
+            "reviewer 2 must rate item '8' once, got a second rating after row 5.",
+        ),
+    ],
+)
+def test_errors_in_a_sheet_name_its_row(row: list[object], message: str) -> None:
+    data = workbook(("A", [*ROWS, row]))
+    assert refused(data, "a.xlsx") == f"a.xlsx: row 7: {message}"
+
+
+@pytest.mark.usefixtures("decoded_here")
+def test_one_of_several_sheets_must_be_named() -> None:
+    data = workbook(("Notes", [["see", "there"]]), ("A", ROWS), ("Empty", []))
+    assert refused(data, "a.xlsx") == (
+        "a.xlsx: Several sheets hold something: 'Notes', 'A'. "
+        "Say which with sheet= or --sheet."
+    )
+    assert read(data, "a.xlsx", sheet="A").n_ratings == 3
+    assert refused(data, "a.xlsx", sheet="notes") == (
+        "a.xlsx: Unknown sheet 'notes', did you mean 'Notes'? "
+        "Known sheets: 'Notes', 'A', 'Empty'."
+    )
+    assert refused(data, "a.xlsx", sheet="Empty") == "a.xlsx: There is no row."
+
+
+@pytest.mark.usefixtures("decoded_here")
+def test_a_hidden_sheet_is_not_meant_unless_it_is_named() -> None:
+    data = workbook(("A", ROWS), ("Lists", [["reviewer"]]), hidden="Lists")
+    assert read(data, "a.xlsx").n_ratings == 3
+    text = "a.xlsx: There is a header but no row below it."
+    assert refused(data, "a.xlsx", sheet="Lists") == text
+
+
+@pytest.mark.usefixtures("decoded_here")
+def test_a_workbook_without_anything_is_refused() -> None:
+    assert refused(workbook(("A", []), ("B", [])), "a.xlsx") == (
+        "a.xlsx: There is no row."
+    )
+    assert refused(workbook(("A", [["reviewer"], []])), "a.xlsx") == (
+        "a.xlsx: There is a header but no row below it."
+    )
+
+
+def test_decoding_does_not_run_code_from_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "polars.py").write_text("raise SystemExit('taken over')")
+    monkeypatch.chdir(tmp_path)
+    data = parquet(reviewer=["anna", "bo"], item=["x", "x"], score=[7.0, 6.5])
+    assert read(data, "a.parquet").sha256 == EXPECTED.sha256
+
+
+def test_without_python_to_decode_there_is_still_a_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "executable", os.devnull)
+    text = refused(parquet(a=[1]), "a.parquet")
+    assert text == "a.parquet: The file cannot be read as Parquet; it may be damaged."
+
+
+def test_a_decoder_that_is_killed_leaves_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A damaged Parquet page can state 2**61 values, and polars then aborts.
+    program = tmp_path / "decoder.py"
+    program.write_text("import os\nos.kill(os.getpid(), 9)\n")
+    monkeypatch.setattr(tables, "DECODER", program)
+    text = refused(parquet(a=[1]), "a.parquet")
+    assert text == "a.parquet: The file cannot be read as Parquet; it may be damaged."

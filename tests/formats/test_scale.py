@@ -1,0 +1,247 @@
+"""Score words: declared orders, letters, and what is refused in which words."""
+
+from __future__ import annotations
+
+import time
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand._labels import Source, number_series
+from evenhand.errors import OptionError, RatingsError
+from evenhand.formats.scale import Scale, number_words, parse_scale
+
+FILE = Source("r.csv", lambda row: row + 2, orders=True)
+ORDER = "give their order with scale= or --scale 'worst<...<best'"
+HINT = (
+    " If these scores are words, give their order with scale= or --scale "
+    "'worst<...<best', or the best letter with best= or --best."
+)
+
+
+def scale(order: str = "", best: str = "") -> Scale:
+    found = parse_scale(order, best)
+    assert found is not None
+    return found
+
+
+def refused(values: list[object], order: str = "", best: str = "") -> str:
+    with pytest.raises(RatingsError) as caught:
+        number_words(values, "merit", FILE, scale(order, best))
+    return str(caught.value)
+
+
+def wrong(order: str = "", best: str = "") -> str:
+    with pytest.raises(OptionError) as caught:
+        parse_scale(order, best)
+    return str(caught.value)
+
+
+def test_nothing_declared_is_no_scale() -> None:
+    assert parse_scale() is None
+
+
+def test_words_count_from_worst_to_best() -> None:
+    order = " strong reject<reject <accept< Strong  Accept "
+    assert scale(order).steps == {
+        "strong reject": 1.0,
+        "reject": 2.0,
+        "accept": 3.0,
+        "strong accept": 4.0,
+    }
+
+
+def test_case_and_blanks_of_words_do_not_matter() -> None:
+    values: list[object] = ["Strong   REJECT", " accept", None, "", "Accept"]
+    numbers, notice = number_words(values, "merit", FILE, scale("strong reject<accept"))
+    assert numbers == [1.0, 2.0, None, None, 2.0]
+    assert notice.code == "words_as_steps"
+    assert notice.message == (
+        "Words of 'merit' stand for numbers: strong reject = 1, accept = 2. Methods "
+        "that use the sizes of scores take these steps as equal."
+    )
+
+
+@pytest.mark.parametrize("order", ["reject", "reject<", "<accept", "a<<b", "a,b", " "])
+def test_an_order_needs_words_between_its_signs(order: str) -> None:
+    assert wrong(order) == (
+        "scale must be words from worst to best with < between them, such as "
+        f"'reject<accept', got {order!r}."
+    )
+
+
+def test_a_word_stands_once() -> None:
+    assert wrong("fair<good<FAIR") == (
+        "scale must name each word once, got 'fair' twice."
+    )
+
+
+def test_an_order_with_the_other_sign_is_turned_round() -> None:
+    assert wrong("accept > reject>strong reject") == (
+        "scale must have < between its words, worst first, got 'accept > reject>strong "
+        "reject'. Did you mean 'strong reject<reject<accept'?"
+    )
+    assert wrong("a<b>c") == (
+        "scale must have < between its words, worst first, got 'a<b>c'."
+    )
+
+
+@pytest.mark.parametrize("order", ["a<=b", "a < = b", "a>=b", "a \u2264 b"])
+def test_signs_of_equality_are_refused(order: str) -> None:
+    assert wrong(order) == (
+        f"scale must have < between its words, worst first, got {order!r}. Each word "
+        "is a step of its own: write < alone."
+    )
+
+
+def test_scale_and_best_exclude_each_other() -> None:
+    assert wrong("a<b", "A") == "scale and best must not both be given."
+
+
+@pytest.mark.parametrize("best", ["A+", "AB", "1", "é"])
+def test_the_best_is_one_letter(best: str) -> None:
+    assert wrong(best=best) == (
+        f"best must be a single letter, got {best!r}. Give the order of other grades "
+        "with scale= or --scale."
+    )
+
+
+def test_letters_count_from_the_best_one() -> None:
+    numbers, notice = number_words(["B", "d", "", "A"], "merit", FILE, scale(best="a"))
+    assert numbers == [3.0, 1.0, None, 4.0]
+    assert "D = 1, B = 3, A = 4" in notice.message
+    last, _ = number_words(["W", "X", "Z"], "merit", FILE, scale(best="Z"))
+    assert last == [1.0, 2.0, 4.0]
+
+
+def test_the_best_letter_must_be_at_an_end() -> None:
+    assert refused(["A", "B", "C"], best="B") == (
+        "r.csv: best must be the first or the last letter of the scale, got 'B' among "
+        "'A', 'B', 'C'. Give the order with scale= or --scale."
+    )
+
+
+def test_a_letter_far_from_the_others_is_refused_with_its_line() -> None:
+    assert refused(["A", "C", "Z", "B"], best="A") == (
+        "r.csv:4: merit must be a letter of one scale, got 'Z' where the nearest is "
+        "'C'. Give the order with scale= or --scale."
+    )
+    assert refused(["X", "Z", "a"], best="Z") == (
+        "r.csv:4: merit must be a letter of one scale, got 'a' where the nearest is "
+        "'X'. Give the order with scale= or --scale."
+    )
+
+
+def test_letters_and_numbers_are_not_one_scale() -> None:
+    assert refused(["A", "3"], best="A") == (
+        "r.csv:3: merit must be one letter, got '3'. Numbers and letters cannot be one "
+        "scale."
+    )
+    assert refused(["good", "poor", 3], order="poor<good") == (
+        "r.csv:4: merit must be on the scale poor<good, got '3'. Numbers and words "
+        "cannot be one scale."
+    )
+
+
+def test_grades_with_signs_need_an_order() -> None:
+    assert refused(["A", "A+"], best="A") == (
+        "r.csv:3: merit must be one letter, got 'A+'. Give the order of such grades "
+        "with scale= or --scale."
+    )
+    numbers, _ = number_words(["A", "B-", "A+"], "merit", FILE, scale("B-<B<A<A+"))
+    assert numbers == [3.0, 1.0, 4.0]
+
+
+def test_an_unknown_word_is_refused_with_its_line_and_the_scale() -> None:
+    assert refused(["good", "fine", "fine"], order="poor<good") == (
+        "r.csv:3: merit must be on the scale poor<good, got 'fine'. Add it to --scale "
+        "or mend the file."
+    )
+    assert refused(["A", "F"], order="C<B<A") == (
+        "r.csv:3: merit must be on the scale C<B<A, got 'F'. Add it to --scale or mend "
+        "the file."
+    )
+
+
+@pytest.mark.parametrize("best", ["", "A"])
+def test_a_word_for_nothing_is_to_be_left_empty(best: str) -> None:
+    order = "" if best else "b<a"
+    message = refused(["a", "N/A"], order, best)
+    assert message.startswith("r.csv:3: ")
+    assert message.endswith("got 'N/A'. Leave the cell empty where there is no score.")
+
+
+def test_numbers_may_be_words_of_a_scale() -> None:
+    values = pl.Series(["1.0", "5", "2", None])
+    numbers, _ = number_words(values, "merit", FILE, scale("5<4<3<2<1"))
+    assert numbers == [5.0, 1.0, 4.0, None]
+    floats, _ = number_words(pl.Series([1.0, 2.5]), "merit", FILE, scale("2.50<1"))
+    assert floats == [2.0, 1.0]
+
+
+def test_words_without_an_order_are_refused_with_the_way_to_give_one() -> None:
+    words = pl.Series(["3", "B"])
+    mixed: list[object] = ["3", "B"]
+    for values in (mixed, words, words.cast(pl.Categorical)):
+        with pytest.raises(RatingsError) as caught:
+            number_series(values, "merit", FILE)
+        assert str(caught.value) == f"r.csv:3: merit must be a number, got 'B'.{HINT}"
+
+
+@pytest.mark.parametrize("value", ["n/a", "NaN", "inf", "-inf", "7,5"])
+def test_what_is_no_word_is_not_called_one(value: str) -> None:
+    with pytest.raises(RatingsError) as caught:
+        number_series(["3", value], "merit", FILE)
+    assert "words" not in str(caught.value)
+
+
+def test_data_in_memory_get_no_advice_on_scales() -> None:
+    with pytest.raises(RatingsError, match=r"must be a number, got 'B' at index 1\.$"):
+        number_series(["3", "B"], "merit", Source())
+
+
+@pytest.mark.parametrize(
+    ("value", "advice"),
+    [
+        *(
+            (value, f"Write a plain number; or, if these scores are words, {ORDER}.")
+            for value in ("3 - Good", "3. Weak accept", "5*", "50%", "4/10", "(3)")
+        ),
+        ("#N/A", "Leave the cell empty where there is no score."),
+        ("#DIV/0!", "Leave the cell empty where there is no score."),
+        ("\u22123", "Write its sign as a hyphen, -."),
+    ],
+)
+def test_what_is_nearly_a_number_gets_advice(value: str, advice: str) -> None:
+    listed: list[object] = [value]
+    for values in (listed, pl.Series([value])):
+        with pytest.raises(RatingsError) as caught:
+            number_series(values, "merit", FILE)
+        said = str(caught.value)
+        assert said == f"r.csv:2: merit must be a number, got {value!r}. {advice}"
+
+
+def test_words_that_begin_with_a_number_can_be_a_scale() -> None:
+    numbers, _ = number_words(
+        ["3 - Good", "1 - Bad"], "merit", FILE, scale("1 - Bad<3 - Good")
+    )
+    assert numbers == [2.0, 1.0]
+
+
+@given(st.permutations(["poor", "fair", "good", "superb"]), st.lists(st.integers(0, 3)))
+def test_numbers_keep_the_declared_order(order: list[str], places: list[int]) -> None:
+    values: list[object] = [order[place].upper() for place in places]
+    numbers, _ = number_words(values, "merit", FILE, scale("<".join(order)))
+    assert numbers == [place + 1.0 for place in places]
+
+
+def test_a_million_words_take_a_moment() -> None:
+    values = pl.Series(["Strong reject", "accept", "", "Weak  accept"] * 250_000)
+    start = time.perf_counter()
+    numbers, _ = number_words(
+        values, "merit", FILE, scale("strong reject<weak accept<accept")
+    )
+    assert time.perf_counter() - start < 5
+    assert numbers[:4] == [1.0, 3.0, None, 2.0]

@@ -1,0 +1,378 @@
+"""Wide tables: never guessed, never a summary for a reviewer, and quick."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evenhand.errors import EvenhandError, OptionError, RatingsError
+from evenhand.formats import read_ratings
+from evenhand.ratings import Ratings
+from examples.exports_teaching import HERE
+from tests.formats.fuzzing import damaged
+
+if TYPE_CHECKING:
+    from evenhand._results import Label
+
+ITEMS, REVIEWERS = HERE / "wide-items.csv", HERE / "wide-reviewers.xlsx"
+SMALL = "talk,Anna,Bo\nx,3,4\ny,,2\n"
+EXPECTED = Ratings(["Anna", "Bo", "Bo"], ["x", "x", "y"], [3, 4, 2])
+ASKED = (
+    "This looks like a wide table. Say what its rows are with rows= or --rows: 'items' "
+    "(a column for each reviewer) or 'reviewers' (a column for each item). If each row "
+    "is one rating instead, name its columns with --reviewer, --item and --score."
+)
+
+
+def stream(content: str | bytes, name: str = "wide.csv") -> io.BytesIO:
+    file = io.BytesIO(content.encode() if isinstance(content, str) else content)
+    file.name = name
+    return file
+
+
+def read(content: str | bytes, rows: str = "items", **options: Any) -> Ratings:  # noqa: ANN401 - options
+    return read_ratings(stream(content), rows=rows, **options)
+
+
+def refused(content: str | bytes, rows: str = "items", **options: Any) -> str:  # noqa: ANN401 - options
+    with pytest.raises(RatingsError) as caught:
+        read(content, rows, **options)
+    return str(caught.value)
+
+
+def notices(ratings: Ratings) -> dict[str, str]:
+    return {notice.code: notice.message for notice in ratings.notices}
+
+
+def test_the_sample_with_a_row_for_each_item_is_read() -> None:
+    ratings = read_ratings(ITEMS, rows="items")
+    assert (ratings.n_reviewers, ratings.n_items, ratings.n_ratings) == (8, 10, 40)
+    assert ratings.titles["P02"] == 'Bridges of "soft" steel'
+    assert ratings.notices == ()
+    assert ratings.read_as == (
+        "a wide table: items in the rows (column 'project'), reviewers in 8 columns."
+    )
+
+
+def test_the_sample_with_a_row_for_each_reviewer_holds_the_same() -> None:
+    ratings = read_ratings(REVIEWERS, rows="reviewers")
+    assert ratings.reviewer_labels[0] == "Anna Berg"
+    assert ratings.read_as == (
+        "a wide table: reviewers in the rows (first column), items in 10 columns: "
+        "'P01', 'P02', 'P03', 'P04', 'P05', 'P06', 'P07', 'P08' and 2 more."
+    )
+    other = read_ratings(ITEMS, rows="items")
+    assert ratings.scores.tolist() == other.scores.tolist()
+    assert ratings.item_codes.tolist() == other.item_codes.tolist()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SMALL,
+        SMALL.replace("talk", ""),
+        "talk,1,2\n1,3,4\n2,,2\n",
+        "talk,title,Anna,Bo\nx,On tea,3,4\n",
+    ],
+)
+def test_the_orientation_is_asked_for_and_never_guessed(text: str) -> None:
+    with pytest.raises(RatingsError) as caught:
+        read_ratings(stream(text))
+    assert str(caught.value) == f"wide.csv: {ASKED}"
+    with pytest.raises(
+        OptionError, match="rows must be 'items' or 'reviewers', got 'i'"
+    ):
+        read(text, "i")
+
+
+def test_rows_and_columns_change_places() -> None:
+    assert read(SMALL).sha256 == EXPECTED.sha256
+    turned = "who,x,y\nAnna,3,\nBo,4,2\n"
+    assert read(turned, "reviewers").sha256 == EXPECTED.sha256
+
+
+def test_an_empty_corner_is_a_column_of_labels() -> None:
+    assert read(SMALL.replace("talk", "")).sha256 == EXPECTED.sha256
+
+
+def test_labels_may_stand_in_another_column() -> None:
+    text = ",talk,Anna,Bo\n0,x,3,4\n1,y,,2\n"
+    assert read(text, item="talk").sha256 == EXPECTED.sha256
+    assert read("Anna,talk,Bo\n3,x,4\n,y,2\n", item="talk").sha256 == EXPECTED.sha256
+    assert refused(text, item="talks") == (
+        "wide.csv: Unknown column 'talks', did you mean 'talk'? Known columns: 'talk', "
+        "'Anna', 'Bo'."
+    )
+
+
+def test_an_index_before_the_labels_is_not_taken_for_them() -> None:
+    names = "abcdefghijklmnop"
+    text = ",talk,Anna\n" + "".join(f"{n},{name},3\n" for n, name in enumerate(names))
+    assert refused(text) == (
+        "wide.csv: Column 'talk' holds text, not scores. Remove or rename it; if it "
+        "holds the labels of the items, name it with item= or --item."
+    )
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Average",
+        "mean score",
+        "TOTAL",
+        "Sum",
+        "std_dev",
+        "Median",
+        "Rank",
+        "n",
+        "Overall",
+    ],
+)
+def test_a_summary_is_not_a_reviewer(name: str) -> None:
+    assert refused(f"talk,Anna,{name}\nx,3,4\ny,,2\n") == (
+        f"wide.csv: Column '{name}' looks like a summary, not like a reviewer. "
+        "Remove or rename it."
+    )
+    assert refused(f"talk,Anna,Bo\nx,3,4\n{name},3,4\n") == (
+        f"wide.csv: Row '{name}' looks like a summary, not like an item. Remove or "
+        "rename it."
+    )
+
+
+@pytest.mark.parametrize("name", ["Max", "min"])
+def test_a_first_name_is_a_summary_only_if_its_numbers_are(name: str) -> None:
+    person = f"talk,Anna,Bo,{name}\nx,3,5,4\ny,1,2,3\nz,2,4,1\n"
+    assert name in read(person).reviewer_labels
+    extreme = {"Max": "5", "min": "3"}[name], {"Max": "2", "min": "1"}[name]
+    summary = f"talk,Anna,Bo,{name}\nx,3,5,{extreme[0]}\ny,1,2,{extreme[1]}\n"
+    assert "looks like a summary" in refused(summary)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["id", "#", "Year", "track", "Comments", "paper_id", "E-mail", "pages", "Score"],
+)
+def test_other_columns_are_refused_by_their_name(name: str) -> None:
+    assert refused(f"talk,{name},Anna\nx,3,4\ny,1,2\n") == (
+        f"wide.csv: Column '{name}' does not look like a reviewer. Remove or rename "
+        "it; if it holds the labels of the items, name it with item= or --item."
+    )
+
+
+def test_a_long_table_with_another_name_is_not_taken_for_a_wide_one() -> None:
+    text = "who,item,score\nanna,1,3\n"
+    with pytest.raises(RatingsError, match="No column for the reviewer among 'who'"):
+        read_ratings(stream(text))
+    assert "Column 'item' does not look like a reviewer" in refused(text)
+    assert read("talk,Anna,Mark\nx,3,4\n").reviewer_labels == ("Anna", "Mark")
+
+
+def test_a_text_beside_the_labels_is_refused() -> None:
+    text = "talk,speaker,Anna\nx,A long name that goes on and on and on for ever,4\n"
+    assert refused(text).startswith(
+        "wide.csv: Column 'speaker' holds text, not scores."
+    )
+
+
+def test_titles_are_taken_where_rows_are_items() -> None:
+    text = "talk,Paper Title,Anna,Bo\nx,On tea,3,4\ny,On milk,,2\n"
+    ratings = read(text)
+    assert ratings.sha256 == EXPECTED.sha256
+    assert ratings.titles == {"x": "On tea", "y": "On milk"}
+    assert "Column 'title' does not look like an item" in refused(
+        "who,title,x\nAnna,Dr,3\n", "reviewers"
+    )
+
+
+def test_score_words_are_mapped() -> None:
+    text = "talk,Anna,Bo\nx,Good,poor\ny,,good\n"
+    ratings = read(text, scale="poor<good")
+    assert ratings.scores.tolist() == [2.0, 1.0, 2.0]
+    assert refused(text).startswith("wide.csv:2: score must be a number, got 'Good'.")
+    assert refused(text.replace("poor", "bad"), scale="poor<good").startswith(
+        "wide.csv:2: score must be on the scale poor<good, got 'bad'."
+    )
+    letters = read("talk,Anna,Bo\nx,A,B\ny,C,A\n", best="A")
+    assert letters.scores.tolist() == [3.0, 1.0, 2.0, 3.0]
+
+
+def test_a_bad_cell_is_named_by_its_line() -> None:
+    assert refused("talk,Anna,Bo\nx,3,4\n\ny,7/10,2\n") == (
+        "wide.csv:4: score must be a number, got '7/10'. Write a plain number; or, if "
+        "these scores are words, give their order with scale= or --scale "
+        "'worst<...<best'."
+    )
+    assert refused("talk,Anna,Bo\nx,3,4\ny,-,2\n") == (
+        "wide.csv:3: score must be a number, got '-'. Leave the cell empty where there "
+        "is no score."
+    )
+
+
+def test_a_row_of_scores_needs_its_label() -> None:
+    assert refused("talk,Anna,Bo\nx,3,4\n,1,2\n") == (
+        "wide.csv:3: item must be given, got nothing."
+    )
+
+
+def test_one_item_in_two_rows_is_refused_where_a_reviewer_meets_it_twice() -> None:
+    message = refused("talk,Anna,Bo\nx,3,4\ny,1,1\nx,,2\n")
+    assert message.startswith("wide.csv:4:")
+    assert "line 2" in message
+    assert read("talk,Anna,Bo\nx,3,\nx,,4\ny,,2\n").sha256 == EXPECTED.sha256
+
+
+def test_rows_and_columns_without_any_score_are_told() -> None:
+    ratings = read("talk,Anna,Bo,Cy\nx,3,4,\ny,,2,\nz,,,\n")
+    assert ratings.sha256 == EXPECTED.sha256
+    assert notices(ratings) == {
+        "unrated_items": "Items without any score are not in the result: 'z'.",
+        "idle_reviewers": "1 reviewer without any score left out.",
+    }
+
+
+def test_an_empty_table_is_refused() -> None:
+    assert refused("talk,Anna\nx,\n") == (
+        "wide.csv: There is no rating: every cell is empty."
+    )
+    assert refused("talk\nx\n") == "wide.csv: There is no column of a reviewer."
+    assert refused("talk,Anna\n") == (
+        "wide.csv: There is a header but no row below it."
+    )
+
+
+def test_a_file_without_a_header_is_refused() -> None:
+    assert refused("1,2,3\n2,3,4\n") == (
+        "wide.csv: The first line must hold the column names, got '1', '2', '3'."
+    )
+
+
+def test_names_of_digits_are_numbers_of_people() -> None:
+    ratings = read("talk,2,10\n1,3,4\n2,,2\n")
+    assert ratings.reviewer_labels == (2, 10)
+    assert ratings.item_labels == (1, 2)
+
+
+def test_other_options_have_no_place() -> None:
+    for part in ("reviewer", "score", "rank", "pair"):
+        with pytest.raises(OptionError, match=f"^{part} must be left out for a wide"):
+            read(SMALL, **{part: "Anna"})
+    with pytest.raises(
+        OptionError, match="companion must be left out for a wide table"
+    ):
+        read(SMALL, companion=stream(SMALL))
+
+
+def test_names_that_are_code_stay_names() -> None:
+    text = 'talk,<script>alert(1)</script>,"=HYPERLINK(""x"")"\n../../etc/passwd,3,4\n'
+    ratings = read(text)
+    assert ratings.reviewer_labels == ("<script>alert(1)</script>", '=HYPERLINK("x")')
+    assert ratings.item_labels == ("../../etc/passwd",)
+
+
+def test_every_coding_gives_the_same_ratings() -> None:
+    frame = pl.DataFrame({"talk": ["x", "y"], "Anna": [3.0, None], "Bo": [4, 2]})
+    book = io.BytesIO()
+    frame.write_excel(book)
+    lines = [{"talk": "x", "Anna": 3, "Bo": 4}, {"talk": "y", "Anna": None, "Bo": 2}]
+    sources: list[Any] = [
+        frame,
+        frame.to_pandas(),
+        frame.with_columns(pl.col("Anna").cast(pl.Decimal(scale=1))),
+        pd.DataFrame(
+            {"talk": ["x", "y"], "Anna": [3, None], "Bo": [4, 2]}, dtype=object
+        ),
+        stream(b"\xef\xbb\xbf" + SMALL.replace("\n", "\r\n").encode()),
+        stream(SMALL.replace(",", ";")),
+        stream(SMALL.replace(",", "\t"), "wide.tsv"),
+        stream(json.dumps(lines), "wide.json"),
+        stream(book.getvalue(), "wide.xlsx"),
+    ]
+    for source in sources:
+        assert read_ratings(source, rows="items").sha256 == EXPECTED.sha256
+
+
+def test_columns_of_other_types_are_refused_in_a_sentence() -> None:
+    frame = pl.DataFrame({"talk": ["x"], "Anna": [[1, 2]], "Bo": [True]})
+    with pytest.raises(RatingsError, match="score must be a number"):
+        read_ratings(frame, rows="items")
+    with pytest.raises(RatingsError, match="Text must be valid Unicode"):
+        read_ratings(stream('[{"talk": "\\ud800", "Anna": 3}]', "w.json"), rows="items")
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(
+        st.from_regex(r"p[a-z]{1,3}", fullmatch=True),
+        min_size=1,
+        max_size=5,
+        unique=True,
+    ),
+    st.lists(
+        st.from_regex(r"q[a-z]{1,3}", fullmatch=True),
+        min_size=1,
+        max_size=5,
+        unique=True,
+    ),
+    st.data(),
+)
+def test_a_table_and_its_transpose_hold_the_same(
+    items: list[str], people: list[str], data: st.DataObject
+) -> None:
+    cell = st.none() | st.integers(-9, 9)
+    grid = [[data.draw(cell) for _ in people] for _ in items]
+    grid[0][0] = 1
+    triples: list[tuple[Label, Label, float]] = [
+        (who, item, value)
+        for item, row in zip(items, grid, strict=True)
+        for who, value in zip(people, row, strict=True)
+        if value is not None
+    ]
+    expected = Ratings(*(list(column) for column in zip(*triples, strict=True)))
+    down = pl.DataFrame(
+        [[item, *row] for item, row in zip(items, grid, strict=True)],
+        schema=["talk", *people],
+        orient="row",
+        infer_schema_length=None,
+    )
+    across = pl.DataFrame(
+        [[who, *row] for who, row in zip(people, zip(*grid, strict=True), strict=True)],
+        schema=["who", *items],
+        orient="row",
+        infer_schema_length=None,
+    )
+    assert read_ratings(down, rows="items").sha256 == expected.sha256
+    assert read_ratings(across, rows="reviewers").sha256 == expected.sha256
+
+
+def test_a_million_cells_are_read_in_seconds() -> None:
+    cells = np.random.default_rng(1).integers(1, 10, (10_000, 100)).astype(str)
+    lines = [f"p{row}," + ",".join(values) for row, values in enumerate(cells.tolist())]
+    header = "talk," + ",".join(f"r{column}" for column in range(100))
+    text = "\n".join([header, *lines])
+    start = time.perf_counter()
+    assert read(text).n_ratings == 1_000_000
+    assert time.perf_counter() - start < 15
+
+
+@settings(max_examples=200)
+@given(st.integers(0, 2**32), st.sampled_from(["items", "reviewers"]))
+def test_a_damaged_sample_is_read_or_refused_in_a_sentence(
+    seed: int, rows: str
+) -> None:
+    data = damaged(ITEMS.read_bytes(), random.Random(seed))
+    try:
+        told = read(data, rows).read_as
+    except EvenhandError as error:
+        told = str(error)
+    assert told
+    assert "\n" not in told
