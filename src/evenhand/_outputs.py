@@ -23,7 +23,6 @@ from evenhand.errors import OptionError, listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from types import FrameType
 
 PRIVATE, READABLE = 0o600, 0o644
 
@@ -179,15 +178,11 @@ def _tidy(left: Sequence[tuple[Path, Sequence[Path]]]) -> None:
 def _interrupts_held() -> Iterator[None]:
     """Keep an interrupt waiting; Python hands it to the main thread only."""
     came: list[int] = []
-
-    def wait(number: int, _: FrameType | None) -> None:
-        came.append(number)
-
     before: dict[signal.Signals, signal._HANDLER] = {}
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGINT, signal.SIGTERM):
             if signal.getsignal(number) is not None:
-                before[number] = signal.signal(number, wait)
+                before[number] = signal.signal(number, lambda one, _: came.append(one))
     try:
         yield
     finally:

@@ -11,12 +11,11 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 from evenhand._outputs import Output, write_all
-from evenhand._results import Label, version
+from evenhand._results import Json, Label, version
 from evenhand.designs.assignment import Assignment
 from evenhand.designs.drawing import seal_of, verify
 from evenhand.errors import RecordError, unknown
@@ -32,10 +31,13 @@ from evenhand.records.canonical import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evenhand.ab.comparison import Comparison
     from evenhand.ranking.results import Ranking
     from evenhand.records.canonical import Record
 
+Kind = TypeVar("Kind")
 KINDS = ("assignment", "record", "seal", "secret")
 FORMAT = 1
 SCHEMA_FORM = re.compile(r"evenhand\.([a-z-]+)/([0-9]+)")
@@ -219,24 +221,36 @@ def assignment_from(record: Record, name: str) -> Assignment:
             f"{name}: This must be an assignment, got a record of kind "
             f"{kind_of(record)!r}."
         )
-    take = _Fields(record, name)
-    parameters = record.get("parameters")
-    if not is_dict(parameters) or set(parameters) != {"per_reviewer", "per_item"}:
-        raise take.wrong("parameters", "per_reviewer and per_item")
-    groups = record.get("groups")
+
+    def take(key: str, fits: Callable[[object], TypeGuard[Kind]], rule: str) -> Kind:
+        value = record.get(key, ABSENT)
+        if not fits(value):
+            raise RecordError(f"{name}: {key} must be {rule}, got {brief(value)}.")
+        return value
+
+    def text(key: str) -> str:
+        return take(key, _is_text, "text")
+
+    def labels(key: str) -> tuple[Label, ...]:
+        return tuple(take(key, _is_labels, "a list of labels"))
+
+    def rows(key: str) -> tuple[tuple[Label, Label], ...]:
+        found = take(key, _is_pairs, "a list of pairs of labels")
+        return tuple((first, second) for first, second in found)
+
     return Assignment(
-        items=take.labels("items"),
-        reviewers=take.labels("reviewers"),
-        design=take.text("design"),
-        parameters=dict(parameters),
-        rows=take.rows("rows"),
-        groups=None if groups is None else take.rows("groups"),
-        conflicts=take.rows("conflicts"),
-        seed=take.seed(),
-        seal=None if record.get("seal") is None else take.text("seal"),
+        items=labels("items"),
+        reviewers=labels("reviewers"),
+        design=text("design"),
+        parameters=dict(take("parameters", _is_sizes, "per_reviewer and per_item")),
+        rows=rows("rows"),
+        groups=None if record.get("groups") is None else rows("groups"),
+        conflicts=rows("conflicts"),
+        seed=take("seed", _is_seed, "an integer of at least 0 or null"),
+        seal=None if record.get("seal") is None else text("seal"),
         uniform=record.get("uniform") is True,
-        law=take.text("law"),
-        version=take.text("version"),
+        law=text("law"),
+        version=text("version"),
     )
 
 
@@ -282,47 +296,6 @@ def load_assignment(
     return verify(assignment, secret, seal)
 
 
-@dataclass(frozen=True, slots=True)
-class _Fields:
-    record: Record
-    name: str
-
-    def wrong(self, key: str, rule: str) -> RecordError:
-        value = brief(self.record.get(key, ABSENT))
-        return RecordError(f"{self.name}: {key} must be {rule}, got {value}.")
-
-    def text(self, key: str) -> str:
-        value = self.record.get(key)
-        if not isinstance(value, str):
-            raise self.wrong(key, "text")
-        return value
-
-    def seed(self) -> int | None:
-        value = self.record.get("seed", ABSENT)
-        whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
-        if value is None or whole:
-            return value if isinstance(value, int) else None
-        raise self.wrong("seed", "an integer of at least 0 or null")
-
-    def labels(self, key: str) -> tuple[Label, ...]:
-        value = self.record.get(key)
-        if is_list(value):
-            found = [label for label in value if _is_label(label)]
-            if len(found) == len(value):
-                return tuple(found)
-        raise self.wrong(key, "a list of labels")
-
-    def rows(self, key: str) -> tuple[tuple[Label, Label], ...]:
-        value = self.record.get(key)
-        found: list[tuple[Label, Label]] = []
-        for row in value if is_list(value) else [None]:
-            first, second = row if is_list(row) and len(row) == 2 else (None, None)  # noqa: PLR2004 - a pair
-            if not _is_label(first) or not _is_label(second):
-                raise self.wrong(key, "a list of pairs of labels")
-            found.append((first, second))
-        return tuple(found)
-
-
 def write_decision(
     result: Comparison | Ranking,
     path: str | os.PathLike[str],
@@ -360,5 +333,25 @@ def _bytes(name: str) -> bytes:
     return data
 
 
-def _is_label(value: object) -> TypeGuard[Label]:
-    return isinstance(value, str | int) and not isinstance(value, bool)
+def _is_text(value: object) -> TypeGuard[str]:
+    return isinstance(value, str) and value is not ABSENT
+
+
+def _is_whole(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_seed(value: object) -> TypeGuard[int | None]:
+    return value is None or (_is_whole(value) and value >= 0)
+
+
+def _is_labels(value: object) -> TypeGuard[list[Label]]:
+    return is_list(value) and all(_is_text(it) or _is_whole(it) for it in value)
+
+
+def _is_pairs(value: object) -> TypeGuard[list[list[Label]]]:
+    return is_list(value) and all(_is_labels(it) and len(it) == 2 for it in value)  # noqa: PLR2004 - a pair
+
+
+def _is_sizes(value: object) -> TypeGuard[dict[str, Json]]:
+    return is_dict(value) and set(value) == {"per_reviewer", "per_item"}
