@@ -661,7 +661,7 @@ def test_few_scores_are_redrawn_within_moments() -> None:
     one, two = rng.normal(size=12), rng.normal(size=14)
     start = time.process_time()
     found = p_values(one, two, rng=1)
-    assert (found.how, found.samples > 50_000) == ("sampling", True)
+    assert (found.how, found.samples > 30_000) == ("sampling", True)
     assert time.process_time() - start < 2
 
 

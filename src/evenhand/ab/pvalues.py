@@ -67,8 +67,8 @@ How = Literal["enumeration", "counting", "sampling"]
 STATISTICS = ("mean", "median", "trimmed", "midrank", "pairs")
 WHOLE = ("mean", "midrank", "pairs")
 LIMIT = 200_000
-# Redraws: as many as have these cells, about half a second of work, within bounds.
-SAMPLED_CELLS = 2_000_000
+# Redraws: as many as have these cells, up to half a second of work, within bounds.
+SAMPLED_CELLS = 1_000_000
 FEWEST_SAMPLES = 1_000
 MOST_SAMPLES = 100_000
 # A caller's function is asked so often.
