@@ -46,7 +46,7 @@ from evenhand.calibration.crossed import Equations, Mixed
 from evenhand.calibration.design import Design, design
 from evenhand.calibration.isotonic import isotonic
 from evenhand.calibration.results import standardised
-from evenhand.lab import warp as warps
+from evenhand.diagnosis import warp as warps
 from evenhand.ratings import Ratings
 
 Scores = NDArray[np.float64]

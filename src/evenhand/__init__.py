@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from evenhand.certificate import Certificate
     from evenhand.designs.assignment import Assignment
     from evenhand.designs.drawing import assign
+    from evenhand.diagnosis.check import Check, check
+    from evenhand.diagnosis.warp import Warp, warp
     from evenhand.errors import (
         ContradictionError,
         ConvergenceError,
@@ -32,10 +34,8 @@ if TYPE_CHECKING:
         RecordError,
     )
     from evenhand.formats import read_ratings
-    from evenhand.lab.check import Check, check
     from evenhand.lab.scenario import Scenario
     from evenhand.lab.simulation import Simulation, simulate
-    from evenhand.lab.warp import Warp, warp
     from evenhand.ranking.ranking import Ranking, rank
     from evenhand.ratings import Ratings
 
@@ -49,10 +49,10 @@ _HOMES = {
     "assign": "evenhand.designs.drawing",
     "Assignment": "evenhand.designs.assignment",
     "Certificate": "evenhand.certificate",
-    "check": "evenhand.lab.check",
-    "Check": "evenhand.lab.check",
-    "warp": "evenhand.lab.warp",
-    "Warp": "evenhand.lab.warp",
+    "check": "evenhand.diagnosis.check",
+    "Check": "evenhand.diagnosis.check",
+    "warp": "evenhand.diagnosis.warp",
+    "Warp": "evenhand.diagnosis.warp",
     "Scenario": "evenhand.lab.scenario",
     "simulate": "evenhand.lab.simulation",
     "Simulation": "evenhand.lab.simulation",

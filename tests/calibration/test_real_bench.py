@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from bench import real
 from evenhand._randomness import stream
-from evenhand.lab.warp import mild_warp
+from evenhand.diagnosis.warp import mild_warp
 
 if TYPE_CHECKING:
     from pathlib import Path

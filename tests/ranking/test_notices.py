@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from evenhand.lab.check import check
+from evenhand.diagnosis.check import check
 from evenhand.ranking.notices import agreement
 from evenhand.ranking.ranking import rank
 from evenhand.ratings import Ratings

@@ -4,7 +4,7 @@ import pytest
 from markupsafe import escape
 
 from evenhand import Ratings, compare, rank
-from evenhand.lab.check import check
+from evenhand.diagnosis.check import check
 from evenhand.words.cards import Card
 from evenhand.words.text import name, notice, share
 

@@ -9,8 +9,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from evenhand import Ratings, compare, rank, read_ratings
-from evenhand.lab.check import check
-from evenhand.lab.warp import warp
+from evenhand.diagnosis.check import check
+from evenhand.diagnosis.warp import warp
 from evenhand.words.page import (
     Replay,
     check_report,

@@ -20,9 +20,9 @@ from evenhand._columns import Columns
 from evenhand._labels import Source
 from evenhand._outputs import write_all
 from evenhand._randomness import stream, uniforms
+from evenhand.diagnosis.check import Check, check
+from evenhand.diagnosis.warp import Warp, warp
 from evenhand.errors import OptionError, printable
-from evenhand.lab.check import Check, check
-from evenhand.lab.warp import Warp, warp
 from evenhand.words.check_figures import (
     around,
     check_figures,

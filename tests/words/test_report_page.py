@@ -9,8 +9,8 @@ import pytest
 from markupsafe import escape
 
 from evenhand import Ratings, compare, rank, read_ratings
-from evenhand.lab.check import check
-from evenhand.lab.warp import warp
+from evenhand.diagnosis.check import check
+from evenhand.diagnosis.warp import warp
 from evenhand.words.figures import Figure
 from evenhand.words.page import (
     Replay,

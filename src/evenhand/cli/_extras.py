@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from evenhand._outputs import Output
     from evenhand._results import Notice
     from evenhand.ab.comparison import Comparison
-    from evenhand.lab.check import Check
-    from evenhand.lab.warp import Warp
+    from evenhand.diagnosis.check import Check
+    from evenhand.diagnosis.warp import Warp
     from evenhand.ranking.ranking import Ranking
     from evenhand.ratings import Ratings
     from evenhand.words.figures import Figure

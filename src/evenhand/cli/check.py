@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from evenhand.lab.check import Check, Distribution
-    from evenhand.lab.ladder import Ladder
-    from evenhand.lab.needed import Needed
+    from evenhand.diagnosis.check import Check, Distribution
+    from evenhand.diagnosis.ladder import Ladder
+    from evenhand.diagnosis.needed import Needed
 
 # Reviewers shown of each kind, and width of a bar.
 SHOWN, BAR = 5, 30
@@ -52,7 +52,7 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     """
     _shared.check_output(options["output"])
     job = _extras.Job("check", options)
-    from evenhand.lab.check import TOLD, check
+    from evenhand.diagnosis.check import TOLD, check
 
     with _shared.working("Checking") as say:
         found = check(job.ratings, **options, rng=job.seed, progress=say)
@@ -65,7 +65,7 @@ def explain(found: Check) -> str:
     """Tell a check to people.
 
     Examples:
-        >>> from evenhand.lab.check import check
+        >>> from evenhand.diagnosis.check import check
         >>> from evenhand.ratings import Ratings
         >>> found = check(Ratings(["a", "a"], ["x", "y"], [1, 2]), rng=7)
         >>> print(explain(found).splitlines()[0])
@@ -103,7 +103,7 @@ def _ladder(found: Check) -> list[RenderableType]:
     title = "Can scores be compared across reviewers?"
     if found.ladder is None:
         return _section(title, _said(found, "no_ladder"))
-    from evenhand.lab.ladder import RULE, ladder_basis
+    from evenhand.diagnosis.ladder import RULE, ladder_basis
 
     return _section(
         title,
@@ -144,7 +144,7 @@ def _needed(found: Check) -> list[RenderableType]:
 
 
 def _needed_table(needed: Needed) -> Table:
-    from evenhand.lab.check import PAIR, SIDE, more_reviews
+    from evenhand.diagnosis.check import PAIR, SIDE, more_reviews
 
     columns = {
         "to reach": [f"{100 * target.probability:g} %" for target in needed.pair],
@@ -185,7 +185,7 @@ def _contradictions(found: Check) -> list[RenderableType]:
 
 
 def _variance(found: Check) -> list[RenderableType]:
-    from evenhand.lab.check import share_text
+    from evenhand.diagnosis.check import share_text
 
     shares = found.variance
     if shares is None:

@@ -85,8 +85,8 @@ def command(seed: int | None, save: str | None, report: str | None) -> None:
     )
     if extras.report is not None:
         from evenhand._outputs import write_all
-        from evenhand.lab.check import check
-        from evenhand.lab.warp import warp
+        from evenhand.diagnosis.check import check
+        from evenhand.diagnosis.warp import warp
 
         with _shared.working("Drawing"):
             found = check(ratings, top=TOP, rng=seed)

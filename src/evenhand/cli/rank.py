@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from evenhand._results import Label
-    from evenhand.lab.check import Check
-    from evenhand.lab.warp import Warp
+    from evenhand.diagnosis.check import Check
+    from evenhand.diagnosis.warp import Warp
     from evenhand.ranking.ranking import Ranking
     from evenhand.ratings import Ratings
 
@@ -166,7 +166,7 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
 
 
 def _checked(ratings: Ratings, result: Ranking) -> Check:
-    from evenhand.lab.check import check
+    from evenhand.diagnosis.check import check
 
     k = None if result.top is None else result.top.k
     cut = k if k is not None and k < ratings.n_items else None
@@ -189,7 +189,7 @@ def _survived(job: _extras.Job, result: Ranking, *, asked: bool) -> Warp | None:
         quick = result.method in MODELS and not asked_for
         if not (draws and quick and rated == ratings.n_items > 1):
             return None
-    from evenhand.lab.warp import warp
+    from evenhand.diagnosis.warp import warp
     from evenhand.ranking.ranking import rank
 
     def again(warped: Ratings) -> list[int]:

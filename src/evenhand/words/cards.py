@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.catalogue import methods
 from evenhand.certificate import NONE
-from evenhand.lab.check import TOLD
+from evenhand.diagnosis.check import TOLD
 from evenhand.words.tables import Table, outputs, ranking
 from evenhand.words.text import name, notice, sentences, templates
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from evenhand._results import Label, Notice
     from evenhand.ab.comparison import Comparison
     from evenhand.certificate import Certificate
-    from evenhand.lab.check import Check
+    from evenhand.diagnosis.check import Check
     from evenhand.ranking.results import Ranking
 
     Titles = Mapping[Label, str]

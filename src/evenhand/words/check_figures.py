@@ -8,9 +8,9 @@ import numpy as np
 
 from evenhand._charts import BLUE, RED, quantity, word
 from evenhand._randomness import stream
-from evenhand.lab.contradictions import pairs_within
-from evenhand.lab.ladder import CANNOT_TELL, MEANINGS
-from evenhand.lab.reviewers import DISAGREES, NOT_ENOUGH
+from evenhand.diagnosis.contradictions import pairs_within
+from evenhand.diagnosis.ladder import CANNOT_TELL, MEANINGS
+from evenhand.diagnosis.reviewers import DISAGREES, NOT_ENOUGH
 from evenhand.words.figures import (
     FEW_TICKS,
     MIDDLE,
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand._charts import Spec
-    from evenhand.lab.check import Check
-    from evenhand.lab.ladder import Ladder
+    from evenhand.diagnosis.check import Check
+    from evenhand.diagnosis.ladder import Ladder
     from evenhand.ratings import Ratings
 
     Scores = NDArray[np.float64]
@@ -85,7 +85,7 @@ def check_figures(ratings: Ratings, check: Check) -> list[Figure]:
         "reviews", those that there are numbers for and something to see in.
 
     Examples:
-        >>> from evenhand.lab.check import check
+        >>> from evenhand.diagnosis.check import check
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [1, 2, 5, 4])
         >>> [one.name for one in check_figures(ratings, check(ratings, rng=7))]
@@ -163,7 +163,7 @@ def consensus(ratings: Ratings, check: Check) -> Scores:
     Reviewers without an offset, whose order does not agree, are no others.
 
     Examples:
-        >>> from evenhand.lab.check import check
+        >>> from evenhand.diagnosis.check import check
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "b", "b"], ["x", "x", "y"], [1.0, 2.0, 5.0])
         >>> consensus(ratings, check(ratings, rng=7)).tolist()[2]
@@ -443,7 +443,7 @@ def ladder_figure(ladder: Ladder) -> Figure:
     """Draw how rightly each assumption predicts, and how far behind the best it is.
 
     Examples:
-        >>> from evenhand.lab.check import check
+        >>> from evenhand.diagnosis.check import check
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [1, 2, 5, 4])
         >>> ladder_figure(check(ratings, rng=7).ladder).numbers["method"][0]

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from evenhand._charts import Spec
     from evenhand._results import Label
     from evenhand.ab.comparison import Comparison
-    from evenhand.lab.check import Check
-    from evenhand.lab.warp import Warp
+    from evenhand.diagnosis.check import Check
+    from evenhand.diagnosis.warp import Warp
     from evenhand.ranking.results import RankedItem, Ranking
     from evenhand.ratings import Ratings
 

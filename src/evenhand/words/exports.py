@@ -21,8 +21,8 @@ import polars as pl
 from evenhand._outputs import Output
 from evenhand._results import version
 from evenhand.ab.comparison import Comparison
+from evenhand.diagnosis.check import Check
 from evenhand.errors import OptionError, unknown
-from evenhand.lab.check import Check
 from evenhand.ranking.results import Ranking
 from evenhand.words.export_files import SEVERAL, SUFFIXES, exported, suffix_of
 

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from evenhand._results import version
-from evenhand.lab import ladder
-from evenhand.lab.check import share_text
+from evenhand.diagnosis import ladder
+from evenhand.diagnosis.check import share_text
 from evenhand.words import tables
 from evenhand.words.cards import check_card, comparison_card, ranking_card
 from evenhand.words.check_figures import check_figures
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from evenhand.ab.comparison import Comparison
-    from evenhand.lab.check import Check
-    from evenhand.lab.warp import Warp
+    from evenhand.diagnosis.check import Check
+    from evenhand.diagnosis.warp import Warp
     from evenhand.ranking.results import Ranking
     from evenhand.ratings import Ratings
     from evenhand.words.cards import Card
@@ -143,7 +143,7 @@ def check_report(ratings: Ratings, check: Check, *, replay: Replay) -> str:
         One HTML page that needs nothing else.
 
     Examples:
-        >>> from evenhand.lab.check import check
+        >>> from evenhand.diagnosis.check import check
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2])
         >>> page = check_report(ratings, check(ratings, rng=7),

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 from markupsafe import Markup
 
+from evenhand.diagnosis.check import PAIR, SIDE, more_reviews
 from evenhand.errors import counted
-from evenhand.lab.check import PAIR, SIDE, more_reviews
 from evenhand.words.text import figure, joined, name, share, shortened
 
 if TYPE_CHECKING:
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from evenhand._results import Label
     from evenhand.ab.comparison import Comparison
-    from evenhand.lab.check import Check
-    from evenhand.lab.contradictions import Contradictions
-    from evenhand.lab.ladder import Ladder
-    from evenhand.lab.needed import Needed
+    from evenhand.diagnosis.check import Check
+    from evenhand.diagnosis.contradictions import Contradictions
+    from evenhand.diagnosis.ladder import Ladder
+    from evenhand.diagnosis.needed import Needed
     from evenhand.ranking.results import RankedItem, Ranking
     from evenhand.ratings import Ratings
     from evenhand.words.figures import Figure

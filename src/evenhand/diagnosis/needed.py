@@ -18,14 +18,14 @@ import numpy as np
 
 from evenhand._labels import shown
 from evenhand._randomness import Stream, standard_normal, uniforms
+from evenhand.diagnosis.reviewers import effect_errors
 from evenhand.errors import OptionError
-from evenhand.lab.reviewers import effect_errors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand._results import Json, Label
-    from evenhand.lab.reviewers import Model
+    from evenhand.diagnosis.reviewers import Model
     from evenhand.ratings import Ratings
 
     Codes = NDArray[np.int64]
@@ -117,7 +117,7 @@ def information(model: Model) -> float:
     """Return what one further review of an item is worth: one over its variance.
 
     Examples:
-        >>> from evenhand.lab.reviewers import fit_model
+        >>> from evenhand.diagnosis.reviewers import fit_model
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a"] * 3 + ["b"] * 3, [1, 2, 3] * 2, [1, 2, 4, 3, 3, 6])
         >>> model = fit_model(ratings)
@@ -147,7 +147,7 @@ def reviews_needed(
 
     Examples:
         >>> from evenhand._randomness import stream
-        >>> from evenhand.lab.reviewers import fit_model
+        >>> from evenhand.diagnosis.reviewers import fit_model
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(list("aaabbb"), list("xyz") * 2, [1, 2, 4, 3, 3, 6])
         >>> model, order = fit_model(ratings), np.array([2, 0, 1])

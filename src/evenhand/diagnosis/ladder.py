@@ -20,8 +20,8 @@ from evenhand.calibration.bradley_terry import order_values
 from evenhand.calibration.design import design
 from evenhand.calibration.isotonic import isotonic
 from evenhand.calibration.results import settled
-from evenhand.lab.contradictions import MOST_PAIRS, count_pairs, pairs_within
-from evenhand.lab.reviewers import settle_slopes
+from evenhand.diagnosis.contradictions import MOST_PAIRS, count_pairs, pairs_within
+from evenhand.diagnosis.reviewers import settle_slopes
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from evenhand._randomness import Stream, permutation, stream
 from evenhand.calibration.adaptive import adaptive
 from evenhand.calibration.mean import mean_order
+from evenhand.diagnosis.warp import STRENGTHS, WARPS, extreme_warp, mild_warp, warp
 from evenhand.errors import OptionError, RatingsError
-from evenhand.lab.warp import STRENGTHS, WARPS, extreme_warp, mild_warp, warp
 from evenhand.ratings import Ratings
 
 Floats = NDArray[np.float64]

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from evenhand._randomness import standard_normal, stream, uniforms
-from evenhand.errors import OptionError
-from evenhand.lab.check import check, more_reviews
-from evenhand.lab.needed import (
+from evenhand.diagnosis.check import check, more_reviews
+from evenhand.diagnosis.needed import (
     DRAWS,
     GRID,
     Needed,
@@ -14,7 +13,8 @@ from evenhand.lab.needed import (
     _Trial,
     information,
 )
-from evenhand.lab.reviewers import fit_model
+from evenhand.diagnosis.reviewers import fit_model
+from evenhand.errors import OptionError
 from evenhand.ranking.ranking import rank
 from evenhand.ratings import Ratings
 

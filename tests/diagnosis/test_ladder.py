@@ -4,9 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand._randomness import permutation, stream
-from evenhand.lab import ladder as ladders
-from evenhand.lab.contradictions import pairs_within
-from evenhand.lab.ladder import (
+from evenhand.diagnosis import ladder as ladders
+from evenhand.diagnosis.contradictions import pairs_within
+from evenhand.diagnosis.ladder import (
     ASSUMPTIONS,
     CANNOT_TELL,
     Ladder,

@@ -17,9 +17,9 @@ from evenhand._randomness import RNGLike, seed_from, stream
 from evenhand._results import Json, Notice, tail
 from evenhand.calibration.adaptive import adaptive
 from evenhand.calibration.design import data_notices, linked_groups
+from evenhand.diagnosis import contradictions, ladder, needed, reviewers
+from evenhand.diagnosis.reviewers import DISAGREES, NOT_ENOUGH
 from evenhand.errors import OptionError, counted, listing
-from evenhand.lab import contradictions, ladder, needed, reviewers
-from evenhand.lab.reviewers import DISAGREES, NOT_ENOUGH
 from evenhand.posets.comparisons import comparisons, components
 from evenhand.ranking.models import by_estimates
 from evenhand.ranking.notices import information_notices
@@ -504,7 +504,7 @@ def more_reviews(target: needed.Target) -> str:
     """Say how many more reviews a target needs.
 
     Examples:
-        >>> from evenhand.lab.needed import Target
+        >>> from evenhand.diagnosis.needed import Target
         >>> more_reviews(Target(0.8, 12, 11, 14)), more_reviews(Target(0.8, 0, 0, 0))
         ('12 (11 to 14)', 'none')
         >>> more_reviews(Target(0.95, None, None, None))
@@ -563,7 +563,7 @@ def share_text(share: reviewers.Share) -> str:
     """Show a share in per cent with its interval.
 
     Examples:
-        >>> from evenhand.lab.reviewers import Share
+        >>> from evenhand.diagnosis.reviewers import Share
         >>> share_text(Share(0.64, 0.553, 0.71))
         '64 % (55 to 71)'
     """

@@ -10,18 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand._randomness import stream
-from evenhand.errors import OptionError
-from evenhand.formats import read_ratings
-from evenhand.lab import reviewers as reviewer_models
-from evenhand.lab.check import (
+from evenhand.diagnosis import reviewers as reviewer_models
+from evenhand.diagnosis.check import (
     Check,
     check,
     distribution,
     find_groups,
     find_ties,
 )
-from evenhand.lab.contradictions import find_contradictions, pairs_within
-from evenhand.lab.reviewers import (
+from evenhand.diagnosis.contradictions import find_contradictions, pairs_within
+from evenhand.diagnosis.reviewers import (
     BOOTSTRAP,
     DISAGREES,
     FORMULA,
@@ -31,6 +29,8 @@ from evenhand.lab.reviewers import (
     fit_model,
     variance_shares,
 )
+from evenhand.errors import OptionError
+from evenhand.formats import read_ratings
 from evenhand.posets.comparisons import comparisons
 from evenhand.ranking.ranking import rank
 from evenhand.ratings import Ratings
