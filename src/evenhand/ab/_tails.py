@@ -16,8 +16,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.fft import next_fast_len
-from scipy.special import betaln, expit, logit, xlog1py, xlogy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -251,6 +249,8 @@ def _ways(number: int, taken: Sequence[int], share: float | None) -> list[float]
     """Return in how many ways so many are chosen, or the chance of it."""
     if share is None:
         return [math.comb(number, some) for some in taken]
+    from scipy.special import xlog1py, xlogy  # noqa: PLC0415 - slow to load
+
     some = np.array(taken)
     chances = xlogy(some, share) + xlog1py(number - some, -share)
     return list(np.exp(_log_ways(number, some) + chances))
@@ -324,6 +324,8 @@ def _upper(
     values: Counts, sizes: Counts, ahead: int, edge: int
 ) -> tuple[float, float] | None:
     """Return P(sum >= edge) and P(sum > edge), for an edge of at least the mean."""
+    from scipy.special import expit  # noqa: PLC0415 - slow to load
+
     size = int(sizes.sum())
     top = np.clip(ahead - (sizes[::-1].cumsum() - sizes[::-1]), 0, sizes[::-1])[::-1]
     best = int(top @ values)
@@ -351,6 +353,8 @@ def _upper(
 
 
 def _log_ways(sizes: Counts | int, taken: Counts | int) -> Floats:
+    from scipy.special import betaln  # noqa: PLC0415 - slow to load
+
     left = np.subtract(sizes, taken)
     return np.asarray(-np.log1p(sizes) - betaln(left + 1.0, np.add(taken, 1.0)))
 
@@ -362,6 +366,8 @@ def _tilted_odds(
 
     Newton's method for a convex function, in steps that change no odds much.
     """
+    from scipy.special import expit, logit  # noqa: PLC0415 - slow to load
+
     centre = float(sizes @ values) / float(sizes.sum())
     scale = math.sqrt(float(sizes @ (values - centre) ** 2) / float(sizes.sum()))
     places = (values - centre) / scale
@@ -390,6 +396,8 @@ def _law(
 
     All under the tilted law, of which ahead and edge are the means.
     """
+    from scipy.fft import next_fast_len  # noqa: PLC0415 - slow to load
+
     weights = sizes * shares * (1 - shares)
     whole, centre = float(weights.sum()), float(weights @ values / weights.sum())
     places = values - centre

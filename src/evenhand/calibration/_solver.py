@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     Table = NDArray[np.float64]
     Product = Callable[[Table], Table]
 
-# Levels up to which equations are solved as a table, and from which BLAS would share
-# the work among threads.
+# Levels up to which equations are solved as a table, and from which it is worth loading
+# libraries for tables, and BLAS would share the work among threads.
 TABLE, SHARED = 1000, 50
 PROBE_SEED, WORD = 0, 64
 # Signs over all estimates and probes together, and fewest and most probes.
@@ -179,6 +179,9 @@ def solve_factored(factor: Table, right: Table) -> Table:
         >>> solve_factored(factor, np.ones(2)).round(6).tolist()
         [0.4, 0.2]
     """
+    if len(factor) < SHARED:
+        inverse = inverse_triangle(factor)
+        return np.asarray(inverse.T @ (inverse @ right))
     from scipy.linalg import cho_solve  # noqa: PLC0415 - slow to load
 
     return np.asarray(cho_solve((factor, True), right, check_finite=False))
@@ -192,9 +195,20 @@ def inverse_factored(factor: Table) -> Table:
         >>> inverse_factored(factor).round(6).tolist()
         [[0.6, -0.2], [-0.2, 0.4]]
     """
+    inverse = inverse_triangle(factor)
+    return np.asarray(inverse.T @ inverse)
+
+
+def inverse_triangle(factor: Table) -> Table:
+    """Invert a lower triangle.
+
+    Examples:
+        >>> inverse_triangle(np.array([[2.0, 0.0], [1.0, 2.0]])).tolist()
+        [[0.5, 0.0], [-0.25, 0.5]]
+    """
+    if len(factor) < SHARED:
+        return np.asarray(np.linalg.inv(factor))
     from scipy.linalg.lapack import dtrtri  # noqa: PLC0415 - slow to load
 
-    # The transpose has the columns one after another, as the library wants them. Not
-    # dpotri: it shares even 20 rows among threads, which on busy cores takes 10 ms.
-    upper, _ = dtrtri(factor.T, lower=0)
-    return np.asarray(upper @ upper.T)
+    # The transpose has the columns one after another, as the library wants them.
+    return np.asarray(dtrtri(factor.T, lower=0)[0].T)

@@ -128,7 +128,7 @@ def adaptive_again(ratings: Ratings) -> Callable[[Sequence[Scores]], list[Scores
             many = fit_many(equations, np.stack(columns, axis=1))
             values = many.items.T.reshape(len(sets), len(views[0]), -1)
             # Of the last view, the ranks.
-            shares = many.reviewer_shares[len(views[0]) - 1 :: len(views[0])]
+            shares = many.shares[0, len(views[0]) - 1 :: len(views[0])]
             found = zip(values, shares.tolist(), strict=True)
         return [settled(_combined(values, rho, ordinal)) for values, rho in found]
 

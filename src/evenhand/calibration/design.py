@@ -9,6 +9,7 @@ import numpy as np
 
 from evenhand._results import Notice
 from evenhand.errors import RatingsError, counted, listing
+from evenhand.posets.comparisons import connected
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 # A score so many times as far out as the middle half is wide outweighs all others.
 FAR = 1e6
+FEW_LINKS = 3
 LARGEST = float(np.finfo(np.float64).max)
 
 
@@ -172,22 +174,14 @@ def linked_groups(ratings: Ratings) -> Codes:
         >>> linked_groups(Ratings([1, 1, 2], ["x", "z", "y"], [1, 1, 5])).tolist()
         [0, 1, 0]
     """
-    # Scipy is slow to load and only models need it.
-    from scipy.sparse import coo_array  # noqa: PLC0415 - slow to load
-    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415 - slow to load
-
-    n_items = ratings.n_items
-    size = n_items + ratings.n_reviewers
-    ends = (ratings.item_codes, n_items + ratings.reviewer_codes)
-    ones = np.ones(ratings.n_ratings, np.int8)
-    graph = coo_array((ones, ends), (size, size))
-    _, labels = connected_components(graph, directed=False)
-    _, first, group = np.unique(
-        labels[:n_items], return_index=True, return_inverse=True
-    )
-    place = np.empty(len(first), dtype=np.int64)
-    place[np.argsort(first, kind="stable")] = np.arange(len(first))
-    return np.asarray(place[group])
+    n_items, people, items = ratings.n_items, ratings.reviewer_codes, ratings.item_codes
+    # Mostly all are a few links away from the first; only others need the library.
+    near = np.arange(n_items) == items[0]
+    for _ in range(FEW_LINKS):
+        near[items[np.isin(people, people[near[items]])]] = True
+    if near.all():
+        return np.zeros(n_items, dtype=np.int64)
+    return connected(n_items + ratings.n_reviewers, items, n_items + people)[:n_items]
 
 
 def require_rated(ratings: Ratings, method: str) -> None:

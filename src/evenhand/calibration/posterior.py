@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evenhand._randomness import stream, uniforms
-from evenhand.calibration._solver import one_thread
+from evenhand.calibration._solver import factored, inverse_triangle, one_thread
 from evenhand.calibration.additive import additive
 from evenhand.calibration.bradley_terry import (
     Pairs,
@@ -235,10 +235,8 @@ def _fitted(
 
 def _solved(said: Said, precision: float) -> tuple[Table, Table, float]:
     """Return mean, root of the covariance, and log determinant of the precision."""
-    from scipy.linalg.lapack import dtrtri  # noqa: PLC0415 - slow to load
-
     table = said.table + precision * np.eye(len(said.pull))
-    inverse, _ = dtrtri(np.linalg.cholesky(table), lower=1)
+    inverse = inverse_triangle(factored(table))
     determinant = -2 * float(np.log(np.diag(inverse)).sum())
     return inverse.T @ (inverse @ said.pull), inverse.T, determinant
 
@@ -289,11 +287,9 @@ class _Law(NamedTuple):
 
 
 def _law(pairs: csr_array, won: Table, variance: float, start: Table) -> _Law:
-    from scipy.linalg.lapack import dtrtri  # noqa: PLC0415 - slow to load
-
     listed = Pairs(pairs)
     values, _, _ = maximise(listed, won, 1 / variance, start)
-    lower, _ = dtrtri(factor(listed.at(values), 1 / variance), lower=1)
+    lower = inverse_triangle(factor(listed.at(values), 1 / variance))
     likely = float(won @ values) - listed.log_sum(values)
     likely -= float(values @ values) / variance / 2 - float(
         np.log(np.diag(lower)).sum()

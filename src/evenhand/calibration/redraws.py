@@ -38,11 +38,12 @@ class Many(NamedTuple):
 
     Attributes:
         items: Predicted values.
-        reviewer_shares: Shares of the reviewers' offsets in the variance.
+        shares: Of the reviewers' offsets and of the items' values in the variance; two
+            rows.
     """
 
     items: Table
-    reviewer_shares: Table
+    shares: Table
 
 
 def fit_many(equations: Equations, scores: Table) -> Many:
@@ -79,8 +80,8 @@ def fit_many(equations: Equations, scores: Table) -> Many:
     weights = ratios[0] / (1 + ratios[0] * links.loads[:, None])
     dropped = weights * (sums.dropped - links.matrix @ kept)
     _, items = equations.ordered(dropped, kept[1:])
-    reviewer, item = equations.ordered(*np.where(logs <= LOW, 0.0, ratios))
-    return Many(items, reviewer / (1 + reviewer + item))
+    parts = np.stack(equations.ordered(*np.where(logs <= LOW, 0.0, ratios)))
+    return Many(items, parts / (1 + parts.sum(axis=0)))
 
 
 class Columns(NamedTuple):

@@ -12,6 +12,7 @@ from evenhand._randomness import Stream, standard_normal, uniforms
 from evenhand.calibration import affine
 from evenhand.calibration.crossed import Equations, Mixed
 from evenhand.calibration.design import Design, design
+from evenhand.calibration.redraws import fit_many
 from evenhand.calibration.results import Variances
 
 if TYPE_CHECKING:
@@ -157,33 +158,34 @@ def variance_shares(model: Model, parts: Variances, source: Stream) -> Shares | 
         return None
     made = model.made
     least = min(made.n_items, made.n_reviewers)
-    shares = _three(parts, model.free)
+    shares = _three(parts.reviewer_share, parts.item_share, model.free)
     few = least <= BOOTSTRAP_LEVELS and len(made.scores) <= BOOTSTRAP_RATINGS
     if few:
-        draws = np.array([_redrawn(model, parts, source) for _ in range(REPLICATES)])
+        columns = [_redrawn(made, parts, source) for _ in range(REPLICATES)]
+        found = fit_many(model.equations, np.stack(columns, axis=1)).shares
+        draws = np.array([_three(one, other, model.free) for one, other in found.T])
         low, high = np.quantile(draws, [TAIL, 1 - TAIL], axis=0)
     else:
         slack = NORMAL_TAIL * _asymptotic(model, parts)
         low, high = shares - slack, shares + slack
     low = np.clip(np.minimum(low, shares), 0, 1).tolist()
     high = np.clip(np.maximum(high, shares), 0, 1).tolist()
-    found = [Share(*one) for one in zip(shares.tolist(), low, high, strict=True)]
+    three = [Share(*one) for one in zip(shares.tolist(), low, high, strict=True)]
     return Shares(
-        item=found[1] if items else None,
-        reviewer=found[0] if reviewers else None,
-        rest=found[2],
+        item=three[1] if items else None,
+        reviewer=three[0] if reviewers else None,
+        rest=three[2],
         method=BOOTSTRAP if few else FORMULA,
     )
 
 
-def _three(parts: Variances, free: tuple[bool, bool]) -> Scores:
-    known = parts.reviewer_share * free[0], parts.item_share * free[1]
+def _three(reviewer: float, item: float, free: tuple[bool, bool]) -> Scores:
+    known = reviewer * free[0], item * free[1]
     return np.array([*known, max(0.0, 1.0 - sum(known))])
 
 
-def _redrawn(model: Model, parts: Variances, source: Stream) -> Scores:
-    """Refit scores that are drawn with these variances."""
-    made = model.made
+def _redrawn(made: Design, parts: Variances, source: Stream) -> Scores:
+    """Draw scores with these variances, of mean 0."""
     normal = standard_normal(
         uniforms(source, made.n_reviewers + made.n_items + len(made.scores))
     )
@@ -195,10 +197,7 @@ def _redrawn(model: Model, parts: Variances, source: Stream) -> Scores:
         + np.sqrt(parts.item) * values[made.items]
         + np.sqrt(parts.rest) * rest
     )
-    # The search starts where the scores come from.
-    start = (parts.reviewer / parts.rest, parts.item / parts.rest)
-    again = model.equations.fit(scores - scores.mean(), start)
-    return _three(again.variances, model.free)
+    return np.asarray(scores - scores.mean())
 
 
 def _asymptotic(model: Model, parts: Variances) -> Scores:
