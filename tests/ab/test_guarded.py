@@ -135,7 +135,7 @@ class TestRule:
             ({"eps": 0.0}, r"use its own method"),
             ({"eps": 1.5}, r"eps must be above 0 and at most 1, got 1\.5"),
             ({"eps": -0.1}, r"eps must be above 0 and at most 1, got -0\.1"),
-            ({"eps": math.nan}, r"eps must be above 0 and at most 1, got nan"),
+            ({"eps": math.nan}, r"eps must be finite, got nan"),
             ({"eps": "x"}, r"eps must be a number, got 'x'"),
             ({"eps": True}, r"eps must be a number, got True"),
             ({"statistic": "midrnk"}, r"unknown statistic 'midrnk', did you mean 'mid"),
