@@ -51,3 +51,14 @@ def test_reviewers_without_spread_count_as_zero_and_are_named() -> None:
     assert "1 reviewer gave all their items the same score" in fit.notices[-1].message
     assert fit.slopes is not None
     assert fit.slopes[0] == 0
+
+
+def test_a_reviewer_who_gave_only_zeros_counts_as_zero() -> None:
+    # What rounding leaves of zeros beside other scores is no spread.
+    reviewers = ["a"] * 3 + ["b"] * 3 + ["c"] * 3
+    scores = [0, 0, 0, 1, 0, 1, 0, 0, 1]
+    fit = z(Ratings(reviewers, ["x", "y", "z"] * 3, scores))
+    assert fit.slopes is not None
+    assert fit.slopes[0] == 0
+    others = z(Ratings(reviewers[3:], ["x", "y", "z"] * 2, scores[3:]))
+    assert fit.estimates == pytest.approx(others.estimates * 2 / 3)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.calibration.bradley_terry import wins
+from evenhand.calibration.bradley_terry import rating_wins
 from evenhand.calibration.design import data_notices, group_notices
-from evenhand.calibration.results import Fit, settled
+from evenhand.calibration.results import Fit, PerRating, settled
 from evenhand.posets.comparisons import comparisons, components
 
 if TYPE_CHECKING:
@@ -34,12 +34,14 @@ def borda(ratings: Ratings) -> Fit:
         >>> borda(ratings).estimates.tolist()
         [1.0, 0.5, 0.0]
     """
-    won = wins(ratings)
-    others = np.bincount(ratings.reviewer_codes)[ratings.reviewer_codes] - 1
-    met = np.bincount(ratings.item_codes, others, ratings.n_items)
-    shares = np.divide(won, met, out=np.full(len(won), 0.5), where=met > 0)
+    loads = np.bincount(ratings.reviewer_codes).astype(np.float64)
+    others = loads[ratings.reviewer_codes] - 1
+    shares = rating_wins(ratings) / np.maximum(others, 1)
+    said = PerRating(shares, others, missing=0.5)
+    once = np.ones(len(shares))
+    estimates = settled(said.averages(ratings.item_codes, ratings.n_items, once))
     groups = components(comparisons(ratings))
     notices = data_notices(ratings, prior=True) + group_notices(
         groups, "shares won in different groups say nothing about each other"
     )
-    return Fit("borda", settled(shares), groups, notices=tuple(notices))
+    return Fit("borda", estimates, groups, notices=tuple(notices), said=said)

@@ -15,7 +15,7 @@ from evenhand.calibration.design import (
     linked_groups,
     require_rated,
 )
-from evenhand.calibration.results import ROUNDING, Fit, frozen, settled
+from evenhand.calibration.results import ROUNDING, Fit, PerRating, frozen, settled
 from evenhand.errors import counted
 
 if TYPE_CHECKING:
@@ -53,9 +53,8 @@ def centred(ratings: Ratings) -> Fit:
     made = design(ratings)
     require_rated(ratings, "centred")
     means, away = _deviations(made)
-    estimates = made.in_units(_averages(made, away))
-    offsets = frozen(made.in_units(means))
-    return _fit(ratings, "centred", estimates, offsets, ())
+    said = PerRating(away, _telling(made), unit=made.unit)
+    return _fit(ratings, "centred", said, frozen(made.in_units(means)), ())
 
 
 def z(ratings: Ratings) -> Fit:
@@ -86,7 +85,8 @@ def z(ratings: Ratings) -> Fit:
     # Squares are taken of shares, as those of tiny spreads would vanish.
     largest = np.zeros(made.n_reviewers)
     np.maximum.at(largest, made.reviewers, np.abs(away))
-    flat = largest <= FLAT * np.abs(means + made.centre)
+    # Zeros are as flat as other equal scores, though nothing is a share of them.
+    flat = largest <= np.maximum(FLAT * np.abs(means + made.centre), ROUNDING)
     scale = np.where(flat, 1.0, largest)
     squares = made.by_reviewer((away / scale[made.reviewers]) ** 2)
     spread = scale * np.sqrt(squares / np.maximum(made.loads - 1, 1))
@@ -103,7 +103,7 @@ def z(ratings: Ratings) -> Fit:
     return _fit(
         ratings,
         "z",
-        _averages(made, standard),
+        PerRating(standard, _telling(made)),
         frozen(made.in_units(means)),
         tuple(notices),
         slopes=frozen(made.in_units(np.where(flat, 0.0, spread))),
@@ -118,32 +118,30 @@ def _deviations(made: Design) -> tuple[Scores, Scores]:
     return means, away
 
 
-def _averages(made: Design, values: Scores) -> Scores:
-    """Average by item over the reviewers of several items."""
-    telling = (made.loads[made.reviewers] > 1).astype(np.float64)
-    counts = made.by_item(telling)
-    sums = made.by_item(values * telling)
-    return np.divide(sums, counts, out=np.zeros(made.n_items), where=counts > 0)
+def _telling(made: Design) -> Scores:
+    """Weigh ratings: those of the reviewers of several items count."""
+    return (made.loads[made.reviewers] > 1).astype(np.float64)
 
 
 def _fit(
     ratings: Ratings,
     method: str,
-    estimates: Scores,
+    said: PerRating,
     offsets: Scores,
     notices: tuple[Notice, ...],
     *,
     slopes: Scores | None = None,
 ) -> Fit:
-    groups = linked_groups(ratings)
+    groups, once = linked_groups(ratings), np.ones(ratings.n_ratings)
     told = data_notices(ratings, prior=False) + group_notices(
         groups, "they are compared as if all groups were equally good"
     )
     return Fit(
         method=method,
-        estimates=settled(estimates, noise=ROUNDING),
+        estimates=settled(said.averages(ratings.item_codes, ratings.n_items, once)),
         groups=groups,
         offsets=offsets,
         slopes=slopes,
         notices=(*told, *notices),
+        said=said,
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evenhand._results import Notice
+from evenhand.calibration.results import LARGEST
 from evenhand.errors import RatingsError, counted, listing
 from evenhand.posets.comparisons import connected
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 # A score so many times as far out as the middle half is wide outweighs all others.
 FAR = 1e6
 FEW_LINKS = 3
-LARGEST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

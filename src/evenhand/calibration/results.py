@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # Estimates closer than this share of their spread are equal but for rounding.
 SAME = 1e-9
 ROUNDING = 1e-14
+LARGEST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,32 @@ class Variances:
         return part / largest / sum(parts)
 
 
+class PerRating(NamedTuple):
+    """What each rating says by itself: items have the averages of these values.
+
+    Attributes:
+        values: Of each rating.
+        weights: How much it counts.
+        missing: Value of an item of which nothing is said.
+        unit: What values are multiplied by in the end.
+    """
+
+    values: Scores
+    weights: Scores
+    missing: float = 0.0
+    unit: float = 1.0
+
+    def averages(self, items: Codes, n_items: int, times: Scores) -> Scores:
+        """Average by item, where each rating counts so many times."""
+        weights = self.weights * times
+        counts = np.bincount(items, weights, n_items)
+        sums = np.bincount(items, weights * self.values, n_items)
+        missing = np.full(n_items, self.missing)
+        found = np.divide(sums, counts, out=missing, where=counts > 0)
+        with np.errstate(over="ignore"):
+            return np.asarray(np.clip(found * self.unit, -LARGEST, LARGEST))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Fit:
     """Items on one common scale, as a model sees them.
@@ -72,6 +99,7 @@ class Fit:
         iterations: How many steps it took.
         converged: Whether the last step changed nothing that matters.
         notices: What the reader must know.
+        said: For models that average what each reviewer says alone.
     """
 
     method: str
@@ -86,6 +114,7 @@ class Fit:
     iterations: int = 0
     converged: bool = True
     notices: tuple[Notice, ...] = ()
+    said: PerRating | None = None
 
     def __repr__(self) -> str:
         groups = int(self.groups.max()) + 1

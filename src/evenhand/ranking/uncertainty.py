@@ -20,6 +20,7 @@ share does not show. No guarantee under arbitrary scales comes with them.
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -30,6 +31,7 @@ from evenhand._labels import shown
 from evenhand._randomness import Stream, below, permutation, stream, uniforms
 from evenhand.calibration.additive import additive
 from evenhand.calibration.posterior import adaptive_errors, drawn_values
+from evenhand.calibration.results import settled
 from evenhand.errors import OptionError
 from evenhand.posets.averages import averages, top_shares
 from evenhand.posets.reach import closure_counts
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from evenhand.calibration.results import Fit
+    from evenhand.calibration.results import Fit, PerRating
     from evenhand.posets.averages import Averages
     from evenhand.posets.comparisons import Comparisons
 
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     Table = NDArray[np.float64]
     Ranks = NDArray[np.int32]
     Refit = Callable[[Ratings], ArrayLike]
+    Redraw = Callable[[Codes], tuple[Codes, Table]]
 
 ORDERINGS = "posterior over orderings"
 MODEL = "model"
@@ -304,6 +307,7 @@ def from_bootstrap(
     seed: int,
     *,
     order: Sequence[int] | Codes,
+    said: PerRating | None = None,
     level: float = LEVEL,
     draws: int | None = None,
 ) -> RankUncertainty:
@@ -319,6 +323,8 @@ def from_bootstrap(
         refit: From ratings to a value for each item, by code, higher for better.
         seed: Where the draws come from.
         order: Item codes, best first: the ranking of all ratings.
+        said: What each rating says by itself, if values are its averages; they are then
+            averaged again and not refitted.
         level: Probability of intervals.
         draws: How many; from 20 to 200 by the number of ratings, if not given.
 
@@ -336,7 +342,12 @@ def from_bootstrap(
     tail = _tail(level)
     codes = np.array(order, dtype=np.int64)
     number = _number(draws, ratings.n_ratings, REFIT_WORK, REFIT_DRAWS)
-    ranks = _drawn_ranks(_refits(ratings, refit, number, seed), number, seed)
+    redraw: Redraw = functools.partial(_refitted, ratings, refit)
+    if said is not None:
+        redraw = functools.partial(_averaged, ratings, said)
+    whole = np.asarray(refit(ratings), dtype=np.float64)
+    values = _redraws(ratings, redraw, whole, number, seed)
+    ranks = _drawn_ranks(values, number, seed)
     return _from_ranks(codes, ranks, tail, BOOTSTRAP, level)
 
 
@@ -389,7 +400,7 @@ def from_model(
         fit = _shrunk_means(ratings, fit)
     elif fit.errors is None:
         return from_bootstrap(
-            ratings, refit, seed, order=order, level=level, draws=draws
+            ratings, refit, seed, order=order, said=fit.said, level=level, draws=draws
         )
     # Least squares has no prior, and no components of variance.
     plain = fit.method == "additive" and fit.variances is None
@@ -477,7 +488,9 @@ def _normal_draws(
         yield values + errors * ndtri(units + HALF_STEP)
 
 
-def _refits(ratings: Ratings, refit: Refit, draws: int, seed: int) -> Iterator[Table]:
+def _redraws(
+    ratings: Ratings, redraw: Redraw, whole: Table, draws: int, seed: int
+) -> Iterator[Table]:
     """Yield what a method makes of reviewers drawn with replacement, row by row.
 
     Values are by item code; an item that no drawn reviewer rated gets that of another,
@@ -485,27 +498,40 @@ def _refits(ratings: Ratings, refit: Refit, draws: int, seed: int) -> Iterator[T
     reviewers are drawn from themselves, so deviations are stretched to make up for it.
     """
     # Eighths, as a stretched difference of large values would leave the floats.
-    whole = np.asarray(refit(ratings), dtype=np.float64) / 8
+    whole = whole / 8
     counts = np.bincount(ratings.item_codes, minlength=ratings.n_items)
     stretch = np.sqrt(np.maximum(counts, 1) / np.maximum(counts - 1, 1))
     source = stream(seed, "bootstrap")
-    starts = np.searchsorted(ratings.reviewer_codes, np.arange(ratings.n_reviewers + 1))
     for _ in range(draws):
         units = uniforms(source, ratings.n_reviewers)
-        chosen = (units * ratings.n_reviewers).astype(np.int64)
-        sizes = starts[chosen + 1] - starts[chosen]
-        first = np.repeat(starts[chosen] - np.cumsum(sizes) + sizes, sizes)
-        rows = first + np.arange(len(first))
-        seen, items = np.unique(ratings.item_codes[rows], return_inverse=True)
-        people = np.repeat(np.arange(len(chosen)), sizes)
+        seen, found = redraw((units * ratings.n_reviewers).astype(np.int64))
         values = np.empty(ratings.n_items)
-        again = _again(ratings, people, items, ratings.preference[rows])
-        moved = np.asarray(refit(again), dtype=np.float64) / 8 - whole[seen]
-        values[seen] = whole[seen] + stretch[seen] * moved
+        values[seen] = whole[seen] + stretch[seen] * (found / 8 - whole[seen])
         # By lot among the others: the value of one of them.
         bare = np.setdiff1d(np.arange(ratings.n_items), seen)
         values[bare] = values[seen[[below(source, len(seen)) for _ in bare]]]
         yield values
+
+
+def _refitted(ratings: Ratings, refit: Refit, chosen: Codes) -> tuple[Codes, Table]:
+    """Return the items that chosen reviewers rated, and their values."""
+    starts = np.searchsorted(ratings.reviewer_codes, np.arange(ratings.n_reviewers + 1))
+    sizes = starts[chosen + 1] - starts[chosen]
+    first = np.repeat(starts[chosen] - np.cumsum(sizes) + sizes, sizes)
+    rows = first + np.arange(len(first))
+    seen, items = np.unique(ratings.item_codes[rows], return_inverse=True)
+    people = np.repeat(np.arange(len(chosen)), sizes)
+    again = _again(ratings, people, items, ratings.preference[rows])
+    return seen, np.asarray(refit(again), dtype=np.float64)
+
+
+def _averaged(ratings: Ratings, said: PerRating, chosen: Codes) -> tuple[Codes, Table]:
+    """Return the same from what each rating says by itself."""
+    drawn = np.bincount(chosen, minlength=ratings.n_reviewers).astype(np.float64)
+    times = drawn[ratings.reviewer_codes]
+    values = said.averages(ratings.item_codes, ratings.n_items, times)
+    seen = np.unique(ratings.item_codes[times > 0])
+    return seen, settled(values[seen])
 
 
 def _again(ratings: Ratings, people: Codes, items: Codes, scores: Table) -> Ratings:
