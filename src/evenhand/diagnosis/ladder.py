@@ -146,7 +146,9 @@ def why_no_ladder(ratings: Ratings) -> str:
             "take too long."
         )
     who, values = ratings.reviewer_codes, ratings.preference
-    telling = len(np.unique(who[1:][(np.diff(who) == 0) & (np.diff(values) != 0)]))
+    # A difference of large scores could leave the floats.
+    told = (who[1:] == who[:-1]) & (values[1:] != values[:-1])
+    telling = len(np.unique(who[1:][told]))
     if telling == 0:
         return "No reviewer told two items apart, so there is no comparison to predict."
     if telling < FEWEST:
