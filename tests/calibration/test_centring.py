@@ -55,10 +55,10 @@ def test_reviewers_without_spread_count_as_zero_and_are_named() -> None:
 
 def test_a_reviewer_who_gave_only_zeros_counts_as_zero() -> None:
     # What rounding leaves of zeros beside other scores is no spread.
-    reviewers = ["a"] * 3 + ["b"] * 3 + ["c"] * 3
-    scores = [0, 0, 0, 1, 0, 1, 0, 0, 1]
-    fit = z(Ratings(reviewers, ["x", "y", "z"] * 3, scores))
+    reviewers = [who for who in "abcde" for _ in range(3)]
+    scores = [0, 0, 0, 0, 1, 1, 1, 0, 0, 1, 1, 0, 0, 1, 0]
+    fit = z(Ratings(reviewers, ["x", "y", "z"] * 5, scores))
     assert fit.slopes is not None
     assert fit.slopes[0] == 0
-    others = z(Ratings(reviewers[3:], ["x", "y", "z"] * 2, scores[3:]))
-    assert fit.estimates == pytest.approx(others.estimates * 2 / 3)
+    others = z(Ratings(reviewers[3:], ["x", "y", "z"] * 4, scores[3:]))
+    assert fit.estimates == pytest.approx(others.estimates * 4 / 5)

@@ -94,10 +94,8 @@ def one_thread(size: int) -> contextlib.AbstractContextManager[object]:
     """
     if size < SHARED:
         return contextlib.nullcontext()
-    try:
-        from threadpoolctl import threadpool_limits  # noqa: PLC0415 - for large tables
-    except ImportError:  # only time depends on it
-        return contextlib.nullcontext()
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - for large tables
+
     limits: contextlib.AbstractContextManager[object]
     limits = threadpool_limits(limits=1, user_api="blas")
     return limits

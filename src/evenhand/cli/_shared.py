@@ -239,17 +239,27 @@ def progress_on(*columns: ProgressColumn) -> Iterator[Progress]:
 
 
 @contextlib.contextmanager
-def working(what: str) -> Iterator[Callable[[str], None]]:
-    """Show on a terminal what is being done, and for how long; yield what says more."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+def working(what: str) -> Iterator[Callable[..., None]]:
+    """Show on a terminal what is being done, and for how long.
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    Yields:
+        What says more: a text and, if they are known, the steps done and all steps.
+    """
+    if not sys.stderr.isatty():
+        yield lambda *_: None
+        return
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with progress_on(*columns) as display:
         task = display.add_task(printable(what), total=None)
-        yield lambda said: display.update(task, description=printable(said))
+
+        def say(said: str, done: int | None = None, total: int | None = None) -> None:
+            display.update(
+                task, description=printable(said), completed=done, total=total
+            )
+
+        yield say
 
 
 def table(

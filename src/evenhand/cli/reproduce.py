@@ -55,7 +55,7 @@ def command(
             figure or ("all",),
             output,
             size=QUICK if quick else FULL,
-            progress=lambda name, done, total: say(f"{name}: {done} of {total}"),
+            progress=say,
             rng=seed,
         )
     _shared.deliver("\n".join(explain(one) for one in figures), None)

@@ -50,7 +50,7 @@ def command(
     with _shared.working("theorems") as say:
         found = theorems.check_theorems(
             quick=quick,
-            progress=lambda done, total, name: say(f"{done} of {total}: {name}"),
+            progress=lambda done, total, name: say(name, done, total),
             rng=seed,
         )
     if as_json:
