@@ -121,7 +121,7 @@ def test_labels_cannot_break_the_page_or_the_screen() -> None:
 def test_the_page_has_a_row_for_each_item() -> None:
     page = rank(FREE, method="flips", rng=7)._repr_html_()
     assert page.count("<tr>") == 4
-    assert "1 coin, seed 7" in page
+    assert "with method flips and seed 7" in page
 
 
 def test_a_ranking_cannot_be_changed() -> None:
