@@ -24,7 +24,6 @@ from evenhand.diagnosis.check import Check, check
 from evenhand.diagnosis.warp import Warp, warp
 from evenhand.errors import OptionError, printable
 from evenhand.words.check_figures import (
-    around,
     check_figures,
     consensus,
     ladder_figure,
@@ -315,14 +314,6 @@ def test_contradictions_are_those_of_the_check(panel: Case) -> None:
         (pair.items, pair.votes) for pair in told.worst
     ]
     assert figure.alt.startswith(f"{told.both_orders} of {told.repeated} pairs")
-
-
-def test_contested_items_stand_on_a_circle_each_in_its_place() -> None:
-    places = np.array(list(around([4, 0, 1, 2, 3, 1, 9]).values()))
-    assert places.min() >= 0
-    assert places.max() <= 1
-    gaps = np.hypot(*(places[:, None] - places[None]).transpose(2, 0, 1))
-    assert gaps[~np.eye(6, dtype=bool)].min() > 0.4
 
 
 def test_the_coin_is_the_output_probability_and_says_what_it_is_not() -> None:

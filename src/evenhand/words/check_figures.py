@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._charts import BLUE, RED, quantity, word
+from evenhand._charts import BLUE, ORANGE, RED, quantity, word
 from evenhand._randomness import stream
 from evenhand.diagnosis.contradictions import pairs_within
 from evenhand.diagnosis.ladder import CANNOT_TELL, MEANINGS
@@ -16,9 +16,7 @@ from evenhand.words.figures import (
     MIDDLE,
     ROW,
     Figure,
-    Point,
     fields,
-    filtered,
     histogram,
     intervals,
     layered,
@@ -43,7 +41,6 @@ if TYPE_CHECKING:
     from evenhand.ratings import Ratings
 
     Scores = NDArray[np.float64]
-    Edge = tuple[int, int, int, int]
 
 REVIEWERS, POINTS = 40, 2000
 # What is called clear is so many standard errors from the middle.
@@ -62,8 +59,13 @@ WIDE = {
     "typical": (MIDDLE, "circle"),
     NOT_ENOUGH: (MIDDLE, "cross"),
 }
-# Of the graph of contradictions: its size.
-NODES, EDGES = 18, 30
+PAIRS = 30
+VOTES = {
+    "first": "first",
+    "second": "second",
+    "up": "first above second",
+    "down": "second above first",
+}
 OWN = {
     "none": "scores as they are",
     "offset": "own strictness",
@@ -331,112 +333,47 @@ def _effects(
 
 
 def _contradictions(ratings: Ratings, check: Check) -> Figure | None:
-    """Draw a small graph of the items that reviewers contradict each other on most."""
+    """Draw the votes each way on the pairs of items that are contested most."""
     found = check.contradictions
     if found.both_orders == 0:
         return None
-    edges = _contested(ratings, check.seed)
-    one, other, up, down = (list(column) for column in zip(*edges, strict=True))
+    pairs = pairs_within(ratings, stream(check.seed, "check: pairs"))
+    contested = pairs.votes(ratings.n_items).contested(PAIRS)
+    one, other, up, down = (list(column) for column in zip(*contested, strict=True))
     labels = ratings.item_labels
     first, second = ([labels[code] for code in codes] for codes in (one, other))
-    titles = ("first", "second", "first above second", "second above first")
-    numbers = dict(zip(titles, (first, second, up, down), strict=True))
-    places = around([*one, *other])
-    lines = points(
-        one=first,
-        other=second,
+    data = points(
+        name=unique(
+            [
+                f"{shortened(one, 12)} / {shortened(other, 12)}"
+                for one, other in zip(first, second, strict=True)
+            ]
+        ),
+        first=first,
+        second=second,
         up=up,
         down=down,
-        fewer=np.minimum(up, down),
-        **{
-            f"{axis}{end}": [places[code][place] for code in codes]
-            for end, codes in (("", one), ("2", other))
-            for place, axis in enumerate("xy")
-        },
+        left=np.negative(down),
     )
-    nodes = points(
-        name=[shortened(labels[code], 14) for code in places],
-        item=[labels[code] for code in places],
-        pairs=[[*one, *other].count(code) for code in places],
-        x=[x for x, _ in places.values()],
-        y=[y for _, y in places.values()],
-    )
-    chart = layered(_graph_layers(lines), {"lines": lines, "nodes": nodes}, height=340)
+    numbers = dict(zip(VOTES.values(), (first, second, up, down), strict=True))
+    whole = {"tickMinStep": 1, "labelExpr": "abs(datum.value)", **FEW_TICKS}
+    x = quantity("up", title="votes for the second ← → for the first", axis=whole)
+    place = {"y": names_axis(), "tooltip": tips(**VOTES)}
+    layers = [
+        marks("pairs", "bar", {**place, "x": x}, height=9, color=BLUE),
+        marks("pairs", "bar", {**place, "x": quantity("left")}, height=9, color=ORANGE),
+    ]
     return worded(
         "contradictions",
-        chart,
+        layered(layers, {"pairs": data}, height=ROW * len(data)),
         numbers,
         found=found,
-        shown=len(edges),
+        shown=len(data),
         first=first[0],
         second=second[0],
         wins=up[0],
         losses=down[0],
     )
-
-
-def _contested(ratings: Ratings, seed: int) -> list[Edge]:
-    """List the pairs with the most votes each way, as many as a chart can hold."""
-    votes = pairs_within(ratings, stream(seed, "check: pairs")).votes(ratings.n_items)
-    found: list[Edge] = []
-    nodes: set[int] = set()
-    for one, other, up, down in votes.contested(EDGES):
-        if len(nodes | {one, other}) <= NODES:
-            nodes |= {one, other}
-            found.append((one, other, up, down))
-    return found
-
-
-def around(codes: Sequence[int]) -> dict[int, tuple[float, float]]:
-    """Place items on a circle, in the order of their codes.
-
-    Examples:
-        >>> around([3, 1, 3])
-        {1: (0.5, 1.0), 3: (0.5, 0.0)}
-    """
-    items = sorted(set(codes))
-    turns = 2 * np.pi * np.arange(len(items)) / len(items)
-    x, y = (0.5 + way(turns) / 2 for way in (np.sin, np.cos))
-    return dict(
-        zip(
-            items,
-            zip(x.round(3).tolist(), y.round(3).tolist(), strict=True),
-            strict=True,
-        )
-    )
-
-
-def _graph_layers(lines: Sequence[Point]) -> list[Spec]:
-    place = {
-        name: quantity(name, axis=None, scale={"domain": domain, "nice": False})
-        for name, domain in (("x", [-0.12, 1.12]), ("y", [-0.08, 1.08]))
-    }
-    most = max(int(line["fewer"] or 0) for line in lines)
-    width = {"domain": [0, max(most, 4)], "range": [0.5, 7]}
-    line = {
-        **place,
-        "x2": {"field": "x2"},
-        "y2": {"field": "y2"},
-        "strokeWidth": quantity("fewer", legend=None, scale=width),
-        "tooltip": tips(
-            one="first",
-            other="second",
-            up="first above second",
-            down="second above first",
-        ),
-    }
-    dot = {**place, "tooltip": tips(item="item", pairs="contested pairs shown")}
-    name = {**place, "text": word("name")}
-    # Names stand outside of the circle.
-    sides = (("datum.y >= 0.5", -13), ("datum.y < 0.5", 13))
-    return [
-        marks("lines", "rule", line, color=RED, opacity=0.5, strokeCap="round"),
-        marks("nodes", "point", dot, filled=True, color=BLUE, size=90, opacity=1),
-        *(
-            filtered(marks("nodes", "text", name, dy=shift, fontSize=11), where)
-            for where, shift in sides
-        ),
-    ]
 
 
 def ladder_figure(ladder: Ladder) -> Figure:
