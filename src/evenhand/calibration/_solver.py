@@ -27,6 +27,8 @@ TABLE, SHARED = 1000, 50
 PROBE_SEED, WORD = 0, 64
 # Signs over all estimates and probes together, and fewest and most probes.
 ERROR_SIGNS, ERROR_PROBES, MOST_PROBES = 200_000, 24, 200
+# Residual at which equations of probes are solved well enough.
+ROUGH = 1e-4
 
 
 def conjugate_gradients(
@@ -89,7 +91,7 @@ def one_thread(size: int) -> contextlib.AbstractContextManager[object]:
 
     Examples:
         >>> with one_thread(1000):
-        ...     factored(np.eye(1)).tolist()
+        ...     inverse_root(np.eye(1)).tolist()
         [[1.0]]
     """
     if size < SHARED:
@@ -113,19 +115,12 @@ def signs(purpose: str, rows: int, columns: int) -> Table:
     return np.asarray(2.0 * bits.reshape(rows, columns) - 1.0)
 
 
-def error_signs(size: int) -> Table:
-    """Draw as many columns of signs as errors of so many estimates are worth.
-
-    Examples:
-        >>> error_signs(2000).shape, error_signs(10_000).shape
-        ((2000, 100), (10000, 24))
-    """
-    number = min(max(ERROR_PROBES, ERROR_SIGNS // size), MOST_PROBES)
-    return signs("errors", size, number)
-
-
 def inverse_diagonal(
-    product: Product, diagonal: Table, probes: Table, solved: Table
+    product: Product,
+    diagonal: Table,
+    *,
+    most: int = MOST_PROBES,
+    centred: Product | None = None,
 ) -> Table:
     """Estimate the diagonal of the inverse of A from products with random signs.
 
@@ -136,8 +131,8 @@ def inverse_diagonal(
     Args:
         product: Multiplies a table of columns by A = D + O.
         diagonal: D.
-        probes: Columns of random signs.
-        solved: A^-1 of each column.
+        most: Columns of signs; fewer for many estimates.
+        centred: Takes the null space of A out of columns, if it has one.
 
     Returns:
         The diagonal, never below 1 / D, which bounds it.
@@ -147,11 +142,16 @@ def inverse_diagonal(
 
     Examples:
         >>> a = np.array([[2.0, 1.0], [1.0, 3.0]])
-        >>> z = np.array([[1.0, 1.0], [1.0, -1.0]])
-        >>> inverse_diagonal(lambda v: a @ v, np.diag(a), z, np.linalg.solve(a, z)
-        ...                  ).round(6).tolist()
+        >>> inverse_diagonal(lambda v: a @ v, np.diag(a)).round(1).tolist()
         [0.6, 0.4]
     """
+    size = len(diagonal)
+    number = min(max(ERROR_PROBES, ERROR_SIGNS // size), most)
+    probes = signs("errors", size, number)
+    right = probes if centred is None else centred(probes)
+    solved, _ = conjugate_gradients(product, diagonal, right, tolerance=ROUGH)
+    if centred is not None:
+        solved = centred(solved)
     scale = 1 / diagonal[:, None]
     first = scale * probes
     second = scale * (product(first) - probes)
@@ -159,51 +159,15 @@ def inverse_diagonal(
     return np.asarray(np.maximum(noisy, 0) + 1 / diagonal)
 
 
-def factored(table: Table) -> Table:
-    """Return the lower triangle L of a positive definite table L L' (Cholesky).
+def inverse_root(table: Table) -> Table:
+    """Return the lower triangle R of a positive definite table with inverse R' R.
 
     Examples:
-        >>> factored(np.array([[4.0, 2.0], [2.0, 5.0]])).tolist()
-        [[2.0, 0.0], [1.0, 2.0]]
-    """
-    return np.asarray(np.linalg.cholesky(table), dtype=np.float64)
-
-
-def solve_factored(factor: Table, right: Table) -> Table:
-    """Solve L L' x = b for columns b, given the lower triangle L.
-
-    Examples:
-        >>> factor = factored(np.array([[2.0, 1.0], [1.0, 3.0]]))
-        >>> solve_factored(factor, np.ones(2)).round(6).tolist()
-        [0.4, 0.2]
-    """
-    if len(factor) < SHARED:
-        inverse = inverse_triangle(factor)
-        return np.asarray(inverse.T @ (inverse @ right))
-    from scipy.linalg import cho_solve  # noqa: PLC0415 - slow to load
-
-    return np.asarray(cho_solve((factor, True), right, check_finite=False))
-
-
-def inverse_factored(factor: Table) -> Table:
-    """Invert L L', given the lower triangle L.
-
-    Examples:
-        >>> factor = factored(np.array([[2.0, 1.0], [1.0, 3.0]]))
-        >>> inverse_factored(factor).round(6).tolist()
+        >>> root = inverse_root(np.array([[2.0, 1.0], [1.0, 3.0]]))
+        >>> (root.T @ root).round(6).tolist()
         [[0.6, -0.2], [-0.2, 0.4]]
     """
-    inverse = inverse_triangle(factor)
-    return np.asarray(inverse.T @ inverse)
-
-
-def inverse_triangle(factor: Table) -> Table:
-    """Invert a lower triangle.
-
-    Examples:
-        >>> inverse_triangle(np.array([[2.0, 0.0], [1.0, 2.0]])).tolist()
-        [[0.5, 0.0], [-0.25, 0.5]]
-    """
+    factor = np.linalg.cholesky(table)
     if len(factor) < SHARED:
         return np.asarray(np.linalg.inv(factor))
     from scipy.linalg.lapack import dtrtri  # noqa: PLC0415 - slow to load

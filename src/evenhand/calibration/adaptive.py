@@ -17,20 +17,14 @@ from evenhand.calibration.bradley_terry import order_values
 from evenhand.calibration.crossed import START, Equations, PassSystem
 from evenhand.calibration.design import (
     Design,
-    data_notices,
     design,
-    group_notices,
     linked_groups,
+    model_notices,
     normal_scores,
     rank_shares,
 )
 from evenhand.calibration.redraws import fit_many
-from evenhand.calibration.results import (
-    Fit,
-    Variances,
-    settled,
-    standardised,
-)
+from evenhand.calibration.results import Fit, Variances, settled, standardised
 from evenhand.posets.comparisons import comparisons, components
 
 if TYPE_CHECKING:
@@ -77,9 +71,8 @@ def adaptive(ratings: Ratings) -> Fit:
     ordinal = standardised(order_values(ratings))
     if ratings.kind != "scores":
         text = "There are no scores, so only the order of each reviewer counts."
-        told = (Notice("orders_only", text),)
         groups = components(comparisons(ratings))
-        return _fit(ratings, ordinal, groups, 1.0, None, told)
+        return _fit(ratings, ordinal, groups, 1.0, None, Notice("orders_only", text))
     made = design(ratings)
     views = _views(made, ratings.scores, ratings)
     values, parts, converged = _fitted(views, Equations(made))
@@ -87,7 +80,7 @@ def adaptive(ratings: Ratings) -> Fit:
     estimates = _combined(values, rho, ordinal)
     wild = rho > WILD
     groups = components(comparisons(ratings)) if wild else linked_groups(ratings)
-    return _fit(ratings, estimates, groups, rho, parts, (), converged=converged)
+    return _fit(ratings, estimates, groups, rho, parts, converged=converged)
 
 
 def adaptive_again(ratings: Ratings) -> Callable[[Sequence[Scores]], list[Scores]]:
@@ -196,8 +189,7 @@ def _fit(
     groups: NDArray[np.int64],
     rho: float,
     parts: Variances | None,
-    notices: tuple[Notice, ...],
-    *,
+    *notices: Notice,
     converged: bool = True,
 ) -> Fit:
     what = (
@@ -206,7 +198,6 @@ def _fit(
     )
     if rho > WILD:
         what = "levels mean little across reviewers here, so groups are not comparable"
-    told = data_notices(ratings, prior=True) + group_notices(groups, what)
     return Fit(
         method="adaptive",
         estimates=settled(estimates),
@@ -214,5 +205,5 @@ def _fit(
         variances=parts,
         rho=rho,
         converged=converged,
-        notices=(*told, *notices),
+        notices=model_notices(ratings, groups, *notices, what=what),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,23 +10,18 @@ from evenhand._results import Notice
 from evenhand.calibration import _solver
 from evenhand.calibration._solver import (
     conjugate_gradients,
-    error_signs,
-    factored,
     inverse_diagonal,
-    inverse_factored,
+    inverse_root,
     one_thread,
 )
 from evenhand.calibration.crossed import Equations, Links
 from evenhand.calibration.design import (
-    Design,
-    data_notices,
     design,
-    group_notices,
     linked_groups,
+    model_notices,
     require_rated,
-    unfinished,
 )
-from evenhand.calibration.results import Fit, Variances, frozen, settled
+from evenhand.calibration.results import Fit, frozen, settled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,86 +70,69 @@ def additive(ratings: Ratings, *, shrink: bool = False) -> Fit:
 
 
 def _plain(ratings: Ratings) -> Fit:
-    made = design(ratings)
-    require_rated(ratings, "additive")
-    groups = linked_groups(ratings)
-    found = _two_way(made, groups)
-    notices = data_notices(ratings, prior=False) + group_notices(
-        groups, "each group's values have mean 0, and groups are not compared"
-    )
-    notices += unfinished(converged=found.converged)
-    errors = None if found.errors is None else frozen(made.in_units(found.errors))
-    return Fit(
-        method="additive",
-        estimates=settled(made.in_units(found.items)),
-        groups=groups,
-        errors=errors,
-        error_method="none" if errors is None else found.how,
-        offsets=frozen(made.in_units(found.reviewers)),
-        converged=found.converged,
-        notices=tuple(notices),
-    )
-
-
-class _TwoWay(NamedTuple):
-    """Least squares offsets and values, each group's of mean 0, in the design's unit.
-
-    There are no standard errors if there are no more ratings than offsets and values.
-    """
-
-    items: Scores
-    reviewers: Scores
-    errors: Scores | None
-    how: str
-    converged: bool
-
-
-def _two_way(made: Design, groups: Codes) -> _TwoWay:
     """Fit offsets and values, by a table for few items and by passes for many.
 
     Reviewers are eliminated: what is left for items is the Laplacian of the graph in
-    which a reviewer of k items links each two of them with weight 1 / k.
+    which a reviewer of k items links each two of them with weight 1 / k. There are no
+    standard errors if there are no more ratings than offsets and values.
     """
+    made = design(ratings)
+    require_rated(ratings, "additive")
+    groups = linked_groups(ratings)
     links = Links(made.reviewers, made.items, (made.n_reviewers, made.n_items))
     means = made.by_reviewer(made.scores) / made.loads
     right = made.by_item(made.scores - means[made.reviewers])
     freedom = len(made.scores) - made.n_items - made.n_reviewers + int(groups.max()) + 1
-    few = made.n_items <= _solver.TABLE
+    few, known = made.n_items <= _solver.TABLE, freedom > 0
     solve = _by_table if few else _by_passes
-    items, squared, converged = solve(links, right, groups, errors=freedom > 0)
+    items, squared, converged = solve(links, right, groups, errors=known)
     items = _centred(items, groups)
     reviewers = means - made.by_reviewer(items[made.items]) / made.loads
-    errors = None
-    if squared is not None:
-        left = made.scores - items[made.items] - reviewers[made.reviewers]
-        errors = np.sqrt(np.maximum(squared, 0) * float(left @ left) / freedom)
+    left = made.scores - items[made.items] - reviewers[made.reviewers]
+    rest = float(left @ left) / max(freedom, 1)
     # A reviewer belongs to the group of any of their items.
     own = np.empty(made.n_reviewers, dtype=np.int64)
     own[made.reviewers] = groups[made.items]
-    how = "exact" if few else "probes"
-    return _TwoWay(items, _centred(reviewers, own), errors, how, converged)
+    what = "each group's values have mean 0, and groups are not compared"
+    return Fit(
+        method="additive",
+        estimates=settled(made.in_units(items)),
+        groups=groups,
+        errors=frozen(made.in_units(np.sqrt(squared * rest))) if known else None,
+        error_method=("exact" if few else "probes") if known else "none",
+        offsets=frozen(made.in_units(_centred(reviewers, own))),
+        converged=converged,
+        notices=model_notices(
+            ratings, groups, what=what, prior=False, converged=converged
+        ),
+    )
 
 
 def _centred(values: Scores, groups: Codes) -> Scores:
-    """Take the mean of its group from each value."""
-    return values - (np.bincount(groups, values) / np.bincount(groups))[groups]
+    """Take the mean of its group from each value, or from those of each column."""
+    sums = np.zeros((int(groups.max()) + 1, *values.shape[1:]))
+    np.add.at(sums, groups, values)
+    return values - (sums.T / np.bincount(groups)).T[groups]
 
 
 def _by_table(
     links: Links, right: Scores, groups: Codes, *, errors: bool
-) -> tuple[Scores, Scores | None, bool]:
+) -> tuple[Scores, Scores, bool]:
+    """Return values, their errors' squares in units of the rest, and success."""
+    del errors  # they come with the table
     table = np.diag(links.counts) - links.gram(1 / links.loads)[1:, 1:]
     # Each group's constant is the null space; giving it weight 1 leaves a table that
     # can be inverted, with the wanted inverse once that weight is taken out again.
     same = (groups[:, None] == groups) / np.bincount(groups)[groups]
     with one_thread(len(table)):
-        inverse = inverse_factored(factored(table + same)) - same
-    return inverse @ right, np.diag(inverse) if errors else None, True
+        root = inverse_root(table + same)
+        inverse = root.T @ root - same
+    return inverse @ right, np.maximum(np.diag(inverse), 0), True
 
 
 def _by_passes(
     links: Links, right: Scores, groups: Codes, *, errors: bool
-) -> tuple[Scores, Scores | None, bool]:
+) -> tuple[Scores, Scores, bool]:
     matrix, back = links.matrix[:, 1:], links.back[1:]
     weights = 1 / links.loads[:, None]
 
@@ -171,15 +149,11 @@ def _by_passes(
     if not done and float((links.loads**2).sum()) <= DIRECT_PAIRS:
         # Long chains of items need many passes, but have few links to eliminate.
         found, done = _direct(links, right, groups)[:, None], True
-    if not errors:
-        return found[:, 0], None, done
-    probes = error_signs(len(groups))
-    centred = np.stack([_centred(column, groups) for column in probes.T], axis=1)
-    solved, _ = conjugate_gradients(
-        product, diagonal, centred, tolerance=1e-4, steps=STEPS
-    )
-    solved = np.stack([_centred(column, groups) for column in solved.T], axis=1)
-    squared = inverse_diagonal(product, diagonal, probes, solved)
+    squared = np.zeros(len(groups))
+    if errors:
+        squared = inverse_diagonal(
+            product, diagonal, centred=lambda columns: _centred(columns, groups)
+        )
     return found[:, 0], np.where(np.bincount(groups)[groups] > 1, squared, 0.0), done
 
 
@@ -201,11 +175,7 @@ def _shrunk(ratings: Ratings) -> Fit:
     mixed = equations.fit(made.scores)
     _, errors, how = equations.errors(mixed)
     groups = linked_groups(ratings)
-    notices = data_notices(ratings, prior=True) + group_notices(
-        groups, "across groups only the prior compares their values"
-    )
-    notices += _confounded(equations) + unfinished(converged=mixed.converged)
-    parts = mixed.variances
+    told = _confounded(equations)
     return Fit(
         method="additive",
         estimates=settled(made.in_units(mixed.items)),
@@ -213,14 +183,10 @@ def _shrunk(ratings: Ratings) -> Fit:
         errors=frozen(made.in_units(errors)),
         error_method=how,
         offsets=frozen(made.in_units(mixed.reviewers)),
-        variances=Variances(
-            made.squared(parts.reviewer),
-            made.squared(parts.item),
-            made.squared(parts.rest),
-        ),
+        variances=made.squared(mixed.variances),
         iterations=mixed.steps,
         converged=mixed.converged,
-        notices=tuple(notices),
+        notices=model_notices(ratings, groups, *told, converged=mixed.converged),
     )
 
 

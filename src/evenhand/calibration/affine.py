@@ -14,14 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.calibration.crossed import Equations, Mixed
-from evenhand.calibration.design import (
-    Design,
-    data_notices,
-    design,
-    group_notices,
-    linked_groups,
-    unfinished,
-)
+from evenhand.calibration.design import Design, design, linked_groups, model_notices
 from evenhand.calibration.results import Fit, Variances, frozen, settled
 
 if TYPE_CHECKING:
@@ -71,9 +64,6 @@ def affine(ratings: Ratings) -> Fit:
     made = design(ratings)
     state = fit_affine(made)
     groups = linked_groups(ratings)
-    notices = data_notices(ratings, prior=True) + group_notices(
-        groups, "across groups only the prior compares their values"
-    )
     return Fit(
         method="affine",
         estimates=settled(made.in_units(state.values)),
@@ -82,14 +72,12 @@ def affine(ratings: Ratings) -> Fit:
         error_method="variational",
         offsets=frozen(made.in_units(state.offsets)),
         slopes=frozen(state.slopes),
-        variances=Variances(
-            made.squared(state.offset_variance),
-            made.squared(state.value_variance),
-            made.squared(state.rest),
+        variances=made.squared(
+            Variances(state.offset_variance, state.value_variance, state.rest)
         ),
         iterations=state.steps,
         converged=state.converged,
-        notices=(*notices, *unfinished(converged=state.converged)),
+        notices=model_notices(ratings, groups, converged=state.converged),
     )
 
 

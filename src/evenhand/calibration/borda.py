@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.calibration.bradley_terry import rating_wins
-from evenhand.calibration.design import data_notices, group_notices
+from evenhand.calibration.design import model_notices
 from evenhand.calibration.results import Fit, PerRating, settled
 from evenhand.posets.comparisons import comparisons, components
 
@@ -41,7 +41,6 @@ def borda(ratings: Ratings) -> Fit:
     once = np.ones(len(shares))
     estimates = settled(said.averages(ratings.item_codes, ratings.n_items, once))
     groups = components(comparisons(ratings))
-    notices = data_notices(ratings, prior=True) + group_notices(
-        groups, "shares won in different groups say nothing about each other"
-    )
-    return Fit("borda", estimates, groups, notices=tuple(notices), said=said)
+    what = "shares won in different groups say nothing about each other"
+    notices = model_notices(ratings, groups, what=what)
+    return Fit("borda", estimates, groups, notices=notices, said=said)

@@ -9,20 +9,11 @@ import numpy as np
 from evenhand.calibration import _solver
 from evenhand.calibration._solver import (
     conjugate_gradients,
-    error_signs,
-    factored,
     inverse_diagonal,
-    inverse_factored,
+    inverse_root,
     one_thread,
-    solve_factored,
 )
-from evenhand.calibration.design import (
-    data_notices,
-    group_notices,
-    steps,
-    totals,
-    unfinished,
-)
+from evenhand.calibration.design import model_notices, steps, totals
 from evenhand.calibration.results import Fit, frozen, settled
 from evenhand.errors import OptionError, unknown
 from evenhand.posets.comparisons import comparisons, components
@@ -91,9 +82,7 @@ def bradley_terry(
     pairs, won = pairs_of(ratings, weights), wins(ratings, weights)
     values, steps, converged = maximise(pairs, won, prior_precision)
     groups = components(comparisons(ratings))
-    notices = data_notices(ratings, prior=True) + group_notices(
-        groups, "each group's values lie around 0, and groups are not compared"
-    )
+    what = "each group's values lie around 0, and groups are not compared"
     squared, how = _squared_errors(pairs, values, prior_precision)
     # Comparisons say nothing about the common level, which keeps the prior's variance.
     squared = np.maximum(squared - 1 / (prior_precision * len(values)), 0)
@@ -105,7 +94,7 @@ def bradley_terry(
         error_method=how,
         iterations=steps,
         converged=converged,
-        notices=(*notices, *unfinished(converged=converged)),
+        notices=model_notices(ratings, groups, what=what, converged=converged),
     )
 
 
@@ -348,7 +337,8 @@ def maximise(
 
 def _move(found: Expected, slope: Table, precision: float) -> Table:
     if len(slope) <= SMALL:
-        return solve_factored(factor(found, precision), slope)
+        root = information_root(found, precision)
+        return np.asarray(root.T @ (root @ slope))
     move, _ = conjugate_gradients(
         lambda columns: found.product(columns) + precision * columns,
         found.diagonal + precision,
@@ -358,10 +348,10 @@ def _move(found: Expected, slope: Table, precision: float) -> Table:
     return move[:, 0]
 
 
-def factor(found: Expected, precision: float) -> Table:
-    """Return the Cholesky factor of the information with the prior's."""
+def information_root(found: Expected, precision: float) -> Table:
+    """Return `inverse_root` of the information with the prior's."""
     unit = np.eye(len(found.wins))
-    return factored(found.product(unit) + precision * unit)
+    return inverse_root(found.product(unit) + precision * unit)
 
 
 def _squared_errors(
@@ -370,16 +360,14 @@ def _squared_errors(
     found = pairs.at(values)
     if len(values) <= _solver.TABLE:
         with one_thread(len(values)):
-            inverse = inverse_factored(factor(found, precision))
-        return np.diag(inverse).copy(), "exact"
+            root = information_root(found, precision)
+        return (root**2).sum(axis=0), "exact"
 
     def product(columns: Table) -> Table:
         return found.product(columns) + precision * columns
 
-    probes, diagonal = error_signs(len(values)), found.diagonal + precision
-    if isinstance(pairs, ManyPairs):
-        # Items that met many others hardly move together, so few probes will do.
-        probes = probes[:, : _solver.ERROR_PROBES]
-    solved, _ = conjugate_gradients(product, diagonal, probes, tolerance=1e-4)
-    squared = inverse_diagonal(product, diagonal, probes, solved)
+    # Items that met many others hardly move together, so few probes will do.
+    few = isinstance(pairs, ManyPairs)
+    most = _solver.ERROR_PROBES if few else _solver.MOST_PROBES
+    squared = inverse_diagonal(product, found.diagonal + precision, most=most)
     return np.minimum(squared, 1 / precision), "probes"

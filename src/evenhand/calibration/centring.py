@@ -9,10 +9,9 @@ import numpy as np
 from evenhand._results import Notice
 from evenhand.calibration.design import (
     Design,
-    data_notices,
     design,
-    group_notices,
     linked_groups,
+    model_notices,
     require_rated,
 )
 from evenhand.calibration.results import ROUNDING, Fit, PerRating, frozen, settled
@@ -54,7 +53,7 @@ def centred(ratings: Ratings) -> Fit:
     require_rated(ratings, "centred")
     means, away = _deviations(made)
     said = PerRating(away, _telling(made), unit=made.unit)
-    return _fit(ratings, "centred", said, frozen(made.in_units(means)), ())
+    return _fit(ratings, "centred", said, frozen(made.in_units(means)))
 
 
 def z(ratings: Ratings) -> Fit:
@@ -105,7 +104,7 @@ def z(ratings: Ratings) -> Fit:
         "z",
         PerRating(standard, _telling(made)),
         frozen(made.in_units(means)),
-        tuple(notices),
+        *notices,
         slopes=frozen(made.in_units(np.where(flat, 0.0, spread))),
     )
 
@@ -128,20 +127,17 @@ def _fit(
     method: str,
     said: PerRating,
     offsets: Scores,
-    notices: tuple[Notice, ...],
-    *,
+    *notices: Notice,
     slopes: Scores | None = None,
 ) -> Fit:
     groups, once = linked_groups(ratings), np.ones(ratings.n_ratings)
-    told = data_notices(ratings, prior=False) + group_notices(
-        groups, "they are compared as if all groups were equally good"
-    )
+    what = "they are compared as if all groups were equally good"
     return Fit(
         method=method,
         estimates=settled(said.averages(ratings.item_codes, ratings.n_items, once)),
         groups=groups,
         offsets=offsets,
         slopes=slopes,
-        notices=(*told, *notices),
+        notices=model_notices(ratings, groups, *notices, what=what, prior=False),
         said=said,
     )

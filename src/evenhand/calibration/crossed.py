@@ -27,14 +27,12 @@ import numpy as np
 
 from evenhand.calibration import _solver
 from evenhand.calibration._solver import (
+    ROUGH,
     conjugate_gradients,
-    error_signs,
-    factored,
     inverse_diagonal,
-    inverse_factored,
+    inverse_root,
     one_thread,
     signs,
-    solve_factored,
 )
 from evenhand.calibration.design import Design, totals
 from evenhand.calibration.results import Variances
@@ -56,8 +54,8 @@ STEPS, HALVINGS = 60, 30
 # beyond a table, and under which steps that get no shorter follow rounding alone.
 DONE, DONE_PROBED, WANDERING = 1e-9, 1e-6, 1e-4
 FARTHEST, TINY = 2.0, 1e-300
-# Residuals at which conjugate gradients stop: for probes, searching, and at the end.
-ROUGH, SOLVED, FINE = 1e-4, 1e-7, 1e-12
+# Residuals at which conjugate gradients stop: searching, and at the end.
+SOLVED, FINE = 1e-7, 1e-12
 TRACE_SIGNS, TRACE_PROBES = 50_000, 4
 # Share of filled cells from which links are multiplied as a full table, and levels
 # looked at at once.
@@ -157,16 +155,16 @@ class TableSystem:
         self._ratios = ratios
         table = self.links.table(float(ratios[0]))
         table[np.arange(1, len(table)), np.arange(1, len(table))] += 1 / ratios[1]
-        self._factor = factored(table)
-        self.determinant = 2 * float(np.log(np.diag(self._factor)).sum())
+        self._root = inverse_root(table)
+        self.determinant = -2 * float(np.log(np.diag(self._root)).sum())
 
     def solve(self, right: Table, key: str) -> Table:  # noqa: ARG002 - for systems that start from their last answer
         """Solve for several columns."""
-        return solve_factored(self._factor, right)
+        return np.asarray(self._root.T @ (self._root @ right))
 
     def traces(self) -> Traces:
         """Return the exact traces."""
-        table, loads = inverse_factored(self._factor), self.links.loads
+        table, loads = self._root.T @ self._root, self.links.loads
         spread = 1 + self._ratios[0] * loads
         # By a, A' is -M' spread^-2 M and A'' is 2 M' load spread^-3 M.
         product = table @ self.links.gram(spread**-2)
@@ -179,7 +177,7 @@ class TableSystem:
     def errors(self) -> tuple[Table, Table]:
         """Return both effects' squared errors of prediction, in units of the rest."""
         weights = self._ratios[0] / (1 + self._ratios[0] * self.links.loads)
-        table = inverse_factored(self._factor)
+        table = self._root.T @ self._root
         squares = np.empty_like(weights)
         for begin in range(0, len(weights), BLOCK):
             rows = self.links.matrix[begin : begin + BLOCK]
@@ -241,10 +239,7 @@ class PassSystem:
 
     def errors(self) -> Table:
         """Estimate the kept effect's squared errors of prediction by probes."""
-        below = error_signs(len(self.links.counts))
-        probes = np.vstack([signs("mean", 1, below.shape[1]), below])
-        solved = self.solve(probes, "errors", ROUGH)
-        found = inverse_diagonal(self.product, self._diagonal, probes, solved)
+        found = inverse_diagonal(self.product, self._diagonal)
         return np.asarray(np.minimum(found[1:], self._ratios[1]))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evenhand._results import Notice
-from evenhand.calibration.results import LARGEST
+from evenhand.calibration.results import LARGEST, Variances
 from evenhand.errors import RatingsError, counted, listing
 from evenhand.posets.comparisons import connected
 
@@ -56,11 +56,11 @@ class Design:
         with np.errstate(over="ignore"):
             return np.clip(values * self.unit, -LARGEST, LARGEST)
 
-    def squared(self, variance: float) -> float:
-        """Take a variance back to the unit of the scores, as far as floats go."""
+    def squared(self, parts: Variances) -> Variances:
+        """Take variances back to the unit of the scores, as far as floats go."""
         with np.errstate(over="ignore"):
-            size = np.float64(self.unit) * np.float64(np.sqrt(variance))
-            return float(min(size * size, LARGEST))
+            sizes = self.unit * np.sqrt([parts.reviewer, parts.item, parts.rest])
+            return Variances(*np.minimum(sizes * sizes, LARGEST).tolist())
 
     def by_reviewer(self, values: Scores) -> Scores:
         """Add up values by reviewer."""
@@ -253,32 +253,37 @@ def _score_notices(scores: Scores) -> list[Notice]:
     return []
 
 
-def unfinished(*, converged: bool) -> list[Notice]:
-    """Say that a fit did not settle.
-
-    Examples:
-        >>> unfinished(converged=True)
-        []
-    """
-    if converged:
-        return []
-    text = "The fit stopped before it had settled; estimates are approximate."
-    return [Notice("not_converged", text)]
-
-
-def group_notices(groups: Codes, what: str) -> list[Notice]:
-    """Say that the items fall into groups without a link.
+def model_notices(
+    ratings: Ratings,
+    groups: Codes,
+    *others: Notice,
+    what: str = "across groups only the prior compares their values",
+    prior: bool = True,
+    converged: bool = True,
+) -> tuple[Notice, ...]:
+    """Say what the reader of a fit must know.
 
     Args:
+        ratings: The ratings.
         groups: Group of each item.
+        others: What else there is to say.
         what: How items of different groups compare under the model.
+        prior: Whether the model has a value for items without a rating.
+        converged: Whether the fit settled.
 
     Examples:
-        >>> group_notices(np.array([0, 0]), "")
-        []
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a", "a", "a"], ["x", "y", "z"], [1, 2, 3])
+        >>> model_notices(ratings, np.array([0, 0, 0]))
+        ()
     """
+    notices = data_notices(ratings, prior=prior)
     number = int(groups.max()) + 1
-    if number == 1:
-        return []
-    text = f"The items fall into {number} groups that no reviewer links; {what}."
-    return [Notice("unlinked_groups", text)]
+    if number > 1:
+        text = f"The items fall into {number} groups that no reviewer links; {what}."
+        notices.append(Notice("unlinked_groups", text))
+    notices += others
+    if not converged:
+        text = "The fit stopped before it had settled; estimates are approximate."
+        notices.append(Notice("not_converged", text))
+    return tuple(notices)

@@ -20,13 +20,11 @@ import numpy as np
 from evenhand.calibration.affine import State, fit_affine
 from evenhand.calibration.design import (
     Design,
-    data_notices,
     design,
-    group_notices,
     linked_groups,
+    model_notices,
     normal_scores,
     steps,
-    unfinished,
 )
 from evenhand.calibration.results import Fit, settled
 from evenhand.errors import OptionError
@@ -76,16 +74,13 @@ def isotonic(ratings: Ratings, *, stiffness: float = STIFFNESS) -> Fit:
     state = fit_affine(made)
     values, iterations, converged = _alternate(made, state, stiffness)
     groups = linked_groups(ratings)
-    notices = data_notices(ratings, prior=True) + group_notices(
-        groups, "across groups only the prior compares their values"
-    )
     return Fit(
         method="isotonic",
         estimates=settled(made.in_units(values)),
         groups=groups,
         iterations=iterations,
         converged=converged,
-        notices=(*notices, *unfinished(converged=converged)),
+        notices=model_notices(ratings, groups, converged=converged),
     )
 
 

@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand._randomness import stream, uniforms
-from evenhand.calibration._solver import factored, inverse_triangle, one_thread
+from evenhand._randomness import standard_normal, stream, uniforms
+from evenhand.calibration._solver import inverse_root, one_thread
 from evenhand.calibration.additive import additive
 from evenhand.calibration.bradley_terry import (
     Pairs,
     bradley_terry,
-    factor,
+    information_root,
     listed_pairs,
     maximise,
     rating_wins,
@@ -162,11 +162,9 @@ def drawn_values(ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:
         >>> drawn_values(ratings, additive(ratings), 5, 7).shape
         (5, 3)
     """
-    from scipy.special import ndtri  # noqa: PLC0415 - slow to load
-
     source = stream(seed, "model draws")
     chance = uniforms(source, (number, ratings.n_items + 2)) + HALF_STEP
-    lots, units = chance[:, :2], ndtri(chance[:, 2:])
+    lots, units = chance[:, :2], standard_normal(chance[:, 2:])
     with one_thread(ratings.n_items):
         if fit.method == "bradley-terry" or ratings.kind != "scores":
             middle, away = _of_orders(ratings, lots, units)
@@ -236,7 +234,7 @@ def _fitted(
 def _solved(said: Said, precision: float) -> tuple[Table, Table, float]:
     """Return mean, root of the covariance, and log determinant of the precision."""
     table = said.table + precision * np.eye(len(said.pull))
-    inverse = inverse_triangle(factored(table))
+    inverse = inverse_root(table)
     determinant = -2 * float(np.log(np.diag(inverse)).sum())
     return inverse.T @ (inverse @ said.pull), inverse.T, determinant
 
@@ -289,7 +287,7 @@ class _Law(NamedTuple):
 def _law(pairs: csr_array, won: Table, variance: float, start: Table) -> _Law:
     listed = Pairs(pairs)
     values, _, _ = maximise(listed, won, 1 / variance, start)
-    lower = inverse_triangle(factor(listed.at(values), 1 / variance))
+    lower = information_root(listed.at(values), 1 / variance)
     likely = float(won @ values) - listed.log_sum(values)
     likely -= float(values @ values) / variance / 2 - float(
         np.log(np.diag(lower)).sum()
