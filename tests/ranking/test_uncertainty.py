@@ -18,7 +18,6 @@ from evenhand.calibration.posterior import adaptive_errors, value_variances
 from evenhand.calibration.results import Fit, Variances
 from evenhand.errors import OptionError
 from evenhand.posets import averages, from_edges
-from evenhand.ranking.buckets import normal_buckets
 from evenhand.ranking.uncertainty import (
     RankUncertainty,
     from_bootstrap,
@@ -27,6 +26,7 @@ from evenhand.ranking.uncertainty import (
     from_model,
     from_orderings,
     from_places,
+    normal_buckets,
 )
 from evenhand.ratings import Ratings
 

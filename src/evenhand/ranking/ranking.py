@@ -30,8 +30,8 @@ from evenhand.ranking.models import by_model
 from evenhand.ranking.notices import group_notices, information_notices
 from evenhand.ranking.results import Draw, RankedItem, Ranking, topped
 from evenhand.ranking.split import WHEN
-from evenhand.ranking.sureness import sureness
 from evenhand.ranking.twins import BYS, PAIRS
+from evenhand.ranking.uncertainty import sureness
 from evenhand.ratings import Ratings, require_ratings
 
 if TYPE_CHECKING:

@@ -22,42 +22,45 @@ from __future__ import annotations
 
 import functools
 import math
+import statistics
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evenhand._labels import shown
-from evenhand._randomness import Stream, below, permutation, stream, uniforms
+from evenhand._randomness import (
+    below,
+    permutation,
+    standard_normal,
+    stream,
+    uniforms,
+)
 from evenhand.calibration.additive import additive
+from evenhand.calibration.bradley_terry import bradley_terry
 from evenhand.calibration.posterior import adaptive_errors, drawn_values
-from evenhand.calibration.results import settled
+from evenhand.calibration.results import Fit, settled
 from evenhand.errors import OptionError
 from evenhand.posets.averages import averages, top_shares
 from evenhand.posets.reach import closure_counts
-from evenhand.ranking.buckets import (
-    any_above,
-    any_drawn_above,
-    cut,
-    first_by_places,
-    normal_buckets,
-)
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from evenhand.calibration.results import Fit, PerRating
+    from evenhand.calibration.results import PerRating
     from evenhand.posets.averages import Averages
     from evenhand.posets.comparisons import Comparisons
+    from evenhand.ranking.answers import Answer, Task
 
     Codes = NDArray[np.int64]
     Table = NDArray[np.float64]
     Ranks = NDArray[np.int32]
     Refit = Callable[[Ratings], ArrayLike]
     Redraw = Callable[[Codes], tuple[Codes, Table]]
+    Interval = tuple[NDArray[np.integer], NDArray[np.integer]]
 
 ORDERINGS = "posterior over orderings"
 MODEL = "model"
@@ -66,8 +69,11 @@ BOUNDS = "ranks that the comparisons allow"
 LEVEL = 0.9
 # Probabilities are sums of rounded shares.
 ROUNDING = 1e-9
-# Middles of the steps of the grid of uniforms: 0 itself has no quantile.
-HALF_STEP = 2.0**-54
+# Items of a bucket, from its first, that drawn rankings are counted for.
+LOOKED_AT = 200
+# Up to so many items all orderings are weighed in well under a second, and up to so
+# many what the comparisons allow is worked out.
+WEIGHED_ITEMS, BOUNDED_ITEMS = 100, 5000
 # Items up to which the law of all pairs is quick to count.
 PAIRED_ITEMS = 500
 # Items up to which values are drawn together; beyond, the common level is 1/200.
@@ -174,11 +180,18 @@ def from_places(
     after = np.cumsum(places[:, ::-1], axis=1)
     low = 1 + np.count_nonzero(before <= tail + ROUNDING, axis=1)
     high = n_items - np.count_nonzero(after <= tail + ROUNDING, axis=1)
-    if above is None:
-        earlier = before - places
-        buckets = cut(codes, first_by_places(places, earlier, 1 - tail))
-    else:
-        buckets = cut(codes, any_above(above, 1 - tail))
+    least = 1 - tail - ROUNDING
+
+    def separated(bucket: list[int], item: int) -> bool:
+        if above is not None:
+            return bool(above[bucket, item].max() >= least)
+        # The first is above if its place is before the other's; equal places cannot be.
+        first = bucket[0]
+        wins = float(places[item] @ (before[first] - places[first]))
+        same = float(places[item] @ places[first])
+        return wins >= least * max(1 - same, ROUNDING)
+
+    buckets = _cut(codes, separated)
     return _made(
         codes, (low, high), buckets, ORDERINGS, level, draws=draws, places=places
     )
@@ -295,10 +308,13 @@ def from_fit(
         np.argsort(-fit.estimates, kind="stable") if order is None else np.array(order)
     ).astype(np.int64)
     number = _number(draws, len(codes), MODEL_WORK, MODEL_DRAWS)
-    ranks = _drawn_ranks(_normal_draws(values, spread, number, seed), number, seed)
-    interval = _drawn_intervals(ranks, tail)
+    source = stream(seed, "model draws")
+    drawn = (
+        values + spread * standard_normal(uniforms(source, len(values)))
+        for _ in range(number)
+    )
     buckets = normal_buckets(codes, values, spread, 1 - tail)
-    return _made(codes, interval, buckets, MODEL, level, draws=number, ranks=ranks)
+    return _from_ranks(codes, drawn, seed, MODEL, level, buckets)
 
 
 def from_bootstrap(
@@ -339,16 +355,14 @@ def from_bootstrap(
         >>> from_bootstrap(ratings, refit, 7, order=[0, 1]).p_top(1).round(2).tolist()
         [0.69, 0.31]
     """
-    tail = _tail(level)
-    codes = np.array(order, dtype=np.int64)
+    _tail(level)
     number = _number(draws, ratings.n_ratings, REFIT_WORK, REFIT_DRAWS)
     redraw: Redraw = functools.partial(_refitted, ratings, refit)
     if said is not None:
         redraw = functools.partial(_averaged, ratings, said)
     whole = np.asarray(refit(ratings), dtype=np.float64)
     values = _redraws(ratings, redraw, whole, number, seed)
-    ranks = _drawn_ranks(values, number, seed)
-    return _from_ranks(codes, ranks, tail, BOOTSTRAP, level)
+    return _from_ranks(order, values, seed, BOOTSTRAP, level)
 
 
 def from_model(
@@ -387,12 +401,10 @@ def from_model(
         'bootstrap over reviewers'
     """
     if fit.method in JOINT and ratings.n_items <= JOINT_ITEMS:
-        tail = _tail(level)
-        codes = np.array(order, dtype=np.int64)
-        number = _number(draws, len(codes), JOINT_WORK, MODEL_DRAWS)
+        _tail(level)
+        number = _number(draws, ratings.n_items, JOINT_WORK, MODEL_DRAWS)
         values = drawn_values(ratings, fit, number, seed)
-        ranks = _drawn_ranks(iter(values), number, seed)
-        return _from_ranks(codes, ranks, tail, MODEL, level)
+        return _from_ranks(order, values, seed, MODEL, level)
     errors = None
     if fit.method == "adaptive":
         errors = adaptive_errors(ratings, fit)
@@ -429,17 +441,126 @@ def _shrunk_means(ratings: Ratings, fit: Fit) -> Fit:
     )
 
 
+def sureness(method: str, task: Task, found: Answer) -> RankUncertainty | None:
+    """Return how sure the places are, None for very many items by comparisons.
+
+    Examples:
+        >>> from evenhand.posets.comparisons import comparisons
+        >>> from evenhand.ranking.answers import Task, from_start
+        >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2])
+        >>> task = Task(ratings, comparisons(ratings), 7)
+        >>> sureness("topological", task, from_start(task, "topological")).source
+        'posterior over orderings'
+    """
+    ratings, graph = task.ratings, task.graph
+    if found.fit is not None:
+        return found.uncertainty
+    if method == "mean" or found.split:
+        no_groups = np.zeros(ratings.n_items, dtype=np.int64)
+        fit = (
+            bradley_terry(ratings)
+            if found.split
+            else Fit("mean", _means(ratings), no_groups)
+        )
+        return from_model(ratings, fit, _means, task.seed, order=found.order)
+    if found.mean_ranks is not None:
+        return from_orderings(found.order, graph, found.mean_ranks.averages)
+    if graph.n_items <= WEIGHED_ITEMS:
+        known = averages(graph, pairs=False, rng=task.seed)
+        return from_orderings(found.order, graph, known)
+    few = graph.n_items <= BOUNDED_ITEMS
+    return from_bounds(found.order, graph) if few else None
+
+
+def _means(ratings: Ratings) -> Table:
+    counts = np.bincount(ratings.item_codes, minlength=ratings.n_items)
+    sums = np.bincount(ratings.item_codes, ratings.scores, ratings.n_items)
+    return np.asarray(sums / np.maximum(counts, 1))
+
+
+def _cut(order: Codes, separated: Callable[[list[int], int], bool]) -> tuple[int, ...]:
+    """Number the bucket of each place, from 1.
+
+    Going down the order, a test says whether an item is surely below some item of the
+    bucket so far; if so, it begins the next bucket.
+
+    Examples:
+        >>> _cut(np.array([3, 2, 1, 0]), lambda bucket, item: bucket[0] - item >= 2)
+        (1, 1, 2, 2)
+    """
+    bucket: list[int] = []
+    numbers = [1]
+    for item in order.tolist():
+        new = bool(bucket) and separated(bucket, item)
+        if new:
+            bucket = []
+        bucket.append(item)
+        numbers.append(numbers[-1] + new)
+    return tuple(numbers[1:])
+
+
+def normal_buckets(
+    order: Codes, values: Table, errors: Table, least: float
+) -> tuple[int, ...]:
+    """Cut by the probability that one value is above another, with normal errors.
+
+    Examples:
+        >>> values, errors = np.array([2.0, 1.9, 0.0]), np.array([0.5, 0.5, 0.5])
+        >>> normal_buckets(np.arange(3), values, errors, 0.95)
+        (1, 1, 2)
+    """
+    reach = statistics.NormalDist().inv_cdf(least)
+    value, error = values.tolist(), errors.tolist()
+    # Only items that no other of the bucket beats in both value and error can be the
+    # first to leave an item behind; there are few of them.
+    leaders: list[int] = []
+    numbers = [1]
+    for item in order.tolist():
+        new = any(
+            value[one] - value[item] > reach * math.hypot(error[one], error[item])
+            for one in leaders
+        )
+        if new:
+            leaders = []
+        if not any(
+            value[one] >= value[item] and error[one] <= error[item] for one in leaders
+        ):
+            leaders.append(item)
+        numbers.append(numbers[-1] + new)
+    return tuple(numbers[1:])
+
+
 def _from_ranks(
-    codes: Codes, ranks: Ranks, tail: float, source: str, level: float
+    order: Sequence[int] | Codes,
+    draws: Iterable[Table],
+    seed: int,
+    source: str,
+    level: float,
+    buckets: tuple[int, ...] | None = None,
 ) -> RankUncertainty:
-    interval = _drawn_intervals(ranks, tail)
-    buckets = cut(codes, any_drawn_above(ranks, 1 - tail))
+    """Leave out a share of the drawn rankings at either end.
+
+    In a long bucket the first 200 items are looked at; those after them are lower.
+    """
+    tail, codes = _tail(level), np.array(order, dtype=np.int64)
+    ranks = _drawn_ranks(draws, seed)
+    by_item = np.sort(ranks, axis=0)
+    out = math.floor(tail * len(ranks) + ROUNDING)
+    interval = by_item[out], by_item[len(ranks) - 1 - out]
+    if buckets is None:
+        rows, least = np.ascontiguousarray(ranks.T), 1 - tail - ROUNDING
+
+        def separated(bucket: list[int], item: int) -> bool:
+            ahead = np.count_nonzero(rows[bucket[:LOOKED_AT]] < rows[item], axis=1)
+            return bool(ahead.max() >= least * len(ranks))
+
+        buckets = _cut(codes, separated)
     return _made(codes, interval, buckets, source, level, draws=len(ranks), ranks=ranks)
 
 
 def _made(
     order: Codes,
-    interval: tuple[NDArray[np.integer], NDArray[np.integer]],
+    interval: Interval,
     buckets: tuple[int, ...],
     source: str,
     level: float,
@@ -476,18 +597,6 @@ def _number(draws: int | None, size: int, work: int, bounds: tuple[int, int]) ->
     return draws
 
 
-def _normal_draws(
-    values: Table, errors: Table, draws: int, seed: int
-) -> Iterator[Table]:
-    """Yield values with independent normal errors, row by row."""
-    from scipy.special import ndtri  # noqa: PLC0415 - slow to load
-
-    source = stream(seed, "model draws")
-    for _ in range(draws):
-        units = uniforms(source, len(values))
-        yield values + errors * ndtri(units + HALF_STEP)
-
-
 def _redraws(
     ratings: Ratings, redraw: Redraw, whole: Table, draws: int, seed: int
 ) -> Iterator[Table]:
@@ -521,7 +630,12 @@ def _refitted(ratings: Ratings, refit: Refit, chosen: Codes) -> tuple[Codes, Tab
     rows = first + np.arange(len(first))
     seen, items = np.unique(ratings.item_codes[rows], return_inverse=True)
     people = np.repeat(np.arange(len(chosen)), sizes)
-    again = _again(ratings, people, items, ratings.preference[rows])
+    values = ratings.preference[rows]
+    if ratings.kind == "scores":
+        again = Ratings(people, items, values)
+    else:
+        # Ranks count from the best.
+        again = Ratings.from_ranks(people.tolist(), items.tolist(), (-values).tolist())
     return seen, np.asarray(refit(again), dtype=np.float64)
 
 
@@ -534,49 +648,24 @@ def _averaged(ratings: Ratings, said: PerRating, chosen: Codes) -> tuple[Codes, 
     return seen, settled(values[seen])
 
 
-def _again(ratings: Ratings, people: Codes, items: Codes, scores: Table) -> Ratings:
-    if ratings.kind == "scores":
-        return Ratings(people, items, scores)
-    # Ranks count from the best.
-    return Ratings.from_ranks(people.tolist(), items.tolist(), (-scores).tolist())
-
-
-def _drawn_ranks(draws: Iterator[Table], number: int, seed: int) -> Ranks:
+def _drawn_ranks(draws: Iterable[Table], seed: int) -> Ranks:
     """Rank each row of values, 1 for the highest; equal values by lot.
 
     Examples:
-        >>> _drawn_ranks(iter([np.array([1.0, 5.0, 3.0])]), 1, 7)
+        >>> _drawn_ranks([np.array([1.0, 5.0, 3.0])], 7)
         array([[3, 1, 2]], dtype=int32)
     """
     source = stream(seed, "equal draws")
-    ranks: Ranks | None = None
-    for row, values in enumerate(draws):
-        if ranks is None:
-            ranks = np.empty((number, len(values)), dtype=np.int32)
-        ranks[row, _by_value(values, source)] = np.arange(1, len(values) + 1)
-    return np.empty((0, 0), dtype=np.int32) if ranks is None else ranks
-
-
-def _by_value(values: Table, source: Stream) -> Codes:
-    order = np.argsort(-values)
-    ordered = values[order]
-    if (ordered[1:] == ordered[:-1]).any():
-        order = np.lexsort((permutation(source, len(values)), -values))
-    return order.astype(np.int64)
-
-
-def _drawn_intervals(ranks: Ranks, tail: float) -> tuple[Codes, Codes]:
-    """Leave out a share of the draws at either end.
-
-    Examples:
-        >>> ranks = np.array([[1, 2], [1, 2], [1, 2], [2, 1]], dtype=np.int32)
-        >>> [side.tolist() for side in _drawn_intervals(ranks, 0.25)]
-        [[1, 2], [1, 2]]
-    """
-    ordered = np.sort(ranks, axis=0)
-    out = math.floor(tail * len(ranks) + ROUNDING)
-    low, high = ordered[out], ordered[len(ranks) - 1 - out]
-    return low.astype(np.int64), high.astype(np.int64)
+    rows = []
+    for values in draws:
+        order = np.argsort(-values)
+        ordered = values[order]
+        if (ordered[1:] == ordered[:-1]).any():
+            order = np.lexsort((permutation(source, len(values)), -values))
+        ranks = np.empty(len(order), dtype=np.int32)
+        ranks[order] = np.arange(1, len(order) + 1)
+        rows.append(ranks)
+    return np.stack(rows)
 
 
 def _scaled(values: Table, errors: Table) -> tuple[Table, Table]:
