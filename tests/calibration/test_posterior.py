@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from evenhand.calibration import posterior
 from evenhand.calibration.adaptive import adaptive
 from evenhand.calibration.additive import additive
 from evenhand.calibration.bradley_terry import bradley_terry
 from evenhand.calibration.posterior import Crossed, drawn_values
+from evenhand.calibration.redraws import Node
 from evenhand.calibration.results import Fit
 from evenhand.ratings import Ratings
 
@@ -64,22 +64,27 @@ class Dense:
         return np.asarray(inverse - np.outer(ones, ones) / ones.sum())
 
 
+def law(node: Node, value: float) -> tuple[Floats, Floats]:
+    """Return the mean and the covariance of the values, in units of the rest."""
+    left = 1 / (node.known + 1 / value)
+    return node.axes @ (node.pull[:, 0] * left), (node.axes * left) @ node.axes.T
+
+
 @pytest.mark.parametrize("offset", [1e-3, 0.4, 50.0])
 def test_what_ratings_say_is_the_dense_models(offset: float) -> None:
     _, ratings = board(6, 4, 3, seed=1)
     crossed = Crossed(ratings, ratings.scores)
-    said, squares, determinant = crossed.of_ratings(offset)
+    node = crossed.of_ratings(offset)
     scores = ratings.scores / np.abs(ratings.scores).max()
     for value in (0.01, 0.7, 30.0):
         dense = Dense(ratings, offset, value)
         weighted = dense.items.T @ dense.projection
         covariance = value * np.eye(6) - value**2 * weighted @ dense.items
-        middle, root, found = posterior._solved(said, 1 / value)  # noqa: SLF001 - the law itself
-        assert root @ root.T == pytest.approx(covariance, abs=1e-9)
+        middle, spread = law(node, value)
+        assert spread == pytest.approx(covariance, abs=1e-9)
         assert middle == pytest.approx(value * weighted @ scores, abs=1e-9)
-        left = squares - said.pull @ middle
+        left, likely = node.profile(np.log([value]), 0.0, np.zeros(1))
         assert left == pytest.approx(scores @ dense.projection @ scores, rel=1e-9)
-        likely = determinant + found + 6 * math.log(value)
         assert likely == pytest.approx(dense.determinant + math.log(dense.level))
 
 
@@ -93,10 +98,11 @@ def test_what_means_say_is_what_is_known_given_the_means_alone() -> None:
     ones = np.linalg.inv(spread).sum(axis=1)
     inverse = np.linalg.inv(spread) - np.outer(ones, ones) / ones.sum()
     scores = average @ (ratings.scores / np.abs(ratings.scores).max())
-    middle, root, _ = posterior._solved(crossed.of_means(offset), 1 / value)  # noqa: SLF001 - the law itself
+    node = crossed.of_means(crossed.of_ratings(offset), offset)
+    middle, found = law(node, value)
     assert middle == pytest.approx(value * inverse @ scores, abs=1e-9)
     covariance = value * np.eye(5) - value**2 * inverse
-    assert root @ root.T == pytest.approx(covariance, abs=1e-9)
+    assert found == pytest.approx(covariance, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", FITS)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evenhand._randomness import standard_normal, stream, uniforms
-from evenhand.calibration._solver import inverse_root, one_thread
+from evenhand.calibration._solver import one_thread
 from evenhand.calibration.additive import additive
 from evenhand.calibration.bradley_terry import (
     Pairs,
@@ -33,8 +33,9 @@ from evenhand.calibration.bradley_terry import (
     rating_wins,
     wins,
 )
-from evenhand.calibration.crossed import Links, Sums
+from evenhand.calibration.crossed import Links
 from evenhand.calibration.design import normal_scores, totals
+from evenhand.calibration.redraws import Columns, Node, node_at
 from evenhand.calibration.results import standardised
 
 if TYPE_CHECKING:
@@ -72,32 +73,6 @@ ROUNDS, UNKNOWN = 20, 1e6
 HALF_STEP = 2.0**-54
 
 
-class Said(NamedTuple):
-    """What ratings say about differences.
-
-    Attributes:
-        table: S.
-        pull: S t for the plain estimates t.
-    """
-
-    table: Table
-    pull: Table
-
-
-class Known(NamedTuple):
-    """What is known of differences, by the axes of S.
-
-    Attributes:
-        axes: Q, a column for each axis.
-        information: L, how much is known along each.
-        pull: Q' S t for the plain estimates t.
-    """
-
-    axes: Table
-    information: Table
-    pull: Table
-
-
 class Crossed:
     """Scores by reviewer and item, from which offsets and level are eliminated."""
 
@@ -108,24 +83,19 @@ class Crossed:
         self.links = Links(who, what, sizes)
         unit = scores / (float(np.abs(scores).max()) or 1.0)
         unit = unit - unit.mean()
+        squares, dropped = float(unit @ unit), totals(who, unit, sizes[0])
         kept = np.append([unit.sum()], totals(what, unit, sizes[1]))
-        dropped = totals(who, unit, sizes[0])
-        self.sums = Sums(float(unit @ unit), dropped, kept)
+        self.sums = Columns(np.array([squares]), dropped[:, None], kept[:, None])
         self.freedom = max(len(unit) - 1, 1)
+        # Rounding leaves about this much however well the model fits.
+        self.least = np.array([1e-12 * (squares or 1.0)])
 
-    def of_ratings(self, ratio: float) -> tuple[Said, float, float]:
-        """Return what all ratings say, the squares left and the log determinant."""
-        spread = 1 + ratio * self.links.loads
-        whole, pull = self.links.table(ratio), self.links.pull(self.sums, ratio)
-        level, size = whole[0, 1:], whole[0, 0]
-        table = whole[1:, 1:] - np.outer(level, level) / size
-        spent = ratio * float((self.sums.dropped**2 / spread).sum())
-        squares = self.sums.squares - spent - pull[0] ** 2 / size
-        determinant = float(np.log(spread).sum() + np.log(size))
-        return Said(table, pull[1:] - level * pull[0] / size), squares, determinant
+    def of_ratings(self, ratio: float) -> Node:
+        """Return what all ratings say."""
+        return node_at(self.links, self.sums, ratio)
 
-    def of_means(self, ratio: float) -> Said:
-        """Return what the means of the items' scores say."""
+    def of_means(self, node: Node, ratio: float) -> Node:
+        """Return what the means of the items' scores say in place of all ratings."""
         counts = self.links.counts
         rated = np.maximum(counts, 1)
         table = self.links.gram(np.full_like(self.links.loads, ratio))[1:, 1:]
@@ -135,12 +105,9 @@ class Crossed:
         table = np.asarray(np.linalg.inv(table), dtype=np.float64)
         level = table.sum(axis=1)
         table -= np.outer(level, level) / level.sum()
-        return Said(table, table @ (self.sums.kept[1:] / rated))
-
-
-def _known(said: Said) -> Known:
-    information, axes = np.linalg.eigh((said.table + said.table.T) / 2)
-    return Known(axes, np.maximum(information, 0), axes.T @ said.pull)
+        known, axes = np.linalg.eigh((table + table.T) / 2)
+        pull = axes.T @ (table @ (self.sums.kept[1:] / rated[:, None]))
+        return node._replace(axes=axes, known=np.maximum(known, 0), pull=pull)
 
 
 def drawn_values(ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:
@@ -222,21 +189,23 @@ def _fitted(
         offset, value = (
             min(max(part / rest, 1e-6), 1e6) for part in (parts.reviewer, parts.item)
         )
-    said, squares, _ = crossed.of_ratings(offset)
-    middle, root, _ = _solved(said, 1 / value)
-    left = max(squares - float(said.pull @ middle), 1e-12 * crossed.sums.squares)
+    node, logs = crossed.of_ratings(offset), np.log([value])
+    squares, _ = node.profile(logs, crossed.freedom, crossed.least)
     if means:
-        middle, root, _ = _solved(crossed.of_means(offset), 1 / value)
-    away = math.sqrt(left / crossed.freedom) * units @ root.T
-    return np.broadcast_to(middle, away.shape), away
+        node = crossed.of_means(node, offset)
+    return _spread(node, logs, np.sqrt(squares[:, 0] / crossed.freedom), units)
 
 
-def _solved(said: Said, precision: float) -> tuple[Table, Table, float]:
-    """Return mean, root of the covariance, and log determinant of the precision."""
-    table = said.table + precision * np.eye(len(said.pull))
-    inverse = inverse_root(table)
-    determinant = -2 * float(np.log(np.diag(inverse)).sum())
-    return inverse.T @ (inverse @ said.pull), inverse.T, determinant
+def _spread(node: Node, logs: Table, rest: Table, units: Table) -> tuple[Table, Table]:
+    """Return means and deviations at each log b and deviation of the rest.
+
+    Deviations are units times a symmetric root of the covariance, which does not depend
+    on the signs of the axes.
+    """
+    left = 1 / (node.known + np.exp(-logs[:, None]))
+    away = (units @ node.axes) * np.sqrt(left) * rest[:, None]
+    middle = (node.pull[:, 0] * left) @ node.axes.T
+    return np.broadcast_to(middle, units.shape), away @ node.axes.T
 
 
 def _of_orders(ratings: Ratings, lots: Table, units: Table) -> tuple[Table, Table]:
@@ -322,17 +291,18 @@ def _excess(ratings: Ratings, weights: Table, law: _Law) -> float:
 def _integrated(
     crossed: Crossed, logs: Table, lots: Table, units: Table, *, means: bool = False
 ) -> tuple[Table, Table]:
-    """Return means and deviations at ratios drawn from their posterior.
-
-    Deviations are units times a symmetric root of the covariance, which does not depend
-    on the signs of the axes.
-    """
+    """Return means and deviations at ratios drawn from their posterior."""
     from scipy.special import gammaincinv  # noqa: PLC0415 - slow to load
 
     freedom = crossed.freedom
     for zoom in range(ZOOMS + 1):
-        cells = [_cell(crossed, log, freedom) for log in logs]
-        fits = np.stack([cell.fits for cell in cells])
+        nodes = [crossed.of_ratings(math.exp(log)) for log in logs]
+        found = [node.profile(VALUES, freedom, crossed.least) for node in nodes]
+        left, likely = (
+            table[..., 0] for table in map(np.array, zip(*found, strict=True))
+        )
+        ratios = 1 + np.exp(VALUES) + np.exp(logs)[:, None]
+        fits = VALUES + logs[:, None] - 3 * np.log(ratios) - likely / 2
         best = fits.max(axis=1)
         near = np.flatnonzero(best > best.max() - NEGLIGIBLE)
         if len(near) >= ENOUGH or len(logs) == 1 or zoom == ZOOMS:
@@ -340,40 +310,18 @@ def _integrated(
         ends = max(near[0] - 1, 0), min(near[-1] + 1, len(logs) - 1)
         logs = np.linspace(logs[ends[0]], logs[ends[1]], CLOSER)
     place = _picked(fits.ravel(), lots[:, 0])
-    squares = np.concatenate([cell.squares for cell in cells])[place]
-    rest = np.sqrt(squares / (2 * gammaincinv(freedom / 2, lots[:, 1])))
+    rest = np.sqrt(left.ravel()[place] / (2 * gammaincinv(freedom / 2, lots[:, 1])))
     at, value = np.divmod(place, len(VALUES))
     middle, away = np.empty_like(units), np.empty_like(units)
     for one in np.unique(at).tolist():
-        rows = np.flatnonzero(at == one)
-        law = cells[one].law
+        rows = at == one
+        node = nodes[one]
         if means:
-            law = _known(crossed.of_means(math.exp(logs[one])))
-        left = 1 / (law.information + np.exp(-VALUES[value[rows], None]))
-        middle[rows] = (law.pull * left) @ law.axes.T
-        moved = (units[rows] @ law.axes) * np.sqrt(left) * rest[rows, None]
-        away[rows] = moved @ law.axes.T
+            node = crossed.of_means(node, math.exp(logs[one]))
+        middle[rows], away[rows] = _spread(
+            node, VALUES[value[rows]], rest[rows], units[rows]
+        )
     return middle, away
-
-
-class _Cell(NamedTuple):
-    """One ratio of offsets: what is known, squares left and log posteriors by value."""
-
-    law: Known
-    squares: Table
-    fits: Table
-
-
-def _cell(crossed: Crossed, log: float, freedom: float) -> _Cell:
-    said, squares, determinant = crossed.of_ratings(math.exp(log))
-    law = _known(said)
-    spent = (law.pull**2 / (law.information + np.exp(-VALUES)[:, None])).sum(axis=1)
-    # Rounding leaves about this much however well the model fits.
-    left = np.maximum(squares - spent, 1e-12 * (crossed.sums.squares or 1.0))
-    found = np.log1p(np.exp(VALUES)[:, None] * law.information).sum(axis=1)
-    fits = -(determinant + found + freedom * np.log(left)) / 2
-    fits += VALUES + log - 3 * np.log(1 + np.exp(VALUES) + math.exp(log))
-    return _Cell(law, left, fits)
 
 
 def _picked(fits: Table, lots: Table) -> Codes:

@@ -138,8 +138,23 @@ class Node(NamedTuple):
     squares: Table
     determinant: float
 
+    def profile(self, logs: Table, freedom: float, least: Table) -> tuple[Table, Table]:
+        """Return squares left and minus twice the log likelihood, a row for each log b.
 
-def _node(links: Links, sums: Columns, ratio: float) -> Node:
+        Args:
+            logs: Values of log b.
+            freedom: Number of ratings, less the mean.
+            least: What rounding leaves of the squares however well the model fits.
+        """
+        left = 1 / (self.known + np.exp(-logs)[:, None])
+        squared = np.maximum(self.squares - left @ self.pull**2, least)
+        sizes = np.log1p(self.known * np.exp(logs)[:, None]).sum(axis=1)
+        value = freedom * np.log(squared) + (self.determinant + sizes)[:, None]
+        return squared, value
+
+
+def node_at(links: Links, sums: Columns, ratio: float) -> Node:
+    """Eliminate offsets and level, and turn what is left to its axes."""
     spread = 1 + ratio * links.loads
     weights = (ratio / spread)[:, None]
     whole, pull = links.table(ratio), sums.kept - links.back @ (weights * sums.dropped)
@@ -173,7 +188,7 @@ class Window:
         places = chebpts1(number)
         self._inverse = np.linalg.inv(chebvander(places, number - 1))
         self._logs = self._middle + self._half * places
-        self.nodes = [_node(links, sums, float(np.exp(log))) for log in self._logs]
+        self.nodes = [node_at(links, sums, float(np.exp(log))) for log in self._logs]
         self._freedom = float(links.loads.sum()) - 1
         self._least = 1e-15 * sums.squares
 
@@ -187,15 +202,9 @@ class Window:
 
     def start(self, logs: Table) -> Table:
         """Return the best of the nodes and of some log b, for each column."""
-        values = []
-        for node in self.nodes:
-            left = 1 / (node.known + np.exp(-logs)[:, None])
-            squared = np.maximum(node.squares - left @ node.pull**2, self._least)
-            determinant = node.determinant + np.log1p(
-                node.known * np.exp(logs)[:, None]
-            ).sum(axis=1)
-            values.append(self._freedom * np.log(squared) + determinant[:, None])
-        table = np.stack(values)
+        table = np.stack(
+            [node.profile(logs, self._freedom, self._least)[1] for node in self.nodes]
+        )
         best = table.reshape(-1, table.shape[-1]).argmin(axis=0)
         place = np.divmod(best, len(logs))
         return np.stack([self._logs[place[0]], logs[place[1]]])

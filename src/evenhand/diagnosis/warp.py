@@ -246,28 +246,16 @@ def mild_warp(
         >>> bool(warped[0] < warped[1] == warped[2])
         True
     """
-    units, width, low = _units(scores, span)
-    chance = _chances(reviewer_codes, source)
-    shift, slope, bend = standard_normal(chance)[:, reviewer_codes]
-    values = 0.2 * shift + np.exp(0.3 * slope) * _bent(units, np.exp(0.5 * bend))
-    return _kept_apart(low + width * values, scores, reviewer_codes)
+    chance = uniforms(source, (3, int(reviewer_codes.max()) + 1))
+    shift, slope, bend = standard_normal(chance)
+    scales = np.stack([0.2 * shift, np.exp(0.3 * slope), np.exp(0.5 * bend)])
+    return _rescaled(scores, reviewer_codes, scales, span)
 
 
 def extreme_warp(
     scores: Scores, reviewer_codes: Codes, source: Stream, *, span: Span | None = None
 ) -> Scores:
-    """Put each reviewer's scores through a wild increasing scale.
-
-    Args:
-        scores: Finite scores.
-        reviewer_codes: Who gave them, from 0.
-        source: Where the scales come from; three uniforms for each code up to the
-            largest.
-        span: Low and high; the 5 % and 95 % quantiles of the scores, if not given.
-
-    Returns:
-        The warped scores: finite, and for each reviewer in the same order, with the
-        same ties.
+    """Put each reviewer's scores through a wild increasing scale, as `mild_warp` does.
 
     Examples:
         >>> scores, people = np.array([1.0, 2.0, 2.0, 5.0]), np.array([0, 0, 0, 1])
@@ -275,18 +263,24 @@ def extreme_warp(
         >>> bool(warped[0] < warped[1] == warped[2])
         True
     """
+    chance = uniforms(source, (3, int(reviewer_codes.max()) + 1))
+    shift, _, bend = standard_normal(chance)
+    scales = np.stack([100 * shift, 10 ** (3 * chance[1] - 1.5), np.exp(bend)])
+    return _rescaled(scores, reviewer_codes, scales, span)
+
+
+def _rescaled(
+    scores: Scores, reviewer_codes: Codes, scales: Scores, span: Span | None
+) -> Scores:
+    """Apply shift, slope and exponent of each reviewer."""
     units, width, low = _units(scores, span)
-    chance = _chances(reviewer_codes, source)
-    shift, _, bend = standard_normal(chance)[:, reviewer_codes]
-    slope = 10 ** (3 * chance[1][reviewer_codes] - 1.5)
-    values = 100 * shift + slope * _bent(units, np.exp(bend))
+    shift, slope, exponent = scales[:, reviewer_codes]
+    inner = np.clip(units, 0.0, 1.0)
+    values = shift + slope * (inner**exponent + (units - inner))
     return _kept_apart(low + width * values, scores, reviewer_codes)
 
 
-WARPS: Mapping[str, Callable[[Scores, Codes, Stream], Scores]] = {
-    "mild": mild_warp,
-    "extreme": extreme_warp,
-}
+WARPS = {"mild": mild_warp, "extreme": extreme_warp}
 STRENGTHS = tuple(WARPS)
 
 
@@ -338,15 +332,15 @@ def warp(
     name = method if isinstance(method, str) else getattr(method, "__name__", unnamed)
     methods: dict[str, str | Order] = {name: method, "mean": "mean"}
     survivals = []
-    start = {
+    orders = {
         label: _checked_order(_order_of(one, seed)(ratings), ratings)
         for label, one in methods.items()
     }
     reorders = {label: _reorder(one, ratings, seed) for label, one in methods.items()}
     for one in strengths:
-        orders = _warped_orders(ratings, reorders, one, draws, seed)
+        again = _warped_orders(ratings, reorders, one, draws, seed)
         survivals += [
-            _survival(ratings, (label, one), start[label], orders[label], k)
+            _survival(ratings, (label, one), orders[label], again[label], k)
             for label in methods
         ]
     return Warp(
@@ -370,14 +364,15 @@ def _warped_orders(
     """Order warped scores by each method; a row for each draw."""
     found: dict[str, list[Codes]] = {label: [] for label in reorders}
     step = min(max(AT_ONCE // ratings.n_ratings, 1), MOST_AT_ONCE)
+    bend = WARPS[strength]
     for begin in range(0, draws, step):
-        sources = (
-            stream(seed, f"warp {strength} {draw}")
-            for draw in range(begin, min(begin + step, draws))
-        )
         sets = [
-            WARPS[strength](ratings.scores, ratings.reviewer_codes, source)
-            for source in sources
+            bend(
+                ratings.scores,
+                ratings.reviewer_codes,
+                stream(seed, f"warp {strength} {draw}"),
+            )
+            for draw in range(begin, min(begin + step, draws))
         ]
         for label, reorder in reorders.items():
             found[label] += [_checked_order(order, ratings) for order in reorder(sets)]
@@ -461,17 +456,11 @@ def _reorder(method: str | Order, ratings: Ratings, seed: int) -> Reorder:
         again = adaptive_again(ratings)
         return lambda sets: [by_estimates(found, seed) for found in again(sets)]
     order = _order_of(method, seed)
-    return lambda sets: [order(_again(ratings, scores)) for scores in sets]
-
-
-def _again(ratings: Ratings, scores: Scores) -> Ratings:
-    """Take other scores; codes do for labels, and keep their order."""
-    return Ratings(
-        ratings.reviewer_codes,
-        ratings.item_codes,
-        scores,
-        all_items=range(ratings.n_items),
-    )
+    # Codes do for labels, and keep their order.
+    who, what, every = ratings.reviewer_codes, ratings.item_codes, ratings.n_items
+    return lambda sets: [
+        order(Ratings(who, what, scores, all_items=range(every))) for scores in sets
+    ]
 
 
 def _units(scores: Scores, span: Span | None) -> tuple[Scores, float, float]:
@@ -487,16 +476,6 @@ def _units(scores: Scores, span: Span | None) -> tuple[Scores, float, float]:
         units = np.clip((halves - low) / width, -FARTHEST, FARTHEST)
     low = min(max(2 * float(low), -WIDEST), WIDEST)
     return units, min(2 * width, WIDEST), low
-
-
-def _bent(units: Scores, exponents: Scores) -> Scores:
-    """Raise what lies between 0 and 1 to a power."""
-    inner = np.clip(units, 0.0, 1.0)
-    return np.asarray(inner**exponents + (units - inner))
-
-
-def _chances(reviewer_codes: Codes, source: Stream) -> Scores:
-    return uniforms(source, (3, int(reviewer_codes.max()) + 1))
 
 
 def _kept_apart(warped: Scores, scores: Scores, reviewer_codes: Codes) -> Scores:
