@@ -21,7 +21,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from evenhand._results import Label
+from evenhand._results import Label, Notice
 from evenhand.errors import OptionError, RatingsError, counted, unknown
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ WORD = re.compile(r"[^\W\d_][^\n]*")
 SHEET_ERROR = re.compile(r"#[A-Z/0]+[!?]?")
 INFINITE = re.compile(r"(?i)[+-]?inf(inity)?")
 SIGNS = str.maketrans("\u2212\u2012\u2013", "---")
+NAMED = 5
+"""How many rows or pairs of labels a notice names."""
 MAX_DIGITS = 640
 """Python may refuse to print a longer integer; longer text of digits stays text."""
 EXACT_BELOW = 2.0**53
@@ -261,6 +263,30 @@ def alike(labels: Iterable[Label]) -> list[tuple[str, str]]:
     first = pl.col("label").first().over(plain)
     pairs = frame.select(first.alias("first"), "label")
     return pairs.filter(pl.col("first") != pl.col("label")).rows()
+
+
+def alike_notices(what: str, pairs: Sequence[tuple[str, str]]) -> tuple[Notice, ...]:
+    """Say which labels differ only in ways that people overlook.
+
+    Examples:
+        >>> alike_notices("item", [("Tea", "tea")])[0].message
+        "Labels that look alike are taken for different items: 'Tea' and 'tea'."
+    """
+    if not pairs:
+        return ()
+    named = ", ".join(f"{shown(one)} and {shown(two)}" for one, two in pairs[:NAMED])
+    text = f"Labels that look alike are taken for different {what}s: {named}"
+    return (Notice(f"similar_{what}s", f"{text}{more_than_named(len(pairs))}."),)
+
+
+def more_than_named(count: int) -> str:
+    """Say how many more there are than a notice names.
+
+    Examples:
+        >>> more_than_named(7), more_than_named(5)
+        (' and 2 more', '')
+    """
+    return f" and {count - NAMED} more" if count > NAMED else ""
 
 
 def number_series(

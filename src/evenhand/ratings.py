@@ -17,12 +17,15 @@ from numpy.typing import NDArray
 
 from evenhand._columns import Columns, Kind, find_columns, given_columns
 from evenhand._labels import (
+    NAMED,
     Labels,
     Source,
     alike,
+    alike_notices,
     code_labels,
     column_values,
     label_series,
+    more_than_named,
     number_series,
     shown,
 )
@@ -38,9 +41,6 @@ if TYPE_CHECKING:
 
 Codes = NDArray[np.int64]
 Scores = NDArray[np.float64]
-
-PLACES = 5
-"""How many rows or pairs of labels a notice names."""
 
 
 class Ratings:
@@ -511,8 +511,8 @@ class Ratings:
         self._code(rows, extra, source)
         self.notices = (
             *notices,
-            *_alike_notices("reviewer", self.reviewer_labels),
-            *_alike_notices("item", self.item_labels),
+            *alike_notices("reviewer", alike(self.reviewer_labels)),
+            *alike_notices("item", alike(self.item_labels)),
         )
 
     def _code(
@@ -665,29 +665,15 @@ def _missing_notices(rows: pl.DataFrame, noun: str, lost: Labels) -> list[Notice
     places = [
         f"item {shown(items[item_codes[row]])} by reviewer "
         f"{shown(reviewers[reviewer_codes[row]])}"
-        for row in order[:PLACES]
+        for row in order[:NAMED]
     ]
     left_out = f"{counted(len(lacking), 'row')} without a {noun} left out"
-    text = f"{left_out}: {', '.join(places)}{_more(len(lacking))}."
+    text = f"{left_out}: {', '.join(places)}{more_than_named(len(lacking))}."
     notices = [Notice(f"missing_{noun}s", text)]
     if lost:
         text = f"Items without any {noun} are not in the result: {listing(lost)}."
         notices.append(Notice("unrated_items", text))
     return notices
-
-
-def _alike_notices(what: str, labels: Labels) -> list[Notice]:
-    """Say which labels differ only in ways that people overlook."""
-    pairs = alike(labels)
-    if not pairs:
-        return []
-    named = ", ".join(f"{shown(one)} and {shown(two)}" for one, two in pairs[:PLACES])
-    text = f"Labels that look alike are taken for different {what}s: {named}"
-    return [Notice(f"similar_{what}s", f"{text}{_more(len(pairs))}.")]
-
-
-def _more(count: int) -> str:
-    return f" and {count - PLACES} more" if count > PLACES else ""
 
 
 def _label_column(name: str, labels: Labels, codes: Codes) -> pl.Series:

@@ -7,7 +7,7 @@ and the rest is the same for all: score words, anonymising, Ratings.
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 import narwhals as nw
@@ -205,10 +205,8 @@ def read_with_key(
     found = _numbered(_take(layout, table, asked, doubtful=named is not None), order)
     because = f", by {reason}" if reason else ""
     # Columns that are called what they are need no word.
-    plain = layout is long.LAYOUT and all(
-        name in ("", part)
-        for part, name in zip(Columns.__slots__, astuple(found.names), strict=True)
-    )
+    named_so = all(name in ("", part) for part, name in asdict(found.names).items())
+    plain = layout is long.LAYOUT and named_so
     read_as = "" if plain else f"{layout.title}{because}: {found.said}."
 
     def taken(it: Long) -> Ratings:

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evenhand._labels import alike, as_label, label_series, shown
+from evenhand._labels import alike, alike_notices, as_label, label_series, shown
 from evenhand._outputs import Output
 from evenhand._results import Notice
 from evenhand.errors import OptionError, RatingsError, listing
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
 CODE = re.compile(r"R[0-9]{2,}")
 COLUMNS = ("code", "reviewer")
-NAMED = 5
 NOT_HIDDEN = (
     "Codes hide names, not people: scores, and which items somebody rated, can still "
     "show who it was to those who know them. Items and titles stay as they are, and so "
@@ -87,17 +86,13 @@ class Key:
         Examples:
             >>> key = Key({"Anna": "R02", "anna": "R01"}, "key.csv", True)
             >>> key.notices(["anna", "Anna"])[0].message
-            "Names that look alike are taken for different reviewers: 'R01' and 'R02'."
+            "Labels that look alike are taken for different reviewers: 'R01' and 'R02'."
         """
         given = {name for name in _names(reviewers) if name is not None}
         names = sorted(given & self.codes.keys())
-        pairs = [sorted(map(self.codes.__getitem__, pair)) for pair in alike(names)]
-        if not pairs:
-            return ()
-        told = ", ".join(f"{one!r} and {two!r}" for one, two in sorted(pairs)[:NAMED])
-        more = f" and {len(pairs) - NAMED} more" if len(pairs) > NAMED else ""
-        text = f"Names that look alike are taken for different reviewers: {told}{more}."
-        return (Notice("similar_reviewers", text),)
+        coded = ([self.codes[name] for name in pair] for pair in alike(names))
+        pairs = sorted((min(pair), max(pair)) for pair in coded)
+        return alike_notices("reviewer", pairs)
 
 
 def open_key(path: str, reviewers: Iterable[object]) -> Key:

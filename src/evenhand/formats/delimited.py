@@ -194,10 +194,10 @@ def _by_csv(text: _Text) -> Cells:
     rows: list[list[str]] = []
     lines: list[int] = []
     for line, row in _csv_rows(text):
-        if not any(cell.strip() for cell in row):
+        if not "".join(row).strip():
             continue
-        if not header:
-            header = row
+        header = header or row
+        if header is row:
             continue
         if len(row) != len(header):
             raise RatingsError(

@@ -16,7 +16,7 @@ from pathlib import Path, PurePath
 from typing import IO
 
 from evenhand._labels import shown
-from evenhand.errors import OptionError, RatingsError, listing, unknown
+from evenhand.errors import OptionError, RatingsError, listing
 
 Readable = str | os.PathLike[str] | IO[bytes] | IO[str]
 
@@ -34,6 +34,7 @@ SUFFIXES = {
     for suffix in suffixes.split()
 }
 ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
+JSON_LINES = re.compile(rb"\s*\{.*\}[ \r]*\n\s*\{")
 GZIP = b"\x1f\x8b"
 MOST_BYTES = 2 * 2**30
 MEMORY_A_BYTE = 30
@@ -69,16 +70,13 @@ def fetch(source: Readable, format_name: str = "", *, guess: bool = False) -> Fi
 
     Raises:
         RatingsError: If there is nothing to read or the suffix is not known.
-        OptionError: If the format is not one of FORMATS.
+        OptionError: If the source is neither a name nor a stream.
 
     Examples:
         >>> import io
         >>> fetch(io.StringIO("reviewer,item,score"))
         File(name='<stream>', data=b'reviewer,item,score', format='csv')
     """
-    if format_name and format_name not in FORMATS:
-        text = unknown("format", format_name, FORMATS)
-        raise OptionError(text[:1].upper() + text[1:])
     if isinstance(source, str | os.PathLike):
         name = os.fsdecode(source)
         if name == "-":
@@ -235,6 +233,4 @@ def _sniffed(data: bytes) -> str:
         return "json"
     if not start.startswith(b"{"):
         return "csv"
-    first, _, more = start.partition(b"\n")
-    whole = first.rstrip().endswith(b"}") and more.lstrip().startswith(b"{")
-    return "jsonl" if whole else "json"
+    return "jsonl" if JSON_LINES.match(start) else "json"

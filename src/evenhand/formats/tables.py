@@ -18,6 +18,7 @@ import polars as pl
 from evenhand._labels import FORMULA_START, NUMBER, TEXTUAL, Source, shown
 from evenhand.errors import OptionError, RatingsError, listing
 from evenhand.formats.delimited import read_cells
+from evenhand.formats.files import JSON_LINES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,7 +46,6 @@ HTML = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 JSON_START = re.compile(rb'\s*(?:\[\s*[\[{]|\{\s*")')
-JSON_LINES = re.compile(rb"\s*\{.*\}[ \r]*\n\s*\{")
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 MOST_KEYS = 1000
 PREAMBLE = 10

@@ -177,37 +177,22 @@ def decision_record(
     came = None
     if assignment is not None:
         came = {"sha256": assignment_record(assignment)["sha256"]}
-    return finish(
-        {
-            "schema": f"evenhand.record/{FORMAT}",
-            "result": plain,
-            "assignment": came,
-            "version": version(),
-        }
-    )
+    return _made("record", result=plain, assignment=came)
 
 
 def seal_record(secret: str) -> Record:
     """Return what may be published of a secret: its seal."""
-    return finish(
-        {
-            "schema": f"evenhand.seal/{FORMAT}",
-            "seal": seal_of(secret),
-            "version": version(),
-        }
-    )
+    return _made("seal", seal=seal_of(secret))
 
 
 def secret_record(secret: str) -> Record:
     """Return what must be kept of a secret until all ratings are in."""
-    return finish(
-        {
-            "schema": f"evenhand.secret/{FORMAT}",
-            "secret": secret,
-            "seal": seal_of(secret),
-            "version": version(),
-        }
-    )
+    return _made("secret", secret=secret, seal=seal_of(secret))
+
+
+def _made(kind: str, **content: Json) -> Record:
+    schema = f"evenhand.{kind}/{FORMAT}"
+    return finish({"schema": schema, **content, "version": version()})
 
 
 def assignment_from(record: Record, name: str) -> Assignment:

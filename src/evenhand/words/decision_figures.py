@@ -28,7 +28,7 @@ from evenhand.words.figures import (
     unique,
     worded,
 )
-from evenhand.words.tables import used
+from evenhand.words.tables import came_out, used
 from evenhand.words.text import share, shortened
 
 if TYPE_CHECKING:
@@ -319,15 +319,11 @@ def _draws(result: Ranking) -> Figure | None:
     ordered = sorted(
         result.draws, key=lambda draw: sorted(places[item] for item in draw.items)
     )
-    ours = [draw.items.index(draw.first) for draw in ordered]
-    chances = [
-        (draw.p_first, 1 - draw.p_first)[end]
-        for draw, end in zip(ordered, ours, strict=True)
-    ]
+    seconds, chances = zip(*map(came_out, ordered), strict=True)
     closest = np.argsort([abs(draw.p_first - EVEN) for draw in ordered], kind="stable")
     kept = np.sort(closest[:DRAWS]).tolist()
     above = [ordered[place].first for place in kept]
-    below = [ordered[place].items[1 - ours[place]] for place in kept]
+    below = [seconds[place] for place in kept]
     drawn = [chances[place] for place in kept]
     data = points(
         name=[

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from evenhand.diagnosis.contradictions import Contradictions
     from evenhand.diagnosis.ladder import Ladder
     from evenhand.diagnosis.needed import Needed
-    from evenhand.ranking.results import RankedItem, Ranking
+    from evenhand.ranking.results import Draw, RankedItem, Ranking
     from evenhand.ratings import Ratings
     from evenhand.words.figures import Figure
 
@@ -265,16 +265,19 @@ def _attributes(result: Ranking, row: RankedItem, before: RankedItem | None) -> 
     )
 
 
+def came_out(draw: Draw) -> tuple[Label, float]:
+    """Return the item that a coin put second, and the probability of that order."""
+    other = draw.items[0] != draw.first
+    return draw.items[not other], (draw.p_first, 1 - draw.p_first)[other]
+
+
 def draws(result: Ranking) -> Table:
     """List the coins with their probabilities."""
-    draws = result.draws
-    ours = [draw.items.index(draw.first) for draw in draws]
-    drawn = list(zip(draws, ours, strict=True))
-    chances = [(draw.p_first, 1 - draw.p_first)[end] for draw, end in drawn]
-    people = [[*map(name, dict.fromkeys(draw.reviewers))] for draw in draws]
+    seconds, chances = zip(*map(came_out, result.draws), strict=True)
+    people = [[*map(name, dict.fromkeys(draw.reviewers))] for draw in result.draws]
     columns: Columns = {
-        Column("put first"): [name(draw.first) for draw in draws],
-        Column("put second"): [name(draw.items[1 - end]) for draw, end in drawn],
+        Column("put first"): [name(draw.first) for draw in result.draws],
+        Column("put second"): map(name, seconds),
         Most("probability of that draw", "Of the coin, not of being right."): [
             cell(share(chance, certain=False), chance) for chance in chances
         ],
