@@ -16,8 +16,9 @@ from scipy.integrate import quad
 from evenhand.ab.law import majority_probability
 from evenhand.ab.weights import as_weight, odd, rational
 from evenhand.errors import DesignError, OptionError
+from evenhand.lab import Scenario, simulate
 from evenhand.lab.duels import TRUTHS, duel, named
-from evenhand.lab.exact import biases, sampled_success, uniform_success
+from evenhand.lab.exact import biases, uniform_success
 
 GOLDEN = json.loads(
     (Path(__file__).parent.parent / "golden" / "oracle_figures.json").read_text()
@@ -162,9 +163,9 @@ def test_trials_agree_with_exact_values(method: str, family: str) -> None:
     # Within five standard errors: a correct build fails once in 1.7 million.
     values = biases(family, 6)
     exact = uniform_success(method, values)
-    trial = sampled_success(method, values, trials=4000, rng=7)
-    assert not trial.exact
-    assert abs(trial.improvement - exact.improvement) <= 5 * trial.improvement_se
+    scenario = Scenario(reviewers=6, scales=family)
+    (row,) = simulate(scenario, method, trials=4000, rng=7).rows
+    assert abs(1 - row.risk - float(exact.probability)) <= 5 * row.se
 
 
 def test_the_same_seed_gives_the_same_samples() -> None:

@@ -14,7 +14,6 @@ from evenhand.lab.estimators import (
     Ordinal,
     as_law,
     flips,
-    graph,
     index_order,
     named,
     ordinal,
@@ -88,10 +87,9 @@ def test_a_method_is_worth_nothing_against_itself() -> None:
 
 
 def test_the_best_ordinal_method_succeeds_with_one_in_t() -> None:
-    known = graph(4, ((0, 1), (2, 3)))
-    risk = ordinal_risk(
-        ordinal("best-ordinal"), known, (0, 1, 2, 3), loss_named("zero-one")
-    )
+    where = world(4, None, [(0, 1), (2, 3)])
+    loss = loss_named("zero-one")
+    risk = ordinal_risk(ordinal("best-ordinal"), where, loss, (0, 1, 2, 3))
     assert risk == Fraction(5, 6)
 
 

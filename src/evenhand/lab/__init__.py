@@ -19,51 +19,37 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from evenhand.lab.dominance import Dominance, dominates
-    from evenhand.lab.frontiers import Frontier, best_weight, frontier
-    from evenhand.lab.refutation import Refutation, refute
-    from evenhand.lab.scenario import Scenario
-    from evenhand.lab.simulation import Simulation, draw_ratings, simulate
-    from evenhand.lab.theorems import Theorems, check_theorems
+    from evenhand.lab.dominance import Dominance as Dominance
+    from evenhand.lab.dominance import dominates as dominates
+    from evenhand.lab.frontiers import Frontier as Frontier
+    from evenhand.lab.frontiers import best_weight as best_weight
+    from evenhand.lab.frontiers import frontier as frontier
+    from evenhand.lab.refutation import Refutation as Refutation
+    from evenhand.lab.refutation import refute as refute
+    from evenhand.lab.scenario import Scenario as Scenario
+    from evenhand.lab.simulation import Simulation as Simulation
+    from evenhand.lab.simulation import draw_ratings as draw_ratings
+    from evenhand.lab.simulation import simulate as simulate
+    from evenhand.lab.theorems import Theorems as Theorems
+    from evenhand.lab.theorems import check_theorems as check_theorems
 
 _HOMES = {
-    "Dominance": "dominance",
-    "Frontier": "frontiers",
-    "Refutation": "refutation",
-    "Scenario": "scenario",
-    "Simulation": "simulation",
-    "Theorems": "theorems",
-    "best_weight": "frontiers",
-    "check_theorems": "theorems",
-    "dominates": "dominance",
-    "draw_ratings": "simulation",
-    "frontier": "frontiers",
-    "refute": "refutation",
-    "simulate": "simulation",
+    "dominance": ("Dominance", "dominates"),
+    "frontiers": ("Frontier", "best_weight", "frontier"),
+    "refutation": ("Refutation", "refute"),
+    "scenario": ("Scenario",),
+    "simulation": ("Simulation", "draw_ratings", "simulate"),
+    "theorems": ("Theorems", "check_theorems"),
 }
 
-__all__ = [
-    "Dominance",
-    "Frontier",
-    "Refutation",
-    "Scenario",
-    "Simulation",
-    "Theorems",
-    "best_weight",
-    "check_theorems",
-    "dominates",
-    "draw_ratings",
-    "frontier",
-    "refute",
-    "simulate",
-]
+__all__ = [name for names in _HOMES.values() for name in names]
 
 
 def __getattr__(name: str) -> object:
     """Load a public name on its first use."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'evenhand.lab' has no attribute {name!r}")
-    home = importlib.import_module(f"evenhand.lab.{_HOMES[name]}")
-    value: object = getattr(home, name)
-    globals()[name] = value
-    return value
+    for home, names in _HOMES.items():
+        if name in names:
+            value: object = getattr(importlib.import_module(f"{__name__}.{home}"), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module 'evenhand.lab' has no attribute {name!r}")

@@ -23,7 +23,7 @@ from evenhand.designs import AB_DESIGNS
 from evenhand.lab import claims_paper
 from evenhand.lab.claims import Found, Trial, claim, least
 from evenhand.lab.dominance import Contest, Witness, contest, scales_text
-from evenhand.lab.duels import TRUTHS, ItemRule, assignments, duel, named, over_coin
+from evenhand.lab.duels import TRUTHS, ItemRule, assignments, duel, named
 from evenhand.lab.estimators import Edges, graph, mean_rank_buckets, uniform
 from evenhand.lab.polynomial import weighed
 from evenhand.lab.worlds import World, enumerated, exact_first, loss_named, world
@@ -131,7 +131,7 @@ def theorem_d(trial: Trial) -> Found:
     for design, name in itertools.product(AB_DESIGNS, FIXED):
         for m in range(2, most + 1, 2):
             success = duel(_fixed(name), design, m)
-            margin = max(over_coin(success, truth)(_apart(m, 4)) for truth in TRUTHS)
+            margin = max(success(truth, _apart(m, 4)) for truth in TRUTHS) - HALF
             found.append((margin, f"{name}, {design}, {m} reviewers"))
     margin, text = max(found)
     return Found(margin, margin <= 0, text, {"most": most})
@@ -149,7 +149,8 @@ def theorem_d_infimum(trial: Trial) -> Found:
     falls = True
     for far in (4, 10**4, FARTHEST):
         margins = [
-            over_coin(duel(_guarded(trial, statistic), design, 4))(_apart(4, far))
+            duel(_guarded(trial, statistic), design, 4)(TRUTHS[0], _apart(4, far))
+            - HALF
             for design, statistic in itertools.product(AB_DESIGNS, GUARDED)
         ]
         falls = falls and min(margins) > 0 and max(margins) < before

@@ -24,12 +24,13 @@ import numpy as np
 
 from evenhand._labels import require_function, shown
 from evenhand._randomness import stream
-from evenhand.ab import rules
 from evenhand.ab._numbers import Floats
 from evenhand.ab.comparison import METHODS as RULES
 from evenhand.ab.weights import GapWeight, as_weight
 from evenhand.calibration.models import MODELS
 from evenhand.errors import OptionError, RatingsError, unknown
+from evenhand.lab.duels import PAIRED, with_options
+from evenhand.lab.scales import name_of
 from evenhand.losses import loss as named_loss
 from evenhand.posets.comparisons import comparisons
 from evenhand.posets.contradictions import find_contradiction
@@ -59,7 +60,6 @@ OwnRanking: TypeAlias = Callable[[Ratings, np.random.Generator], object]
 Tried: TypeAlias = str | OwnRule | OwnRanking
 Chance: TypeAlias = Callable[[Floats, Floats], Floats]
 
-PAIRED = ("sign", "votes")
 # What it costs to put two items in the wrong order.
 OF_TWO = {"zero-one": 1.0, "kendall": 1.0, "footrule": 2.0, "top-1": 1.0}
 ANCHORS = ("raw", "anchored")
@@ -81,18 +81,6 @@ NUMBERS: Mapping[str, tuple[str, ...]] = {
 WEIGHED = ("flips", "flips-uniform", "twins", "sorter")
 # Methods whose coins are on disjoint pairs, so that they can be averaged out.
 AVERAGED = ("flips", "flips-uniform", "twins")
-
-
-def tried_name(method: Tried) -> str:
-    """Return what a method is called in results and messages.
-
-    Examples:
-        >>> tried_name("votes:rational:2"), tried_name(max)
-        ('votes:rational:2', 'max')
-    """
-    if isinstance(method, str):
-        return method
-    return str(getattr(method, "__name__", type(method).__name__))
 
 
 def check_loss(name: str, items: int) -> None:
@@ -134,41 +122,16 @@ def rule(method: Tried, weight: GapWeight) -> Chance:
     """
     if not isinstance(method, str):
         return _own_rule(method)
-    name, _, option = method.partition(":")
+    name = method.partition(":")[0]
     if name not in RULES:
         raise OptionError(unknown("method", name, RULES))
-    given: dict[str, object] = {}
-    if name == "guarded":
-        # A probability of the votes, or a statistic, or one after the other.
-        first, _, then = option.partition(":")
-        words = option in ("", *rules.STATISTICS)
-        eps = rules.EPS if words else _number("eps", first)
-        statistic = (option if words else then) or None
-        given = {"eps": eps, "statistic": statistic, "weight": weight}
-    elif name == "votes":
-        given = {"weight": as_weight(option) if option else weight}
-    elif name == "median" and option:
-        given = {"median": option}
-    elif name == "trimmed" and option:
-        given = {"trim": _number("trim", option)}
-    elif option:
-        raise OptionError(f"method {name!r} must have no option, got {method!r}.")
-    chance: Chance = functools.partial(getattr(rules, name), **given)
-    # A bad option is refused here, not in the middle of a run.
-    chance(np.zeros((1, 1)), np.zeros((1, 1)))
+    chance = with_options(method, weight)
     return functools.partial(_paired, chance) if name in PAIRED else chance
 
 
 def _paired(chance: Chance, one: Floats, two: Floats) -> Floats:
     pairs = min(one.shape[-1], two.shape[-1])
     return chance(one[:, :pairs], two[:, :pairs])
-
-
-def _number(name: str, option: str) -> float:
-    try:
-        return float(option)
-    except ValueError:
-        raise OptionError(f"{name} must be a number, got {option!r}.") from None
 
 
 def _own(function: Tried, *arguments: str) -> Callable[..., object]:
@@ -189,7 +152,7 @@ def _own_rule(method: Tried) -> Chance:
         for answer in answers:
             if not isinstance(answer, int | float | np.number) or not 0 <= answer <= 1:
                 raise OptionError(
-                    f"method {tried_name(method)} must return a probability, got "
+                    f"method {name_of(method)} must return a probability, got "
                     f"{shown(answer)}."
                 )
         return np.array(answers, dtype=np.float64)
@@ -342,7 +305,7 @@ def ranking_method(method: Tried, weight: GapWeight) -> Run:
 
 
 def _own_ranking(method: Tried) -> Run:
-    name, own = tried_name(method), _own(method, "the ratings", "a Generator")
+    name, own = name_of(method), _own(method, "the ratings", "a Generator")
 
     def run(task: Task) -> tuple[Codes, Sequence[Coin]]:
         rng = np.random.Generator(stream(task.seed, name))

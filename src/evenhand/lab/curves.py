@@ -6,6 +6,7 @@ order by posterior mean rank, the true maximum, the Pareto frontier.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,11 +23,13 @@ from evenhand._results import Json, Notice, version
 from evenhand.ab.canonical import first_probability
 from evenhand.ab.weights import rational
 from evenhand.errors import OptionError
-from evenhand.lab.estimators import as_law, graph, index_order, mean_rank_buckets
+from evenhand.lab.estimators import index_order, mean_rank_buckets
 from evenhand.lab.exact import METHODS as RULES
-from evenhand.lab.exact import biases, sampled_success, uniform_success
+from evenhand.lab.exact import biases, uniform_success
 from evenhand.lab.pair_samples import kendall_samples
-from evenhand.lab.worlds import World, loss_named
+from evenhand.lab.scenario import Scenario
+from evenhand.lab.simulation import simulate
+from evenhand.lab.worlds import World, loss_named, ordinal_risk
 from evenhand.posets.comparisons import Comparisons, edges
 from evenhand.ranking.flips import flips_program
 
@@ -156,12 +159,12 @@ def two_items(
     family, title = PANELS[name]
     rows: list[Row] = []
     for m in _followed(size.reviewers, name, progress):
-        shifts = biases(family, m)
-        for rule in RULES:
+        shifts, scenario = biases(family, m), Scenario(reviewers=m, scales=family)
+        trials = _generator(seed, f"{name} {m} trials")
+        tried = simulate(scenario, RULES, trials=size.rounds, rng=trials)
+        for rule, row in zip(RULES, tried.rows, strict=True):
             matchings = _generator(seed, f"{name} {m} matchings")
-            trials = _generator(seed, f"{name} {m} trials")
             known = uniform_success(rule, shifts, samples=size.matchings, rng=matchings)
-            trial = sampled_success(rule, shifts, trials=size.rounds, rng=trials)
             rows.append(
                 {
                     "m": m,
@@ -169,8 +172,8 @@ def two_items(
                     "improvement": known.improvement,
                     "se": known.improvement_se,
                     "exact": known.exact,
-                    "simulated": trial.improvement,
-                    "simulated_se": trial.improvement_se,
+                    "simulated": 100 * (1 - 2 * row.risk),
+                    "simulated_se": 200 * row.se,
                 }
             )
     parameters: dict[str, Json] = {
@@ -292,21 +295,16 @@ def kendall_risk(method: Ordinal, n_items: int, n_reviewers: int) -> Fraction:
         Fraction(17, 18)
     """
     where, loss = World(n_items, n_reviewers), loss_named("kendall")
-    laws: dict[tuple[tuple[int, int], ...], dict[Order, Fraction]] = {}
-    total, count = Fraction(0), 0
-    for truth in where.truths():
-        for pairs in where.comparisons(truth):
-            if pairs not in laws:
-                laws[pairs] = as_law(method(graph(n_items, pairs)))
-            total += sum(p * loss(order, truth) for order, p in laws[pairs].items())
-            count += 1
-    return total / count
+    known = functools.cache(method)
+    found = [ordinal_risk(known, where, loss, truth) for truth in where.truths()]
+    return sum(found, Fraction(0)) / len(found)
 
 
 def fair_coins(comparisons: Comparisons) -> dict[Order, Fraction]:
     """Return the law of Algorithm 1 if all its coins are fair.
 
     Examples:
+        >>> from evenhand.lab.estimators import graph
         >>> fair_coins(graph(3, ((0, 1), (0, 2))))
         {(0, 1, 2): Fraction(1, 2), (0, 2, 1): Fraction(1, 2)}
     """
@@ -320,6 +318,7 @@ def mean_rank(comparisons: Comparisons) -> Order:
     """Order items by their mean rank over all orderings, ties by index.
 
     Examples:
+        >>> from evenhand.lab.estimators import graph
         >>> mean_rank(graph(3, ((0, 1),)))
         (0, 2, 1)
     """

@@ -21,6 +21,7 @@ from evenhand.errors import OptionError, unknown
 from evenhand.lab import duels, estimators, worlds
 from evenhand.lab.adversary import worst
 from evenhand.lab.polynomial import brief, evaluate
+from evenhand.lab.scales import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -224,8 +225,8 @@ def dominates(
         tried = _many(method, baseline, loss, where, chosen)
     witnesses = tried.searched(budget, seed)
     return Dominance(
-        _name(method),
-        _name(baseline),
+        name_of(method),
+        name_of(baseline),
         loss,
         truth,
         n_items,
@@ -349,12 +350,8 @@ def contest(
     risks = worlds.risk_polynomials(where, method, lost, laws=laws)
     first = worlds.exact_first(as_weight(weight))
 
-    @functools.cache
-    def baseline_risk(truth: Order) -> Fraction:
-        arising = where.comparisons(truth)
-        known = (estimators.graph(where.n_items, edges) for edges in arising)
-        found = [worlds.ordinal_risk(baseline, one, truth, lost) for one in known]
-        return sum(found, Fraction(0)) / len(found)
+    risk_of = functools.partial(worlds.ordinal_risk, baseline, where, lost)
+    baseline_risk = functools.cache(risk_of)
 
     def margin(truth: Order, table: Table) -> Fraction:
         return baseline_risk(truth) - evaluate(risks[truth], table, first)
@@ -382,9 +379,3 @@ def _many(
     if {method, baseline} <= set(estimators.NAMELESS) and where.given is None:
         return dataclasses.replace(found, truths=found.truths[:1])
     return found
-
-
-def _name(entry: object) -> str:
-    if isinstance(entry, str):
-        return entry
-    return str(getattr(entry, "__name__", type(entry).__name__))

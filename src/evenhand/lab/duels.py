@@ -22,19 +22,19 @@ import numpy as np
 
 from evenhand import designs
 from evenhand._labels import shown
-from evenhand._outcomes import HALF
 from evenhand.ab import rules
+from evenhand.ab.weights import GapWeight, as_weight
 from evenhand.errors import DesignError, OptionError, unknown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.ab._numbers import Floats
-    from evenhand.ab.weights import GapWeight
     from evenhand.lab.polynomial import Order, Table
 
 Sides = tuple[int, ...]
 Rule = Callable[[Sides, Sequence[Fraction]], Fraction]
+Chances = Callable[["Floats", "Floats"], "Floats"]
 Success = Callable[["Order", "Table"], Fraction]
 Batch = tuple["NDArray[np.int64]", "NDArray[np.int64]", Sequence[Fraction]]
 """Reviewers of item 0 and of item 1, a row each, and the probabilities of the rows."""
@@ -44,6 +44,7 @@ NAMES = (
     *(f"median:{kind}" for kind in rules.MEDIANS),
     *("trimmed", "midrank", "votes", "guarded"),
 )
+PAIRED = ("sign", "votes")
 TRUTHS: tuple[Order, ...] = ((0, 1), (1, 0))
 MOST_REVIEWERS = 12
 # Assignments times pairings; 8 reviewers in halves have 1680.
@@ -96,7 +97,7 @@ class ItemRule:
         rest: Whether it takes those that are left over too, after the pairs.
     """
 
-    function: Callable[[Floats, Floats], Floats]
+    function: Chances
     paired: bool = False
     rest: bool = False
 
@@ -119,25 +120,54 @@ def named(name: str, weight: GapWeight) -> ItemRule:
         >>> named("median:lower", rational()).function([1, 5], [2, 3])
         np.float64(0.0)
     """
-    head, _, kind = name.partition(":")
+    head = name.partition(":")[0]
     if name not in NAMES and head != "guarded":
         raise OptionError(unknown("rule", name, NAMES))
-    if head == "guarded":
-        eps = rules.as_eps(_number(kind) if kind else rules.EPS)
-        function = functools.partial(rules.guarded, eps=eps, weight=weight)
-        return ItemRule(function, paired=True, rest=True)
-    options: dict[str, object] = {"median": kind} if kind else {}
-    if head == "votes":
-        options = {"weight": weight}
-    function = functools.partial(getattr(rules, head), **options)
-    return ItemRule(function, paired=head in ("sign", "votes"))
+    function, rest = with_options(name, weight), head == "guarded"
+    return ItemRule(function, paired=rest or head in PAIRED, rest=rest)
 
 
-def _number(text: str) -> Fraction:
+def with_options(method: str, weight: GapWeight) -> Chances:
+    """Return the rule of `compare` that a text names, with the options it names.
+
+    Raises:
+        OptionError: If there is no such option.
+
+    Examples:
+        >>> from evenhand.ab.weights import rational
+        >>> with_options("trimmed:0.25", rational())([1, 5, 6, 9], [2, 3, 4, 5])
+        np.float64(1.0)
+    """
+    name, _, option = method.partition(":")
+    given: dict[str, object] = {}
+    if name == "guarded":
+        # A probability of the votes, or a statistic, or one after the other.
+        first, _, then = option.partition(":")
+        words = option in ("", *rules.STATISTICS)
+        eps = rules.EPS if words else _number("eps", first, Fraction)
+        statistic = (option if words else then) or None
+        given = {"eps": eps, "statistic": statistic, "weight": weight}
+    elif name == "votes":
+        given = {"weight": as_weight(option) if option else weight}
+    elif name == "median" and option:
+        given = {"median": option}
+    elif name == "trimmed" and option:
+        given = {"trim": _number("trim", option, float)}
+    elif option:
+        raise OptionError(f"method {name!r} must have no option, got {method!r}.")
+    function: Chances = functools.partial(getattr(rules, name), **given)
+    # A bad option is refused here, not in the middle of a run.
+    function(np.zeros((1, 1)), np.zeros((1, 1)))
+    return function
+
+
+def _number(
+    name: str, option: str, kind: Callable[[str], float | Fraction]
+) -> float | Fraction:
     try:
-        return Fraction(text)
+        return kind(option)
     except (ValueError, ZeroDivisionError):
-        raise OptionError(f"eps must be a number, got {text!r}.") from None
+        raise OptionError(f"{name} must be a number, got {option!r}.") from None
 
 
 def duel(
@@ -177,18 +207,6 @@ def duel(
         return p if truth[0] == 0 else 1 - p
 
     return success
-
-
-def over_coin(
-    success: Success, truth: Order = TRUTHS[0]
-) -> Callable[[Table], Fraction]:
-    """Return by how much a rule beats a coin, as a function of the scales.
-
-    Examples:
-        >>> over_coin(lambda truth, table: Fraction(3, 4))(())
-        Fraction(1, 4)
-    """
-    return lambda table: success(truth, table) - HALF
 
 
 def pairings(

@@ -33,6 +33,7 @@ Edges = tuple[Pair, ...]
 Ranked = Sequence[int] | Mapping[Order, Fraction]
 Ordinal = Callable[[Comparisons], Ranked]
 """From comparisons to a ranking, or to rankings with their probabilities."""
+Program = Callable[[Comparisons, Scores, Order, First], Drawn]
 
 ORDINALS = ("topological", "uniform", "best-ordinal")
 METHODS = (
@@ -48,7 +49,7 @@ NAMELESS = ("uniform", "best-ordinal", "flips-uniform", "flips-uniform:paper")
 """Methods that know no names: one true ranking stands for all."""
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=10_000)
 def graph(n_items: int, edges: Edges) -> Comparisons:
     """Return comparisons as a graph.
 
@@ -124,16 +125,31 @@ def ordinal(name: str | Ordinal) -> Ordinal:
     return index_order if name == "topological" else uniform
 
 
-def flips(comparisons: Comparisons, scores: Scores, first: First) -> Drawn:
-    """Algorithm 1, from the index order.
+def started(start: Ordinal, program: Program) -> Estimator:
+    """Return a method that goes on from the ranking of an ordinal one.
+
+    Args:
+        start: The ordinal method.
+        program: From comparisons, scores, a ranking and W to a procedure.
 
     Examples:
         >>> from evenhand._outcomes import outcomes
+        >>> method = started(index_order, flips_program)
         >>> scores = {(0, 0): Fraction(1), (1, 1): Fraction(3)}
-        >>> outcomes(flips(graph(2, ()), scores, lambda gap: (3 + gap) / 6))
+        >>> outcomes(method(graph(2, ()), scores, lambda gap: (3 + gap) / 6))
         {(0, 1): Fraction(1, 6), (1, 0): Fraction(5, 6)}
     """
-    return flips_program(comparisons, scores, index_order(comparisons), first)
+
+    def estimator(comparisons: Comparisons, scores: Scores, first: First) -> Drawn:
+        law = as_law(start(comparisons))
+        programs = {order: program(comparisons, scores, order, first) for order in law}
+        return lambda chance: programs[weighed(law, chance)](chance)
+
+    return estimator
+
+
+flips: Estimator = started(index_order, flips_program)
+"""Algorithm 1, from the index order."""
 
 
 def flips_from_uniform(scan: str) -> Estimator:
@@ -145,15 +161,7 @@ def flips_from_uniform(scan: str) -> Estimator:
         >>> outcomes(method(graph(2, ((0, 1),)), {}, lambda gap: gap))
         {(0, 1): Fraction(1, 1)}
     """
-
-    def estimator(comparisons: Comparisons, scores: Scores, first: First) -> Drawn:
-        programs = [
-            flips_program(comparisons, scores, start, first, scan=scan)
-            for start in all_orderings(comparisons)
-        ]
-        return lambda chance: programs[chance.pick(len(programs))](chance)
-
-    return estimator
+    return started(uniform, functools.partial(flips_program, scan=scan))
 
 
 def twins_from(start: Ordinal, *, printed: bool = False) -> Estimator:
@@ -171,24 +179,10 @@ def twins_from(start: Ordinal, *, printed: bool = False) -> Estimator:
         >>> outcomes(method(graph(2, ()), scores, lambda gap: (3 + gap) / 6))
         {(0, 1): Fraction(1, 6), (1, 0): Fraction(5, 6)}
     """
-    pairs = "one" if printed else "all"
-
-    def estimator(comparisons: Comparisons, scores: Scores, first: First) -> Drawn:
-        law = as_law(start(comparisons))
-        programs = {
-            order: twins_program(
-                comparisons,
-                scores,
-                order,
-                first,
-                pairs=pairs,
-                by="direct" if printed else "closure",
-            )
-            for order in law
-        }
-        return lambda chance: programs[weighed(law, chance)](chance)
-
-    return estimator
+    program = twins_program
+    if printed:
+        program = functools.partial(twins_program, pairs="one", by="direct")
+    return started(start, program)
 
 
 def named(name: str, baseline: Ordinal) -> Estimator:
@@ -225,9 +219,4 @@ def without_scores(method: Ordinal) -> Estimator:
         >>> outcomes(without_scores(index_order)(graph(2, ((1, 0),)), {}, abs))
         {(1, 0): Fraction(1, 1)}
     """
-
-    def estimator(comparisons: Comparisons, _scores: Scores, _first: First) -> Drawn:
-        law = as_law(method(comparisons))
-        return lambda chance: weighed(law, chance)
-
-    return estimator
+    return started(method, lambda _known, _scores, order, _first: lambda _: order)

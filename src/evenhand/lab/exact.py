@@ -13,7 +13,6 @@ counted by levels: the distinct biases and how many reviewers have each.
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 from collections.abc import Callable, Sequence
@@ -25,7 +24,6 @@ import numpy as np
 from scipy.integrate import cubature
 
 from evenhand._randomness import RNGLike, seed_from, stream, uniforms
-from evenhand.ab import rules
 from evenhand.ab.law import majority_probability
 from evenhand.ab.weights import GapWeight, as_weight, odd
 from evenhand.errors import DesignError, OptionError, unknown
@@ -34,7 +32,7 @@ from evenhand.lab.scales import scales
 if TYPE_CHECKING:
     from evenhand.ab._numbers import Floats
 
-__all__ = ["Success", "Weight", "biases", "sampled_success", "uniform_success"]
+__all__ = ["Success", "Weight", "biases", "uniform_success"]
 
 Weight: TypeAlias = GapWeight | Callable[[float], float] | str | None
 Law: TypeAlias = dict[Fraction, Fraction]
@@ -135,48 +133,6 @@ def uniform_success(
         return Success(_signs(levels, sizes))
     law = _mean_law(numbers) if method == "mean" else _median_law(numbers)
     return Success(sum((p * _exceeds(-gap) for gap, p in law.items()), Fraction(0)))
-
-
-def sampled_success(
-    method: str,
-    shifts: Sequence[Fraction | int],
-    *,
-    weight: Weight = None,
-    trials: int,
-    rng: RNGLike = None,
-) -> Success:
-    """Estimate `uniform_success` by plain trials, with the rule's coins integrated out.
-
-    Args:
-        method: "votes", "sign", "mean" or "median", the upper one.
-        shifts: What each reviewer adds, an even number of reviewers.
-        weight: For "votes", how a gap in scores weighs.
-        trials: Number of trials, at least 2.
-        rng: Seed, generator or None. A seed gives every method the same trials.
-
-    Returns:
-        The estimate with its standard error.
-
-    Examples:
-        >>> found = sampled_success("mean", biases("identity", 4), trials=100, rng=7)
-        >>> found.probability
-        1.0
-    """
-    added = np.array([float(number) for number in _as_numbers(method, shifts)])
-    source, half = stream(seed_from(rng), "trials"), len(added) // 2
-    rule: Callable[[Floats, Floats], Floats] = getattr(rules, method)
-    if method == "votes":
-        rule = functools.partial(rules.votes, weight=as_weight(weight))
-    found = []
-    for start in range(0, trials, CHUNK):
-        count = min(CHUNK, trials - start)
-        values = np.sort(uniforms(source, (count, 2)), axis=1)
-        orders = np.argsort(uniforms(source, (count, len(added))), axis=1)
-        better = added[orders[:, :half]] + values[:, 1:]
-        found.append(rule(better, added[orders[:, half:]] + values[:, :1]))
-    chances = np.concatenate(found)
-    se = float(chances.std(ddof=1)) / math.sqrt(trials)
-    return Success(float(chances.mean()), se, exact=False)
 
 
 def _as_numbers(method: str, shifts: Sequence[Fraction | int]) -> list[Fraction]:

@@ -112,7 +112,7 @@ def scales(spec: str | Scales | OwnScale, *, span: Span = UNIT) -> Scales:
 
 
 def _own(function: OwnScale) -> Scales:
-    name = getattr(function, "__name__", type(function).__name__)
+    name = name_of(function)
 
     def apply(values: Floats, _: Floats) -> Floats:
         columns = []
@@ -126,6 +126,18 @@ def _own(function: OwnScale) -> Scales:
         return np.stack(columns, axis=-2)
 
     return Scales(name, 0, apply, strict=True)
+
+
+def name_of(thing: object) -> str:
+    """Return what a name or a function is called in results and messages.
+
+    Examples:
+        >>> name_of("votes:rational:2"), name_of(max)
+        ('votes:rational:2', 'max')
+    """
+    if isinstance(thing, str):
+        return thing
+    return str(getattr(thing, "__name__", type(thing).__name__))
 
 
 def _composed(steps: Sequence[Scales]) -> Scales:
@@ -433,15 +445,9 @@ def ranks(values: Floats) -> NDArray[np.int64]:
         >>> ranks(np.array([[2.5, 0.0, 9.0, 2.5]]))
         array([[1, 0, 3, 1]])
     """
-    order = np.argsort(values, axis=-1, kind="stable")
-    ordered = np.take_along_axis(values, order, axis=-1)
-    places = np.broadcast_to(np.arange(values.shape[-1]), values.shape).copy()
-    places[..., 1:][ordered[..., 1:] == ordered[..., :-1]] = 0
-    result = np.empty(values.shape, dtype=np.int64)
-    # Equal values share the place of the first of them.
-    firsts = np.maximum.accumulate(places, axis=-1)
-    np.put_along_axis(result, order, firsts, axis=-1)
-    return result
+    rows = values.reshape(-1, values.shape[-1])
+    found = [np.searchsorted(np.sort(row), row) for row in rows]
+    return np.array(found, dtype=np.int64).reshape(values.shape)
 
 
 def _brief(number: object) -> str:

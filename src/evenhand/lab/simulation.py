@@ -25,7 +25,7 @@ from evenhand._results import Json, Label, Notice, version
 from evenhand.ab.weights import GapWeight, as_weight
 from evenhand.errors import OptionError, counted
 from evenhand.lab import contenders
-from evenhand.lab.contenders import Tried, tried_name
+from evenhand.lab.scales import name_of
 from evenhand.lab.scenario import Scenario, Trials, draw_trials, score_range
 from evenhand.lab.workers import in_order
 from evenhand.ratings import Ratings
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
     import altair as alt
     from numpy.typing import NDArray
+
+    from evenhand.lab.contenders import Tried
 
     Floats = NDArray[np.float64]
 
@@ -506,7 +508,7 @@ def _rows(plan: Plan, tally: Tally) -> list[Row]:
         method, loss = plan.methods[i], plan.losses[j]
         known = plan.baseline is not None and math.isfinite(slacks[i, j])
         row = Row(
-            method=tried_name(method),
+            method=name_of(method),
             loss=loss,
             risk=float(risk),
             se=float(errors[i, j]),
@@ -550,7 +552,7 @@ def _parameters(
     form: dict[str, Json] = {}
     if levels or plan.scenario.levels:
         form = {"levels": [*levels], "score_range": [*score_range(plan.scenario)]}
-    names = [tried_name(method) for method in plan.methods]
+    names = [name_of(method) for method in plan.methods]
     return {
         "scenario": plan.scenario.to_dict(),
         "methods": names,

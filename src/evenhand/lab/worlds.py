@@ -226,18 +226,22 @@ def risk_polynomials(
     return risks
 
 
-def ordinal_risk(
-    method: Ordinal, comparisons: Comparisons, truth: Order, loss: Loss
-) -> Fraction:
-    """Return the expected loss of an ordinal method given the comparisons.
+def ordinal_risk(method: Ordinal, where: World, loss: Loss, truth: Order) -> Fraction:
+    """Return the expected loss of an ordinal method at a true ranking.
 
     Examples:
         >>> from evenhand.lab.estimators import uniform
         >>> miss = lambda order, truth: int(order != truth)
-        >>> ordinal_risk(uniform, graph(3, ((0, 1),)), (0, 1, 2), miss)
+        >>> ordinal_risk(uniform, world(3, None, [(0, 1)]), miss, (0, 1, 2))
         Fraction(2, 3)
     """
-    law = as_law(method(comparisons))
+    arising = where.comparisons(truth)
+    known = (graph(where.n_items, edges) for edges in arising)
+    found = [_expected(as_law(method(one)), truth, loss) for one in known]
+    return sum(found, Fraction(0)) / len(found)
+
+
+def _expected(law: dict[Order, Fraction], truth: Order, loss: Loss) -> Fraction:
     return sum((mass * loss(order, truth) for order, mass in law.items()), Fraction(0))
 
 
@@ -277,10 +281,8 @@ def enumerated(
                 for item in pair
             }
             law = outcomes(functools.partial(_ranked, method, known, scores))
-            gain = ordinal_risk(baseline, known, truth, loss)
-            for order, mass in law.items():
-                gain -= mass * loss(order, truth)
-            total += probability * gain
+            lost = _expected(as_law(baseline(known)), truth, loss)
+            total += probability * (lost - _expected(law, truth, loss))
         return total
 
     return margin
