@@ -173,17 +173,10 @@ class Ratings:
             loser=loser,
             pair=pair,
         )
-        table = eager_frame(frame)
-        known = {str(name): name for name in table.columns}
-        if len(known) < len(table.columns):
-            raise RatingsError("Column names must differ as text. Rename one.")
+        known = frame_columns(frame)
         found = find_columns(list(known), given, Source())
         # Columns that are not used may be of types that nothing can read.
-        columns: dict[str, object] = {
-            name: column_values(table.get_column(known[name]))
-            for name in astuple(found)
-            if name
-        }
+        columns = {name: column_values(known[name]) for name in astuple(found) if name}
         return cls.from_columns(columns, found, Source(), all_items=all_items)
 
     @classmethod
@@ -563,8 +556,8 @@ def require_ratings(ratings: object) -> None:
         )
 
 
-def eager_frame(frame: IntoDataFrame | IntoLazyFrame) -> nw.DataFrame[Any]:
-    """Take a dataframe of any kind, computed if it was lazy."""
+def frame_columns(frame: IntoDataFrame | IntoLazyFrame) -> dict[str, nw.Series[Any]]:
+    """Take the columns of a dataframe of any kind by their names as text."""
     try:
         table = nw.from_native(frame)
     except TypeError:
@@ -576,7 +569,11 @@ def eager_frame(frame: IntoDataFrame | IntoLazyFrame) -> nw.DataFrame[Any]:
         raise RatingsError(
             "Column names must differ, got one twice. Rename one."
         ) from None
-    return table.collect() if isinstance(table, nw.LazyFrame) else table
+    eager = table.collect() if isinstance(table, nw.LazyFrame) else table
+    columns = {str(name).strip(): eager.get_column(name) for name in eager.columns}
+    if len(columns) < len(eager.columns):
+        raise RatingsError("Column names must differ as text. Rename one.")
+    return columns
 
 
 def _rated_rows(

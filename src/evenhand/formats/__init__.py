@@ -30,7 +30,7 @@ from evenhand.formats.files import FORMATS, Readable, fetch
 from evenhand.formats.layouts import Asked, Layout, Long
 from evenhand.formats.scale import number_words, parse_scale
 from evenhand.formats.tables import Table, read_table, texts
-from evenhand.ratings import Ratings, eager_frame
+from evenhand.ratings import Ratings, frame_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -301,12 +301,9 @@ def _table(
             raise OptionError(
                 f"{option} must be left out for a dataframe, got {value!r}."
             )
-    eager = eager_frame(frame)
-    names = [str(name).strip() for name in eager.columns]
-    if len(set(names)) < len(names):
-        raise RatingsError("Column names must differ as text. Rename one.")
-    values = [column_values(eager.get_column(name)) for name in eager.columns]
-    return Table(dict(zip(names, values, strict=True)), Source())
+    columns = frame_columns(frame)
+    values = {name: column_values(column) for name, column in columns.items()}
+    return Table(values, Source())
 
 
 def _numbered(found: Long, order: Scale | None) -> Long:
