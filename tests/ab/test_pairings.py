@@ -5,12 +5,13 @@ import math
 from collections import Counter
 
 import numpy as np
+import pytest
 
 from evenhand._randomness import stream
 from evenhand.ab.pairings import (
+    LISTED,
     draw_coins,
     draw_pairing,
-    draw_subsets,
     sample_subsets,
     sample_tables,
 )
@@ -59,15 +60,36 @@ def test_pairings_have_the_law_of_all_permutations() -> None:
             assert abs(found[table_] / DRAWS - ways / total) < FAR
 
 
-def test_coins_are_binomial() -> None:
+def test_crowds_are_paired_by_levels_and_follow_their_means() -> None:
+    """Within six standard deviations, which fails for one seed in a hundred million."""
+    first, second = np.array([3, 1, 6]) * 10**8, np.array([5, 15]) * 10**8
+    drawn = draw_pairing(first, second, stream(1, "pairing"))
+    assert drawn.counts.sum() == 10**9
+    for level, wanted in enumerate(first.tolist()):
+        assert drawn.counts[drawn.first == level].sum() == wanted
+    spread = 6 * math.sqrt(10**9)
+    means = first[drawn.first] * (second / second.sum())[drawn.second]
+    assert (np.abs(drawn.counts - means) < spread).all()
+
+
+@pytest.mark.parametrize("times", [1, LISTED])
+def test_coins_are_binomial(times: int) -> None:
+    """Of both ways to toss them; FAR as above, or six standard deviations."""
     for chance in (0.3, 0.5, 1 / 3):
-        tosses = np.full(DRAWS, 5)
-        won = draw_coins(tosses, np.full(DRAWS, chance), stream(2019, "votes"))
-        for number, count in enumerate(np.bincount(won, minlength=6).tolist()):
+        tosses = np.array([5 * times])
+        source = stream(2019, "votes")
+        if times > 1:
+            won = draw_coins(tosses, np.array([chance]), source)
+            assert abs(won - tosses[0] * chance) < 3 * math.sqrt(tosses[0])
+            continue
+        drawn = Counter(
+            draw_coins(tosses, np.array([chance]), source) for _ in range(DRAWS)
+        )
+        for number in range(6):
             wanted = (
                 math.comb(5, number) * chance**number * (1 - chance) ** (5 - number)
             )
-            assert abs(count / DRAWS - wanted) < FAR
+            assert abs(drawn[number] / DRAWS - wanted) < FAR
 
 
 def test_choices_of_thousands_of_millions_are_near_their_mean() -> None:
@@ -75,11 +97,6 @@ def test_choices_of_thousands_of_millions_are_near_their_mean() -> None:
     pool = np.array([3, 1, 6]) * 10**8
     wanted = 4 * 10**8
     spread = 6 * math.sqrt(wanted)
-    chosen = draw_subsets(
-        pool, np.zeros(3, np.int64), np.array([wanted]), stream(1, "a")
-    )
     many = sample_subsets(2 * pool, 2 * wanted, 3, np.random.default_rng(1))
-    assert chosen.sum() == wanted
     assert (many.sum(axis=1) == 2 * wanted).all()
-    assert (np.abs(chosen - 0.4 * pool) < spread).all()
     assert (np.abs(many - 0.8 * pool) < 2 * spread).all()

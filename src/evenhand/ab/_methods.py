@@ -22,7 +22,7 @@ from evenhand.ab.weights import GapWeight, as_weight, finest, odd, resolved
 from evenhand.errors import OptionError, counted, listing, unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from fractions import Fraction
 
     from evenhand.ab._sides import Pairing, Sides
@@ -64,42 +64,35 @@ ROUNDING = 1e-12
 POWERS = np.array([10.0**power for power in range(-15, 1)])
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What a method drew, and with what probability.
 
     Attributes:
-        first_wins: Whether the first item is output.
-        p_first: Probability of that, over pairings and coins.
-        p_first_se: Its standard error, 0 if it is exact.
+        here: Probability of the first item in the pairing drawn.
+        law: The same over all pairings.
         decided_by: What the output followed.
         votes: Votes for each item, if they were what decided.
-        pairing: How scores were paired, or None if they were not.
-        notices: What the reader must know.
         check: What was found about a user's rule or statistic, if there is one.
         apart: How far apart a reviewer's two scores must be to be worth a vote.
+        first_wins: Whether the first item is output.
+        pairing: How scores were paired, or None if they were not.
+        notices: What the reader must know.
     """
-
-    first_wins: bool
-    p_first: float
-    p_first_se: float = 0.0
-    decided_by: str = TIE
-    votes: tuple[int, int] | None = None
-    pairing: Pairing | None = None
-    notices: tuple[Notice, ...] = ()
-    check: RuleCheck | None = None
-    apart: float = 0.0
-
-
-class _Part(NamedTuple):
-    """What a rule says: its chance in the pairing drawn, its law over all, a word."""
 
     here: float
     law: law.Averaged
-    word: str
+    decided_by: str
     votes: tuple[int, int] | None = None
     check: RuleCheck | None = None
     apart: float = 0.0
+    first_wins: bool = False
+    pairing: Pairing | None = None
+    notices: tuple[Notice, ...] = ()
+
+
+def _certain(here: float, decided_by: str) -> Outcome:
+    """Return an outcome that no other pairing would change."""
+    return Outcome(here, law.Averaged(here, 0.0, 0), decided_by)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,11 +153,14 @@ class Method:
                 range of the weight.
         """
         if sides.verdict is not None:
-            p_first = 1.0 - sides.verdict
-            return Outcome(sides.verdict == 0, p_first, decided_by="reviewers of both")
+            first = sides.verdict == 0
+            return _certain(float(first), "reviewers of both")._replace(
+                first_wins=first
+            )
         notices, coin = self._notices(sides), _uniform(seed, "tie")
         if 0 in sides.sizes or self.label == "coin":
-            return Outcome(coin < FAIR, FAIR, decided_by="coin", notices=notices)
+            tossed = _certain(FAIR, "coin")
+            return tossed._replace(first_wins=coin < FAIR, notices=notices)
         if self.own is not None:
             part = _ask(self.own, "probability", sides, seed)
         elif self.name == "guarded":
@@ -174,27 +170,22 @@ class Method:
         else:
             part = self._follow(self.name, sides, seed)
         tied = part.here == FAIR and self.own is None
-        return Outcome(
-            coin < part.here,
-            part.law.probability,
-            part.law.se,
-            TIE if tied else part.word,
-            part.votes,
-            sides.pairing if self.paired else None,
-            (*notices, *_beyond(part.apart), *_sampled(part.law)),
-            part.check,
-            part.apart,
+        return part._replace(
+            decided_by=TIE if tied else part.decided_by,
+            first_wins=coin < part.here,
+            pairing=sides.pairing if self.paired else None,
+            notices=(*notices, *_beyond(part.apart), *_sampled(part.law)),
         )
 
-    def _follow(self, statistic: str, sides: Sides, seed: int) -> _Part:
+    def _follow(self, statistic: str, sides: Sides, seed: int) -> Outcome:
         name, _, which = statistic.partition(":")
         if name == "sign":
-            votes = _wins(sides, seed)
-            here = _majority(votes)
-            average = law.Averaged(here, 0.0, 0)
-            if sides.pairing == "random":
-                average = law.average_sign(sides.first, sides.second, seed)
-            return _Part(here, average, _DECIDERS[name], votes)
+            one, two, counts = _pairs(sides, seed)
+            votes = int(counts[one > two].sum()), int(counts[one < two].sum())
+            part = _certain(_majority(votes), _DECIDERS[name])._replace(votes=votes)
+            if sides.pairing != "random":
+                return part
+            return part._replace(law=law.average_sign(sides.first, sides.second, seed))
         ahead = leading_item(
             sides.first,
             sides.second,
@@ -202,23 +193,17 @@ class Method:
             trim=self.trim,
             median=which or self.median,
         )
-        here = (1 + ahead) / 2
-        return _Part(here, law.Averaged(here, 0.0, 0), _DECIDERS[name])
+        return _certain((1 + ahead) / 2, _DECIDERS[name])
 
-    def _vote(self, sides: Sides, seed: int) -> _Part:
+    def _vote(self, sides: Sides, seed: int) -> Outcome:
         one, two, counts = _pairs(sides, seed)
-        source = stream(seed, "votes")
-        if sides.pairing == "random":
-            chances, counts = self._coins(one, two, counts)
-            won = int(draw_coins(counts, chances, source).sum())
-        else:
-            chances = odd(self.weight, difference(one, two))
-            won = int((uniforms(source, len(one)) < chances).sum())
+        chances = np.asarray(odd(self.weight, difference(one, two)))
+        won = draw_coins(counts, chances, stream(seed, "votes"))
         votes = won, int(counts.sum()) - won
         average, apart = self._votes_law(sides, seed), self._least_apart(sides)
-        return _Part(_majority(votes), average, "votes", votes, apart=apart)
+        return Outcome(_majority(votes), average, "votes", votes, apart=apart)
 
-    def _guard(self, sides: Sides, seed: int) -> _Part:
+    def _guard(self, sides: Sides, seed: int) -> Outcome:
         statistic = self.statistic
         if isinstance(statistic, str):
             part = self._follow(statistic, sides, seed)._replace(votes=None)
@@ -228,7 +213,9 @@ class Method:
         if _uniform(seed, "guard") < eps:
             vote = self._vote(sides, seed)
             voted = vote.law
-            drawn = part._replace(here=vote.here, word=vote.word, votes=vote.votes)
+            drawn = part._replace(
+                here=vote.here, decided_by=vote.decided_by, votes=vote.votes
+            )
         else:
             voted, drawn = self._votes_law(sides, seed), part
         p_first = rules.mixed(part.law.probability, voted.probability, self.eps)
@@ -345,7 +332,7 @@ def as_method(
     )
 
 
-def _ask(own: OwnRule, kind: Kind, sides: Sides, seed: int) -> _Part:
+def _ask(own: OwnRule, kind: Kind, sides: Sides, seed: int) -> Outcome:
     """Ask a user's function in the pairing drawn, and in all or many of them."""
     drawn = _in_order(sides, seed)
     check = check_rule(own, *drawn, kind=kind, rng=seed)
@@ -360,30 +347,23 @@ def _ask(own: OwnRule, kind: Kind, sides: Sides, seed: int) -> _Part:
         found = float(answer(own, one, two, kind))
         return found if kind == "probability" else float(1 + np.sign(found)) / 2
 
-    here = chance(*drawn)
-    average = law.Averaged(here, 0.0, 0)
-    if sides.pairing == "random":
-        one, two = sides.one_by_one(own_name(own))
-        size = max(len(one), len(two))
-        exact = size <= FEW_SCORES
-        found = [
-            chance(one[order], two) if len(one) == size else chance(one, two[order])
-            for order in (_all_orders(size) if exact else _some_orders(size, seed))
-        ]
-        if max(found) - min(found) > ROUNDING:
-            se = 0.0 if exact else float(np.std(found, ddof=1)) / math.sqrt(len(found))
-            number = 0 if exact else len(found)
-            average = law.Averaged(float(np.mean(found)), se, number)
-    return _Part(here, average, own_name(own), check=check)
-
-
-def _all_orders(size: int) -> Iterator[list[int]]:
-    return (list(order) for order in itertools.permutations(range(size)))
-
-
-def _some_orders(size: int, seed: int) -> Iterator[list[int]]:
-    source = stream(seed, "pairings")
-    return (permutation(source, size).tolist() for _ in range(OWN_PAIRINGS))
+    here = _certain(chance(*drawn), own_name(own))._replace(check=check)
+    if sides.pairing != "random":
+        return here
+    one, two = sides.one_by_one(own_name(own))
+    size = max(len(one), len(two))
+    exact, source = size <= FEW_SCORES, stream(seed, "pairings")
+    some = (permutation(source, size) for _ in range(OWN_PAIRINGS))
+    orders = map(np.array, itertools.permutations(range(size))) if exact else some
+    found = [
+        chance(one[order], two) if len(one) == size else chance(one, two[order])
+        for order in orders
+    ]
+    if max(found) - min(found) <= ROUNDING:
+        return here
+    se = 0.0 if exact else float(np.std(found, ddof=1)) / math.sqrt(len(found))
+    number = 0 if exact else len(found)
+    return here._replace(law=law.Averaged(float(np.mean(found)), se, number))
 
 
 def _in_order(sides: Sides, seed: int) -> tuple[Floats, Floats]:
@@ -406,11 +386,6 @@ def _pairs(sides: Sides, seed: int) -> tuple[Floats, Floats, Counts]:
     first, second = sides.first, sides.second
     drawn = draw_pairing(first.counts, second.counts, source)
     return first.levels[drawn.first], second.levels[drawn.second], drawn.counts
-
-
-def _wins(sides: Sides, seed: int) -> tuple[int, int]:
-    one, two, counts = _pairs(sides, seed)
-    return int(counts[one > two].sum()), int(counts[one < two].sum())
 
 
 def _beyond(apart: float) -> tuple[Notice, ...]:

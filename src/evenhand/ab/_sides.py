@@ -382,17 +382,6 @@ def _as_labels(items: Sequence[Label]) -> tuple[Label, Label]:
 
 
 def _as_scores(values: object, what: str) -> Floats:
-    # Plain numbers need no column reader; anything odd goes there to be named.
-    if isinstance(values, list | tuple) and {type(x) for x in values} <= {int, float}:
-        values = np.asarray(values)
-    if (
-        isinstance(values, np.ndarray)
-        and values.ndim == 1
-        and values.dtype.kind in "if"
-    ):
-        numbers = values.astype(np.float64) + 0.0
-        if np.isfinite(numbers).all():
-            return numbers
     scores, missing = number_series(values, what, Source())
     if missing.any():
         raise RatingsError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evenhand.ab._sides import PAIRED
@@ -22,9 +22,10 @@ from evenhand.designs import AB_DESIGNS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evenhand.ab._methods import Method, Outcome
     from evenhand.ab._sides import Sides
     from evenhand.ab.weights import GapWeight
-    from evenhand.certificate import Backing
+    from evenhand.designs.assignment import Declared
 
 AVERAGE = "on average over the assignment, not given how many scored each item"
 SOMEONE = (
@@ -46,45 +47,18 @@ EQUAL_DESIGNS = ("halves", "matched")
 GROUPED = ("matched", "panels")
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What is known of a comparison beside its scores.
-
-    Attributes:
-        method: Name of the rule; one of CLAIMS, or a user's own.
-        design: How reviewers were assigned, as declared; None if nobody said.
-        backing: What shows that it was drawn so.
-        missing: Reviewers who were assigned an item and gave no score.
-        weight: The gap weight, if the rule votes.
-        apart: How far apart floating point needs a reviewer's scores of both items;
-            infinite if farther than the scores at hand are.
-        vouched: What is said of a user's own rule or statistic, None without one.
-    """
-
-    method: str
-    design: str | None = None
-    backing: Backing = "declared"
-    missing: int = 0
-    weight: GapWeight | None = None
-    apart: float = 0.0
-    vouched: str | None = None
-
-
-def comparison_certificate(sides: Sides, facts: Facts) -> Certificate:
+def comparison_certificate(
+    sides: Sides, chosen: Method, declared: Declared, outcome: Outcome
+) -> Certificate:
     """Work out what a comparison may claim.
 
     Args:
         sides: The scores.
-        facts: What else is known.
-
-    Examples:
-        >>> from evenhand.ab._sides import sides_from_lists
-        >>> sides = sides_from_lists([3, 4], [1, 2], None)
-        >>> certificate = comparison_certificate(sides, Facts("mean", "halves"))
-        >>> certificate.theorem, certificate.strict, certificate.declared[0]
-        ('G', False, 'random assignment (halves): declared')
+        chosen: The rule.
+        declared: How reviewers were assigned, as declared, and what shows it.
+        outcome: What the rule drew.
     """
-    claim = CLAIMS.get(facts.method, AGAINST_A_COIN)
+    claim = CLAIMS.get(chosen.label, AGAINST_A_COIN)
     if sides.verdict is not None:
         return certify(
             Claim(
@@ -96,9 +70,9 @@ def comparison_certificate(sides: Sides, facts: Facts) -> Certificate:
         )
     if claim.theorem == NONE:
         return certify(claim)
-    if "panels" in (facts.design or "") and claim.theorem.startswith("paper"):
+    if "panels" in (declared.design or "") and claim.theorem.startswith("paper"):
         claim = replace(claim, theorem="G")
-    return certify(claim, _findings(sides, facts, claim))
+    return certify(claim, _findings(sides, chosen, declared, outcome, claim))
 
 
 def weight_finding(weight: GapWeight) -> Finding:
@@ -114,49 +88,54 @@ def weight_finding(weight: GapWeight) -> Finding:
     return Finding("checked", f"weight {weight.name}: strictly increasing by its form")
 
 
-def _findings(sides: Sides, facts: Facts, claim: Claim) -> Iterator[Finding]:
+def _findings(
+    sides: Sides, chosen: Method, declared: Declared, outcome: Outcome, claim: Claim
+) -> Iterator[Finding]:
     counts = sides.sizes
     if 0 in counts:
         empty = sides.items[counts.index(0)]
         yield Finding("void", f"{empty!r} has no score, so a fair coin decided")
         return
-    yield assignment_finding(facts.design, claim, AB_DESIGNS, backing=facts.backing)
-    yield from _count_findings(sides, facts)
+    yield assignment_finding(
+        declared.design, claim, AB_DESIGNS, backing=declared.backing
+    )
+    yield from _count_findings(sides, chosen.label, declared)
     yield Finding("declared", "noise in scores does not depend on the item")
-    if facts.method not in UNPAIRED and not _paired_by_chance(sides, facts):
+    if chosen.label not in UNPAIRED and not _paired_by_chance(sides, declared.design):
         text = "scores were paired blindly, without a look at them"
         yield Finding("declared", text)
-    if facts.weight is not None:
-        yield weight_finding(facts.weight)
-    if facts.vouched is not None:
-        yield Finding("declared", facts.vouched.removesuffix("."))
-    if facts.apart == math.inf:
+    voting = chosen.own is None and chosen.name in ("votes", "guarded")
+    if voting:
+        yield weight_finding(chosen.weight)
+    if outcome.check is not None:
+        yield Finding("declared", outcome.check.sentence.removesuffix("."))
+    if outcome.apart == math.inf:
         yield UNRESOLVED
     elif claim.strict:
         # Votes that no gap makes certain turn on every score in them.
-        certain = facts.weight is not None and facts.weight.limit is not None
+        certain = voting and chosen.weight.limit is not None
         text = EVERYONE if certain else SOMEONE
-        if facts.apart > TINY:
-            text += f"; differences below {facts.apart:.3g} do not count"
+        if outcome.apart > TINY:
+            text += f"; differences below {outcome.apart:.3g} do not count"
         yield Finding("declared", text)
 
 
-def _paired_by_chance(sides: Sides, facts: Facts) -> bool:
+def _paired_by_chance(sides: Sides, design: str | None) -> bool:
     """Say whether scores were paired at random, or as they were assigned."""
     if sides.pairing == "random":
         return True
     # A column that contradicts the record of the assignment names other pairs.
     known = sides.groups is not None and sides.groups[0] == sides.groups[1]
-    return facts.design == "matched" and known
+    return design == "matched" and known
 
 
-def _count_findings(sides: Sides, facts: Facts) -> Iterator[Finding]:
+def _count_findings(sides: Sides, method: str, declared: Declared) -> Iterator[Finding]:
     one, two = sides.sizes
     codes = {notice.code for notice in sides.notices}
-    allowed = 1 if facts.design == "halves" else 0
-    grouped = facts.design in GROUPED
-    lost = facts.design in EQUAL_DESIGNS and abs(one - two) > allowed
-    if facts.missing or lost or "missing_scores" in codes:
+    allowed = 1 if declared.design == "halves" else 0
+    grouped = declared.design in GROUPED
+    lost = declared.design in EQUAL_DESIGNS and abs(one - two) > allowed
+    if declared.missing or lost or "missing_scores" in codes:
         yield Finding(
             "declared", "scores missing for reasons that have nothing to do with items"
         )
@@ -168,7 +147,7 @@ def _count_findings(sides: Sides, facts: Facts) -> Iterator[Finding]:
         )
     if one == two:
         yield Finding("checked", f"equal counts: {one} scores of each item")
-    elif facts.method in PAIRED and not grouped:
+    elif method in PAIRED and not grouped:
         text = f"equal counts in the votes: {min(one, two)} scores of each item"
         yield Finding("checked", text)
     else:

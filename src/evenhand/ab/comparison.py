@@ -12,7 +12,7 @@ import polars as pl
 from evenhand._labels import require_text, shown
 from evenhand._randomness import RNGLike, seed_from
 from evenhand._results import Json, Label, Notice, tail
-from evenhand.ab._methods import METHODS, TIE, Method, Outcome, as_method
+from evenhand.ab._methods import METHODS, TIE, Method, as_method
 from evenhand.ab._sides import (
     PAIRED,
     Both,
@@ -21,7 +21,7 @@ from evenhand.ab._sides import (
     sides_from_ratings,
 )
 from evenhand.ab.bounds import effect_for_error
-from evenhand.ab.claims import GROUPED, Facts, comparison_certificate
+from evenhand.ab.claims import GROUPED, comparison_certificate
 from evenhand.ab.pvalues import STATISTICS, PValues, p_values, table_p_values
 from evenhand.designs import AB_DESIGNS
 from evenhand.designs.assignment import Declared, declare
@@ -303,8 +303,8 @@ def compare(  # noqa: PLR0913 - a keyword for each option of a method
     return Comparison(
         items=sides.items,
         winner=sides.items[0 if outcome.first_wins else 1],
-        p_first=outcome.p_first,
-        p_first_se=outcome.p_first_se,
+        p_first=outcome.law.probability,
+        p_first_se=outcome.law.se,
         decided_by=outcome.decided_by,
         votes=outcome.votes,
         method=chosen.name,
@@ -318,20 +318,7 @@ def compare(  # noqa: PLR0913 - a keyword for each option of a method
         notices=(*sides.notices, *outcome.notices, *told),
         test=found,
         error_bound=_bound(sides, chosen, score_range, declared.design),
-        certificate=comparison_certificate(sides, _facts(chosen, declared, outcome)),
-    )
-
-
-def _facts(chosen: Method, declared: Declared, outcome: Outcome) -> Facts:
-    voting = chosen.own is None and chosen.name in ("votes", "guarded")
-    return Facts(
-        chosen.label,
-        design=declared.design,
-        backing=declared.backing,
-        missing=declared.missing,
-        weight=chosen.weight if voting else None,
-        apart=outcome.apart,
-        vouched=None if outcome.check is None else outcome.check.sentence,
+        certificate=comparison_certificate(sides, chosen, declared, outcome),
     )
 
 

@@ -71,9 +71,8 @@ def coin(first: Numbers, second: Numbers) -> Floats:
         >>> coin([9, 9], [1])
         np.float64(0.5)
     """
-    one, two = _as_sides(first, second)
-    shape = np.broadcast_shapes(one.shape[:-1], two.shape[:-1])
-    return _chance(np.zeros(shape, dtype=np.int64), one)
+    one = _as_sides(first, second)[0]
+    return _chance(np.zeros(one.shape[:-1], np.int64), one)
 
 
 def sign(first: Numbers, second: Numbers) -> Floats:
@@ -241,10 +240,9 @@ def midrank(first: Numbers, second: Numbers) -> Floats:
         np.float64(1.0)
     """
     one, two = _as_sides(first, second)
-    shape = np.broadcast_shapes(one.shape[:-1], two.shape[:-1])
-    order = np.zeros(shape, dtype=np.int64)
-    for place in np.ndindex(shape):
-        left, right = _row(one, shape, place), np.sort(_row(two, shape, place))
+    order = np.zeros(one.shape[:-1], np.int64)
+    for place in np.ndindex(order.shape):
+        left, right = one[place], np.sort(two[place])
         below = np.searchsorted(right, left, side="left").sum()
         not_above = np.searchsorted(right, left, side="right").sum()
         order[place] = np.sign(below + not_above - len(left) * len(right))
@@ -369,20 +367,12 @@ def followed(
 
 
 def _signs(statistic: OwnRule, one: Floats, two: Floats) -> NDArray[np.int64]:
-    shape = np.broadcast_shapes(one.shape[:-1], two.shape[:-1])
-    order = np.zeros(shape, dtype=np.int64)
+    order = np.zeros(one.shape[:-1], np.int64)
     if one.shape[-1] and two.shape[-1]:
-        for place in np.ndindex(shape):
-            # Copies, which a user's function may spoil.
-            rows = _row(one, shape, place).copy(), _row(two, shape, place).copy()
-            found = answer(statistic, *rows, "statistic")
+        for place in np.ndindex(order.shape):
+            found = answer(statistic, one[place], two[place], "statistic")
             order[place] = (found > 0) - (found < 0)
     return order
-
-
-def _row(side: Floats, shape: tuple[int, ...], place: tuple[int, ...]) -> Floats:
-    row: Floats = np.broadcast_to(side, (*shape, side.shape[-1]))[place]
-    return row
 
 
 def _chance(order: NDArray[np.int64], like: Floats) -> Floats:
@@ -394,27 +384,22 @@ def _chance(order: NDArray[np.int64], like: Floats) -> Floats:
 
 def _mean_order(one: Floats, two: Floats) -> NDArray[np.int64]:
     """Say which mean is higher, 1 or -1, or 0 if they are equal; always exactly."""
-    shape = np.broadcast_shapes(one.shape[:-1], two.shape[:-1])
     counts = one.shape[-1], two.shape[-1]
     if 0 in counts:
-        return np.zeros(shape, dtype=np.int64)
-    if counts == (1, 1):
+        return np.zeros(one.shape[:-1], np.int64)
+    if is_exact(one) or counts == (1, 1):
         # As most medians are: two scores are in the order of their shortest decimals.
-        above = np.asarray(one[..., 0] > two[..., 0]).astype(np.int64)
-        return np.asarray(above - np.asarray(one[..., 0] < two[..., 0]))
-    if is_exact(one):
-        gap = np.asarray(one.sum(axis=-1) * counts[1] - two.sum(axis=-1) * counts[0])
-        return np.asarray(gap > 0).astype(np.int64) - np.asarray(gap < 0)
+        left, right = one.sum(axis=-1) * counts[1], two.sum(axis=-1) * counts[0]
+        above, below = np.asarray(left > right), np.asarray(left < right)
+        return np.asarray(above.astype(np.int64) - below)
     with np.errstate(over="ignore", invalid="ignore"):
         gap = one.mean(axis=-1) - two.mean(axis=-1)
         size = np.abs(one).mean(axis=-1) + np.abs(two).mean(axis=-1)
         # Farther apart than all rounding of the two sums together; else add decimals.
         clear = np.abs(gap) > 4 * sum(counts) * ROUNDING * size
         order = np.asarray(np.sign(np.where(clear, gap, 0.0)).astype(np.int64))
-    wide = [np.broadcast_to(side, (*shape, side.shape[-1])) for side in (one, two)]
-    for place in np.argwhere(~clear):
-        rows = [side[tuple(place)].tolist() for side in wide]
-        order[tuple(place)] = _exact_order(*rows)
+    for place in map(tuple, np.argwhere(~clear)):
+        order[place] = _exact_order(one[place].tolist(), two[place].tolist())
     return order
 
 
@@ -523,25 +508,20 @@ def as_statistic(statistic: object) -> str | OwnRule:
 
 
 def _as_sides(first: Numbers, second: Numbers) -> tuple[Floats, Floats]:
-    one, two = _as_scores(first, "first score"), _as_scores(second, "second score")
+    """Return the scores of both items, with the same leading axes."""
+    one = np.atleast_1d(as_numbers(first, "first score"))
+    two = np.atleast_1d(as_numbers(second, "second score"))
     if is_exact(one) != is_exact(two):
         one, two = one.astype(np.float64), two.astype(np.float64)
     try:
-        np.broadcast_shapes(one.shape[:-1], two.shape[:-1])
+        shape = np.broadcast_shapes(one.shape[:-1], two.shape[:-1])
     except ValueError:
         raise RatingsError(
             f"first and second scores must have the same leading axes, got shapes "
             f"{one.shape} and {two.shape}."
         ) from None
-    return one, two
-
-
-def _as_scores(scores: Numbers, what: str) -> Floats:
-    # A large table of good scores is neither copied nor looked at twice.
-    if type(scores) is np.ndarray and scores.dtype == np.float64 and scores.ndim:  # noqa: SIM102 - looked at last
-        if np.isfinite(scores).all():
-            return scores
-    return np.atleast_1d(as_numbers(scores, what))
+    one = np.broadcast_to(one, (*shape, one.shape[-1]))
+    return one, np.broadcast_to(two, (*shape, two.shape[-1]))
 
 
 def _as_pairs(first: Numbers, second: Numbers) -> tuple[Floats, Floats]:
