@@ -148,7 +148,8 @@ def rows(found: Json) -> Iterator[str]:
         ours = side["side"] == "evenhand"
         what = found["title"] if ours else ""
         if "missing" in side:
-            yield f"| {what} | {side['side']} | not measured | | | | |"
+            why = "another answer" if "another" in side["missing"] else "failed"
+            yield f"| {what} | {side['side']} | not measured: {why} | | | | |"
             continue
         limits = found["limits"]
         first = seconds(side.get("first"))
