@@ -378,7 +378,7 @@ JOBS = [
         "board",
         _BOARD,
         2.0,
-        # On the papers it gives every item the same value: it draws nothing to the mean.
+        # On the papers it gives all items one value: it draws none to the mean.
         peers={"evalica": functools.partial(evalica_values, **_BOARD)},
         agree=correlation,
         least=0.6,
