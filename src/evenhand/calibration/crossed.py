@@ -167,7 +167,7 @@ class TableSystem:
         table, loads = self._root.T @ self._root, self.links.loads
         spread = 1 + self._ratios[0] * loads
         # By a, A' is -M' spread^-2 M and A'' is 2 M' load spread^-3 M.
-        product = table @ self.links.gram(spread**-2)
+        product = ((table @ self.links.back) * spread**-2) @ self.links.matrix
         twice = 2 * self.links.gram(loads * spread**-3)
         cross = float((product[1:] * table[1:]).sum())
         second = np.array([[0.0, cross], [cross, -float((table[1:, 1:] ** 2).sum())]])
