@@ -245,6 +245,10 @@ class _Search:
     undefined: int = 0
     sizes: list[float] = field(default_factory=list)
 
+    @property
+    def centre(self) -> float:
+        return HALF if self.kind == "probability" else 0.0
+
     def run(self, one: Floats, two: Floats, source: Stream) -> Counterexample | None:
         scores = np.concatenate([one, two])
         # Not within a try: what the rule raises at the data is the user's to see.
@@ -337,11 +341,9 @@ class _Search:
 
     def _near_tie(self, base: _Place) -> list[_Place]:
         """Shift the second item's scores to just before and just after a tie."""
-        centre = HALF if self.kind == "probability" else 0.0
         reach = 2 * _range(base.scores)
-        ends = [self._shifted(base, shift) for shift in (-reach, reach)]
-        low, high = ends
-        if low is None or high is None or not low.value > centre > high.value:
+        low, high = (self._shifted(base, shift) for shift in (-reach, reach))
+        if low is None or high is None or not low.value > self.centre > high.value:
             return []
         bounds = [-reach, reach]
         for _ in range(HALVINGS):
@@ -349,7 +351,7 @@ class _Search:
             here = self._shifted(base, middle)
             if here is None:
                 break
-            if here.value > centre:
+            if here.value > self.centre:
                 low, bounds[0] = here, middle
             else:
                 high, bounds[1] = here, middle
@@ -362,12 +364,10 @@ class _Search:
 
     def _fails(self, before: float, after: float, broken: str) -> bool:
         turned = broken == "swap"
+        gap = abs(before + after - 2 * self.centre) if turned else before - after
         if self.kind == "probability":
-            if turned:
-                return abs(before + after - 1) > ROUNDING
-            return before - after > ROUNDING
+            return gap > ROUNDING
         signs = np.sign(before), np.sign(after)
-        gap = abs(before + after) if turned else before - after
         wrong = signs[0] != -signs[1] if turned else signs[1] < signs[0]
         # The sign of a difference that is all rounding says nothing.
         return bool(wrong) and gap > ROUNDING * float(np.median(self.sizes))

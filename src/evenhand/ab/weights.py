@@ -8,7 +8,6 @@ where the formula allows it.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -309,7 +308,8 @@ def steps(
         )
     edges = [as_finite("at", edge) for edge in at]
     parts = [as_finite("shares", share) for share in shares]
-    if len(edges) != len(parts) or any(e < 0 for e in edges) or not _rising(edges):
+    rising = edges == sorted(set(edges)) and min(edges, default=0) >= 0
+    if len(edges) != len(parts) or not rising:
         raise OptionError(
             f"at must be increasing gaps of at least 0, one for each of the "
             f"{len(parts)} shares, got {shown(list(at))}."
@@ -332,19 +332,13 @@ def steps(
         reached = np.searchsorted(places, gaps, side="right")
         return np.asarray(room * heights[reached] + rest * under.values(gaps))
 
-    parameters: dict[str, Json] = {
+    table: dict[str, Json] = {
         "at": [_json(edge) for edge in at],
         "shares": [_json(share) for share in shares],
-        "mix": _json(mix),
-        "base": under.to_dict(),
     }
-    return GapWeight(
-        "steps",
-        parameters,
-        function,
-        limit=under.limit,
-        checked_on_grid=under.checked_on_grid,
-    )
+    mixture = {"mix": _json(mix), "base": under.to_dict()}
+    on_grid = under.checked_on_grid
+    return GapWeight("steps", table | mixture, function, None, under.limit, on_grid)
 
 
 def as_weight(
@@ -510,10 +504,6 @@ def finest(scores: Floats) -> float:
 def _share(size: Floats) -> Floats:
     """Return size / (1 + size), so that rounding never makes it fall."""
     return np.asarray(1 / (1 + 1 / size), dtype=np.float64)
-
-
-def _rising(numbers: Sequence[Fraction]) -> bool:
-    return all(one < two for one, two in itertools.pairwise(numbers))
 
 
 def _json(value: Number) -> int | float:
