@@ -11,16 +11,18 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from evenhand.ab.weights import rational
-from evenhand.lab.curves import fair_coins, kendall_risk, mean_rank
-from evenhand.lab.estimators import flips, index_order
-from evenhand.lab.pair_samples import (
+from evenhand.lab.curves import (
     draw_samples,
+    fair_coins,
     first_orderings,
     flip_gains,
+    kendall_risk,
     kendall_samples,
+    mean_rank,
     mean_ranks,
     wrong_pairs,
 )
+from evenhand.lab.estimators import flips, index_order
 from evenhand.lab.polynomial import combined, evaluate
 from evenhand.lab.worlds import exact_first, loss_named, risk_polynomials, world
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from evenhand.ab._numbers import Floats
 from evenhand.errors import OptionError
-from evenhand.lab import workers as processes
+from evenhand.lab import simulation as processes
 from evenhand.lab.scenario import Scenario
 from evenhand.lab.simulation import (
     BLOCK,
