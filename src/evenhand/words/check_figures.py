@@ -356,7 +356,7 @@ def _contradictions(ratings: Ratings, check: Check) -> Figure | None:
         left=np.negative(down),
     )
     numbers = dict(zip(VOTES.values(), (first, second, up, down), strict=True))
-    whole = {"tickMinStep": 1, "labelExpr": "abs(datum.value)", **FEW_TICKS}
+    whole = {"labelExpr": "datum.value % 1 ? '' : abs(datum.value)", **FEW_TICKS}
     x = quantity("up", title="votes for the second ← → for the first", axis=whole)
     place = {"y": names_axis(), "tooltip": tips(**VOTES)}
     layers = [

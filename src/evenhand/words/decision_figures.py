@@ -150,7 +150,11 @@ def _ranks_chart(rows: Sequence[RankedItem], cut: int | None, titles: Titles) ->
     x = quantity(
         "low",
         title="rank, 1 is best",
-        axis={"orient": "top", "tickMinStep": 1, "format": "d"},
+        axis={
+            "orient": "top",
+            "tickMinStep": 1,
+            "labelExpr": "datum.value % 1 ? '' : datum.value",
+        },
         scale={"zero": False, "nice": False, "padding": 12},
     )
     # All layers have the same rows: the axis takes its order from the first.
