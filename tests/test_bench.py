@@ -48,7 +48,7 @@ def test_a_peer_that_disagrees_gets_no_figures(only: Any) -> None:  # noqa: ANN4
     assert rows == [
         "| a sum | evenhand |  | 1.5 | 0.25 | 100 | 2 |",
         "|  | right |  | 1.5 | 0.25 | 100 |  |",
-        "|  | wrong | not measured | | | | |",
+        "|  | wrong | not measured: another answer | | | | |",
     ]
 
 

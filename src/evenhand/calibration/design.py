@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -161,9 +162,9 @@ def normal_scores(scores: Scores) -> Scores:
         >>> normal_scores(np.array([3.0, 9.0, -1.0])).round(3).tolist()
         [0.0, 0.967, -0.967]
     """
-    from scipy.special import ndtri  # noqa: PLC0415 - slow to load
-
-    return np.asarray(ndtri(rank_shares(scores)))
+    shares, place = np.unique(rank_shares(scores), return_inverse=True)
+    quantiles = [NormalDist().inv_cdf(share) for share in shares.tolist()]
+    return np.array(quantiles)[place]
 
 
 def linked_groups(ratings: Ratings) -> Codes:
