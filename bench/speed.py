@@ -17,8 +17,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ProcessPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,10 +86,15 @@ def command_words(job: Job) -> list[str]:
     """Put files in the place of their sizes."""
     if not isinstance(job.ours, list):
         return []
-    return [
-        str(ratings_file(int(word[5:]))) if word.startswith("FILE:") else word
-        for word in job.ours
-    ]
+    # In a process of its own: the system counts the peak of the one that starts a
+    # command as the command's.
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        return [
+            str(pool.submit(ratings_file, int(word[5:])).result())
+            if word.startswith("FILE:")
+            else word
+            for word in job.ours
+        ]
 
 
 def by_call(job: Job, side: str, folder: Path) -> tuple[Json, Any]:
@@ -142,6 +149,11 @@ def seconds(value: float | None) -> str:
     return "" if value is None else f"{value:.3g}"
 
 
+def megabytes(side: Json) -> str:
+    """Write the peak of a process, if it is known."""
+    return f"{side['megabytes']:.0f}" if side.get("megabytes") else ""
+
+
 def rows(found: Json) -> Iterator[str]:
     """Lay a job out as rows of a table, ours first."""
     for side in found["sides"]:
@@ -158,7 +170,7 @@ def rows(found: Json) -> Iterator[str]:
             most = f"{seconds(limits['fresh'])} first, {most}"
         yield (
             f"| {what} | {side['side']} | {first} | {seconds(side['whole'])} "
-            f"| {seconds(side.get('call'))} | {side['megabytes']:.0f} | {most} |"
+            f"| {seconds(side.get('call'))} | {megabytes(side)} | {most} |"
         )
 
 

@@ -122,6 +122,9 @@ def _show(message: Warning | str, *_: object, **__: object) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line."""
+    # Before NumPy is loaded: threads of BLAS wait for each other busily, which takes a
+    # quarter of a second even for a dozen items.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for name in ("stdout", "stderr"):
         screen = getattr(sys, name)
         if screen is None:  # closed by whoever started us
