@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 METHODS = ("adaptive", "bradley-terry", "additive", "mean")
 OFFSET, NOISE, TAIL = 0.5, 1.0, 0.05
-# Bins with fewer chances than this, whose error may exceed .03, are left out.
-FEWEST = 250
+# Bins with fewer chances than this, whose error may exceed .016, are left out.
+FEWEST = 1000
 # Worlds with more reviews an item take long and are repeated a fifth as often.
 MANY = 1000
 
