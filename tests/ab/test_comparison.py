@@ -614,3 +614,10 @@ class TestStatisticOfThePValues:
         found = compare([5, 4, 4, 3], [3, 2, 4, 1], rng=1, **options).test
         assert found is not None
         assert found.statistic == tested
+
+
+def test_integers_that_floats_cannot_hold_are_refused() -> None:
+    with pytest.raises(RatingsError, match="9007199254740993"):
+        compare([2**53 + 1, 1], [2, 3], rng=7)
+    with pytest.raises(RatingsError, match="got 9007199254740992"):
+        sides_from_counts({1.0: 2**53}, {1.0: 1})

@@ -808,3 +808,12 @@ def test_a_users_function_may_mix_huge_whole_numbers_and_floats() -> None:
         return 10**400 if max(one) > max(two) else 0.0
 
     assert p_values([3, 4], [1, 2], statistic=product).p_value_first == 1 / 2  # type: ignore[arg-type]  # mixed
+
+
+def test_counts_that_floats_cannot_hold_are_refused() -> None:
+    levels = np.array([1.0, 2.0])
+    half = law.Table(levels, np.array([2**51, 2**51]))
+    with pytest.raises(RatingsError, match=r"add up to less than 2\*\*53 .*got 9007"):
+        table_p_values(
+            half, half, statistic="mean", design=None, trim=0.2, median="upper", seed=1
+        )

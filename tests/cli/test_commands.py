@@ -448,3 +448,27 @@ def test_ranks_have_no_scale_to_warp(tmp_path: Path) -> None:
     file = tmp_path / "ranks.csv"
     file.write_text("reviewer,item,rank\na,x,1\na,y,2\n")
     assert "have no scale to redraw" in refused(run("rank", str(file), "--warp"))
+
+
+@pytest.mark.parametrize(("chosen", "kept"), [(None, "1"), ("2", "2")])
+def test_a_command_keeps_blas_to_one_thread_unless_told(
+    chosen: str | None, kept: str
+) -> None:
+    words = (
+        "import os, sys; from evenhand.cli import main\n"
+        "assert 'numpy' not in sys.modules\n"
+        "try: main(['--help'])\n"
+        "finally: print(os.environ['OPENBLAS_NUM_THREADS'])"
+    )
+    given = {
+        key: value for key, value in os.environ.items() if "NUM_THREADS" not in key
+    }
+    given |= {} if chosen is None else {"OPENBLAS_NUM_THREADS": chosen}
+    done = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-c", words],
+        env=given,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.splitlines()[-1] == kept, done.stderr

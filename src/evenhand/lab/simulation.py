@@ -181,7 +181,7 @@ class Simulation:
         """
         import altair as alt  # noqa: PLC0415 - few simulations are drawn
 
-        from evenhand.lab.drawings import simulation_chart  # noqa: PLC0415
+        from evenhand.lab.drawings import simulation_chart  # noqa: PLC0415 - likewise
 
         return alt.HConcatChart.from_dict(simulation_chart(self))
 
@@ -204,7 +204,7 @@ class Simulation:
         file = Path(path)
         require_picture(file)
         from evenhand import _charts  # noqa: PLC0415 - few simulations are drawn
-        from evenhand.lab.drawings import simulation_chart  # noqa: PLC0415
+        from evenhand.lab.drawings import simulation_chart  # noqa: PLC0415 - likewise
 
         chart = simulation_chart(self)
         is_png = file.suffix.lower() == ".png"
