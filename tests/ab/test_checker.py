@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from evenhand import OptionError, RatingsError
 from evenhand.ab import rules, weights
-from evenhand.ab._numbers import Floats
 from evenhand.ab.checker import Kind, OwnRule, RuleCheck, answer, check_rule, own_name
+from evenhand.ab.numbers import Floats
 
 DATA: dict[str, tuple[list[float], list[float]]] = {
     "whole": ([7, 9, 4, 6, 8], [6, 3, 5, 4, 7]),

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from evenhand import OptionError, Ratings, Scenario, simulate
 from evenhand._randomness import permutation, stream, uniforms
 from evenhand.ab import law, rules
-from evenhand.ab._numbers import Floats
 from evenhand.ab.checker import check_rule
 from evenhand.ab.comparison import Comparison, compare
+from evenhand.ab.numbers import Floats
 
 tenths = st.integers(0, 60).map(lambda number: number / 10)
 Options = dict[str, object]

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from evenhand import designs
 from evenhand.ab import rules, weights
-from evenhand.ab._numbers import Floats
 from evenhand.ab.checker import check_rule
 from evenhand.ab.law import sign_over_pairings, votes_over_pairings
+from evenhand.ab.numbers import Floats
 
 HALF = Fraction(1, 2)
 Scale = tuple[Fraction, Fraction]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from evenhand.ab._numbers import Floats
+from evenhand.ab.numbers import Floats
 from evenhand.ab.weights import GapWeight
 from evenhand.cli.theorems import command
 from evenhand.errors import OptionError

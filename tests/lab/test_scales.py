@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand._randomness import stream, uniforms
-from evenhand.ab._numbers import Floats
+from evenhand.ab.numbers import Floats
 from evenhand.errors import OptionError
 from evenhand.lab.scales import FAMILIES, Scales, check_increasing, ranks, scales
 

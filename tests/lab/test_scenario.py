@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evenhand._randomness import standard_normal
-from evenhand.ab._numbers import Floats
+from evenhand.ab.numbers import Floats
 from evenhand.errors import DesignError, EvenhandError, OptionError
 from evenhand.lab.scenario import FIELDS, Scenario, noise_law, value_law
 

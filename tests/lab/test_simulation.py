@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.ab._numbers import Floats
+from evenhand.ab.numbers import Floats
 from evenhand.errors import OptionError
 from evenhand.lab import simulation as processes
 from evenhand.lab.scenario import Scenario

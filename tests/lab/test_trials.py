@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from evenhand import designs
-from evenhand.ab._numbers import Floats
+from evenhand.ab.numbers import Floats
 from evenhand.errors import OptionError
 from evenhand.lab.scenario import Scenario, Trials, draw_trials, score_range
 

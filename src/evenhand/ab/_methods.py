@@ -13,9 +13,9 @@ from evenhand._labels import require_function, shown
 from evenhand._randomness import permutation, stream, uniforms
 from evenhand._results import Json, Notice
 from evenhand.ab import law, rules
-from evenhand.ab._numbers import Floats, difference
 from evenhand.ab._sides import PAIRED
 from evenhand.ab.checker import Kind, OwnRule, RuleCheck, answer, check_rule, own_name
+from evenhand.ab.numbers import Floats, difference
 from evenhand.ab.pairings import draw_coins, draw_pairing
 from evenhand.ab.pvalues import leading_item
 from evenhand.ab.weights import GapWeight, as_weight, finest, odd, resolved

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.ab._numbers import Floats
+    from evenhand.ab.numbers import Floats
     from evenhand.ratings import Ratings
 
 Pairing = Literal["given", "random", "pairs"]

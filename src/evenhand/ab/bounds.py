@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 from evenhand._labels import shown
-from evenhand.ab._numbers import as_finite, as_positive, as_whole
+from evenhand.ab.numbers import as_finite, as_positive, as_whole
 from evenhand.errors import OptionError
 
 ERROR = 0.05

@@ -18,7 +18,7 @@ import numpy as np
 
 from evenhand._labels import shown
 from evenhand._randomness import RNGLike, seed_from, stream, uniforms
-from evenhand.ab._numbers import (
+from evenhand.ab.numbers import (
     Floats,
     Numbers,
     as_numbers,

@@ -26,7 +26,7 @@ from evenhand._randomness import (
     seed_from,
     stream,
 )
-from evenhand.ab._numbers import Floats, Numbers, as_numbers, as_whole
+from evenhand.ab.numbers import Floats, Numbers, as_numbers, as_whole
 from evenhand.errors import OptionError, RatingsError, listing, unknown
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evenhand._randomness import RNGLike, seed_from, stream
-from evenhand.ab._numbers import (
+from evenhand.ab.numbers import (
     Floats,
     Numbers,
     as_lists,

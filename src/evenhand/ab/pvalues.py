@@ -24,7 +24,6 @@ import numpy as np
 
 from evenhand._labels import shown
 from evenhand._randomness import RNGLike, seed_from, stream
-from evenhand.ab._numbers import Floats, Numbers, as_lists, as_whole, is_exact
 from evenhand.ab._redraws import (
     GIVEN,
     GIVEN_PANELS,
@@ -45,6 +44,7 @@ from evenhand.ab._tails import (
     tally,
 )
 from evenhand.ab.law import Table, as_table
+from evenhand.ab.numbers import Floats, Numbers, as_lists, as_whole, is_exact
 from evenhand.ab.rules import MEDIANS, TRIM, as_share, central_places, trimmed_places
 from evenhand.errors import ConvergenceError, OptionError, RatingsError, unknown
 

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand._labels import require_function, shown
-from evenhand.ab._numbers import (
+from evenhand.ab.checker import OwnRule, answer
+from evenhand.ab.law import from_margin, majority_probability
+from evenhand.ab.numbers import (
     Floats,
     Numbers,
     as_finite,
@@ -26,8 +28,6 @@ from evenhand.ab._numbers import (
     difference,
     is_exact,
 )
-from evenhand.ab.checker import OwnRule, answer
-from evenhand.ab.law import from_margin, majority_probability
 from evenhand.ab.weights import GapWeight, as_weight, odd
 from evenhand.errors import OptionError, RatingsError, listing, unknown
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from evenhand._labels import require_function, shown
-from evenhand.ab._numbers import (
+from evenhand.ab.numbers import (
     Floats,
     Numbers,
     as_finite,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from evenhand._results import Json
-    from evenhand.ab._numbers import Floats
+    from evenhand.ab.numbers import Floats
     from evenhand.lab.polynomial import Estimator, Order
     from evenhand.posets.comparisons import Codes
 

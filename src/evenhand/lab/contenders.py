@@ -24,8 +24,8 @@ import numpy as np
 
 from evenhand._labels import require_function, shown
 from evenhand._randomness import stream
-from evenhand.ab._numbers import Floats
 from evenhand.ab.comparison import METHODS as RULES
+from evenhand.ab.numbers import Floats
 from evenhand.ab.weights import GapWeight, as_weight
 from evenhand.calibration.models import MODELS
 from evenhand.errors import OptionError, RatingsError, unknown

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-    from evenhand.ab._numbers import Floats
+    from evenhand.ab.numbers import Floats
     from evenhand.lab.estimators import Ordinal
     from evenhand.lab.polynomial import Order
 

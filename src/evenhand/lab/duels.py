@@ -29,7 +29,7 @@ from evenhand.errors import DesignError, OptionError, unknown
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand.ab._numbers import Floats
+    from evenhand.ab.numbers import Floats
     from evenhand.lab.polynomial import Order, Table
 
 Sides = tuple[int, ...]

@@ -30,7 +30,7 @@ from evenhand.errors import DesignError, OptionError, unknown
 from evenhand.lab.scales import scales
 
 if TYPE_CHECKING:
-    from evenhand.ab._numbers import Floats
+    from evenhand.ab.numbers import Floats
 
 __all__ = ["Success", "Weight", "biases", "uniform_success"]
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from evenhand._results import Json
-    from evenhand.ab._numbers import Floats
+    from evenhand.ab.numbers import Floats
     from evenhand.ab.weights import GapWeight
 
 __all__ = ["FamilyPoint", "Frontier", "FrontierPoint", "best_weight", "frontier"]

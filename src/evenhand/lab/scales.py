@@ -17,7 +17,7 @@ import numpy as np
 
 from evenhand._labels import shown
 from evenhand._randomness import standard_normal
-from evenhand.ab._numbers import Floats, is_exact, map_exact
+from evenhand.ab.numbers import Floats, is_exact, map_exact
 from evenhand.ab.weights import on_floats
 from evenhand.errors import OptionError, unknown
 

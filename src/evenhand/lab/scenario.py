@@ -28,7 +28,7 @@ import numpy as np
 from evenhand import designs
 from evenhand._labels import shown
 from evenhand._randomness import standard_normal, stream
-from evenhand.ab._numbers import Floats
+from evenhand.ab.numbers import Floats
 from evenhand.errors import DesignError, OptionError, unknown
 from evenhand.lab.scales import (
     OwnScale,

@@ -87,12 +87,22 @@ def as_lists(first: Numbers, second: Numbers) -> tuple[Floats, Floats]:
 
 
 def is_exact(array: NDArray[np.generic]) -> bool:
-    """Say whether an array holds Fractions."""
+    """Say whether an array holds Fractions.
+
+    Examples:
+        >>> is_exact(np.array([Fraction(1, 2)])), is_exact(np.array([0.5]))
+        (True, False)
+    """
     return array.dtype == object
 
 
 def map_exact(function: ExactMap, array: Floats) -> Floats:
-    """Apply a function to each Fraction of an array."""
+    """Apply a function to each Fraction of an array.
+
+    Examples:
+        >>> map_exact(lambda part: part / 2, np.array([Fraction(1, 2)])).tolist()
+        [Fraction(1, 4)]
+    """
     mapped = np.empty(array.shape, dtype=object)
     values: list[Fraction] = array.reshape(-1).tolist()  # type: ignore[assignment]  # of dtype object
     mapped.reshape(-1)[:] = [function(value) for value in values]
@@ -100,12 +110,22 @@ def map_exact(function: ExactMap, array: Floats) -> Floats:
 
 
 def constant(value: Fraction, like: Floats) -> Floats:
-    """Return a number as an array that mixes with another: Fraction or float."""
+    """Return a number as an array that mixes with another: Fraction or float.
+
+    Examples:
+        >>> constant(Fraction(1, 2), np.array([0.0])).item()
+        0.5
+    """
     return np.asarray(value if is_exact(like) else float(value))
 
 
 def magnitude(array: Floats) -> Floats:
-    """Return absolute values as an array, also of a single Fraction."""
+    """Return absolute values as an array, also of a single Fraction.
+
+    Examples:
+        >>> magnitude(np.array([-2.0, 1.0])).tolist()
+        [2.0, 1.0]
+    """
     return np.asarray(np.abs(array))
 
 
