@@ -21,7 +21,7 @@ import numpy as np
 import real
 
 import evenhand as eh
-from evenhand._randomness import stream
+from evenhand.randomness import stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -35,7 +35,6 @@ from rich.table import Table
 from scipy.stats import rankdata
 
 from evenhand import _charts as charts
-from evenhand._randomness import Stream, permutation, stream
 from evenhand.calibration.adaptive import _views, adaptive
 from evenhand.calibration.additive import additive
 from evenhand.calibration.affine import affine
@@ -47,6 +46,7 @@ from evenhand.calibration.design import Design, design
 from evenhand.calibration.isotonic import isotonic
 from evenhand.calibration.results import standardised
 from evenhand.diagnosis import warp as warps
+from evenhand.randomness import Stream, permutation, stream
 from evenhand.ratings import Ratings
 
 Scores = NDArray[np.float64]

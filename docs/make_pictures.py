@@ -1,7 +1,7 @@
 """Make the pictures of the walk-throughs anew: `python docs/make_pictures.py`.
 
-Charts come from the command line's `--charts`, screenshots from its `--report`, opened
-in Debian's chromium. Commands and seeds are those of the pages.
+Charts come from the command line's `--export charts=FOLDER`, screenshots from its
+`--report`, opened in Debian's chromium. Commands and seeds are those of the pages.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def key() -> str:
 def draw(page: str) -> None:
     """Write the report of a page here, and its charts among the pictures."""
     command, charts = COMMANDS[page]
-    extra = ["--seed", "7", "--report", f"{page}.html", "--charts", page]
+    extra = ["--seed", "7", "--report", f"{page}.html", "--export", f"charts={page}"]
     result = CliRunner().invoke(cli, [*shlex.split(command), *extra])
     if result.exit_code:
         raise SystemExit(result.stderr)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import xlsxwriter
 
 from evenhand import designs
-from evenhand._randomness import stream, uniforms
+from evenhand.randomness import stream, uniforms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -19,7 +19,7 @@ import polars as pl
 import xlsxwriter
 
 from evenhand import designs
-from evenhand._randomness import stream, uniforms
+from evenhand.randomness import stream, uniforms
 
 if TYPE_CHECKING:
     from collections.abc import Callable

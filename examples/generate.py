@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evenhand import assign, designs
-from evenhand._randomness import stream, uniforms
 from evenhand.cli.demo import as_csv, conference
+from evenhand.randomness import stream, uniforms
 from evenhand.records.record import seal_record, secret_record, text_of
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from evenhand.posets.comparisons import Comparisons, from_edges
+from evenhand.posets.graph import Comparisons, from_edges
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:

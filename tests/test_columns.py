@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from evenhand._columns import ALIASES, Columns, find_columns
-from evenhand._labels import Source
+from evenhand.columns import ALIASES, Columns, Source, find_columns
 from evenhand.errors import RatingsError
 
 

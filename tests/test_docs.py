@@ -25,8 +25,11 @@ from evenhand import (
     rank,
     read_ratings,
     warp,
+    weights,
 )
+from evenhand.ab.methods import Guarded
 from evenhand.cli import COMMANDS, cli
+from evenhand.method import Job
 from evenhand.records.record import (
     assignment_record,
     decision_record,
@@ -79,7 +82,11 @@ def test_console_examples_print_what_the_page_shows(
 
 
 def test_the_pages_have_console_examples() -> None:
-    assert len(sessions(ROOT / "docs" / "guide.md")) > 10
+    assert sum(len(sessions(page)) for page in PAGES) > 25
+
+
+def test_the_guide_is_short() -> None:
+    assert len((ROOT / "docs" / "guide.md").read_text().splitlines()) <= 350
 
 
 def test_the_site_has_every_page_without_a_broken_link(tmp_path: Path) -> None:
@@ -101,18 +108,87 @@ def test_the_site_has_every_page_without_a_broken_link(tmp_path: Path) -> None:
         assert page.stem in found
 
 
+def section(title: str, page: str = REFERENCE) -> str:
+    """Return a section of a page, with the tables that others share with it."""
+    found = re.search(
+        rf"^(##+) {re.escape(title)}(?!\w).*?(?=^##|\Z)", page, re.MULTILINE | re.DOTALL
+    )
+    assert found is not None, title
+    shared = {"Reading FILE": "#reading-file", "Output": "#output"}
+    more = [it for it, link in shared.items() if link in found[0] and it != title]
+    return "\n".join([found[0], *(section(it, page) for it in more)])
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_and_option_is_in_the_reference(name: str) -> None:
-    section = re.search(
-        rf"^### `evenhand {name}\b.*?(?=^##|\Z)", REFERENCE, re.MULTILINE | re.DOTALL
-    )
-    assert section is not None, name
+    text = section(f"`evenhand {name}")
     command = cli.get_command(click.Context(cli), name)
     assert command is not None
-    for parameter in command.params:
-        for option in parameter.opts:
-            if option.startswith("--"):
-                assert f"`{option}" in section.group(), (name, option)
+    known = {
+        option
+        for parameter in command.params
+        for option in (*parameter.opts, *parameter.secondary_opts)
+        if option.startswith("--")
+    }
+    assert {option for option in known if f"`{option}" not in text} == set()
+    shown = set(re.findall(r"^\|[^|]*?`(--[a-z-]+)", text, re.MULTILINE))
+    assert shown - known == set()
+
+
+@pytest.mark.parametrize("job", ["compare", "rank"])
+def test_every_method_and_its_options_are_in_the_reference(job: Job) -> None:
+    text = section(f"Methods of {job}")
+    cells = [line.split(" | ") for line in text.splitlines() if line.startswith("| `")]
+    listed = {row[0].split("`")[1]: row for row in cells if len(row) == 3}
+    assert set(listed) == {method.name for method in methods(job)}
+    for method in methods(job):
+        name, _, options = listed[method.name]
+        assert ("(default)" in name) == method.default
+        assert re.findall(r"`(\w+)`", options) == list(method.options())
+    given = {row[0].split("`")[1]: row for row in cells if len(row) == 4}
+    assert set(given) == {name for method in methods(job) for name in method.options()}
+    for name, (_, _, of, _) in given.items():
+        having = [one.name for one in methods(job) if name in one.options()]
+        assert re.findall(r"`([\w-]+)`", of) == having, name
+
+
+def test_every_weight_is_in_the_pages() -> None:
+    study = (ROOT / "docs" / "study.md").read_text()
+    for name in weights.NAMES:
+        assert f"`{name}(" in REFERENCE
+        assert f"`{name}(" in study or name == "steps"
+
+
+def test_the_tree_of_the_architecture_page_is_that_of_the_source() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    tree = re.search(
+        r"^```text\nsrc/evenhand/\n(.*?)^```", page, re.MULTILINE | re.DOTALL
+    )
+    assert tree is not None
+    listed, room = [], ""
+    for line in tree[1].splitlines():
+        depth, name, words = re.fullmatch(r"( +)(\S+) +(\S.*)", line).groups()  # type: ignore[union-attr]  # else it fails
+        if name.endswith("/"):
+            room = name
+            continue
+        assert words
+        listed.append(f"{room if len(depth) > 2 else ''}{name}")
+    source = ROOT / "src" / "evenhand"
+    there = [path.relative_to(source).as_posix() for path in source.rglob("*.py")]
+    assert sorted(listed) == sorted(there)
+
+
+def test_every_file_that_the_architecture_page_names_exists() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    source = ROOT / "src" / "evenhand"
+    named = set(re.findall(r"`((?:\w+/)*\w+\.(?:py|txt\.j2|html\.j2|yml))`", page))
+    assert len(named) > 30
+    homes = (source, ROOT, source / "words" / "templates")
+    missing = {name for name in named if not any((it / name).exists() for it in homes)}
+    assert missing == set()
+    for test in re.findall(r"`(test_\w+)`", page):
+        files = (ROOT / "tests").rglob("test_*.py")
+        assert any(f"def {test}(" in path.read_text() for path in files), test
 
 
 def test_every_public_name_and_error_is_in_the_reference() -> None:
@@ -173,18 +249,23 @@ def documents() -> Iterator[object]:
     many = read_ratings(HERE / "conference.csv")
     for method in methods("compare"):
         yield compare(two, method=method.name, design="halves", rng=7).to_dict()
-    yield compare(two, method="mean", score_range=(0, 10), design="halves").to_dict()
+    ranged = compare(two, method="mean(range=(0, 10))", design="halves")
+    assert ranged.parameters["range"] == [0, 10]
+    yield ranged.to_dict()
+    own = Guarded(statistic=lambda first, second: max(first) - max(second))
+    yield compare(two, method=own).to_dict()
     for method in methods("rank"):
         yield rank(many, method=method.name, rng=7).to_dict()
+    yield rank(many, method=lambda ratings, _: range(ratings.n_items)).to_dict()
     panel = read_ratings(HERE / "panel.csv")
-    yield rank(panel, method="safe", noise=5, top=4, rng=7).to_dict()
+    yield rank(panel, method="safe(noise=5)", top=4, rng=7).to_dict()
     yield check(panel, top=4, rng=7).to_dict()
     yield warp(panel, draws=2, rng=7).to_dict()
     drawn = assign(TALKS, PEOPLE, design="balanced", per_reviewer=3, secret=SECRET)
     yield from (assignment_record(drawn), seal_record(SECRET), secret_record(SECRET))
     yield decision_record(compare([7], [6], rng=7))
     yield Audit((Check("record", "same", "It fits."),)).to_dict()
-    yield [method.to_dict() for method in methods()]
+    yield [method.describe() for method in methods()]
     yield lab.frontier([1.0], perfect=30).to_dict()
     yield lab.check_theorems(only=("Theorem 1",), rng=7).to_dict()
     yield lab.simulate(Scenario(reviewers=2), ["votes"], trials=2, rng=7).to_dict()
@@ -203,6 +284,7 @@ def test_every_field_of_the_json_is_in_its_page() -> None:
     found = {name for document in documents() for name in fields(document)}
     assert found >= {"decided_by", "anchors", "sentence", "hashes", "witness"}
     assert found >= {"only_here", "breakers", "rungs", "votes", "curve", "kept"}
+    assert found >= {"own_function", "checked_on_data", "options", "reference"}
     assert {name for name in found if f"`{name}`" not in JSON} == set()
 
 
@@ -225,6 +307,6 @@ def test_every_schema_is_in_the_json_page() -> None:
 
 
 @pytest.mark.parametrize("name", WORKSHOP)
-def test_the_workshop_of_the_guide_is_generated(name: str) -> None:
+def test_the_workshop_of_the_pages_is_generated(name: str) -> None:
     path = HERE / "workshop" / name
     assert path.read_text(encoding="utf-8") == WORKSHOP[name]()

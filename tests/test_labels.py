@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand._labels import (
+from evenhand.columns import (
     MAX_DIGITS,
     NUMBER,
     Source,
@@ -25,9 +25,8 @@ from evenhand._labels import (
     code_labels,
     label_series,
     number_series,
-    shown,
 )
-from evenhand.errors import RatingsError
+from evenhand.errors import RatingsError, shown
 
 
 class Colour(enum.StrEnum):

@@ -24,7 +24,7 @@ from evenhand.losses import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evenhand._results import Label
+    from evenhand.claims import Label
     from evenhand.losses import Ranking
 
 orders = st.integers(0, 9).flatmap(

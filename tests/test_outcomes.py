@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand._outcomes import Chance, outcomes
 from evenhand.errors import OptionError
+from evenhand.randomness import Chance, outcomes
 
 
 def test_a_procedure_without_chance_has_one_outcome() -> None:

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from evenhand._randomness import (
+from evenhand.errors import OptionError
+from evenhand.randomness import (
     SEED_BITS,
     RNGLike,
     Stream,
@@ -21,7 +22,6 @@ from evenhand._randomness import (
     stream,
     uniforms,
 )
-from evenhand.errors import OptionError
 
 # Changing any of these numbers changes every result that was ever published.
 GOLDEN_WORDS = [17899991837346860294, 18401069070545957195, 6897231171091563603]

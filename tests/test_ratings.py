@@ -21,8 +21,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand._columns import Columns
-from evenhand._labels import Source
+from evenhand.columns import Columns, Source
 from evenhand.errors import EvenhandError, RatingsError
 from evenhand.ratings import Ratings
 

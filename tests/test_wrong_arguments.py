@@ -11,6 +11,8 @@ import polars as pl
 import pytest
 
 import evenhand as eh
+from evenhand.ab.methods import Rule
+from evenhand.ranking.methods import Flips, RankMethod
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,8 +62,6 @@ def uniform_order(source: object) -> object:
 
 CALLS: dict[str, tuple[Callable[..., object], dict[str, object]]] = {
     "rank": (eh.rank, {"ratings": MANY}),
-    "rank by flips": (eh.rank, {"ratings": MANY, "method": "flips"}),
-    "rank by twins": (eh.rank, {"ratings": MANY, "method": "twins"}),
     "rank by safe": (eh.rank, {"ratings": MANY, "method": "safe"}),
     "compare": (eh.compare, {"first": TWO}),
     "compare lists": (eh.compare, {"first": [1, 2, 3], "second": [2, 3]}),
@@ -116,6 +116,36 @@ def test_a_wrong_argument_is_refused_in_a_sentence(
                 pytest.fail(f"{name}, {option}={value!r}: {error!r}")
 
 
+@pytest.mark.parametrize("method", eh.methods(), ids=lambda method: method.name)
+def test_a_wrong_option_of_a_method_is_refused_in_a_sentence(
+    method: type[eh.Method],
+) -> None:
+    for option in method.options():
+        for value in WRONG:
+            try:
+                made = method(**{option: value})
+                if isinstance(made, Rule):
+                    eh.compare(TWO, method=made)
+                elif isinstance(made, RankMethod):
+                    eh.rank(MANY, method=made)
+                assert made == method(**{option: getattr(made, option)})
+            except eh.EvenhandError:
+                continue
+            except Exception as error:  # noqa: BLE001 - any other is a fault
+                pytest.fail(f"{method.name}, {option}={value!r}: {error!r}")
+
+
+@pytest.mark.parametrize("job", ["compare", "rank"])
+@pytest.mark.parametrize(
+    "text", ["(", "x(", "x)", "x()()", "x[0]", "x.y", "1", "x(1 + y)", "x(**y)", "é"]
+)
+def test_what_is_no_text_of_a_method_is_refused_with_its_place(
+    text: str, job: str
+) -> None:
+    with pytest.raises(eh.OptionError, match=r"must be a name, with options in brac"):
+        eh.compare(TWO, method=text) if job == "compare" else eh.rank(MANY, method=text)
+
+
 @pytest.mark.parametrize(
     "wrong", [value for value in WRONG if not isinstance(value, eh.Ratings)]
 )
@@ -134,7 +164,7 @@ def test_a_start_of_one_argument_is_told_the_two_that_it_gets() -> None:
         eh.OptionError,
         match=r"start must be a function of 2 arguments, the comparisons and a Gen",
     ):
-        eh.rank(MANY, method="flips", start=lambda c: c)  # type: ignore[arg-type]  # wrong
+        eh.rank(MANY, method=Flips(start=lambda c: c))  # type: ignore[arg-type]  # wrong
 
 
 def test_a_list_of_columns_is_refused_by_its_name() -> None:

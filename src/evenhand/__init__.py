@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from evenhand import designs, lab, losses, posets
     from evenhand.ab import weights
     from evenhand.ab.comparison import Comparison, compare
-    from evenhand.catalogue import Method, methods
-    from evenhand.certificate import Certificate
+    from evenhand.claims import Certificate
     from evenhand.designs.assignment import Assignment
     from evenhand.designs.drawing import assign
     from evenhand.diagnosis.check import Check, check
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from evenhand.formats import read_ratings
     from evenhand.lab.scenario import Scenario
     from evenhand.lab.simulation import Simulation, simulate
+    from evenhand.method import Method, methods
     from evenhand.ranking.ranking import Ranking, rank
     from evenhand.ratings import Ratings
 
@@ -48,7 +48,7 @@ _HOMES = {
     "Ranking": "evenhand.ranking.ranking",
     "assign": "evenhand.designs.drawing",
     "Assignment": "evenhand.designs.assignment",
-    "Certificate": "evenhand.certificate",
+    "Certificate": "evenhand.claims",
     "check": "evenhand.diagnosis.check",
     "Check": "evenhand.diagnosis.check",
     "warp": "evenhand.diagnosis.warp",
@@ -56,8 +56,8 @@ _HOMES = {
     "Scenario": "evenhand.lab.scenario",
     "simulate": "evenhand.lab.simulation",
     "Simulation": "evenhand.lab.simulation",
-    "methods": "evenhand.catalogue",
-    "Method": "evenhand.catalogue",
+    "methods": "evenhand.method",
+    "Method": "evenhand.method",
     "EvenhandError": "evenhand.errors",
     "RatingsError": "evenhand.errors",
     "ContradictionError": "evenhand.errors",

@@ -15,7 +15,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evenhand._results import Json
+    from evenhand.claims import Json
 
     Row = Mapping[str, Json]
     Part = Mapping[str, object]

@@ -7,10 +7,13 @@ what to do; the command line prints it as it is and exits with code 2.
 from __future__ import annotations
 
 import difflib
+import inspect
+import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 SHOWN = 8
 # Persian, Hindi and emojis are written with these; they move nothing.
@@ -59,6 +62,90 @@ class ConvergenceError(EvenhandError, RuntimeError):
     """A computation used up its budget before it was done."""
 
 
+def shown(value: object) -> str:
+    """Show a bad value in a message, on one line and cut to a readable length.
+
+    Examples:
+        >>> shown("x" * 200) == repr("x" * 76)[:-1] + "..."
+        True
+        >>> shown(10**5000)
+        'a very large int'
+    """
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):
+        return f"a very large {type(value).__name__}"
+    text = re.sub(r"\s*\n\s*", " ", text)
+    return text if len(text) <= 80 else text[:77] + "..."  # noqa: PLR2004 - one line
+
+
+def name_of(thing: object) -> str:
+    """Return what a name or a user's function is called in results and messages.
+
+    Examples:
+        >>> import functools
+        >>> name_of("votes"), name_of(min), name_of(functools.partial(min, 3))
+        ('votes', 'min', 'min')
+    """
+    if isinstance(thing, str):
+        return thing
+    inner = getattr(thing, "func", thing)
+    return str(getattr(inner, "__name__", type(inner).__name__))
+
+
+def require_text(rule: str = "text", /, **given: object) -> None:
+    """Refuse options that are neither None nor text.
+
+    Examples:
+        >>> require_text("the name of a column", reviewer=["judge", "prompt"])
+        Traceback (most recent call last):
+        ...
+        evenhand.errors.OptionError: reviewer must be the name of a column, got
+        ['judge', 'prompt'].
+    """
+    for name, value in given.items():
+        if value is not None and not isinstance(value, str):
+            raise OptionError(f"{name} must be {rule}, got {shown(value)}.")
+
+
+def require_sequence(rule: str, /, **given: object) -> None:
+    """Refuse options that cannot be gone through one by one.
+
+    Examples:
+        >>> require_sequence("integers", levels=3)
+        Traceback (most recent call last):
+        ...
+        evenhand.errors.OptionError: levels must be a sequence of integers, got 3.
+    """
+    for name, value in given.items():
+        if not isinstance(value, Iterable):
+            raise OptionError(
+                f"{name} must be a sequence of {rule}, got {shown(value)}."
+            )
+
+
+def require_function(name: str, value: object, *arguments: str) -> None:
+    """Refuse what cannot be called with these arguments.
+
+    Examples:
+        >>> require_function("start", len, "the comparisons", "a Generator")
+        Traceback (most recent call last):
+        ...
+        evenhand.errors.OptionError: start must be a function of 2 arguments, the
+        comparisons and a Generator, got <built-in function len>.
+    """
+    try:
+        inspect.signature(value).bind(*arguments)  # type: ignore[arg-type]  # or else
+    except TypeError:
+        number = counted(len(arguments), "argument")
+        raise OptionError(
+            f"{name} must be a function of {number}, {' and '.join(arguments)}, got "
+            f"{shown(value)}."
+        ) from None
+    except ValueError:
+        pass  # a function in C that does not say what it takes
+
+
 def listing(values: Iterable[object]) -> str:
     """List values for a message, quoted, at most eight of them.
 
@@ -83,7 +170,7 @@ def counted(number: object, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def unknown(what: str, name: object, known: Iterable[object]) -> str:
+def unknown(what: str, name: object, known: Iterable[object], *, of: str = "") -> str:
     """Say that a name is unknown, with the nearest known one.
 
     Examples:
@@ -91,6 +178,8 @@ def unknown(what: str, name: object, known: Iterable[object]) -> str:
         "unknown reviewer 'anna', did you mean 'Anna'? Known reviewers: 'Anna', 'Bo'."
         >>> unknown("method", "xyz", ["votes"])
         "unknown method 'xyz'. Known methods: 'votes'."
+        >>> unknown("option", "ep", ["eps"], of="guarded")
+        "unknown option 'ep' of guarded, did you mean 'eps'? Known options: 'eps'."
     """
     choices = list(known)
     by_text = {str(choice).casefold(): choice for choice in reversed(choices)}
@@ -98,7 +187,8 @@ def unknown(what: str, name: object, known: Iterable[object]) -> str:
     hint = f", did you mean {by_text[near[0]]!r}?" if near else "."
     plural = what if what.endswith("s") else f"{what}s"
     plural = f"{what}es" if what.endswith("ss") else plural
-    return f"unknown {what} {name!r}{hint} Known {plural}: {listing(choices)}."
+    whose = f" of {of}" if of else ""
+    return f"unknown {what} {name!r}{whose}{hint} Known {plural}: {listing(choices)}."
 
 
 def printable(value: object) -> str:

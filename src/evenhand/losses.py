@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._results import Label
+from evenhand.claims import Label
 from evenhand.errors import OptionError, RatingsError, unknown
 
 Rank = int | float | Fraction

@@ -15,29 +15,31 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from evenhand._columns import Columns, Kind, find_columns, given_columns
-from evenhand._labels import (
+from evenhand.claims import Notice
+from evenhand.columns import (
     NAMED,
+    Columns,
+    Kind,
     Labels,
     Source,
     alike,
     alike_notices,
     code_labels,
     column_values,
+    find_columns,
+    given_columns,
     label_series,
     more_than_named,
     number_series,
-    shown,
 )
-from evenhand._results import Notice
-from evenhand.errors import RatingsError, counted, listing, unknown
+from evenhand.errors import RatingsError, counted, listing, shown, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from narwhals.typing import IntoDataFrame, IntoLazyFrame
 
-    from evenhand._results import Json, Label
+    from evenhand.claims import Json, Label
 
 Codes = NDArray[np.int64]
 Scores = NDArray[np.float64]

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand import OptionError, designs
-from evenhand._randomness import below, stream
 from evenhand.ab.bounds import effect_for_error, mean_error_bound
+from evenhand.randomness import below, stream
 
 RANGE = 12
 

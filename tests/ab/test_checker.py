@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from evenhand import OptionError, RatingsError
 from evenhand.ab import rules, weights
-from evenhand.ab.checker import Kind, OwnRule, RuleCheck, answer, check_rule, own_name
+from evenhand.ab.checker import Kind, OwnRule, RuleCheck, answer, check_rule
 from evenhand.ab.numbers import Floats
+from evenhand.errors import name_of
 
 DATA: dict[str, tuple[list[float], list[float]]] = {
     "whole": ([7, 9, 4, 6, 8], [6, 3, 5, 4, 7]),
@@ -156,10 +157,10 @@ def checked(rule: object, data: str, kind: Kind, *, rng: int = 1) -> RuleCheck:
 
 # Of four scores, fences around the quartiles leave none outside.
 CAUGHT = [
-    pytest.param(rule, kind, data, id=f"{own_name(rule)} {kind} {data}")
+    pytest.param(rule, kind, data, id=f"{name_of(rule)} {kind} {data}")
     for rule, kind in BREAKERS
     for data in DATA
-    if not (data == "decimals" and "fences" in own_name(rule))
+    if not (data == "decimals" and "fences" in name_of(rule))
 ]
 
 
@@ -363,9 +364,9 @@ def test_names_of_functions() -> None:
         def __call__(self, one: Floats, two: Floats) -> float:
             return float(rules.mean(one, two))
 
-    assert own_name(Callable1()) == "Callable1"
-    assert own_name(functools.partial(rules.votes, weight=None)) == "votes"
-    assert own_name(lambda: 0) == "<lambda>"
+    assert name_of(Callable1()) == "Callable1"
+    assert name_of(functools.partial(rules.votes, weight=None)) == "votes"
+    assert name_of(lambda: 0) == "<lambda>"
 
 
 def test_long_lists_are_cut_short_in_words_but_not_in_the_result() -> None:

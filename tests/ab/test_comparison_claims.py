@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand._results import Label
 from evenhand.ab import weights
 from evenhand.ab.claims import EVERYONE, SOMEONE
-from evenhand.ab.comparison import METHODS, compare
+from evenhand.ab.comparison import compare
+from evenhand.ab.methods import Guarded, Votes
 from evenhand.ab.weights import GapWeight, odd
-from evenhand.catalogue import methods
-from evenhand.certificate import Certificate
+from evenhand.claims import Certificate, Label
 from evenhand.designs.drawing import assign, fresh_secret, seal_of, verify
 from evenhand.errors import DesignError, OptionError
+from evenhand.method import methods
 from evenhand.ratings import Ratings
 
 BEST = {method.name: method.best for method in methods("compare")}
@@ -56,7 +56,7 @@ def test_strictness_asks_for_one_reviewer_who_distinguishes_the_items(
         "is exactly a fair coin)"
     )
     assert one in certificate([5, 4, 5], [3, 4, 4], method=name).declared
-    linear = certificate([5, 4, 5], [3, 4, 4], method=name, weight="linear:4")
+    linear = certificate([5, 4, 5], [3, 4, 4], method=f"{name}(weight=linear(4))")
     assert "no reviewer would give both items the same score" in linear.declared
 
 
@@ -73,7 +73,7 @@ def test_rules_without_coins_are_never_worse_but_not_strict(name: str) -> None:
     assert found.sentence.startswith("No less often right than a fair coin")
 
 
-@pytest.mark.parametrize("name", [name for name in METHODS if name != "coin"])
+@pytest.mark.parametrize("name", [name for name in BEST if name != "coin"])
 def test_an_undeclared_design_leaves_nothing(name: str) -> None:
     found = certificate(method=name, design=None)
     assert found.theorem == "none"
@@ -176,7 +176,7 @@ def test_a_pair_column_that_is_not_the_assignments_is_declared_blind() -> None:
 
 
 @pytest.mark.parametrize("design", DESIGNS)
-@pytest.mark.parametrize("name", [name for name in METHODS if name != "coin"])
+@pytest.mark.parametrize("name", [name for name in BEST if name != "coin"])
 def test_every_claim_on_two_items_declares_noise_that_ignores_the_item(
     name: str, design: str
 ) -> None:
@@ -232,7 +232,7 @@ def claims_strictly(found: Certificate, scales: Sequence[tuple[float, float]]) -
 FLAT = weights.steps([0], [1], mix=1e-15)
 
 
-@pytest.mark.parametrize("name", ["votes", "guarded"])
+@pytest.mark.parametrize("method", [Votes, Guarded])
 @pytest.mark.parametrize(
     ("weight", "scales"),
     [
@@ -245,12 +245,14 @@ FLAT = weights.steps([0], [1], mix=1e-15)
     ids=repr,
 )
 def test_strict_is_not_said_where_the_computed_chances_are_equal(
-    name: str, weight: GapWeight, scales: Sequence[tuple[float, float]]
+    method: type[Votes | Guarded],
+    weight: GapWeight,
+    scales: Sequence[tuple[float, float]],
 ) -> None:
     assert right(weight, scales) == Fraction(1, 2)
     (high, low), (up, down) = scales
     for first, second in (([high], [down]), ([up], [low])):
-        found = certificate(first, second, method=name, weight=weight)
+        found = certificate(first, second, method=method(weight=weight))
         assert not claims_strictly(found, scales)
 
 
@@ -281,7 +283,7 @@ def test_where_strict_is_said_the_computed_chances_are_above_one_half(
     scales: tuple[tuple[float, float], tuple[float, float]], weight: GapWeight
 ) -> None:
     (high, _), (_, down) = scales
-    found = certificate([high], [down], method="votes", weight=weight)
+    found = certificate([high], [down], method=Votes(weight=weight))
     assert right(weight, scales) >= Fraction(1, 2)
     if claims_strictly(found, scales):
         assert right(weight, scales) > Fraction(1, 2)
@@ -304,7 +306,8 @@ def test_rounded_averages_and_large_whole_numbers_stay_strict() -> None:
 
 
 def test_a_callable_weight_is_only_checked_on_a_grid() -> None:
-    found = certificate(weight=lambda gap: gap / (3 + gap))
+    weight = weights.as_weight(lambda gap: gap / (3 + gap))
+    found = certificate(method=Guarded(weight=weight))
     assert any("checked on a grid" in text for text in found.declared)
     assert not any("by its form" in text for text in found.checked)
     assert any("by its form" in text for text in certificate().checked)
@@ -325,7 +328,7 @@ def test_a_rule_of_ones_own_is_vouched_for_by_its_user_and_a_check() -> None:
     assert own.theorem == "G"
     assert not own.strict
     assert any("highest" in text for text in own.declared)
-    followed = certificate(statistic=upper_half)
+    followed = certificate(method=Guarded(statistic=upper_half))
     assert followed.strict
     assert any("upper_half" in text for text in followed.declared)
 
@@ -417,8 +420,8 @@ def test_an_assigned_review_that_is_missing_is_declared() -> None:
     assert any("scores missing for reasons" in text for text in found.declared)
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_no_certificate_claims_more_than_the_catalogue_does_at_best(name: str) -> None:
+@pytest.mark.parametrize("name", BEST)
+def test_no_certificate_claims_more_than_its_method_does_at_best(name: str) -> None:
     best = BEST[name]
     for design in DESIGNS:
         found = certificate(method=name, design=design)

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from evenhand import OptionError, Ratings, Scenario, simulate
-from evenhand._randomness import permutation, stream, uniforms
 from evenhand.ab import law, rules
 from evenhand.ab.checker import check_rule
 from evenhand.ab.comparison import Comparison, compare
+from evenhand.ab.methods import Guarded
 from evenhand.ab.numbers import Floats
+from evenhand.randomness import permutation, stream, uniforms
 
 tenths = st.integers(0, 60).map(lambda number: number / 10)
 Options = dict[str, object]
@@ -93,8 +94,8 @@ class TestRule:
 
     def test_eps_of_one_is_the_votes(self) -> None:
         first, second = [7, 9, 4], [6, 3, 5]
-        expected = rules.votes(first, second, weight="rational:3")
-        assert rules.guarded(first, second, eps=1, weight="rational:3") == expected
+        expected = rules.votes(first, second, weight="rational(3)")
+        assert rules.guarded(first, second, eps=1, weight="rational(3)") == expected
 
     def test_only_the_first_of_unequal_counts_are_pairs(self) -> None:
         """By hand: means 3 > 1/2; the one pair votes 1/4."""
@@ -190,19 +191,22 @@ class TestCompare:
         for options in (
             {"trim": 0.1},
             {"statistic": "mean", "eps": 0.25},
-            {"statistic": "median:lower", "weight": "rational:3"},
+            {"statistic": "median:lower", "weight": "rational(3)"},
             {"statistic": "midrank", "eps": Fraction(1, 3)},
             {"statistic": "sign", "eps": 1},
         ):
             expected = rules.guarded(first, second, **options)
-            comparison = compare(first, second, **options, rng=1)
+            method = Guarded(**options)
+            comparison = compare(first, second, method=method, rng=1)
             assert comparison.p_first == expected
 
     def test_parameters_are_those_that_were_used(self) -> None:
-        used = compare([1], [2], statistic="mean", eps=Fraction(1, 4), rng=1).parameters
+        quarter = Guarded(statistic="mean", eps=Fraction(1, 4))
+        used = compare([1], [2], method=quarter, rng=1).parameters
         assert "trim" not in used
         assert used["eps"] == 0.25
-        own = compare([1], [2], statistic=higher_best, rng=1).parameters
+        followed = Guarded(statistic=higher_best)
+        own = compare([1], [2], method=followed, rng=1).parameters
         assert own["statistic"] == "higher_best"
         assert own["checked_on_data"] is True
         assert "checked_on_data" not in used
@@ -215,7 +219,9 @@ class TestCompare:
 
     def test_the_sign_is_averaged_over_pairings_too(self) -> None:
         first, second = [3.0, 1.0], [2.0, 0.0]
-        comparison = compare(ratings_of(first, second), statistic="sign", rng=1)
+        comparison = compare(
+            ratings_of(first, second), method="guarded(statistic=sign)", rng=1
+        )
         sign = law.sign_over_pairings(first, second).probability
         assert sign == 0.75
         assert comparison.p_first == pytest.approx(0.9 * sign + 0.1 * 21 / 32)
@@ -234,21 +240,20 @@ class TestCompare:
         rng = np.random.default_rng(1)
         ratings = ratings_of(rng.random(60).tolist(), rng.random(60).tolist())
         voted = compare(ratings, method="votes", rng=1)
-        comparison = compare(ratings, eps=0.25, rng=1)
+        comparison = compare(ratings, method="guarded(eps=0.25)", rng=1)
         assert voted.p_first_se > 0
         assert comparison.p_first_se == pytest.approx(0.25 * voted.p_first_se)
         assert codes(comparison) == ["sampled_pairings"]
         assert f"error {comparison.p_first_se:.2g};" in comparison.notices[0].message
-        both = compare(ratings, eps=0.25, statistic="sign", rng=1)
+        both = compare(ratings, method="guarded(eps=0.25, statistic=sign)", rng=1)
         sign = compare(ratings, method="sign", rng=1)
         expected = 0.75 * sign.p_first_se + 0.25 * voted.p_first_se
         assert both.p_first_se == pytest.approx(expected)
 
     def test_one_uniform_decides_between_statistic_and_votes(self) -> None:
+        half = Guarded(statistic="mean", eps=Fraction(1, 2))
         for seed in range(60):
-            comparison = compare(
-                [7, 2, 2], [6, 3, 3], statistic="mean", eps=0.5, rng=seed
-            )
+            comparison = compare([7, 2, 2], [6, 3, 3], method=half, rng=seed)
             votes = compare([7, 2, 2], [6, 3, 3], method="votes", rng=seed)
             mean = compare([7, 2, 2], [6, 3, 3], method="mean", rng=seed)
             if uniforms(stream(seed, "guard"), 1)[0] < 0.5:
@@ -276,13 +281,14 @@ class TestCompare:
     def test_the_result_says_what_decided(
         self, statistic: str | Callable[[Floats, Floats], float], word: str
     ) -> None:
-        comparison = compare([9, 8], [2, 1], statistic=statistic, rng=1)
+        method = Guarded(statistic=statistic)
+        comparison = compare([9, 8], [2, 1], method=method, rng=1)
         assert comparison.decided_by == word
-        assert repr(comparison).splitlines()[0].endswith(f"(by {word})")
+        assert repr(comparison).splitlines()[0].endswith(f"of B, by {word}.")
         assert comparison.to_dict()["decided_by"] == word
-        tie = compare([9, 8], [9, 8], statistic=statistic, rng=1)
+        tie = compare([9, 8], [9, 8], method=method, rng=1)
         assert tie.decided_by == "tie coin"
-        assert "(by a coin, after a tie)" in repr(tie)
+        assert ", by a fair coin after a tie." in repr(tie)
 
     def test_other_methods_say_it_too(self) -> None:
         for method, word in (
@@ -318,15 +324,15 @@ class TestCompare:
     def test_trim_belongs_to_one_statistic(self) -> None:
         words = r"trim must be left out for statistic 'mean', got 0\.1\. It belongs to"
         with pytest.raises(OptionError, match=words):
-            compare([1], [2], statistic="mean", trim=0.1)
+            compare([1], [2], method="guarded(statistic=mean, trim=0.1)")
         with pytest.raises(OptionError, match=r"for statistic 'higher_best'"):
-            compare([1], [2], statistic=higher_best, trim=0.1)
-        for options in ({"eps": 0.1}, {"statistic": "mean"}):
-            words = rf"{next(iter(options))} must be left out for method 'votes'"
+            Guarded(statistic=higher_best, trim=0.1)
+        for option in ("eps=0.1", "statistic=mean"):
+            words = rf"unknown option '{option.split('=')[0]}' of votes"
             with pytest.raises(OptionError, match=words):
-                compare([1], [2], method="votes", **options)
+                compare([1], [2], method=f"votes({option})")
         with pytest.raises(OptionError, match=r"eps must be above 0 and at most 1"):
-            compare([1], [2], eps=0)
+            compare([1], [2], method="guarded(eps=0)")
 
 
 class TestFrequencies:
@@ -341,14 +347,15 @@ class TestFrequencies:
 
     def test_guarded_wins_as_often_as_p_first_says(self) -> None:
         ratings = ratings_of([3.0, 1.0, 0.2, 2.0], [2.0, 0.0, 1.5])
-        self.check([compare(ratings, eps=0.6, rng=seed) for seed in range(self.RUNS)])
+        text = "guarded(eps=0.6)"
+        self.check(
+            [compare(ratings, method=text, rng=seed) for seed in range(self.RUNS)]
+        )
 
     def test_guarded_sign_wins_as_often_as_p_first_says(self) -> None:
         ratings = ratings_of([3.0, 1.0], [2.0, 0.0])
-        found = [
-            compare(ratings, eps=0.3, statistic="sign", rng=seed)
-            for seed in range(self.RUNS)
-        ]
+        text = "guarded(eps=0.3, statistic=sign)"
+        found = [compare(ratings, method=text, rng=seed) for seed in range(self.RUNS)]
         self.check(found)
         assert {comparison.decided_by for comparison in found} == {
             "votes",
@@ -408,7 +415,7 @@ class TestOwnRules:
         # Five standard errors: a correct build fails for one seed in 1.7 million.
         runs = 1000
         quick = functools.partial(check_rule, limit=5)
-        monkeypatch.setattr("evenhand.ab._methods.check_rule", quick)
+        monkeypatch.setattr("evenhand.ab.methods.check_rule", quick)
         found = [compare([2], [1], method=logistic, rng=seed) for seed in range(runs)]
         p = found[0].p_first
         wins = sum(comparison.winner == "A" for comparison in found)
@@ -435,17 +442,23 @@ class TestOwnRules:
             return float(one[-1] - two[-1])
 
         first = np.array([3.0, 1.0, 2.0])
-        found = compare(first, [2.0, 0.0, 1.0], statistic=sorting, eps=0.5, rng=1)
-        expected = compare(
-            first, [2.0, 0.0, 1.0], statistic=higher_best, eps=0.5, rng=1
+        found, expected = (
+            compare(
+                first,
+                [2.0, 0.0, 1.0],
+                method=Guarded(statistic=statistic, eps=Fraction(1, 2)),
+                rng=1,
+            )
+            for statistic in (sorting, higher_best)
         )
         assert found.p_first == expected.p_first
         assert first.tolist() == [3, 1, 2]
 
     def test_a_rule_that_looks_at_pairs_is_averaged_over_all_of_few(self) -> None:
+        method = Guarded(statistic=wins, eps=Fraction(1, 5))
         for first, second in (([3, 1, -9], [2, 0, -5]), ([4, 0], [2, -1, 1, 5])):
             ratings = ratings_of(first, second)
-            found = compare(ratings, statistic=wins, eps=0.2, rng=1)
+            found = compare(ratings, method=method, rng=1)
             sign = law.sign_over_pairings(first, second).probability
             votes = law.votes_over_pairings(first, second).probability
             assert 0 < sign < 1
@@ -455,11 +468,11 @@ class TestOwnRules:
     def test_and_over_sampled_pairings_of_many(self) -> None:
         rng = np.random.default_rng(2)
         ratings = ratings_of(rng.random(8).tolist(), rng.random(8).tolist())
-        found = compare(ratings, statistic=wins, rng=1)
+        found = compare(ratings, method=Guarded(statistic=wins), rng=1)
         assert 0 < found.p_first_se < 0.05
         assert codes(found) == ["sampled_pairings"]
         assert "over 200 sampled pairings" in found.notices[0].message
-        exact = compare(ratings, statistic="sign", rng=1)
+        exact = compare(ratings, method="guarded(statistic=sign)", rng=1)
         # Five standard errors: a correct build fails for one seed in 1.7 million.
         assert abs(found.p_first - exact.p_first) < 5 * found.p_first_se
 
@@ -477,7 +490,7 @@ class TestOwnRules:
 
         for comparison in (
             compare([1], [], method=never, rng=1),
-            compare([1], [], statistic=never, rng=1),
+            compare([1], [], method=Guarded(statistic=never), rng=1),
         ):
             assert comparison.p_first == 0.5
             assert codes(comparison) == ["one_side_empty"]
@@ -495,11 +508,7 @@ class TestOwnRules:
         with pytest.raises(OptionError, match=words):
             compare([1, 2], [3, 4], method=bad, rng=1)  # type: ignore[arg-type]  # a user's mistake
 
-    def test_options_of_other_methods_must_be_left_out(self) -> None:
-        with pytest.raises(
-            OptionError, match=r"eps must be left out for method 'logis"
-        ):
-            compare([1], [2], method=logistic, eps=0.1, rng=1)
+    def test_what_is_no_method_is_refused(self) -> None:
         with pytest.raises(OptionError, match=r"method must be a name or a function"):
             compare([1], [2], method=3, rng=1)  # type: ignore[arg-type]  # a user's mistake
 
@@ -527,7 +536,7 @@ class TestOwnRules:
         first, second = [7.0, 9.0, 4.0, 6.0, 8.0], [6.0, 3.0, 5.0, 4.0, 7.0]
         words = r"deleting must not fall when a (first|second) .* \(Theorem G\)\. Scale"
         with pytest.raises(OptionError, match=words):
-            compare(first, second, statistic=deleting, rng=1)
+            compare(first, second, method=Guarded(statistic=deleting), rng=1)
 
         def scaled(one: Floats, two: Floats) -> float:
             spread = np.concatenate([one, two]).std()
@@ -542,6 +551,7 @@ class TestOwnRules:
         self, pairs: list[tuple[float, float]]
     ) -> None:
         first, second = ([pair[side] for pair in pairs] for side in (0, 1))
-        there = compare(first, second, statistic=higher_best, rng=1)
-        back = compare(second, first, statistic=higher_best, rng=1)
+        method = Guarded(statistic=higher_best)
+        there = compare(first, second, method=method, rng=1)
+        back = compare(second, first, method=method, rng=1)
         assert back.p_first == 1 - there.p_first

@@ -433,4 +433,4 @@ class TestOverPairings:
         with pytest.raises(RatingsError, match=r"second score must be finite, got nan"):
             sign_over_pairings([1.0], [math.nan])
         with pytest.raises(OptionError, match=r"within the range 1 .* got 4\.0"):
-            votes_over_pairings([5.0, 1.0], [1.0, 1.0], weight="linear:1")
+            votes_over_pairings([5.0, 1.0], [1.0, 1.0], weight="linear(1)")

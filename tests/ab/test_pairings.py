@@ -7,7 +7,6 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from evenhand._randomness import stream
 from evenhand.ab.pairings import (
     LISTED,
     draw_coins,
@@ -15,6 +14,7 @@ from evenhand.ab.pairings import (
     sample_subsets,
     sample_tables,
 )
+from evenhand.randomness import stream
 
 DRAWS = 4000
 # Hoeffding: no one of 20 shares of 4,000 draws is this far off, but once in a million.

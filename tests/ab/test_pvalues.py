@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from evenhand import DesignError, OptionError, RatingsError, designs
-from evenhand._randomness import Stream, below, stream
 from evenhand.ab import _tails, law, pvalues, rules
 from evenhand.ab._tails import Centres, sum_tails, tally
 from evenhand.ab.comparison import compare
@@ -29,6 +28,7 @@ from evenhand.ab.pvalues import (
     table_p_values,
 )
 from evenhand.errors import ConvergenceError
+from evenhand.randomness import Stream, below, stream
 
 Side = list[Fraction]
 Sides = tuple[int, ...]

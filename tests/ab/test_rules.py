@@ -105,8 +105,8 @@ def test_votes_of_two_pairs_break_ties_by_a_coin() -> None:
 
 
 def test_votes_use_the_weight() -> None:
-    assert rules.votes([3], [2], weight="linear:4") == 0.625
-    assert rules.votes([3], [2], weight="offset:0.5:linear:4") == 0.8125
+    assert rules.votes([3], [2], weight="linear(4)") == 0.625
+    assert rules.votes([3], [2], weight="offset(0.5, linear(4))") == 0.8125
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -111,7 +111,7 @@ STRICT: dict[str, Rule] = {
     ),
     "guarded median": functools.partial(rules.guarded, statistic="median:middle"),
     "guarded midrank": functools.partial(
-        rules.guarded, eps=HALF, statistic="midrank", weight="linear:60"
+        rules.guarded, eps=HALF, statistic="midrank", weight="linear(60)"
     ),
     "guarded sign": functools.partial(rules.guarded, eps=0.05, statistic="sign"),
     "guarded U-statistic": functools.partial(rules.guarded, statistic=kernel),
@@ -218,7 +218,7 @@ class TestWhoMustDistinguish:
         filled = [Fraction(60), Fraction(60), Fraction(0), Fraction(0), Fraction(0)]
         scales = [(Fraction(30), Fraction(20)), *((level, level) for level in filled)]
         law = designs.enumerate_panels([0, 0, 0, 1, 1, 1])
-        certain = over_pairings(functools.partial(rules.votes, weight="linear:60"))
+        certain = over_pairings(functools.partial(rules.votes, weight="linear(60)"))
         assert p_correct(certain, scales, law) == HALF
         assert p_correct(self.RULES[0], scales, law) > HALF
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand._randomness import stream
 from evenhand.calibration.mean import mean, mean_order, spread
 from evenhand.errors import RatingsError
+from evenhand.randomness import stream
 from evenhand.ratings import Ratings
 
 finite = st.floats(allow_nan=False, allow_infinity=False)

@@ -2,27 +2,32 @@
 
 import pytest
 
-from evenhand.calibration.models import MODELS, ORDINAL, model
 from evenhand.errors import OptionError, RatingsError
+from evenhand.method import as_method, methods
+from evenhand.ranking.methods import Model
 from evenhand.ratings import Ratings
 
-
-@pytest.mark.parametrize("name", MODELS)
-def test_a_fit_carries_its_models_name(name: str) -> None:
-    assert model(name)(Ratings([1, 1], ["x", "y"], [1, 2])).method == name
+MODELS = [method for method in methods("rank") if issubclass(method, Model)]
+every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_ranks_are_taken_or_refused_in_words(name: str) -> None:
+@every_model
+def test_a_fit_carries_its_models_name(model: type[Model]) -> None:
+    fit = model().fit(Ratings([1, 1], ["x", "y"], [1, 2]))
+    assert fit.method == model.name
+
+
+@every_model
+def test_ranks_are_taken_or_refused_in_words(model: type[Model]) -> None:
     ranked = Ratings.from_ranks([1, 1], ["x", "y"], [1, 2])
-    if name in ORDINAL:
-        better, worse = model(name)(ranked).estimates
+    if not model.needs_scores:
+        better, worse = model().values(ranked)
         assert better > worse
     else:
         with pytest.raises(RatingsError, match="needs scores"):
-            model(name)(ranked)
+            model().fit(ranked)
 
 
 def test_an_unknown_name_is_refused_with_the_nearest() -> None:
     with pytest.raises(OptionError, match="did you mean 'isotonic'"):
-        model("isotonik")
+        as_method("isotonik", Model)

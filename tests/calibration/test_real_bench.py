@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from bench import real
-from evenhand._randomness import stream
 from evenhand.diagnosis.warp import mild_warp
+from evenhand.randomness import stream
 
 if TYPE_CHECKING:
     from pathlib import Path

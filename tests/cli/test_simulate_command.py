@@ -66,8 +66,8 @@ def test_options_say_what_is_simulated() -> None:
     words = [
         *("--reviewers", "6", "--values", "normal:0:2", "--scales", "power > levels:9"),
         *("--noise", "discrete:-1,1", "--design", "panels", "--panels", "3"),
-        *("--method", "votes", "--method", "median:lower", "--baseline", "mean"),
-        *("--loss", "zero-one", "--loss", "footrule", "--weight", "rational:2"),
+        *("--method", "votes(rational(2))", "--method", "median(lower)"),
+        *("--baseline", "mean", "--loss", "zero-one", "--loss", "footrule"),
         *("--truth", "arbitrary", "--order", "2,1", "--trials", "100", "--json"),
     ]
     found = json.loads(run(*words).stdout)
@@ -77,21 +77,30 @@ def test_options_say_what_is_simulated() -> None:
     assert scenario["scales"] == "power > levels:9"
     assert (scenario["design"], scenario["panels"]) == ("panels", 3)
     assert scenario["order"] == [2, 1]
-    assert parameters["methods"] == ["mean", "votes", "median:lower"]
-    assert parameters["weight"]["parameters"] == {"gamma": 2}
+    votes = "votes(weight=rational(gamma=2))"
+    assert parameters["methods"] == ["mean", votes, "median(median=lower)"]
     assert len(found["rows"]) == 6
     wrong = {(row["method"], row["loss"]): row["risk"] for row in found["rows"]}
-    assert wrong["votes", "footrule"] == pytest.approx(2 * wrong["votes", "zero-one"])
+    assert wrong[votes, "footrule"] == pytest.approx(2 * wrong[votes, "zero-one"])
 
 
-def test_methods_take_options_after_a_colon() -> None:
+def test_methods_take_options_in_brackets() -> None:
     words = ["--job", "rank", "--items", "5", "--loss", "zero-one", "--loss", "kendall"]
-    tried = ["sorter:3:raw", "ties:0.5", "safe:0.1"]
+    tried = [
+        "sorter(score_pairs=3, anchored=False)",
+        "ties(noise=0.5)",
+        "safe(eta=0.1)",
+    ]
     for method in tried:
         words += ["--method", method]
     found = json.loads(run(*words, "--trials", "64", "--json", "--seed", "7").stdout)
     assert [row["method"] for row in found["rows"][2::2]] == tried
-    assert run("--method", "guarded:0.2:midrank", "--trials", "64").exit_code == 0
+    assert (
+        run(
+            "--method", "guarded(eps=0.2, statistic=midrank)", "--trials", "64"
+        ).exit_code
+        == 0
+    )
 
 
 def test_a_file_names_the_scenario_and_options_go_first(tmp_path: Path) -> None:
@@ -183,7 +192,7 @@ def test_a_result_can_be_written(tmp_path: Path) -> None:
         (["--scales", "afine"], "unknown scale 'afine', did you mean 'affine'?"),
         (["--method", "voes"], "unknown method 'voes', did you mean 'votes'?"),
         (
-            ["--job", "rank", "--items", "4", "--method", "safe:0.7"],
+            ["--job", "rank", "--items", "4", "--method", "safe(eta=0.7)"],
             "eta must be a number from 0 to below 0.5, got 0.7.",
         ),
         (["--loss", "kendal"], "'kendal', did you mean 'kendall'?"),

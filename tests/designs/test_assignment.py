@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from evenhand import Ratings
-from evenhand._randomness import stream
 from evenhand.designs import balancing
 from evenhand.designs.assignment import Assignment
 from evenhand.designs.balancing import Frame, fill, grid_of
 from evenhand.designs.drawing import assign, fresh_secret, redraw, seal_of, verify
 from evenhand.errors import DesignError, EvenhandError, OptionError, RecordError
+from evenhand.randomness import stream
 
 ITEMS = ["p1", "p2", "p3", "p4"]
 PEOPLE = ["Anna", "Bo", "Cy", "Di"]

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand._randomness import stream
 from evenhand.diagnosis import reviewers as reviewer_models
 from evenhand.diagnosis.check import (
     Check,
@@ -31,7 +30,8 @@ from evenhand.diagnosis.reviewers import (
 )
 from evenhand.errors import OptionError
 from evenhand.formats import read_ratings
-from evenhand.posets.comparisons import comparisons
+from evenhand.posets.graph import comparisons
+from evenhand.randomness import stream
 from evenhand.ranking.ranking import rank
 from evenhand.ratings import Ratings
 

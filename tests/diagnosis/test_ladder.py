@@ -3,7 +3,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand._randomness import permutation, stream
 from evenhand.diagnosis import ladder as ladders
 from evenhand.diagnosis.contradictions import pairs_within
 from evenhand.diagnosis.ladder import (
@@ -15,6 +14,7 @@ from evenhand.diagnosis.ladder import (
     judge,
     why_no_ladder,
 )
+from evenhand.randomness import permutation, stream
 from evenhand.ratings import Ratings
 
 

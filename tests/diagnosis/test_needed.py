@@ -3,7 +3,6 @@ import math
 import numpy as np
 import pytest
 
-from evenhand._randomness import standard_normal, stream, uniforms
 from evenhand.diagnosis.check import check, more_reviews
 from evenhand.diagnosis.needed import (
     DRAWS,
@@ -15,6 +14,7 @@ from evenhand.diagnosis.needed import (
 )
 from evenhand.diagnosis.reviewers import fit_model
 from evenhand.errors import OptionError
+from evenhand.randomness import standard_normal, stream, uniforms
 from evenhand.ranking.ranking import rank
 from evenhand.ratings import Ratings
 

@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from evenhand._randomness import Stream, permutation, stream
 from evenhand.calibration.adaptive import adaptive
 from evenhand.calibration.mean import mean_order
 from evenhand.diagnosis.warp import STRENGTHS, WARPS, extreme_warp, mild_warp, warp
 from evenhand.errors import OptionError, RatingsError
+from evenhand.randomness import Stream, permutation, stream
+from evenhand.ranking.methods import Additive, Borda, Twins
 from evenhand.ratings import Ratings
 
 Floats = NDArray[np.float64]
@@ -168,7 +169,7 @@ def test_the_mean_moves_and_extreme_warps_leave_nothing_of_it() -> None:
 
 
 def test_a_function_of_ones_own_is_a_method_too() -> None:
-    def by_code(ratings: Ratings) -> list[int]:
+    def by_code(ratings: Ratings, _: np.random.Generator) -> list[int]:
         return list(range(ratings.n_items))
 
     found = warp(panel(), method=by_code, draws=3, strength="mild", rng=7)
@@ -176,13 +177,36 @@ def test_a_function_of_ones_own_is_a_method_too() -> None:
     assert [row.item for row in found.survivals[0].items] == list(range(12))
     assert found.survivals[0].unchanged == 1.0
 
-    def own_mean(ratings: Ratings) -> tuple[int, ...]:
+    def own_mean(ratings: Ratings, _: np.random.Generator) -> tuple[int, ...]:
         return mean_order(ratings, stream(7, "mean")).order
 
     again = warp(panel(), method=own_mean, draws=9, rng=7)
     ours, plain = again.survivals[:2]
     assert ours.items == plain.items
     assert ours.agreement == plain.agreement < 1
+
+
+def test_a_function_of_ones_own_gets_the_same_generator_for_each_draw() -> None:
+    def by_lot(ratings: Ratings, generator: np.random.Generator) -> NDArray[np.int64]:
+        return generator.permutation(ratings.n_items)
+
+    one, two = (warp(panel(), method=by_lot, draws=3, rng=seed) for seed in (7, 8))
+    # What is lost is lost to the scales, not to the lot.
+    assert [row.unchanged for row in one.survivals[::2]] == [1.0, 1.0]
+    assert one.survivals[0].items != two.survivals[0].items
+
+
+def test_a_value_is_a_method_with_its_options() -> None:
+    value, text, plain = (
+        warp(panel(), method=method, draws=6, strength="extreme", rng=7)
+        for method in (Additive(shrink=False), "additive(shrink=false)", "additive")
+    )
+    assert value.to_dict() == text.to_dict()
+    assert value.method == str(Additive(shrink=False))
+    assert value.survivals[0].method == value.method
+    assert value.survivals[0].items != plain.survivals[0].items
+    ordered = warp(consistent(), method=Twins(start=Borda()), draws=2, rng=7)
+    assert ordered.method == "twins(start=borda)"
 
 
 @pytest.mark.parametrize("table", [3, 400])
@@ -192,7 +216,7 @@ def test_what_draws_share_changes_no_draw(
     monkeypatch.setattr("evenhand.calibration._solver.TABLE", table)
     monkeypatch.setattr("evenhand.calibration.crossed.TRACE_SIGNS", 100)
 
-    def alone(ratings: Ratings) -> NDArray[np.int64]:
+    def alone(ratings: Ratings, _: np.random.Generator) -> NDArray[np.int64]:
         lots = permutation(stream(7, "estimates"), ratings.n_items)
         return np.lexsort((lots, -adaptive(ratings).estimates))
 
@@ -206,7 +230,7 @@ def test_what_draws_share_changes_no_draw(
 def test_shares_and_ranges_count_the_draws() -> None:
     orders = iter([[0, 1, 2], [0, 1, 2], [1, 0, 2], [2, 1, 0], [0, 1, 2]])
 
-    def next_order(_: Ratings) -> list[int]:
+    def next_order(_: Ratings, __: np.random.Generator) -> list[int]:
         return next(orders)
 
     ratings = Ratings([0, 0, 0], ["x", "y", "z"], [3, 2, 1])
@@ -297,7 +321,9 @@ def test_odd_data_get_an_answer_without_nan(
         ({"draws": 0}, "draws must be a whole number from 1 to 1,000,000, got 0"),
         ({"top": 13}, "top must be a whole number from 1 to 12, the number of items"),
         ({"top": True}, "top must be a whole number"),
-        ({"method": lambda _: [0, 1]}, "code of each of the 12 items once"),
+        ({"method": lambda *_: [0, 1]}, "code of each of the 12 items once"),
+        ({"method": lambda _: [0]}, "a function of 2 arguments, the ratings and a Gen"),
+        ({"method": "safe:0.1"}, "in brackets, got 'safe:0.1', not after a colon"),
     ],
 )
 def test_options_out_of_range_are_refused(

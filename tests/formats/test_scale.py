@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand._labels import Source, number_series
+from evenhand.columns import Source, number_series
 from evenhand.errors import OptionError, RatingsError
 from evenhand.formats.scale import Scale, number_words, parse_scale
 

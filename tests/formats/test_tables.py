@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand._labels import Source
+from evenhand.columns import Source
 from evenhand.errors import EvenhandError, RatingsError
 from evenhand.formats.tables import entries, flatten, parse_json
 

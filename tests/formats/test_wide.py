@@ -22,7 +22,7 @@ from examples.exports_teaching import HERE
 from tests.formats.fuzzing import damaged
 
 if TYPE_CHECKING:
-    from evenhand._results import Label
+    from evenhand.claims import Label
 
 ITEMS, REVIEWERS = HERE / "wide-items.csv", HERE / "wide-reviewers.xlsx"
 SMALL = "talk,Anna,Bo\nx,3,4\ny,,2\n"

@@ -132,11 +132,12 @@ def _many_items(folder: Path) -> Iterator[Case]:
                 words += ["--design", "pairs", "--distinct"]
             yield Case(f"{name} rank {method}", tuple(words))
         yield Case(f"{name} check", ("check", str(path), "--seed", "7", "--top", "2"))
-    additive = ("rank", str(named["panel"]), "--method", "additive", "--seed", "7")
-    for option in ("--shrink", "--no-shrink"):
-        yield Case(f"panel rank additive {option}", (*additive, option))
-    safe = ("rank", str(named["contradictions"]), "--method", "safe", "--seed", "7")
-    split = (*safe, "--split", "always", "--distinct")
+    additive = ("rank", str(named["panel"]), "--seed", "7", "--method")
+    for option, shrink in (("--shrink", "true"), ("--no-shrink", "false")):
+        method = f"additive(shrink={shrink})"
+        yield Case(f"panel rank additive {option}", (*additive, method))
+    safe = ("rank", str(named["contradictions"]), "--seed", "7", "--distinct")
+    split = (*safe, "--method", "safe(split=always)")
     yield Case("contradictions rank safe split", split)
 
 

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand._randomness import stream
 from evenhand.lab.adversary import (
     FAMILIES,
     FARTHEST,
@@ -17,6 +16,7 @@ from evenhand.lab.adversary import (
     worst,
 )
 from evenhand.lab.polynomial import Table
+from evenhand.randomness import stream
 
 SHAPES = [(1, 2), (2, 2), (3, 4), (5, 3)]
 

@@ -122,8 +122,8 @@ def test_mean_ranks_of_five_items_lose_as_much_as_is_exact() -> None:
 @pytest.mark.parametrize(
     ("items", "trials", "known"),
     [
-        (5, 1600, {"ties": 7.4, "safe": 10.4, "safe:0.1": 14.9}),
-        (10, 960, {"ties": 3.0, "safe": 4.0, "safe:0.1": 11.7}),
+        (5, 1600, {"ties": 7.4, "safe": 10.4, "safe(eta=0.1)": 14.9}),
+        (10, 960, {"ties": 3.0, "safe": 4.0, "safe(eta=0.1)": 11.7}),
     ],
 )
 def test_scores_gain_in_the_papers_scenario(
@@ -148,7 +148,13 @@ def test_scores_gain_in_the_papers_scenario(
 def test_scores_never_lose_to_a_lot_on_strict_scales(family: str) -> None:
     run = simulate(
         Scenario(job="rank", items=5, scales=family),
-        ["ties", "safe", "ties:raw", "safe:raw", "safe:0:0"],
+        [
+            "ties",
+            "safe",
+            "ties(anchored=false)",
+            "safe(anchored=false)",
+            "safe(noise=0)",
+        ],
         baseline="mean-rank",
         trials=128,
         rng=2019,

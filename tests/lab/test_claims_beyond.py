@@ -10,7 +10,6 @@ import pytest
 from numpy.typing import NDArray
 
 import evenhand as eh
-from evenhand._outcomes import Chance, outcomes
 from evenhand.ab import rules
 from evenhand.ab.pvalues import exact_p_values
 from evenhand.ab.weights import linear, offset, rational
@@ -28,7 +27,8 @@ from evenhand.lab.estimators import graph, mean_rank_buckets
 from evenhand.lab.polynomial import Drawn, First, Order, Scores
 from evenhand.lab.scenario import Scenario
 from evenhand.lab.theorems import check_theorems
-from evenhand.posets.comparisons import Comparisons
+from evenhand.posets.graph import Comparisons
+from evenhand.randomness import Chance, outcomes
 from evenhand.ranking import anchors
 from evenhand.ranking.anchors import Layer, Sheets, choose_layers
 from evenhand.ranking.sorter import sorter_program
@@ -138,7 +138,7 @@ def test_a_rule_below_a_half_is_found_out(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(claims_beyond, "FIXED", ("midrank",))
     assert checked("Theorem G").holds
-    monkeypatch.setattr(claims_beyond, "_fixed", lambda _: ItemRule(lower))
+    monkeypatch.setattr(claims_beyond, "item_rule", lambda _: ItemRule(lower))
     assert not checked("Theorem G").holds
 
 
@@ -148,7 +148,9 @@ def test_a_rule_with_a_margin_everywhere_is_found_out(
     def vote(one: Floats, two: Floats) -> Floats:
         return rules.votes(one, two)
 
-    monkeypatch.setattr(claims_beyond, "_fixed", lambda _: ItemRule(vote, paired=True))
+    monkeypatch.setattr(
+        claims_beyond, "item_rule", lambda _: ItemRule(vote, paired=True)
+    )
     assert not checked("Theorem D").holds
 
 

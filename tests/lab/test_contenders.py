@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,22 +11,22 @@ from hypothesis import strategies as st
 from evenhand import losses
 from evenhand.ab import rules
 from evenhand.ab.comparison import compare
-from evenhand.ab.weights import rational
+from evenhand.ab.methods import Mean, Rule, Sign
 from evenhand.errors import OptionError
 from evenhand.lab.contenders import (
     check_loss,
     expected_losses,
     ranking_method,
-    ranking_options,
     rule,
     two_item_losses,
 )
 from evenhand.lab.scenario import Scenario, Trials, draw_trials
 from evenhand.lab.simulation import draw_ratings
-from evenhand.posets.comparisons import comparisons
+from evenhand.method import as_method
 from evenhand.posets.contradictions import find_contradiction
-from evenhand.ranking.answers import Options, Task
+from evenhand.posets.graph import comparisons
 from evenhand.ranking.flips import Coin
+from evenhand.ranking.methods import RankMethod, Safe, Task
 from evenhand.ranking.ranking import rank
 from evenhand.ratings import Ratings
 
@@ -90,7 +89,7 @@ def test_two_items_in_the_wrong_order_lose_what_the_losses_say(name: str) -> Non
         tied=np.array([False]),
         pairing=np.zeros((1, 2)),
     )
-    found = two_item_losses(trials, [rule("mean", rational())], [name])
+    found = two_item_losses(trials, [rule(Mean())], [name])
     assert found.tolist() == [[[losses.loss(name)(["a", "b"], ["b", "a"])]]]
 
 
@@ -121,10 +120,10 @@ def test_expectations_are_those_of_coins_that_are_flipped(method: str) -> None:
     ratings, truth = draw_ratings(scenario, rng=TWINS_SEED)
     best_first = sorted(truth, key=lambda label: -truth[label])
     places = np.argsort([int(label) - 1 for label in best_first])
-    tried = ranking_method(method, rational())
+    tried = ranking_method(as_method(method, RankMethod))
     differences = []
     for seed in range(300):
-        order, coins = tried(Task(ratings, comparisons(ratings), seed))
+        order, coins = tried(Task(ratings, seed))
         (expected,) = expected_losses(order, coins, places, ["kendall"])
         drawn = rank(ratings, method=method, rng=seed)
         assert [coin.p_first for coin in coins] == [
@@ -147,70 +146,38 @@ TIED = Ratings(
 
 
 @pytest.mark.parametrize(
-    ("method", "options"),
+    "method",
     [
-        ("topological", {}),
-        ("uniform", {}),
-        ("mean-rank", {}),
-        ("mean-rank:proxy", {"mean_ranks": "proxy"}),
-        ("sorter:raw", {"anchored": False}),
-        ("sorter:3:rational:2", {"score_pairs": 3, "weight": "rational:2"}),
-        ("ties", {}),
-        ("ties:2:raw", {"noise": 2.0, "anchored": False}),
-        ("safe", {}),
-        ("safe:0.3:1", {"eta": 0.3, "noise": 1.0}),
-        ("safe:always", {"split": "always"}),
-        ("borda", {}),
-        ("adaptive", {}),
+        "topological",
+        "uniform",
+        "mean-rank",
+        "mean-rank(mean_ranks=proxy)",
+        "sorter(anchored=false)",
+        "sorter(score_pairs=3, weight=rational(2))",
+        "ties",
+        "ties(start=borda, noise=2, anchored=false)",
+        "safe",
+        "safe(eta=0.3, noise=1)",
+        "safe(split=always)",
+        "borda",
+        "adaptive",
     ],
 )
-def test_a_method_is_tried_as_rank_uses_it(
-    method: str, options: dict[str, Any]
-) -> None:
-    tried = ranking_method(method, rational())
-    name = method.partition(":")[0]
+def test_a_method_is_tried_as_rank_uses_it(method: str) -> None:
+    tried = ranking_method(as_method(method, RankMethod))
     for seed in range(10):
-        order, coins = tried(Task(TIED, comparisons(TIED), seed))
-        assert (
-            tuple(order.tolist()) == rank(TIED, method=name, rng=seed, **options).order
-        )
+        order, coins = tried(Task(TIED, seed))
+        assert tuple(order.tolist()) == rank(TIED, method=method, rng=seed).order
         assert coins == ()
 
 
 def test_safe_splits_reviewers_who_contradict_each_other_as_rank_does() -> None:
     scenario = Scenario(job="rank", items=5, reviewers=9, noise="normal:9")
     ratings, _ = draw_ratings(scenario, rng=CONTRADICTION_SEED)
-    graph = comparisons(ratings)
-    assert find_contradiction(graph) is not None
-    order, _ = ranking_method("safe", rational())(Task(ratings, graph, 7))
+    assert find_contradiction(comparisons(ratings)) is not None
+    order, _ = ranking_method(Safe())(Task(ratings, 7))
     found = rank(ratings, method="safe", rng=7)
     assert [code + 1 for code in order.tolist()] == list(found.order)
-
-
-@pytest.mark.parametrize(
-    ("method", "options"),
-    [
-        ("flips:3", {"score_pairs": 3}),
-        ("flips-uniform:paper:5", {"scan": "paper", "score_pairs": 5}),
-        ("twins:one:direct", {"twins": "one", "by": "direct"}),
-        ("mean-rank:exact", {"mean_ranks": "exact"}),
-        ("sorter:raw:3", {"anchored": False, "score_pairs": 3}),
-        ("ties:anchored:0.5", {"noise": 0.5, "start": "mean-rank"}),
-        ("safe:0.2:raw:9", {"eta": 0.2, "noise": 9, "anchored": False}),
-        ("safe:raw:0.2:9", {"eta": 0.2, "noise": 9, "anchored": False}),
-        ("safe:always:raw", {"split": "always", "anchored": False}),
-    ],
-)
-def test_words_and_numbers_may_come_in_any_order(
-    method: str, options: dict[str, Any]
-) -> None:
-    weight = rational(4)
-    assert ranking_options(method, weight) == Options(weight, **options)
-
-
-def test_a_weight_comes_last() -> None:
-    options = ranking_options("sorter:3:linear:10", rational())
-    assert (options.weight.name, options.score_pairs) == ("linear", 3)
 
 
 @pytest.mark.parametrize(
@@ -219,7 +186,7 @@ def test_a_weight_comes_last() -> None:
 def test_a_trial_of_two_items_is_a_comparison(method: str) -> None:
     scenario = Scenario(reviewers=7, scales="piecewise", noise="normal:0.3")
     trials = draw_trials(scenario, 20, np.random.default_rng(7))
-    found = two_item_losses(trials, [rule(method, rational())], ["zero-one"])
+    found = two_item_losses(trials, [rule(as_method(method, Rule))], ["zero-one"])
     for trial in range(20):
         reviewers = np.argsort(trials.pairing[trial])
         scores = trials.scores[trial, reviewers, 0]
@@ -237,7 +204,7 @@ def test_a_trial_of_two_items_is_a_comparison(method: str) -> None:
 
 def test_scores_are_paired_in_the_order_of_the_pairing() -> None:
     sides, scores = [[[0], [1], [1], [0]]], [[[10.0], [9.0], [1.0], [2.0]]]
-    sign = [rule("sign", rational())]
+    sign = [rule(Sign())]
     for pairing, wrong in (([0, 0.25, 0.5, 0.75], 0.0), ([0, 0.6, 0, 0.6], 0.5)):
         trials = Trials(
             values=np.array([[1.0, 0.0]]),
@@ -257,5 +224,5 @@ def test_matched_reviewers_are_paired_with_each_other() -> None:
     wins = (trials.assigned[:, 1::2, 0] == 0).sum(axis=1)
     first = wins > 3 / 2
     better = trials.values[:, 0] > trials.values[:, 1]
-    found = two_item_losses(trials, [rule("sign", rational())], ["zero-one"])
+    found = two_item_losses(trials, [rule(Sign())], ["zero-one"])
     assert found[:, 0, 0].tolist() == (first != better).astype(float).tolist()

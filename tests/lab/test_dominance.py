@@ -5,14 +5,16 @@ from fractions import Fraction
 
 import pytest
 
-from evenhand._outcomes import Chance
+from evenhand.ab.methods import Guarded, Votes
 from evenhand.ab.weights import rational, sigmoid
 from evenhand.errors import DesignError, OptionError
 from evenhand.lab.claims_failures import reusing_flips
 from evenhand.lab.dominance import Dominance, dominates
 from evenhand.lab.polynomial import Order, Scores
 from evenhand.lab.worlds import exact_first
-from evenhand.posets.comparisons import Comparisons
+from evenhand.posets.graph import Comparisons
+from evenhand.randomness import Chance
+from evenhand.ranking.methods import Flips
 
 HALF = Fraction(1, 2)
 
@@ -24,7 +26,7 @@ def canonical(gap: Fraction) -> Fraction:
 
 @pytest.mark.parametrize("n_reviewers", [2, 4])
 @pytest.mark.parametrize(
-    "rule", ["sign", "mean", "median", "median:lower", "median:middle", "trimmed"]
+    "rule", ["sign", "mean", "median", "median(lower)", "median(middle)", "trimmed"]
 )
 def test_fixed_rules_do_not_dominate_a_coin(rule: str, n_reviewers: int) -> None:
     found = dominates(rule, "coin", n_reviewers=n_reviewers, budget=60, rng=1)
@@ -141,7 +143,7 @@ def test_the_margin_of_three_items_is_the_formula_at_its_witness() -> None:
 
 
 def test_flips_from_a_uniform_start_dominate_it_at_every_true_ranking() -> None:
-    for name in ("flips-uniform", "flips-uniform:paper"):
+    for name in ("flips-uniform", "flips-uniform(scan=paper)"):
         found = dominates(
             name, "uniform", truth="arbitrary", n_items=4, budget=60, rng=1
         )
@@ -160,11 +162,11 @@ def test_the_printed_scan_fails_given_two_chains_and_parity_does_not() -> None:
             budget=40,
             rng=1,
         )
-        for name in ("flips-uniform", "flips-uniform:paper")
+        for name in ("flips-uniform", "flips-uniform(scan=paper)")
     }
     assert found["flips-uniform"].margin >= 0
     # Half as often as the uniform sampler's one in six, and hardly more.
-    printed = found["flips-uniform:paper"]
+    printed = found["flips-uniform(scan=paper)"]
     assert Fraction(-1, 12) <= printed.margin < Fraction(-1, 13)
     assert printed.design == "given"
 
@@ -177,7 +179,7 @@ def test_twins_improve_any_ordinal_method_they_start_from() -> None:
         order = backwards(comparisons)
         return {order: Fraction(1, 3), order[::-1]: Fraction(2, 3)}
 
-    methods, losses = ("twins", "twins:one:direct"), ("kendall", "footrule")
+    methods, losses = ("twins", "twins(twins=one, by=direct)"), ("kendall", "footrule")
     for method, loss in itertools.product(methods, losses):
         found = dominates(method, backwards, loss, n_items=3, budget=20, rng=1)
         assert found.strict
@@ -196,6 +198,20 @@ def test_a_procedure_of_ones_own_is_enumerated() -> None:
     )
     # T P(success) is below a half, where every topological ordering has 1.
     assert 1 + 6 * found.margin < HALF
+
+
+def test_a_text_and_a_value_are_the_same_method() -> None:
+    rules = ("guarded(eps=0.5)", Guarded(eps=HALF))
+    one, two = (dominates(rule, "coin", budget=20, rng=1) for rule in rules)
+    assert one.witness == two.witness
+    assert one.strict
+    tried = ("flips(weight=rational(3))", Flips(weight=rational(3)))
+    three, four, lighter = (
+        dominates(method, "uniform", n_items=3, budget=20, rng=1)
+        for method in (*tried, "flips")
+    )
+    assert three.witness == four.witness
+    assert three.margin < lighter.margin
 
 
 def test_the_same_seed_gives_the_same_witness() -> None:
@@ -240,7 +256,11 @@ def test_bad_input_is_refused_in_words() -> None:
     with pytest.raises(OptionError, match="design must be left out"):
         dominates("flips", "uniform", n_items=3, design="halves")
     with pytest.raises(OptionError, match="weight must be exact"):
-        dominates("votes", "coin", weight=sigmoid())
+        dominates(Votes(weight=sigmoid()), "coin")
+    with pytest.raises(OptionError, match="weight must be exact"):
+        dominates("flips(weight=sigmoid(1))", "uniform", n_items=3)
+    with pytest.raises(OptionError, match="brackets, got 'median:lower', not after"):
+        dominates("median:lower", "coin")
     with pytest.raises(OptionError, match="unknown loss 'top-k'"):
         dominates("votes", "coin", "top-k")
     with pytest.raises(DesignError, match="below 6"):

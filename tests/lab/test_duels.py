@@ -8,19 +8,19 @@ from hypothesis import strategies as st
 
 from evenhand.ab import rules
 from evenhand.ab.law import sign_over_pairings, votes_over_pairings
-from evenhand.ab.weights import rational
+from evenhand.ab.methods import Guarded
 from evenhand.errors import DesignError, OptionError
 from evenhand.lab.dominance import dominates
 from evenhand.lab.duels import (
-    NAMES,
     TRUTHS,
     ItemRule,
     Sides,
     assignments,
     duel,
-    named,
+    item_rule,
     pairings,
 )
+from evenhand.method import methods
 
 HALF = Fraction(1, 2)
 Table = tuple[tuple[Fraction, Fraction], ...]
@@ -47,7 +47,7 @@ def test_two_reviewers_and_two_assignments_are_the_canonical_formula(
     (low1, high1), (low2, high2) = table
     expected = (canonical(high1 - low2) + canonical(high2 - low1)) / 2
     for truth in TRUTHS:
-        assert duel(named("votes", rational()), "halves", 2)(truth, table) == expected
+        assert duel(item_rule("votes"), "halves", 2)(truth, table) == expected
 
 
 @settings(max_examples=15)
@@ -72,7 +72,7 @@ def test_named_rules_are_averaged_over_assignments_and_pairings(
         ]
     names = ("coin", "sign", "votes", "mean", "median", "trimmed", "guarded")
     for name, known in zip(names, expected, strict=True):
-        right = duel(named(name, rational()), design, 4)
+        right = duel(item_rule(name), design, 4)
         assert right((0, 1), table) == right((1, 0), table) == known
 
 
@@ -86,7 +86,7 @@ def test_a_function_of_assignment_and_scores_is_asked_for_every_assignment(
         return Fraction(1 + (total > 0) - (total < 0), 2)
 
     for truth in TRUTHS:
-        by_name = duel(named("mean", rational()), "halves", 4)(truth, table)
+        by_name = duel(item_rule("mean"), "halves", 4)(truth, table)
         assert duel(mean, "halves", 4)(truth, table) == by_name
 
 
@@ -97,7 +97,7 @@ def test_a_matched_design_pairs_within_its_pairs(table: Table) -> None:
     expected = Fraction(0)
     for (low1, high1), (low2, high2) in (table[:2], table[2:]):
         expected += (canonical(high1 - low2) + canonical(high2 - low1)) / 4
-    assert duel(named("votes", rational()), "matched", 4)((1, 0), table) == expected
+    assert duel(item_rule("votes"), "matched", 4)((1, 0), table) == expected
 
 
 def test_unequal_counts_pair_every_choice_of_the_larger_side() -> None:
@@ -122,9 +122,9 @@ def test_scores_that_are_left_over_follow_the_pairs() -> None:
 def test_guarded_follows_all_scores_and_votes_by_pairs(table: Table, eps: str) -> None:
     share = Fraction(eps)
     for truth in TRUTHS:
-        found = duel(named(f"guarded:{eps}", rational()), "coins", 3)(truth, table)
-        followed = duel(named("trimmed", rational()), "coins", 3)(truth, table)
-        voted = duel(named("votes", rational()), "coins", 3)(truth, table)
+        found = duel(item_rule(Guarded(eps=share)), "coins", 3)(truth, table)
+        followed = duel(item_rule("trimmed"), "coins", 3)(truth, table)
+        voted = duel(item_rule("votes"), "coins", 3)(truth, table)
         assert found == (1 - share) * followed + share * voted
         assert found > HALF
 
@@ -150,22 +150,22 @@ def test_midranks_count_the_wins_of_all_pairs(table: Table) -> None:
         return Fraction(1 + (gain > 0) - (gain < 0), 2)
 
     for design in ("halves", "coins"):
-        found = duel(named("midrank", rational()), design, 4)((0, 1), table)
+        found = duel(item_rule("midrank"), design, 4)((0, 1), table)
         assert found == duel(wins, design, 4)((0, 1), table)
 
 
 def test_an_empty_side_is_decided_by_a_coin() -> None:
     # One reviewer: the other item never has a score.
     table = ((Fraction(1), Fraction(2)),)
-    for name in NAMES:
-        assert duel(named(name, rational()), "coins", 1)((0, 1), table) == HALF
+    for name in [*(method.name for method in methods("compare")), "midrank"]:
+        assert duel(item_rule(name), "coins", 1)((0, 1), table) == HALF
 
 
 def test_medians_are_told_apart() -> None:
     # In halves, (0, 4, 5, 9) against itself one higher: by hand.
     table = tuple((Fraction(x), Fraction(x) + 1) for x in (0, 4, 5, 9))
     found = {
-        kind: duel(named(f"median:{kind}", rational()), "halves", 4)((0, 1), table)
+        kind: duel(item_rule(f"median({kind})"), "halves", 4)((0, 1), table)
         for kind in ("upper", "lower", "middle")
     }
     by_hand = {}
@@ -180,10 +180,7 @@ def test_medians_are_told_apart() -> None:
             right += Fraction(1 + (left > other) - (left < other), 2) / 6
         by_hand[kind] = right
     assert found == by_hand
-    assert (
-        duel(named("median", rational()), "halves", 4)((0, 1), table)
-        == (by_hand["upper"])
-    )
+    assert duel(item_rule("median"), "halves", 4)((0, 1), table) == (by_hand["upper"])
 
 
 def test_a_rule_that_is_no_probability_is_refused() -> None:
@@ -196,13 +193,13 @@ def test_bad_designs_and_names_are_refused_in_words() -> None:
     with pytest.raises(OptionError, match="did you mean 'halves'"):
         assignments("halfs", 2)
     with pytest.raises(OptionError, match="did you mean 'votes'"):
-        named("vote", rational())
+        item_rule("vote")
     with pytest.raises(OptionError, match="did you mean 'guarded'"):
-        named("gaurded", rational())
-    with pytest.raises(OptionError, match="eps must be a number, got 'a third'"):
-        named("guarded:a third", rational())
+        item_rule("gaurded")
+    with pytest.raises(OptionError, match="eps must be a number, got 'third'"):
+        item_rule("guarded(eps=third)")
     with pytest.raises(OptionError, match="eps must be above 0 and at most 1, got 2"):
-        named("guarded:2", rational())
+        item_rule("guarded(eps=2)")
     with pytest.raises(DesignError, match="pairs must name every pair"):
         assignments("matched", 3)
     with pytest.raises(DesignError, match="add up to 1"):

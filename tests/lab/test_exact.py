@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 from evenhand.ab.law import majority_probability
-from evenhand.ab.weights import as_weight, odd, rational
+from evenhand.ab.weights import as_weight, odd
 from evenhand.errors import DesignError, OptionError
 from evenhand.lab import Scenario, simulate
-from evenhand.lab.duels import TRUTHS, duel, named
+from evenhand.lab.duels import TRUTHS, duel, item_rule
 from evenhand.lab.exact import biases, uniform_success
 
 GOLDEN = json.loads(
@@ -79,7 +79,7 @@ def test_medians_and_means_are_averaged_over_uniform_values(
 def test_signs_are_averaged_over_uniform_values(values: list[Fraction]) -> None:
     apart = {abs(a - b) for a, b in itertools.combinations(values, 2)}
     edges = sorted({Fraction(0), Fraction(1), *(gap for gap in apart if gap < 1)})
-    right = duel(named("sign", rational()), "halves", len(values))
+    right = duel(item_rule("sign"), "halves", len(values))
     known = Fraction(0)
     for low, high in itertools.pairwise(edges):
         table = tuple((value, value + (low + high) / 2) for value in values)
@@ -96,7 +96,7 @@ def matchings(people: Sequence[float]) -> Iterator[list[tuple[float, float]]]:
             yield [(people[0], people[place]), *rest]
 
 
-@given(shifts, st.sampled_from(["rational:1", "rational:50", "sigmoid:0.5"]))
+@given(shifts, st.sampled_from(["rational(1)", "rational(50)", "sigmoid(0.5)"]))
 @settings(max_examples=15)
 def test_votes_are_averaged_over_uniform_values(
     values: list[Fraction], weight: str

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evenhand._randomness import stream, uniforms
 from evenhand.errors import OptionError
 from evenhand.lab import curves
 from evenhand.lab.curves import ITEMS, REVIEWERS, Figure, Row, Size
 from evenhand.lab.estimators import index_order
 from evenhand.lab.figures import FULL, QUICK, as_csv, reproduce
+from evenhand.randomness import stream, uniforms
 
 GOLDEN = json.loads(
     (Path(__file__).parent.parent / "golden" / "oracle_figures.json").read_text()

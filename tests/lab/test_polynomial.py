@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand._outcomes import Chance, outcomes
 from evenhand.errors import OptionError
 from evenhand.lab.estimators import (
     flips,
@@ -32,7 +31,8 @@ from evenhand.lab.polynomial import (
     risk,
     weighed,
 )
-from evenhand.posets.comparisons import Comparisons
+from evenhand.posets.graph import Comparisons
+from evenhand.randomness import Chance, outcomes
 
 Edges = tuple[tuple[int, int], ...]
 

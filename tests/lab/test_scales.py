@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand._randomness import stream, uniforms
 from evenhand.ab.numbers import Floats
 from evenhand.errors import OptionError
 from evenhand.lab.scales import FAMILIES, Scales, check_increasing, ranks, scales
+from evenhand.randomness import stream, uniforms
 
 SPECS = [
     *(name for name in FAMILIES if name != "levels"),

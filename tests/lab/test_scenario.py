@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evenhand._randomness import standard_normal
 from evenhand.ab.numbers import Floats
 from evenhand.errors import DesignError, EvenhandError, OptionError
 from evenhand.lab.scenario import FIELDS, Scenario, noise_law, value_law
+from evenhand.randomness import standard_normal
 
 
 def halved(reviewer: int, values: Floats) -> Floats:

@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evenhand.ab.methods import Median, Rule, Votes
 from evenhand.ab.numbers import Floats
+from evenhand.ab.weights import rational
 from evenhand.errors import OptionError
 from evenhand.lab import simulation as processes
 from evenhand.lab.scenario import Scenario
@@ -26,9 +28,11 @@ from evenhand.lab.simulation import (
     run_blocks,
     simulate,
 )
-from evenhand.ranking.ranking import METHODS
+from evenhand.method import as_method, methods
+from evenhand.ranking.methods import Flips
 from evenhand.ratings import Ratings
 
+METHODS = [method.name for method in methods("rank")]
 ORACLE = json.loads(
     (Path(__file__).parent.parent / "golden" / "oracle_simulate.json").read_text()
 )
@@ -103,28 +107,50 @@ def test_unequal_counts_are_taken_as_they_come() -> None:
 
 def test_every_ranking_method_can_be_tried() -> None:
     scenario = Scenario(job="rank", items=4, design="balanced", reviewers=5)
-    result = simulate(scenario, list(METHODS), trials=20, rng=7)
-    assert [row.method for row in result.rows] == list(METHODS)
+    result = simulate(scenario, METHODS, trials=20, rng=7)
+    assert [row.method for row in result.rows] == METHODS
     assert all(0 <= row.risk <= 6 for row in result.rows)
 
 
-def test_options_follow_a_colon() -> None:
-    scenario = Scenario(reviewers=4)
-    tried = ["median:lower", "median:upper", "trimmed:0.4", "votes:rational:8", "votes"]
-    rows = simulate(scenario, tried, trials=300, rng=7).rows
-    assert [row.method for row in rows] == tried
+def test_options_are_in_brackets_or_in_a_value() -> None:
+    tried = ["median(lower)", "median", "trimmed(0.4)", "votes(rational(8))", "votes"]
+    rows = simulate(Scenario(reviewers=4), tried, trials=300, rng=7).rows
+    assert [as_method(row.method, Rule) for row in rows] == [
+        as_method(text, Rule) for text in tried
+    ]
     assert rows[0].risk != rows[1].risk
     assert rows[3].risk != rows[4].risk
-    heavier = simulate(scenario, "votes", weight="rational:8", trials=300, rng=7).rows[
-        0
+    values = [Median(median="lower"), Votes(weight=rational(8))]
+    again = simulate(Scenario(reviewers=4), values, trials=300, rng=7).rows
+    assert again == (rows[0], rows[3])
+    orders = [
+        "flips(weight=rational(9))",
+        "flips",
+        "flips-uniform(scan=paper)",
+        "twins(twins=one, by=direct)",
     ]
-    assert heavier.risk == pytest.approx(rows[3].risk, rel=1e-12)
-    orders = ["flips:rational:9", "flips", "flips-uniform:paper", "twins:one:direct"]
     rows = simulate(SMALL, orders, trials=100, rng=7).rows
     assert len({row.risk for row in rows}) == 4
-    tried = ["guarded:0.3", "guarded:midrank", "guarded:0.3:midrank", "guarded"]
+    heavier = simulate(SMALL, Flips(weight=rational(9)), trials=100, rng=7).rows[0]
+    assert heavier.method == rows[0].method
+    assert heavier.risk == pytest.approx(rows[0].risk, rel=1e-12)
+    tried = [
+        "guarded(eps=0.3)",
+        "guarded(statistic=midrank)",
+        "guarded(eps=0.3, statistic=midrank)",
+        "guarded",
+    ]
     rows = simulate(Scenario(reviewers=7), tried, trials=300, rng=7).rows
     assert len({row.risk for row in rows}) == 4
+
+
+def test_a_baseline_that_is_tried_anyway_has_one_row() -> None:
+    tried = ["votes(rational(2))", "mean"]
+    result = simulate(
+        Scenario(), tried, baseline=Votes(weight=rational(2)), trials=64, rng=7
+    )
+    assert [row.improvement == 0 for row in result.rows] == [True, False]
+    assert result.parameters["baseline"] == result.rows[0].method
 
 
 def test_all_methods_see_the_same_data() -> None:
@@ -149,7 +175,9 @@ def test_a_loss_does_not_depend_on_other_losses() -> None:
 
 
 def test_a_weightless_coin_is_a_fair_coin_on_the_same_neighbours() -> None:
-    rows = simulate(SMALL, ["flips:linear:1000000000", "flips"], trials=200, rng=7).rows
+    rows = simulate(
+        SMALL, ["flips(weight=linear(1000000000))", "flips"], trials=200, rng=7
+    ).rows
     assert rows[0].risk > rows[1].risk
 
 
@@ -227,7 +255,7 @@ def test_ties_are_noticed_for_two_items_too() -> None:
 
 
 def test_more_trials_begin_with_the_same_ones() -> None:
-    plans = [Plan(SMALL, ("flips",), ("kendall",), 0, None, n, 7) for n in (100, 1000)]
+    plans = [Plan(SMALL, (Flips(),), ("kendall",), 0, n, 7) for n in (100, 1000)]
     first, longer = (next(run_blocks(plan, range(1))) for plan in plans)
     assert first.mean == longer.mean
     tallies = run_blocks(plans[0], range(2))
@@ -415,26 +443,26 @@ def test_a_form_without_ties_leaves_the_guarantee() -> None:
         ("flips", "zero-one", {"noise": "normal:0.0001"}, "none"),
         ("flips", "zero-one", {"truth": "arbitrary"}, "none"),
         ("flips-uniform", "zero-one", {"truth": "arbitrary"}, "kept"),
-        ("flips-uniform:paper", "zero-one", {}, "none"),
+        ("flips-uniform(scan=paper)", "zero-one", {}, "none"),
         ("twins", "kendall", {}, "kept"),
         ("twins", "zero-one", {}, "none"),
         ("topological", "zero-one", {}, "none"),
         ("flips", "zero-one", {"reviewers": 1}, "none"),
-        ("flips-uniform:3", "zero-one", {}, "kept"),
+        ("flips-uniform(score_pairs=3)", "zero-one", {}, "kept"),
         ("flips", "zero-one", {"design": "everything"}, "none"),
-        ("sorter:3:raw", "zero-one", {}, "kept"),
+        ("sorter(score_pairs=3, anchored=false)", "zero-one", {}, "kept"),
         ("sorter", "kendall", {}, "none"),
         ("sorter", "zero-one", {"truth": "arbitrary"}, "none"),
         ("sorter", "zero-one", {"noise": "normal:0.0001"}, "none"),
         ("ties", "kendall", {"truth": "arbitrary"}, AGAINST),
-        ("ties:raw", "kendall", {}, AGAINST),
+        ("ties(start=borda, anchored=false)", "kendall", {}, AGAINST),
         ("ties", "zero-one", {}, "none"),
         ("ties", "kendall", {"design": "everything"}, "none"),
         ("ties", "kendall", {"noise": "normal:0.0001"}, "none"),
         ("safe", "kendall", {"design": "balanced", "per_reviewer": 2}, AGAINST),
-        ("safe:0:1", "kendall", {}, AGAINST),
-        ("safe:always", "kendall", {}, AGAINST),
-        ("safe:0.1", "kendall", {}, "none"),
+        ("safe(noise=1)", "kendall", {}, AGAINST),
+        ("safe(split=always)", "kendall", {}, AGAINST),
+        ("safe(eta=0.1)", "kendall", {}, "none"),
         ("mean-rank", "kendall", {}, "none"),
     ],
 )
@@ -551,30 +579,32 @@ def test_numbers_print_for_people() -> None:
     [
         ({"methods": "voes"}, "unknown method 'voes', did you mean 'votes'?"),
         ({"methods": "flips"}, "unknown method 'flips'"),
-        ({"methods": "mean:3"}, "method 'mean' must have no option, got 'mean:3'."),
-        ({"methods": "median:uper"}, "unknown median 'uper', did you mean 'upper'?"),
-        ({"methods": "trimmed:0.9"}, "trim must be at least 0 and below 0.5"),
-        ({"methods": "trimmed:x"}, "trim must be a number, got 'x'."),
-        ({"methods": "guarded:x"}, "eps must be a number, got 'x'."),
-        ({"methods": "guarded:0"}, "eps must be above 0 and at most 1, got 0"),
-        ({"methods": "guarded:0.1:mode"}, "unknown statistic 'mode'"),
-        ({"methods": "votes:ratio"}, "unknown weight 'ratio'"),
+        ({"methods": "coin(3)"}, "method 'coin' has no options, got 'coin(3)'."),
+        ({"methods": "mean(eps=3)"}, "unknown option 'eps' of mean"),
+        ({"methods": "median:lower"}, "got 'median:lower', not after a colon"),
+        ({"methods": "median(uper)"}, "median must be one of 'upper', 'lower', 'mid"),
+        ({"methods": "trimmed(0.9)"}, "trim must be at least 0 and below 0.5"),
+        ({"methods": "trimmed(x)"}, "trim must be a number, got 'x'."),
+        ({"methods": "guarded(eps=x)"}, "eps must be a number, got 'x'."),
+        ({"methods": "guarded(eps=0)"}, "eps must be above 0 and at most 1, got 0"),
+        ({"methods": "guarded(statistic=mode)"}, "unknown statistic 'mode'"),
+        ({"methods": "votes(ratio)"}, "unknown weight 'ratio'"),
+        ({"methods": "votes(linear)"}, "weight linear must"),
         ({"methods": []}, "methods and losses must name at least one each."),
         ({"methods": [3]}, "method must be a name or a function, got 3."),
         ({"losses": "kendal"}, "'kendal', did you mean 'kendall'?"),
         ({"losses": "top-3"}, "loss must be at most 'top-2' for 2 items"),
-        ({"baseline": "con"}, "unknown method 'con', did you mean 'coin'?"),
+        ({"baseline": "con"}, "unknown baseline 'con', did you mean 'coin'?"),
         ({"trials": 1}, "trials must be an integer of at least 2, got 1."),
         ({"workers": 0}, "workers must be an integer of at least 1, got 0."),
         ({"batch": 0.5}, "batch must be an integer of at least 1, got 0.5."),
         ({"error": 0}, "error must be a number above 0, got 0."),
         ({"levels": [1]}, "levels must be an integer of at least 2, got 1."),
-        ({"weight": "linear"}, "weight linear must have one parameter"),
         ({"rng": -1}, "rng must be"),
         ({"scenario": "rank"}, "scenario must be a Scenario, got 'rank'."),
         (
             {"methods": lambda *_: 2},
-            "method <lambda> must return a probability, got 2.",
+            "<lambda> must return a probability in [0, 1], got 2 for first",
         ),
     ],
 )
@@ -589,40 +619,48 @@ def test_bad_options_are_refused(options: dict[str, object], words: str) -> None
     ("scenario", "tried", "words"),
     [
         (SMALL, "votes", "unknown method 'votes'"),
-        (SMALL, "mean:2", "method 'mean' must have no option"),
-        (SMALL, "twins:some", "unknown weight 'some'"),
+        (SMALL, "mean(weight=3)", "method 'mean' has no options, got 'weight'."),
+        (SMALL, "twins(twins=some)", "twins must be one of 'one', 'all', got 'some'."),
         (
             SMALL,
-            "safe:row",
-            "method 'safe' must have options eta and then noise and one of 'raw', "
-            "'anchored', 'auto', 'always', got 'safe:row'.",
+            "safe(row)",
+            "options of safe must be named, got 'safe(row)'. It has 'eta', 'split', "
+            "'noise', 'anchored', 'mean_ranks'.",
         ),
+        (SMALL, "safe:0.1", "with options in brackets, got 'safe:0.1', not after a"),
         (
             Scenario(job="rank", items=5, noise="normal:9", reviewers=9),
-            "safe:0.1",
+            "safe(eta=0.1)",
             "eta must be 0 if reviewers contradict each other",
         ),
-        (SMALL, "mean-rank:3", "one of 'auto', 'exact', 'sampled', 'proxy', got"),
-        (SMALL, "safe:0.5", "eta must be a number from 0 to below 0.5, got 0.5."),
-        (SMALL, "ties:-1", "noise must be a finite number of at least 0, got -1."),
-        (SMALL, "ties:inf", "noise must be a finite number of at least 0, got inf."),
-        (SMALL, "ties:1:1", "method 'ties' must have options noise and one of"),
-        (SMALL, "sorter:2", "score_pairs must be an odd whole number of at least 1"),
-        (SMALL, "sorter:1.5", "score_pairs must be an odd whole number of at least 1"),
-        (SMALL, "sorter:3:some", "unknown weight 'some'"),
+        (SMALL, "mean-rank(3)", "one of 'auto', 'exact', 'sampled', 'proxy', got"),
+        (SMALL, "safe(eta=0.5)", "eta must be a number from 0 to below 0.5, got 0.5."),
+        (
+            SMALL,
+            "ties(noise=-1)",
+            "noise must be a finite number of at least 0, got -1.",
+        ),
+        (
+            SMALL,
+            "ties(noise=1e999)",
+            "noise must be a finite number of at least 0, got inf.",
+        ),
+        (SMALL, "ties(anchored=1)", "anchored must be True or False, got 1."),
+        (SMALL, "sorter(score_pairs=2)", "score_pairs must be an odd whole number"),
+        (SMALL, "sorter(score_pairs=1.5)", "score_pairs must be an odd whole number"),
+        (SMALL, "sorter(weight=some)", "unknown weight 'some'"),
         *(
             (
                 Scenario(job="rank", items=5, noise="normal:9", reviewers=9),
                 method,
-                f"method '{method}' must have comparisons that are consistent",
+                f"method {method} must have comparisons that are consistent",
             )
-            for method in ("mean-rank", "sorter", "ties")
+            for method in ("mean-rank", "sorter", "ties", "flips")
         ),
         (
-            Scenario(job="rank", items=5, noise="normal:9", reviewers=9),
-            "flips",
-            "method 'flips' must have comparisons that are consistent, got a "
-            "contradiction. Choose noise 'none' or method 'safe'.",
+            SMALL,
+            Flips(start=lambda graph, _: range(graph.n_items)),  # type: ignore[arg-type]  # read as one
+            "start must respect every comparison for method 'flips', got a ranking",
         ),
         (SMALL, "mean", "method 'mean' cannot be tried here: items must have"),
         (

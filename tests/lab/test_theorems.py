@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from evenhand._outcomes import Chance
-from evenhand.ab.weights import GapWeight, rational
+from evenhand.ab.weights import GapWeight
 from evenhand.errors import OptionError
 from evenhand.lab import claims_failures, claims_paper, duels
 from evenhand.lab.claims import OnTrial
 from evenhand.lab.estimators import flips, flips_from_uniform, uniform
 from evenhand.lab.polynomial import Drawn, Estimator, First, Scores, weighed
 from evenhand.lab.theorems import CLAIMS, Theorems, check_theorems
-from evenhand.posets.comparisons import Comparisons
+from evenhand.posets.graph import Comparisons
 from evenhand.posets.orderings import all_orderings
+from evenhand.randomness import Chance
 from evenhand.ranking.twins import rearrange
 
 Floats = NDArray[np.float64]
@@ -239,7 +239,7 @@ def test_a_search_that_cannot_fail_would_be_seen(
 ) -> None:
     # Put sound methods where the known failures are: then nothing is found.
     def vote(one: Floats, two: Floats) -> Floats:
-        return duels.named("votes", rational()).function(one, two)
+        return duels.item_rule("votes").function(one, two)
 
     monkeypatch.setattr("evenhand.ab.rules.sign", vote)
     assert not checked("Can fail: sign")

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evenhand.ab.weights import rational
 from evenhand.errors import OptionError
 from evenhand.lab.curves import (
     SMALL,
@@ -35,7 +36,7 @@ def test_closed_forms_agree_with_the_average_over_values(exponent: float) -> Non
     gamma = 2.0**exponent
     point = tradeoff(gamma)
     for shifts, known in (((0, 0), point.perfect), ((0, 1), point.biased)):
-        found = uniform_success("votes", shifts, weight=f"rational:{gamma!r}")
+        found = uniform_success("votes", shifts, weight=rational(gamma))
         assert found.improvement == pytest.approx(known, rel=1e-9, abs=1e-9)
 
 
@@ -67,7 +68,7 @@ def test_the_maximum_is_where_the_slope_changes_sign() -> None:
 
 @given(
     st.sampled_from(
-        ["rational:3", "sigmoid:0.2", "linear:2", "exponential:0.5", "offset:0.6"]
+        ["rational(3)", "sigmoid(0.2)", "linear(2)", "exponential(0.5)", "offset(0.6)"]
     )
 )
 @settings(max_examples=5)

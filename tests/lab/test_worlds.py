@@ -5,17 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand._outcomes import Chance
 from evenhand.ab.weights import linear, odd, offset, rational, sigmoid
 from evenhand.errors import DesignError, OptionError, RatingsError
-from evenhand.lab.dominance import contest
+from evenhand.lab.dominance import contest, dominates
 from evenhand.lab.estimators import (
-    METHODS,
+    EXACT,
     Ordinal,
     as_law,
+    exact_estimator,
     flips,
     index_order,
-    named,
     ordinal,
     twins_from,
     uniform,
@@ -29,7 +28,9 @@ from evenhand.lab.worlds import (
     ordinal_risk,
     world,
 )
-from evenhand.posets.comparisons import Comparisons
+from evenhand.posets.graph import Comparisons
+from evenhand.randomness import Chance
+from evenhand.ranking.methods import Topological, Uniform
 
 W = exact_first(rational())
 Row = tuple[Fraction, ...]
@@ -53,7 +54,7 @@ def drawn(method: Estimator) -> Procedure:
 @given(
     st.lists(rows(3), min_size=2, max_size=2),
     st.sampled_from(["zero-one", "kendall", "footrule"]),
-    st.sampled_from([flips, twins_from(uniform), named("uniform", uniform)]),
+    st.sampled_from([flips, twins_from(uniform), exact_estimator(Uniform(), uniform)]),
 )
 def test_margins_agree_with_plain_enumeration(
     scales: list[Row], loss: str, method: Estimator
@@ -78,10 +79,9 @@ def test_margins_agree_given_comparisons_of_four_items(scales: list[Row]) -> Non
 
 
 def test_a_method_is_worth_nothing_against_itself() -> None:
-    for name in ("topological", "uniform"):
-        same = ordinal(name)
-        method = named(name, same)
-        duel = contest(method, same, world(4, 3), "kendall")
+    for method in (Topological(), Uniform()):
+        same = ordinal(method.name)
+        duel = contest(exact_estimator(method, same), same, world(4, 3), "kendall")
         assert not duel.asks
         assert {duel.margin(truth, ((), (), ())) for truth in duel.truths} == {0}
 
@@ -147,7 +147,7 @@ def test_worlds_beyond_the_theorems_are_refused_in_words() -> None:
     with pytest.raises(OptionError, match="did you mean 'kendall'"):
         loss_named("kendal")
     with pytest.raises(OptionError, match="did you mean 'twins'"):
-        named("twin", index_order)
+        dominates("twin", "topological", n_items=3)
     with pytest.raises(OptionError, match="did you mean 'uniform'"):
         ordinal("unifrom")
 
@@ -157,9 +157,8 @@ def test_every_named_method_is_never_worse_given_a_chain() -> None:
     chain = world(4, None, [(0, 1), (1, 2), (2, 3)])
     table = ((Fraction(0), Fraction(1), Fraction(2), Fraction(3)),) * 3
     baselines: list[Ordinal] = [index_order, uniform]
-    for name, baseline in itertools.product(METHODS, baselines):
-        margin = enumerated(
-            chain, drawn(named(name, baseline)), baseline, loss_named("zero-one")
-        )
+    for kind, baseline in itertools.product(EXACT, baselines):
+        method = exact_estimator(kind(), baseline)
+        margin = enumerated(chain, drawn(method), baseline, loss_named("zero-one"))
         assert margin((0, 1, 2, 3), table) == 0
     assert as_law([2, 0, 1]) == {(2, 0, 1): 1}

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import ContradictionError
-from evenhand.posets.comparisons import Comparisons, comparisons, from_edges
 from evenhand.posets.contradictions import (
     find_contradiction,
     require_consistent,
     strong_groups,
 )
+from evenhand.posets.graph import Comparisons, comparisons, from_edges
 from evenhand.posets.reach import closure
 from evenhand.ratings import Ratings
 from tests.posets.plain import Pairs, plain_edges

@@ -12,19 +12,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import gammainccinv
 
-from evenhand._randomness import stream
 from evenhand.errors import ConvergenceError
 from evenhand.posets import coupling
-from evenhand.posets.comparisons import comparisons, edges, from_edges
 from evenhand.posets.coupling import Past, Sweep, fold, plan_folds, settle, settle_many
+from evenhand.posets.graph import comparisons, edges, from_edges
 from evenhand.posets.orderings import all_orderings, take_apart, topological_order
+from evenhand.randomness import stream
 from evenhand.ratings import Ratings
 from tests.strategies import Poset, consistent_ratings, posets
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand.posets.comparisons import Codes, Comparisons
+    from evenhand.posets.graph import Codes, Comparisons
 
 N_POSET = from_edges(4, [0, 0, 1], [2, 3, 3])
 FENCE = from_edges(5, [0, 2, 2, 4], [1, 1, 3, 3])

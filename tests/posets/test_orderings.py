@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from evenhand.errors import ContradictionError, ConvergenceError, RatingsError
 from evenhand.losses import kendall_tau
 from evenhand.posets import orderings
-from evenhand.posets.comparisons import (
+from evenhand.posets.graph import (
     Comparisons,
     comparisons,
     edges,

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import OptionError, RatingsError
-from evenhand.posets.comparisons import Comparisons, comparisons, edges, from_edges
+from evenhand.posets.graph import Comparisons, comparisons, edges, from_edges
 from evenhand.posets.reach import closure, closure_counts, rank_sums, twins
 from evenhand.ratings import Ratings
 from tests.posets.plain import Pairs, plain_closure, plain_edges

@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import gammainccinv
 
-from evenhand._randomness import Stream, below, stream
 from evenhand.errors import ConvergenceError, RatingsError
-from evenhand.posets.comparisons import (
+from evenhand.posets.graph import (
     Comparisons,
     comparisons,
     edges,
@@ -28,6 +27,7 @@ from evenhand.posets.sampling import (
     plan_orders,
     uniform_order,
 )
+from evenhand.randomness import Stream, below, stream
 from evenhand.ratings import Ratings
 from tests.strategies import consistent_ratings
 

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand._outcomes import Chance, outcomes
-from evenhand._randomness import below, stream
 from evenhand.errors import RatingsError
+from evenhand.randomness import Chance, below, outcomes, stream
 from evenhand.ranking.anchors import (
     Layer,
     Sheets,

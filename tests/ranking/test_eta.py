@@ -8,16 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand._outcomes import Chance, outcomes
-from evenhand._randomness import stream
-from evenhand.ab.weights import rational
 from evenhand.errors import OptionError, RatingsError
-from evenhand.posets.averages import averages
-from evenhand.posets.comparisons import comparisons, from_edges
+from evenhand.posets.averaging import averages
+from evenhand.posets.graph import comparisons, from_edges
+from evenhand.randomness import Chance, outcomes, stream
 from evenhand.ranking.anchors import Sheets, choose_layers, mean_values
-from evenhand.ranking.answers import WITH_SCORES, Answer, Options, Task
 from evenhand.ranking.eta import NearTies, near_ties
 from evenhand.ranking.mean_rank import mean_rank_order
+from evenhand.ranking.methods import Answer, Safe, Task
 from evenhand.ranking.ties import break_ties, equal_mean_ranks
 from evenhand.ratings import Ratings
 
@@ -266,8 +264,9 @@ def test_useless_scores_lose_nearly_the_whole_price_and_anchors_win_it_back() ->
 
 
 def safe(ratings: Ratings, seed: int = 7, **options: object) -> Answer:
-    task = Task(ratings, comparisons(ratings), seed)
-    return WITH_SCORES["safe"](task, Options(rational(), **options))  # type: ignore[arg-type]  # some wrong on purpose
+    method, task = Safe.made(options), Task(ratings, seed)
+    method.check(task)
+    return method.answer(task)
 
 
 def ratings_of(edges: Edges, scale: list[int]) -> Ratings:

@@ -9,12 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from evenhand._outcomes import outcomes
-from evenhand._randomness import stream, uniforms
 from evenhand.ab.weights import odd, rational
 from evenhand.errors import OptionError, RatingsError
-from evenhand.posets.comparisons import compared, comparisons, from_edges, is_ordering
+from evenhand.posets.graph import compared, comparisons, from_edges, is_ordering
 from evenhand.posets.orderings import topological_order
+from evenhand.randomness import outcomes, stream, uniforms
 from evenhand.ranking.flips import (
     Coin,
     choose_flips,
@@ -26,6 +25,7 @@ from evenhand.ranking.flips import (
     pick_pair,
     scan_from,
 )
+from evenhand.ranking.methods import Flips, FlipsUniform, Sorter
 from evenhand.ratings import Ratings
 
 SCANS = [(0, 1), (0, 2), (1, 2)]
@@ -333,17 +333,13 @@ def test_an_even_number_of_fresh_reviewers_leaves_two_for_later() -> None:
     assert {who for coin in coins for who in coin.reviewers} == {0, 1, 2, 3}
 
 
-@pytest.mark.parametrize("score_pairs", [0, 2, -1, 1.0, True])
-def test_a_number_without_a_majority_is_refused(score_pairs: int) -> None:
-    ratings = table((0, 0, 5), (1, 1, 5))
+@pytest.mark.parametrize("score_pairs", [0, 2, -1, 1.5, True, math.inf, math.nan, "3"])
+@pytest.mark.parametrize("method", [Flips, FlipsUniform, Sorter])
+def test_a_number_without_a_majority_is_refused(
+    method: type[Flips | FlipsUniform | Sorter], score_pairs: int
+) -> None:
     with pytest.raises(OptionError, match="score_pairs must be an odd whole number"):
-        flip_neighbours(
-            ratings,
-            np.arange(2),
-            rational(),
-            stream(7, "flips"),
-            score_pairs=score_pairs,
-        )
+        method(score_pairs=score_pairs)
 
 
 def test_outputs_are_as_frequent_as_the_exact_law_says() -> None:

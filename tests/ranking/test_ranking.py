@@ -10,14 +10,27 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from evenhand import designs
-from evenhand._randomness import stream
-from evenhand._results import Label, Notice
+from evenhand.ab.weights import rational
 from evenhand.calibration.mean import mean_order
+from evenhand.claims import Label, Notice
 from evenhand.errors import ContradictionError, OptionError, RatingsError
-from evenhand.posets.comparisons import Comparisons, comparisons, is_ordering
-from evenhand.ranking.ranking import METHODS, Draw, rank
+from evenhand.method import as_method, methods
+from evenhand.posets.graph import Comparisons, comparisons, is_ordering
+from evenhand.randomness import stream
+from evenhand.ranking.methods import (
+    Borda,
+    BradleyTerry,
+    Flips,
+    MeanRank,
+    OwnRanking,
+    RankMethod,
+    Twins,
+)
+from evenhand.ranking.ranking import Draw, rank
+from evenhand.ranking.twins import settle_twins
 from evenhand.ratings import Ratings
 
+METHODS = tuple(method.name for method in methods("rank"))
 PAIRWISE = ("topological", "uniform", "flips", "flips-uniform", "twins")
 COINS = ("flips", "flips-uniform", "twins")
 
@@ -209,7 +222,7 @@ def test_flips_uniform_starts_from_what_uniform_returns() -> None:
     for seed in range(20):
         ratings = conference(seed)
         start = rank(ratings, method="uniform", rng=seed).order
-        result = rank(ratings, method="flips-uniform", scan="paper", rng=seed)
+        result = rank(ratings, method="flips-uniform(scan=paper)", rng=seed)
         order = list(start)
         for draw in result.draws:
             place = order.index(draw.items[0])
@@ -226,7 +239,7 @@ def test_the_parity_scan_is_the_default_and_keeps_to_one_parity() -> None:
         start = rank(ratings, method="uniform", rng=seed).order
         result = rank(ratings, method="flips-uniform", rng=seed)
         assert result.parameters["scan"] == "parity"
-        assert result == rank(ratings, method="flips-uniform", scan="parity", rng=seed)
+        assert result == rank(ratings, method="flips-uniform(scan=parity)", rng=seed)
         found = {start.index(draw.items[0]) % 2 for draw in result.draws}
         assert len(found) <= 1
         parities.update(found)
@@ -239,13 +252,15 @@ def backwards(graph: Comparisons, _: np.random.Generator) -> NDArray[np.int64]:
 
 def test_twins_take_any_start_and_flips_only_an_ordering() -> None:
     ratings = Ratings(["a", "a"], ["x", "y"], [9, 1])
-    result = rank(ratings, method="twins", start=backwards, rng=7)
+    result = rank(ratings, method=Twins(start=backwards), rng=7)  # type: ignore[arg-type]  # read as one
     assert result.order == ("y", "x")
-    assert result.parameters["start"] == "backwards"
+    assert result.parameters["start"] == "backwards()"
+    assert result.parameters["own_function"] is True
     with pytest.raises(OptionError, match="start must respect every comparison"):
-        rank(ratings, method="flips", start=backwards, rng=7)
+        rank(ratings, method=Flips(start=backwards), rng=7)  # type: ignore[arg-type]  # read as one
     forwards = Ratings(["a", "a"], ["x", "y"], [1, 9])
-    assert rank(forwards, method="flips", start=backwards, rng=7).order == ("y", "x")
+    flips = Flips(start=backwards)  # type: ignore[arg-type]  # read as one
+    assert rank(forwards, method=flips, rng=7).order == ("y", "x")
 
 
 def test_a_start_is_given_comparisons_and_a_generator_of_its_own() -> None:
@@ -258,8 +273,8 @@ def test_a_start_is_given_comparisons_and_a_generator_of_its_own() -> None:
         return order
 
     ratings = Ratings(["a", "b", "c"], ["x", "y", "z"], [1, 2, 3])
-    first = rank(ratings, method="twins", start=shuffled, rng=7)
-    assert first == rank(ratings, method="twins", start=shuffled, rng=7)
+    twins = Twins(start=shuffled)  # type: ignore[arg-type]  # read as one
+    assert rank(ratings, method=twins, rng=7) == rank(ratings, method=twins, rng=7)
     assert seen[0] == seen[1]
 
 
@@ -270,7 +285,106 @@ def test_a_start_is_given_comparisons_and_a_generator_of_its_own() -> None:
 def test_a_start_must_return_each_item_once(answer: object) -> None:
     ratings = Ratings(["a", "b"], ["x", "y"], [1, 2])
     with pytest.raises(OptionError, match="each of the 2 items once, best first, got"):
-        rank(ratings, method="twins", start=lambda *_: answer)  # type: ignore[arg-type]  # on purpose
+        rank(ratings, method=Twins(start=lambda *_: answer))  # type: ignore[arg-type]  # on purpose
+
+
+@pytest.mark.parametrize("start", ["borda", "bradley-terry", "mean-rank", "uniform"])
+def test_twins_start_from_any_ordinal_method(start: str) -> None:
+    # x and y are twins, and so are v and w.
+    reviewers, items = list("aabbccdd"), list("xvyvxwyw")
+    ratings = Ratings(reviewers, items, [3.1, 3, 3.2, 3, 2.2, 2, 2.1, 2])
+    method = f"twins(start={start})"
+    for seed in range(10):
+        result = rank(
+            ratings, method=method, design="balanced", distinct=True, rng=seed
+        )
+        assert result.parameters["start"] == start
+        begun = rank(ratings, method=start, rng=seed).order
+        order, drawn = settle_twins(
+            ratings,
+            comparisons(ratings),
+            np.array([ratings.item_code(item) for item in begun]),
+            rational(),
+            stream(seed, "twins"),
+        )
+        assert result.order == tuple(ratings.item_labels[item] for item in order)
+        assert len(result.draws) == len(drawn) == 2
+        assert result.certificate is not None
+        assert result.certificate.theorem == "paper 7"
+        assert result.certificate.strict
+        # Scores have settled what the start left open, so its estimates are gone.
+        assert all(row.estimate is None for row in result.items)
+        assert not {"tied_estimates", "tied_mean_ranks"} & {*codes(result.notices)}
+
+
+@pytest.mark.parametrize("start", [Borda(), BradleyTerry()])
+def test_flips_refuse_a_start_that_breaks_a_comparison(start: RankMethod) -> None:
+    # x is above y, which is above three items; three items are above x.
+    above, below = ["x", *"abc", *"yyy"], ["y", *"xxx", *"def"]
+    pairs = list(zip(above, below, strict=True))
+    reviewers = [who for who, _ in enumerate(pairs) for _ in "12"]
+    items = [item for pair in pairs for item in pair]
+    ratings = Ratings(reviewers, items, [2, 1] * len(pairs))
+    begun = rank(ratings, method=start, rng=7).order
+    assert begun.index("y") < begun.index("x")
+    with pytest.raises(OptionError, match="for method 'flips', got a ranking that doe"):
+        rank(ratings, method=Flips(start=start), rng=7)
+    assert rank(ratings, method=Twins(start=start), rng=7).draws
+
+
+def by_lot(ratings: Ratings, generator: np.random.Generator) -> NDArray[np.int64]:
+    return generator.permutation(ratings.n_items)
+
+
+def test_a_function_of_ones_own_is_a_method_without_a_guarantee() -> None:
+    # Contradictory ratings are its own to make sense of.
+    ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "x", "y"], [1, 2, 5, 3])
+    results = [rank(ratings, method=by_lot, top=1, rng=seed) for seed in range(20)]
+    assert {result.order for result in results} == {("x", "y"), ("y", "x")}
+    assert results[7] == rank(ratings, method=by_lot, top=1, rng=7)
+    assert results[7] == rank(ratings, method=OwnRanking(function=by_lot), top=1, rng=7)
+    told = results[7].to_dict()
+    assert told["method"] == "by_lot"
+    declared = {"design": None, "distinct": False}
+    assert told["parameters"] == {"own_function": True, **declared, "top": 1}
+    found = rank(ratings, method=by_lot, design="balanced", distinct=True).certificate
+    assert found is not None
+    assert (found.theorem, found.strict) == ("none", False)
+    assert found.sentence.startswith(
+        "No guarantee: evenhand knows nothing about your own"
+    )
+
+
+def test_a_function_of_ones_own_takes_ranks_and_comparisons() -> None:
+    for ratings in (
+        Ratings.from_ranks(["a", "a"], ["x", "y"], [1, 2]),
+        Ratings.from_comparisons(["x"], ["y"]),
+    ):
+        result = rank(ratings, method=lambda ratings, _: range(ratings.n_items)[::-1])
+        assert result.order == ("y", "x")
+        assert result.method == "<lambda>"
+
+
+def test_a_function_of_ones_own_must_return_each_item_once() -> None:
+    ratings = Ratings(["a", "b"], ["x", "y"], [1, 2])
+    for wrong in ([0, 0], [0], [0.0, 1.0], ["x", "y"], None):
+        words = "method <lambda> must return the code of each of the 2 items once, best"
+        with pytest.raises(OptionError, match=words):
+            rank(ratings, method=lambda *_, wrong=wrong: wrong)
+
+
+def test_a_text_a_value_and_a_class_are_the_same_method() -> None:
+    ratings = conference(3)
+    given: list[str | RankMethod] = [
+        "flips(start=mean-rank(mean_ranks=proxy), weight=rational(3), score_pairs=3)",
+        Flips(start=MeanRank(mean_ranks="proxy"), weight=rational(3), score_pairs=3),
+        "flips( score_pairs = 3, weight='rational(3)', "
+        "start=mean-rank(mean_ranks='proxy') )",
+    ]
+    first, *others = (rank(ratings, method=method, rng=7) for method in given)
+    assert others == [first, first]
+    assert as_method(str(given[1]), RankMethod) == given[1]
+    assert rank(ratings, method=Flips, rng=7) == rank(ratings, method="flips", rng=7)  # type: ignore[arg-type]  # a class will do
 
 
 def test_a_uniform_start_is_used_when_asked_for() -> None:
@@ -279,7 +393,7 @@ def test_a_uniform_start_is_used_when_asked_for() -> None:
     starts = {rank(ratings, method="uniform", rng=seed).order for seed in range(40)}
     assert len(starts) == 3
     orders = {
-        rank(scored, method="flips", start="uniform", rng=seed).order
+        rank(scored, method="flips(start=uniform)", rng=seed).order
         for seed in range(40)
     }
     assert orders == starts
@@ -288,33 +402,23 @@ def test_a_uniform_start_is_used_when_asked_for() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (
-            {"method": "mean", "scan": "paper"},
-            "scan is an option of flips-uniform, not",
-        ),
-        ({"method": "flips", "scan": "paper"}, "of flips-uniform, not of flips"),
-        (
-            {"method": "mean", "start": "uniform"},
-            "of flips, twins and ties, not of mean",
-        ),
-        ({"method": "uniform", "twins": "all"}, "twins is an option of twins, not of"),
-        (
-            {"method": "flips", "by": "closure"},
-            "by is an option of twins, not of flips",
-        ),
-        (
-            {"method": "topological", "weight": "rational:1"},
-            "weight is an option of flips, flips-uniform, sorter and twins, not of",
-        ),
+        ({"method": "mean(scan=paper)"}, "method 'mean' has no options, got 'scan'"),
+        ({"method": "flips(scan=paper)"}, "unknown option 'scan' of flips"),
+        ({"method": "flips(wait=3)"}, "did you mean 'weight'"),
+        ({"method": "uniform(twins=all)"}, "method 'uniform' has no options, got"),
         ({"method": "flip"}, "unknown method 'flip', did you mean 'flips'"),
-        ({"method": "flips-uniform", "scan": "odd"}, "scan must be one of 'paper'"),
-        ({"method": "twins", "twins": "two"}, "twins must be one of 'one', 'all', got"),
-        ({"method": "twins", "by": "eye"}, "by must be one of 'direct', 'closure'"),
-        ({"method": "flips", "start": "mean"}, "unknown start 'mean'"),
-        ({"method": "flips", "start": 3}, "unknown start 3. Known"),
-        ({"method": "flips", "design": "halves"}, "unknown design 'halves'"),
-        ({"method": "flips", "weight": "cubic"}, "unknown weight 'cubic'"),
-        ({"method": "flips", "rng": -1}, "rng must be"),
+        ({"method": "flips:3"}, "options in brackets, got 'flips:3', not after a col"),
+        ({"method": "flips(3)"}, "options of flips must be named, got 'flips\\(3"),
+        ({"method": "flips-uniform(scan=odd)"}, "scan must be one of 'paper'"),
+        ({"method": "twins(twins=two)"}, "twins must be one of 'one', 'all', got"),
+        ({"method": "twins(by=eye)"}, "by must be one of 'direct', 'closure'"),
+        ({"method": "flips(start=mean)"}, "unknown start 'mean', did you mean 'mean-r"),
+        ({"method": "flips(start=3)"}, "start must be a name or a function, got 3"),
+        ({"method": "flips(weight=cubic)"}, "unknown weight 'cubic'"),
+        ({"method": 3}, "method must be a name or a function, got 3"),
+        ({"method": lambda _: [0]}, "a function of 2 arguments, the ratings and a Gen"),
+        ({"design": "halves"}, "unknown design 'halves'"),
+        ({"rng": -1}, "rng must be"),
     ],
 )
 def test_bad_options_are_refused_in_words(
@@ -449,23 +553,23 @@ def test_parameters_are_the_options_that_were_used() -> None:
         "parameters": {"gamma": 2},
         "checked_on_grid": False,
     }
-    cases: list[tuple[dict[str, str], dict[str, object]]] = [
-        ({"method": "mean"}, {}),
-        ({"method": "uniform"}, {}),
+    cases: list[tuple[str, dict[str, object]]] = [
+        ("mean", {}),
+        ("uniform", {}),
         (
-            {"method": "flips"},
+            "flips",
             {"start": "topological", "weight": weight, "score_pairs": 1},
         ),
         (
-            {"method": "flips-uniform"},
+            "flips-uniform",
             {"scan": "parity", "weight": weight, "score_pairs": 1},
         ),
         (
-            {"method": "sorter"},
+            "sorter",
             {"weight": weight, "score_pairs": 1, "anchored": True},
         ),
         (
-            {"method": "ties"},
+            "ties",
             {
                 "start": "mean-rank",
                 "mean_ranks": "exact",
@@ -475,7 +579,7 @@ def test_parameters_are_the_options_that_were_used() -> None:
             },
         ),
         (
-            {"method": "safe"},
+            "safe",
             {
                 "mean_ranks": "exact",
                 "samples": 0,
@@ -485,7 +589,7 @@ def test_parameters_are_the_options_that_were_used() -> None:
             },
         ),
         (
-            {"method": "twins"},
+            "twins",
             {
                 "start": "topological",
                 "twins": "all",
@@ -494,20 +598,19 @@ def test_parameters_are_the_options_that_were_used() -> None:
             },
         ),
     ]
-    for options, expected in cases:
-        given = "rational:2" if "weight" in expected else None
-        result = rank(
-            ratings, method=options["method"], weight=given, design="pairs", rng=7
-        )
+    for name, expected in cases:
+        given = "(weight=rational(2))" if "weight" in expected else ""
+        result = rank(ratings, method=f"{name}{given}", design="pairs", rng=7)
         declared = {"design": "pairs", "distinct": False}
         assert result.parameters == {**expected, **declared}
 
 
 def test_a_heavier_weight_moves_the_coins() -> None:
     ratings = Ratings(["a", "b"], ["x", "y"], [1, 2])
+    steep = Flips(weight=lambda gap: gap / (0.01 + gap))  # type: ignore[arg-type]  # read as one
     light, heavy = (
-        rank(ratings, weight=weight, method="flips", rng=7).draws[0].p_first
-        for weight in ("rational:1", lambda gap: gap / (0.01 + gap))
+        rank(ratings, method=method, rng=7).draws[0].p_first
+        for method in ("flips", steep)
     )
     assert light == 0.25
     assert heavy < 0.01
@@ -518,9 +621,9 @@ def test_closure_and_all_are_the_defaults_and_the_printed_ones_options() -> None
     for seed in range(40):
         ratings = conference(seed)
         default = rank(ratings, method="twins", rng=seed)
-        every = rank(ratings, method="twins", twins="all", by="closure", rng=seed)
+        every = rank(ratings, method="twins(twins=all, by=closure)", rng=seed)
         assert default == every
-        printed = rank(ratings, method="twins", twins="one", by="direct", rng=seed)
+        printed = rank(ratings, method="twins(twins=one, by=direct)", rng=seed)
         assert len(printed.draws) <= 1
         found.add((len(printed.draws), len(default.draws)))
     assert any(few < many for few, many in found)

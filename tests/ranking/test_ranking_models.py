@@ -5,15 +5,18 @@ import itertools
 import numpy as np
 import pytest
 
-from evenhand.calibration.models import MODELS
+from evenhand.calibration.adaptive import adaptive
 from evenhand.errors import OptionError, RatingsError
 from evenhand.lab.scenario import Scenario
 from evenhand.lab.simulation import draw_ratings
-from evenhand.ranking.answers import WITH_SCORES
+from evenhand.method import methods
 from evenhand.ranking.claims import DISTINCT
-from evenhand.ranking.ranking import METHODS, rank
+from evenhand.ranking.methods import Model, Safe
+from evenhand.ranking.ranking import rank
 from evenhand.ratings import Ratings
 
+METHODS = [method.name for method in methods("rank")]
+MODELS = [method.name for method in methods("rank") if issubclass(method, Model)]
 CONTRADICTORY = Ratings(
     ["a", "a", "b", "b", "c", "c", "d", "d"],
     ["x", "y", "y", "x", "x", "z", "z", "y"],
@@ -109,8 +112,10 @@ def test_a_split_is_not_strict_unless_ties_are_ruled_out() -> None:
 
 def test_a_split_chosen_beforehand_rests_on_that_and_not_on_a_contradiction() -> None:
     clean = draw_ratings(Scenario(job="rank", items=6, reviewers=9), rng=5)[0]
-    options = {"method": "safe", "design": "balanced", "distinct": True, "rng": 7}
-    whole, found = (rank(clean, split=when, **options) for when in ("auto", "always"))  # type: ignore[arg-type]  # as given
+    whole, found = (
+        rank(clean, method=Safe(split=when), design="balanced", distinct=True, rng=7)
+        for when in ("auto", "always")
+    )
     assert "split" not in whole.parameters
     assert found.parameters["split"] == {"when": "always", "ordered": 7, "breakers": 2}
     (told,) = [one for one in found.notices if one.code == "split_reviewers"]
@@ -121,16 +126,16 @@ def test_a_split_chosen_beforehand_rests_on_that_and_not_on_a_contradiction() ->
     )
     assert found.certificate.conditional == "given the reviewers who made the groups"
     with pytest.raises(OptionError, match="split is 'always'"):
-        rank(clean, method="safe", split="always", eta=0.1)
+        rank(clean, method="safe(split=always, eta=0.1)")
     with pytest.raises(OptionError, match="split must be one of 'auto', 'always'"):
-        rank(clean, method="safe", split="never")
+        rank(clean, method="safe(split=never)")
     with pytest.raises(OptionError, match="distinct must be True or False"):
         rank(clean, distinct="yes")  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_eta_is_refused_where_its_price_is_not_known() -> None:
     with pytest.raises(OptionError, match="contradict each other"):
-        rank(CONTRADICTORY, method="safe", eta=0.1)
+        rank(CONTRADICTORY, method="safe(eta=0.1)")
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -171,7 +176,7 @@ def test_without_a_declared_design_there_is_no_opinion_of_safe(
     def refuse(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setitem(WITH_SCORES, "safe", refuse)
+    monkeypatch.setattr(Safe, "answer", refuse)
     for seed in range(12):
         result = rank(noisy(seed), top=5, rng=7)
         assert result.top is not None
@@ -198,10 +203,11 @@ def test_a_number_that_cannot_be_chosen_is_refused(top: object) -> None:
 def test_shrinkage_can_be_left_out() -> None:
     ratings = noisy(4)
     shrunk, plain = (
-        rank(ratings, method="additive", shrink=shrink, rng=7)
-        for shrink in (True, False)
+        rank(ratings, method=method, rng=7)
+        for method in ("additive", "additive(shrink=false)")
     )
     assert shrunk.parameters["shrink"] is True
+    assert plain.parameters["shrink"] is False
 
     def spread(values: list[float | None]) -> float:
         return float(np.std([value or 0.0 for value in values]))
@@ -209,8 +215,8 @@ def test_shrinkage_can_be_left_out() -> None:
     assert spread([row.estimate for row in shrunk.items]) < spread(
         [row.estimate for row in plain.items]
     )
-    with pytest.raises(OptionError, match="shrink is an option of additive"):
-        rank(ratings, shrink=True)
+    with pytest.raises(OptionError, match="method 'adaptive' has no options, got 's"):
+        rank(ratings, method="adaptive(shrink=true)")
 
 
 def test_equal_estimates_are_told_and_ordered_by_lot() -> None:
@@ -270,7 +276,7 @@ def test_nothing_is_told_apart_where_the_model_sees_nothing() -> None:
 
 
 def rank_variance(ratings: Ratings) -> float:
-    parts = MODELS["adaptive"](ratings).variances
+    parts = adaptive(ratings).variances
     assert parts is not None
     return parts.item
 

@@ -4,7 +4,7 @@ from dataclasses import FrozenInstanceError
 import polars as pl
 import pytest
 
-from evenhand._results import version
+from evenhand.claims import version
 from evenhand.ranking.ranking import rank
 from evenhand.ranking.results import Draw, Ranking
 from evenhand.ratings import Ratings

@@ -16,12 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from evenhand._outcomes import Chance, outcomes
-from evenhand._randomness import below, stream
 from evenhand.ab.weights import linear, odd, rational
 from evenhand.errors import OptionError, RatingsError
-from evenhand.posets.averages import pair_shares
-from evenhand.posets.comparisons import (
+from evenhand.posets.averaging import pair_shares
+from evenhand.posets.graph import (
     Comparisons,
     comparisons,
     edges,
@@ -30,6 +28,7 @@ from evenhand.posets.comparisons import (
 )
 from evenhand.posets.orderings import all_orderings, count_orderings, topological_order
 from evenhand.posets.reach import closure
+from evenhand.randomness import Chance, below, outcomes, stream
 from evenhand.ranking import sorter
 from evenhand.ranking.sorter import (
     LOOKED_AT,
@@ -651,14 +650,6 @@ def test_more_items_than_a_table_of_pairs_may_have_are_refused() -> None:
     ratings = Ratings([0] * 2, [0, 1], [1, 2], all_items=range(n))
     with pytest.raises(OptionError, match="at most 1,000 items, got 1,001"):
         sort_free_pairs(ratings, comparisons(ratings), rational(), stream(7, "s"))
-
-
-def test_an_even_number_of_score_pairs_is_refused() -> None:
-    ratings = Ratings([0, 1], [0, 1], [1, 2])
-    with pytest.raises(OptionError, match="score_pairs must be an odd"):
-        sort_free_pairs(
-            ratings, comparisons(ratings), rational(), stream(7, "s"), score_pairs=2
-        )
 
 
 def test_contradictions_and_ranks_are_refused() -> None:

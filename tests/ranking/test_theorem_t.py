@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand._outcomes import Chance, outcomes
-from evenhand.posets.comparisons import Comparisons, from_edges
+from evenhand.posets.graph import Comparisons, from_edges
 from evenhand.posets.orderings import topological_order
+from evenhand.randomness import Chance, outcomes
 from evenhand.ranking.anchors import Sheets, choose_layers, mean_values
 from evenhand.ranking.mean_rank import mean_rank_order
 from evenhand.ranking.ties import equal_mean_ranks, twin_buckets

@@ -11,15 +11,16 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from evenhand._randomness import below, stream
 from evenhand.errors import OptionError, RatingsError
 from evenhand.lab.scales import FAMILIES, scales
 from evenhand.lab.scenario import Scenario, draw_trials
-from evenhand.posets.averages import averages
-from evenhand.posets.comparisons import comparisons, from_edges
+from evenhand.posets.averaging import averages
+from evenhand.posets.graph import comparisons, from_edges
 from evenhand.posets.reach import twins
+from evenhand.randomness import below, stream
 from evenhand.ranking.anchors import choose_layers, mean_values, read_sheets
 from evenhand.ranking.mean_rank import MeanRankOrder, mean_rank_order
+from evenhand.ranking.methods import Safe, Ties
 from evenhand.ranking.ties import (
     NOISE,
     before,
@@ -211,11 +212,14 @@ def test_the_order_of_rows_does_not_matter() -> None:
 
 
 @pytest.mark.parametrize("noise", [-1, math.nan, math.inf, "a lot", True])
-def test_bad_noise_is_refused_in_words(noise: object) -> None:
+@pytest.mark.parametrize("method", [Ties, Safe])
+def test_bad_noise_is_refused_in_words(
+    method: type[Ties | Safe], noise: object
+) -> None:
     with pytest.raises(
         OptionError, match="noise must be a finite number of at least 0"
     ):
-        break_ties(single(1, 2), [0, 1], [(0, 1)], stream(7, "t"), noise=noise)  # type: ignore[arg-type]  # wrong on purpose
+        method(noise=noise)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_overlapping_buckets_and_missing_scores_are_refused_in_words() -> None:

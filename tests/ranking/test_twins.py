@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from evenhand._outcomes import outcomes
-from evenhand._randomness import stream, uniforms
 from evenhand.ab.weights import odd, rational
 from evenhand.errors import RatingsError
-from evenhand.posets.comparisons import comparisons, from_edges
+from evenhand.posets.graph import comparisons, from_edges
+from evenhand.randomness import outcomes, stream, uniforms
 from evenhand.ranking.twins import (
     By,
     choose_twins,

@@ -15,12 +15,15 @@ from numpy.typing import NDArray
 
 from evenhand import Comparison, Ranking, Ratings, compare, rank, read_ratings
 from evenhand._outputs import Output, write_all
-from evenhand._results import Json
+from evenhand.ab.methods import Votes
+from evenhand.ab.weights import as_weight
+from evenhand.claims import Json
 from evenhand.designs.assignment import Assignment
 from evenhand.designs.drawing import assign, seal_of, verify
 from evenhand.errors import EvenhandError, OptionError, RatingsError, RecordError
 from evenhand.formats import lists
-from evenhand.posets.comparisons import Comparisons
+from evenhand.posets.graph import Comparisons
+from evenhand.ranking.methods import Twins, as_start
 from evenhand.records.canonical import canonical, difference, fault, finish
 from evenhand.records.record import (
     assignment_from,
@@ -328,7 +331,7 @@ def test_any_rating_that_was_changed_is_found_in_the_data(tmp_path: Path) -> Non
             assert result.first.name == "data"
             assert str(result.first.difference).startswith("result.data.")
             if key != "reviewer":
-                assert f"differ of {row['item']!r}" in repr(result).replace(
+                assert f"scores of {row['item']!r}" in repr(result).replace(
                     f"{changed[place]['item']!r}, ", ""
                 )
 
@@ -350,8 +353,8 @@ def test_a_start_of_the_users_own_cannot_be_replayed(tmp_path: Path) -> None:
 
     loose = Ratings(list("aabb"), list("wxyz"), [4, 3, 2, 1])
     file = tmp_path / "decision.json"
-    write_decision(rank(loose, method="twins", start=own, rng=1), file)
-    with pytest.raises(RecordError, match="cannot be replayed: unknown start 'own'"):
+    write_decision(rank(loose, method=Twins(start=as_start(own)), rng=1), file)
+    with pytest.raises(RecordError, match="function of the user's own"):
         audit(file, loose)
 
 
@@ -367,11 +370,13 @@ def test_the_order_of_the_ratings_does_not_matter(tmp_path: Path) -> None:
     [
         {"method": "coin"},
         {"method": "sign"},
-        {"method": "mean"},
-        {"method": "median", "median": "lower"},
-        {"method": "trimmed", "trim": 0.25},
-        {"method": "votes", "weight": "offset:0.3:linear:10", "design": "halves"},
+        {"method": "mean(range=(0, 10))", "design": "halves"},
+        {"method": "median(lower)"},
+        {"method": "trimmed(trim=0.25)"},
+        {"method": "votes(weight=offset(0.3, linear(10)))", "design": "halves"},
         {"method": "votes", "items": ["y", "x"]},
+        {"method": "guarded(eps=0.3, statistic=median(lower))", "test": "mean"},
+        {"method": "guarded(trim=0.1, weight=steps([0, 3], [0.5, 0.5]))"},
     ],
 )
 def test_every_comparison_replays(options: dict[str, object], tmp_path: Path) -> None:
@@ -386,12 +391,16 @@ def test_every_comparison_replays(options: dict[str, object], tmp_path: Path) ->
         {"method": "topological"},
         {"method": "uniform"},
         {"method": "mean-rank"},
-        {"method": "flips", "start": "uniform", "weight": "sigmoid:2"},
-        {"method": "flips-uniform", "scan": "paper"},
-        {"method": "twins", "twins": "one", "by": "direct"},
+        {"method": "flips(start=uniform, weight=sigmoid(2))"},
+        {"method": "flips-uniform(scan=paper)"},
+        {"method": "twins(twins=one, by=direct)"},
         {"method": "mean", "design": "balanced"},
         {"method": "safe", "design": "balanced", "distinct": True},
-        {"method": "safe", "design": "balanced", "split": "always"},
+        {"method": "safe(split=always)", "design": "balanced"},
+        {"method": "safe(eta=0.1, noise=0.5, anchored=false)"},
+        {"method": "sorter(score_pairs=3)"},
+        {"method": "ties(start=mean-rank(mean_ranks=proxy))"},
+        {"method": "additive(shrink=false)"},
     ],
 )
 def test_every_ranking_replays(options: dict[str, object], tmp_path: Path) -> None:
@@ -406,7 +415,8 @@ def test_a_function_of_the_users_own_cannot_be_replayed(tmp_path: Path) -> None:
         return gap / (3 + gap)
 
     file = tmp_path / "decision.json"
-    write_decision(compare(two_items(), method="votes", weight=own, rng=1), file)
+    method = Votes(weight=as_weight(own))
+    write_decision(compare(two_items(), method=method, rng=1), file)
     with pytest.raises(RecordError, match="function of the user's own"):
         audit(file, two_items())
 

@@ -88,10 +88,7 @@ def test_an_undeclared_design_is_said_to_leave_no_guarantee() -> None:
 def test_a_declared_design_is_said_to_be_only_declared() -> None:
     options = {"design": "balanced", "distinct": True, "rng": 7}
     page = rank(CHAIN, method="safe", **options)._repr_html_()  # type: ignore[arg-type]  # as given
-    assert (
-        "which was declared or is taken for granted and cannot be seen in the ratings"
-        in page
-    )
+    assert "This assumes, and the ratings cannot show: random assignment" in page
     assert "comes with no guarantee" not in page
 
 
@@ -123,9 +120,9 @@ def test_every_method_of_ranking_has_words_for_what_it_may_claim() -> None:
     assert "squared differences of ranks" in told["mean-rank"]
     assert "reviewer's own order only" in told["flips"]
     assert "reviewer's own order only" in told["sorter"]
-    assert "one drawn by lot among all" in told["flips-uniform"]
+    assert "one drawn at random among all" in told["flips-uniform"]
     assert "than the order that the method started from" in told["twins"]
-    assert "sorted by lot" in told["safe"]
+    assert "sorted at random" in told["safe"]
     assert "all reviewers use one and the same scale" in told["mean"]
 
 
@@ -137,8 +134,8 @@ def test_long_rankings_are_cut_in_a_notebook() -> None:
 
 def test_a_comparison_calls_its_probability_the_coins() -> None:
     page = compare([7, 9, 4], [6, 3, 5], design="halves", rng=1)._repr_html_()
-    assert "<bdi>A</bdi> is put above <bdi>B</bdi>" in page
-    assert "not a chance of being right" in page
+    assert "<bdi>A</bdi> comes out ahead of <bdi>B</bdi>" in page
+    assert "This is randomisation, not the probability that it is better" in page
     assert "right more often than a fair coin" in page
     assert "is the probability of an error" in page
     assert "confiden" not in page

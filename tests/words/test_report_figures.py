@@ -16,13 +16,12 @@ import vl_convert
 
 import evenhand
 from evenhand import Ratings
-from evenhand._columns import Columns
-from evenhand._labels import Source
 from evenhand._outputs import write_all
-from evenhand._randomness import stream, uniforms
+from evenhand.columns import Columns, Source
 from evenhand.diagnosis.check import Check, check
 from evenhand.diagnosis.warp import Warp, warp
 from evenhand.errors import OptionError, printable
+from evenhand.randomness import stream, uniforms
 from evenhand.words.check_figures import (
     check_figures,
     consensus,

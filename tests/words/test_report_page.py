@@ -221,7 +221,7 @@ def test_the_ranking_table_shows_the_order_the_groups_and_the_cut() -> None:
     classes = [re.findall(r'class="(.*?)"', head) for head, _ in rows]
     assert classes == [["in"], ["in"], ["in"], ["cut "], ["edge "], [], [], []]
     first = rank(workshop(), top=3, rng=7).items[0]
-    assert f"{first.rank_low} to {first.rank_high}" in rows[0][1]
+    assert f"{first.rank_low}\u2013{first.rank_high}" in rows[0][1]
     assert f"{100 * (first.p_top or 0):.3g} %" in rows[0][1]
 
 
@@ -274,9 +274,7 @@ def test_p_values_say_what_they_are_not() -> None:
 
 def test_an_error_bound_is_told_if_a_range_was_declared() -> None:
     ratings = read_ratings("examples/designs.csv")
-    result = compare(
-        ratings, method="mean", design="halves", score_range=(0, 10), rng=1
-    )
+    result = compare(ratings, method="mean(range=(0, 10))", design="halves", rng=1)
     page = comparison_report(ratings, result, replay=REPLAY)
     assert 'id="error-bound"' in page
     assert "wrong with probability at most 5 %" in page or "bounded by 5 %" in page

@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._labels import shown
 from evenhand.ab.pairings import sample_subsets
 from evenhand.designs import AB_DESIGNS
-from evenhand.errors import DesignError, OptionError, counted, unknown
+from evenhand.errors import DesignError, OptionError, counted, shown, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

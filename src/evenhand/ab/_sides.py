@@ -10,23 +10,17 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from evenhand._labels import (
-    Source,
-    code_labels,
-    label_series,
-    number_series,
-    place_of,
-    shown,
-)
-from evenhand._results import Json, Label, Notice
 from evenhand.ab.law import Table, as_table
-from evenhand.errors import OptionError, RatingsError, listing
+from evenhand.claims import Json, Label, Notice
+from evenhand.columns import Source, code_labels, label_series, number_series, place_of
+from evenhand.errors import OptionError, RatingsError, listing, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
+    from evenhand.ab.methods import Rule
     from evenhand.ab.numbers import Floats
     from evenhand.ratings import Ratings
 
@@ -35,7 +29,6 @@ Both = Literal["drop", "decide"]
 TWO = 2
 UNRATED = -1
 MOST = 2**53
-PAIRED = ("sign", "votes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +147,7 @@ def sides_from_lists(
 def sides_from_ratings(
     ratings: Ratings,
     items: Sequence[Label] | None,
-    method: str,
+    rule: Rule,
     both: Both | None,
     *,
     groups: Mapping[str, Label] | None = None,
@@ -165,7 +158,7 @@ def sides_from_ratings(
     Args:
         ratings: The ratings.
         items: Labels of the two items, None if there are only two.
-        method: Name of the rule.
+        rule: The rule.
         both: What to do with reviewers who scored both items.
         groups: Pair or panel of each reviewer, by its label as text; None to take the
             pairs of the ratings.
@@ -178,8 +171,9 @@ def sides_from_ratings(
 
     Examples:
         >>> from evenhand.ratings import Ratings
+        >>> from evenhand.ab.methods import Votes
         >>> ratings = Ratings(["a", "b", "c"], ["x", "y", "x"], [3, 8, 4])
-        >>> sides_from_ratings(ratings, None, "votes", None).first.levels.tolist()
+        >>> sides_from_ratings(ratings, None, Votes(), None).first.levels.tolist()
         [3.0, 4.0]
     """
     one_item, other = _chosen(ratings, items)
@@ -198,20 +192,20 @@ def sides_from_ratings(
         if not (beside and notice.code == "unrated_items")
     ]
     verdict = None
-    if method != "coin":
+    if not rule.blind:
         reviewers = [ratings.reviewer_codes[side] for side in rows]
         twice = np.intersect1d(reviewers[0], reviewers[1])
         if len(twice) and both == "decide":
             verdict = _unanimous(ratings, rows, twice, labels)
             notices.append(_decided_notice(len(twice), labels, verdict))
         elif ratings.kind != "scores":
-            raise _needs_scores(ratings, method)
+            raise _needs_scores(ratings, str(rule))
         elif len(twice):
             rows, notice = _without(ratings, rows, twice, labels, both)
             notices.append(notice)
     pairing: Pairing = "random"
     in_pairs = ratings.pair_codes is not None and not panels
-    if in_pairs and verdict is None and method in PAIRED:
+    if in_pairs and verdict is None and rule.pairs != "none":
         pairing = "pairs"
         rows = _in_pairs(ratings, rows, labels)
     one, two = (ratings.preference[side] for side in rows)

@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import math
 
-from evenhand._labels import shown
 from evenhand.ab.numbers import as_finite, as_positive, as_whole
-from evenhand.errors import OptionError
+from evenhand.errors import OptionError, shown
 
 ERROR = 0.05
 

@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
-from evenhand._labels import shown
-from evenhand._randomness import RNGLike, seed_from, stream, uniforms
 from evenhand.ab.numbers import (
     Floats,
     Numbers,
@@ -28,7 +26,8 @@ from evenhand.ab.numbers import (
     map_exact,
 )
 from evenhand.ab.weights import GapWeight, as_weight, odd, on_floats
-from evenhand.errors import OptionError, RatingsError
+from evenhand.errors import OptionError, RatingsError, shown
+from evenhand.randomness import RNGLike, seed_from, stream, uniforms
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from evenhand._labels import shown
-from evenhand._randomness import (
+from evenhand.ab.numbers import Floats, Numbers, as_numbers, as_whole
+from evenhand.errors import OptionError, RatingsError, listing, name_of, shown, unknown
+from evenhand.randomness import (
     RNGLike,
     Stream,
     below,
@@ -26,11 +27,9 @@ from evenhand._randomness import (
     seed_from,
     stream,
 )
-from evenhand.ab.numbers import Floats, Numbers, as_numbers, as_whole
-from evenhand.errors import OptionError, RatingsError, listing, unknown
 
 if TYPE_CHECKING:
-    from evenhand._results import Json
+    from evenhand.claims import Json
 
 OwnRule = Callable[[Floats, Floats], float | Fraction]
 Kind = Literal["probability", "statistic"]
@@ -167,18 +166,6 @@ def check_rule(
     return _report(search, found)
 
 
-def own_name(function: object) -> str:
-    """Return the name of a user's function, also of a partial one.
-
-    Examples:
-        >>> import functools
-        >>> own_name(min), own_name(functools.partial(min, 3))
-        ('min', 'min')
-    """
-    inner = getattr(function, "func", function)
-    return str(getattr(inner, "__name__", type(inner).__name__))
-
-
 def answer(
     rule: OwnRule, first: Floats, second: Floats, kind: Kind
 ) -> float | Fraction:
@@ -214,7 +201,7 @@ def _valid(
             return value if isinstance(value, Fraction) else float(value)
     wanted = "a probability in [0, 1]" if kind == "probability" else "a number"
     raise OptionError(
-        f"{own_name(rule)} must return {wanted}, got {shown(value)} for {_text(sides)}."
+        f"{name_of(rule)} must return {wanted}, got {shown(value)} for {_text(sides)}."
     )
 
 
@@ -409,7 +396,7 @@ def _short(number: float) -> float:
 
 
 def _report(search: _Search, found: Counterexample | None) -> RuleCheck:
-    name, kind = own_name(search.rule), search.kind
+    name, kind = name_of(search.rule), search.kind
     if found is None:
         sentence = (
             f"{name} was asked {search.asked} times around the data, and no score was "

@@ -6,9 +6,8 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evenhand.ab._sides import PAIRED
-from evenhand.catalogue import AGAINST_A_COIN, methods
-from evenhand.certificate import (
+from evenhand.claims import (
+    ANY_SCALES,
     NONE,
     Certificate,
     Claim,
@@ -16,14 +15,15 @@ from evenhand.certificate import (
     assignment_finding,
     certify,
     not_strict,
+    strictly,
 )
 from evenhand.designs import AB_DESIGNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evenhand.ab._methods import Method, Outcome
     from evenhand.ab._sides import Sides
+    from evenhand.ab.methods import Outcome, Rule
     from evenhand.ab.weights import GapWeight
     from evenhand.designs.assignment import Declared
 
@@ -38,8 +38,37 @@ UNRESOLVED = Finding(
     "a gap is beyond what floating point can tell from a larger one",
     not_strict,
 )
-CLAIMS = {method.name: method.best for method in methods("compare")}
-UNPAIRED = ("mean", "median", "trimmed")
+AB_DESIGN = (
+    f"{ANY_SCALES}; reviewers assigned to the two items at random; noise that does not "
+    "depend on the item"
+)
+BEATS_A_COIN = strictly(
+    Claim("G", "", loss="zero-one", baseline="fair coin", prior="any values"),
+    "right more often than a fair coin, whatever increasing scales the reviewers use "
+    "and whatever the values",
+    conditional="given how many scored each item",
+)
+PAPER_BEATS_A_COIN = replace(BEATS_A_COIN, theorem="paper 4")
+AGAINST_A_COIN = not_strict(BEATS_A_COIN)
+BASELINE = Claim(
+    NONE, "right half of the time, whatever the scores: the baseline itself"
+)
+# What unequal counts mean for a rule.
+UNEQUAL_MEANS = (
+    "given unequal counts the mean and the median can be worse than a coin. The method "
+    "'votes' pairs equal numbers."
+)
+UNEQUAL_PAIRS = (
+    "a random pairing uses {least} of each. Given unequal counts the mean and the "
+    "median can be worse than a coin."
+)
+_THEOREM = (
+    "Over all counts that the assignment could have given, the method is no worse than "
+    "a coin (Theorem G); given these counts the %s can be worse. The method 'votes' "
+    "pairs equal numbers."
+)
+UNEQUAL_RULE = _THEOREM % "rule"
+UNEQUAL_GUARDED = "a random pairing uses {least} of each. " + _THEOREM % "statistic"
 # Scores that differ by no more are the same in words.
 TINY = 1e-9
 EQUAL_DESIGNS = ("halves", "matched")
@@ -48,7 +77,7 @@ GROUPED = ("matched", "panels")
 
 
 def comparison_certificate(
-    sides: Sides, chosen: Method, declared: Declared, outcome: Outcome
+    sides: Sides, chosen: Rule, declared: Declared, outcome: Outcome
 ) -> Certificate:
     """Work out what a comparison may claim.
 
@@ -58,7 +87,7 @@ def comparison_certificate(
         declared: How reviewers were assigned, as declared, and what shows it.
         outcome: What the rule drew.
     """
-    claim = CLAIMS.get(chosen.label, AGAINST_A_COIN)
+    claim = chosen.best
     if sides.verdict is not None:
         return certify(
             Claim(
@@ -89,7 +118,7 @@ def weight_finding(weight: GapWeight) -> Finding:
 
 
 def _findings(
-    sides: Sides, chosen: Method, declared: Declared, outcome: Outcome, claim: Claim
+    sides: Sides, chosen: Rule, declared: Declared, outcome: Outcome, claim: Claim
 ) -> Iterator[Finding]:
     counts = sides.sizes
     if 0 in counts:
@@ -99,21 +128,21 @@ def _findings(
     yield assignment_finding(
         declared.design, claim, AB_DESIGNS, backing=declared.backing
     )
-    yield from _count_findings(sides, chosen.label, declared)
+    yield from _count_findings(sides, chosen, declared)
     yield Finding("declared", "noise in scores does not depend on the item")
-    if chosen.label not in UNPAIRED and not _paired_by_chance(sides, declared.design):
+    if chosen.pairs != "none" and not _paired_by_chance(sides, declared.design):
         text = "scores were paired blindly, without a look at them"
         yield Finding("declared", text)
-    voting = chosen.own is None and chosen.name in ("votes", "guarded")
-    if voting:
-        yield weight_finding(chosen.weight)
+    weight = chosen.voting
+    if weight is not None:
+        yield weight_finding(weight)
     if outcome.check is not None:
         yield Finding("declared", outcome.check.sentence.removesuffix("."))
     if outcome.apart == math.inf:
         yield UNRESOLVED
     elif claim.strict:
         # Votes that no gap makes certain turn on every score in them.
-        certain = voting and chosen.weight.limit is not None
+        certain = weight is not None and weight.limit is not None
         text = EVERYONE if certain else SOMEONE
         if outcome.apart > TINY:
             text += f"; differences below {outcome.apart:.3g} do not count"
@@ -129,7 +158,9 @@ def _paired_by_chance(sides: Sides, design: str | None) -> bool:
     return design == "matched" and known
 
 
-def _count_findings(sides: Sides, method: str, declared: Declared) -> Iterator[Finding]:
+def _count_findings(
+    sides: Sides, chosen: Rule, declared: Declared
+) -> Iterator[Finding]:
     one, two = sides.sizes
     codes = {notice.code for notice in sides.notices}
     allowed = 1 if declared.design == "halves" else 0
@@ -147,7 +178,7 @@ def _count_findings(sides: Sides, method: str, declared: Declared) -> Iterator[F
         )
     if one == two:
         yield Finding("checked", f"equal counts: {one} scores of each item")
-    elif method in PAIRED and not grouped:
+    elif chosen.pairs == "only" and not grouped:
         text = f"equal counts in the votes: {min(one, two)} scores of each item"
         yield Finding("checked", text)
     else:

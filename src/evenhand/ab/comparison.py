@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import functools
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evenhand._labels import require_text, shown
-from evenhand._randomness import RNGLike, seed_from
-from evenhand._results import Json, Label, Notice, tail
-from evenhand.ab._methods import METHODS, TIE, Method, as_method
 from evenhand.ab._sides import (
-    PAIRED,
     Both,
     Sides,
     sides_from_lists,
@@ -22,27 +15,30 @@ from evenhand.ab._sides import (
 )
 from evenhand.ab.bounds import effect_for_error
 from evenhand.ab.claims import GROUPED, comparison_certificate
+from evenhand.ab.methods import Mean, Rule
 from evenhand.ab.pvalues import STATISTICS, PValues, p_values, table_p_values
+from evenhand.ab.rules import TRIM
+from evenhand.claims import Json, Label, Notice, tail
 from evenhand.designs import AB_DESIGNS
 from evenhand.designs.assignment import Declared, declare
-from evenhand.errors import OptionError, RatingsError, unknown
+from evenhand.errors import OptionError, RatingsError, require_text, unknown
+from evenhand.method import as_method
+from evenhand.randomness import RNGLike, seed_from
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from fractions import Fraction
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
     from evenhand.ab.checker import OwnRule
-    from evenhand.ab.weights import GapWeight
-    from evenhand.certificate import Certificate
+    from evenhand.claims import Certificate
     from evenhand.designs.assignment import Assignment
 
     Scores = Sequence[float] | NDArray[np.generic] | pl.Series
 
-__all__ = ["BOTH", "METHODS", "Comparison", "compare"]
+__all__ = ["BOTH", "Comparison", "compare"]
 
 BOTH = ("drop", "decide")
 # Probability of error that the bound for a declared range is worked out for.
@@ -74,8 +70,10 @@ class Comparison:
 
     Examples:
         >>> compare([7, 9, 4], [6, 3, 5], rng=1)
-        'A' is output as better than 'B' (by trimmed means)
-        output probability 0.977 for 'A', 0.0232 for 'B'
+        A comes out ahead of B, by trimmed means.
+        p = 0.4 two-sided, 0.2 for A, 0.9 for B (exact, on any increasing scales).
+        Given these scores the rule picks A with probability 0.977. This is
+        randomisation, not the probability that it is better.
         method guarded, seed 1
     """
 
@@ -165,7 +163,12 @@ class Comparison:
         return pl.DataFrame([row], schema_overrides=counts)
 
     def __repr__(self) -> str:
-        return "\n".join(self._lines())
+        from evenhand.words.lines import comparison_lines  # noqa: PLC0415 - if shown
+
+        codes = ", ".join(notice.code for notice in self.notices)
+        seen = f"; notices: {codes}" if codes else ""
+        last = f"method {self.method}, seed {self.seed}{seen}"
+        return "\n".join([*comparison_lines(self)[:-1], last])
 
     def _repr_html_(self) -> str:
         """Return the decision and its claim, for notebooks."""
@@ -173,39 +176,14 @@ class Comparison:
 
         return comparison_card(self).html()
 
-    def _lines(self) -> list[str]:
-        ours = self.items.index(self.winner)
-        head = f"{self.winner!r} is output as better than {self.items[1 - ours]!r}"
-        if self.votes is not None:
-            for_it, against = self.votes[ours], self.votes[1 - ours]
-            coin = ", by a coin" if for_it == against else ""
-            head += f" (votes {for_it} to {against}{coin})"
-        elif self.method == "guarded":
-            by = "a coin, after a tie" if self.decided_by == TIE else self.decided_by
-            head += f" (by {by})"
-        about = f" (se {self.p_first_se:.1g})" if self.p_first_se else ""
-        chances = (
-            f"output probability {self.p_first:.3g}{about} for {self.items[0]!r}, "
-            f"{1 - self.p_first:.3g} for {self.items[1]!r}"
-        )
-        codes = ", ".join(notice.code for notice in self.notices)
-        seen = f"; notices: {codes}" if codes else ""
-        return [head, chances, f"method {self.method}, seed {self.seed}{seen}"]
 
-
-def compare(  # noqa: PLR0913 - a keyword for each option of a method
+def compare(
     first: Ratings | Scores,
     second: Scores | None = None,
     *,
-    method: str | OwnRule = "guarded",
+    method: str | Rule | OwnRule = "guarded",
     items: Sequence[Label] | None = None,
-    weight: GapWeight | Callable[[float], float] | str | None = None,
-    median: str | None = None,
-    trim: float | None = None,
-    eps: float | Fraction | None = None,
-    statistic: str | OwnRule | None = None,
     test: str | None = None,
-    score_range: tuple[float, float] | None = None,
     both: Both | None = None,
     design: str | None = None,
     assignment: Assignment | None = None,
@@ -217,29 +195,18 @@ def compare(  # noqa: PLR0913 - a keyword for each option of a method
         first: Scores of the first item; or a Ratings, with second left out.
         second: Scores of the second item, paired with those of the first in the order
             given, or at random if there are more of one than of the other.
-        method: One of METHODS, or a rule of one's own. "votes" is the paper's rule: the
-            majority of one coin per pair, biased by the gap of its two scores.
-            "guarded" follows the trimmed means or another statistic, and with
-            probability eps the votes: nearly the accuracy of the one, and the guarantee
-            of the other (Theorem G). A rule of one's own is a function of both items'
-            scores, two arrays of floats with the pairs first, in order, that returns
-            the probability of the first.
+        method: A rule by its name, "guarded"; by its text form with options,
+            "guarded(eps=0.05, statistic=mean)"; a value of `evenhand.ab.methods`; or a
+            function of both items' scores, two arrays of floats with the pairs first,
+            in order, that returns the probability of the first. `evenhand methods`
+            lists the rules with their options. "votes" is the paper's rule; "guarded"
+            follows the trimmed means, and now and then the votes: nearly the accuracy
+            of the one, and the guarantee of the other (Theorem G).
         items: Labels of the two items; in a Ratings, which two.
-        weight: For "votes" and "guarded": increasing map from a gap to [0, 1),
-            rational(1) if None.
-        median: For "median": "upper" (if None), "lower" or "middle".
-        trim: For "trimmed" and "guarded": share cut at each end, 0.2 if None.
-        eps: For "guarded": probability of the votes, above 0 and at most 1, 0.1 if
-            None.
-        statistic: For "guarded": "trimmed" (if None), "mean", "median", "median:lower",
-            "median:middle", "midrank", "sign", or a function of both items' scores,
-            the sign of whose answer is followed.
         test: Statistic of the p-values: "mean", "median", "trimmed", "midrank" or
             "pairs"; by default what the method follows if that is means, medians or a
             function, "pairs" for "votes" and "sign" with matched pairs, and "midrank"
             otherwise.
-        score_range: For "mean", lowest and highest score that the form allows; with
-            the design "halves" the result then says how small an effect can be trusted.
         both: For a Ratings in which reviewers scored both items: "drop" leaves them
             out, "decide" follows them if they all agree.
         design: How the items were assigned: "halves", "coins", "matched" or "panels".
@@ -271,14 +238,10 @@ def compare(  # noqa: PLR0913 - a keyword for each option of a method
         0.0
         >>> def best(one, two):
         ...     return (1 + float(max(one) > max(two)) - float(max(one) < max(two))) / 2
-        >>> compare([7, 9, 4], [6, 3, 5], method=best, rng=1)
-        'A' is output as better than 'B'
-        output probability 1 for 'A', 0 for 'B'
-        method best, seed 1
+        >>> compare([7, 9, 4], [6, 3, 5], method=best, rng=1).winner
+        'A'
     """
-    chosen = as_method(
-        method, weight=weight, median=median, trim=trim, eps=eps, statistic=statistic
-    )
+    chosen = as_method(method, Rule)
     require_text(both=both, test=test)
     if both is not None and both not in BOTH:
         raise OptionError(f"both must be 'drop' or 'decide', got {both!r}.")
@@ -298,7 +261,7 @@ def compare(  # noqa: PLR0913 - a keyword for each option of a method
         sides = sides_from_lists(first, second, items)
     outcome = chosen.run(sides, seed)
     found, told = _tested(sides, chosen, test, declared.design, seed)
-    given = {"test": test, "score_range": score_range, "both": both}
+    given = {"test": test, "both": both}
     used: dict[str, Json] = {name: to for name, to in given.items() if to is not None}
     return Comparison(
         items=sides.items,
@@ -307,9 +270,9 @@ def compare(  # noqa: PLR0913 - a keyword for each option of a method
         p_first_se=outcome.law.se,
         decided_by=outcome.decided_by,
         votes=outcome.votes,
-        method=chosen.name,
+        method=chosen.called,
         parameters={
-            **chosen.parameters(outcome.pairing),
+            **chosen.used(outcome.pairing),
             **used,
             "design": declared.design,
         },
@@ -317,7 +280,7 @@ def compare(  # noqa: PLR0913 - a keyword for each option of a method
         data=sides.data,
         notices=(*sides.notices, *outcome.notices, *told),
         test=found,
-        error_bound=_bound(sides, chosen, score_range, declared.design),
+        error_bound=_bound(sides, chosen, declared.design),
         certificate=comparison_certificate(sides, chosen, declared, outcome),
     )
 
@@ -330,28 +293,25 @@ def _about(test: PValues) -> dict[str, Json]:
 def _from_ratings(
     ratings: Ratings,
     items: Sequence[Label] | None,
-    chosen: Method,
+    chosen: Rule,
     both: Both | None,
     declared: Declared,
 ) -> Sides:
     drawn = declared.assignment
-    take = functools.partial(
-        sides_from_ratings,
+    return sides_from_ratings(
+        ratings,
+        items,
+        chosen,
+        both,
         groups=None
         if drawn is None or drawn.groups is None
         else {str(reviewer): group for reviewer, group in drawn.groups},
         panels=declared.design == "panels",
     )
-    sides = take(ratings, items, chosen.label, both)
-    named = ratings.pair_codes is not None and sides.verdict is None
-    if named and chosen.paired and chosen.label not in PAIRED:
-        # Pairs that the data name are for whatever votes, under any name.
-        return take(ratings, items, PAIRED[1], both)
-    return sides
 
 
 def _tested(
-    sides: Sides, chosen: Method, test: str | None, design: str | None, seed: int
+    sides: Sides, chosen: Rule, test: str | None, design: str | None, seed: int
 ) -> tuple[PValues | None, tuple[Notice, ...]]:
     """Test that neither item is better, by drawing the assignment again.
 
@@ -360,7 +320,7 @@ def _tested(
     """
     if test is not None and test not in STATISTICS:
         raise OptionError(unknown("test", test, STATISTICS))
-    if sides.verdict is not None or (test is None and chosen.label == "coin"):
+    if sides.verdict is not None or (test is None and chosen.blind):
         return None, ()
     in_order = design == "matched" and sides.pairing == "given"
     if design in GROUPED and sides.groups is None and not in_order:
@@ -370,55 +330,31 @@ def _tested(
             "Name the column with --pair, or give the assignment."
         )
         return None, (Notice("groups_unknown", text),)
-    statistic, median = _statistic(chosen, test, design)
-    options = {"design": design, "trim": chosen.trim, "median": median}
+    statistic, median = chosen.tested(design)
+    options = {
+        "design": design,
+        "trim": getattr(chosen, "trim", TRIM),
+        "median": median,
+    }
+    statistic = statistic if test is None else test
     if design not in GROUPED and isinstance(statistic, str) and statistic != "pairs":
         tables = sides.first, sides.second
         return table_p_values(*tables, statistic=statistic, seed=seed, **options), ()  # type: ignore[arg-type]  # by name
-    lists = sides.one_by_one(f"test {test or chosen.name!r}")
+    lists = sides.one_by_one(f"test {test or chosen.called!r}")
     groups = sides.groups if design in GROUPED else None
     found = p_values(*lists, statistic=statistic, groups=groups, rng=seed, **options)  # type: ignore[arg-type]  # by name
     return found, ()
 
 
-def _statistic(
-    chosen: Method, test: str | None, design: str | None
-) -> tuple[str | OwnRule, str]:
-    if test is not None:
-        return test, chosen.median
-    if chosen.own is not None:
-        return chosen.own, chosen.median
-    followed = chosen.statistic if chosen.name == "guarded" else chosen.name
-    if not isinstance(followed, str):
-        return followed, chosen.median
-    name, _, which = followed.partition(":")
-    if name in ("sign", "votes"):
-        return ("pairs" if design == "matched" else "midrank"), chosen.median
-    # On few levels cutting ends costs power, and midranks stand outliers as well.
-    return "midrank" if name == "trimmed" else name, which or chosen.median
-
-
-def _bound(
-    sides: Sides,
-    chosen: Method,
-    score_range: tuple[float, float] | None,
-    design: str | None,
-) -> dict[str, Json] | None:
+def _bound(sides: Sides, chosen: Rule, design: str | None) -> dict[str, Json] | None:
     """Say how small an effect the mean can be trusted with, on a declared range.
 
     Raises:
-        OptionError: If the range is not two finite numbers in order, or the method is
-            not the mean.
         RatingsError: If a score is outside.
     """
-    if score_range is None:
+    if not isinstance(chosen, Mean) or chosen.range is None:
         return None
-    low, high = _as_range(score_range)
-    if chosen.label != "mean":
-        raise OptionError(
-            f"score_range must be left out for method {chosen.name!r}, got "
-            f"{score_range!r}. The error bound is proved for method 'mean'."
-        )
+    low, high = chosen.range
     for label, side in zip(sides.items, (sides.first, sides.second), strict=True):
         outside = side.levels[(side.levels < low) | (side.levels > high)]
         if len(outside):
@@ -436,16 +372,3 @@ def _bound(
         "error": ERROR,
         "effect": effect if effect <= high - low else None,
     }
-
-
-def _as_range(score_range: object) -> tuple[float, float]:
-    try:
-        low, high = (float(end) for end in score_range)  # type: ignore[attr-defined]  # refused below
-    except (TypeError, ValueError):
-        low = high = math.nan
-    if not (math.isfinite(high - low) and low < high):
-        raise OptionError(
-            "score_range must be two finite numbers, the lower first, got "
-            f"{shown(score_range)}."
-        )
-    return low, high

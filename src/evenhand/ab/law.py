@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand._randomness import RNGLike, seed_from, stream
 from evenhand.ab.numbers import (
     Floats,
     Numbers,
@@ -30,6 +29,7 @@ from evenhand.ab.numbers import (
 from evenhand.ab.pairings import sample_tables
 from evenhand.ab.weights import GapWeight, as_weight, odd
 from evenhand.errors import RatingsError
+from evenhand.randomness import RNGLike, seed_from, stream
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evenhand._labels import shown
-from evenhand.errors import OptionError, RatingsError
+from evenhand.errors import OptionError, RatingsError, shown
 
 Floats = NDArray[np.float64]
 Numbers: TypeAlias = (

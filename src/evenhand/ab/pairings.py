@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand._randomness import permutation, uniforms
+from evenhand.randomness import permutation, uniforms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand._randomness import Stream
+    from evenhand.randomness import Stream
 
     Counts = NDArray[np.int64]
     Floats = NDArray[np.float64]
@@ -54,7 +54,7 @@ def draw_pairing(first: Counts, second: Counts, source: Stream) -> Pairing:
         source: Where chance comes from.
 
     Examples:
-        >>> from evenhand._randomness import stream
+        >>> from evenhand.randomness import stream
         >>> drawn = draw_pairing(np.array([2, 1]), np.array([4]), stream(7, "pairing"))
         >>> drawn.first.tolist(), drawn.counts.tolist()
         ([0, 1], [2, 1])
@@ -82,7 +82,7 @@ def draw_coins(tosses: Counts, chances: Floats, source: Stream) -> int:
         source: Where chance comes from.
 
     Examples:
-        >>> from evenhand._randomness import stream
+        >>> from evenhand.randomness import stream
         >>> draw_coins(np.array([9, 9]), np.array([0.0, 1.0]), stream(7, "votes"))
         9
     """

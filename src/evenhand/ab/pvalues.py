@@ -22,8 +22,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from evenhand._labels import shown
-from evenhand._randomness import RNGLike, seed_from, stream
 from evenhand.ab._redraws import (
     GIVEN,
     GIVEN_PANELS,
@@ -46,7 +44,8 @@ from evenhand.ab._tails import (
 from evenhand.ab.law import Table, as_table
 from evenhand.ab.numbers import Floats, Numbers, as_lists, as_whole, is_exact
 from evenhand.ab.rules import MEDIANS, TRIM, as_share, central_places, trimmed_places
-from evenhand.errors import ConvergenceError, OptionError, RatingsError, unknown
+from evenhand.errors import ConvergenceError, OptionError, RatingsError, shown, unknown
+from evenhand.randomness import RNGLike, seed_from, stream
 
 if TYPE_CHECKING:
     from evenhand.ab._redraws import Counts, Labels

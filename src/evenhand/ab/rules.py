@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._labels import require_function, shown
 from evenhand.ab.checker import OwnRule, answer
 from evenhand.ab.law import from_margin, majority_probability
 from evenhand.ab.numbers import (
@@ -29,7 +28,14 @@ from evenhand.ab.numbers import (
     is_exact,
 )
 from evenhand.ab.weights import GapWeight, as_weight, odd
-from evenhand.errors import OptionError, RatingsError, listing, unknown
+from evenhand.errors import (
+    OptionError,
+    RatingsError,
+    listing,
+    require_function,
+    shown,
+    unknown,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from evenhand._labels import require_function, shown
 from evenhand.ab.numbers import (
     Floats,
     Numbers,
@@ -28,18 +27,21 @@ from evenhand.ab.numbers import (
     magnitude,
     map_exact,
 )
-from evenhand.errors import OptionError, RatingsError, unknown
+from evenhand.errors import OptionError, RatingsError, require_function, shown, unknown
+from evenhand.method import parse
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from evenhand._results import Json
+    from evenhand.claims import Json
 
     ExactMap = Callable[[Fraction], Fraction]
 
 Number = int | float | Fraction
 
-NAMES = ("rational", "sigmoid", "linear", "exponential", "offset", "steps")
+NAMES: tuple[str, ...] = (
+    *("rational", "sigmoid", "linear", "exponential", "offset", "steps"),
+)
 MIX = 0.01
 
 GRID = np.concatenate([[0.0], np.logspace(-9, 9, 1000)])
@@ -125,6 +127,17 @@ class GapWeight:
 
     def __repr__(self) -> str:
         return _called(self.name, self.parameters)
+
+    def __eq__(self, other: object) -> bool:
+        same = isinstance(other, GapWeight) and self.to_dict() == other.to_dict()
+        return self is other or (same and not self.checked_on_grid)
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Travel to another process by name and parameters."""
+        return from_dict, (self.to_dict(),)
 
     def _check_limit(self, gaps: Floats) -> None:
         limit = self.limit or Fraction(0)
@@ -349,8 +362,8 @@ def as_weight(
     """Return a gap weight from whatever names one.
 
     Args:
-        weight: A GapWeight; None for rational(1); a text such as "rational:2",
-            "sigmoid:0.5", "linear:10", "exponential:1" or "offset:0.3:rational:1"; what
+        weight: A GapWeight; None for rational(1); a text such as "rational(2)",
+            "linear(10)" or "offset(0.3, rational(1))"; what
             `GapWeight.to_dict` returned, as it is in a record; or any function of a
             gap, on arrays or on single floats, whose range and strict increase are
             checked on a grid from 0 to a thousand million.
@@ -363,7 +376,7 @@ def as_weight(
             [0, 1) or does not increase.
 
     Examples:
-        >>> as_weight("offset:0.3:rational:2")
+        >>> as_weight("offset(0.3, rational(2))")
         offset(c=0.3, base=rational(gamma=2))
         >>> as_weight({"name": "linear", "parameters": {"range": 10}})
         linear(range=10)
@@ -418,15 +431,14 @@ def from_dict(record: Mapping[str, object]) -> GapWeight:
             f"parameters of weight {name} must be {', '.join(wanted)}, got "
             f"{shown(given)}."
         )
-    values = [given[key] for key in wanted]
-    if wanted[-1] == "base":
-        base = values.pop()
-        if not isinstance(base, Mapping):
+    values = dict(given)
+    if "base" in values:
+        if not isinstance(values["base"], Mapping):
             raise OptionError(
-                f"base of weight {name} must be a weight, got {shown(base)}."
+                f"base of weight {name} must be a weight, got {shown(values['base'])}."
             )
-        values.append(from_dict(base))
-    return maker(*values)
+        values["base"] = from_dict(values["base"])
+    return maker(**values)
 
 
 def odd(weight: GapWeight, gap: Numbers) -> Floats:
@@ -543,44 +555,31 @@ def _called(name: str, parameters: Mapping[str, Json]) -> str:
 
 
 def _from_text(text: str) -> GapWeight:
-    name, *rest = text.strip().split(":")
-    if name not in NAMES:
-        raise OptionError(unknown("weight", name, NAMES))
-    if name == "offset" and rest:
-        return offset(_parsed(rest[0], text), ":".join(rest[1:]) or None)
-    rule = ""
-    if name == "steps":
-        rule = "be made by weights.steps(at, shares)"
-    elif len(rest) > 1 or (not rest and name in ("linear", "offset")):
-        rule = "have one parameter" if name == "linear" or rest else "have c"
-    if rule:
-        raise OptionError(f"weight {name} must {rule}, got {text!r}. {_FORM}")
-    return _MAKERS[name][0](*(_parsed(part, text) for part in rest))
+    call = parse(text, "weight", "rational(2)")
+    if call.name not in NAMES:
+        raise OptionError(unknown("weight", call.name, NAMES))
+    maker, wanted = _MAKERS[call.name]
+    given = dict(zip(wanted, call.given, strict=False)) | call.named
+    needed = {"linear": 1, "offset": 1, "steps": 2}.get(call.name, 0)
+    unfit = len(given) < len(call.given) + len(call.named)
+    unfit = unfit or not set(given) <= set(wanted)
+    if unfit or not set(given) >= set(wanted[:needed]):
+        raise OptionError(
+            f"weight {call.name} must have {', '.join(wanted)}, got {shown(text)}. "
+            f"{_FORM}"
+        )
+    return maker(**given)
 
 
 _MAKERS: dict[str, tuple[Callable[..., GapWeight], tuple[str, ...]]] = {
     "rational": (rational, ("gamma",)),
     "sigmoid": (sigmoid, ("scale",)),
-    "linear": (linear, ("range",)),
+    "linear": (lambda range: linear(range), ("range",)),  # noqa: A006, PLW0108 - its name
     "exponential": (exponential, ("scale",)),
     "offset": (offset, ("c", "base")),
-    "steps": (
-        lambda at, shares, mix, base: steps(at, shares, mix=mix, base=base),
-        ("at", "shares", "mix", "base"),
-    ),
+    "steps": (steps, ("at", "shares", "mix", "base")),
 }
-_FORM = "Write for instance rational:1, linear:10 or offset:0.3:rational:1."
-
-
-def _parsed(part: str, text: str) -> int | float:
-    for kind in (int, float):
-        try:
-            return kind(part)
-        except ValueError:
-            continue
-    raise OptionError(
-        f"weight parameter must be a number, got {part!r} in {text!r}. {_FORM}"
-    )
+_FORM = "Write for instance rational(1), linear(10) or offset(0.3, rational(1))."
 
 
 def _from_function(function: Callable[[float], float]) -> GapWeight:

@@ -3,8 +3,8 @@
 Each model is a function from Ratings to a Fit, in a module of its own name: `additive`
 (offsets, by least squares or REML), `affine` (offset and slope), `isotonic` (an
 increasing scale), `bradley_terry` and `borda` (orders only), `centring` (centred and z)
-and `adaptive`, which weighs scores against orders. `models` finds them by name; `mean`
-is the plain mean. `crossed` holds the equations and the likelihood of two crossed
-effects, `redraws` the same for many scores at once, `design` the ratings as arrays,
-`posterior` what ratings leave open.
+and `adaptive`, which weighs scores against orders; `mean` is the plain mean. `crossed`
+holds the equations and the likelihood of two crossed effects, `redraws` the same for
+many scores at once, `design` the ratings as arrays, `posterior` what ratings leave
+open.
 """

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._randomness import stream
+from evenhand.randomness import stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._results import Notice
 from evenhand.calibration.bradley_terry import order_values
 from evenhand.calibration.crossed import START, Equations, PassSystem
 from evenhand.calibration.design import (
@@ -25,7 +24,8 @@ from evenhand.calibration.design import (
 )
 from evenhand.calibration.redraws import fit_many
 from evenhand.calibration.results import Fit, Variances, settled, standardised
-from evenhand.posets.comparisons import comparisons, components
+from evenhand.claims import Notice
+from evenhand.posets.graph import comparisons, components
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._results import Notice
 from evenhand.calibration import _solver
 from evenhand.calibration._solver import (
     conjugate_gradients,
@@ -22,6 +21,7 @@ from evenhand.calibration.design import (
     require_rated,
 )
 from evenhand.calibration.results import Fit, frozen, settled
+from evenhand.claims import Notice
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,7 +9,7 @@ import numpy as np
 from evenhand.calibration.bradley_terry import rating_wins
 from evenhand.calibration.design import model_notices
 from evenhand.calibration.results import Fit, PerRating, settled
-from evenhand.posets.comparisons import comparisons, components
+from evenhand.posets.graph import comparisons, components
 
 if TYPE_CHECKING:
     from evenhand.ratings import Ratings

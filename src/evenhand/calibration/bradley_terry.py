@@ -16,7 +16,7 @@ from evenhand.calibration._solver import (
 from evenhand.calibration.design import model_notices, steps, totals
 from evenhand.calibration.results import Fit, frozen, settled
 from evenhand.errors import OptionError, unknown
-from evenhand.posets.comparisons import comparisons, components
+from evenhand.posets.graph import comparisons, components
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._results import Notice
 from evenhand.calibration.design import (
     Design,
     design,
@@ -15,6 +14,7 @@ from evenhand.calibration.design import (
     require_rated,
 )
 from evenhand.calibration.results import ROUNDING, Fit, PerRating, frozen, settled
+from evenhand.claims import Notice
 from evenhand.errors import counted
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand._results import Notice
 from evenhand.calibration.results import LARGEST, Variances
+from evenhand.claims import Notice
 from evenhand.errors import RatingsError, counted, listing
-from evenhand.posets.comparisons import connected
+from evenhand.posets.graph import connected
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from evenhand._randomness import Stream, permutation
 from evenhand.errors import RatingsError, listing
+from evenhand.randomness import Stream, permutation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,7 +98,7 @@ def mean_order(
         RatingsError: If there are no scores, or an item has none.
 
     Examples:
-        >>> from evenhand._randomness import stream
+        >>> from evenhand.randomness import stream
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "b", "a"], ["x", "x", "y"], [1, 4, 3])
         >>> mean_order(ratings, stream(7, "lots"))

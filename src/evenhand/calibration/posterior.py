@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand._randomness import standard_normal, stream, uniforms
 from evenhand.calibration._solver import one_thread
 from evenhand.calibration.additive import additive
 from evenhand.calibration.bradley_terry import (
@@ -37,6 +36,7 @@ from evenhand.calibration.crossed import Links
 from evenhand.calibration.design import normal_scores, totals
 from evenhand.calibration.redraws import Columns, Node, node_at
 from evenhand.calibration.results import standardised
+from evenhand.randomness import standard_normal, stream, uniforms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

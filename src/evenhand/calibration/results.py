@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand._results import Notice
+    from evenhand.claims import Notice
 
     Codes = NDArray[np.int64]
     Scores = NDArray[np.float64]

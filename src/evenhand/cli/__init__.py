@@ -34,6 +34,37 @@ COMMANDS = {
 }
 
 
+# Options that moved, with their new form.
+MOVED = {
+    "--start": "--method 'flips(start=uniform)'",
+    "--scan": "--method 'flips-uniform(scan=paper)'",
+    "--twins": "--method 'twins(twins=one)'",
+    "--by": "--method 'twins(by=direct)'",
+    "--weight": "--method 'flips(weight=rational(2))'",
+    "--score-pairs": "--method 'flips(score_pairs=3)'",
+    "--noise": "--method 'safe(noise=0.5)'",
+    "--anchored": "--method 'safe(anchored=true)'",
+    "--raw": "--method 'safe(anchored=false)'",
+    "--eta": "--method 'safe(eta=0.1)'",
+    "--split": "--method 'safe(split=always)'",
+    "--mean-ranks": "--method 'mean-rank(mean_ranks=proxy)'",
+    "--shrink": "--method 'additive(shrink=true)'",
+    "--no-shrink": "--method 'additive(shrink=false)'",
+    "--median": "--method 'median(lower)'",
+    "--trim": "--method 'guarded(trim=0.1)'",
+    "--eps": "--method 'guarded(eps=0.05)'",
+    "--statistic": "--method 'guarded(statistic=mean)'",
+    "--range": "--method 'mean(range=(1, 5))'",
+    "--rank": "--column rank=COLUMN",
+    "--winner": "--column winner=COLUMN",
+    "--loser": "--column loser=COLUMN",
+    "--pair": "--column pair=COLUMN",
+    "--charts": "--export charts=FOLDER",
+    "--seal": "--assignment FOLDER, with seal.json in it,",
+    "--secret": "--assignment FOLDER, with secret.json in it,",
+}
+
+
 class Refusal(click.ClickException):
     """Bad input: one sentence on standard error, exit code 2."""
 
@@ -65,6 +96,9 @@ def one_sentence() -> Iterator[None]:
     except click.exceptions.NoArgsIsHelpError:
         raise
     except click.NoSuchOption as error:
+        if error.option_name in MOVED:
+            moved = f"{error.option_name} is written {MOVED[error.option_name]} now."
+            raise Refusal(moved) from error
         near = f" Did you mean {error.possibilities[0]}?" if error.possibilities else ""
         raise Refusal(f"There is no option {error.option_name}.{near}") from error
     except click.UsageError as error:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from evenhand._outputs import Output
-    from evenhand._results import Notice
     from evenhand.ab.comparison import Comparison
+    from evenhand.claims import Notice
     from evenhand.diagnosis.check import Check
     from evenhand.diagnosis.warp import Warp
     from evenhand.ranking.ranking import Ranking
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     Result = Ranking | Comparison | Check
 
+CHARTS = "charts="
 ARGUMENTS = "evenhand.arguments"
 """Where the words of the command line are kept, for the report to show them."""
 # A warp test of a report draws scales so often that it takes a few seconds at most.
@@ -35,15 +36,17 @@ DRAWN_RATINGS, MOST_LEVELS, FEWEST, MOST = 50_000, 200, 10, 30
 extra_options = _shared.options(
     option(
         "--report",
-        "Write a page to look at together: one HTML file that works offline.",
-        "PATH",
+        "Write a self-contained HTML report.",
+        "OUT.html",
+        group=_shared.OUTPUT,
     ),
-    option("--charts", "Write the report's charts there, as PNG and SVG.", "FOLDER"),
     option(
         "--export exports",
-        "Write a table to a .csv, .tsv, .xlsx, .parquet, .json, .jsonl or .md; an "
-        "unknown TABLE is answered with those that there are.  [repeatable]",
+        "Write a table to a .csv, .tsv, .xlsx, .parquet, .json, .jsonl or .md, or with "
+        "charts=FOLDER the report's charts; an unknown TABLE lists the available ones. "
+        " [repeatable]",
         "[TABLE=]PATH",
+        group=_shared.OUTPUT,
         multiple=True,
     ),
 )
@@ -59,6 +62,7 @@ class Job:
         options: What is left of the options: those of the method.
         seed: What --seed says.
         as_json: Whether JSON is asked for.
+        explain: Whether explanations are.
     """
 
     def __init__(self, command: str, options: dict[str, Any]) -> None:
@@ -67,31 +71,25 @@ class Job:
         file, file_format = options.pop("file"), options.pop("file_format")
         self.seed, self.as_json = options.pop("seed"), options.pop("as_json")
         self._output, self._record = options.pop("output"), options.pop("record", None)
-        evidence = [
-            options.pop(name, None) for name in ("assignment_path", "secret", "seal")
-        ]
-        reading = {
-            name: options.pop(name)
-            for name in list(options)
-            if name in _shared.READING or name.endswith("_column")
-        }
+        evidence = options.pop("assignment", None)
+        self.explain = options.pop("explain", False)
+        reading = _shared.take_reading(options)
         self._key = reading["anonymise"]
-        self.extras = Extras(
-            command, *(options.pop(name) for name in ("report", "charts", "exports"))
-        )
-        read = zip(("--assignment", "--secret", "--seal"), evidence, strict=True)
+        self.extras = Extras(command, options.pop("report"), options.pop("exports"))
+        files = _shared.evidence_in(evidence)
+        read = zip(("--assignment", "its seal", "its secret"), files, strict=True)
         written = {"--output": self._output, "--record": self._record}
         _shared.keep_inputs(
             {**written, **self.extras.paths()},
             {"FILE": file, **dict(read), **_shared.read_too(reading)},
         )
-        if self._key is not None and evidence[0] is not None:
+        if self._key is not None and evidence is not None:
             raise OptionError(
                 "--anonymise must be left out with --assignment, whose record holds "
                 "the reviewers' names."
             )
         self.ratings, self._files = _shared.read(file, file_format, reading)
-        self.assignment = _shared.read_assignment(*evidence)
+        self.assignment = _shared.read_assignment(evidence)
 
     def deliver(
         self,
@@ -139,11 +137,11 @@ class Extras:
         self,
         command: str,
         report: str | None = None,
-        charts: str | None = None,
         exports: Iterable[str] = (),
     ) -> None:
         """Check what was asked for before a long run, not after it."""
-        self.command, self.report, self.charts = command, report, charts
+        self.command, self.report = command, report
+        self.charts: str | None = None
         if report is not None:
             if not report.casefold().endswith((".html", ".htm")):
                 raise OptionError(
@@ -151,13 +149,16 @@ class Extras:
                     "a PDF, open it in a browser and print it."
                 )
             _shared.check_file("report", report)
-        if charts is not None and (not charts or Path(charts).is_file()):
-            raise OptionError(f"charts must be a folder, got {charts!r}.")
+        tables = [text for text in exports if not text.startswith(CHARTS)]
+        for folder in (text.removeprefix(CHARTS) for text in {*exports} - {*tables}):
+            if not folder or Path(folder).is_file():
+                raise OptionError(f"charts must be a folder, got {folder!r}.")
+            self.charts = folder
         self.exports: list[tuple[str, str]] = []
-        if exports:
+        if tables:
             from evenhand.words.exports import parse_export
 
-            self.exports = [parse_export(text, command) for text in exports]
+            self.exports = [parse_export(text, command) for text in tables]
         for _, path in self.exports:
             _shared.check_file("export", path)
 
@@ -176,7 +177,7 @@ class Extras:
     def paths(self) -> dict[str, str | None]:
         """Name what is written, for `keep_inputs`."""
         exports = {f"--export {Path(path).resolve()}": path for _, path in self.exports}
-        return {"--report": self.report, "--charts": self.charts, **exports}
+        return {"--report": self.report, "--export charts": self.charts, **exports}
 
     def outputs(
         self,
@@ -259,6 +260,7 @@ def _audit(context: click.Context, record: str, file: str) -> str:
     words = ["evenhand", "audit", record, file]
     for one in context.command.params:
         value = context.params.get(str(one.name))
-        if one.opts[0] in known and value is not None:
-            words += [one.opts[0], str(value)]
+        for given in value if isinstance(value, tuple) else [value]:
+            if one.opts[0] in known and given is not None:
+                words += [one.opts[0], str(given)]
     return shlex.join(words)

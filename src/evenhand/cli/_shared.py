@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from markupsafe import Markup
 
 from evenhand.errors import OptionError, printable, unknown
 
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from evenhand._outputs import Output
-    from evenhand._results import Notice
-    from evenhand.certificate import Certificate
+    from evenhand.claims import Notice
     from evenhand.designs.assignment import Assignment
     from evenhand.ratings import Ratings
+    from evenhand.words import tables as words
 
 Command = TypeVar("Command", bound=Callable[..., None])
 Decorator = Callable[[Any], Any]
@@ -49,20 +50,54 @@ class Known(click.Choice[str]):
         return super().convert(value, param, ctx)
 
 
-def option(names: str, text: str, kind: object = None, **more: Any) -> Decorator:  # noqa: ANN401 - click's
+class Option(click.Option):
+    """An option that stands under a heading of the help."""
+
+    def __init__(self, *names: Any, group: str, **more: Any) -> None:  # noqa: ANN401 - click's
+        """Keep the heading."""
+        super().__init__(*names, **more)
+        self.group = group
+
+
+class Grouped(click.Command):
+    """A command whose help lists options under headings."""
+
+    def format_options(
+        self, ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
+        """Write the options, heading by heading."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for one in self.get_params(ctx):
+            told = one.get_help_record(ctx)
+            if told is not None and isinstance(one, click.Option):
+                groups.setdefault(getattr(one, "group", OUTPUT), []).append(told)
+        for title, rows in groups.items():
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+
+def option(
+    names: str,
+    text: str,
+    kind: object = None,
+    *,
+    group: str = "Options",
+    **more: Any,  # noqa: ANN401 - click's
+) -> Decorator:
     """Declare an option of a command.
 
     Args:
         names: Its flags, and its parameter if that is called otherwise.
         text: What it does.
         kind: Known names, a type of click, or a word for its value.
+        group: Heading that it stands under.
         more: What else click takes.
     """
     if isinstance(kind, list | tuple):
         more["type"] = Known(kind)
     elif kind is not None:
         more["metavar" if isinstance(kind, str) else "type"] = kind
-    return click.option(*names.split(), help=text, **more)
+    return click.option(*names.split(), cls=Option, group=group, help=text, **more)
 
 
 def options(*added: Decorator) -> Callable[[Command], Command]:
@@ -76,86 +111,138 @@ def options(*added: Decorator) -> Callable[[Command], Command]:
     return add
 
 
+INPUT = "Reading FILE"
+ROLES = ("rank", "winner", "loser", "pair")
+"""Columns that few files have."""
 FILE_OPTIONS = (
     option(
         "--format file_format",
         f"What FILE is, if it is not recognised: {', '.join(PLATFORMS)}; or how it is "
-        f"stored, if its name does not tell: {', '.join(STORED)}.",
+        f"stored: {', '.join(STORED)}.",
         [*PLATFORMS, *STORED],
+        group=INPUT,
         metavar="NAME",
     ),
-    option(
-        "--scale", "Score words from worst to best, such as 'reject<accept'.", "ORDER"
+    *(
+        option(
+            f"--{name} {name}_column", f"Column of the {what}", "COLUMN", group=INPUT
+        )
+        for name, what in (
+            ("reviewer", "reviewer."),
+            ("item", "item."),
+            ("score", "score; higher is better."),
+        )
     ),
-    option("--best", "The best letter, where scores are letters.", "LETTER"),
-    option("--rows", "What the rows of a wide table are.", ["items", "reviewers"]),
+    option(
+        "--column columns",
+        "Another column: rank=COLUMN (1 is best), winner=COLUMN and loser=COLUMN, or "
+        "pair=COLUMN (pairs or panels of reviewers).  [repeatable]",
+        "ROLE=COLUMN",
+        group=INPUT,
+        multiple=True,
+    ),
+    option(
+        "--scale",
+        "Score words from worst to best, such as 'reject<accept'.",
+        "ORDER",
+        group=INPUT,
+    ),
+    option(
+        "--best", "The best letter, where scores are letters.", "LETTER", group=INPUT
+    ),
+    option(
+        "--rows",
+        "What the rows of a wide table are.",
+        ["items", "reviewers"],
+        group=INPUT,
+    ),
     option(
         "--with companion",
         "Second file of the same export, where a platform splits it.",
         "FILE",
+        group=INPUT,
     ),
-    option("--sheet", "Sheet of a workbook.", "NAME"),
+    option("--sheet", "Sheet of a workbook.", "NAME", group=INPUT),
     option(
         "--anonymise",
-        "Replace reviewers by codes, in every output; who is who goes to the file KEY, "
-        "which is used again if it is there.",
+        "Replace reviewers by codes in every output; the mapping is saved in KEY and "
+        "reused if KEY exists.",
         "KEY",
+        group=INPUT,
     ),
 )
-COLUMN_OPTIONS = tuple(
-    option(f"--{name} {name}_column", text, "COLUMN")
-    for name, text in (
-        ("reviewer", "Column of the reviewer."),
-        ("item", "Column of the item."),
-        ("score", "Column or field of the score; higher is better."),
-        ("rank", "Column of the rank, 1 is best, for files without scores."),
-        ("winner", "Column of the better item, for plain comparisons."),
-        ("loser", "Column of the worse item."),
-        ("pair", "Column that names pairs of reviewers."),
-    )
-)
-weight_option = option(
-    "--weight",
-    "How a gap in scores weighs: rational:GAMMA (default rational:1), sigmoid:SCALE, "
-    "linear:RANGE, exponential:SCALE, offset:C:SPEC.",
-    "SPEC",
-)
+OUTPUT = "Output"
 seed_option = option(
     "--seed",
     "Repeat an earlier run. Without it a seed is drawn and printed.",
     click.IntRange(min=0),
+    group=OUTPUT,
 )
 output_options = options(
-    option("--json as_json", "Print JSON.", is_flag=True),
-    option("-o --output", "Write there instead of printing.", "PATH"),
+    option("--json as_json", "Print JSON.", is_flag=True, group=OUTPUT),
+    option("-o --output", "Write there instead of printing.", "PATH", group=OUTPUT),
 )
 result_options = options(seed_option, output_options)
+explain_option = option(
+    "--explain",
+    "Say what it means and what it may not claim.",
+    is_flag=True,
+    group=OUTPUT,
+)
+DECISION = "Decision"
 evidence_options = options(
     option(
-        "--assignment assignment_path",
-        "Record of evenhand assign that FILE came through.",
-        "RECORD",
+        "--assignment",
+        "What evenhand assign wrote: a folder with assignment.json and, once they are "
+        "published, seal.json and secret.json; or the record alone.",
+        "FOLDER",
+        group=DECISION,
     ),
-    option(
-        "--secret",
-        "The assignment's secret, now revealed; with --seal it is verified.",
-        "PATH",
-    ),
-    option(
-        "--seal",
-        "The seal as it was published, which the assignment must have.",
-        "PATH",
-    ),
-    option("--record", "Write a record there, for evenhand audit.", "PATH"),
+)
+record_option = option(
+    "--record", "Write a record there, for evenhand audit.", "PATH", group=OUTPUT
 )
 
 
-def reading_options(
-    *, pairs: bool = False, file: bool = True
-) -> Callable[[Command], Command]:
+def method_option(default: str, example: str) -> Decorator:
+    """Add --method, which takes a text form."""
+    return option(
+        "--method",
+        f"How to decide, with its own options in brackets, such as '{example}'; "
+        "`evenhand methods` lists them.",
+        "TEXT",
+        group="Method",
+        default=default,
+        show_default=True,
+    )
+
+
+def reading_options(*, file: bool = True) -> Callable[[Command], Command]:
     """Add FILE and the options that say how to read it."""
     named = (click.argument("file", metavar="FILE"),) if file else ()
-    return options(*named, *FILE_OPTIONS, *COLUMN_OPTIONS[: None if pairs else -1])
+    return options(*named, *FILE_OPTIONS)
+
+
+def take_reading(options: dict[str, Any]) -> dict[str, str | None]:
+    """Take out the options that say how to read.
+
+    Raises:
+        OptionError: If --column does not name a role and a column.
+    """
+    found = {
+        name: options.pop(name)
+        for name in list(options)
+        if name in READING or name.endswith("_column")
+    }
+    for text in options.pop("columns"):
+        role, _, column = text.partition("=")
+        if role not in ROLES or not column:
+            raise OptionError(
+                f"--column must be one of {', '.join(ROLES)}, = and the name of a "
+                f"column, got {text!r}. Write for instance --column rank=Place."
+            )
+        found[f"{role}_column"] = column
+    return found
 
 
 def read_hex(path: str | None, kind: str) -> str | None:
@@ -165,18 +252,40 @@ def read_hex(path: str | None, kind: str) -> str | None:
     return None if path is None else record.read_hex(path, kind)
 
 
-def read_assignment(
-    path: str | None, secret: str | None, seal: str | None
-) -> Assignment | None:
-    """Read the assignment of a command, verified if secret and seal are given."""
-    if path is None:
-        if secret is not None or seal is not None:
-            raise OptionError("--secret and --seal must come with --assignment.")
+def evidence_in(path: str | None) -> tuple[str | None, str | None, str | None]:
+    """Return the paths of an assignment's record, seal and secret.
+
+    Args:
+        path: The record, or a folder with assignment.json and maybe the others.
+
+    Raises:
+        OptionError: If the folder has no assignment.json.
+    """
+    if path is None or not Path(path).is_dir():
+        return path, None, None
+    record, seal, secret = (
+        Path(path) / f"{name}.json" for name in ("assignment", "seal", "secret")
+    )
+    if not record.is_file():
+        raise OptionError(
+            f"assignment must be a folder with assignment.json in it, got {path!r}."
+        )
+    return (
+        str(record),
+        str(seal) if seal.is_file() else None,
+        str(secret) if secret.is_file() else None,
+    )
+
+
+def read_assignment(path: str | None) -> Assignment | None:
+    """Read the assignment of a command, verified if seal and secret are beside it."""
+    record, seal, secret = evidence_in(path)
+    if record is None:
         return None
     from evenhand.records.record import load_assignment
 
     revealed, published = read_hex(secret, "secret"), read_hex(seal, "seal")
-    return load_assignment(path, secret=revealed, seal=published)
+    return load_assignment(record, secret=revealed, seal=published)
 
 
 def read(
@@ -192,7 +301,7 @@ def read(
     Returns:
         The ratings, and a new key, to be written with the other files.
     """
-    from evenhand._columns import Columns
+    from evenhand.columns import Columns
     from evenhand.formats import Wishes, read_with_key
 
     for name, value in options.items():
@@ -292,6 +401,31 @@ def table(
     return found
 
 
+def table_of(made: words.Table) -> Table:
+    """Lay out a table of `words` for a terminal."""
+    # Lines show groups, and the cut has a row.
+    shown = [place for place, one in enumerate(made.columns) if one.title != "group"]
+    rows: list[list[str]] = []
+    lines = set()
+    for row in made.rows:
+        cut = "cut" in row.attributes
+        if cut or "edge" in row.attributes:
+            lines.add(len(rows))
+        if cut:
+            rows.append(["", "--- cut ---", *[""] * (len(shown) - 2)])
+            lines.add(len(rows))
+        rows.append([_plain(row.cells[place].text) for place in shown])
+    titles = [made.columns[place].title for place in shown]
+    cells = zip(*rows, strict=True) if rows else ([] for _ in titles)
+    left = [one.title for one in made.columns if not one.number]
+    columns = dict(zip(titles, map(list, cells), strict=True))
+    return table(columns, left=left, lines=lines)
+
+
+def _plain(text: str) -> str:
+    return text.striptags() if isinstance(text, Markup) else text
+
+
 def rendered(*parts: RenderableType) -> str:
     """Render tables and text as plain text, for standard output or a file."""
     screen = console(width=None)
@@ -362,20 +496,6 @@ def deliver(text: str, output: str | None, files: Sequence[Output] = ()) -> None
     write_all([*([] if printed else [Output(str(output), text)]), *files])
     if printed:
         click.echo(text, nl=False)
-
-
-def claim(certificate: Certificate | None) -> str:
-    """Say what an answer may claim.
-
-    Examples:
-        >>> from evenhand.certificate import Claim, certify
-        >>> claim(certify(Claim("G", "never worse than a coin")))
-        'What this may claim: Never worse than a coin (Theorem G).'
-    """
-    checked = () if certificate is None else certificate.checked
-    verified = "; ".join(text for text in checked if text.endswith("verified"))
-    more = f" Checked: {verified}." if verified else ""
-    return f"What this may claim: {certificate}{more}"
 
 
 def note(notices: tuple[Notice, ...], seed: int) -> None:

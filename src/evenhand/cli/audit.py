@@ -15,13 +15,17 @@ DIFFERS = 1
 HIDDEN = ("seal", "secret")
 
 
-@click.command("audit")
+@click.command("audit", cls=_shared.Grouped)
 @click.argument("record", metavar="RECORD")
 @click.argument("ratings", metavar="[RATINGS]", required=False)
-@option("--assignment", "For a decision, the assignment's record.", "FILE")
+@option(
+    "--assignment",
+    "For a decision, the folder or the record of its assignment.",
+    "FOLDER",
+)
 @option("--seal", "The seal that was published.", "FILE")
 @option("--secret", "The secret that was revealed.", "FILE")
-@_shared.reading_options(pairs=True, file=False)
+@_shared.reading_options(file=False)
 @_shared.output_options
 @click.pass_context
 def command(
@@ -44,14 +48,17 @@ def command(
 
     \b
     Example:
-      evenhand audit decision.json ratings.csv --assignment assignment.json \\
-        --seal seal.json --secret secret.json
+      evenhand audit decision.json ratings.csv --assignment draw
     """
     from evenhand.records.replay import audit
 
     as_json, output = options.pop("as_json"), options.pop("output")
     file_format = options.pop("file_format")
     given = {name: options.pop(name) for name in ("assignment", "seal", "secret")}
+    held = _shared.evidence_in(given["assignment"])
+    for name, path in zip(("assignment", "seal", "secret"), held, strict=True):
+        given[name] = path if name == "assignment" else given[name] or path
+    options = _shared.take_reading(options)
     evidence = {f"--{name}": path for name, path in given.items()}
     files = {"RECORD": record, "RATINGS": ratings, **evidence}
     _shared.keep_inputs({"--output": output}, {**files, **_shared.read_too(options)})

@@ -9,42 +9,39 @@ import click
 
 from evenhand.cli import _extras, _shared
 from evenhand.cli._shared import option
-from evenhand.errors import counted, printable
+from evenhand.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rich.console import RenderableType
-    from rich.table import Table
 
     from evenhand.diagnosis.check import Check, Distribution
-    from evenhand.diagnosis.ladder import Ladder
-    from evenhand.diagnosis.needed import Needed
 
 # Reviewers shown of each kind, and width of a bar.
 SHOWN, BAR = 5, 30
 
 
-@click.command("check")
-@_shared.reading_options()
+@click.command("check", cls=_shared.Grouped)
 @option(
     "--top",
     "Ask how many more reviews would separate the best K items from the others.",
     int,
+    group=_shared.DECISION,
     metavar="K",
 )
 @_extras.extra_options
 @_shared.result_options
+@_shared.reading_options()
 def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     """Find out what ratings can support, before deciding on them.
 
-    FILE is an export of HotCRP, OpenReview, CMT, EasyChair, Moodle, Canvas or Gavel, or
-    has a row for each score with a reviewer, an item and the score (or a rank, or a
-    winner and a loser): CSV,
-    TSV, JSON, Parquet or Excel; - is standard input. What it was taken for is said.
-    It says which assumption about reviewers' scales the ratings bear out, which items
-    can be ordered at all, where reviewers contradict each other and how strict each of
-    them is. It refuses nothing that can be read.
+    FILE has a row for each score with a reviewer, an item and the score, or a rank, or
+    a winner and a loser (CSV, TSV, JSON, Parquet, Excel), or is an export of HotCRP,
+    OpenReview, CMT, EasyChair, Moodle, Canvas or Gavel; - is standard input.
+    The answer says which assumption about reviewers' scales the ratings bear out,
+    which items can be ordered at all, where reviewers contradict each other and how
+    strict each of them is. It refuses nothing that can be read.
 
     \b
     Example:
@@ -104,54 +101,32 @@ def _ladder(found: Check) -> list[RenderableType]:
     if found.ladder is None:
         return _section(title, _said(found, "no_ladder"))
     from evenhand.diagnosis.ladder import RULE, ladder_basis
+    from evenhand.words import tables
 
     return _section(
         title,
         _said(found, "ladder"),
-        _ladder_table(found.ladder),
+        _shared.table_of(tables.rungs(found.ladder)),
         f"{ladder_basis(found.ladder)} {RULE} It says what these ratings look like; "
         "`rank` weighs scores and orders by itself unless you name a method.",
     )
-
-
-def _ladder_table(ladder: Ladder) -> Table:
-    rungs = ladder.rungs
-    columns = {
-        "": ["→" if rung.assumption == ladder.verdict else "" for rung in rungs],
-        "assumption": [rung.assumption for rung in rungs],
-        "method that assumes it": [rung.method for rung in rungs],
-        "predicts rightly": [f"{100 * rung.accuracy:.1f} %" for rung in rungs],
-        "behind the best (± se)": [
-            f"{100 * rung.behind:.1f} ± {100 * rung.behind_se:.1f}" for rung in rungs
-        ],
-    }
-    return _shared.table(columns, left=("", "assumption", "method that assumes it"))
 
 
 def _needed(found: Check) -> list[RenderableType]:
     needed = found.needed
     if needed is None:
         return [_said(found, "no_needed")]
+    from evenhand.words import tables
+
     above, below = printable(needed.above), printable(needed.below)
     return [
         f"The cut after {needed.top} lies between {above} and {below} in the order of "
         "`rank`. Additional reviews needed per item (median so far: "
         f"{needed.reviews_now:g}):",
-        _needed_table(needed),
+        _shared.table_of(tables.targets(needed)),
         "By simulation from the fitted model of offsets and values, taken as true; the "
         "range is two standard errors of the simulation.",
     ]
-
-
-def _needed_table(needed: Needed) -> Table:
-    from evenhand.diagnosis.check import PAIR, SIDE, more_reviews
-
-    columns = {
-        "to reach": [f"{100 * target.probability:g} %" for target in needed.pair],
-        PAIR: [more_reviews(target) for target in needed.pair],
-        SIDE.format(needed.near): [more_reviews(target) for target in needed.side],
-    }
-    return _shared.table(columns, left=())
 
 
 def _groups(found: Check) -> list[RenderableType]:
@@ -165,23 +140,16 @@ def _contradictions(found: Check) -> list[RenderableType]:
     told = found.contradictions
     if told.compared == 0:
         return ["No two items were ordered by one reviewer."]
-    lines = [_said(found, "contradictions")]
-    lines += [
-        f"  {printable(pair.items[0])} above {printable(pair.items[1])}: "
-        f"{counted(pair.votes[0], 'reviewer')}; the other way round: {pair.votes[1]}"
-        for pair in told.worst
-    ]
+    from evenhand.words import tables
+
+    lines: list[RenderableType] = [_said(found, "contradictions")]
+    if told.worst:
+        lines.append(_shared.table_of(tables.contested(told)))
     if told.dissenters:
-        lines.append(
-            "Unusually often against most others (over all "
-            f"{100 * told.minority_share:.0f} %):"
-        )
-        lines += [
-            f"  {printable(one.reviewer)}: in {one.minority} of {one.shared} "
-            f"comparisons ({100 * one.minority / one.shared:.0f} %)"
-            for one in told.dissenters
-        ]
-    return ["\n".join(lines)]
+        often = f"{100 * told.minority_share:.0f} %"
+        lines.append(f"Unusually often against most others (over all {often}):")
+        lines.append(_shared.table_of(tables.dissenters(told)))
+    return lines
 
 
 def _variance(found: Check) -> list[RenderableType]:
@@ -191,7 +159,7 @@ def _variance(found: Check) -> list[RenderableType]:
     if shares is None:
         if any(one.code == "equal_scores" for one in found.notices):
             return ["Every score is the same."]
-        return ["Items, reviewers and chance cannot be told apart by these ratings."]
+        return ["These ratings cannot distinguish items, reviewers and chance."]
     lines = [
         "Shares of the variance of scores, as ranks among all, with 95 % intervals "
         f"({shares.method}):"

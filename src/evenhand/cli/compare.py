@@ -7,80 +7,59 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.catalogue import methods
 from evenhand.cli import _extras, _shared
-from evenhand.cli._shared import option
-from evenhand.errors import printable
+from evenhand.cli._shared import DECISION, option
 
 if TYPE_CHECKING:
     from evenhand.ab.comparison import Comparison
 
-TIE = "tie coin"
-FOLLOWED = "what was followed"
-NAMES = [method.name for method in methods("compare")]
 
-
-@click.command("compare")
-@_shared.reading_options(pairs=True)
-@option("--items", "The two items, if FILE has more; A comes first.", "A B", nargs=2)
-@option("--method", "Rule.", NAMES, default="guarded", show_default=True)
-@_shared.weight_option
-@option("--median", "Which median.", ["upper", "lower", "middle"])
+@click.command("compare", cls=_shared.Grouped)
+@_shared.method_option("guarded", "guarded(eps=0.05)")
 @option(
-    "--trim",
-    "Share cut off at each end, for trimmed and guarded.  [default: 0.2]",
-    float,
+    "--items",
+    "The two items, if FILE has more; A comes first.",
+    "A B",
+    group=DECISION,
+    nargs=2,
 )
 @option(
-    "--eps",
-    "For guarded, probability of following the votes.  [default: 0.1]",
-    float,
+    "--design",
+    "How reviewers were assigned to the items; the guarantee and the p-values rest on "
+    "it. For panels, --column pair=COLUMN names the panel.",
+    ["halves", "coins", "matched", "panels"],
+    group=DECISION,
 )
-@option(
-    "--statistic",
-    "For guarded, what is followed otherwise: trimmed (default), mean, median, "
-    "median:lower, median:middle, midrank or sign.",
-    "NAME",
-)
+@_shared.evidence_options
 @option(
     "--test",
     "Statistic of the p-values.  [default: midrank, or the mean or median that the "
     "method follows]",
     ["mean", "median", "trimmed", "midrank", "pairs"],
-)
-@option(
-    "--range score_range",
-    "For mean, lowest and highest score of the form: how small a difference can be "
-    "trusted.",
-    float,
-    nargs=2,
-    metavar="LOW HIGH",
+    group=DECISION,
 )
 @option(
     "--both",
     "Reviewers who scored both items: leave them out, or let them decide.",
     ["drop", "decide"],
+    group=DECISION,
 )
-@option(
-    "--design",
-    "How reviewers were assigned to the items; the guarantee and the p-values rest on "
-    "it. With panels, --pair names the column of the panel.",
-    ["halves", "coins", "matched", "panels"],
-)
-@_shared.evidence_options
+@_shared.explain_option
 @_extras.extra_options
+@_shared.record_option
 @_shared.result_options
+@_shared.reading_options()
 def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     """Decide which of two items is better, from people who each scored one of them.
 
-    FILE is an export of HotCRP, OpenReview, CMT, EasyChair, Moodle, Canvas or Gavel, or
-    has a row for each score with a reviewer, an item and the score: CSV, TSV, JSON,
-    Parquet or Excel; - is standard input. What it was taken for is said. The answer is
-    drawn with a coin whose exact probability is shown; the seed repeats it.
+    FILE has a row for each score with a reviewer, an item and the score (CSV, TSV,
+    JSON, Parquet, Excel), or is an export of HotCRP, OpenReview, CMT, EasyChair,
+    Moodle, Canvas or Gavel; - is standard input. The answer is drawn with a coin whose
+    exact probability is shown; the seed repeats it.
 
     \b
     Example:
-      evenhand compare examples/designs.csv --seed 1
+      evenhand compare examples/designs.csv --design halves --seed 1
     """
     job = _extras.Job("compare", options)
     from evenhand.ab.comparison import compare
@@ -89,59 +68,26 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
         result = compare(
             job.ratings, **options, assignment=job.assignment, rng=job.seed
         )
-    text = json.dumps(result.to_dict(), indent=2) if job.as_json else explain(result)
+    text = json.dumps(result.to_dict(), indent=2)
+    if not job.as_json:
+        text = explain(result, more=job.explain)
     job.deliver(result, text, result.notices)
 
 
-def explain(result: Comparison) -> str:
-    """Tell a comparison to people.
+def explain(result: Comparison, *, more: bool = False) -> str:
+    """Tell a comparison to people, with all that explains it if there is to be more.
 
     Examples:
         >>> from evenhand.ab.comparison import compare
         >>> print(explain(compare([3], [2], method="mean", rng=7)).splitlines()[0])
-        A is put above B.
+        A comes out ahead of B, by means.
     """
-    first, second = (printable(item) for item in result.items)
-    winner = printable(result.winner)
-    loser = second if winner == first else first
-    lines = [f"{winner} is put above {loser}."]
-    if result.votes is not None:
-        ours, theirs = result.votes
-        level = " A fair coin broke the tie." if ours == theirs else ""
-        lines.append(f"Votes: {ours} for {first}, {theirs} for {second}.{level}")
-    elif result.method == "guarded":
-        by = "A fair coin broke a tie of" if result.decided_by == TIE else "Decided by"
-        what = FOLLOWED if result.decided_by == TIE else result.decided_by
-        lines.append(f"{by} {what}.")
-    about = "about " if result.p_first_se else ""
-    lines.append(
-        f"On these scores the rule outputs {first} with probability "
-        f"{about}{result.p_first:.3g}; that is the coin's bias, not a chance of being "
-        "right."
-    )
-    lines.append(_shared.claim(result.certificate))
-    lines += _tested(result, first, second)
+    from evenhand.words.lines import comparison_lines
+
+    lines = comparison_lines(result)
+    if more:
+        from evenhand.words.cards import comparison_card
+
+        lines += comparison_card(result, html=False).lines()
+        lines += [] if result.test is None else [result.test.explanation()]
     return _shared.rendered(*lines)
-
-
-def _tested(result: Comparison, first: str, second: str) -> list[str]:
-    lines = []
-    if result.test is not None:
-        about = "" if result.test.exact else " (sampled)"
-        lines.append(
-            f"P-values under any increasing scales{about}: "
-            f"{result.test.p_value_first:.3g} against the claim that {first} is no "
-            f"better, {result.test.p_value_second:.3g} against the claim that {second} "
-            f"is no better, {result.test.p_value:.3g} two-sided."
-        )
-        lines.append(result.test.explanation())
-    if result.error_bound is not None:
-        effect = result.error_bound["effect"]
-        lines.append(
-            "With so few scores and this range no difference is large enough for the "
-            "mean's error to be bounded by 5 %."
-            if effect is None
-            else "The mean is wrong with probability at most 5 % if reviewers' scores "
-            f"of the two differ by {effect:.3g} or more on average."
-        )
-    return lines

@@ -9,7 +9,6 @@ import click
 
 from evenhand.cli import _extras, _shared
 from evenhand.cli._shared import option
-from evenhand.cli.rank import ranking_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +34,7 @@ SCALES: tuple[Callable[[float], float], ...] = (
 @click.command("demo")
 @_shared.seed_option
 @option("--save", "Write the generated ratings there, as CSV.", "PATH")
-@option("--report", "Write a page to look at: one HTML file.", "PATH")
+@option("--report", "Write a self-contained HTML report.", "PATH")
 def command(seed: int | None, save: str | None, report: str | None) -> None:
     """Rank a small generated conference whose true order is known.
 
@@ -46,9 +45,10 @@ def command(seed: int | None, save: str | None, report: str | None) -> None:
     Example:
       evenhand demo --seed 7 --save conference.csv
     """
-    from evenhand._randomness import seed_from
     from evenhand.losses import kendall_tau
+    from evenhand.randomness import seed_from
     from evenhand.ranking.ranking import rank
+    from evenhand.words import tables
 
     extras = _extras.Extras("rank", report)
     _shared.keep_inputs({"--save": save, "--report": report}, {})
@@ -68,13 +68,13 @@ def command(seed: int | None, save: str | None, report: str | None) -> None:
         "Every reviewer scores on a scale of their own; the true order is "
         f"{' '.join(truth)}.\n"
     )
-    click.echo(_shared.rendered(ranking_table(ours)), nl=False)
+    click.echo(_shared.rendered(_shared.table_of(tables.ranking(ours, {}))), nl=False)
     click.echo(
         f"Pairs in the wrong order, of {pairs}: evenhand's default {wrong[0]}, its "
         f"method safe {wrong[1]}, plain mean {wrong[2]}.\n"
         f"Method safe gives {' '.join(str(item) for item in safe.order)}.\n"
         f"The plain mean gives {' '.join(str(item) for item in mean.order)}.\n\n"
-        "Items between two lines of the table cannot be told apart by these ratings.\n"
+        "These ratings cannot distinguish items between two lines of the table.\n"
         "Method safe keeps every order that a reviewer gave and has a guarantee for\n"
         "all scales (docs/theory.md). One conference proves nothing.\n\n"
         "Try next:\n"
@@ -93,7 +93,7 @@ def command(seed: int | None, save: str | None, report: str | None) -> None:
             draws = _extras.report_draws(ratings)
             survived = warp(ratings, draws=draws, top=TOP, rng=seed)
         write_all(extras.outputs(ratings, ours, check=found, warp=survived))
-        click.echo(f"Open {report} in a browser: the report to look at together.")
+        click.echo(f"Open {report} in a browser: the report.")
     click.echo(f"seed {seed}", err=True)
 
 
@@ -112,7 +112,7 @@ def conference(seed: int) -> tuple[Ratings, list[str]]:
         Ratings(48 scores by 16 reviewers of 12 items)
     """
     from evenhand import designs
-    from evenhand._randomness import below, stream, uniforms
+    from evenhand.randomness import below, stream, uniforms
     from evenhand.ratings import Ratings
 
     papers = [chr(ord("A") + number) for number in range(N_PAPERS)]

@@ -46,8 +46,8 @@ def command(
     Example:
       evenhand reproduce all -o out/ --seed 7
     """
-    from evenhand._randomness import seed_from
     from evenhand.lab.figures import FULL, QUICK, reproduce
+    from evenhand.randomness import seed_from
 
     seed = seed_from(seed)
     with _shared.working("figures") as say:

@@ -63,10 +63,9 @@ COUNT = click.IntRange(min=1)
 @option("--order", "The arbitrary true ranking, best first.", "3,1,2")
 @option(
     "--method",
-    "A method, with options after a colon: median:lower, guarded:0.2 (eps); flips:3 "
-    "and sorter:3 (score pairs), ties:0.5 (noise), safe:0.1 (eta), ties:raw (no "
-    "anchors); repeatable.",
-    "NAME",
+    "A method, with its own options in brackets, such as 'guarded(eps=0.2)' or "
+    "'safe(eta=0.1)'; `evenhand methods` lists them; repeatable.",
+    "TEXT",
     multiple=True,
 )
 @option(
@@ -80,14 +79,13 @@ COUNT = click.IntRange(min=1)
     "NAME",
     multiple=True,
 )
-@option("--weight", "How a gap in scores weighs.", "SPEC")
 @option("--trials", "At most.", default=10_000, show_default=True)
 @option(
     "--error",
     "Stop when no improvement has a larger standard error, in per cent.",
     float,
 )
-@option("--levels", "Repeat with scores on forms of so many marks.", "2,3,5")
+@option("--levels", "Repeat with scores on forms with this many marks.", "2,3,5")
 @option("--workers", "Processes.  [default: one for each core]", COUNT)
 @option(
     "--batch",
@@ -115,8 +113,8 @@ def command(scenario: str | None, **options: Any) -> None:  # noqa: ANN401 - cli
       evenhand simulate --reviewers 10 --scales one-biased --trials 1000 --seed 7
     """
     from evenhand._cores import cores
-    from evenhand._randomness import seed_from
     from evenhand.lab.simulation import require_picture, simulate
+    from evenhand.randomness import seed_from
 
     case = _scenario(scenario, options)
     seed, chart = seed_from(options["seed"]), options["chart"]
@@ -137,7 +135,7 @@ def command(scenario: str | None, **options: Any) -> None:  # noqa: ANN401 - cli
             workers=options["workers"] or cores(),
             rng=seed,
             progress=progress,
-            **{name: options[name] for name in ("trials", "error", "weight", "batch")},
+            **{name: options[name] for name in ("trials", "error", "batch")},
         )
     files = [] if chart is None else [result.chart_output(chart)]
     document = json.dumps(result.to_dict(), indent=2) if options["as_json"] else None

@@ -16,10 +16,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._outcomes import HALF, Chance, outcomes
-from evenhand._randomness import RNGLike, Stream, below, seed_from, stream
 from evenhand.designs.balancing import Bundles, Frame, deal, fitting, tables, walk
 from evenhand.errors import DesignError
+from evenhand.randomness import (
+    HALF,
+    Chance,
+    RNGLike,
+    Stream,
+    below,
+    outcomes,
+    seed_from,
+    stream,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence

@@ -9,14 +9,20 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evenhand._labels import FORMULA_START, require_text, shown
-from evenhand.errors import DesignError, OptionError, listing, unknown
+from evenhand.columns import FORMULA_START
+from evenhand.errors import (
+    DesignError,
+    OptionError,
+    listing,
+    require_text,
+    shown,
+    unknown,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evenhand._results import Json, Label
-    from evenhand.certificate import Backing
+    from evenhand.claims import Backing, Json, Label
     from evenhand.ratings import Ratings
 
     Rows = tuple[tuple[Label, Label], ...]

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
-from evenhand._randomness import Stream, uniforms
 from evenhand.errors import DesignError, counted, listing
+from evenhand.randomness import Stream, uniforms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from evenhand._outcomes import Chance
+    from evenhand.randomness import Chance
 
     Group = tuple[int, int]
     State = tuple[tuple[Group, int], ...]
@@ -317,7 +317,7 @@ def deal(n_items: int, n_reviewers: int, per_reviewer: int, chance: Chance) -> B
     """Deal items like cards, bundle after bundle from shuffled decks.
 
     Examples:
-        >>> from evenhand._outcomes import outcomes
+        >>> from evenhand.randomness import outcomes
         >>> len(outcomes(lambda chance: deal(3, 2, 2, chance)))
         6
     """
@@ -496,7 +496,7 @@ def walk(grid: Grid, start: Bundles, source: Stream) -> Bundles:
     undone, which changes neither. Lap after lap the law comes close to uniform.
 
     Examples:
-        >>> from evenhand._randomness import stream
+        >>> from evenhand.randomness import stream
         >>> grid = grid_of(3, 3, 1, [frozenset()] * 3)
         >>> sorted(walk(grid, fill(grid), stream(7, "walk")))
         [(0,), (1,), (2,)]

@@ -15,12 +15,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evenhand import designs
-from evenhand._labels import Source, code_labels, label_series, require_sequence, shown
-from evenhand._randomness import RNGLike, seed_from
-from evenhand._results import Label, version
+from evenhand.claims import Label, version
+from evenhand.columns import Source, code_labels, label_series
 from evenhand.designs.assignment import Assignment
 from evenhand.designs.balancing import InfeasibleError
-from evenhand.errors import DesignError, OptionError, RecordError, unknown
+from evenhand.errors import (
+    DesignError,
+    OptionError,
+    RecordError,
+    require_sequence,
+    shown,
+    unknown,
+)
+from evenhand.randomness import RNGLike, seed_from
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,7 +35,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from evenhand.certificate import Backing
+    from evenhand.claims import Backing
     from evenhand.designs.assignment import Rows
 
     # A mapping's keys are of one type to a type checker, which knows no subtypes there.

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._labels import place_of, require_function, shown
-from evenhand._randomness import RNGLike, seed_from, stream
-from evenhand._results import Json, Notice, tail
 from evenhand.calibration.adaptive import adaptive
 from evenhand.calibration.design import data_notices, linked_groups
+from evenhand.claims import Json, Notice, tail
+from evenhand.columns import place_of
 from evenhand.diagnosis import contradictions, ladder, needed, reviewers
 from evenhand.diagnosis.reviewers import DISAGREES, NOT_ENOUGH
-from evenhand.errors import OptionError, counted, listing
-from evenhand.posets.comparisons import comparisons, components
-from evenhand.ranking.models import by_estimates
+from evenhand.errors import OptionError, counted, listing, require_function, shown
+from evenhand.posets.graph import comparisons, components
+from evenhand.randomness import RNGLike, seed_from, stream
+from evenhand.ranking.methods import by_estimates
 from evenhand.ranking.notices import information_notices
 from evenhand.ratings import Ratings, require_ratings
 
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand._results import Label
     from evenhand.calibration.results import Fit
-    from evenhand.posets.comparisons import Comparisons
+    from evenhand.claims import Label
+    from evenhand.posets.graph import Comparisons
 
     Codes = NDArray[np.int64]
     Found = Iterator[tuple[str, str]]
@@ -53,7 +53,7 @@ SIDE = "average share of the {} items near the cut that are on their true side"
 SAMPLED = Notice(
     "pairs_sampled",
     "There are too many pairs of items to count them all; some items of each busy "
-    "reviewer were chosen by lot.",
+    "reviewer were chosen at random.",
 )
 TOLD = ("no_information", "no_ladder", "no_needed", "one_rating_reviewers")
 
@@ -366,7 +366,7 @@ def find_groups(ratings: Ratings, graph: Comparisons) -> Groups:
     """Find what reviewers' orders connect, largest groups first.
 
     Examples:
-        >>> from evenhand.posets.comparisons import comparisons
+        >>> from evenhand.posets.graph import comparisons
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a", "b"], ["x", "y", "z"], [1, 2, 3])
         >>> [group.items for group in find_groups(ratings, comparisons(ratings)).listed]
@@ -387,7 +387,7 @@ def find_ties(ratings: Ratings, graph: Comparisons) -> tuple[Ties, Codes]:
     """Count ties, and find the reviewers of several items whose scores are all equal.
 
     Examples:
-        >>> from evenhand.posets.comparisons import comparisons
+        >>> from evenhand.posets.graph import comparisons
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "x", "y"], [1, 1, 2, 3])
         >>> find_ties(ratings, comparisons(ratings))

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._randomness import Stream, uniforms
 from evenhand.posets.contradictions import strong_groups
+from evenhand.randomness import Stream, uniforms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand._results import Json, Label
-    from evenhand.posets.comparisons import Comparisons
+    from evenhand.claims import Json, Label
+    from evenhand.posets.graph import Comparisons
     from evenhand.ratings import Ratings
 
     Codes = NDArray[np.int64]
@@ -107,7 +107,7 @@ def pairs_within(ratings: Ratings, source: Stream, *, most: int = MOST_PAIRS) ->
         The pairs.
 
     Examples:
-        >>> from evenhand._randomness import stream
+        >>> from evenhand.randomness import stream
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a", "a", "b"], ["x", "y", "z", "x"], [1, 2, 2, 5])
         >>> found = pairs_within(ratings, stream(7, "pairs"))
@@ -232,8 +232,8 @@ def find_contradictions(
     """Count the contradictions.
 
     Examples:
-        >>> from evenhand._randomness import stream
-        >>> from evenhand.posets.comparisons import comparisons
+        >>> from evenhand.randomness import stream
+        >>> from evenhand.posets.graph import comparisons
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings.from_comparisons(["x", "x", "y"], ["y", "y", "x"])
         >>> pairs = pairs_within(ratings, stream(7, "pairs"))

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._randomness import Stream, permutation
 from evenhand.calibration.affine import start
 from evenhand.calibration.bradley_terry import order_values
 from evenhand.calibration.design import design
@@ -22,6 +21,7 @@ from evenhand.calibration.isotonic import isotonic
 from evenhand.calibration.results import settled
 from evenhand.diagnosis.contradictions import MOST_PAIRS, count_pairs, pairs_within
 from evenhand.diagnosis.reviewers import settle_slopes
+from evenhand.randomness import Stream, permutation
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand._results import Json
+    from evenhand.claims import Json
 
     Codes = NDArray[np.int64]
     Table = NDArray[np.float64]
@@ -173,7 +173,7 @@ def climb(
         The ladder.
 
     Examples:
-        >>> from evenhand._randomness import stream
+        >>> from evenhand.randomness import stream
         >>> ratings = Ratings(list("aaabbbcccddd"), list("xyz") * 4,
         ...                   [1, 2, 3, 7, 8, 9, 2, 3, 4, 5, 6, 7])
         >>> found = climb(ratings, stream(7, "ladder"))

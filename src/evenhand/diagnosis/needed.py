@@ -16,15 +16,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._labels import shown
-from evenhand._randomness import Stream, standard_normal, uniforms
 from evenhand.diagnosis.reviewers import effect_errors
-from evenhand.errors import OptionError
+from evenhand.errors import OptionError, shown
+from evenhand.randomness import Stream, standard_normal, uniforms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand._results import Json, Label
+    from evenhand.claims import Json, Label
     from evenhand.diagnosis.reviewers import Model
     from evenhand.ratings import Ratings
 
@@ -146,7 +145,7 @@ def reviews_needed(
         What they would do, or None if the model sees no difference between items.
 
     Examples:
-        >>> from evenhand._randomness import stream
+        >>> from evenhand.randomness import stream
         >>> from evenhand.diagnosis.reviewers import fit_model
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(list("aaabbb"), list("xyz") * 2, [1, 2, 4, 3, 3, 6])

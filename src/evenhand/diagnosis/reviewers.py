@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._labels import place_of
-from evenhand._randomness import Stream, standard_normal, uniforms
 from evenhand.calibration import affine
 from evenhand.calibration.crossed import Equations, Mixed
 from evenhand.calibration.design import Design, design
 from evenhand.calibration.redraws import fit_many
 from evenhand.calibration.results import Variances
+from evenhand.columns import place_of
+from evenhand.randomness import Stream, standard_normal, uniforms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand._results import Label
+    from evenhand.claims import Label
     from evenhand.ratings import Ratings
 
     Scores = NDArray[np.float64]
@@ -145,7 +145,7 @@ def variance_shares(model: Model, parts: Variances, source: Stream) -> Shares | 
     variances in a balanced design of the same size.
 
     Examples:
-        >>> from evenhand._randomness import stream
+        >>> from evenhand.randomness import stream
         >>> from evenhand.ratings import Ratings
         >>> model = fit_model(Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [1, 2] * 2))
         >>> parts = model.mixed.variances

@@ -19,7 +19,6 @@ f(u) is u to the power of the exponent between 0 and 1, and u itself outside.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TypeAlias
@@ -27,8 +26,21 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._labels import require_function, require_sequence, shown
-from evenhand._randomness import (
+from evenhand.calibration.adaptive import adaptive_again
+from evenhand.calibration.mean import mean_order
+from evenhand.claims import Json, Label, Notice, tail
+from evenhand.errors import (
+    OptionError,
+    RatingsError,
+    counted,
+    printable,
+    require_sequence,
+    shown,
+    unknown,
+)
+from evenhand.losses import kendall_tau
+from evenhand.method import as_method
+from evenhand.randomness import (
     RNGLike,
     Stream,
     seed_from,
@@ -36,20 +48,12 @@ from evenhand._randomness import (
     stream,
     uniforms,
 )
-from evenhand._results import Json, Label, Notice, tail
-from evenhand.calibration.adaptive import adaptive_again
-from evenhand.calibration.additive import additive
-from evenhand.calibration.mean import mean_order
-from evenhand.calibration.models import MODELS
-from evenhand.errors import OptionError, RatingsError, counted, printable, unknown
-from evenhand.losses import kendall_tau
-from evenhand.ranking.models import by_estimates
-from evenhand.ranking.ranking import METHODS, rank
+from evenhand.ranking.methods import Adaptive, Mean, RankMethod, Task, by_estimates
 from evenhand.ratings import Ratings, require_ratings
 
 Scores: TypeAlias = NDArray[np.float64]
 Codes: TypeAlias = NDArray[np.int64]
-Order: TypeAlias = Callable[[Ratings], Sequence[int] | Codes]
+Order: TypeAlias = Callable[[Ratings, np.random.Generator], Sequence[int] | Codes]
 Reorder: TypeAlias = Callable[[Sequence[Scores]], Sequence[Sequence[int] | Codes]]
 Span: TypeAlias = tuple[float, float]
 
@@ -287,7 +291,7 @@ STRENGTHS = tuple(WARPS)
 def warp(
     ratings: Ratings,
     *,
-    method: str | Order = "adaptive",
+    method: str | RankMethod | Order = "adaptive",
     draws: int = DRAWS,
     strength: str | Sequence[str] = STRENGTHS,
     top: int | None = None,
@@ -297,8 +301,7 @@ def warp(
 
     Args:
         ratings: Scores.
-        method: A method of `rank`, or a function from ratings to item codes, best
-            first. The plain mean is shown beside it.
+        method: What `rank` takes. The plain mean is shown beside it.
         draws: How many times the scales are drawn.
         strength: "mild", "extreme" or both.
         top: How many of the best are to be chosen; a quarter of the items, rounded up,
@@ -323,19 +326,16 @@ def warp(
         [('bradley-terry', 'mild', 1.0), ('mean', 'mild', 0.95)]
     """
     seed = seed_from(rng)
-    if not isinstance(method, str):
-        require_function("method", method, "the ratings")
     require_sequence("names", strength=strength)
     strengths = (strength,) if isinstance(strength, str) else tuple(strength)
     k = _checked(ratings, draws, strengths, top)
-    unnamed = type(method).__name__
-    name = method if isinstance(method, str) else getattr(method, "__name__", unnamed)
-    methods: dict[str, str | Order] = {name: method, "mean": "mean"}
+    chosen = as_method(method, RankMethod)
+    # A user's function may be called mean, too.
+    own = chosen.own and chosen.called != Mean.name
+    name = chosen.called if own else str(chosen)
+    methods: dict[str, RankMethod] = {name: chosen, "mean": Mean()}
     survivals = []
-    orders = {
-        label: _checked_order(_order_of(one, seed)(ratings), ratings)
-        for label, one in methods.items()
-    }
+    orders = {label: _order(one, ratings, seed) for label, one in methods.items()}
     reorders = {label: _reorder(one, ratings, seed) for label, one in methods.items()}
     for one in strengths:
         again = _warped_orders(ratings, reorders, one, draws, seed)
@@ -375,7 +375,7 @@ def _warped_orders(
             for draw in range(begin, min(begin + step, draws))
         ]
         for label, reorder in reorders.items():
-            found[label] += [_checked_order(order, ratings) for order in reorder(sets)]
+            found[label] += map(np.asarray, reorder(sets))
     return {label: np.stack(rows) for label, rows in found.items()}
 
 
@@ -408,58 +408,32 @@ def _survival(
     )
 
 
-def _checked_order(order: Sequence[int] | Codes, ratings: Ratings) -> Codes:
-    codes = np.asarray(order)
-    whole = codes.dtype.kind in "iu" and codes.ndim == 1
-    if not whole or not np.array_equal(np.sort(codes), np.arange(ratings.n_items)):
-        raise OptionError(
-            f"method must return the code of each of the {ratings.n_items} items once, "
-            f"best first, got {shown(order)}."
-        )
-    return codes.astype(np.int64)
+def _order(method: RankMethod, ratings: Ratings, seed: int) -> Codes:
+    """Order items without a word on how sure that is."""
+    task = Task(ratings, seed, intervals=False)
+    method.check(task)
+    return method.answer(task).order
 
 
-def _order_of(method: str | Order, seed: int) -> Order:
-    """Return a function from ratings to item codes."""
-    if not isinstance(method, str):
-        return method
-    if method == "mean":
-        return lambda ratings: mean_order(ratings, stream(seed, "mean")).order
-    if method in MODELS:
-        # As `rank` runs it without options.
-        model = MODELS[method]
-        if method == "additive":
-            model = functools.partial(additive, shrink=True)
-        return lambda ratings: by_estimates(model(ratings).estimates, seed)
-    known = tuple(dict.fromkeys((*METHODS, *MODELS)))
-    if method not in known:
-        raise OptionError(unknown("method", method, known))
-
-    return lambda ratings: [
-        ratings.item_code(label)
-        for label in rank(ratings, method=method, rng=seed).order
-    ]
-
-
-def _reorder(method: str | Order, ratings: Ratings, seed: int) -> Reorder:
+def _reorder(method: RankMethod, ratings: Ratings, seed: int) -> Reorder:
     """Return a function from sets of warped scores to item codes for each.
 
     Warps keep who rated what, and each reviewer's order; where that is most of the
     work, it is done once.
     """
-    if method == "mean":
+    if isinstance(method, Mean):
         return lambda sets: [
             mean_order(ratings, stream(seed, "mean"), scores=scores).order
             for scores in sets
         ]
-    if method == "adaptive":
+    if isinstance(method, Adaptive):
         again = adaptive_again(ratings)
         return lambda sets: [by_estimates(found, seed) for found in again(sets)]
-    order = _order_of(method, seed)
     # Codes do for labels, and keep their order.
     who, what, every = ratings.reviewer_codes, ratings.item_codes, ratings.n_items
     return lambda sets: [
-        order(Ratings(who, what, scores, all_items=range(every))) for scores in sets
+        _order(method, Ratings(who, what, scores, all_items=range(every)), seed)
+        for scores in sets
     ]
 
 

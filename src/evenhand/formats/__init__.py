@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 
 import narwhals as nw
 
-from evenhand._columns import Columns, given_columns
-from evenhand._labels import Source, column_values, require_text
-from evenhand.errors import OptionError, RatingsError, listing, unknown
+from evenhand.columns import Columns, Source, column_values, given_columns
+from evenhand.errors import OptionError, RatingsError, listing, require_text, unknown
 from evenhand.formats import (
     canvas,
     cmt,
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
 
     from narwhals.typing import IntoDataFrame
 
-    from evenhand._results import Label
+    from evenhand.claims import Label
     from evenhand.formats.anonymise import Key
     from evenhand.formats.scale import Scale
     from evenhand.formats.tables import Values

@@ -28,10 +28,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evenhand._labels import alike, alike_notices, as_label, label_series, shown
 from evenhand._outputs import Output
-from evenhand._results import Notice
-from evenhand.errors import OptionError, RatingsError, listing
+from evenhand.claims import Notice
+from evenhand.columns import alike, alike_notices, as_label, label_series
+from evenhand.errors import OptionError, RatingsError, listing, shown
 from evenhand.formats.files import fetch
 from evenhand.formats.lists import csv_line, safe_cell
 from evenhand.formats.tables import read_table

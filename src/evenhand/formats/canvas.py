@@ -11,13 +11,13 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evenhand._results import Notice
+from evenhand.claims import Notice
 from evenhand.errors import counted
 from evenhand.formats import layouts
 from evenhand.formats.tables import plain, texts
 
 if TYPE_CHECKING:
-    from evenhand._columns import Columns
+    from evenhand.columns import Columns
     from evenhand.formats.layouts import Asked, Long
     from evenhand.formats.tables import Table
 
@@ -44,7 +44,7 @@ def take(table: Table, asked: Asked) -> Long:
     """Take one rating from each review that was done.
 
     Examples:
-        >>> from evenhand._labels import Source
+        >>> from evenhand.columns import Source
         >>> from evenhand.formats.layouts import Asked
         >>> from evenhand.formats.tables import Table
         >>> columns = {"Assessor": ["Bo"], "Assessee": ["Cy"], "Total Score (9)": [7]}

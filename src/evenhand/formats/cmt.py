@@ -65,7 +65,7 @@ def tell(table: Table) -> str:
     """Say why a table is a sheet of CMT: its columns, and its questions.
 
     Examples:
-        >>> from evenhand._labels import Source
+        >>> from evenhand.columns import Source
         >>> from evenhand.formats.tables import Table
         >>> columns = {"Paper ID": ["1"], "Reviewer Email": ["a@example.org"]}
         >>> tell(Table({**columns, "Q1 (Overall - Value)": ["4"]}, Source()))
@@ -82,7 +82,7 @@ def take(table: Table, asked: Asked) -> Long:
     """Take the answers to one question.
 
     Examples:
-        >>> from evenhand._labels import Source
+        >>> from evenhand.columns import Source
         >>> from evenhand.formats.layouts import Asked
         >>> from evenhand.formats.tables import Table
         >>> columns = {"Paper ID": ["1"], "Reviewer Email": ["a@example.org"]}

@@ -10,10 +10,9 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evenhand._columns import Columns
-from evenhand._labels import CANONICAL_INTEGER, shown
-from evenhand._results import Notice
-from evenhand.errors import counted, listing
+from evenhand.claims import Notice
+from evenhand.columns import CANONICAL_INTEGER, Columns
+from evenhand.errors import counted, listing, shown
 from evenhand.formats import layouts
 from evenhand.formats.tables import plain, texts
 
@@ -45,7 +44,7 @@ def take(table: Table, asked: Asked) -> Long:
     """Take one rating from each review.
 
     Examples:
-        >>> from evenhand._labels import Source
+        >>> from evenhand.columns import Source
         >>> from evenhand.formats.layouts import Asked
         >>> from evenhand.formats.tables import Table
         >>> columns = {"submission #": [5], "member #": [1], "scores": ["Score: -1"]}

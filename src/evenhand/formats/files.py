@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import IO
 
-from evenhand._labels import shown
-from evenhand.errors import OptionError, RatingsError, listing
+from evenhand.errors import OptionError, RatingsError, listing, shown
 
 Readable = str | os.PathLike[str] | IO[bytes] | IO[str]
 

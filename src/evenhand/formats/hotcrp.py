@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evenhand._results import Notice
+from evenhand.claims import Notice
 from evenhand.formats import layouts
 from evenhand.formats.tables import flatten, holds_objects, plain, texts
 
@@ -56,7 +56,7 @@ def tell(table: Table) -> str:
     """Say why a table is an export of HotCRP: its columns, or the ids of its reviews.
 
     Examples:
-        >>> from evenhand._labels import Source
+        >>> from evenhand.columns import Source
         >>> from evenhand.formats.tables import Table
         >>> columns = {"paper": ["1"], "title": ["On tea"], "review": ["1A"]}
         >>> tell(Table({**columns, "OveMer": ["4"]}, Source()))
@@ -77,7 +77,7 @@ def take(table: Table, asked: Asked) -> Long:
     """Take the submitted reviews, with the field that was named as their score.
 
     Examples:
-        >>> from evenhand._labels import Source
+        >>> from evenhand.columns import Source
         >>> from evenhand.formats.layouts import Asked
         >>> from evenhand.formats.tables import Table
         >>> columns = {"paper": ["1"], "title": ["On tea"], "review": ["1A"]}

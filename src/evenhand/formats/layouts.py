@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evenhand._columns import Columns, find_columns
-from evenhand._labels import NUMBER
-from evenhand._results import Notice
+from evenhand.claims import Notice
+from evenhand.columns import NUMBER, Columns, find_columns
 from evenhand.errors import OptionError, counted, listing
 from evenhand.formats.tables import as_text, plain, strings, texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from evenhand._labels import Source
+    from evenhand.columns import Source
     from evenhand.formats.tables import Table, Values
 
 MOST_WORDS = 12
@@ -182,7 +181,7 @@ def choose_columns(table: Table, given: Columns, **own: str) -> Columns:
         RatingsError: If one of these parts has no column.
 
     Examples:
-        >>> from evenhand._labels import Source
+        >>> from evenhand.columns import Source
         >>> from evenhand.formats.tables import Table
         >>> choose_columns(Table({"a": [1]}, Source("r.csv")), Columns(), item="id")
         Traceback (most recent call last):
@@ -213,7 +212,7 @@ def choose_score(given: str, fields: Sequence[str], source: Source) -> str:
             listed.
 
     Examples:
-        >>> from evenhand._labels import Source
+        >>> from evenhand.columns import Source
         >>> choose_score("overall merit", ["Overall merit", "Expertise"], Source())
         'Overall merit'
         >>> choose_score("", ["Overall merit", "Expertise"], Source("r.csv"))
@@ -313,7 +312,7 @@ def leave_out(
     """Return the rows that nothing is said against, and a notice for each reason.
 
     Examples:
-        >>> from evenhand._labels import Source
+        >>> from evenhand.columns import Source
         >>> from evenhand.formats.tables import Table
         >>> table = Table({"id": ["x", "y"]}, Source())
         >>> leave_out(table, ["", "own"], "review", {"own": "of oneself left out"})[1]
@@ -335,7 +334,7 @@ def identify(emails: Sequence[str], names: Sequence[str], source: Source) -> lis
         RatingsError: If a name without e-mail has several e-mails elsewhere.
 
     Examples:
-        >>> from evenhand._labels import Source
+        >>> from evenhand.columns import Source
         >>> identify(["d@x.org", "", ""], ["Dee", "Dee", "Bo"], Source())
         ['d@x.org', 'd@x.org', 'Bo']
     """
@@ -371,7 +370,7 @@ def who_wrote(
         nobody: Accounts that several people share.
 
     Examples:
-        >>> from evenhand._labels import Source
+        >>> from evenhand.columns import Source
         >>> from evenhand.formats.tables import Table
         >>> table = Table({"name": ["Bo", ""]}, Source())
         >>> who_wrote(table, "", (["email"], ["name"]), ("review", ["1A", "1B"]))

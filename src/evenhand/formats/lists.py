@@ -13,8 +13,13 @@ import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from evenhand._columns import ALIASES, is_alias
-from evenhand._labels import CANONICAL_INTEGER, FORMULA_START, label_series
+from evenhand.columns import (
+    ALIASES,
+    CANONICAL_INTEGER,
+    FORMULA_START,
+    is_alias,
+    label_series,
+)
 from evenhand.designs.assignment import ESCAPED
 from evenhand.designs.drawing import GROUPED
 from evenhand.errors import OptionError, listing, unknown
@@ -25,7 +30,7 @@ from evenhand.formats.tables import checked_text, read_table
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from evenhand._results import Label
+    from evenhand.claims import Label
     from evenhand.designs.assignment import Assignment
     from evenhand.formats.files import File
     from evenhand.formats.tables import Table

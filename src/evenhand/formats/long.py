@@ -6,15 +6,14 @@ import re
 from dataclasses import astuple
 from typing import TYPE_CHECKING
 
-from evenhand._columns import ALIASES, Columns, find_columns
-from evenhand._labels import shown
-from evenhand.errors import RatingsError
+from evenhand.columns import ALIASES, Columns, find_columns
+from evenhand.errors import RatingsError, shown
 from evenhand.formats import layouts
 from evenhand.formats.tables import plain, texts
 from evenhand.formats.wide import may_be_wide
 
 if TYPE_CHECKING:
-    from evenhand._results import Notice
+    from evenhand.claims import Notice
     from evenhand.formats.layouts import Asked, Long
     from evenhand.formats.tables import Table
 

@@ -10,15 +10,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evenhand._labels import shown
-from evenhand._results import Notice
-from evenhand.errors import listing
+from evenhand.claims import Notice
+from evenhand.errors import listing, shown
 from evenhand.formats import layouts
 from evenhand.formats.layouts import is_number
 from evenhand.formats.tables import texts
 
 if TYPE_CHECKING:
-    from evenhand._columns import Columns
+    from evenhand.columns import Columns
     from evenhand.formats.layouts import Asked, Long
     from evenhand.formats.tables import Table, Values
 
@@ -51,7 +50,7 @@ def take(table: Table, asked: Asked) -> Long:
     """Take one rating from each assessment by a peer.
 
     Examples:
-        >>> from evenhand._labels import Source
+        >>> from evenhand.columns import Source
         >>> from evenhand.formats.layouts import Asked
         >>> from evenhand.formats.tables import Table
         >>> names = ("submissionid", "reviewerid", "weight", "grade")

@@ -11,16 +11,15 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from evenhand._labels import shown
-from evenhand._results import Notice
-from evenhand.errors import listing
+from evenhand.claims import Notice
+from evenhand.errors import listing, shown
 from evenhand.formats import layouts
 from evenhand.formats.tables import as_text, entries, flatten, holds_objects, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from evenhand._labels import Source
+    from evenhand.columns import Source
     from evenhand.formats.layouts import Asked, Long
     from evenhand.formats.tables import Table, Values
 
@@ -134,7 +133,7 @@ def tell(table: Table) -> str:
     """Say why a table is an export of OpenReview: the keys of its notes.
 
     Examples:
-        >>> from evenhand._labels import Source
+        >>> from evenhand.columns import Source
         >>> from evenhand.formats.tables import Table
         >>> note = {"forum": "x", "invitation": "V/-/Submission", "content": {}}
         >>> tell(Table({}, Source(), document=[note]))
@@ -154,7 +153,7 @@ def take(table: Table, asked: Asked) -> Long:
     """Take the official reviews among the notes.
 
     Examples:
-        >>> from evenhand._labels import Source
+        >>> from evenhand.columns import Source
         >>> from evenhand.formats.layouts import Asked
         >>> from evenhand.formats.tables import Table
         >>> note = {"id": "r", "forum": "x", "signatures": ["~Ada1"],

@@ -13,16 +13,16 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evenhand._labels import MISSING_WORDS, shown
-from evenhand._results import Notice
-from evenhand.errors import OptionError, listing
+from evenhand.claims import Notice
+from evenhand.columns import MISSING_WORDS
+from evenhand.errors import OptionError, listing, shown
 from evenhand.formats.layouts import is_number
 from evenhand.formats.tables import texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evenhand._labels import Source
+    from evenhand.columns import Source
     from evenhand.formats.tables import Values
 
 LETTER = re.compile(r"[A-Za-z]")
@@ -115,7 +115,7 @@ def number_words(
         RatingsError: If a word is not on the scale.
 
     Examples:
-        >>> from evenhand._labels import Source
+        >>> from evenhand.columns import Source
         >>> number_words(["B", "", "A"], "merit", Source(), parse_scale(best="A"))[0]
         [1.0, None, 2.0]
     """

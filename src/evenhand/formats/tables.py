@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 import polars as pl
 
-from evenhand._labels import FORMULA_START, NUMBER, TEXTUAL, Source, shown
-from evenhand.errors import OptionError, RatingsError, listing
+from evenhand.columns import FORMULA_START, NUMBER, TEXTUAL, Source
+from evenhand.errors import OptionError, RatingsError, listing, shown
 from evenhand.formats.delimited import read_cells
 from evenhand.formats.files import JSON_LINES
 

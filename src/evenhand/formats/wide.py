@@ -17,10 +17,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from evenhand._columns import ALIASES, Columns
-from evenhand._labels import NUMBER, Source, shown
-from evenhand._results import Notice
-from evenhand.errors import OptionError, RatingsError, counted, listing
+from evenhand.claims import Notice
+from evenhand.columns import ALIASES, NUMBER, Columns, Source
+from evenhand.errors import OptionError, RatingsError, counted, listing, shown
 from evenhand.formats import layouts
 from evenhand.formats.layouts import is_number
 from evenhand.formats.tables import plain, strings, texts
@@ -110,7 +109,7 @@ def may_be_wide(table: Table) -> bool:
     """Return whether all columns but the first may hold scores, be they words.
 
     Examples:
-        >>> from evenhand._labels import Source
+        >>> from evenhand.columns import Source
         >>> from evenhand.formats.tables import Table
         >>> columns = {"talk": ["x", "y"], "Anna": ["A", "B"], "Bo": ["C", "A"]}
         >>> may_be_wide(Table({**columns}, Source()))
@@ -128,7 +127,7 @@ def take(table: Table, asked: Asked) -> Long:
     """Take one rating from each filled cell.
 
     Examples:
-        >>> from evenhand._labels import Source
+        >>> from evenhand.columns import Source
         >>> from evenhand.formats.layouts import Asked
         >>> from evenhand.formats.tables import Table
         >>> table = Table({"talk": ["x", "y"], "Anna": [3, None]}, Source())

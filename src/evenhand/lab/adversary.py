@@ -14,9 +14,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from evenhand._randomness import Stream, below
 from evenhand.lab.polynomial import Table
 from evenhand.lab.scales import scales
+from evenhand.randomness import Stream, below
 
 Rows = tuple[tuple[int, ...], ...]
 Margin = Callable[[Table], Fraction]
@@ -60,7 +60,7 @@ def worst(
         The smallest margin found, and its scales.
 
     Examples:
-        >>> from evenhand._randomness import stream
+        >>> from evenhand.randomness import stream
         >>> found, table = worst(lambda table: abs(table[0][0] - 5), (1, 2),
         ...                      stream(7, "search"), budget=400)
         >>> found < Fraction(1, 10), table[0][0] < table[0][1]
@@ -116,7 +116,7 @@ def random_rows(shape: tuple[int, int], source: Stream) -> Rows:
     """Draw a table: any base and any gaps for each reviewer, of any magnitude.
 
     Examples:
-        >>> from evenhand._randomness import stream
+        >>> from evenhand.randomness import stream
         >>> [len(row) for row in random_rows((3, 2), stream(7, "tables"))]
         [2, 2, 2]
     """

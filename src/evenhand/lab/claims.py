@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
-from evenhand._outcomes import HALF
-from evenhand._randomness import Stream, stream
 from evenhand.ab import rules
 from evenhand.ab.canonical import first_probability
 from evenhand.lab import estimators
 from evenhand.lab.dominance import Contest, Witness, decided
-from evenhand.lab.duels import TRUTHS, ItemRule, Rule, duel
+from evenhand.lab.duels import TRUTHS, ItemRule, OwnRule, duel
 from evenhand.lab.polynomial import brief
+from evenhand.randomness import HALF, Stream, stream
 from evenhand.ranking.anchors import Layer, Sheets, choose_layers, layer_values
 from evenhand.ranking.sorter import sorter_program
 from evenhand.ranking.twins import rearrange
@@ -22,10 +21,10 @@ from evenhand.ranking.twins import rearrange
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from evenhand._results import Json
     from evenhand.ab.numbers import Floats
+    from evenhand.claims import Json
     from evenhand.lab.polynomial import Estimator, Order
-    from evenhand.posets.comparisons import Codes
+    from evenhand.posets.graph import Codes
 
     Where = tuple[Fraction, str]
 
@@ -158,7 +157,7 @@ class Trial:
     def over_coin(
         self,
         label: str,
-        rule: ItemRule | Rule,
+        rule: ItemRule | OwnRule,
         design: str,
         m: int,
         budget: int,

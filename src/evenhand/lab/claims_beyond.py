@@ -15,19 +15,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._outcomes import HALF, Chance
-from evenhand._randomness import Stream, below
 from evenhand.ab.pvalues import exact_p_values
 from evenhand.ab.weights import GapWeight, linear, odd, offset, rational
 from evenhand.designs import AB_DESIGNS
 from evenhand.lab import claims_paper
 from evenhand.lab.claims import Found, Trial, claim, least
 from evenhand.lab.dominance import Contest, Witness, contest, scales_text
-from evenhand.lab.duels import TRUTHS, ItemRule, assignments, duel, named
+from evenhand.lab.duels import TRUTHS, ItemRule, assignments, duel, item_rule
 from evenhand.lab.estimators import Edges, graph, mean_rank_buckets, uniform
 from evenhand.lab.polynomial import weighed
 from evenhand.lab.worlds import World, enumerated, exact_first, loss_named, world
 from evenhand.posets.orderings import all_orderings
+from evenhand.randomness import HALF, Chance, Stream, below
 from evenhand.ranking.anchors import Layer, Sheets, mean_values
 from evenhand.ranking.eta import near_ties
 from evenhand.ranking.flips import reviewers_of
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
 
     from evenhand.lab.polynomial import Order, Scores, Table
     from evenhand.lab.worlds import Margin
-    from evenhand.posets.comparisons import Comparisons
+    from evenhand.posets.graph import Comparisons
 
     Buckets = list[tuple[int, ...]]
     WeakOrder = Callable[[Comparisons], Buckets]
@@ -64,7 +63,7 @@ def theorem_g(trial: Trial) -> Found:
     found = []
     truths = TRUTHS[: trial.pick(1, 2)]
     for design, m, name in itertools.product(AB_DESIGNS, (2, 4), FIXED):
-        success = duel(_fixed(name), design, m)
+        success = duel(item_rule(name), design, m)
         for truth, table in itertools.product(truths, _tables(m, design)):
             margin = success(truth, table) - HALF
             where = f"{name}, {design}: {Witness(truth, table, margin)}"
@@ -92,10 +91,6 @@ def theorem_g_strict(trial: Trial) -> Found:
         for design, m, statistic in itertools.product(AB_DESIGNS, (2, 4), GUARDED)
         if (design, m) != ("panels", 2)
     )
-
-
-def _fixed(name: str) -> ItemRule:
-    return named(name, rational())
 
 
 def _guarded(trial: Trial, statistic: str) -> ItemRule:
@@ -130,7 +125,7 @@ def theorem_d(trial: Trial) -> Found:
     found = []
     for design, name in itertools.product(AB_DESIGNS, FIXED):
         for m in range(2, most + 1, 2):
-            success = duel(_fixed(name), design, m)
+            success = duel(item_rule(name), design, m)
             margin = max(success(truth, _apart(m, 4)) for truth in TRUTHS) - HALF
             found.append((margin, f"{name}, {design}, {m} reviewers"))
     margin, text = max(found)
@@ -421,7 +416,7 @@ def settled(
         The ranking.
 
     Examples:
-        >>> from evenhand._outcomes import outcomes
+        >>> from evenhand.randomness import outcomes
         >>> from evenhand.ranking.anchors import choose_layers
         >>> scores = {(0, 0): Fraction(1), (1, 1): Fraction(2)}
         >>> program = functools.partial(settled, lambda c: [(0, 1)], choose_layers)

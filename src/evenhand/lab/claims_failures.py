@@ -7,7 +7,6 @@ import statistics
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from evenhand._outcomes import HALF, outcomes
 from evenhand.ab.law import votes_over_pairings
 from evenhand.ab.rules import votes
 from evenhand.ab.weights import rational
@@ -15,17 +14,18 @@ from evenhand.designs import enumerate_halves, enumerate_matched
 from evenhand.lab.claims import Found, Trial, claim
 from evenhand.lab.claims_paper import FIXED, given
 from evenhand.lab.dominance import contest
-from evenhand.lab.duels import TRUTHS, named
+from evenhand.lab.duels import TRUTHS, item_rule
 from evenhand.lab.estimators import Edges, flips, graph, index_order, uniform
 from evenhand.lab.worlds import World, exact_first, world
+from evenhand.randomness import HALF, outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evenhand.designs.balancing import Bundles
-    from evenhand.lab.duels import Rule, Sides
+    from evenhand.lab.duels import OwnRule, Sides
     from evenhand.lab.polynomial import Drawn, First, Order, Scores
-    from evenhand.posets.comparisons import Comparisons
+    from evenhand.posets.graph import Comparisons
 
 TWO_CHAINS: Edges = ((0, 1), (2, 3))
 REUSED: Edges = ((0, 2), (1, 3))
@@ -50,21 +50,21 @@ def fails(trial: Trial, statistic: str, kinds: str) -> Found:
     margin, text = max(
         trial.over_coin(
             name,
-            named(name, rational()),
+            item_rule(name),
             "halves",
             m,
             trial.pick(60, 400),
             told=False,
         )
         for name in FIXED
-        if name.partition(":")[0] == statistic
+        if name.partition("(")[0] == statistic
         for m in (2, 4)
     )
     return Found(margin, margin <= 0, text)
 
 
 def _below_half(
-    trial: Trial, name: str, rule: Rule, design: str, budget: tuple[int, int]
+    trial: Trial, name: str, rule: OwnRule, design: str, budget: tuple[int, int]
 ) -> Found:
     margin, text = trial.over_coin(
         name, rule, design, 4, trial.pick(*budget), truths=TRUTHS[:1], told=False
@@ -83,7 +83,7 @@ def fails_mad(trial: Trial) -> Found:
     return _below_half(trial, "MAD", rule, "halves", (1200, 10_000))
 
 
-def scaled_by_mad(first: First) -> Rule:
+def scaled_by_mad(first: First) -> OwnRule:
     """Return the vote of two pairs on gaps divided by the MAD of all scores.
 
     Examples:

@@ -13,24 +13,23 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand._outcomes import HALF, Chance
-from evenhand._randomness import Stream, below
 from evenhand.ab.law import majority_probability
 from evenhand.ab.weights import GapWeight, offset, rational
 from evenhand.lab.adversary import as_table, random_rows
 from evenhand.lab.claims import Found, OnTrial, Trial, claim, least
 from evenhand.lab.dominance import Contest, contest, scales_text
-from evenhand.lab.duels import TRUTHS, ItemRule, duel, named
+from evenhand.lab.duels import TRUTHS, ItemRule, duel, item_rule
 from evenhand.lab.estimators import Edges, Ordinal, as_law, graph, index_order, uniform
 from evenhand.lab.exact import biases
 from evenhand.lab.polynomial import CoinLaw, Estimator, Order, coin_law
 from evenhand.lab.refutation import ASSIGNMENTS, SCORES, FixedRule, refute
 from evenhand.lab.worlds import World, loss_named, world
-from evenhand.posets.comparisons import Comparisons, is_ordering
-from evenhand.posets.comparisons import edges as edges_of
+from evenhand.posets.graph import Comparisons, is_ordering
+from evenhand.posets.graph import edges as edges_of
 from evenhand.posets.orderings import all_orderings, count_orderings
 from evenhand.posets.reach import closure
 from evenhand.posets.reach import twins as twin_classes
+from evenhand.randomness import HALF, Chance, Stream, below
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from evenhand.lab.polynomial import Drawn, First, Scores, Table
 
 WEIGHTS = (rational(), rational(Fraction(1, 10)), offset(Fraction(1, 2)))
-FIXED = ("sign", "mean", "median:upper", "median:lower", "median:middle")
+FIXED = ("sign", "mean", "median(upper)", "median(lower)", "median(middle)")
 # Reviewers of a design, and tables of scales for each true ranking, quick and full.
 VOTERS = {
     "halves": ((2, 100, 2000), (3, 60, 1000), (4, 80, 2000), (6, 8, 150)),
@@ -120,11 +119,11 @@ def theorem_3(trial: Trial) -> Found:
     deviations = []
     for m, name in itertools.product(range(2, most + 1, 2), FIXED):
         added = biases("incremental-one-biased", m)
-        if name == "median:middle":
+        if name == "median(middle)":
             added = tuple(Fraction(2**j) for j in range(m))
         table = tuple((bias + HALF / 2, bias + 3 * HALF / 2) for bias in added)
         for truth in TRUTHS:
-            right = duel(named(name, rational()), "halves", m)(truth, table)
+            right = duel(item_rule(name), "halves", m)(truth, table)
             deviations.append((right - HALF, f"{name}, {m} reviewers"))
     margin, where = max(deviations, key=lambda pair: (abs(pair[0]), pair[1]))
     return Found(margin, margin == 0, where if margin else "", {"most": most})
@@ -325,7 +324,7 @@ def printed_algorithm_2(pairs: Edges, m: int) -> Estimator:
         Wang and Shah (2019), Algorithm 2.
 
     Examples:
-        >>> from evenhand._outcomes import outcomes
+        >>> from evenhand.randomness import outcomes
         >>> from evenhand.lab.estimators import graph
         >>> pairs = ((0, 2), (1, 2))
         >>> scores = {(r, item): Fraction(-item) for r in (0, 1) for item in range(3)}

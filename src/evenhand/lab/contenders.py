@@ -1,47 +1,19 @@
-"""What is tried in a simulation: rules for two items, ranking methods, and losses.
-
-A text names a rule or a method, with options after a colon:
-
-- two items: "median:lower", "trimmed:0.1", "votes:rational:2", "guarded:0.2",
-  "guarded:0.2:midrank";
-- many, in any order but for a weight, which comes last: "flips:3:linear:10",
-  "flips-uniform:paper", "sorter:3" (score pairs for each coin), "twins:one:direct",
-  "mean-rank:proxy", "ties:0.5" (noise), "safe:0.1:0.5" (eta, then noise), "raw" for
-  sorter, ties and safe (scores as they are, not relative to shared items), and
-  "safe:always" (reviewers are split whether they contradict each other or not).
-"""
+"""What is tried in a simulation: rules for two items, ranking methods, and losses."""
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import functools
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from evenhand._labels import require_function, shown
-from evenhand._randomness import stream
-from evenhand.ab.comparison import METHODS as RULES
+from evenhand.ab.methods import Rule
 from evenhand.ab.numbers import Floats
-from evenhand.ab.weights import GapWeight, as_weight
-from evenhand.calibration.models import MODELS
-from evenhand.errors import OptionError, RatingsError, unknown
-from evenhand.lab.duels import PAIRED, with_options
-from evenhand.lab.scales import name_of
+from evenhand.errors import ContradictionError, OptionError, RatingsError, shown
 from evenhand.losses import loss as named_loss
-from evenhand.posets.comparisons import comparisons
-from evenhand.posets.contradictions import find_contradiction
-from evenhand.ranking.answers import STARTS, WITH_SCORES, Options, Task, from_start
-from evenhand.ranking.eta import check_eta
-from evenhand.ranking.flips import SCANS, check_score_pairs
-from evenhand.ranking.mean_rank import HOWS
-from evenhand.ranking.models import by_estimates
-from evenhand.ranking.ranking import METHODS, NOISY
-from evenhand.ranking.split import WHEN
-from evenhand.ranking.twins import BYS, PAIRS
+from evenhand.ranking.methods import RankMethod, Task
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
@@ -57,30 +29,11 @@ if TYPE_CHECKING:
 
 OwnRule: TypeAlias = Callable[[Floats, Floats], float]
 OwnRanking: TypeAlias = Callable[[Ratings, np.random.Generator], object]
-Tried: TypeAlias = str | OwnRule | OwnRanking
+Tried: TypeAlias = str | Rule | RankMethod | OwnRule | OwnRanking
 Chance: TypeAlias = Callable[[Floats, Floats], Floats]
 
 # What it costs to put two items in the wrong order.
 OF_TWO = {"zero-one": 1.0, "kendall": 1.0, "footrule": 2.0, "top-1": 1.0}
-ANCHORS = ("raw", "anchored")
-CHOICES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "flips-uniform": {"scan": SCANS},
-    "twins": {"twins": PAIRS, "by": BYS},
-    "mean-rank": {"mean_ranks": HOWS},
-    "sorter": {"anchored": ANCHORS},
-    "ties": {"anchored": ANCHORS},
-    "safe": {"anchored": ANCHORS, "split": WHEN},
-}
-NUMBERS: Mapping[str, tuple[str, ...]] = {
-    "flips": ("score_pairs",),
-    "flips-uniform": ("score_pairs",),
-    "sorter": ("score_pairs",),
-    "ties": ("noise",),
-    "safe": ("eta", "noise"),
-}
-WEIGHED = ("flips", "flips-uniform", "twins", "sorter")
-# Methods whose coins are on disjoint pairs, so that they can be averaged out.
-AVERAGED = ("flips", "flips-uniform", "twins")
 
 
 def check_loss(name: str, items: int) -> None:
@@ -105,59 +58,26 @@ def _best(loss: str) -> int:
     return int(loss.removeprefix("top-")) if loss.startswith("top-") else 0
 
 
-def rule(method: Tried, weight: GapWeight) -> Chance:
-    """Return the rule for two items that a text names, or a user's own.
+def rule(method: Rule) -> Chance:
+    """Return a rule for two items as a function.
 
     Returns:
         From scores of both items, shapes (trials, k1) and (trials, k2), to the
         probability that the first is output.
 
-    Raises:
-        OptionError: If there is no such rule or option.
-
     Examples:
-        >>> from evenhand.ab.weights import rational
-        >>> rule("median:lower", rational())(np.array([[1, 4]]), np.array([[2]]))
+        >>> from evenhand.ab.methods import Median
+        >>> rule(Median(median="lower"))(np.array([[1, 4]]), np.array([[2]]))
         array([0.])
     """
-    if not isinstance(method, str):
-        return _own_rule(method)
-    name = method.partition(":")[0]
-    if name not in RULES:
-        raise OptionError(unknown("method", name, RULES))
-    chance = with_options(method, weight)
-    return functools.partial(_paired, chance) if name in PAIRED else chance
+    if method.pairs == "only":
+        return functools.partial(_paired, method.chance)
+    return method.chance
 
 
 def _paired(chance: Chance, one: Floats, two: Floats) -> Floats:
     pairs = min(one.shape[-1], two.shape[-1])
     return chance(one[:, :pairs], two[:, :pairs])
-
-
-def _own(function: Tried, *arguments: str) -> Callable[..., object]:
-    """Refuse what is neither a name nor a function of these."""
-    if not callable(function):
-        raise OptionError(
-            f"method must be a name or a function, got {shown(function)}."
-        )
-    require_function("method", function, *arguments)
-    return function
-
-
-def _own_rule(method: Tried) -> Chance:
-    function = _own(method, "the first scores", "the second scores")
-
-    def chance(one: Floats, two: Floats) -> Floats:
-        answers = [function(a, b) for a, b in zip(one, two, strict=True)]
-        for answer in answers:
-            if not isinstance(answer, int | float | np.number) or not 0 <= answer <= 1:
-                raise OptionError(
-                    f"method {name_of(method)} must return a probability, got "
-                    f"{shown(answer)}."
-                )
-        return np.array(answers, dtype=np.float64)
-
-    return chance
 
 
 def two_item_losses(
@@ -166,11 +86,11 @@ def two_item_losses(
     """Return the expected losses of rules, shape (trials, rules, losses).
 
     Examples:
-        >>> from evenhand.ab.weights import rational
+        >>> from evenhand.ab.methods import Mean
         >>> from evenhand.lab.scenario import Scenario, draw_trials
         >>> scenario = Scenario(reviewers=4, scales="identity")
         >>> trials = draw_trials(scenario, 3, np.random.default_rng(7))
-        >>> mean = rule("mean", rational())
+        >>> mean = rule(Mean())
         >>> float(two_item_losses(trials, [mean], ["zero-one"]).sum())
         0.0
     """
@@ -191,108 +111,34 @@ def two_item_losses(
     return wrong[..., None] * [OF_TWO.get(loss, 0.0) for loss in losses]
 
 
-def ranking_options(method: str, weight: GapWeight | None = None) -> Options:
-    """Read what a text tells a ranking method.
-
-    Args:
-        method: A name, with options after a colon.
-        weight: The weight if the text has none.
-
-    Raises:
-        OptionError: If there is no such method or option, or a number is out of range.
-
-    Examples:
-        >>> options = ranking_options("safe:raw:0.1")
-        >>> options.anchored, options.eta
-        (False, 0.1)
-    """
-    name, *left = method.split(":")
-    if name not in METHODS:
-        raise OptionError(unknown("method", name, METHODS))
-    words, numbers = dict(CHOICES.get(name, {})), list(NUMBERS.get(name, ()))
-    found: dict[str, str | float] = {}
-    while left:
-        fits = next((option for option in words if left[0] in words[option]), None)
-        number = _as_number(left[0])
-        if fits is not None:
-            found[fits] = left.pop(0)
-            del words[fits]
-        elif numbers and number is not None:
-            found[numbers.pop(0)] = number
-            del left[0]
-        else:
-            break
-    if left and name not in WEIGHED:
-        allowed = _allowed(name)
-        raise OptionError(f"method {name!r} must have {allowed}, got {method!r}.")
-    check_score_pairs(found.get("score_pairs", 1))  # type: ignore[arg-type]  # refuses 1.5
-    check_eta(found.get("eta", 0.0))  # type: ignore[arg-type]  # a number
-    noise = float(found.get("noise", 0.0))
-    if not (math.isfinite(noise) and noise >= 0):
-        raise OptionError(f"noise must be a finite number of at least 0, got {noise}.")
-    return Options(
-        as_weight(":".join(left)) if left else as_weight(weight),
-        start="mean-rank" if name == "ties" else "topological",
-        **{**found, "anchored": found.get("anchored") != ANCHORS[0]},  # type: ignore[arg-type]  # by the tables above
-    )
-
-
-def _as_number(text: str) -> float | None:
-    for kind in (int, float):
-        with contextlib.suppress(ValueError):
-            return kind(text)
-    return None
-
-
-def _allowed(name: str) -> str:
-    numbers = " and then ".join(NUMBERS.get(name, ()))
-    words = [repr(word) for known in CHOICES.get(name, {}).values() for word in known]
-    if not words:
-        return "no option"
-    parts = filter(None, [numbers, f"one of {', '.join(words)}"])
-    return f"options {' and '.join(parts)}"
-
-
-def ranking_method(method: Tried, weight: GapWeight) -> Run:
-    """Return the ranking method that a text names, or a user's own.
+def ranking_method(method: RankMethod) -> Run:
+    """Return a ranking method as a function.
 
     Returns:
         From what is to be ranked to item codes, best first, as they are if every coin
         keeps them, and those coins.
 
-    Raises:
-        OptionError: If there is no such method or option.
-
     Examples:
-        >>> from evenhand.ab.weights import rational
-        >>> ratings = Ratings(["a", "a"], [0, 1], [1, 2])
-        >>> task = Task(ratings, comparisons(ratings), 7)
-        >>> ranking_method("borda", rational())(task)[0].tolist()
+        >>> from evenhand.ranking.methods import Borda
+        >>> task = Task(Ratings(["a", "a"], [0, 1], [1, 2]), 7)
+        >>> ranking_method(Borda())(task)[0].tolist()
         [1, 0]
     """
-    if not isinstance(method, str):
-        return _own_ranking(method)
-    options = ranking_options(method, weight)
-    name = method.partition(":")[0]
 
     def run(task: Task) -> tuple[Codes, Sequence[Coin]]:
-        if name not in NOISY and find_contradiction(task.graph) is not None:
-            raise OptionError(
-                f"method {method!r} must have comparisons that are consistent, got a "
-                "contradiction. Choose noise 'none' or method 'safe'."
-            )
         try:
-            if name in STARTS:
-                return from_start(task, name, options.mean_ranks).order, ()
-            if name in MODELS:
-                # Without the intervals of `rank`, which take most of its time.
-                return by_estimates(MODELS[name](task.ratings).estimates, task.seed), ()
-            answer = WITH_SCORES[name](task, options)
+            method.check(task)
+            answer = method.answer(task)
+        except ContradictionError as error:
+            raise OptionError(
+                f"method {method} must have comparisons that are consistent, got a "
+                "contradiction. Choose noise 'none' or method 'safe'."
+            ) from error
         except RatingsError as error:
             raise OptionError(
-                f"method {method!r} cannot be tried here: {error}"
+                f"method {method} cannot be tried here: {error}"
             ) from error
-        if name not in AVERAGED:
+        if not method.disjoint:
             return answer.order, ()
         order = answer.order.copy()
         place = np.argsort(order)
@@ -300,25 +146,6 @@ def ranking_method(method: Tried, weight: GapWeight) -> Run:
             if not coin.kept:
                 order[place[list(coin.items)]] = coin.items[::-1]
         return order, answer.coins
-
-    return run
-
-
-def _own_ranking(method: Tried) -> Run:
-    name, own = name_of(method), _own(method, "the ratings", "a Generator")
-
-    def run(task: Task) -> tuple[Codes, Sequence[Coin]]:
-        rng = np.random.Generator(stream(task.seed, name))
-        answer = own(task.ratings, rng)
-        order, n_items = np.asarray(answer), task.ratings.n_items
-        if order.dtype.kind not in "iu" or not np.array_equal(
-            np.sort(order), np.arange(n_items)
-        ):
-            raise OptionError(
-                f"method {name} must return the code of each of the {n_items} items "
-                f"once, best first, got {shown(answer)}."
-            )
-        return order.astype(np.int64), ()
 
     return run
 
@@ -337,12 +164,12 @@ def ranking_losses(
         OptionError: If a method cannot be used in a trial.
 
     Examples:
-        >>> from evenhand.ab.weights import rational
         >>> from evenhand.lab.scenario import Scenario, draw_trials
+        >>> from evenhand.ranking.methods import Flips
         >>> scenario = Scenario(job="rank", items=4, design="everything")
         >>> rng = np.random.default_rng(7)
         >>> trials = draw_trials(scenario, 3, rng)
-        >>> flips = ranking_method("flips", rational())
+        >>> flips = ranking_method(Flips())
         >>> float(ranking_losses([flips], ["kendall"], trials, rng).sum())
         0.0
     """
@@ -350,7 +177,7 @@ def ranking_losses(
     seeds = rng.integers(2**53, size=len(truth)).tolist()
     result = np.empty((len(truth), len(tried), len(losses)))
     for row, ratings in enumerate(_ratings_of(trials)):
-        task = Task(ratings, comparisons(ratings), seeds[row])
+        task = Task(ratings, seeds[row], intervals=False)
         for column, run in enumerate(tried):
             result[row, column] = expected_losses(*run(task), truth[row], losses)
     return result

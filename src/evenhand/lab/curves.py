@@ -17,11 +17,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from scipy.optimize import brentq
 
-from evenhand._outcomes import HALF, outcomes
-from evenhand._randomness import stream
-from evenhand._results import Json, Notice, version
 from evenhand.ab.canonical import first_probability
 from evenhand.ab.weights import rational
+from evenhand.claims import Json, Notice, version
 from evenhand.errors import OptionError
 from evenhand.lab.estimators import index_order, mean_rank_buckets
 from evenhand.lab.exact import METHODS as RULES
@@ -29,7 +27,8 @@ from evenhand.lab.exact import biases, uniform_success
 from evenhand.lab.scenario import Scenario
 from evenhand.lab.simulation import simulate
 from evenhand.lab.worlds import World, loss_named, ordinal_risk
-from evenhand.posets.comparisons import Comparisons, edges
+from evenhand.posets.graph import Comparisons, edges
+from evenhand.randomness import HALF, outcomes, stream
 from evenhand.ranking.flips import flips_program
 
 if TYPE_CHECKING:

@@ -14,20 +14,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
-from evenhand._labels import shown
-from evenhand._randomness import RNGLike, seed_from, stream
+from evenhand.ab.methods import Rule
 from evenhand.ab.weights import GapWeight, as_weight
-from evenhand.errors import OptionError, unknown
+from evenhand.errors import OptionError, name_of, shown, unknown
 from evenhand.lab import duels, estimators, worlds
 from evenhand.lab.adversary import worst
 from evenhand.lab.polynomial import brief, evaluate
-from evenhand.lab.scales import name_of
+from evenhand.method import Method, as_method
+from evenhand.randomness import RNGLike, seed_from, stream
+from evenhand.ranking.methods import FlipsUniform, RankMethod, Uniform
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from evenhand._results import Json
-    from evenhand.lab.duels import Rule, Sides
+    from evenhand.claims import Json
+    from evenhand.lab.duels import OwnRule, Sides
     from evenhand.lab.estimators import Edges, Ordinal
     from evenhand.lab.polynomial import CoinLaw, Estimator, Order, Pair, Table
     from evenhand.lab.worlds import Loss, Margin, Procedure
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 TRUTHS = ("uniform", "arbitrary")
 TWO = 2
 BUDGET = 200
+NAMELESS = ("uniform", "best-ordinal")
 SHOWN = 3
 
 
@@ -140,8 +142,8 @@ class Dominance:
 
 
 def dominates(
-    method: str | Rule | Procedure,
-    baseline: str | Rule | Ordinal,
+    method: str | Rule | RankMethod | OwnRule | Procedure,
+    baseline: str | Rule | OwnRule | Ordinal,
     loss: str = "zero-one",
     truth: str = "uniform",
     *,
@@ -149,20 +151,19 @@ def dominates(
     n_reviewers: int | None = None,
     design: str | Mapping[Sides, Fraction] | None = None,
     given: Sequence[Pair] | None = None,
-    weight: GapWeight | Callable[[float], float] | str | None = None,
     budget: int = BUDGET,
     rng: RNGLike = None,
 ) -> Dominance:
     """Search for scales on which a method is not better than a baseline.
 
     Args:
-        method: For two items a rule of `compare` by name ("median:lower" and the like
-            too), or a function of the assignment (the item, 0 or 1, of each reviewer)
-            and the reviewers' scores that returns the probability that item 0 is
-            output. For more items "topological", "uniform", "flips", "flips-uniform"
-            ("flips-uniform:paper" for the printed scan), "twins" ("twins:one:direct"
-            as printed; it starts from the baseline), or a function of the comparisons,
-            the scores by (reviewer, item) and a Chance that returns a ranking.
+        method: For two items a rule of `compare`, by name, text form or value, or a
+            function of the assignment (the item, 0 or 1, of each reviewer) and the
+            reviewers' scores that returns the probability that item 0 is output. For
+            more items "topological", "uniform", "flips", "flips-uniform", "twins"
+            (which starts from the baseline), with options or as values, or a function
+            of the comparisons, the scores by (reviewer, item) and a Chance that returns
+            a ranking. Weights must be exact.
         baseline: For two items a rule too, "coin" for instance. For more items
             "topological", "uniform", "best-ordinal", or a function of the comparisons
             that returns a ranking, or rankings with their probabilities.
@@ -175,7 +176,6 @@ def dominates(
             of assignments.
         given: For more items, comparisons (above, below) to condition on, instead of
             distinct random pairs.
-        weight: How a gap in scores weighs, rational(1) if None; it must be exact.
         budget: Tables of scales tried for each true ranking.
         rng: Seed of the search.
 
@@ -209,12 +209,10 @@ def dominates(
             f"loss must be 'zero-one' for baseline 'best-ordinal', got {loss!r}. Which "
             "ordinal method is best is known for that loss only; name a method."
         )
-    chosen = as_weight(weight)
-    worlds.exact_first(chosen)
     if n_items == TWO:
         if given is not None:
             raise OptionError("given must be left out for two items.")
-        tried = _two(method, baseline, penalty, n_reviewers, design, chosen)
+        tried = _two(method, baseline, penalty, n_reviewers, design)
     else:
         if design not in (None, "pairs"):
             raise OptionError(
@@ -222,11 +220,11 @@ def dominates(
                 f"{shown(design)}. Pairs are distinct and random, or given."
             )
         where = worlds.world(n_items, n_reviewers, given)
-        tried = _many(method, baseline, loss, where, chosen)
+        tried = _many(method, baseline, loss, where)
     witnesses = tried.searched(budget, seed)
     return Dominance(
-        name_of(method),
-        name_of(baseline),
+        _name(method),
+        _name(baseline),
         loss,
         truth,
         n_items,
@@ -236,6 +234,10 @@ def dominates(
         budget,
         seed,
     )
+
+
+def _name(method: object) -> str:
+    return str(method) if isinstance(method, Method) else name_of(method)
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,13 +302,14 @@ def _two(
     loss: Loss,
     n_reviewers: int | None,
     design: str | Mapping[Sides, Fraction] | None,
-    weight: GapWeight,
 ) -> Contest:
     count = TWO if n_reviewers is None else n_reviewers
     law = "halves" if design is None else design
     ours, theirs = (
         duels.duel(
-            duels.named(rule, weight) if isinstance(rule, str) else cast("Rule", rule),
+            duels.item_rule(rule)
+            if isinstance(rule, str | Rule)
+            else cast("OwnRule", rule),
             law,
             count,
         )
@@ -317,7 +320,7 @@ def _two(
     def margin(truth: Order, table: Table) -> Fraction:
         return price * (ours(truth, table) - theirs(truth, table))
 
-    named = all(isinstance(entry, str) for entry in (method, baseline, law))
+    named = all(isinstance(entry, str | Rule) for entry in (method, baseline, law))
     truths = duels.TRUTHS[: 1 if named else None]
     name = law if isinstance(law, str) else "own law"
     return Contest(margin, truths, (count, TWO), name)
@@ -367,15 +370,18 @@ def _contest(margin: Margin, where: worlds.World, *, asks: bool = True) -> Conte
     return Contest(margin, where.truths(), shape, name, asks)
 
 
-def _many(
-    method: object, baseline: object, loss: str, where: worlds.World, weight: GapWeight
-) -> Contest:
+def _many(method: object, baseline: object, loss: str, where: worlds.World) -> Contest:
     ordinal = estimators.ordinal(cast("str | Ordinal", baseline))
-    if not isinstance(method, str):
+    if not isinstance(method, str | RankMethod):
         own, lost = cast("Procedure", method), worlds.loss_named(loss)
         return _contest(worlds.enumerated(where, own, ordinal, lost), where)
-    estimator = estimators.named(method, ordinal)
+    exact = estimators.EXACT
+    chosen = as_method(method, RankMethod, keep=lambda kind: kind in exact)
+    estimator = estimators.exact_estimator(chosen, ordinal)
+    weight = getattr(chosen, "weight", None)
     found = contest(estimator, ordinal, where, loss, weight=weight)
-    if {method, baseline} <= set(estimators.NAMELESS) and where.given is None:
+    # Where neither side knows names, one true ranking stands for all.
+    nameless = isinstance(chosen, Uniform | FlipsUniform)
+    if nameless and baseline in NAMELESS and where.given is None:
         return dataclasses.replace(found, truths=found.truths[:1])
     return found

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evenhand._charts import Chart
-    from evenhand._results import Json
+    from evenhand.claims import Json
     from evenhand.lab import simulation
     from evenhand.lab.curves import Figure, Row
 

@@ -21,10 +21,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand import designs
-from evenhand._labels import shown
 from evenhand.ab import rules
-from evenhand.ab.weights import GapWeight, as_weight
-from evenhand.errors import DesignError, OptionError, unknown
+from evenhand.ab.methods import Rule
+from evenhand.errors import DesignError, OptionError, shown, unknown
+from evenhand.lab.worlds import exact_first
+from evenhand.method import as_method
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,18 +34,12 @@ if TYPE_CHECKING:
     from evenhand.lab.polynomial import Order, Table
 
 Sides = tuple[int, ...]
-Rule = Callable[[Sides, Sequence[Fraction]], Fraction]
+OwnRule = Callable[[Sides, Sequence[Fraction]], Fraction]
 Chances = Callable[["Floats", "Floats"], "Floats"]
 Success = Callable[["Order", "Table"], Fraction]
 Batch = tuple["NDArray[np.int64]", "NDArray[np.int64]", Sequence[Fraction]]
 """Reviewers of item 0 and of item 1, a row each, and the probabilities of the rows."""
 
-NAMES = (
-    *("coin", "sign", "mean", "median"),
-    *(f"median:{kind}" for kind in rules.MEDIANS),
-    *("trimmed", "midrank", "votes", "guarded"),
-)
-PAIRED = ("sign", "votes")
 TRUTHS: tuple[Order, ...] = ((0, 1), (1, 0))
 MOST_REVIEWERS = 12
 # Assignments times pairings; 8 reviewers in halves have 1680.
@@ -102,76 +97,27 @@ class ItemRule:
     rest: bool = False
 
 
-def named(name: str, weight: GapWeight) -> ItemRule:
-    """Return a rule by name.
-
-    Args:
-        name: One of NAMES; "guarded:0.2" has the votes with probability 0.2.
-        weight: For the rules "votes" and "guarded".
-
-    Returns:
-        The rule.
+def item_rule(method: str | Rule) -> ItemRule:
+    """Return a rule of `compare`, or "midrank", in this form.
 
     Raises:
-        OptionError: If the name is unknown, or the probability is none.
+        OptionError: If there is no such rule or option, or its weight is not exact.
 
     Examples:
-        >>> from evenhand.ab.weights import rational
-        >>> named("median:lower", rational()).function([1, 5], [2, 3])
+        >>> item_rule("median(lower)").function([1, 5], [2, 3])
         np.float64(0.0)
     """
-    head = name.partition(":")[0]
-    if name not in NAMES and head != "guarded":
-        raise OptionError(unknown("rule", name, NAMES))
-    function, rest = with_options(name, weight), head == "guarded"
-    return ItemRule(function, paired=rest or head in PAIRED, rest=rest)
-
-
-def with_options(method: str, weight: GapWeight) -> Chances:
-    """Return the rule of `compare` that a text names, with the options it names.
-
-    Raises:
-        OptionError: If there is no such option.
-
-    Examples:
-        >>> from evenhand.ab.weights import rational
-        >>> with_options("trimmed:0.25", rational())([1, 5, 6, 9], [2, 3, 4, 5])
-        np.float64(1.0)
-    """
-    name, _, option = method.partition(":")
-    given: dict[str, object] = {}
-    if name == "guarded":
-        # A probability of the votes, or a statistic, or one after the other.
-        first, _, then = option.partition(":")
-        words = option in ("", *rules.STATISTICS)
-        eps = rules.EPS if words else _number("eps", first, Fraction)
-        statistic = (option if words else then) or None
-        given = {"eps": eps, "statistic": statistic, "weight": weight}
-    elif name == "votes":
-        given = {"weight": as_weight(option) if option else weight}
-    elif name == "median" and option:
-        given = {"median": option}
-    elif name == "trimmed" and option:
-        given = {"trim": _number("trim", option, float)}
-    elif option:
-        raise OptionError(f"method {name!r} must have no option, got {method!r}.")
-    function: Chances = functools.partial(getattr(rules, name), **given)
-    # A bad option is refused here, not in the middle of a run.
-    function(np.zeros((1, 1)), np.zeros((1, 1)))
-    return function
-
-
-def _number(
-    name: str, option: str, kind: Callable[[str], float | Fraction]
-) -> float | Fraction:
-    try:
-        return kind(option)
-    except (ValueError, ZeroDivisionError):
-        raise OptionError(f"{name} must be a number, got {option!r}.") from None
+    if method == "midrank":
+        return ItemRule(rules.midrank)
+    chosen = as_method(method, Rule, "rule")
+    if chosen.voting is not None:
+        exact_first(chosen.voting)
+    some = chosen.pairs == "some"
+    return ItemRule(chosen.chance, paired=chosen.pairs != "none", rest=some)
 
 
 def duel(
-    rule: ItemRule | Rule,
+    rule: ItemRule | OwnRule,
     design: str | Mapping[Sides, Fraction],
     n_reviewers: int,
 ) -> Success:
@@ -259,7 +205,7 @@ def _batched(
 
 
 def _asked(
-    rule: Rule, law: Mapping[Sides, Fraction], better: int, table: Table
+    rule: OwnRule, law: Mapping[Sides, Fraction], better: int, table: Table
 ) -> Fraction:
     total = Fraction(0)
     for sides, probability in law.items():

@@ -24,10 +24,18 @@ from evenhand.lab.polynomial import (
     Scores,
     weighed,
 )
-from evenhand.posets.comparisons import Comparisons, from_edges
+from evenhand.posets.graph import Comparisons, from_edges
 from evenhand.posets.orderings import all_orderings, topological_order
 from evenhand.ranking.flips import flips_program
-from evenhand.ranking.twins import twins_program
+from evenhand.ranking.methods import (
+    Flips,
+    FlipsUniform,
+    RankMethod,
+    Topological,
+    Twins,
+    Uniform,
+)
+from evenhand.ranking.twins import By, twins_program
 
 Edges = tuple[Pair, ...]
 Ranked = Sequence[int] | Mapping[Order, Fraction]
@@ -35,18 +43,9 @@ Ordinal = Callable[[Comparisons], Ranked]
 """From comparisons to a ranking, or to rankings with their probabilities."""
 Program = Callable[[Comparisons, Scores, Order, First], Drawn]
 
+EXACT = (Topological, Uniform, Flips, FlipsUniform, Twins)
+"""Methods whose law can be worked out exactly."""
 ORDINALS = ("topological", "uniform", "best-ordinal")
-METHODS = (
-    "topological",
-    "uniform",
-    "flips",
-    "flips-uniform",
-    "flips-uniform:paper",
-    "twins",
-    "twins:one:direct",
-)
-NAMELESS = ("uniform", "best-ordinal", "flips-uniform", "flips-uniform:paper")
-"""Methods that know no names: one true ranking stands for all."""
 
 
 @functools.lru_cache(maxsize=10_000)
@@ -107,7 +106,7 @@ def as_law(ranked: Ranked) -> dict[Order, Fraction]:
     return {tuple(int(item) for item in ranked): Fraction(1)}
 
 
-def ordinal(name: str | Ordinal) -> Ordinal:
+def ordinal(name: str | Ordinal, what: str = "baseline") -> Ordinal:
     """Return an ordinal method by name.
 
     Raises:
@@ -120,7 +119,7 @@ def ordinal(name: str | Ordinal) -> Ordinal:
     if not isinstance(name, str):
         return name
     if name not in ORDINALS:
-        raise OptionError(unknown("baseline", name, ORDINALS))
+        raise OptionError(unknown(what, name, ORDINALS))
     # Every optimal ordinal method succeeds with probability 1/T, as this one does.
     return index_order if name == "topological" else uniform
 
@@ -133,7 +132,7 @@ def started(start: Ordinal, program: Program) -> Estimator:
         program: From comparisons, scores, a ranking and W to a procedure.
 
     Examples:
-        >>> from evenhand._outcomes import outcomes
+        >>> from evenhand.randomness import outcomes
         >>> method = started(index_order, flips_program)
         >>> scores = {(0, 0): Fraction(1), (1, 1): Fraction(3)}
         >>> outcomes(method(graph(2, ()), scores, lambda gap: (3 + gap) / 6))
@@ -156,7 +155,7 @@ def flips_from_uniform(scan: str) -> Estimator:
     """Return Appendix C's method: flips from a uniform topological ordering.
 
     Examples:
-        >>> from evenhand._outcomes import outcomes
+        >>> from evenhand.randomness import outcomes
         >>> method = flips_from_uniform("parity")
         >>> outcomes(method(graph(2, ((0, 1),)), {}, lambda gap: gap))
         {(0, 1): Fraction(1, 1)}
@@ -173,7 +172,7 @@ def twins_from(start: Ordinal, *, printed: bool = False) -> Estimator:
             Otherwise all disjoint pairs, by their closure.
 
     Examples:
-        >>> from evenhand._outcomes import outcomes
+        >>> from evenhand.randomness import outcomes
         >>> scores = {(0, 0): Fraction(1), (1, 1): Fraction(3)}
         >>> method = twins_from(index_order)
         >>> outcomes(method(graph(2, ()), scores, lambda gap: (3 + gap) / 6))
@@ -185,37 +184,51 @@ def twins_from(start: Ordinal, *, printed: bool = False) -> Estimator:
     return started(start, program)
 
 
-def named(name: str, baseline: Ordinal) -> Estimator:
-    """Return a ranking method by name.
+def exact_estimator(method: RankMethod, baseline: Ordinal) -> Estimator:
+    """Return a ranking method as a procedure whose exact law can be worked out.
 
     Args:
-        name: One of METHODS.
-        baseline: What "twins" starts from.
+        method: One of EXACT.
+        baseline: What twins start from.
 
     Raises:
-        OptionError: If the name is unknown.
+        OptionError: If flips starts from another method than these can.
 
     Examples:
-        >>> named("flips", index_order) is flips
-        True
+        >>> method = exact_estimator(Flips(), index_order)
+        >>> scores = {(0, 0): Fraction(1), (1, 1): Fraction(3)}
+        >>> from evenhand.randomness import outcomes
+        >>> outcomes(method(graph(2, ()), scores, lambda gap: (3 + gap) / 6))
+        {(0, 1): Fraction(1, 6), (1, 0): Fraction(5, 6)}
     """
-    if name not in METHODS:
-        raise OptionError(unknown("method", name, METHODS))
-    head, _, kind = name.partition(":")
-    if head == "flips":
-        return flips
-    if head == "flips-uniform":
-        return flips_from_uniform(kind or "parity")
-    if head == "twins":
-        return twins_from(baseline, printed=kind == "one:direct")
-    return without_scores(ordinal(name))
+    if isinstance(method, Twins):
+        if method.start != Topological():
+            raise OptionError(
+                f"start must be left out, got {method}. Here twins start from the "
+                "baseline."
+            )
+        by: By = "direct" if method.by == "direct" else "closure"
+        program = functools.partial(twins_program, pairs=method.twins, by=by)
+        return started(baseline, program)
+    if not isinstance(method, Flips | FlipsUniform):
+        return without_scores(ordinal(method.name))
+    scan = method.scan if isinstance(method, FlipsUniform) else "paper"
+    start = (
+        uniform
+        if isinstance(method, FlipsUniform)
+        else ordinal(str(method.start), "start")
+    )
+    pairs = method.score_pairs
+    return started(
+        start, functools.partial(flips_program, scan=scan, score_pairs=pairs)
+    )
 
 
 def without_scores(method: Ordinal) -> Estimator:
     """Return an ordinal method as a procedure that looks at no score.
 
     Examples:
-        >>> from evenhand._outcomes import outcomes
+        >>> from evenhand.randomness import outcomes
         >>> outcomes(without_scores(index_order)(graph(2, ((1, 0),)), {}, abs))
         {(1, 0): Fraction(1, 1)}
     """

@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from scipy.integrate import cubature
 
-from evenhand._randomness import RNGLike, seed_from, stream, uniforms
 from evenhand.ab.law import majority_probability
 from evenhand.ab.weights import GapWeight, as_weight, odd
 from evenhand.errors import DesignError, OptionError, unknown
 from evenhand.lab.scales import scales
+from evenhand.randomness import RNGLike, seed_from, stream, uniforms
 
 if TYPE_CHECKING:
     from evenhand.ab.numbers import Floats

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from evenhand import _charts as charts
 from evenhand._outputs import Output, write_all
-from evenhand._randomness import RNGLike, seed_from
 from evenhand.errors import OptionError, unknown
 from evenhand.lab import curves, drawings
 from evenhand.lab.curves import FULL, QUICK, Figure, Progress, Size
+from evenhand.randomness import RNGLike, seed_from
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

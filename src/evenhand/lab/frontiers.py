@@ -20,18 +20,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.optimize import brentq, linprog, minimize_scalar
 
-from evenhand._labels import shown
 from evenhand.ab import weights
-from evenhand.errors import ConvergenceError, OptionError, unknown
+from evenhand.errors import ConvergenceError, OptionError, shown, unknown
 from evenhand.lab.exact import biases
 from evenhand.lab.scenario import Scenario, noise_law, value_law
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evenhand._results import Json
     from evenhand.ab.numbers import Floats
     from evenhand.ab.weights import GapWeight
+    from evenhand.claims import Json
 
 __all__ = ["FamilyPoint", "Frontier", "FrontierPoint", "best_weight", "frontier"]
 

@@ -17,11 +17,11 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from evenhand._outcomes import HALF, Chance, outcomes
 from evenhand.errors import OptionError
+from evenhand.randomness import HALF, Chance, outcomes
 
 if TYPE_CHECKING:
-    from evenhand.posets.comparisons import Comparisons
+    from evenhand.posets.graph import Comparisons
 
 Order = tuple[int, ...]
 Pair = tuple[int, int]
@@ -83,7 +83,7 @@ def coin_law(
         OptionError: If the estimator uses scores in another way.
 
     Examples:
-        >>> from evenhand.posets.comparisons import from_edges
+        >>> from evenhand.posets.graph import from_edges
         >>> from evenhand.ranking.flips import flips_program
         >>> law = coin_law(lambda c, scores, first: flips_program(
         ...     c, scores, [0, 1], first), from_edges(2, [], []), [[0], [1]])

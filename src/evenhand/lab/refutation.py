@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
-from evenhand._labels import shown
-from evenhand.errors import OptionError
+from evenhand.errors import OptionError, shown
 
 if TYPE_CHECKING:
-    from evenhand._results import Json
+    from evenhand.claims import Json
 
 Assignment = tuple[int, int]
 Score: TypeAlias = int | float | Fraction

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from evenhand._labels import shown
-from evenhand._randomness import standard_normal
 from evenhand.ab.numbers import Floats, is_exact, map_exact
 from evenhand.ab.weights import on_floats
-from evenhand.errors import OptionError, unknown
+from evenhand.errors import OptionError, name_of, shown, unknown
+from evenhand.randomness import standard_normal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -126,18 +125,6 @@ def _own(function: OwnScale) -> Scales:
         return np.stack(columns, axis=-2)
 
     return Scales(name, 0, apply, strict=True)
-
-
-def name_of(thing: object) -> str:
-    """Return what a name or a function is called in results and messages.
-
-    Examples:
-        >>> name_of("votes:rational:2"), name_of(max)
-        ('votes:rational:2', 'max')
-    """
-    if isinstance(thing, str):
-        return thing
-    return str(getattr(thing, "__name__", type(thing).__name__))
 
 
 def _composed(steps: Sequence[Scales]) -> Scales:

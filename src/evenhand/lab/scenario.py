@@ -26,10 +26,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from evenhand import designs
-from evenhand._labels import shown
-from evenhand._randomness import standard_normal, stream
 from evenhand.ab.numbers import Floats
-from evenhand.errors import DesignError, OptionError, unknown
+from evenhand.errors import DesignError, OptionError, shown, unknown
 from evenhand.lab.scales import (
     OwnScale,
     Scales,
@@ -38,6 +36,7 @@ from evenhand.lab.scales import (
     require,
     scales,
 )
+from evenhand.randomness import standard_normal, stream
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-    from evenhand._results import Json
+    from evenhand.claims import Json
 
     Codes = NDArray[np.int64]
 

@@ -21,21 +21,28 @@ from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 import polars as pl
 
 from evenhand._cores import end_with
-from evenhand._labels import require_function, require_sequence, shown
 from evenhand._outputs import Output, write_all
-from evenhand._randomness import RNGLike, seed_from, stream
-from evenhand._results import Json, Label, Notice, version
-from evenhand.ab.weights import GapWeight, as_weight
-from evenhand.errors import OptionError, counted
+from evenhand.ab.methods import Rule
+from evenhand.claims import NONE, Json, Label, Notice, version
+from evenhand.errors import (
+    OptionError,
+    counted,
+    require_function,
+    require_sequence,
+    shown,
+)
 from evenhand.lab import contenders
-from evenhand.lab.scales import name_of
 from evenhand.lab.scenario import Scenario, Trials, draw_trials, score_range
+from evenhand.method import Method, as_method
+from evenhand.randomness import RNGLike, seed_from, stream
+from evenhand.ranking.claims import ANY_RANKING, TIES
+from evenhand.ranking.methods import RankMethod
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
@@ -49,24 +56,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 PICTURES = (".png", ".svg")
-Weight = GapWeight | Callable[[float], float] | str
 Progress: TypeAlias = Callable[[int, int, float | None], None]
 LOSSES = {"compare": "zero-one", "rank": "kendall"}
-NEVER_WORSE = ("sign", "mean", "median", "trimmed", "votes", "guarded")
-STRICT = ("votes", "guarded")
-# Theorems 5, 8, 7, K and T: which losses, and which true rankings. Theorem 8 with the
-# parity scan only.
-GUARANTEED: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "flips": (("zero-one",), ("uniform",)),
-    "flips-uniform": (("zero-one",), ("uniform", "arbitrary")),
-    "twins": (("kendall", "footrule"), ("uniform",)),
-    "sorter": (("zero-one",), ("uniform",)),
-    "ties": (("kendall",), ("uniform", "arbitrary")),
-    "safe": (("kendall",), ("uniform", "arbitrary")),
-}
 KEPT = "kept"
-# Theorem T compares a method with its own start, not with every ordinal method.
-AGAINST = dict.fromkeys(("ties", "safe"), f"{KEPT} against random tie-breaking")
 # Trials are drawn in blocks, each with a stream of its own.
 BLOCK = 64
 # A requested error is looked for after so many blocks each time.
@@ -242,19 +234,17 @@ class Plan:
 
     Attributes:
         scenario: The scenario.
-        methods: The methods, by name or as functions.
+        methods: The methods.
         losses: Names of the losses.
         baseline: Index of the method that others are measured against, if any.
-        weight: How a gap in scores weighs.
         trials: How many trials there are at most.
         seed: The seed.
     """
 
     scenario: Scenario
-    methods: tuple[Tried, ...]
+    methods: tuple[Rule, ...] | tuple[RankMethod, ...]
     losses: tuple[str, ...]
     baseline: int | None
-    weight: Weight | None
     trials: int
     seed: int
 
@@ -319,7 +309,6 @@ def simulate(
     trials: int = 10_000,
     error: float | None = None,
     levels: Sequence[int] = (),
-    weight: Weight | None = None,
     workers: int = 1,
     batch: int = 8,
     rng: RNGLike = None,
@@ -329,15 +318,10 @@ def simulate(
 
     Args:
         scenario: The situation.
-        methods: Names of methods, with options after a colon; or functions: for two
-            items, from the scores of the first and of the second to the probability
-            that the first is output; for many, from Ratings and a Generator to item
-            codes, best first. Options for two items: "median:lower", "trimmed:0.1",
-            "votes:rational:2", "guarded:0.2" (eps), "guarded:0.2:midrank". For many, in
-            any order, a weight last: "flips:3" (score pairs), "sorter:3:rational:2",
-            "flips-uniform:paper", "twins:one:direct", "mean-rank:proxy", "ties:0.5"
-            (noise), "safe:0.1" (eta), "safe:0.1:0.5" (eta and noise), and "raw" for
-            sorter, ties and safe without anchors; "safe:always" splits all reviewers.
+        methods: Methods by name, "guarded"; by text form, "safe(eta=0.1)"; values; or
+            functions: for two items, from the scores of the first and of the second to
+            the probability that the first is output; for many, from Ratings and a
+            Generator to item codes, best first.
         losses: "zero-one", "kendall", "footrule", "top-3" and so on; by default
             "zero-one" for two items and "kendall" for many.
         baseline: The method that the others are measured against; it gets rows too.
@@ -345,8 +329,6 @@ def simulate(
         error: Stop when the standard error of every improvement, in per cent (of every
             risk, without a baseline), is at most this.
         levels: Repeat everything for forms with so many marks each.
-        weight: How a gap in scores weighs, for methods that flip coins; see
-            `evenhand.weights`. rational(1) by default.
         workers: Number of processes. Short runs stay in this one, as do functions that
             cannot be sent to another. The result is the same for any number.
         batch: How many blocks of 64 trials a process takes at a time. The result is the
@@ -371,7 +353,7 @@ def simulate(
         mean: zero-one 0.48 (se 0.016), improvement 4 % (se 3.2)
     """
     plan = _plan(scenario, methods, losses, baseline, trials)
-    plan = replace(plan, weight=weight, seed=seed_from(rng))
+    plan = replace(plan, seed=seed_from(rng))
     _losses_of(plan)
     for name, number in (("workers", workers), ("batch", batch)):
         _whole(name, number, 1)
@@ -445,7 +427,8 @@ def run_blocks(plan: Plan, numbers: Sequence[int]) -> Iterator[Tally]:
     """Run blocks of trials; each depends on the plan and on its number alone.
 
     Examples:
-        >>> plan = Plan(Scenario(), ("coin",), ("zero-one",), 0, None, 100, 7)
+        >>> from evenhand.ab.methods import Coin
+        >>> plan = Plan(Scenario(), (Coin(),), ("zero-one",), 0, 100, 7)
         >>> [tally.trials for tally in run_blocks(plan, range(2))]
         [64, 36]
     """
@@ -551,13 +534,16 @@ def _do_all(work: Work[Result], pieces: Sequence[int]) -> list[Result]:
 
 def _losses_of(plan: Plan) -> Callable[[Trials, np.random.Generator], Floats]:
     """Return what turns trials into losses; refuse what there is not."""
-    weight = as_weight(plan.weight)
     for loss in plan.losses:
         contenders.check_loss(loss, plan.scenario.items)
     if plan.scenario.job == "compare":
-        rules = [contenders.rule(method, weight) for method in plan.methods]
+        rules = [contenders.rule(one) for one in plan.methods if isinstance(one, Rule)]
         return lambda trials, _: contenders.two_item_losses(trials, rules, plan.losses)
-    tried = [contenders.ranking_method(method, weight) for method in plan.methods]
+    tried = [
+        contenders.ranking_method(one)
+        for one in plan.methods
+        if isinstance(one, RankMethod)
+    ]
     return functools.partial(contenders.ranking_losses, tried, plan.losses)
 
 
@@ -570,27 +556,29 @@ def _plan(
 ) -> Plan:
     if not isinstance(scenario, Scenario):
         raise OptionError(f"scenario must be a Scenario, got {shown(scenario)}.")
-    if isinstance(methods, str) or callable(methods):
+    if isinstance(methods, str | Method) or callable(methods):
         methods = [methods]
     losses = LOSSES[scenario.job] if losses is None else losses
     require_sequence("names or functions", methods=methods)
     require_sequence("names", losses=losses)
-    tried = list(methods)
+    kind: type[Rule] | type[RankMethod] = Rule
+    if scenario.job == "rank":
+        kind = RankMethod
+    tried: list[Any] = [as_method(one, kind) for one in methods]
     names = (losses,) if isinstance(losses, str) else tuple(losses)
     if not names or not tried:
         raise OptionError("methods and losses must name at least one each.")
-    if not (baseline is None or isinstance(baseline, str) or callable(baseline)):
-        raise OptionError(
-            f"baseline must be a name or a function, got {shown(baseline)}."
-        )
-    if baseline is not None and baseline not in tried:
-        tried.insert(0, baseline)
-    base = None if baseline is None else tried.index(baseline)
+    base = None
+    if baseline is not None:
+        against = as_method(baseline, kind, "baseline")
+        if against not in tried:
+            tried.insert(0, against)
+        base = tried.index(against)
     if _whole("trials", trials, 2) > MOST_TRIALS:
         raise OptionError(
             f"trials must be at most {MOST_TRIALS:,}, got {shown(trials)}."
         )
-    return Plan(scenario, tuple(tried), names, base, None, trials, 0)
+    return Plan(scenario, tuple(tried), names, base, trials, 0)
 
 
 def _added(plan: Plan, blocks: Iterable[Tally]) -> Iterator[tuple[Tally, float]]:
@@ -613,7 +601,7 @@ def _rows(plan: Plan, tally: Tally) -> list[Row]:
         method, loss = plan.methods[i], plan.losses[j]
         known = plan.baseline is not None and math.isfinite(slacks[i, j])
         row = Row(
-            method=name_of(method),
+            method=_label(method),
             loss=loss,
             risk=float(risk),
             se=float(errors[i, j]),
@@ -628,27 +616,43 @@ def _rows(plan: Plan, tally: Tally) -> list[Row]:
     return rows
 
 
-def _certificate(scenario: Scenario, method: Tried, loss: str, ties: float) -> str:
+def _label(method: Rule | RankMethod) -> str:
+    return method.called if method.own else str(method)
+
+
+def _certificate(
+    scenario: Scenario, method: Rule | RankMethod, loss: str, ties: float
+) -> str:
     """Say what the scenario, and ties within reviewers, leave of a guarantee.
 
     With eta nothing is left but a price that is known beforehand. Where every reviewer
     scores every item nothing is left to settle, so that no method is better.
     """
-    name = method.partition(":")[0] if isinstance(method, str) else ""
+    best = method.best
+    if best.theorem == NONE or method.own:
+        return "none"
     if scenario.job == "compare":
-        if name in STRICT and ties == 0 and scenario.reviewers > 1:
-            return "strictly better than a coin"
-        return "never worse than a coin" if name in NEVER_WORSE else "none"
-    losses, truths = GUARANTEED.get(name, ((), ()))
+        strict = best.strict and ties == 0 and scenario.reviewers > 1
+        return f"{'strictly better' if strict else 'never worse'} than a coin"
+    # Theorem T compares a method with its own start, not with every ordinal method.
+    start = best.baseline == TIES.baseline
+    losses = TIES.loss if start else best.loss
+    truths = ("uniform", "arbitrary") if best.prior == ANY_RANKING else ("uniform",)
     # Comparisons made from noisy scores are no comparisons of values.
-    if loss not in losses or scenario.truth not in truths or scenario.noise != "none":
+    if (
+        loss not in (losses or "").split(", ")
+        or not best.strict
+        or scenario.truth not in truths
+        or scenario.noise != "none"
+        or scenario.reviewers == 1
+        or scenario.design == "everything"
+        or getattr(method, "scan", "") == "paper"
+        or getattr(method, "eta", 0) > 0
+    ):
         return "none"
-    if scenario.reviewers == 1 or scenario.design == "everything":
-        return "none"
-    told = contenders.ranking_options(str(method))
-    if told.scan == "paper" or told.eta > 0:
-        return "none"
-    return "void" if ties else AGAINST.get(name, KEPT)
+    if ties:
+        return "void"
+    return f"{KEPT} against {best.baseline}" if start else KEPT
 
 
 def _parameters(
@@ -657,13 +661,12 @@ def _parameters(
     form: dict[str, Json] = {}
     if levels or plan.scenario.levels:
         form = {"levels": [*levels], "score_range": [*score_range(plan.scenario)]}
-    names = [name_of(method) for method in plan.methods]
+    names = [_label(method) for method in plan.methods]
     return {
         "scenario": plan.scenario.to_dict(),
         "methods": names,
         "losses": list(plan.losses),
         "baseline": None if plan.baseline is None else names[plan.baseline],
-        "weight": as_weight(plan.weight).to_dict(),
         "trials": plan.trials,
         "error": error,
         **form,

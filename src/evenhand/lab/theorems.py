@@ -13,15 +13,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evenhand._randomness import RNGLike, seed_from
-from evenhand._results import version
+from evenhand.claims import version
 from evenhand.errors import OptionError, unknown
 from evenhand.lab import claims_beyond, claims_failures, claims_paper
 from evenhand.lab.claims import LISTED, OnTrial, Row, Trial
 from evenhand.lab.polynomial import brief
+from evenhand.randomness import RNGLike, seed_from
 
 if TYPE_CHECKING:
-    from evenhand._results import Json
+    from evenhand.claims import Json
 
 Progress = Callable[[int, int, str], None]
 

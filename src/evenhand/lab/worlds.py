@@ -16,9 +16,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from evenhand import designs, losses
-from evenhand._labels import shown
-from evenhand._outcomes import HALF, Chance, outcomes
-from evenhand.errors import DesignError, OptionError, unknown
+from evenhand.errors import DesignError, OptionError, shown, unknown
 from evenhand.lab.estimators import Edges, Ordinal, as_law, graph
 from evenhand.lab.polynomial import (
     CoinLaw,
@@ -33,8 +31,9 @@ from evenhand.lab.polynomial import (
     combined,
     risk,
 )
-from evenhand.posets.comparisons import Comparisons
+from evenhand.posets.graph import Comparisons
 from evenhand.posets.orderings import all_orderings, topological_order
+from evenhand.randomness import HALF, Chance, outcomes
 
 if TYPE_CHECKING:
     from evenhand.ab.weights import GapWeight

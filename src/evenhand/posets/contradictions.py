@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.errors import ContradictionError
-from evenhand.posets.comparisons import (
+from evenhand.posets.graph import (
     Comparisons,
     comparisons,
     connected,
@@ -18,7 +18,7 @@ from evenhand.posets.comparisons import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evenhand.posets.comparisons import Codes
+    from evenhand.posets.graph import Codes
     from evenhand.ratings import Ratings
 
 # How many steps of a contradiction a message shows.

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._randomness import SEED_BITS, WORD_BITS, Stream, stream, uniforms
 from evenhand.errors import ConvergenceError
-from evenhand.posets.comparisons import Codes, spans
+from evenhand.posets.graph import Codes, spans
 from evenhand.posets.orderings import depths
+from evenhand.randomness import SEED_BITS, WORD_BITS, Stream, stream, uniforms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -293,7 +293,7 @@ def settle(sweep: Sweep, source: Stream) -> Codes:
         ConvergenceError: If it takes far more sweeps than estimated.
 
     Examples:
-        >>> from evenhand._randomness import stream
+        >>> from evenhand.randomness import stream
         >>> chain = Sweep([[1], []])
         >>> settle(chain, stream(7, "order")).tolist()
         [0, 1]
@@ -320,7 +320,7 @@ def settle_many(sweep: Sweep, source: Stream, samples: int) -> Iterator[Codes]:
         ConvergenceError: If it takes far more sweeps than estimated.
 
     Examples:
-        >>> from evenhand._randomness import stream
+        >>> from evenhand.randomness import stream
         >>> letter_n = Sweep([[2, 3], [3], [], []])
         >>> [len(some) for some in settle_many(letter_n, stream(7, "orders"), 250)]
         [100, 100, 50]

@@ -20,19 +20,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.errors import ConvergenceError, RatingsError
-from evenhand.posets.comparisons import (
+from evenhand.posets.contradictions import consistent, find_contradiction
+from evenhand.posets.graph import (
     connected,
     edges,
     merged,
     neighbours,
     node_keys,
 )
-from evenhand.posets.contradictions import consistent, find_contradiction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evenhand.posets.comparisons import Codes, Comparisons
+    from evenhand.posets.graph import Codes, Comparisons
     from evenhand.ratings import Ratings
 
 # A step from ideal to ideal takes some 16 bytes, and there are some ten to an ideal.

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from evenhand.errors import OptionError, unknown
-from evenhand.posets.comparisons import neighbours, node_keys
 from evenhand.posets.contradictions import strong_groups
+from evenhand.posets.graph import neighbours, node_keys
 from evenhand.posets.orderings import topological_order
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.posets.comparisons import Codes, Comparisons
+    from evenhand.posets.graph import Codes, Comparisons
 
     Bits = list[int]
     Join = Callable[[Bits], Bits]

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._randomness import RNGLike, Stream, as_stream, below, permutation
 from evenhand.posets.coupling import Sweep, settle, too_slow
 from evenhand.posets.orderings import Ideals, Pieces, order_ideals, take_apart
+from evenhand.randomness import RNGLike, Stream, as_stream, below, permutation
 
 if TYPE_CHECKING:
-    from evenhand.posets.comparisons import Codes, Comparisons
+    from evenhand.posets.graph import Codes, Comparisons
 
 # Listing this many takes a quarter of a second, for nothing if there are more.
 DEFAULT_IDEALS = 50_000

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.catalogue import TIES, methods
-from evenhand.certificate import (
+from evenhand.claims import (
+    ANY_SCALES,
     NONE,
     Certificate,
     Claim,
@@ -24,6 +24,7 @@ from evenhand.certificate import (
     assignment_finding,
     certify,
     not_strict,
+    strictly,
 )
 from evenhand.designs import PAIR, RANKING_DESIGNS
 from evenhand.errors import counted
@@ -32,15 +33,101 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evenhand.designs.assignment import Declared
-    from evenhand.ranking.answers import Answer
+    from evenhand.ranking.methods import Answer, RankMethod
     from evenhand.ratings import Ratings
 
-# Without scores method safe has nothing to work with, so it is not held out.
-ORDERS = (
-    "no guarantee; no scale can change it, since there are only orders, and it is as "
-    "good as the model behind it"
+HALF = 0.5
+CONSISTENT = (
+    f"{ANY_SCALES}, strictly (no reviewer would give two items the same score); "
+    "consistent comparisons"
 )
-CLAIMS = {method.name: method.best for method in methods("rank")}
+RANKING_DESIGN = (
+    f"{CONSISTENT}; sets of items of one size, assigned to reviewers at random"
+)
+COMPARISONS = "given the comparisons"
+ANY_RANKING = "any true ranking"
+UNIFORM = "every true ranking equally likely"
+AS_ANY_ORDINAL = Claim(
+    "paper Lemma 1",
+    "exactly right as often as any ordinal method can be if every true ranking is "
+    "equally likely",
+    loss="zero-one",
+    baseline="every ordinal method",
+    prior=UNIFORM,
+    conditional=COMPARISONS,
+)
+AS_ANY_ORDINAL_AT_WORST = replace(
+    AS_ANY_ORDINAL,
+    theorem="paper Appendix C",
+    says="exactly right as often as any ordinal method can be in the worst case over "
+    "true rankings",
+    prior=ANY_RANKING,
+)
+LEAST_SQUARED_RANKS = replace(
+    AS_ANY_ORDINAL,
+    says="the least expected squared distance of ranks that comparisons alone allow if "
+    "every true ranking is equally likely",
+    loss="squared ranks",
+)
+BEATS_ORDINAL = replace(
+    AS_ANY_ORDINAL,
+    says="exactly right more often than every ordinal method if every true ranking is "
+    "equally likely",
+    weakly=AS_ANY_ORDINAL.says,
+    strict=True,
+)
+BEATS_UNIFORM = strictly(
+    BEATS_ORDINAL,
+    "exactly right more often than a uniformly random ordering that respects the "
+    "comparisons, whatever the true ranking",
+    theorem="paper 8",
+    baseline="uniform",
+    prior=ANY_RANKING,
+)
+TIES = strictly(
+    Claim("T", "", loss="kendall", prior=ANY_RANKING, conditional=COMPARISONS),
+    "closer to the true ranking in expected Kendall tau than with its ties broken at "
+    "random, whatever the scales and the true ranking",
+    baseline="random tie-breaking",
+)
+TIES_TWICE = strictly(
+    TIES,
+    f"{TIES.says}, and exactly right more often where its groups are in the right "
+    "order",
+    loss="kendall, zero-one",
+)
+BEATS_ITS_START = strictly(
+    TIES,
+    "closer on average in Kendall tau and footrule than the ordinal ranking it starts "
+    "from if every true ranking is equally likely",
+    theorem="paper 7",
+    loss="kendall, footrule",
+    baseline="the ordinal ranking it starts from",
+    prior=UNIFORM,
+)
+MEANS = Claim(
+    NONE, "no guarantee: means compare scales with each other, which may differ"
+)
+ADAPTIVE = Claim(
+    NONE,
+    "adaptive has no guarantee if scales are arbitrary. For one, use method safe",
+)
+# Without scores method safe has nothing to work with, so it is not held out.
+ORDERS_ONLY = Claim(
+    NONE,
+    "no guarantee. It uses only orders, so no scale can change it; it is as good as "
+    "its model",
+)
+MODEL = Claim(
+    NONE,
+    "no guarantee: right only to the extent that reviewers' scales are as it assumes",
+)
+ORDERS = Claim(
+    NONE,
+    "no guarantee, but no scale can change its answer: it looks at each reviewer's "
+    "order only",
+)
+OWN = Claim(NONE, "no guarantee: evenhand knows nothing about your own function")
 SPLIT = "some reviewers made the groups and only the others sorted them"
 DISTINCT = "no reviewer would give two items the same score"
 WHY_SPLIT = {
@@ -51,11 +138,20 @@ WHY_SPLIT = {
     "all": Finding(
         "void",
         "whether to split the reviewers was decided with a look at the scores that "
-        "sort the groups. For a guarantee choose split=always (--split always) before "
-        "scores are seen",
+        "sort the groups. For a guarantee choose safe(split=always) before scores are "
+        "seen",
     ),
 }
-ORDINAL_METHODS = ("topological", "uniform", "mean-rank")
+
+
+def by_theorem(theorem: str) -> Claim:
+    """Claim to beat every ordinal method, by a theorem.
+
+    Examples:
+        >>> by_theorem("K").baseline
+        'every ordinal method'
+    """
+    return replace(BEATS_ORDINAL, theorem=theorem)
 
 
 def _given_the_groups(claim: Claim) -> Claim:
@@ -88,7 +184,7 @@ SAMPLED_PRICE = Finding(
     "declared", "a price of eta that is near enough, from sampled orderings"
 )
 NO_NOISE = Finding(
-    "weaker", "without noise equal means are told apart by nothing", not_strict
+    "weaker", "without noise nothing distinguishes equal means", not_strict
 )
 NOTHING_SETTLED = Finding(
     "weaker",
@@ -110,7 +206,7 @@ def served_again(reused: int) -> Finding:
 
 def ranking_certificate(
     ratings: Ratings,
-    method: str,
+    method: RankMethod,
     answer: Answer,
     declared: Declared,
     *,
@@ -120,26 +216,24 @@ def ranking_certificate(
 
     Args:
         ratings: The ratings.
-        method: Name of the method.
+        method: The method.
         answer: What it made of them.
         declared: How items were assigned.
         distinct: Whether it was declared that no reviewer would tie two items.
 
     Examples:
         >>> from evenhand.designs.assignment import Declared
-        >>> from evenhand.ranking.answers import Answer
+        >>> from evenhand.ranking.methods import Answer, Topological
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 3, 2])
-        >>> answer = Answer(np.arange(3), {})
+        >>> answer = Answer(np.arange(3))
         >>> ranking_certificate(
-        ...     ratings, "topological", answer, Declared("pairs"), distinct=True
+        ...     ratings, Topological(), answer, Declared("pairs"), distinct=True
         ... ).theorem
         'paper Lemma 1'
     """
-    claim = CLAIMS[method]
+    claim = method.claim(ratings)
     if claim.theorem == NONE:
-        if method == "adaptive" and ratings.kind != "scores":
-            claim = replace(claim, says=ORDERS)
         return certify(claim, retired=answer.retired)
     if answer.ties is not None and any(draw.anchors for draw in answer.ties.draws):
         claim = replace(claim, theorem="A")
@@ -156,7 +250,7 @@ def ranking_certificate(
 
 
 def _design_findings(
-    method: str, split: str | None, declared: Declared
+    method: RankMethod, split: str | None, declared: Declared
 ) -> Iterator[Finding]:
     if split:
         yield WHY_SPLIT[split]
@@ -166,7 +260,7 @@ def _design_findings(
     else:
         yield Finding("checked", "no contradiction among the comparisons")
         yield Finding("declared", "reviewers order what they see without error")
-    if declared.conflicts and method not in ORDINAL_METHODS:
+    if declared.conflicts and not method.ordinal:
         yield Finding(
             "void",
             "conflicts of interest keep some reviewers from changing places, which the "
@@ -204,7 +298,7 @@ def _tie_findings(
 
 
 def _load_findings(
-    ratings: Ratings, method: str, answer: Answer, design: str | None
+    ratings: Ratings, method: RankMethod, answer: Answer, design: str | None
 ) -> Iterator[Finding]:
     loads = np.bincount(ratings.reviewer_codes)
     even = bool(loads.min() == loads.max())
@@ -215,7 +309,7 @@ def _load_findings(
             "the design 'pairs' gives each reviewer two items and no two the same "
             "two, which is not so here",
         )
-    elif method not in ORDINAL_METHODS and not enough:
+    elif not method.ordinal and not enough:
         yield Finding(
             "void",
             f"reviewers scored from {loads.min()} to "
@@ -224,7 +318,7 @@ def _load_findings(
         )
     elif even:
         yield Finding("checked", f"equal loads: {counted(int(loads[0]), 'item')} each")
-    elif method not in ORDINAL_METHODS:
+    elif not method.ordinal:
         yield Finding("checked", "equal loads of reviewers used for tied items")
 
 

@@ -22,9 +22,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._labels import shown
 from evenhand.errors import OptionError
-from evenhand.posets.averages import TABLE_ITEMS, averages
+from evenhand.posets.averaging import TABLE_ITEMS, averages
 from evenhand.posets.orderings import COUNTED_IDEALS
 from evenhand.posets.sampling import DEFAULT_IDEALS
 from evenhand.ranking.ties import equal_mean_ranks
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.posets.comparisons import Codes, Comparisons
+    from evenhand.posets.graph import Codes, Comparisons
     from evenhand.ranking.mean_rank import MeanRankOrder
     from evenhand.ratings import Ratings
 
@@ -88,9 +87,6 @@ def near_ties(
     Returns:
         The buckets and their price.
 
-    Raises:
-        OptionError: If eta is not between 0 and 1/2.
-
     Examples:
         >>> from evenhand.posets import averages, from_edges
         >>> found = averages(from_edges(5, [0, 0, 1], [1, 2, 3]))
@@ -98,7 +94,6 @@ def near_ties(
         >>> near.buckets, round(near.price, 3)
         (((1, 4),), 0.033)
     """
-    check_eta(eta)
     runs = _runs(order, buckets)
     # For the first so many runs: pairs, less their price, and the pairs themselves.
     best: list[tuple[int, float, tuple[tuple[int, int], ...]]] = [(0, 0.0, ())]
@@ -147,10 +142,10 @@ def safe_buckets(
         None for eta = 0.
 
     Raises:
-        OptionError: If eta is out of range, or there is no law of pairs to price it by.
+        OptionError: If there is no law of pairs to price it by.
 
     Examples:
-        >>> from evenhand.posets.comparisons import comparisons
+        >>> from evenhand.posets.graph import comparisons
         >>> from evenhand.ranking.mean_rank import mean_rank_order
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a", "b"], ["x", "y", "z"], [9, 7, 8])
@@ -158,7 +153,6 @@ def safe_buckets(
         >>> safe_buckets(ratings, c, mean_rank_order(c, 7), 0.2, 7)[0]
         ((0, 2),)
     """
-    check_eta(eta)
     buckets = equal_mean_ranks(found, c)
     if eta == 0:
         return buckets, None
@@ -176,19 +170,6 @@ def safe_buckets(
     scored = np.diff(ratings.by_item()[0]) > 0
     near = near_ties(found.order, runs, above, eta, scored=scored)
     return near.buckets, near.price
-
-
-def check_eta(eta: float) -> None:
-    """Refuse what is not a number from 0 to below 1/2.
-
-    Examples:
-        >>> check_eta(0.1)
-    """
-    number = isinstance(eta, int | float) and not isinstance(eta, bool)
-    if not number or not 0 <= eta < HALF:
-        raise OptionError(
-            f"eta must be a number from 0 to below 0.5, got {shown(eta)}."
-        )
 
 
 def _runs(

@@ -19,18 +19,16 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from evenhand._outcomes import HALF
-from evenhand._randomness import Stream, below, uniforms
 from evenhand.ab.weights import GapWeight, odd
-from evenhand.errors import OptionError
-from evenhand.posets.comparisons import Comparisons, compared
+from evenhand.posets.graph import Comparisons, compared
+from evenhand.randomness import HALF, Stream, below, uniforms
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from evenhand._outcomes import Chance
+    from evenhand.randomness import Chance
     from evenhand.ratings import Ratings
 
     Codes = NDArray[np.int64]
@@ -38,7 +36,6 @@ if TYPE_CHECKING:
 Score = TypeVar("Score", float, Fraction)
 Pick = Callable[[int], int]
 Pair = tuple[int, int]
-SCANS = ("paper", "parity")
 
 
 class Coin(NamedTuple):
@@ -72,7 +69,7 @@ def scan_from(scan: str, source: Stream) -> tuple[int, int]:
     which neighbours are looked at does not depend on the ordering.
 
     Examples:
-        >>> from evenhand._randomness import stream
+        >>> from evenhand.randomness import stream
         >>> scan_from("paper", stream(7, "scan"))
         (0, 1)
     """
@@ -97,28 +94,6 @@ def majority(chances: Sequence[Score]) -> Score:
             heads[number] += share
     least = len(chances) // 2 + 1
     return sum(heads[least + 1 :], heads[least])
-
-
-def check_score_pairs(score_pairs: int) -> None:
-    """Refuse a number of score pairs that has no majority.
-
-    Raises:
-        OptionError: If it is not an odd number of at least 1.
-
-    Examples:
-        >>> check_score_pairs(3)
-    """
-    whole = isinstance(score_pairs, int | np.integer)
-    if (
-        not whole
-        or isinstance(score_pairs, bool)
-        or score_pairs < 1
-        or (score_pairs % 2 == 0)
-    ):
-        raise OptionError(
-            "score_pairs must be an odd whole number of at least 1, so that there is "
-            f"always a majority, got {score_pairs!r}."
-        )
 
 
 def flip_neighbours(
@@ -148,13 +123,12 @@ def flip_neighbours(
 
     Raises:
         RatingsError: If there are no scores.
-        OptionError: If score_pairs is not odd.
 
     References:
         Wang and Shah (2019), Algorithm 1 and Appendix C.
 
     Examples:
-        >>> from evenhand._randomness import stream
+        >>> from evenhand.randomness import stream
         >>> from evenhand.ab.weights import rational
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "b"], ["x", "y"], [1, 4])
@@ -164,7 +138,6 @@ def flip_neighbours(
         ((0, 1), 0.125)
     """
     ratings.scores  # noqa: B018 - refuses ranks and comparisons in words
-    check_score_pairs(score_pairs)
     units = uniforms(source, (len(order), score_pairs + 1))
     chosen = choose_flips(
         _free_neighbours(ratings, order),
@@ -320,8 +293,8 @@ def flips_program(
         A procedure for `outcomes`, with the new ordering as its result.
 
     Examples:
-        >>> from evenhand._outcomes import outcomes
-        >>> from evenhand.posets.comparisons import from_edges
+        >>> from evenhand.randomness import outcomes
+        >>> from evenhand.posets.graph import from_edges
         >>> scores = {(0, 0): Fraction(1), (1, 1): Fraction(3)}
         >>> outcomes(flips_program(
         ...     from_edges(2, [], []), scores, [0, 1], lambda gap: (3 + gap) / 6))

@@ -14,20 +14,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._randomness import permutation, stream
-from evenhand._results import Label, Notice
-from evenhand.errors import OptionError, listing, unknown
-from evenhand.posets.averages import DEFAULT_SAMPLES, Averages, averages, exact_averages
+from evenhand.claims import Label, Notice
+from evenhand.errors import listing
+from evenhand.posets.averaging import (
+    DEFAULT_SAMPLES,
+    Averages,
+    averages,
+    exact_averages,
+)
 from evenhand.posets.reach import rank_sums
 from evenhand.posets.sampling import Swept, plan_orders
+from evenhand.randomness import permutation, stream
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evenhand.posets.comparisons import Codes, Comparisons
+    from evenhand.posets.graph import Codes, Comparisons
 
 GROUPS_SHOWN = 3
-HOWS = ("auto", "exact", "sampled", "proxy")
 # How long sampling may take, as estimated: within a factor of 3 or so.
 SAMPLING_SECONDS = 20.0
 # Any orderings of so few items are sampled within that.
@@ -99,7 +103,6 @@ def mean_rank_order(c: Comparisons, seed: int, how: str = "auto") -> MeanRankOrd
 
     Raises:
         RatingsError: If the comparisons contradict each other.
-        OptionError: If `how` is unknown.
         ConvergenceError: If counting all orderings takes more than a million order
             ideals, or sampling too many sweeps.
 
@@ -112,8 +115,6 @@ def mean_rank_order(c: Comparisons, seed: int, how: str = "auto") -> MeanRankOrd
         >>> mean_rank_order(c, 7, "proxy").averages.mean_rank.tolist()
         [2.0, 3.0, 2.5, 2.5]
     """
-    if how not in HOWS:
-        raise OptionError(unknown("how", how, HOWS))
     slow = c.n_items > FEW_ITEMS and how == "auto"
     proxy = how == "proxy" or (slow and sampling_seconds(c) > SAMPLING_SECONDS)
     if proxy:
@@ -157,14 +158,14 @@ def sampling_seconds(c: Comparisons, samples: int = DEFAULT_SAMPLES) -> float:
 
 
 def by_lot(what: str, groups: Sequence[Sequence[int]], labels: Sequence[Label]) -> str:
-    """Say which items were ordered by lot.
+    """Say which items were ordered at random.
 
     Examples:
         >>> by_lot("means", [(0, 2)], ["x", "y", "z"])
-        "Items with equal means are ordered by lot: 'x', 'z'."
+        "Items with equal means are ordered at random: 'x', 'z'."
     """
     told = [listing(labels[item] for item in group) for group in groups[:GROUPS_SHOWN]]
     more = len(groups) - GROUPS_SHOWN
     if more > 0:
         told.append(f"and {more} group{'s' if more > 1 else ''} more")
-    return f"Items with equal {what} are ordered by lot: {'; '.join(told)}."
+    return f"Items with equal {what} are ordered at random: {'; '.join(told)}."

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
-from evenhand._results import Notice
 from evenhand.ab import weights
+from evenhand.claims import Notice
 from evenhand.errors import counted
-from evenhand.posets.comparisons import components
+from evenhand.posets.graph import components
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.ab.weights import GapWeight
-    from evenhand.posets.comparisons import Comparisons
+    from evenhand.posets.graph import Comparisons
     from evenhand.ranking.flips import Coin
     from evenhand.ratings import Ratings
 
@@ -36,7 +36,7 @@ BEYOND_FLOATS = {
     "slightly larger ones under this weight; there a coin is never worse than a fair "
     "one, but no longer strictly better.",
     "ties": "Some differences of means are too large for noise that floating point can "
-    "draw to overturn; there the order is never worse than one by lot, but no longer "
+    "draw to overturn; there the order is never worse than a random one, but no longer "
     "strictly better. A larger noise, chosen before scores are seen, would mend that.",
 }
 NOTHING_FREE = {
@@ -108,7 +108,7 @@ def group_notices(graph: Comparisons) -> tuple[Notice, ...]:
     """Say that some items are connected by no comparison.
 
     Examples:
-        >>> from evenhand.posets.comparisons import from_edges
+        >>> from evenhand.posets.graph import from_edges
         >>> [notice.code for notice in group_notices(from_edges(3, [0], [1]))]
         ['separate_groups']
     """

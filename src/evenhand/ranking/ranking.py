@@ -5,32 +5,16 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from evenhand._labels import require_function, require_text, shown
-from evenhand._randomness import RNGLike, seed_from
-from evenhand.ab.weights import GapWeight, as_weight
 from evenhand.calibration.mean import mean, spread
-from evenhand.calibration.models import MODELS, ORDINAL
 from evenhand.designs import RANKING_DESIGNS
 from evenhand.designs.assignment import declare
-from evenhand.errors import OptionError, listing, unknown
-from evenhand.posets.comparisons import Comparisons, comparisons
-from evenhand.posets.contradictions import require_consistent
-from evenhand.ranking.answers import (
-    STARTS,
-    WITH_SCORES,
-    Answer,
-    Options,
-    Task,
-    from_start,
-)
+from evenhand.errors import OptionError, shown
+from evenhand.method import as_method
+from evenhand.randomness import RNGLike, seed_from
 from evenhand.ranking.claims import ranking_certificate
-from evenhand.ranking.flips import SCANS, check_score_pairs
-from evenhand.ranking.mean_rank import HOWS
-from evenhand.ranking.models import by_model
+from evenhand.ranking.methods import Answer, RankMethod, Task
 from evenhand.ranking.notices import group_notices, information_notices
 from evenhand.ranking.results import Draw, RankedItem, Ranking, topped
-from evenhand.ranking.split import WHEN
-from evenhand.ranking.twins import BYS, PAIRS
 from evenhand.ranking.uncertainty import sureness
 from evenhand.ratings import Ratings, require_ratings
 
@@ -41,62 +25,22 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from evenhand._results import Json
-    from evenhand.certificate import Certificate
+    from evenhand.claims import Certificate, Json
     from evenhand.designs.assignment import Assignment
     from evenhand.ranking.uncertainty import RankUncertainty
 
     Codes = NDArray[np.int64]
-    Start = str | Callable[[Comparisons, np.random.Generator], ArrayLike]
-    Weight = GapWeight | Callable[[float], float] | str
+    OwnMethod = Callable[[Ratings, np.random.Generator], ArrayLike]
 
-__all__ = ["METHODS", "STARTS", "Draw", "RankedItem", "Ranking", "rank"]
+__all__ = ["Draw", "RankedItem", "Ranking", "rank"]
 
-METHODS: tuple[str, ...] = (*STARTS, *WITH_SCORES, *MODELS)
 DEFAULT = "adaptive"
-# Methods that look at reviewers' contradictions as noise.
-NOISY = ("mean", "safe", *MODELS)
-OTHER = {"adaptive": "safe", "safe": "adaptive"}
-COINS = ("flips", "flips-uniform", "sorter")
-USED_BY: Mapping[str, tuple[str, ...]] = {
-    "start": ("flips", "twins", "ties"),
-    "scan": ("flips-uniform",),
-    "twins": ("twins",),
-    "by": ("twins",),
-    "weight": (*COINS, "twins"),
-    "score_pairs": COINS,
-    "noise": ("ties", "safe"),
-    "anchored": ("sorter", "ties", "safe"),
-    "eta": ("safe",),
-    "split": ("safe",),
-    "shrink": ("additive",),
-    "mean_ranks": ("mean-rank", "flips", "twins", "ties", "safe"),
-}
-CHOICES: Mapping[str, tuple[str, ...]] = {
-    "scan": SCANS,
-    "twins": PAIRS,
-    "by": BYS,
-    "mean_ranks": HOWS,
-    "split": WHEN,
-}
 
 
-def rank(  # noqa: PLR0913 - a keyword for each option of a method
+def rank(
     ratings: Ratings,
     *,
-    method: str = DEFAULT,
-    start: Start | None = None,
-    scan: str | None = None,
-    twins: str | None = None,
-    by: str | None = None,
-    weight: Weight | None = None,
-    score_pairs: int | None = None,
-    noise: float | None = None,
-    anchored: bool | None = None,
-    eta: float | None = None,
-    split: str | None = None,
-    mean_ranks: str | None = None,
-    shrink: bool | None = None,
+    method: str | RankMethod | OwnMethod = DEFAULT,
     top: int | None = None,
     design: str | None = None,
     distinct: bool = False,
@@ -107,49 +51,11 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
 
     Args:
         ratings: Who gave what to which item.
-        method: "topological": the ordering that respects every comparison, smallest
-            labels first. "uniform": any such ordering, all equally likely.
-            "mean-rank": by rank averaged over all such orderings. "flips":
-            an ordering whose free neighbours are settled by coins on their scores
-            (Algorithm 1). "flips-uniform": the same from a uniform ordering
-            (Appendix C). "twins": any ranking, with items that the comparisons cannot
-            tell apart settled by coins (Algorithm 3). "sorter": free pairs sorted one
-            by one, the most open first (Theorem K). "ties": any ranking, with such
-            groups sorted by mean scores and noise (Theorem T). "safe": by mean rank,
-            with equal ones sorted likewise; where reviewers contradict each other, some
-            make groups and the others sort them. "mean": by plain mean score.
-            "centred", "z", "additive", "affine", "isotonic", "bradley-terry", "borda":
-            what people use instead. "adaptive": scores as far as reviewers' offsets are
-            small, orders as far as they are not.
-        start: For flips, twins and ties, what they start from: "topological" (default
-            of flips and twins), "uniform", "mean-rank" (of ties), or a function that is
-            given the comparisons and a Generator and returns item codes, best first. It
-            never sees a score. For flips its ranking must respect every comparison.
-        scan: For flips-uniform, "parity" (default), which holds for every set of
-            comparisons, or "paper", which holds on average over random ones.
-        twins: For twins, settle "all" disjoint pairs (default) or the first "one", as
-            printed.
-        by: For twins, by the "closure" of the comparisons (default) or by "direct"
-            ones, as printed.
-        weight: For flips, flips-uniform, twins and sorter, how a gap in scores weighs;
-            see `evenhand.weights`. rational(1) by default.
-        score_pairs: For flips, flips-uniform and sorter, how many pairs of scores, an
-            odd number, have a majority over each pair of items; 1 by default.
-        noise: For ties and safe, standard deviation of the normal noise on each mean,
-            0.3 by default. It must not be chosen by a look at the scores.
-        anchored: For sorter, ties and safe, whether scores are taken relative to those
-            of items that the reviewers share (Theorem A); they are by default.
-        eta: For safe, hold items for equal, too, whose order the comparisons leave as
-            open as 1/2 + eta; the price is in the result. 0 by default.
-        split: For safe, "always" to split the reviewers whatever they scored: the
-            guarantee then holds with errors in scores too, if you chose this before you
-            saw a score. "auto" (default) splits only where reviewers contradict each
-            other, with a guarantee if those who make the groups do so themselves.
-        mean_ranks: For mean-rank, safe and whatever starts from mean ranks: "exact",
-            "sampled", or a "proxy" that takes no time; "auto" (default) takes the first
-            that is not too much work.
-        shrink: For additive, whether values and offsets are drawn to the middle as far
-            as ratings are few or noisy (REML); they are by default.
+        method: A method by its name, "adaptive"; by its text form with options,
+            "flips(weight=rational(2), start=uniform)"; a value of
+            `evenhand.ranking.methods`; or a function of the ratings and a Generator
+            that returns item codes, best first. `evenhand methods` lists them with
+            their options.
         top: Number of items that matter, such as papers to accept: the result then has
             the probability of each to be among them. For safe, it says where adaptive
             disagrees; for adaptive, where safe does, if a design is declared.
@@ -180,83 +86,36 @@ def rank(  # noqa: PLR0913 - a keyword for each option of a method
         >>> rank(ratings, rng=7).draws
         ()
     """
-    given = {name: value for name, value in locals().items() if name in USED_BY}
-    _check(ratings, method, given)
-    _check_choices({**given, "distinct": distinct})
+    require_ratings(ratings)
+    if not isinstance(distinct, bool):
+        raise OptionError(f"distinct must be True or False, got {shown(distinct)}.")
+    chosen = as_method(method, RankMethod)
     declared = declare(design, assignment, RANKING_DESIGNS, ratings)
-    told: dict[str, Any] = {key: x for key, x in given.items() if x is not None}
-    if method == "ties":
-        told.setdefault("start", "mean-rank")
-    options = Options(**{**told, "weight": as_weight(weight)})
-    check_score_pairs(options.score_pairs)
     seed = seed_from(rng)
     _check_top(top, ratings)
-    task = Task(ratings, comparisons(ratings), seed)
-    if method not in NOISY:
-        require_consistent(ratings, task.graph, method=method)
-    answer = _answered(method, task, options)
+    task = Task(ratings, seed)
+    chosen.check(task)
+    answer = chosen.answer(task)
     certificate = ranking_certificate(
-        ratings, method, answer, declared, distinct=distinct
+        ratings, chosen, answer, declared, distinct=distinct
     )
     told_of = {"design": declared.design, "distinct": distinct}
-    ranked = _ranking(task, method, answer, certificate, told_of)
+    ranked = _ranking(task, chosen, answer, certificate, told_of)
     if top is None:
         return ranked
-    other = OTHER.get(method)
     # Without a design, safe has no claim and its order is one of many random ones.
     claims = ratings.kind == "scores" and declared.design is not None
-    if other is None or (other == "safe" and not claims):
+    if chosen.other is None or (chosen.other == "safe" and not claims):
         return topped(ranked, top, None)
     second = rank(
         ratings,
-        method=other,
+        method=chosen.other,
         design=design,
         distinct=distinct,
         assignment=assignment,
         rng=seed,
     )
     return topped(ranked, top, second)
-
-
-def _answered(method: str, task: Task, options: Options) -> Answer:
-    if method in STARTS:
-        return from_start(task, method, options.mean_ranks)
-    if method in MODELS:
-        return by_model(method, task, options)
-    return WITH_SCORES[method](task, options)
-
-
-def _check(ratings: Ratings, method: str, given: Mapping[str, object]) -> None:
-    require_ratings(ratings)
-    require_text(method=method)
-    if method not in METHODS:
-        raise OptionError(unknown("method", method, METHODS))
-    for option, value in given.items():
-        users = USED_BY[option]
-        if value is not None and method not in users:
-            several = ", ".join(users[:-1])
-            known = f"{several} and {users[-1]}" if several else users[-1]
-            raise OptionError(f"{option} is an option of {known}, not of {method}.")
-    start = given["start"]
-    if callable(start):
-        require_function("start", start, "the comparisons", "a Generator")
-    elif not (start is None or (isinstance(start, str) and start in STARTS)):
-        raise OptionError(unknown("start", start, STARTS))
-    if method not in (*STARTS, "mean", *ORDINAL):
-        ratings.scores  # noqa: B018 - refuses ranks and comparisons in words
-
-
-def _check_choices(given: Mapping[str, object]) -> None:
-    for option in ("anchored", "shrink", "distinct"):
-        value = given[option]
-        if not isinstance(value, bool | None):
-            raise OptionError(f"{option} must be True or False, got {shown(value)}.")
-    for option, known in CHOICES.items():
-        value = given[option]
-        if not (value is None or (isinstance(value, str) and value in known)):
-            raise OptionError(
-                f"{option} must be one of {listing(known)}, got {shown(value)}."
-            )
 
 
 def _check_top(top: int | None, ratings: Ratings) -> None:
@@ -270,13 +129,13 @@ def _check_top(top: int | None, ratings: Ratings) -> None:
 
 def _ranking(
     task: Task,
-    method: str,
+    method: RankMethod,
     answer: Answer,
     certificate: Certificate,
     declared: Mapping[str, Json],
 ) -> Ranking:
     ratings = task.ratings
-    sure = sureness(method, task, answer)
+    sure = sureness(task, answer, noisy=method.noisy)
     items = tuple(_items(ratings, answer, sure))
     # Models say themselves which items they cannot compare.
     groups = () if answer.fit is not None else group_notices(task.graph)
@@ -291,8 +150,8 @@ def _ranking(
         order=tuple(row.item for row in items),
         items=items,
         draws=tuple(_draws(ratings, answer)),
-        method=method,
-        parameters={**answer.parameters, **declared},
+        method=method.called,
+        parameters={**method.parameters(), **(answer.parameters or {}), **declared},
         seed=task.seed,
         data=ratings.summary(),
         notices=tuple(first.values())[::-1],

@@ -6,7 +6,7 @@ import contextlib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from evenhand._results import Json, Label, Notice, tail
+from evenhand.claims import Json, Label, Notice, tail
 from evenhand.errors import OptionError, listing
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from evenhand.certificate import Certificate
+    from evenhand.claims import Certificate
     from evenhand.ranking.uncertainty import RankUncertainty
 
 SCHEMA = "evenhand.rank/1"

@@ -25,19 +25,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._randomness import Stream, below, uniforms
 from evenhand.ab.weights import GapWeight, odd
 from evenhand.errors import OptionError
-from evenhand.posets.averages import pair_shares
+from evenhand.posets.averaging import pair_shares
 from evenhand.posets.orderings import topological_order
 from evenhand.posets.reach import closure
+from evenhand.randomness import Stream, below, uniforms
 from evenhand.ranking.flips import (
     Coin,
     Pair,
     Pick,
     Score,
     bundles_of,
-    check_score_pairs,
     choose_crew,
     majority,
     people_of,
@@ -51,8 +50,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand._outcomes import Chance
-    from evenhand.posets.comparisons import Comparisons
+    from evenhand.posets.graph import Comparisons
+    from evenhand.randomness import Chance
     from evenhand.ratings import Ratings
 
     Codes = NDArray[np.int64]
@@ -111,9 +110,9 @@ def sort_free_pairs(
         OptionError: If score_pairs is not odd, or there are more than 1,000 items.
 
     Examples:
-        >>> from evenhand._randomness import stream
+        >>> from evenhand.randomness import stream
         >>> from evenhand.ab.weights import rational
-        >>> from evenhand.posets.comparisons import comparisons
+        >>> from evenhand.posets.graph import comparisons
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "b"], ["x", "y"], [1, 4])
         >>> order, coins = sort_free_pairs(
@@ -121,7 +120,6 @@ def sort_free_pairs(
         >>> order.tolist(), coins[0].p_first
         ([1, 0], 0.125)
     """
-    check_score_pairs(score_pairs)
     # Relative scores may differ by more than a declared range.
     related = anchors and weight.limit is None
     table = begin_table(ratings, comparisons, weight, score_pairs, anchors=related)
@@ -418,7 +416,7 @@ def sorter_program(
 
     Examples:
         >>> from fractions import Fraction
-        >>> from evenhand._outcomes import outcomes
+        >>> from evenhand.randomness import outcomes
         >>> from evenhand.posets import from_edges
         >>> scores = {(0, 0): Fraction(1), (1, 1): Fraction(3)}
         >>> outcomes(sorter_program(

@@ -50,11 +50,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._randomness import Stream, below, permutation, stream
 from evenhand.calibration.bradley_terry import PRIOR_PRECISION, bradley_terry
-from evenhand.posets.comparisons import comparisons
 from evenhand.posets.contradictions import find_contradiction
-from evenhand.ranking.ties import TIED, TieBreak, break_ties
+from evenhand.posets.graph import comparisons
+from evenhand.randomness import Stream, below, permutation, stream
+from evenhand.ranking.ties import NOISE, TIED, TieBreak, break_ties
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
@@ -65,7 +65,6 @@ if TYPE_CHECKING:
     Codes = NDArray[np.int64]
     Buckets = tuple[tuple[int, ...], ...]
 
-WHEN = ("auto", "always")
 # Measured on simulated noisy ratings: more for the order is better up to here.
 SHARE = 0.8
 NEAR = 0.1
@@ -94,7 +93,7 @@ def split_order(
     ratings: Ratings,
     seed: int,
     *,
-    noise: float | None = None,
+    noise: float = NOISE,
     anchored: bool = True,
     share: float = SHARE,
     near: float = NEAR,

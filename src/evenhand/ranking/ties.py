@@ -37,10 +37,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._labels import shown
-from evenhand._randomness import Stream, below, permutation, uniforms
 from evenhand.errors import OptionError
 from evenhand.posets.reach import twins
+from evenhand.randomness import Stream, below, permutation, uniforms
 from evenhand.ranking.anchors import (
     Layer,
     Sheets,
@@ -56,7 +55,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.posets.comparisons import Comparisons
+    from evenhand.posets.graph import Comparisons
     from evenhand.ranking.mean_rank import MeanRankOrder
     from evenhand.ratings import Ratings
 
@@ -114,7 +113,7 @@ def twin_buckets(order: Sequence[int] | Codes, c: Comparisons) -> Buckets:
         c: The comparisons.
 
     Examples:
-        >>> from evenhand.posets.comparisons import from_edges
+        >>> from evenhand.posets.graph import from_edges
         >>> twin_buckets([3, 2, 1, 0], from_edges(4, [2, 2, 0], [0, 1, 3]))
         ()
         >>> twin_buckets([3, 2, 1, 0], from_edges(4, [2, 2, 2], [0, 1, 3]))
@@ -143,7 +142,7 @@ def equal_mean_ranks(found: MeanRankOrder, c: Comparisons) -> Buckets:
         c: The comparisons that they came from.
 
     Examples:
-        >>> from evenhand.posets.comparisons import from_edges
+        >>> from evenhand.posets.graph import from_edges
         >>> from evenhand.ranking.mean_rank import mean_rank_order
         >>> c = from_edges(4, [0, 2], [1, 3])
         >>> [sorted(tied) for tied in equal_mean_ranks(mean_rank_order(c, 7), c)]
@@ -158,7 +157,7 @@ def break_ties(
     buckets: Sequence[Sequence[int]],
     source: Stream,
     *,
-    noise: float | None = None,
+    noise: float = NOISE,
     anchored: bool = True,
 ) -> TieBreak:
     """Sort each bucket of tied items by scores, within its own places.
@@ -180,18 +179,16 @@ def break_ties(
 
     Raises:
         RatingsError: If there are no scores.
-        OptionError: If noise is not a number of at least 0, or an item is in two
-            buckets.
+        OptionError: If an item is in two buckets.
 
     Examples:
-        >>> from evenhand._randomness import stream
+        >>> from evenhand.randomness import stream
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "b"], ["x", "y"], [1, 1.2])
         >>> found = break_ties(ratings, [0, 1], [(0, 1)], stream(7, "ties"))
         >>> [(draw.items, round(draw.p_first, 3)) for draw in found.draws]
         [((0, 1), 0.319)]
     """
-    sd = _checked_noise(noise)
     after = np.array(order, dtype=np.int64)
     place = np.argsort(after)
     tied = [sorted(bucket, key=place.__getitem__) for bucket in buckets]
@@ -200,7 +197,7 @@ def break_ties(
         raise OptionError("buckets must not overlap, got an item in two of them.")
     sheets = read_sheets(ratings, every)
     draws: list[Coin] = []
-    sort = functools.partial(_sorted_bucket, sheets, source, sd, anchored=anchored)
+    sort = functools.partial(_sorted_bucket, sheets, source, noise, anchored=anchored)
     parts = [sort(items) for items in tied]
     for items, part in zip(tied, parts, strict=True):
         after[place[items]] = part.order
@@ -208,10 +205,10 @@ def break_ties(
     return TieBreak(
         order=after,
         draws=tuple(draws),
-        noise=sd,
+        noise=noise,
         settled=sum(bool(part.draws) for part in parts),
-        resolved=all(abs(draw.gap) <= FARTHEST_NOISE * sd for draw in draws)
-        and (sd > 0 or not draws),
+        resolved=all(abs(draw.gap) <= FARTHEST_NOISE * noise for draw in draws)
+        and (noise > 0 or not draws),
         equal_loads=all(equal_loads(sheets, part.layers) for part in parts),
     )
 
@@ -316,14 +313,3 @@ def _normals(source: Stream, size: int) -> list[float]:
 def _clipped(value: Fraction, most: float) -> float:
     # Fractions may be beyond floats.
     return float(min(max(value, Fraction(-most)), Fraction(most)))
-
-
-def _checked_noise(noise: float | None) -> float:
-    if noise is None:
-        return NOISE
-    number = isinstance(noise, int | float) and not isinstance(noise, bool)
-    if not number or not 0 <= noise <= sys.float_info.max:
-        raise OptionError(
-            f"noise must be a finite number of at least 0, got {shown(noise)}."
-        )
-    return float(noise)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from evenhand._randomness import Stream, uniforms
 from evenhand.posets.reach import closure
 from evenhand.posets.reach import twins as twin_classes
+from evenhand.randomness import Stream, uniforms
 from evenhand.ranking.flips import (
     Coin,
     Pair,
@@ -33,16 +33,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand._outcomes import Chance
     from evenhand.ab.weights import GapWeight
-    from evenhand.posets.comparisons import Comparisons
+    from evenhand.posets.graph import Comparisons
+    from evenhand.randomness import Chance
     from evenhand.ratings import Ratings
 
     Codes = NDArray[np.int64]
 
 By = Literal["direct", "closure"]
-PAIRS = ("one", "all")
-BYS = ("direct", "closure")
 
 
 def rearrange(
@@ -150,9 +148,9 @@ def settle_twins(
         Wang and Shah (2019), Algorithm 3 and Theorem 7.
 
     Examples:
-        >>> from evenhand._randomness import stream
+        >>> from evenhand.randomness import stream
         >>> from evenhand.ab.weights import rational
-        >>> from evenhand.posets.comparisons import comparisons
+        >>> from evenhand.posets.graph import comparisons
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "b"], ["x", "y"], [1, 4])
         >>> _, coins = settle_twins(ratings, comparisons(ratings), np.array([1, 0]),
@@ -207,8 +205,8 @@ def twins_program(
 
     Examples:
         >>> from fractions import Fraction
-        >>> from evenhand._outcomes import outcomes
-        >>> from evenhand.posets.comparisons import from_edges
+        >>> from evenhand.randomness import outcomes
+        >>> from evenhand.posets.graph import from_edges
         >>> scores = {(0, 0): Fraction(1), (1, 1): Fraction(3)}
         >>> outcomes(twins_program(
         ...     from_edges(2, [], []), scores, [0, 1], lambda gap: (3 + gap) / 6))

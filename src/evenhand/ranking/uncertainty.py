@@ -28,21 +28,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._labels import shown
-from evenhand._randomness import (
+from evenhand.calibration.additive import additive
+from evenhand.calibration.bradley_terry import bradley_terry
+from evenhand.calibration.posterior import adaptive_errors, drawn_values
+from evenhand.calibration.results import Fit, settled
+from evenhand.errors import OptionError, shown
+from evenhand.posets.averaging import averages, top_shares
+from evenhand.posets.reach import closure_counts
+from evenhand.randomness import (
     below,
     permutation,
     standard_normal,
     stream,
     uniforms,
 )
-from evenhand.calibration.additive import additive
-from evenhand.calibration.bradley_terry import bradley_terry
-from evenhand.calibration.posterior import adaptive_errors, drawn_values
-from evenhand.calibration.results import Fit, settled
-from evenhand.errors import OptionError
-from evenhand.posets.averages import averages, top_shares
-from evenhand.posets.reach import closure_counts
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
@@ -51,9 +50,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from evenhand.calibration.results import PerRating
-    from evenhand.posets.averages import Averages
-    from evenhand.posets.comparisons import Comparisons
-    from evenhand.ranking.answers import Answer, Task
+    from evenhand.posets.averaging import Averages
+    from evenhand.posets.graph import Comparisons
+    from evenhand.ranking.methods import Answer, Task
 
     Codes = NDArray[np.int64]
     Table = NDArray[np.float64]
@@ -156,7 +155,7 @@ def from_places(
     Args:
         order: Item codes, best first.
         places: places[i, t] is the probability that t items are above item i; see
-            `evenhand.posets.averages`.
+            `evenhand.posets.averaging`.
         above: above[a, b] is the probability that a is above b. Without it buckets come
             from the places alone, as if two items' places were independent, and an item
             is held against the first of its bucket only.
@@ -441,30 +440,44 @@ def _shrunk_means(ratings: Ratings, fit: Fit) -> Fit:
     )
 
 
-def sureness(method: str, task: Task, found: Answer) -> RankUncertainty | None:
-    """Return how sure the places are, None for very many items by comparisons.
+def from_means(ratings: Ratings, order: Codes, seed: int) -> RankUncertainty:
+    """Return how sure the places of an order by means are.
 
     Examples:
-        >>> from evenhand.posets.comparisons import comparisons
-        >>> from evenhand.ranking.answers import Task, from_start
+        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [1, 2, 1, 3])
+        >>> from_means(ratings, np.array([1, 0]), 7).source
+        'model'
+    """
+    no_groups = np.zeros(ratings.n_items, dtype=np.int64)
+    fit = Fit("mean", _means(ratings), no_groups)
+    return from_model(ratings, fit, _means, seed, order=order)
+
+
+def sureness(task: Task, found: Answer, *, noisy: bool) -> RankUncertainty | None:
+    """Return how sure the places are, None for very many items by comparisons.
+
+    Args:
+        task: What was ranked.
+        found: How.
+        noisy: Whether comparisons may contradict each other.
+
+    Examples:
+        >>> from evenhand.ranking.methods import Task, Topological
         >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2])
-        >>> task = Task(ratings, comparisons(ratings), 7)
-        >>> sureness("topological", task, from_start(task, "topological")).source
+        >>> task = Task(ratings, 7)
+        >>> sureness(task, Topological().answer(task), noisy=False).source
         'posterior over orderings'
     """
-    ratings, graph = task.ratings, task.graph
-    if found.fit is not None:
+    if found.fit is not None or found.uncertainty is not None:
         return found.uncertainty
-    if method == "mean" or found.split:
-        no_groups = np.zeros(ratings.n_items, dtype=np.int64)
-        fit = (
-            bradley_terry(ratings)
-            if found.split
-            else Fit("mean", _means(ratings), no_groups)
-        )
-        return from_model(ratings, fit, _means, task.seed, order=found.order)
+    if found.split:
+        fit = bradley_terry(task.ratings)
+        return from_model(task.ratings, fit, _means, task.seed, order=found.order)
     if found.mean_ranks is not None:
-        return from_orderings(found.order, graph, found.mean_ranks.averages)
+        return from_orderings(found.order, task.graph, found.mean_ranks.averages)
+    if noisy:
+        return None
+    graph = task.graph
     if graph.n_items <= WEIGHED_ITEMS:
         known = averages(graph, pairs=False, rng=task.seed)
         return from_orderings(found.order, graph, known)

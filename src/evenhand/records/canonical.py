@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from evenhand.errors import RecordError, listing
 
 if TYPE_CHECKING:
-    from evenhand._results import Json
+    from evenhand.claims import Json
 
     Record = dict[str, Json]
 

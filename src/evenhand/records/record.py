@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 from evenhand._outputs import Output, write_all
-from evenhand._results import Json, Label, version
+from evenhand.claims import Json, Label, version
 from evenhand.designs.assignment import Assignment
 from evenhand.designs.drawing import seal_of, verify
 from evenhand.errors import RecordError, unknown

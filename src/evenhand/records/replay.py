@@ -5,15 +5,22 @@ from __future__ import annotations
 import inspect
 import os
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from evenhand._results import Json, version
 from evenhand.ab.comparison import compare
 from evenhand.calibration.mean import mean
-from evenhand.certificate import NOT_SEALED, REVEALED
+from evenhand.claims import NOT_SEALED, REVEALED, Json, version
 from evenhand.designs.drawing import redraw, seal_of
-from evenhand.errors import EvenhandError, RecordError, counted, listing
+from evenhand.errors import (
+    EvenhandError,
+    OptionError,
+    RecordError,
+    counted,
+    listing,
+    unknown,
+)
 from evenhand.formats.anonymise import CODED
+from evenhand.method import Job, Method, methods
 from evenhand.ranking.ranking import rank
 from evenhand.records.canonical import (
     ABSENT,
@@ -30,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from evenhand.ab.comparison import Comparison
-    from evenhand.certificate import Backing
+    from evenhand.claims import Backing
     from evenhand.designs.assignment import Assignment
     from evenhand.ranking.results import Ranking
     from evenhand.ratings import Ratings
@@ -39,7 +46,7 @@ if TYPE_CHECKING:
 FIELDS = {"schema", "result", "assignment", "version", "hashes", "sha256"}
 RESULTS: dict[str, Callable[..., Comparison | Ranking]]
 RESULTS = {"evenhand.compare/1": compare, "evenhand.rank/1": rank}
-OWN = "checked_on_data"
+OWN = ("checked_on_data", "own_function")
 Status = Literal["same", "differs", "unchecked"]
 SCHEMA = "evenhand.audit/1"
 MARKS: dict[Status, str] = {"same": "ok", "differs": "DIFFERS", "unchecked": "--"}
@@ -224,7 +231,7 @@ def _whole(record: Record, name: str) -> Check:
     where = fault(record)
     field = "" if where is None else where.field
     edited = f"It was edited or damaged in field {field!r}."
-    return _told(name, where, "Its content fits its hashes.", edited)
+    return _told(name, where, "The record matches its hash.", edited)
 
 
 def _stopped() -> Check:
@@ -251,8 +258,8 @@ def _seed(drawn: Assignment, given: Evidence) -> Check:
         why = "The secret was not given." if drawn.seal else "The seed is an open one."
         return _open("seed", why)
     where = difference(seal_of(given.secret), drawn.seal, "seal")
-    same = "The secret fits the seal."
-    return _told("seed", where, same, "The secret does not fit the seal.")
+    same = "The secret matches the seal."
+    return _told("seed", where, same, "The secret does not match the seal.")
 
 
 def _draw(record: Record, drawn: Assignment, given: Evidence) -> Check:
@@ -351,7 +358,7 @@ def _data(result: Mapping[str, Json], ratings: Ratings) -> Check:
     says += ", or this is not its key." if _is_coded(result.get("warnings")) else "."
     changed = [] if where is None else _changed_items(result, ratings)
     if changed:
-        says += f" Reviews or mean scores differ of {listing(changed)}."
+        says += f" The reviews or mean scores of {listing(changed)} differ."
     return _told("data", where, "The decision was made from these ratings.", says)
 
 
@@ -447,31 +454,43 @@ class _Replay:
             raise RecordError(f"{self.name}: parameters and seed must be there.")
         weight = parameters.get("weight")
         grid = is_dict(weight) and weight.get("checked_on_grid") is True
-        if parameters.get(OWN) is True or grid:
+        if any(parameters.get(own) is True for own in OWN) or grid:
             raise RecordError(
                 f"{self.name}: The decision was made with a function of the user's own "
                 "and cannot be replayed from the record alone."
             )
         call = RESULTS[str(self.result["schema"])]
-        known = inspect.signature(call).parameters
-        more: dict[str, object] = {"method": self.result.get("method")}
         split = parameters.get("split")
-        if is_dict(split):
-            more["split"] = split.get("when")
+        options: dict[str, Any] = {
+            **parameters,
+            "split": split.get("when") if is_dict(split) else None,
+        }
         if call is compare:
-            more["items"] = self.result.get("items")
+            options["items"] = self.result.get("items")
         if drawn is not None:
-            more["assignment"] = drawn
-        options = {**parameters, **more}
+            options["assignment"] = drawn
+        known = inspect.signature(call).parameters
+        told = {name: options[name] for name in options if name in known}
         try:
-            again = call(
-                ratings, **{it: options[it] for it in options if it in known}, rng=seed
-            )
+            again = call(ratings, method=self._method(options), rng=seed, **told)
         except EvenhandError as error:
             raise RecordError(
                 f"{self.name}: The decision cannot be replayed: {error}"
             ) from error
         return dict(again.to_dict())
+
+    def _method(self, options: Mapping[str, object]) -> Method:
+        """Return the method with the options that the record names."""
+        name = self.result.get("method")
+        job: Job = "compare" if "p_first" in self.result else "rank"
+        kinds = {kind.name: kind for kind in methods(job)}
+        if name not in kinds:
+            raise OptionError(unknown("method", name, kinds))
+        kind = kinds[str(name)]
+        given = {
+            it: options[it] for it in kind.options() if options.get(it) is not None
+        }
+        return kind.made(given)
 
 
 def _replayed(

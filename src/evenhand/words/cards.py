@@ -8,20 +8,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from evenhand.catalogue import methods
-from evenhand.certificate import NONE
+from evenhand.claims import NONE
 from evenhand.diagnosis.check import TOLD
+from evenhand.method import methods
 from evenhand.words.tables import Table, outputs, ranking
-from evenhand.words.text import name, notice, sentences, templates
+from evenhand.words.text import name, notice, plain_name, sentences, templates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from markupsafe import Markup
-
-    from evenhand._results import Label, Notice
     from evenhand.ab.comparison import Comparison
-    from evenhand.certificate import Certificate
+    from evenhand.claims import Certificate, Label, Notice
     from evenhand.diagnosis.check import Check
     from evenhand.ranking.results import Ranking
 
@@ -40,7 +37,7 @@ ASSUMED = {
     "affine": "reviewers differ only in how strict they are and in how widely they "
     "spread their scores",
 }
-ORDERS = "the better of two items is more often put above the other"
+ORDERS = "the better of two items is more often ranked above the other"
 UNKNOWN = (
     "reviewers use one and the same scale where these ratings cannot tell how strict "
     "they are"
@@ -87,23 +84,37 @@ class Card:
         """
         return templates().get_template("card.html.j2").render(card=self)
 
+    def lines(self) -> list[str]:
+        """List its sentences, for a terminal; of a card in plain text."""
+        return [
+            *self.decision,
+            "What this may claim:",
+            *(f"  {one}" for one in self.may),
+            "What it may not claim:",
+            *(f"  {one}" for one in self.may_not),
+        ]
 
-def comparison_card(result: Comparison, titles: Titles | None = None) -> Card:
+
+def comparison_card(
+    result: Comparison, titles: Titles | None = None, *, html: bool = True
+) -> Card:
     """Say what a comparison decided, for its report and for notebooks.
 
     Args:
         result: The comparison.
         titles: What people call an item, where that is known.
+        html: Whether it is for a page.
 
     Examples:
         >>> from evenhand import compare
         >>> comparison_card(compare([7, 9, 4], [6, 3, 5], rng=1)).title
-        Markup('<bdi>A</bdi> is put above <bdi>B</bdi>')
+        Markup('<bdi>A</bdi> comes out ahead of <bdi>B</bdi>')
     """
     place = result.items.index(result.winner)
     card = _card(
         "comparison",
         result.notices,
+        html=html,
         result=result,
         titles=titles or {},
         winner=result.winner,
@@ -118,7 +129,11 @@ def comparison_card(result: Comparison, titles: Titles | None = None) -> Card:
 
 
 def ranking_card(
-    result: Ranking, titles: Titles | None = None, kind: str = "scores"
+    result: Ranking,
+    titles: Titles | None = None,
+    kind: str = "scores",
+    *,
+    html: bool = True,
 ) -> Card:
     """Say what a ranking decided, for its report and for notebooks.
 
@@ -126,6 +141,7 @@ def ranking_card(
         result: The ranking.
         titles: What people call an item, where that is known.
         kind: What was given: "scores", "ranks" or "comparisons".
+        html: Whether it is for a page.
 
     Examples:
         >>> from evenhand import Ratings, rank
@@ -137,8 +153,9 @@ def ranking_card(
     given = result.order if result.top is None else result.top.items
     chosen = given[: FIRST if result.top is None else MOST]
 
-    def names(items: Iterable[Label]) -> list[Markup]:
-        return [name(item, named.get(item)) for item in items]
+    def names(items: Iterable[Label]) -> list[str]:
+        show = name if html else plain_name
+        return [show(item, named.get(item)) for item in items]
 
     claimed = _claimed(result.certificate, "ratings")
     codes = {one.code for one in result.notices}
@@ -153,6 +170,7 @@ def ranking_card(
     card = _card(
         "ranking",
         result.notices,
+        html=html,
         result=result,
         kind=kind,
         names=names,
@@ -184,9 +202,11 @@ def check_card(found: Check) -> Card:
     return _card("check", kept, result=found)
 
 
-def _card(template: str, notices: Iterable[Notice], **facts: object) -> Card:
+def _card(
+    template: str, notices: Iterable[Notice], *, html: bool = True, **facts: object
+) -> Card:
     title, decision, may, may_not = (
-        sentences(template, part, facts)
+        sentences(template, part, facts, html=html)
         for part in ("title", "decision", "may", "may_not")
     )
     told = tuple(notice(one.message) for one in notices)
@@ -204,6 +224,9 @@ def _claimed(certificate: Certificate | None, what: str) -> dict[str, object]:
         "certificate": certificate,
         "theorem": SAME.get(certificate.theorem, certificate.theorem),
         "declared": "; ".join(declared),
+        "weaker": certificate.sentence.partition("It claims no more, because ")[
+            2
+        ].removesuffix("."),
         "reasons": stated.split("; "),
         "what": what,
     }

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand._charts import BLUE, ORANGE, RED, quantity, word
-from evenhand._randomness import stream
 from evenhand.diagnosis.contradictions import pairs_within
 from evenhand.diagnosis.ladder import CANNOT_TELL, MEANINGS
 from evenhand.diagnosis.reviewers import DISAGREES, NOT_ENOUGH
+from evenhand.randomness import stream
 from evenhand.words.figures import (
     FEW_TICKS,
     MIDDLE,

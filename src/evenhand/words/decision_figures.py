@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand._charts import Spec
-    from evenhand._results import Label
     from evenhand.ab.comparison import Comparison
+    from evenhand.claims import Label
     from evenhand.diagnosis.check import Check
     from evenhand.diagnosis.warp import Warp
     from evenhand.ranking.results import RankedItem, Ranking

@@ -24,9 +24,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evenhand._labels import shown
 from evenhand.designs.assignment import ESCAPED
-from evenhand.errors import OptionError, listing, printable
+from evenhand.errors import OptionError, listing, printable, shown
 from evenhand.formats.lists import safe_cell
 from evenhand.formats.tables import UTF8_MARK
 
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from xlsxwriter.format import Format
     from xlsxwriter.worksheet import Worksheet
 
-    from evenhand._results import Json
+    from evenhand.claims import Json
 
     About = Mapping[str, str | int]
 

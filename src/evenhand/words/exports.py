@@ -19,8 +19,8 @@ import numpy as np
 import polars as pl
 
 from evenhand._outputs import Output
-from evenhand._results import version
 from evenhand.ab.comparison import Comparison
+from evenhand.claims import version
 from evenhand.diagnosis.check import Check
 from evenhand.errors import OptionError, unknown
 from evenhand.ranking.results import Ranking
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand._results import Label
+    from evenhand.claims import Label
     from evenhand.ratings import Ratings
 
     Maker = Callable[[], pl.DataFrame]

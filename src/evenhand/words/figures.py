@@ -24,7 +24,7 @@ from evenhand.words.text import sentences, shortened
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from evenhand._results import Label
+    from evenhand.claims import Label
 
     Looks = Mapping[str, tuple[str, str]]
 

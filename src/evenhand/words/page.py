@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from evenhand._results import version
+from evenhand.claims import version
 from evenhand.diagnosis import ladder
 from evenhand.diagnosis.check import share_text
 from evenhand.words import tables
@@ -118,7 +118,7 @@ def comparison_report(ratings: Ratings, result: Comparison, *, replay: Replay) -
         >>> ratings = Ratings(["a", "b"], ["x", "y"], [1, 2])
         >>> page = comparison_report(ratings, compare(ratings, rng=7),
         ...                          replay=Replay("evenhand compare ratings.csv"))
-        >>> "is put above" in page
+        >>> "comes out ahead of" in page
         True
     """
     return _page(

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 from markupsafe import Markup
 
-from evenhand.diagnosis.check import PAIR, SIDE, more_reviews
 from evenhand.errors import counted
 from evenhand.words.text import figure, joined, name, share, shortened
 
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand._results import Label
     from evenhand.ab.comparison import Comparison
+    from evenhand.claims import Label
     from evenhand.diagnosis.check import Check
     from evenhand.diagnosis.contradictions import Contradictions
     from evenhand.diagnosis.ladder import Ladder
@@ -177,11 +176,13 @@ def ranking(result: Ranking, titles: Titles) -> Table:
     columns: dict[Column, list[object]] = {
         Number("rank"): given["rank"],
         Column("item"): [_marked(row.item, result, titles) for row in rows],
-        Number("ranks from and to", "Places that it could have."): [
-            cell(f"{row.rank_low} to {row.rank_high}", row.rank_low) for row in known
+        Number("ranks", "Places that it could have, from and to."): [
+            cell(f"{row.rank_low}\u2013{row.rank_high}", row.rank_low) for row in known
         ]
         or [None] * len(rows),
-        Number("group", "Items of a group are not told apart."): given["bucket"],
+        Number("group", "The ratings do not distinguish the items of a group."): given[
+            "bucket"
+        ],
         Number("mean rank"): given["mean_rank"],
         Most("reviews"): given["reviews"],
         Most("mean score"): given["mean_score"],
@@ -365,6 +366,8 @@ def rungs(ladder: Ladder) -> Table:
 
 def targets(needed: Needed) -> Table:
     """List how many more reviews reach what."""
+    from evenhand.diagnosis.check import PAIR, SIDE, more_reviews  # noqa: PLC0415 - much
+
     columns: Columns = {
         Number("to reach"): [
             cell(f"{100 * one.probability:g} %", one.probability) for one in needed.pair
@@ -427,7 +430,7 @@ def outputs(result: Comparison, titles: Titles) -> Table:
 def p_values(result: Comparison) -> Table:
     """List the p-values with what they are held against."""
     declared = result.parameters.get("design") is not None
-    unless = "" if declared else ", if the assignment was by lot"
+    unless = "" if declared else ", if the assignment was random"
     claims = [Markup("{} is no better").format(name(item)) for item in result.items]
     columns: Columns = {
         Column("held against the claim that"): [

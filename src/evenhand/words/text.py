@@ -11,7 +11,6 @@ import functools
 from importlib import resources
 from typing import TYPE_CHECKING
 
-import jinja2
 from markupsafe import Markup, escape
 
 from evenhand.errors import counted, printable
@@ -19,7 +18,9 @@ from evenhand.errors import counted, printable
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evenhand._results import Label
+    import jinja2
+
+    from evenhand.claims import Label
 
 TEMPLATES = resources.files("evenhand.words") / "templates"
 # Characters of a name, of a label on an axis, and of a notice.
@@ -72,6 +73,16 @@ def name(label: Label, title: str | None = None) -> Markup:
     return found + Markup(' <bdi class="title">{}</bdi>').format(called)
 
 
+def plain_name(label: Label, title: str | None = None) -> str:
+    """Show a label in plain text.
+
+    Examples:
+        >>> plain_name("P1", "On trees")
+        'P1 (On trees)'
+    """
+    return f"{printable(label)} ({printable(title)})" if title else printable(label)
+
+
 def joined(names: Sequence[str], most: int = 12) -> Markup:
     """List names for a sentence.
 
@@ -83,6 +94,16 @@ def joined(names: Sequence[str], most: int = 12) -> Markup:
     shown = [*names[:most], *([f"{more:,} more"] if more > 0 else [])]
     head = [Markup(", ").join(shown[:-1])] if shown[1:] else []
     return Markup(" and ").join([*head, shown[-1]])
+
+
+def plain_joined(names: Sequence[str], most: int = 12) -> str:
+    """List names for a sentence in plain text.
+
+    Examples:
+        >>> plain_joined(["<a>", "b"])
+        '<a> and b'
+    """
+    return str(joined([*map(Markup, names)], most))
 
 
 def figure(value: float | None) -> str:
@@ -128,6 +149,8 @@ def asset(path: str) -> str:
 @functools.cache
 def templates(*, html: bool = True) -> jinja2.Environment:
     """Return the templates, which escape what they are given unless for plain text."""
+    import jinja2  # noqa: PLC0415 - a few lines on a terminal need no template
+
     made = jinja2.Environment(
         loader=jinja2.FunctionLoader(asset),
         autoescape=html,  # noqa: S701 - plain text is no page
@@ -142,6 +165,8 @@ def templates(*, html: bool = True) -> jinja2.Environment:
     made.filters |= {"cut": shortened, "digits": figure, "number": "{:,}".format}
     made.globals |= {"counted": counted, "name": name, "share": share}
     made.globals |= {"joined": joined, "SOURCES": SOURCES, "SHARES": SHARES}
+    if not html:
+        made.globals |= {"name": plain_name, "joined": plain_joined}
     return made
 
 

@@ -8,7 +8,10 @@ nothing. The certificate is what remains.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from importlib import metadata
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from evenhand.errors import listing
@@ -16,12 +19,60 @@ from evenhand.errors import listing
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from evenhand._results import Json
+
+Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
+Label = str | int
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something that the reader of a result must know.
+
+    Attributes:
+        code: A stable word for programs, such as "missing_scores".
+        message: One sentence for people.
+    """
+
+    code: str
+    message: str
+
+    def to_dict(self) -> dict[str, str]:
+        """Return the two fields."""
+        return {"code": self.code, "message": self.message}
+
+
+@functools.cache
+def version() -> str:
+    """Return the installed version, as pyproject.toml states it."""
+    return metadata.version("evenhand")
+
+
+def tail(
+    *,
+    method: str,
+    parameters: Mapping[str, Json],
+    seed: int,
+    data: Mapping[str, Json],
+    notices: Sequence[Notice],
+    certificate: Mapping[str, Json] | None = None,
+) -> dict[str, Json]:
+    """Return the fields that close every result's JSON, in their order."""
+    return {
+        "method": method,
+        "parameters": dict(parameters),
+        "seed": seed,
+        "certificate": certificate,
+        "data": dict(data),
+        "warnings": [notice.to_dict() for notice in notices],
+        "version": version(),
+    }
+
 
 Standing: TypeAlias = Literal["checked", "declared", "weaker", "void"]
 Backing: TypeAlias = Literal["declared", "revealed", "verified"]
 """What shows that an assignment was drawn at random; see `assignment_finding`."""
 NONE = "none"
+ANY_SCALES = "any increasing scales"
 REVEALED = "drawn from the revealed secret"
 NOT_SEALED = "not known to have been sealed before the ratings"
 
@@ -143,7 +194,7 @@ def certify(
     Examples:
         >>> best = Claim("G", "right more often than a coin", strict=True)
         >>> certify(best, [Finding("declared", "a random assignment")]).sentence
-        'Right more often than a coin (Theorem G), if this is so: a random assignment.'
+        'Right more often than a coin (Theorem G). It assumes: a random assignment.'
         >>> certify(best, [Finding("void", "one item has no score")]).sentence
         'No guarantee: one item has no score.'
     """
@@ -178,6 +229,28 @@ def certify(
         eta_price=eta_price,
         sentence=sentence,
     )
+
+
+# What is proved strictly, and what is left where that is all.
+WEAKER = {
+    "closer to": "no farther from",
+    "closer on": "no farther on",
+    "exactly right more often": "exactly right no less often",
+    "right more often": "no less often right",
+}
+
+
+def strictly(claim: Claim, says: str, **changes: str) -> Claim:
+    """Make a claim strict, with what is left of it where it is not.
+
+    Examples:
+        >>> strictly(Claim("G", ""), "right more often than a coin").weakly
+        'no less often right than a coin'
+    """
+    weakly = says
+    for strong, weak in WEAKER.items():
+        weakly = weakly.replace(strong, weak)
+    return replace(claim, says=says, weakly=weakly, strict=True, **changes)
 
 
 def not_strict(claim: Claim) -> Claim:
@@ -219,8 +292,7 @@ def assignment_finding(
             "void",
             "nobody declared how reviewers were assigned. If they were assigned at "
             f"random, declare it (design= or --design: {', '.join(known)}), and it is "
-            f"{claim.says}{_cited(claim.theorem)}, as far as nothing else stands "
-            "against it",
+            f"{claim.says}{_cited(claim.theorem)}",
         )
     if design not in known:
         return Finding(
@@ -246,10 +318,10 @@ def _sentence(claim: Claim, findings: list[Finding]) -> str:
     text = ", ".join(parts)
     declared = _texts(findings, "declared")
     if declared:
-        text += f", if this is so: {'; '.join(declared)}"
+        text += f". It assumes: {'; '.join(declared)}"
     weaker = _texts(findings, "weaker")
     if weaker:
-        text += f". No more than that, because {'; '.join(weaker)}"
+        text += f". It claims no more, because {'; '.join(weaker)}"
     return f"{text}."
 
 

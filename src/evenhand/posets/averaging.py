@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._randomness import RNGLike, Stream, seed_from, stream
 from evenhand.errors import ConvergenceError, OptionError
 from evenhand.posets.contradictions import consistent
 from evenhand.posets.coupling import CHAINS, settle_many
 from evenhand.posets.orderings import COUNTED_IDEALS, Piece, order_ideals
 from evenhand.posets.sampling import DEFAULT_IDEALS, Counted, Swept, plan_orders
+from evenhand.randomness import RNGLike, Stream, seed_from, stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evenhand.posets.comparisons import Comparisons
+    from evenhand.posets.graph import Comparisons
     from evenhand.posets.orderings import Round
     from evenhand.posets.sampling import Plan
     from evenhand.ratings import Ratings

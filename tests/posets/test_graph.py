@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import RatingsError
-from evenhand.posets.comparisons import (
+from evenhand.posets.graph import (
     chain_edges,
     compared,
     comparisons,

@@ -16,15 +16,15 @@ from evenhand.errors import (
     OptionError,
     RatingsError,
 )
-from evenhand.posets.averages import _between, averages, mean_ranks_exact
-from evenhand.posets.comparisons import Comparisons, comparisons, from_edges
+from evenhand.posets.averaging import _between, averages, mean_ranks_exact
+from evenhand.posets.graph import Comparisons, comparisons, from_edges
 from evenhand.posets.orderings import all_orderings
 from evenhand.posets.reach import closure
 from evenhand.ratings import Ratings
 from tests.strategies import Poset, consistent_ratings, posets
 
 # The package has a function of this name.
-MODULE = importlib.import_module("evenhand.posets.averages")
+MODULE = importlib.import_module("evenhand.posets.averaging")
 CLOSE = 1e-13
 SAMPLES = 2000
 N_SHAPE = ([0, 0, 1], [2, 3, 3])

@@ -1,4 +1,4 @@
-"""From columns of anything to sorted labels, integer codes and finite numbers.
+"""Columns of anything: found by name, turned into labels, codes and finite numbers.
 
 A label column whose every value is a canonical decimal integer is a column of integers,
 whatever the source; any other is text, sorted by code point. White space around a label
@@ -8,27 +8,28 @@ is not part of it.
 from __future__ import annotations
 
 import contextlib
-import inspect
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import narwhals as nw
 import numpy as np
 import polars as pl
 
-from evenhand._results import Label, Notice
-from evenhand.errors import OptionError, RatingsError, counted, unknown
+from evenhand.claims import Label, Notice
+from evenhand.errors import RatingsError, listing, require_text, shown, unknown
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoSeries
     from numpy.typing import NDArray
 
     Codes = NDArray[np.int64]
+    from collections.abc import Sequence
+
 
 Labels = tuple[Label, ...]
 
@@ -102,76 +103,6 @@ class Source:
         if self.name is None:
             return f"index {row}"
         return f"{self.unit} {self.line(row)}"
-
-
-def shown(value: object) -> str:
-    """Show a bad value in a message, on one line and cut to a readable length.
-
-    Examples:
-        >>> shown("x" * 200) == repr("x" * 76)[:-1] + "..."
-        True
-        >>> shown(10**5000)
-        'a very large int'
-    """
-    try:
-        text = repr(value)
-    except (ValueError, RecursionError):
-        return f"a very large {type(value).__name__}"
-    text = re.sub(r"\s*\n\s*", " ", text)
-    return text if len(text) <= 80 else text[:77] + "..."  # noqa: PLR2004 - one line
-
-
-def require_text(rule: str = "text", /, **given: object) -> None:
-    """Refuse options that are neither None nor text.
-
-    Examples:
-        >>> require_text("the name of a column", reviewer=["judge", "prompt"])
-        Traceback (most recent call last):
-        ...
-        evenhand.errors.OptionError: reviewer must be the name of a column, got
-        ['judge', 'prompt'].
-    """
-    for name, value in given.items():
-        if value is not None and not isinstance(value, str):
-            raise OptionError(f"{name} must be {rule}, got {shown(value)}.")
-
-
-def require_sequence(rule: str, /, **given: object) -> None:
-    """Refuse options that cannot be gone through one by one.
-
-    Examples:
-        >>> require_sequence("integers", levels=3)
-        Traceback (most recent call last):
-        ...
-        evenhand.errors.OptionError: levels must be a sequence of integers, got 3.
-    """
-    for name, value in given.items():
-        if not isinstance(value, Iterable):
-            raise OptionError(
-                f"{name} must be a sequence of {rule}, got {shown(value)}."
-            )
-
-
-def require_function(name: str, value: object, *arguments: str) -> None:
-    """Refuse what cannot be called with these arguments.
-
-    Examples:
-        >>> require_function("start", len, "the comparisons", "a Generator")
-        Traceback (most recent call last):
-        ...
-        evenhand.errors.OptionError: start must be a function of 2 arguments, the
-        comparisons and a Generator, got <built-in function len>.
-    """
-    try:
-        inspect.signature(value).bind(*arguments)  # type: ignore[arg-type]  # or else
-    except TypeError:
-        number = counted(len(arguments), "argument")
-        raise OptionError(
-            f"{name} must be a function of {number}, {' and '.join(arguments)}, got "
-            f"{shown(value)}."
-        ) from None
-    except ValueError:
-        pass  # a function in C that does not say what it takes
 
 
 def label_series(values: object, what: str, source: Source) -> pl.Series:
@@ -493,3 +424,178 @@ def _hint(value: str, source: Source) -> str:
             "--best."
         )
     return f"Write a plain number; or, if these scores are words, {order}."
+
+
+Kind = Literal["scores", "ranks", "comparisons"]
+
+NAME_SHOWN = 40
+
+ALIASES: dict[str, frozenset[str]] = {
+    part: frozenset([part, *names.split()])
+    for part, names in {
+        "reviewer": "judge rater user worker annotator assessor grader evaluator "
+        "referee participant reviewername",
+        "item": "paper submission entry project task candidate product proposal "
+        "application variant assessee",
+        "score": "rating grade mark label points",
+        "rank": "ranking position place",
+        "winner": "preferred better",
+        "loser": "rejected worse",
+        "pair": "",
+    }.items()
+}
+"""Names under which each column is found, in lower case without blanks and id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Column names as found or given; empty where there is no such column."""
+
+    reviewer: str = ""
+    item: str = ""
+    score: str = ""
+    rank: str = ""
+    winner: str = ""
+    loser: str = ""
+    pair: str = ""
+
+    @property
+    def kind(self) -> Kind:
+        """What the table holds: "scores", "ranks" or "comparisons"."""
+        if self.winner:
+            return "comparisons"
+        return "scores" if self.score else "ranks"
+
+
+def given_columns(**names: str | None) -> Columns:
+    """Take columns that a user named, None or empty where none was.
+
+    Raises:
+        OptionError: If a name is not text.
+
+    Examples:
+        >>> given_columns(reviewer="judge", item=None).reviewer
+        'judge'
+    """
+    require_text("the name of a column", **names)
+    return Columns(**{part: name or "" for part, name in names.items()})
+
+
+def find_columns(names: Sequence[str], given: Columns, source: Source) -> Columns:
+    """Choose the columns of a table.
+
+    Args:
+        names: The table's column names.
+        given: Columns that the user named; these must exist.
+        source: Where the table came from, for messages.
+
+    Returns:
+        The columns to read, complete for one kind of data.
+
+    Raises:
+        RatingsError: If a column is missing, unknown or ambiguous.
+
+    Examples:
+        >>> from evenhand.columns import Source
+        >>> find_columns(["Judge", "paper_id", "mark"], Columns(), Source()).score
+        'mark'
+    """
+    given = Columns(*(_named(name, names, source) for name in astuple(given)))
+    _check_given(given, source)
+    wanted = _wanted(names, given)
+    found = {part: _choose(part, names, given, source) for part in wanted}
+    optional = "reviewer" if "winner" in wanted else "pair"
+    if _candidates(optional, names, given):
+        found[optional] = _choose(optional, names, given, source)
+    used = list(found.values())
+    if len(set(used)) < len(used):
+        twice = next(name for name in used if used.count(name) > 1)
+        raise source.whole(
+            f"Column {shown(twice)} is named for two things. Name two columns."
+        )
+    return Columns(**found)
+
+
+def _named(name: str, names: Sequence[str], source: Source) -> str:
+    """Return a column that the user named, which must exist."""
+    if not name or name in names:
+        return name
+    near = [known for known in names if known.strip() == name.strip()]
+    if len(near) == 1:
+        return near[0]
+    raise source.unknown("column", name, map(_short, names))
+
+
+def _check_given(given: Columns, source: Source) -> None:
+    """Refuse two options of which one would be left unused."""
+    first, others = "score", ["rank"] if given.score else []
+    if given.winner or given.loser:
+        first, others = "winner and loser", ["item", "score", "rank", "pair"]
+    for second in others:
+        if getattr(given, second):
+            raise source.whole(
+                f"Columns for {first} and for {second} were both named. "
+                "Name those of one kind of data."
+            )
+
+
+def _wanted(names: Sequence[str], given: Columns) -> tuple[str, ...]:
+    def there(part: str) -> bool:
+        return bool(_candidates(part, names, given))
+
+    rated = there("item") and (there("score") or there("rank"))
+    named = given.score or given.rank
+    paired = there("winner") and there("loser")
+    if given.winner or given.loser or (paired and not rated and not named):
+        return "winner", "loser"
+    ranked = given.rank or (there("item") and there("rank") and not there("score"))
+    return "reviewer", "item", "rank" if ranked and not given.score else "score"
+
+
+def _candidates(part: str, names: Sequence[str], given: Columns) -> list[str]:
+    chosen = getattr(given, part)
+    if chosen:
+        return [chosen]
+    taken = astuple(given)
+    free = [name for name in names if name not in taken]
+    exact = [name for name in free if name.strip().casefold() == part]
+    return exact or [name for name in free if is_alias(name, ALIASES[part])]
+
+
+def _choose(part: str, names: Sequence[str], given: Columns, source: Source) -> str:
+    candidates = _candidates(part, names, given)
+    if len(candidates) == 1:
+        return candidates[0]
+    if candidates:
+        raise source.whole(
+            f"Several columns may be the {part}: {_listed(candidates)}. "
+            f"Say which with {part}= or --{part}."
+        )
+    if source.name is not None and any(re.fullmatch(NUMBER, name) for name in names):
+        raise source.whole(
+            f"The first line must hold the column names, got {_listed(names)}."
+        )
+    raise source.whole(
+        f"No column for the {part} among {_listed(names) or 'none at all'}. "
+        f"Say which it is with {part}= or --{part}."
+    )
+
+
+def is_alias(name: str, aliases: frozenset[str]) -> bool:
+    """Return whether a column's name is one of these, but for case, blanks and id.
+
+    Examples:
+        >>> is_alias("Paper_ID", ALIASES["item"]), is_alias("mark", ALIASES["item"])
+        (True, False)
+    """
+    words = re.sub(r"[_-]", " ", name.casefold()).split()
+    plain = "".join(word for word in words if word not in ("id", "name", "number", "#"))
+    return plain in aliases or plain.removesuffix("id") in aliases
+
+
+def _listed(names: Sequence[str]) -> str:
+    return listing(_short(name) for name in names)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= NAME_SHOWN else name[: NAME_SHOWN - 3] + "..."

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from evenhand.catalogue import CATALOGUE, methods
-from evenhand.certificate import (
+from evenhand.claims import (
     Backing,
     Claim,
     Finding,
@@ -13,6 +12,7 @@ from evenhand.certificate import (
     certify,
     not_strict,
 )
+from evenhand.method import Job, methods
 
 BEST = Claim(
     "G",
@@ -41,7 +41,7 @@ def test_checked_and_declared_assumptions_are_kept_apart() -> None:
     found = certify(BEST, findings)
     assert found.checked == ("equal counts",)
     assert found.declared == ("no collusion",)
-    assert found.sentence.endswith("given the counts, if this is so: no collusion.")
+    assert found.sentence.endswith("given the counts. It assumes: no collusion.")
 
 
 def test_a_weaker_claim_says_why_it_is_weaker() -> None:
@@ -49,8 +49,8 @@ def test_a_weaker_claim_says_why_it_is_weaker() -> None:
     assert found.theorem == "G"
     assert not found.strict
     assert found.sentence == (
-        "No less often right than a coin (Theorem G), given the counts. No more than "
-        "that, because a gap is too large."
+        "No less often right than a coin (Theorem G), given the counts. It claims "
+        "no more, because a gap is too large."
     )
 
 
@@ -122,8 +122,8 @@ def test_json_has_exactly_the_fields_of_the_contract() -> None:
     ]
 
 
-def test_every_strict_claim_of_the_catalogue_has_words_for_a_weaker_one() -> None:
-    strict = [method.best for method in CATALOGUE if method.best.strict]
+def test_every_strict_claim_of_a_method_has_words_for_a_weaker_one() -> None:
+    strict = [method.best for method in methods() if method.best.strict]
     assert len(strict) >= 7
     for claim in strict:
         assert claim.weakly
@@ -132,5 +132,6 @@ def test_every_strict_claim_of_the_catalogue_has_words_for_a_weaker_one() -> Non
 
 
 def test_each_job_has_one_default_method() -> None:
-    for job in ("compare", "rank"):
+    jobs: tuple[Job, ...] = "compare", "rank"
+    for job in jobs:
         assert sum(method.default for method in methods(job)) == 1

@@ -1,0 +1,645 @@
+"""The methods of `compare`: one class for each, from scores to one drawn outcome."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+
+from evenhand.ab import claims, law, rules
+from evenhand.ab.checker import Kind, OwnRule, RuleCheck, answer, check_rule
+from evenhand.ab.numbers import Floats, Numbers, difference
+from evenhand.ab.pairings import draw_coins, draw_pairing
+from evenhand.ab.pvalues import leading_item
+from evenhand.ab.weights import (
+    GapWeight,
+    as_weight,
+    finest,
+    odd,
+    rational,
+    resolved,
+)
+from evenhand.claims import Json, Notice
+from evenhand.errors import OptionError, counted, name_of, require_function, shown
+from evenhand.method import Method, choice, option
+from evenhand.randomness import permutation, stream, uniforms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evenhand.ab._sides import Pairing, Sides
+    from evenhand.ab.pairings import Counts
+
+PAPER = "Wang and Shah (2019)"
+TIE = "tie coin"
+FAIR = 0.5
+# Up to so many scores of one item, a user's function is asked in every pairing; with
+# more, in so many sampled ones.
+FEW_SCORES = 5
+OWN_PAIRINGS = 200
+# A function that says the same in all pairings, up to rounding, does not look at them.
+ROUNDING = 1e-12
+# Differences of scores that are tried for whether a vote still counts them.
+POWERS = np.array([10.0**power for power in range(-15, 1)])
+Tested = tuple[str | OwnRule, str]
+"""A statistic of `p_values`, and which median that is."""
+
+
+class Outcome(NamedTuple):
+    """What a method drew, and with what probability.
+
+    Attributes:
+        here: Probability of the first item in the pairing drawn.
+        law: The same over all pairings.
+        decided_by: What the output followed.
+        votes: Votes for each item, if they were what decided.
+        check: What was found about a user's rule or statistic, if there is one.
+        apart: How far apart a reviewer's two scores must be to be worth a vote.
+        first_wins: Whether the first item is output.
+        pairing: How scores were paired, or None if they were not.
+        notices: What the reader must know.
+    """
+
+    here: float
+    law: law.Averaged
+    decided_by: str
+    votes: tuple[int, int] | None = None
+    check: RuleCheck | None = None
+    apart: float = 0.0
+    first_wins: bool = False
+    pairing: Pairing | None = None
+    notices: tuple[Notice, ...] = ()
+
+
+def _certain(here: float, decided_by: str) -> Outcome:
+    """Return an outcome that no other pairing would change."""
+    return Outcome(here, law.Averaged(here, 0.0, 0), decided_by)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Rule(Method):
+    """A way to decide between two items, from scores of the one and of the other.
+
+    Attributes:
+        pairs: Whether it looks at scores in pairs: "none"; "some", so that it may, and
+            at those that are left over as well; or "only".
+        blind: Whether it looks at no score at all.
+        unequal: What unequal counts mean for it, in words.
+    """
+
+    job = "compare"
+    assumes = claims.AB_DESIGN
+    best = claims.AGAINST_A_COIN
+    pairs: ClassVar[Literal["none", "some", "only"]] = "some"
+    blind: ClassVar[bool] = False
+    unequal: ClassVar[str] = claims.UNEQUAL_RULE
+
+    @property
+    def called(self) -> str:
+        """Its name in results."""
+        return self.name
+
+    @property
+    def voting(self) -> GapWeight | None:
+        """The weight of its votes, if it has any."""
+        return None
+
+    def chance(self, first: Numbers, second: Numbers) -> Floats:
+        """Return the probability that the first item is output.
+
+        Args:
+            first: Scores of the first item, shape (..., k1).
+            second: Scores of the second, shape (..., k2), the pairs first.
+
+        Returns:
+            Probabilities, shape (...); exact for Fractions where it can be.
+        """
+        raise NotImplementedError
+
+    @property
+    def asked(self) -> OwnRule:
+        """The rule as a function of both items' scores."""
+
+        def rule(first: Floats, second: Floats) -> float:
+            return float(self.chance(first, second))
+
+        rule.__name__ = self.name
+        return rule
+
+    def decide(self, sides: Sides, seed: int) -> Outcome:
+        """Draw an outcome from scores of both items."""
+        return _ask(self.asked, "probability", sides, seed)
+
+    def tested(self, design: str | None) -> Tested:  # noqa: ARG002 - of some rules
+        """Return what the p-values test if nothing else is asked for."""
+        return self.asked, "upper"
+
+    def used(self, pairing: str | None) -> dict[str, Json]:
+        """Return what was used, as in the JSON."""
+        return self.parameters() | ({} if pairing is None else {"pairing": pairing})
+
+    def run(self, sides: Sides, seed: int) -> Outcome:
+        """Draw an outcome.
+
+        Raises:
+            OptionError: If a user's function fails its check, or a gap is beyond the
+                range of the weight.
+        """
+        if sides.verdict is not None:
+            first = sides.verdict == 0
+            return _certain(float(first), "reviewers of both")._replace(
+                first_wins=first
+            )
+        notices, coin = self._notices(sides), _uniform(seed, "tie")
+        if 0 in sides.sizes:
+            tossed = _certain(FAIR, "coin")
+            return tossed._replace(first_wins=coin < FAIR, notices=notices)
+        part = self.decide(sides, seed)
+        tied = part.here == FAIR and not (self.own or self.blind)
+        return part._replace(
+            decided_by=TIE if tied else part.decided_by,
+            first_wins=coin < part.here,
+            pairing=None if self.pairs == "none" else sides.pairing,
+            notices=(*notices, *_beyond(part.apart), *_sampled(part.law)),
+        )
+
+    def _notices(self, sides: Sides) -> tuple[Notice, ...]:
+        counts = sides.sizes
+        if not self.unequal or counts[0] == counts[1]:
+            return ()
+        if 0 in counts:
+            empty = sides.items[counts.index(0)]
+            text = f"{empty!r} has no score, so a fair coin decides."
+            return (Notice("one_side_empty", text),)
+        text = (
+            f"{sides.items[0]!r} has {counted(counts[0], 'score')} and "
+            f"{sides.items[1]!r} has {counts[1]}: "
+            f"{self.unequal.format(least=min(counts))}"
+        )
+        return (Notice("unequal_counts", text),)
+
+    @classmethod
+    def of_function(cls, function: Callable[..., object]) -> Self:
+        """Make one of a user's function of both items' scores."""
+        require_function("method", function, "the first scores", "the second scores")
+        return OwnComparison(function=function)  # type: ignore[return-value,arg-type]  # of Rule only
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class OwnComparison(Rule):
+    """A user's function, from both items' scores to the probability of the first."""
+
+    own = True
+    function: OwnRule
+
+    def __post_init__(self) -> None:
+        """Leave the function as it is."""
+
+    @property
+    def called(self) -> str:
+        """Its name in results."""
+        return name_of(self.function)
+
+    def parameters(self) -> dict[str, Json]:
+        """Say that the function was checked on these data only."""
+        return {"checked_on_data": True}
+
+    def __str__(self) -> str:
+        return f"{self.called}()"
+
+    @property
+    def asked(self) -> OwnRule:
+        """The function itself."""
+        return self.function
+
+    def chance(self, first: Numbers, second: Numbers) -> Floats:
+        """Ask the function about each row."""
+        one, two = np.atleast_2d(np.asarray(first)), np.atleast_2d(np.asarray(second))
+        found = [
+            answer(self.function, a, b, "probability")
+            for a, b in zip(one, two, strict=True)
+        ]
+        return np.array(found, dtype=np.float64)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Coin(Rule):
+    """A fair coin that looks at no score: the baseline."""
+
+    name = "coin"
+    assumes = "nothing"
+    best = claims.BASELINE
+    pairs = "none"
+    blind = True
+    unequal = ""
+
+    def chance(self, first: Numbers, second: Numbers) -> Floats:
+        """Return one half."""
+        return rules.coin(first, second)
+
+    def decide(self, sides: Sides, seed: int) -> Outcome:
+        """Draw an outcome from scores of both items."""
+        del sides, seed
+        return _certain(FAIR, "coin")
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Sign(Rule):
+    """The item with more wins over pairs of scores."""
+
+    name = "sign"
+    reference = f"{PAPER}, Section 3.2"
+    pairs = "only"
+    unequal = claims.UNEQUAL_PAIRS
+
+    def chance(self, first: Numbers, second: Numbers) -> Floats:
+        """Return the probability that the first item is output."""
+        return rules.sign(first, second)
+
+    def decide(self, sides: Sides, seed: int) -> Outcome:
+        """Draw an outcome from scores of both items."""
+        one, two, counts = _pairs(sides, seed)
+        votes = int(counts[one > two].sum()), int(counts[one < two].sum())
+        part = _certain(_majority(votes), "pairwise wins")._replace(votes=votes)
+        if sides.pairing != "random":
+            return part
+        return part._replace(law=law.average_sign(sides.first, sides.second, seed))
+
+    def tested(self, design: str | None) -> Tested:
+        """Test pairs where they are the design's own, otherwise midranks."""
+        return "pairs" if design == "matched" else "midrank", "upper"
+
+
+def _led(
+    sides: Sides, statistic: str, decided_by: str, *, trim: float, median: str
+) -> Outcome:
+    ahead = leading_item(
+        sides.first, sides.second, statistic=statistic, trim=trim, median=median
+    )
+    return _certain((1 + ahead) / 2, decided_by)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Unpaired(Rule):
+    """A rule that compares one number of each item."""
+
+    pairs = "none"
+    unequal = claims.UNEQUAL_MEANS
+    decider: ClassVar[str]
+    trim: ClassVar[float] = rules.TRIM
+    median: ClassVar[str] = "upper"
+
+    def decide(self, sides: Sides, seed: int) -> Outcome:
+        """Draw an outcome from scores of both items."""
+        del seed
+        options: dict[str, Any] = {"trim": self.trim, "median": self.median}
+        return _led(sides, self.name, self.decider, **options)
+
+    def tested(self, design: str | None) -> Tested:
+        """Test the same statistic; on few levels cutting ends costs power."""
+        del design
+        return "midrank" if self.name == "trimmed" else self.name, self.median
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Mean(Unpaired):
+    """The item with the higher mean score."""
+
+    name = "mean"
+    reference = f"{PAPER}, Section 3.2"
+    decider = "means"
+    range: tuple[float, float] | None = option(
+        None,
+        "Lowest and highest score that the form allows, such as (1, 5): with the "
+        "design halves the result then says how small a difference can be trusted.",
+        lambda value: None if value is None else as_range(value),
+    )
+
+    def chance(self, first: Numbers, second: Numbers) -> Floats:
+        """Return the probability that the first item is output."""
+        return rules.mean(first, second)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Median(Unpaired):
+    """The item with the higher median score."""
+
+    name = "median"
+    reference = f"{PAPER}, Section 3.2"
+    decider = "medians"
+    median: str = option(  # type: ignore[misc]  # an option here, fixed elsewhere
+        "upper",
+        "Which median of an even number of scores: upper, lower or middle.",
+        choice("median", *rules.MEDIANS),
+    )
+
+    def chance(self, first: Numbers, second: Numbers) -> Floats:
+        """Return the probability that the first item is output."""
+        return rules.median(first, second, median=self.median)
+
+
+TRIM = option(
+    rules.TRIM, "Share of the scores cut at each end, below 0.5.", rules.as_share
+)
+WEIGHT = option(
+    rational(),
+    "How a gap in scores weighs: rational(2), linear(10), sigmoid(1), exponential(1), "
+    "offset(0.3, rational(2)), or in Python a function of a gap.",
+    as_weight,
+)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Trimmed(Unpaired):
+    """The item with the higher trimmed mean."""
+
+    name = "trimmed"
+    decider = "trimmed means"
+    trim: float = TRIM  # type: ignore[misc]  # an option here, fixed elsewhere
+
+    def chance(self, first: Numbers, second: Numbers) -> Floats:
+        """Return the probability that the first item is output."""
+        return rules.trimmed(first, second, trim=self.trim)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Votes(Rule):
+    """A majority of biased coins, one for each pair of scores: the paper's rule."""
+
+    name = "votes"
+    best = claims.PAPER_BEATS_A_COIN
+    reference = f"{PAPER}, Theorem 4"
+    pairs = "only"
+    unequal = claims.UNEQUAL_PAIRS
+    weight: GapWeight = WEIGHT
+
+    @property
+    def voting(self) -> GapWeight:
+        """The weight of its votes."""
+        return self.weight
+
+    def chance(self, first: Numbers, second: Numbers) -> Floats:
+        """Return the probability that the first item is output."""
+        return rules.votes(first, second, weight=self.weight)
+
+    def decide(self, sides: Sides, seed: int) -> Outcome:
+        """Draw an outcome from scores of both items."""
+        one, two, counts = _pairs(sides, seed)
+        chances = np.asarray(odd(self.weight, difference(one, two)))
+        won = draw_coins(counts, chances, stream(seed, "votes"))
+        votes = won, int(counts.sum()) - won
+        average, apart = self.average(sides, seed), self.least_apart(sides)
+        return Outcome(_majority(votes), average, "votes", votes, apart=apart)
+
+    def average(self, sides: Sides, seed: int) -> law.Averaged:
+        """Return the probability of the first item over all pairings."""
+        if sides.pairing == "random":
+            return law.average_votes(sides.first, sides.second, self.weight, seed)
+        one, two, counts = _pairs(sides, seed)
+        chances = np.asarray(odd(self.weight, difference(one, two)))
+        kinds, places = np.unique(chances, return_inverse=True)
+        many = np.bincount(places, counts).astype(np.int64)
+        return law.Averaged(law.majority_of_counts(kinds, many), 0.0, 0)
+
+    def least_apart(self, sides: Sides) -> float:
+        """Return how far apart a reviewer's two scores must be to be worth a vote.
+
+        Returns:
+            A power of ten, infinity if it is more than the scores at hand differ by.
+        """
+        one, two = sides.first.levels, sides.second.levels
+        ends = (one[-1], two[0]), (two[-1], one[0])
+        gap = max(abs(difference(high, low)) for high, low in ends)
+        steps = POWERS[finest(np.concatenate([one, two])) >= POWERS]
+        enough = steps[resolved(self.weight, gap, step=steps)]
+        return float(enough.min(initial=math.inf))
+
+    def tested(self, design: str | None) -> Tested:
+        """Test pairs where they are the design's own, otherwise midranks."""
+        return "pairs" if design == "matched" else "midrank", "upper"
+
+
+def as_statistic(value: object) -> str | OwnRule:
+    """Read what guarded follows; median(lower) is median:lower.
+
+    Examples:
+        >>> as_statistic("median(lower)")
+        'median:lower'
+    """
+    if isinstance(value, str):
+        value = re.sub(r"^median\((?:median=)?(\w+)\)$", r"median:\1", value)
+    return rules.as_statistic(value)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Guarded(Rule):
+    """Mostly the higher trimmed mean, now and then the paper's votes.
+
+    Nearly the accuracy of the mean, with a guarantee.
+    """
+
+    name = "guarded"
+    best = claims.BEATS_A_COIN
+    reference = "docs/theory.md, Theorem G"
+    default = True
+    unequal = claims.UNEQUAL_GUARDED
+    eps: float | Fraction = option(
+        Fraction(1, 10),
+        "How often the votes decide: a probability above 0, at most 1.",
+        rules.as_eps,
+    )
+    statistic: str | OwnRule = option(
+        "trimmed",
+        "What is followed otherwise: trimmed, mean, median, median(lower), "
+        "median(middle), midrank or sign; or in Python a function of both items' "
+        "scores; its sign decides.",
+        as_statistic,
+    )
+    trim: float = TRIM
+    weight: GapWeight = WEIGHT
+
+    def __post_init__(self) -> None:
+        """Refuse a trim that nothing would be cut by."""
+        super().__post_init__()
+        if self.statistic != "trimmed" and self.trim != rules.TRIM:
+            raise OptionError(
+                f"trim must be left out for statistic {name_of(self.statistic)!r}, got "
+                f"{self.trim!r}. It belongs to statistic 'trimmed'."
+            )
+
+    @property
+    def voting(self) -> GapWeight:
+        """The weight of its votes."""
+        return self.weight
+
+    def parameters(self) -> dict[str, Json]:
+        """Return its options by name; trim only where something is cut."""
+        found = super().parameters()
+        if self.statistic != "trimmed":
+            del found["trim"]
+        if not isinstance(self.statistic, str):
+            found["checked_on_data"] = True
+        return found
+
+    def chance(self, first: Numbers, second: Numbers) -> Floats:
+        """Return the probability that the first item is output."""
+        return rules.guarded(
+            first,
+            second,
+            eps=self.eps,
+            trim=self.trim,
+            statistic=self.statistic,
+            weight=self.weight,
+        )
+
+    def decide(self, sides: Sides, seed: int) -> Outcome:
+        """Draw an outcome from scores of both items."""
+        part = self._follow(sides, seed)
+        eps, voters = float(self.eps), Votes(weight=self.weight)
+        if _uniform(seed, "guard") < eps:
+            vote = voters.decide(sides, seed)
+            voted = vote.law
+            drawn = part._replace(
+                here=vote.here, decided_by=vote.decided_by, votes=vote.votes
+            )
+        else:
+            voted, drawn = voters.average(sides, seed), part
+        p_first = rules.mixed(
+            part.law.probability, voted.probability, rules.as_eps(self.eps)
+        )
+        # The two may rest on the same sampled pairings, so their errors add up.
+        se = (1 - eps) * part.law.se + eps * voted.se
+        both = law.Averaged(float(p_first), se, max(part.law.pairings, voted.pairings))
+        return drawn._replace(law=both, apart=voters.least_apart(sides))
+
+    def _follow(self, sides: Sides, seed: int) -> Outcome:
+        if not isinstance(self.statistic, str):
+            return _ask(self.statistic, "statistic", sides, seed)
+        name, _, which = self.statistic.partition(":")
+        if name == "sign":
+            return Sign().decide(sides, seed)._replace(votes=None)
+        decider = "midranks" if name == "midrank" else FOLLOWED[name].decider
+        return _led(sides, name, decider, trim=self.trim, median=which or "upper")
+
+    def tested(self, design: str | None) -> Tested:
+        """Test what is followed."""
+        if not isinstance(self.statistic, str):
+            return self.statistic, "upper"
+        name, _, which = self.statistic.partition(":")
+        if name == "midrank":
+            return name, "upper"
+        if name == "sign":
+            return Sign().tested(design)
+        return FOLLOWED[name]().tested(design)[0], which or "upper"
+
+
+FOLLOWED: dict[str, type[Unpaired]]
+FOLLOWED = {one.name: one for one in (Mean, Median, Trimmed)}
+
+
+def as_range(value: object) -> tuple[float, float]:
+    """Read a range of scores, lowest and highest.
+
+    Examples:
+        >>> as_range([1, 5])
+        (1.0, 5.0)
+    """
+    try:
+        low, high = (float(end) for end in value)  # type: ignore[attr-defined]  # refused below
+    except (TypeError, ValueError, OverflowError):
+        low = high = math.nan
+    if not (math.isfinite(high - low) and low < high):
+        raise OptionError(
+            f"range must be two finite numbers, the lower first, got {shown(value)}."
+        )
+    return low, high
+
+
+def _ask(own: OwnRule, kind: Kind, sides: Sides, seed: int) -> Outcome:
+    """Ask a user's function in the pairing drawn, and in all or many of them."""
+    drawn = _in_order(sides, seed)
+    check = check_rule(own, *drawn, kind=kind, rng=seed)
+    if not check.passed:
+        raise OptionError(
+            f"{check.sentence} Without that no guarantee holds (Theorem G). Scale by "
+            "a declared range, and cut a fixed share of the scores, instead of what "
+            "the data suggest."
+        )
+
+    def chance(one: Floats, two: Floats) -> float:
+        found = float(answer(own, one, two, kind))
+        return found if kind == "probability" else float(1 + np.sign(found)) / 2
+
+    here = _certain(chance(*drawn), name_of(own))._replace(check=check)
+    if sides.pairing != "random":
+        return here
+    one, two = sides.one_by_one(name_of(own))
+    size = max(len(one), len(two))
+    exact, source = size <= FEW_SCORES, stream(seed, "pairings")
+    some = (permutation(source, size) for _ in range(OWN_PAIRINGS))
+    orders = map(np.array, itertools.permutations(range(size))) if exact else some
+    found = [
+        chance(one[order], two) if len(one) == size else chance(one, two[order])
+        for order in orders
+    ]
+    if max(found) - min(found) <= ROUNDING:
+        return here
+    se = 0.0 if exact else float(np.std(found, ddof=1)) / math.sqrt(len(found))
+    number = 0 if exact else len(found)
+    return here._replace(law=law.Averaged(float(np.mean(found)), se, number))
+
+
+def _in_order(sides: Sides, seed: int) -> tuple[Floats, Floats]:
+    """Return all scores, the pairs first; random ones are a random permutation."""
+    one, two = sides.one_by_one("a function of your own")
+    if sides.pairing != "random":
+        return one, two
+    order = permutation(stream(seed, "pairing"), max(len(one), len(two)))
+    if len(one) > len(two):
+        return one[order], two
+    return one, two[order]
+
+
+def _pairs(sides: Sides, seed: int) -> tuple[Floats, Floats, Counts]:
+    """Return the scores of pairs, and how many pairs there are of each."""
+    if sides.pairing != "random":
+        one, two = sides.one_by_one("a given pairing")
+        return one, two, np.ones(len(one), np.int64)
+    source = stream(seed, "pairing")
+    first, second = sides.first, sides.second
+    drawn = draw_pairing(first.counts, second.counts, source)
+    return first.levels[drawn.first], second.levels[drawn.second], drawn.counts
+
+
+def _beyond(apart: float) -> tuple[Notice, ...]:
+    if apart < math.inf:
+        return ()
+    text = (
+        "Some gaps in scores are too large for floating point to distinguish from "
+        "slightly larger ones under this weight; there a vote is never worse than a "
+        "coin, but no longer strictly better."
+    )
+    return (Notice("gap_beyond_floats", text),)
+
+
+def _sampled(average: law.Averaged) -> tuple[Notice, ...]:
+    if not average.pairings:
+        return ()
+    text = (
+        f"p_first is an average over {average.pairings} sampled pairings, standard "
+        f"error {average.se:.2g}; there are too many pairings for the exact average."
+    )
+    return (Notice("sampled_pairings", text),)
+
+
+def _uniform(seed: int, purpose: str) -> float:
+    return float(uniforms(stream(seed, purpose), 1)[0])
+
+
+def _majority(votes: tuple[int, int]) -> float:
+    return (1 + (votes[0] > votes[1]) - (votes[0] < votes[1])) / 2

@@ -1,0 +1,423 @@
+"""What a method is: a value that holds its own options, and the text that names it.
+
+A method is a frozen dataclass. Its fields are its options, each made by `option` with
+what it does and how it is read. Its text form, `flips(weight=rational(2))`, is what the
+command line, scenarios, records and messages use; `parse` reads it and runs nothing. A
+class that names itself is in the registry from then on, and whatever lists, offers,
+certifies, simulates, replays or documents methods finds it there.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import importlib
+import inspect
+import numbers
+import re
+from fractions import Fraction
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    Self,
+    TypeGuard,
+    TypeVar,
+)
+
+from evenhand.errors import OptionError, listing, name_of, shown, unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from evenhand.claims import Claim, Json
+
+Job = Literal["compare", "rank"]
+ROOMS: Mapping[Job, str] = {"compare": "ab", "rank": "ranking"}
+WORDS = {"true": True, "false": False, "none": None}
+LONGEST = 1000
+EXAMPLES: Mapping[Job, str]
+EXAMPLES = {"compare": "guarded(eps=0.2)", "rank": "flips(score_pairs=3)"}
+Chosen = TypeVar("Chosen", bound="Method")
+
+
+class Call(NamedTuple):
+    """A text form, taken apart.
+
+    Attributes:
+        name: What is called.
+        given: Values by position: literals, or the text of a name or of a call.
+        named: Values by option.
+    """
+
+    name: str
+    given: tuple[Any, ...]
+    named: dict[str, Any]
+
+
+def parse(
+    text: str, what: str = "method", example: str = "flips(score_pairs=3)"
+) -> Call:
+    """Take a text form apart; nothing of it is run.
+
+    Args:
+        text: A name, with options in brackets.
+        what: What it is called in a message.
+        example: One that is right, for a message.
+
+    Raises:
+        OptionError: If it is no text form; the message has the place.
+
+    Examples:
+        >>> parse("flips(weight=rational(2), score_pairs=3)").named
+        {'weight': 'rational(2)', 'score_pairs': 3}
+        >>> parse("flips(")
+        Traceback (most recent call last):
+        ...
+        evenhand.errors.OptionError: method must be a name, with options in brackets,
+        got 'flips(', wrong at character 6. Write for instance flips(score_pairs=3).
+    """
+    source = text.strip()
+    # flips-uniform is a name, not a difference; places and lengths stay.
+    hyphens = r"'[^']*'|\"[^\"]*\"|(?<=[A-Za-z])-(?=[A-Za-z])"
+    plain = re.sub(hyphens, lambda one: "_" if one[0] == "-" else one[0], source)
+    try:
+        return _call(_tree(plain), source)
+    except _Malformed as error:
+        old = re.search(r"[\w-]:[\w.-]", text) is not None
+        where = "not after a colon" if old else f"wrong at character {error.args[0]}"
+        raise OptionError(
+            f"{what} must be a name, with options in brackets, got {shown(text)}, "
+            f"{where}. Write for instance {example}."
+        ) from None
+
+
+class _Malformed(Exception):  # noqa: N818 - turned into a sentence at once
+    """A text is no text form, from this character on."""
+
+
+def _tree(plain: str) -> ast.expr:
+    if not plain.isascii() or not plain.isprintable() or len(plain) > LONGEST:
+        raise _Malformed(1)
+    try:
+        return ast.parse(plain, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise _Malformed(getattr(error, "offset", None) or 1) from None
+
+
+def _call(body: ast.expr, source: str) -> Call:
+    if isinstance(body, ast.Name):
+        return Call(source, (), {})
+    if not _is_call(body):
+        raise _Malformed(1)
+    named: dict[str, Any] = {}
+    for one in body.keywords:
+        if one.arg is None or one.arg in named:
+            raise _Malformed(one.value.col_offset + 1)
+        named[one.arg] = _value(one.value, source)
+    given = tuple(_value(one, source) for one in body.args)
+    return Call(_segment(body.func, source), given, named)
+
+
+def _is_call(node: ast.expr) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+
+
+def _segment(node: ast.expr, source: str) -> str:
+    return source[node.col_offset : node.end_col_offset]
+
+
+def _value(node: ast.expr, source: str) -> Any:  # noqa: ANN401 - whatever a literal is
+    if isinstance(node, ast.Name):
+        return WORDS.get(node.id.lower(), _segment(node, source))
+    if _is_call(node):
+        return _segment(node, source)
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, RecursionError, MemoryError):
+        raise _Malformed(node.col_offset + 1) from None
+
+
+def option(default: object, says: str, read: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - a field of any type
+    """Make a field of a method.
+
+    Args:
+        default: What it is if nobody says.
+        says: What it does, for `evenhand methods NAME`.
+        read: From what was given, also as text, to the value; or an error.
+    """
+    return dataclasses.field(default=default, metadata={"says": says, "read": read})
+
+
+def choice(name: str, *known: str) -> Callable[[Any], str]:
+    """Return what reads an option that is one of several words.
+
+    Examples:
+        >>> choice("scan", "paper", "parity")("parity")
+        'parity'
+    """
+
+    def read(value: object) -> str:
+        if not (isinstance(value, str) and value in known):
+            raise OptionError(
+                f"{name} must be one of {listing(known)}, got {shown(value)}."
+            )
+        return value
+
+    return read
+
+
+def flag(name: str) -> Callable[[Any], bool]:
+    """Return what reads an option that is true or false.
+
+    Examples:
+        >>> flag("shrink")(False)
+        False
+    """
+
+    def read(value: object) -> bool:
+        if not isinstance(value, bool):
+            raise OptionError(f"{name} must be True or False, got {shown(value)}.")
+        return value
+
+    return read
+
+
+def number(
+    name: str,
+    rule: str,
+    holds: Callable[[Any], bool],
+    kind: type[float] | type[int] = float,
+) -> Callable[[Any], float]:
+    """Return what reads an option that is a number.
+
+    Args:
+        name: Its name.
+        rule: What it must be, in words.
+        holds: The same as a test; nothing holds of NaN.
+        kind: What it is stored as.
+
+    Examples:
+        >>> number("eta", "a number below 0.5", lambda eta: eta < 0.5)(1 / 8)
+        0.125
+    """
+
+    def read(value: object) -> float:
+        real = isinstance(value, numbers.Real) and not isinstance(value, bool)
+        if not real or not holds(value):
+            raise OptionError(f"{name} must be {rule}, got {shown(value)}.")
+        return kind(value)  # type: ignore[call-overload,arg-type]  # a number
+
+    return read
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
+class Method:
+    """One way to decide, with its options.
+
+    Attributes:
+        job: "compare" for two items, "rank" for many.
+        name: What `method=` and `--method` take.
+        assumes: What must hold of the reviewers and of the assignment.
+        best: What is proved of its answer if that holds.
+        reference: Where to read about it.
+        default: Whether it is used when no method is named.
+        own: Whether it is a user's function.
+    """
+
+    job: ClassVar[Job]
+    name: ClassVar[str] = ""
+    assumes: ClassVar[str] = "nothing"
+    best: ClassVar[Claim]
+    reference: ClassVar[str] = ""
+    default: ClassVar[bool] = False
+    own: ClassVar[bool] = False
+    registry: ClassVar[dict[tuple[Job, str], type[Method]]] = {}
+
+    def __init_subclass__(cls, **rest: object) -> None:
+        """Register a class that names itself."""
+        super().__init_subclass__(**rest)
+        if isinstance(vars(cls).get("name"), str):
+            cls.registry[cls.job, cls.name] = cls
+
+    def __post_init__(self) -> None:
+        """Check every option, and read those that are given as text."""
+        for field in dataclasses.fields(self):
+            value = field.metadata["read"](getattr(self, field.name))
+            object.__setattr__(self, field.name, value)
+
+    @classmethod
+    def options(cls) -> dict[str, dataclasses.Field[Any]]:
+        """Return its options by name, as fields of a dataclass."""
+        return {field.name: field for field in dataclasses.fields(cls)}
+
+    @classmethod
+    def made(cls, given: Mapping[str, object]) -> Self:
+        """Make one from options by name.
+
+        Raises:
+            OptionError: If it has no such option, or a value is not one.
+        """
+        known = cls.options()
+        for name in given:
+            if name not in known:
+                raise OptionError(
+                    unknown("option", name, known, of=cls.name)
+                    if known
+                    else f"method {cls.name!r} has no options, got {name!r}."
+                )
+        return cls(**given)
+
+    @classmethod
+    def of_function(cls, function: Callable[..., object]) -> Self:
+        """Make one of a user's function."""
+        raise NotImplementedError
+
+    @classmethod
+    def summary(cls) -> str:
+        """Return what it does, in a line."""
+        return (inspect.getdoc(cls) or "").partition("\n")[0]
+
+    @classmethod
+    def describe(cls) -> dict[str, Json]:
+        """Return what it is as plain values, as in `evenhand methods --json`."""
+        return {
+            "job": cls.job,
+            "name": cls.name,
+            "summary": cls.summary(),
+            "assumes": cls.assumes,
+            "best": dataclasses.asdict(cls.best),
+            "default": cls.default,
+            "claims": cls.best.sentence(),
+            "reference": cls.reference,
+            "options": [
+                {
+                    "name": name,
+                    "default": as_json(field.default),
+                    "says": field.metadata["says"],
+                }
+                for name, field in cls.options().items()
+            ],
+        }
+
+    def parameters(self) -> dict[str, Json]:
+        """Return its options by name, as in the JSON of a result."""
+        given = {name: getattr(self, name) for name in self.options()}
+        return {name: as_json(to) for name, to in given.items() if to is not None}
+
+    def __str__(self) -> str:
+        """Return the text form: the name, and the options that are not the default."""
+        parts = [
+            f"{name}={_written(getattr(self, name))}"
+            for name, field in self.options().items()
+            if getattr(self, name) != field.default
+        ]
+        return f"{self.name}({', '.join(parts)})" if parts else self.name
+
+    __repr__ = __str__
+
+
+def methods(job: Job | None = None) -> tuple[type[Method], ...]:
+    """List the methods.
+
+    Args:
+        job: "compare" or "rank" for the methods of one job only.
+
+    Returns:
+        The classes of methods, in the order in which the paper builds them up.
+
+    Examples:
+        >>> [method.name for method in methods("compare")]
+        ['coin', 'sign', 'mean', 'median', 'trimmed', 'votes', 'guarded']
+    """
+    jobs = [one for one in ROOMS if job in (None, one)]
+    for one in jobs:
+        importlib.import_module(f"evenhand.{ROOMS[one]}.methods")
+    return tuple(
+        cls for one in jobs for (its, _), cls in Method.registry.items() if its == one
+    )
+
+
+def as_method(
+    method: object,
+    kind: type[Chosen],
+    what: str = "method",
+    keep: Callable[[type[Chosen]], bool] = lambda _: True,
+) -> Chosen:
+    """Return a method from its name, its text form, its class, itself or a function.
+
+    Args:
+        method: What names it.
+        kind: What it must be.
+        what: What it is called in a message.
+        keep: Which of the registered ones will do.
+
+    Raises:
+        OptionError: If there is no such method or option.
+    """
+    known = {
+        cls.name: cls
+        for cls in Method.registry.values()
+        if issubclass(cls, kind) and keep(cls)
+    }
+    if isinstance(method, type) and issubclass(method, kind) and method.name:
+        method = method()
+    if isinstance(method, kind):
+        if not keep(type(method)):
+            raise OptionError(unknown(what, str(method), known))
+        return method
+    if isinstance(method, str):
+        call = parse(method, what, EXAMPLES[kind.job])
+        if call.name not in known:
+            raise OptionError(unknown(what, call.name, known))
+        chosen = known[call.name]
+        return chosen.made(call.named | _unnamed(chosen, call, method))
+    if isinstance(method, Method):
+        raise OptionError(f"{what} must be one of {kind.job}, got {method}.")
+    if callable(method) and not isinstance(method, type):
+        return kind.of_function(method)
+    raise OptionError(f"{what} must be a name or a function, got {shown(method)}.")
+
+
+def _unnamed(chosen: type[Method], call: Call, text: str) -> dict[str, Any]:
+    """Return the value without a name, which only a single option may have."""
+    options = list(chosen.options())
+    if not call.given:
+        return {}
+    if not options:
+        raise OptionError(f"method {chosen.name!r} has no options, got {shown(text)}.")
+    if len(options) > 1 or len(call.given) > 1 or call.named:
+        raise OptionError(
+            f"options of {chosen.name} must be named, got {shown(text)}. It has "
+            f"{listing(options)}."
+        )
+    return {options[0]: call.given[0]}
+
+
+def as_json(value: object) -> Json:
+    """Return an option as a plain value: a method by its text, a weight by its parts.
+
+    Examples:
+        >>> as_json((1, 5))
+        [1, 5]
+    """
+    if isinstance(value, Method):
+        return str(value)
+    if hasattr(value, "to_dict"):
+        plain: Json = value.to_dict()
+        return plain
+    if callable(value):
+        return name_of(value)
+    if isinstance(value, tuple):
+        return [as_json(part) for part in value]
+    return value if isinstance(value, bool | int | str | None) else float(value)  # type: ignore[arg-type]  # a number
+
+
+def _written(value: object) -> str:
+    if isinstance(value, str):
+        return value if re.fullmatch(r"[A-Za-z][\w-]*", value) else repr(value)
+    if callable(value) and not hasattr(value, "to_dict"):
+        return f"{name_of(value)}()"
+    return str(float(value) if isinstance(value, Fraction) else value)

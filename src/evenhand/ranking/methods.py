@@ -1,0 +1,959 @@
+"""The methods of `rank`: one class for each, from a task to an answer.
+
+A method loads what it needs when it is asked, so that a ranking by means touches no
+poset and one by comparisons no model.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import itertools
+import sys
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+
+from evenhand.ab.weights import GapWeight, as_weight, rational
+from evenhand.claims import ANY_SCALES, Json, Notice
+from evenhand.errors import OptionError, name_of, require_function, shown
+from evenhand.method import Method, as_method, choice, flag, number, option
+from evenhand.randomness import permutation, stream
+from evenhand.ranking import claims
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from evenhand.calibration.results import Fit
+    from evenhand.claims import Claim, Finding
+    from evenhand.posets.graph import Comparisons
+    from evenhand.ranking.flips import Coin
+    from evenhand.ranking.mean_rank import MeanRankOrder
+    from evenhand.ranking.ties import TieBreak
+    from evenhand.ranking.uncertainty import RankUncertainty
+    from evenhand.ratings import Ratings
+
+    Codes = NDArray[np.int64]
+    Scores = NDArray[np.float64]
+    Buckets = tuple[tuple[int, ...], ...]
+
+PAPER = "Wang and Shah (2019)"
+HOWS = ("auto", "exact", "sampled", "proxy")
+# A scale for each reviewer takes a hundred times as long to fit as an offset.
+SLOW_DRAWS = 20
+MOST_PAIRS = 10_000
+REFITTED_RATINGS = 2000
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be ranked.
+
+    Attributes:
+        ratings: The ratings.
+        seed: Where all chance comes from.
+        intervals: Whether a model is to say how sure it is, which takes most of its
+            time.
+    """
+
+    ratings: Ratings
+    seed: int
+    intervals: bool = True
+
+    @functools.cached_property
+    def graph(self) -> Comparisons:
+        """Who was put above whom."""
+        from evenhand.posets.graph import comparisons
+
+        return comparisons(self.ratings)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A ranking by codes.
+
+    Attributes:
+        order: Item codes, best first.
+        parameters: What was used beside the options of the method, as in the JSON.
+        findings: What the certificate must know of how it came about.
+        coins: Every coin that was flipped.
+        retired: Number of reviewers that coins used up, None if they may serve again.
+        ties: How ties were broken, if they were.
+        eta_price: Price of neighbours put at risk, None without them.
+        split: "always", if the reviewers were split whatever they scored; "first", if
+            those who made the groups contradict each other; "all", if they do not, so
+            that the scores of the others showed the contradiction; None if they were
+            not split.
+        notices: What the reader must know.
+        mean_ranks: The mean ranks, if they were worked out.
+        fit: What a model made of the ratings, if one did.
+        uncertainty: How sure the places are, if that is known by now.
+    """
+
+    order: Codes
+    parameters: dict[str, Json] | None = None
+    findings: tuple[Finding, ...] = ()
+    coins: tuple[Coin, ...] = ()
+    retired: int | None = None
+    ties: TieBreak | None = None
+    eta_price: float | None = None
+    split: str | None = None
+    notices: tuple[Notice, ...] = ()
+    mean_ranks: MeanRankOrder | None = None
+    fit: Fit | None = None
+    uncertainty: RankUncertainty | None = None
+
+    def plus(self, **used: Json) -> Answer:
+        """Add to the parameters."""
+        return replace(self, parameters={**(self.parameters or {}), **used})
+
+
+def checked_order(given: object, n_items: int, what: str) -> Codes:
+    """Return the ranking that a user's function gave.
+
+    Raises:
+        OptionError: If it is not the code of every item once.
+
+    Examples:
+        >>> checked_order([1, 0], 2, "start").tolist()
+        [1, 0]
+    """
+    try:
+        order = np.asarray(given)
+    except ValueError:
+        order = np.empty(0)
+    whole = order.dtype.kind in "iu" and order.ndim == 1
+    if not whole or not np.array_equal(np.sort(order), np.arange(n_items)):
+        raise OptionError(
+            f"{what} must return the code of each of the {n_items} items once, best "
+            f"first, got {shown(given)}."
+        )
+    return order.astype(np.int64)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RankMethod(Method):
+    """A way to order many items.
+
+    Attributes:
+        ordinal: Whether it looks at each reviewer's order only, so that others may
+            start from it.
+        noisy: Whether it takes contradictions of reviewers for noise.
+        needs_scores: Whether orders alone do not do.
+        disjoint: Whether its coins are on disjoint pairs of items, so that a simulation
+            can average them out.
+        other: The method that gives a second opinion on the best items.
+    """
+
+    job = "rank"
+    ordinal: ClassVar[bool] = False
+    noisy: ClassVar[bool] = False
+    needs_scores: ClassVar[bool] = True
+    disjoint: ClassVar[bool] = False
+    other: ClassVar[str | None] = None
+
+    @property
+    def called(self) -> str:
+        """Its name in results."""
+        return self.name
+
+    def check(self, task: Task) -> None:
+        """Refuse ratings that it cannot use, in words.
+
+        Raises:
+            RatingsError: If it needs scores and there are none.
+            ContradictionError: If it needs consistent comparisons.
+        """
+        if self.needs_scores:
+            task.ratings.scores  # noqa: B018 - refuses ranks and comparisons
+        if not self.noisy:
+            from evenhand.posets.contradictions import require_consistent
+
+            require_consistent(task.ratings, task.graph, method=self.name)
+
+    def answer(self, task: Task) -> Answer:
+        """Order the items of a task."""
+        raise NotImplementedError
+
+    def begin(self, task: Task) -> Answer:
+        """Order the items for another method to go on from."""
+        return self.answer(task)
+
+    def claim(self, ratings: Ratings) -> Claim:  # noqa: ARG002 - most claim the same
+        """Return what is proved of it at best, on ratings such as these."""
+        return self.best
+
+    @classmethod
+    def of_function(cls, function: Callable[..., object]) -> Self:
+        """Make one of a user's function of ratings and a Generator."""
+        require_function("method", function, "the ratings", "a Generator")
+        return OwnRanking(function=function)  # type: ignore[return-value,arg-type]  # of RankMethod only
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class OwnRanking(RankMethod):
+    """A user's function, from ratings and a Generator to item codes, best first."""
+
+    noisy = True
+    needs_scores = False
+    own = True
+    best = claims.OWN
+    function: Callable[[Ratings, np.random.Generator], ArrayLike]
+
+    def __post_init__(self) -> None:
+        """Leave the function as it is."""
+
+    @property
+    def called(self) -> str:
+        """Its name in results."""
+        return name_of(self.function)
+
+    def parameters(self) -> dict[str, Json]:
+        """Say that it is a function of the user's, which no record can repeat."""
+        return {"own_function": True}
+
+    def __str__(self) -> str:
+        return f"{self.called}()"
+
+    def answer(self, task: Task) -> Answer:
+        """Ask the function."""
+        rng = np.random.Generator(stream(task.seed, self.called))
+        given = self.function(task.ratings, rng)
+        what = f"method {self.called}"
+        return Answer(checked_order(given, task.ratings.n_items, what))
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class OwnStart(OwnRanking):
+    """A user's function, from comparisons and a Generator to item codes, best first."""
+
+    ordinal = True
+
+    def answer(self, task: Task) -> Answer:
+        """Ask the function."""
+        rng = np.random.Generator(stream(task.seed, "start"))
+        given = self.function(task.graph, rng)  # type: ignore[arg-type]  # of comparisons
+        order = checked_order(given, task.graph.n_items, "start")
+        return Answer(order, findings=(claims.OWN_START,))
+
+
+def as_start(start: object) -> RankMethod:
+    """Return an ordinal method from its name, its text form, itself or a function.
+
+    Raises:
+        OptionError: If there is no such method, or it looks at scores.
+
+    Examples:
+        >>> as_start("uniform")
+        uniform
+    """
+    if callable(start) and not isinstance(start, type | Method):
+        require_function("start", start, "the comparisons", "a Generator")
+        return OwnStart(function=start)
+    return as_method(start, RankMethod, "start", lambda method: method.ordinal)
+
+
+WEIGHT = option(
+    rational(),
+    "How a gap in scores weighs: rational(2), linear(10), sigmoid(1), exponential(1), "
+    "offset(0.3, rational(2)), or in Python a function of a gap.",
+    as_weight,
+)
+SCORE_PAIRS = option(
+    1,
+    "Pairs of scores, an odd number, that settle two items by majority.",
+    number(
+        "score_pairs",
+        "an odd whole number from 1 to 9,999, so that there is always a majority",
+        lambda pairs: 1 <= pairs < MOST_PAIRS and pairs % 2 == 1,
+        int,
+    ),
+)
+NOISE = option(
+    0.3,
+    "Standard deviation of the noise on each mean, in score points. Choose it before "
+    "you see the scores.",
+    number(
+        "noise",
+        "a finite number of at least 0",
+        lambda noise: 0 <= noise <= sys.float_info.max,
+    ),
+)
+ANCHORED = option(
+    default=True,
+    says="Take scores relative to items that reviewers share (Theorem A).",
+    read=flag("anchored"),
+)
+MEAN_RANKS = option(
+    "auto",
+    "How mean ranks are worked out: exact, sampled, proxy (takes no time), or auto, "
+    "the first that is not too much work.",
+    choice("mean_ranks", *HOWS),
+)
+START_SAYS = (
+    "Ordinal method to start from: topological, uniform, mean-rank, borda, "
+    "bradley-terry, or in Python a function of comparisons and a Generator."
+)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Ordinal(RankMethod):
+    """A method that looks at comparisons only, and breaks none."""
+
+    ordinal = True
+    needs_scores = False
+    assumes = claims.CONSISTENT
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Topological(Ordinal):
+    """The ordering that respects every comparison, smallest labels first."""
+
+    name = "topological"
+    best = claims.AS_ANY_ORDINAL
+    reference = f"{PAPER}, Lemma 1"
+
+    def answer(self, task: Task) -> Answer:
+        """Order the items of a task."""
+        from evenhand.posets.orderings import topological_order
+
+        return Answer(topological_order(task.graph))
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Uniform(Ordinal):
+    """One of the orderings that respect every comparison, all equally likely."""
+
+    name = "uniform"
+    best = claims.AS_ANY_ORDINAL_AT_WORST
+    reference = f"{PAPER}, Appendix C"
+
+    def answer(self, task: Task) -> Answer:
+        """Order the items of a task."""
+        from evenhand.posets.sampling import uniform_order
+
+        return Answer(uniform_order(task.graph, stream(task.seed, "start")))
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class MeanRank(Ordinal):
+    """By rank averaged over all orderings that respect every comparison.
+
+    In our experiments it is within 0.5 % of the least expected Kendall tau distance.
+    """
+
+    name = "mean-rank"
+    best = claims.LEAST_SQUARED_RANKS
+    assumes = f"{claims.CONSISTENT}; every true ranking equally likely"
+    mean_ranks: str = MEAN_RANKS
+
+    def answer(self, task: Task) -> Answer:
+        """Order the items of a task."""
+        from evenhand.ranking.mean_rank import mean_rank_order
+
+        return _by_mean_rank(
+            task, mean_rank_order(task.graph, task.seed, how=self.mean_ranks)
+        )
+
+
+def _by_mean_rank(task: Task, found: MeanRankOrder) -> Answer:
+    used, findings = "exact", list["Finding"]()
+    if found.proxy:
+        used, findings = "proxy", [claims.BY_PROXY]
+    elif not found.averages.exact:
+        used, findings = "sampled", [claims.BY_SAMPLE]
+    return Answer(
+        found.order,
+        {"mean_ranks": used, "samples": found.averages.samples},
+        tuple(findings),
+        notices=found.notices(task.ratings.item_labels),
+        mean_ranks=found,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ByScores(RankMethod):
+    """A method that settles by scores what the comparisons leave open."""
+
+    assumes = claims.RANKING_DESIGN
+    start: RankMethod
+
+    def begun(self, task: Task) -> Answer:
+        """Rank by what the method starts from, which its parameters name."""
+        found = self.start.begin(task)
+        own = tuple(one for one in found.findings if one is claims.OWN_START)
+        flags = {"own_function": True} if own else {}
+        return _left_to_scores(replace(found, findings=own)).plus(**flags)
+
+
+def _left_to_scores(begun: Answer) -> Answer:
+    """Keep what is still true once scores settle what a lot ordered first."""
+    kept = tuple(told for told in begun.notices if told.code != "tied_mean_ranks")
+    return replace(begun, notices=kept)
+
+
+def _by_coins(
+    task: Task,
+    weight: GapWeight,
+    found: tuple[Codes, tuple[Coin, ...]],
+    begun: Answer | None = None,
+    *average: Finding,
+) -> Answer:
+    from evenhand.ab.claims import UNRESOLVED, weight_finding
+    from evenhand.ranking.notices import coins_resolved, score_notices
+
+    order, coins = found
+    start = Answer(order) if begun is None else begun
+    resolved = coins_resolved(task.ratings, coins, weight)
+    told = score_notices(task.ratings, "coins", resolved=resolved, settled=bool(coins))
+    return Answer(
+        order,
+        start.parameters,
+        findings=(
+            *start.findings,
+            weight_finding(weight),
+            *(() if resolved else (UNRESOLVED,)),
+            *average,
+            *(() if coins else (claims.NOTHING_SETTLED,)),
+        ),
+        coins=coins,
+        retired=len({who for coin in coins for who in coin.reviewers}),
+        notices=(*start.notices, *told),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Flips(ByScores):
+    """An ordering, with free neighbours settled by biased coins on their scores."""
+
+    name = "flips"
+    best = claims.by_theorem("paper 5")
+    reference = f"{PAPER}, Algorithm 1 and Theorem 5"
+    disjoint = True
+    start: RankMethod = option(Topological(), START_SAYS, as_start)
+    weight: GapWeight = WEIGHT
+    score_pairs: int = SCORE_PAIRS
+
+    def answer(self, task: Task) -> Answer:
+        """Order the items of a task."""
+        from evenhand.posets.graph import is_ordering
+        from evenhand.ranking.flips import flip_neighbours
+
+        begun = self.begun(task)
+        if not is_ordering(task.graph, begun.order):
+            raise OptionError(
+                "start must respect every comparison for method 'flips', got a ranking "
+                "that does not. Method 'twins' takes any ranking."
+            )
+        found = flip_neighbours(
+            task.ratings,
+            begun.order,
+            self.weight,
+            stream(task.seed, "flips"),
+            score_pairs=self.score_pairs,
+        )
+        return _by_coins(task, self.weight, found, begun)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class FlipsUniform(RankMethod):
+    """A uniformly random ordering, with free neighbours settled by biased coins."""
+
+    name = "flips-uniform"
+    assumes = claims.RANKING_DESIGN
+    best = claims.BEATS_UNIFORM
+    reference = f"{PAPER}, Appendix C and Theorem 8"
+    disjoint = True
+    scan: str = option(
+        "parity",
+        "How neighbours are looked at: parity holds for every set of comparisons, "
+        "paper (as printed) on average over random ones.",
+        choice("scan", "paper", "parity"),
+    )
+    weight: GapWeight = WEIGHT
+    score_pairs: int = SCORE_PAIRS
+
+    def answer(self, task: Task) -> Answer:
+        """Order the items of a task."""
+        from evenhand.ranking.flips import flip_neighbours, scan_from
+
+        begun = Uniform().answer(task)
+        found = flip_neighbours(
+            task.ratings,
+            begun.order,
+            self.weight,
+            stream(task.seed, "flips"),
+            scan=scan_from(self.scan, stream(task.seed, "scan")),
+            score_pairs=self.score_pairs,
+        )
+        average = (claims.ON_AVERAGE,) if self.scan == "paper" else ()
+        return _by_coins(task, self.weight, found, begun, *average)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Twins(ByScores):
+    """Any ordinal ranking, with indistinguishable items settled by biased coins."""
+
+    name = "twins"
+    best = claims.BEATS_ITS_START
+    reference = f"{PAPER}, Algorithm 3 and Theorem 7"
+    disjoint = True
+    start: RankMethod = option(Topological(), START_SAYS, as_start)
+    twins: str = option(
+        "all",
+        "Settle all disjoint pairs of twins, or the first one, as printed.",
+        choice("twins", "one", "all"),
+    )
+    by: str = option(
+        "closure",
+        "Twins by all that the comparisons imply, or by direct ones, as printed.",
+        choice("by", "direct", "closure"),
+    )
+    weight: GapWeight = WEIGHT
+
+    def answer(self, task: Task) -> Answer:
+        """Order the items of a task."""
+        from evenhand.ranking.twins import settle_twins
+
+        begun = self.begun(task)
+        found = settle_twins(
+            task.ratings,
+            task.graph,
+            begun.order,
+            self.weight,
+            stream(task.seed, "twins"),
+            pairs=self.twins,
+            by="direct" if self.by == "direct" else "closure",
+        )
+        # Twins' reviewers may serve again.
+        return replace(_by_coins(task, self.weight, found, begun), retired=None)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Sorter(RankMethod):
+    """Free pairs sorted one by one, the most open first, by coins on fresh scores."""
+
+    name = "sorter"
+    assumes = claims.RANKING_DESIGN
+    best = claims.by_theorem("K")
+    reference = "docs/theory.md, Theorem K"
+    weight: GapWeight = WEIGHT
+    score_pairs: int = SCORE_PAIRS
+    anchored: bool = ANCHORED
+
+    def answer(self, task: Task) -> Answer:
+        """Order the items of a task."""
+        from evenhand.ranking.sorter import sort_free_pairs
+
+        found = sort_free_pairs(
+            task.ratings,
+            task.graph,
+            self.weight,
+            stream(task.seed, "sorter"),
+            score_pairs=self.score_pairs,
+            anchors=self.anchored,
+        )
+        return _by_coins(task, self.weight, found)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Ties(ByScores):
+    """Any ordinal ranking, with indistinguishable items sorted by means and noise."""
+
+    name = "ties"
+    best = claims.TIES_TWICE
+    reference = "docs/theory.md, Theorem T"
+    start: RankMethod = option(MeanRank(), START_SAYS, as_start)
+    noise: float = NOISE
+    anchored: bool = ANCHORED
+
+    def answer(self, task: Task) -> Answer:
+        """Order the items of a task."""
+        from evenhand.ranking.ties import twin_buckets
+
+        begun = self.begun(task)
+        buckets = twin_buckets(begun.order, task.graph)
+        return _sorted_within(task, self, begun, buckets)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Safe(RankMethod):
+    """By mean rank, with items of equal mean rank sorted by mean scores and noise.
+
+    Where reviewers contradict each other, some of them make groups and the others sort
+    these.
+    """
+
+    name = "safe"
+    assumes = (
+        f"{claims.RANKING_DESIGN}; where reviewers are split, noise that has nothing "
+        "to do with items, and a split that was chosen beforehand or that the group "
+        "makers' own contradictions call for"
+    )
+    best = claims.TIES_TWICE
+    reference = "docs/theory.md, Theorems T and A"
+    noisy = True
+    other = "adaptive"
+    eta: float = option(
+        0.0,
+        "Also let scores settle neighbours whose order is no more certain than 1/2 + "
+        "eta. The result shows the price.",
+        number(
+            "eta", "a number from 0 to below 0.5", lambda eta: 0 <= eta < claims.HALF
+        ),
+    )
+    split: str = option(
+        "auto",
+        "Split the reviewers where they contradict each other, or always. always keeps "
+        "the guarantee with errors in scores, if you chose it before you saw scores.",
+        choice("split", "auto", "always"),
+    )
+    noise: float = NOISE
+    anchored: bool = ANCHORED
+    mean_ranks: str = MEAN_RANKS
+
+    def parameters(self) -> dict[str, Json]:
+        """Return its options; whether reviewers were split is the answer's to say."""
+        found = super().parameters()
+        del found["split"], found["mean_ranks"]
+        return found
+
+    def answer(self, task: Task) -> Answer:
+        """Order the items of a task."""
+        from evenhand.posets.contradictions import find_contradiction
+        from evenhand.ranking.eta import safe_buckets
+        from evenhand.ranking.mean_rank import mean_rank_order
+
+        if self.split == "always" or find_contradiction(task.graph) is not None:
+            return self._split(task)
+        found = mean_rank_order(task.graph, task.seed, self.mean_ranks)
+        exact = self.mean_ranks == "exact"
+        buckets, price = safe_buckets(
+            task.ratings, task.graph, found, self.eta, task.seed, exact=exact
+        )
+        begun = replace(_by_mean_rank(task, found), eta_price=price, findings=())
+        return _sorted_within(task, self, _left_to_scores(begun), buckets)
+
+    def _split(self, task: Task) -> Answer:
+        """Order by some reviewers, and break its ties by the scores of the others."""
+        from evenhand.ranking.split import contradictory, split_order
+
+        if self.eta > 0:
+            raise OptionError(
+                "eta must be 0 if reviewers contradict each other or split is "
+                f"'always', got {self.eta}. Its price is not known then."
+            )
+        found = split_order(
+            task.ratings, task.seed, noise=self.noise, anchored=self.anchored
+        )
+        ordered, breakers = len(found.ordered), len(found.breakers)
+        always = self.split == "always"
+        why = "split always" if always else "contradict each other"
+        text = (
+            f"Reviewers {'are ' if always else ''}{why}, so {ordered} of them, drawn "
+            f"at random, made {len(found.weak)} groups of items, and the scores of "
+            f"the other {breakers} sorted each group."
+        )
+        torn = always or contradictory(task.ratings, found.ordered)
+        used: Json = {"when": self.split, "ordered": ordered, "breakers": breakers}
+        begun = Answer(
+            found.order,
+            {"split": used},
+            split="always" if always else "first" if torn else "all",
+            notices=(Notice("split_reviewers", text),),
+        )
+        return _tied(task, found.ties, begun)
+
+
+def _sorted_within(
+    task: Task, method: Ties | Safe, begun: Answer, buckets: Buckets
+) -> Answer:
+    from evenhand.ranking.ties import break_ties
+
+    found = break_ties(
+        task.ratings,
+        begun.order,
+        buckets,
+        stream(task.seed, "ties"),
+        noise=method.noise,
+        anchored=method.anchored,
+    )
+    return _tied(task, found, begun)
+
+
+def _tied(task: Task, found: TieBreak, begun: Answer) -> Answer:
+    from evenhand.ab.claims import UNRESOLVED
+    from evenhand.ranking.notices import score_notices
+
+    resolved = found.resolved or found.noise == 0
+    told = score_notices(
+        task.ratings,
+        "ties",
+        resolved=resolved,
+        settled=found.settled > 0,
+        split=begun.split is not None,
+    )
+    sampled = begun.mean_ranks is not None and not begun.mean_ranks.averages.exact
+    reused = _served_twice(found)
+    findings = (
+        (not resolved, UNRESOLVED),
+        (reused > 0, claims.served_again(reused)),
+        (begun.eta_price and sampled, claims.SAMPLED_PRICE),
+        (found.noise == 0, claims.NO_NOISE),
+        (not found.settled, claims.NOTHING_SETTLED),
+    )
+    return replace(
+        begun,
+        order=found.order,
+        findings=(*begun.findings, *(one for holds, one in findings if holds)),
+        ties=found,
+        notices=(*begun.notices, *told),
+    )
+
+
+def _served_twice(found: TieBreak) -> int:
+    """Count reviewers whose scores were used for two items."""
+    served = {
+        use
+        for draw in found.draws
+        for use in zip(itertools.cycle(draw.items), draw.reviewers, strict=False)
+    }
+    times = Counter(reviewer for _, reviewer in served)
+    return sum(number > 1 for number in times.values())
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Mean(RankMethod):
+    """By mean score, as most people do."""
+
+    name = "mean"
+    assumes = "one scale shared by all reviewers"
+    best = claims.MEANS
+    noisy = True
+    needs_scores = False
+
+    def answer(self, task: Task) -> Answer:
+        """Order the items of a task."""
+        from evenhand.calibration.mean import mean_order
+        from evenhand.ranking.mean_rank import by_lot
+        from evenhand.ranking.uncertainty import from_means
+
+        found = mean_order(task.ratings, stream(task.seed, "mean"))
+        order = np.array(found.order, dtype=np.int64)
+        text = by_lot("means", found.ties, task.ratings.item_labels)
+        return Answer(
+            order,
+            notices=(Notice("tied_means", text),) if found.ties else (),
+            uncertainty=from_means(task.ratings, order, task.seed)
+            if task.intervals
+            else None,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Model(RankMethod):
+    """A method that sorts items by the estimates of a model, equal ones by lot.
+
+    Attributes:
+        module: Where the function of its name is, in `evenhand.calibration`.
+    """
+
+    best = claims.MODEL
+    noisy = True
+    module: ClassVar[str]
+
+    def fit(self, ratings: Ratings) -> Fit:
+        """Fit the model."""
+        home = importlib.import_module(f"evenhand.calibration.{self.module}")
+        options = {name: getattr(self, name) for name in self.options()}
+        found: Fit = getattr(home, self.name.replace("-", "_"))(ratings, **options)
+        return found
+
+    def values(self, ratings: Ratings) -> Scores:
+        """Return its estimates alone."""
+        return self.fit(ratings).estimates
+
+    def answer(self, task: Task) -> Answer:
+        """Order the items of a task."""
+        fit = self.fit(task.ratings)
+        order = by_estimates(fit.estimates, task.seed)
+        if not task.intervals:
+            return Answer(order, fit=fit)
+        sure, told = self.sureness(task, fit, order)
+        ties = _equal(fit.estimates[order], order)
+        notices = (*_told(fit, task.ratings), *_lots(ties, task.ratings), *told)
+        return Answer(order, notices=notices, fit=fit, uncertainty=sure)
+
+    def begin(self, task: Task) -> Answer:
+        """Order the items for another method to go on from."""
+        return Answer(by_estimates(self.values(task.ratings), task.seed))
+
+    def sureness(
+        self, task: Task, fit: Fit, order: Codes
+    ) -> tuple[RankUncertainty | None, tuple[Notice, ...]]:
+        """Say how sure the places are, and what stands in the way of saying so."""
+        from evenhand.ranking.uncertainty import from_model
+
+        return from_model(task.ratings, fit, self.values, task.seed, order=order), ()
+
+
+def by_estimates(estimates: Scores, seed: int) -> Codes:
+    """Sort items by estimate, highest first, equal ones at random.
+
+    Examples:
+        >>> by_estimates(np.array([1.0, 3.0, 2.0]), 7).tolist()
+        [1, 2, 0]
+    """
+    lot = permutation(stream(seed, "estimates"), len(estimates))
+    return np.lexsort((lot, -estimates)).astype(np.int64)
+
+
+def _equal(values: Scores, order: Codes) -> list[list[int]]:
+    begins = np.flatnonzero(np.append([True], values[1:] != values[:-1]))
+    ends = np.append(begins[1:], len(order))
+    long = ends - begins > 1
+    runs = zip(begins[long].tolist(), ends[long].tolist(), strict=True)
+    return [sorted(order[begin:end].tolist()) for begin, end in runs]
+
+
+def _lots(ties: list[list[int]], ratings: Ratings) -> tuple[Notice, ...]:
+    if not ties:
+        return ()
+    from evenhand.ranking.mean_rank import by_lot
+
+    return (Notice("tied_estimates", by_lot("estimates", ties, ratings.item_labels)),)
+
+
+def _told(fit: Fit, ratings: Ratings) -> tuple[Notice, ...]:
+    if fit.rho is None or any(told.code == "orders_only" for told in fit.notices):
+        return fit.notices
+    from evenhand.calibration.adaptive import rho_sentence
+
+    scores = ratings.scores
+    single = np.bincount(ratings.reviewer_codes).max() == 1
+    if single or ratings.n_reviewers == 1 or scores.min() == scores.max():
+        text = (
+            "Reviewer offsets cannot be told from the rest here; scores are compared "
+            "as if there were none."
+        )
+    else:
+        text = rho_sentence(fit.rho)
+    return (Notice("reviewer_offsets", text), *fit.notices)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Adaptive(Model):
+    """By scores to the extent that reviewers' levels agree, by orders otherwise."""
+
+    name = "adaptive"
+    assumes = "reviewers' offsets, as estimated, tell how far scores can be compared"
+    best = claims.ADAPTIVE
+    default = True
+    needs_scores = False
+    other = "safe"
+
+    def claim(self, ratings: Ratings) -> Claim:
+        """Return what is proved of it, which is less of a choice without scores."""
+        return self.best if ratings.kind == "scores" else claims.ORDERS_ONLY
+
+    module = "adaptive"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Centred(Model):
+    """By mean score after each reviewer's mean is taken off."""
+
+    name = "centred"
+    assumes = "scales that differ by an offset; reviewers who see equally good items"
+    module = "centring"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Z(Model):
+    """By mean score after each reviewer's scores are centred and scaled."""
+
+    name = "z"
+    assumes = (
+        "scales that differ by offset and slope; reviewers who see equally good and "
+        "equally varied items"
+    )
+    module = "centring"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Additive(Model):
+    """By item values of a model with an offset for each reviewer."""
+
+    name = "additive"
+    assumes = "scales that differ by an offset"
+    shrink: bool = option(
+        default=True,
+        says="Draw values and offsets to the middle to the extent that ratings are few "
+        "or noisy (REML).",
+        read=flag("shrink"),
+    )
+    module = "additive"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Affine(Model):
+    """By item values of a model with an offset and a slope for each reviewer."""
+
+    name = "affine"
+    assumes = "scales that differ by offset and slope"
+    module = "affine"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Isotonic(Model):
+    """By item values that an increasing scale of each reviewer fits best."""
+
+    name = "isotonic"
+    assumes = "any increasing scales, and enough ratings to learn them"
+    module = "isotonic"
+
+    def sureness(
+        self, task: Task, fit: Fit, order: Codes
+    ) -> tuple[RankUncertainty | None, tuple[Notice, ...]]:
+        """Fit ratings of reviewers drawn again, if that does not take too long."""
+        from evenhand.ranking.uncertainty import from_bootstrap
+
+        del fit
+        ratings, seed = task.ratings, task.seed
+        if ratings.n_ratings <= REFITTED_RATINGS:
+            draws = SLOW_DRAWS
+            sure = from_bootstrap(ratings, self.values, seed, order=order, draws=draws)
+            return sure, ()
+        text = (
+            "There are no intervals of ranks: method 'isotonic' has no standard "
+            "errors, and fitting so many ratings again and again takes too long."
+        )
+        return None, (Notice("no_intervals", text),)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class BradleyTerry(Model):
+    """By item values that explain who was put above whom."""
+
+    name = "bradley-terry"
+    assumes = f"{ANY_SCALES}; errors of reviewers alike for all items"
+    best = claims.ORDERS
+    ordinal = True
+    needs_scores = False
+    module = "bradley_terry"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Borda(Model):
+    """By the share of comparisons that an item won."""
+
+    name = "borda"
+    assumes = f"{ANY_SCALES}; reviewers who see equally good items"
+    best = claims.ORDERS
+    ordinal = True
+    needs_scores = False
+    module = "borda"
