@@ -428,7 +428,7 @@ def test_a_function_with_the_name_of_a_weight_is_not_taken_for_it() -> None:
     [
         ({}, "unknown weight None"),
         ({"name": "ratoinal", "parameters": {}}, "did you mean 'rational'"),
-        ({"name": "rational", "parameters": {}}, "rational must have gamma, got {}"),
+        ({"name": "rational", "parameters": {}}, "rational must be gamma, got {}"),
         ({"name": "linear", "parameters": {"gamma": 1}}, "linear must be range, got"),
         ({"name": "linear", "parameters": [1]}, r"linear must be range, got \[1\]"),
         ({"name": "rational", "parameters": {"gamma": "2"}}, "a number, got '2'"),

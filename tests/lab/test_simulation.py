@@ -662,7 +662,7 @@ def test_bad_options_are_refused(options: dict[str, object], words: str) -> None
             Flips(start=lambda graph, _: range(graph.n_items)),  # type: ignore[arg-type]  # read as one
             "start must respect every comparison for method 'flips', got a ranking",
         ),
-        (SMALL, "mean", "method 'mean' cannot be tried here: items must have"),
+        (SMALL, "mean", "method mean cannot be tried here: items must have"),
         (
             SMALL,
             lambda *_: [0, 1],
