@@ -15,7 +15,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from evenhand import designs, lab, losses, posets
+    from evenhand import ab, designs, lab, losses, posets, ranking
     from evenhand.ab import weights
     from evenhand.ab.comparison import Comparison, compare
     from evenhand.claims import Certificate
@@ -72,6 +72,8 @@ _MODULES = {
     "designs": "evenhand.designs",
     "posets": "evenhand.posets",
     "lab": "evenhand.lab",
+    "ab": "evenhand.ab",
+    "ranking": "evenhand.ranking",
 }
 
 __all__ = [  # noqa: RUF022 - in the order in which a reader of the paper meets them
@@ -79,9 +81,11 @@ __all__ = [  # noqa: RUF022 - in the order in which a reader of the paper meets 
     "read_ratings",
     "compare",
     "Comparison",
+    "ab",
     "weights",
     "rank",
     "Ranking",
+    "ranking",
     "posets",
     "losses",
     "Certificate",
