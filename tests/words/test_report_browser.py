@@ -13,9 +13,7 @@ from evenhand.diagnosis.check import check
 from evenhand.diagnosis.warp import warp
 from evenhand.words.page import (
     Replay,
-    check_report,
-    comparison_report,
-    ranking_report,
+    report,
 )
 
 CHROMIUM = shutil.which("chromium")
@@ -42,7 +40,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Reports of each kind, in files."""
     path = tmp_path_factory.mktemp("reports")
     ratings = read_ratings("examples/panel.csv")
-    page = ranking_report(
+    page = report(
         ratings,
         rank(ratings, top=4, rng=7),
         check=check(ratings, rng=7),
@@ -51,13 +49,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     (path / "ranking.html").write_text(page, encoding="utf-8")
     designs = read_ratings("examples/designs.csv")
-    page = comparison_report(
+    page = report(
         designs, compare(designs, design="halves", rng=1), replay=Replay("evenhand")
     )
     (path / "comparison.html").write_text(page, encoding="utf-8")
     labels = [NASTY, "</script>", "y", "z"]
     hard = Ratings(labels * 3, [*labels, *labels[1:], "w", "w", *labels[:3]], range(12))
-    page = check_report(hard, check(hard, rng=7), replay=Replay("evenhand"))
+    page = report(hard, check(hard, rng=7), replay=Replay("evenhand"))
     (path / "check.html").write_text(page, encoding="utf-8")
     return path
 

@@ -2,7 +2,7 @@
 
 from evenhand import Ratings, compare, rank
 from evenhand.words.cards import ranking_card
-from evenhand.words.page import Replay, comparison_report
+from evenhand.words.page import Replay, report
 from evenhand.words.tables import scores
 
 
@@ -18,11 +18,11 @@ def test_p_values_say_first_that_nobody_declared_a_lot() -> None:
     ratings = Ratings(["a", "b", "c", "d"], ["x", "x", "y", "y"], [1, 2, 3, 4])
     replay = Replay("evenhand compare r.csv")
     result = compare(ratings, rng=1)
-    undeclared = comparison_report(ratings, result, replay=replay)
+    undeclared = report(ratings, result, replay=replay)
     said = undeclared.index("Nobody declared how reviewers were assigned.</strong>")
     assert said < undeclared.index("A p-value says how often")
     result = compare(ratings, design="halves", rng=1)
-    assert "Nobody declared" not in comparison_report(ratings, result, replay=replay)
+    assert "Nobody declared" not in report(ratings, result, replay=replay)
 
 
 def test_equal_scores_are_ordered_by_lot_and_said_to_be() -> None:

@@ -14,9 +14,7 @@ from evenhand.diagnosis.warp import warp
 from evenhand.words.figures import Figure
 from evenhand.words.page import (
     Replay,
-    check_report,
-    comparison_report,
-    ranking_report,
+    report,
     script_json,
 )
 from evenhand.words.tables import numbers
@@ -79,7 +77,7 @@ def workshop() -> Ratings:
 @functools.cache
 def workshop_page() -> str:
     ratings = workshop()
-    return ranking_report(
+    return report(
         ratings,
         rank(ratings, top=3, rng=7),
         check=check(ratings, top=3, rng=7),
@@ -93,20 +91,20 @@ def safe_page() -> str:
     ratings = workshop()
     result = rank(ratings, method="safe", top=3, design="balanced", rng=7)
     replay = Replay("evenhand rank r.csv", "evenhand audit record.json r.csv")
-    return ranking_report(ratings, result, check=None, warp=None, replay=replay)
+    return report(ratings, result, check=None, warp=None, replay=replay)
 
 
 @functools.cache
 def designs_page() -> str:
     ratings = read_ratings("examples/designs.csv")
     result = compare(ratings, design="halves", rng=1)
-    return comparison_report(ratings, result, replay=REPLAY)
+    return report(ratings, result, replay=REPLAY)
 
 
 @functools.cache
 def check_page() -> str:
     ratings = read_ratings("examples/contradiction.csv")
-    return check_report(ratings, check(ratings, rng=7), replay=REPLAY)
+    return report(ratings, check(ratings, rng=7), replay=REPLAY)
 
 
 PAGES = [workshop_page, safe_page, designs_page, check_page]
@@ -228,7 +226,7 @@ def test_the_ranking_table_shows_the_order_the_groups_and_the_cut() -> None:
 def test_where_methods_disagree_items_are_marked() -> None:
     ratings = read_ratings("examples/panel.csv")
     result = rank(ratings, top=4, design="balanced", rng=7)
-    page = ranking_report(ratings, result, check=None, warp=None, replay=REPLAY)
+    page = report(ratings, result, check=None, warp=None, replay=REPLAY)
     assert page.count('<span class="mark">') == 2
     assert '<bdi>P10</bdi> <span class="mark">safe leaves it out</span>' in page
     assert '<bdi>P11</bdi> <span class="mark">safe has it in</span>' in page
@@ -275,7 +273,7 @@ def test_p_values_say_what_they_are_not() -> None:
 def test_an_error_bound_is_told_if_a_range_was_declared() -> None:
     ratings = read_ratings("examples/designs.csv")
     result = compare(ratings, method="mean(range=(0, 10))", design="halves", rng=1)
-    page = comparison_report(ratings, result, replay=REPLAY)
+    page = report(ratings, result, replay=REPLAY)
     assert 'id="error-bound"' in page
     assert "wrong with probability at most 5 %" in page or "bounded by 5 %" in page
 
@@ -289,7 +287,7 @@ def test_no_name_can_break_the_page(method: str) -> None:
     result = rank(ratings, method=method, top=3, rng=7)
     found = check(ratings, top=3, rng=7)
     replay = Replay(f"evenhand rank '{NASTY[0]}'", NASTY[3], NASTY[6], NASTY[7])
-    page = ranking_report(ratings, result, check=found, warp=None, replay=replay)
+    page = report(ratings, result, check=found, warp=None, replay=replay)
     parts = Page(page)
     scripts = parts.all("script")
     assert [one for one in scripts if one.get("type") is None] == [{}, {}]
@@ -307,7 +305,7 @@ def test_titles_stand_beside_labels() -> None:
     ratings = Ratings(["a", "a"], ["P1", "P2"], [1, 2])
     ratings.titles = {"P2": "On <trees>"}
     result = rank(ratings, rng=7)
-    page = ranking_report(ratings, result, check=None, warp=None, replay=REPLAY)
+    page = report(ratings, result, check=None, warp=None, replay=REPLAY)
     assert '<bdi>P2</bdi> <bdi class="title">On &lt;trees&gt;</bdi>' in page
 
 
@@ -325,8 +323,8 @@ def test_ratings_of_every_kind_have_a_report(ratings: Ratings) -> None:
     found = check(ratings, rng=7)
     result = rank(ratings, rng=7)
     for page in (
-        ranking_report(ratings, result, check=found, warp=None, replay=REPLAY),
-        check_report(ratings, found, replay=REPLAY),
+        report(ratings, result, check=found, warp=None, replay=REPLAY),
+        report(ratings, found, replay=REPLAY),
     ):
         words = Page(page).words
         assert "None" not in words
@@ -341,7 +339,7 @@ def test_a_thousand_items_stay_under_three_megabytes() -> None:
     ratings = Ratings(reviewers.tolist(), items.tolist(), scores.tolist())
     result = rank(ratings, top=100, rng=7)
     found = check(ratings, top=100, rng=7)
-    page = ranking_report(ratings, result, check=found, warp=None, replay=REPLAY)
+    page = report(ratings, result, check=found, warp=None, replay=REPLAY)
     assert page.count("data-g=") == 1000
     assert len(page.encode()) < 3_000_000
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenhand.cli import _shared
-from evenhand.cli._shared import option
+from evenhand.cli._shared import writing
 from evenhand.errors import OptionError, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable
 
     from evenhand._outputs import Output
     from evenhand.ab.comparison import Comparison
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from evenhand.diagnosis.warp import Warp
     from evenhand.ranking.ranking import Ranking
     from evenhand.ratings import Ratings
-    from evenhand.words.figures import Figure
     from evenhand.words.page import Replay
 
     Result = Ranking | Comparison | Check
@@ -34,19 +33,17 @@ ARGUMENTS = "evenhand.arguments"
 DRAWN_RATINGS, MOST_LEVELS, FEWEST, MOST = 50_000, 200, 10, 30
 
 extra_options = _shared.options(
-    option(
+    writing(
         "--report",
         "Write a self-contained HTML report.",
         "OUT.html",
-        group=_shared.OUTPUT,
     ),
-    option(
+    writing(
         "--export exports",
         "Write a table to a .csv, .tsv, .xlsx, .parquet, .json, .jsonl or .md, or with "
         "charts=FOLDER the report's charts; an unknown TABLE lists the available ones. "
         " [repeatable]",
         "[TABLE=]PATH",
-        group=_shared.OUTPUT,
         multiple=True,
     ),
 )
@@ -89,7 +86,7 @@ class Job:
                 "the reviewers' names."
             )
         self.ratings, self._files = _shared.read(file, file_format, reading)
-        self.assignment = _shared.read_assignment(evidence)
+        self.assignment = _shared.read_assignment(*files)
 
     def deliver(
         self,
@@ -195,34 +192,18 @@ class Extras:
 
             files += export_outputs(self.exports, ratings, result, check)
         if self.draws:
-            replay = _replay(ratings, result, record)
-            more = {"check": check, "warp": warp} if self.command == "rank" else {}
+            from evenhand._outputs import Output
+            from evenhand.words import figures, page
+
+            more: dict[str, Any] = {"check": check, "warp": warp}
             with _shared.working("Drawing"):
-                files += self._drawn(ratings, result, replay, more)
-        return files
-
-    def _drawn(
-        self,
-        ratings: Ratings,
-        result: Result,
-        replay: Replay,
-        more: Mapping[str, object],
-    ) -> list[Output]:
-        from evenhand._outputs import Output
-        from evenhand.words import check_figures, decision_figures, figures, page
-
-        known: dict[str, tuple[Callable[..., list[Figure]], Callable[..., str]]] = {
-            "rank": (decision_figures.ranking_figures, page.ranking_report),
-            "compare": (decision_figures.comparison_figures, page.comparison_report),
-            "check": (check_figures.check_figures, page.check_report),
-        }
-        draw, write = known[self.command]
-        files: list[Output] = []
-        if self.charts is not None:
-            files += figures.pictures(draw(ratings, result, **more), self.charts)
-        if self.report is not None:
-            html = write(ratings, result, replay=replay, **more)
-            files.append(Output(self.report, html))
+                if self.charts is not None:
+                    drawn = page.figures_of(ratings, result, **more)
+                    files += figures.pictures(drawn, self.charts)
+                if self.report is not None:
+                    replay = _replay(ratings, record)
+                    html = page.report(ratings, result, replay=replay, **more)
+                    files.append(Output(self.report, html))
         return files
 
 
@@ -239,13 +220,11 @@ def report_draws(ratings: Ratings) -> int:
     return draws if few and draws >= FEWEST else 0
 
 
-def _replay(ratings: Ratings, result: Result, record: str | None) -> Replay:
+def _replay(ratings: Ratings, record: str | None) -> Replay:
     from evenhand.words.page import Replay
 
     context = click.get_current_context()
-    words = list(context.meta.get(ARGUMENTS, ()))
-    if "--seed" not in words and not any(word.startswith("--seed=") for word in words):
-        words += ["--seed", str(result.seed)]
+    words = context.meta.get(ARGUMENTS, ())
     file = context.params.get("file") or ""
     name = "" if file == "-" else Path(file).name
     audit = None if record is None else _audit(context, record, file)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,7 +16,6 @@ from evenhand.errors import OptionError, printable, unknown
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
-    from rich.progress import Progress, ProgressColumn
     from rich.table import Table
 
     from evenhand._outputs import Output
@@ -89,12 +89,14 @@ def option(
     Args:
         names: Its flags, and its parameter if that is called otherwise.
         text: What it does.
-        kind: Known names, a type of click, or a word for its value.
+        kind: Known names, a type of click, a word for its value, or bool for none.
         group: Heading that it stands under.
         more: What else click takes.
     """
     if isinstance(kind, list | tuple):
         more["type"] = Known(kind)
+    elif kind is bool:
+        more["is_flag"] = True
     elif kind is not None:
         more["metavar" if isinstance(kind, str) else "type"] = kind
     return click.option(*names.split(), cls=Option, group=group, help=text, **more)
@@ -111,97 +113,69 @@ def options(*added: Decorator) -> Callable[[Command], Command]:
     return add
 
 
-INPUT = "Reading FILE"
+DECISION, OUTPUT = "Decision", "Output"
+reading = partial(option, group="Reading FILE")
+deciding = partial(option, group=DECISION)
+writing = partial(option, group=OUTPUT)
 ROLES = ("rank", "winner", "loser", "pair")
 """Columns that few files have."""
 FILE_OPTIONS = (
-    option(
+    reading(
         "--format file_format",
         f"What FILE is, if it is not recognised: {', '.join(PLATFORMS)}; or how it is "
         f"stored: {', '.join(STORED)}.",
         [*PLATFORMS, *STORED],
-        group=INPUT,
         metavar="NAME",
     ),
-    *(
-        option(
-            f"--{name} {name}_column", f"Column of the {what}", "COLUMN", group=INPUT
-        )
-        for name, what in (
-            ("reviewer", "reviewer."),
-            ("item", "item."),
-            ("score", "score; higher is better."),
-        )
-    ),
-    option(
+    reading("--reviewer reviewer_column", "Column of the reviewer.", "COLUMN"),
+    reading("--item item_column", "Column of the item.", "COLUMN"),
+    reading("--score score_column", "Column of the score; higher is better.", "COLUMN"),
+    reading(
         "--column columns",
         "Another column: rank=COLUMN (1 is best), winner=COLUMN and loser=COLUMN, or "
         "pair=COLUMN (pairs or panels of reviewers).  [repeatable]",
         "ROLE=COLUMN",
-        group=INPUT,
         multiple=True,
     ),
-    option(
-        "--scale",
-        "Score words from worst to best, such as 'reject<accept'.",
-        "ORDER",
-        group=INPUT,
+    reading(
+        "--scale", "Score words from worst to best, such as 'reject<accept'.", "ORDER"
     ),
-    option(
-        "--best", "The best letter, where scores are letters.", "LETTER", group=INPUT
-    ),
-    option(
-        "--rows",
-        "What the rows of a wide table are.",
-        ["items", "reviewers"],
-        group=INPUT,
-    ),
-    option(
+    reading("--best", "The best letter, where scores are letters.", "LETTER"),
+    reading("--rows", "What the rows of a wide table are.", ["items", "reviewers"]),
+    reading(
         "--with companion",
         "Second file of the same export, where a platform splits it.",
         "FILE",
-        group=INPUT,
     ),
-    option("--sheet", "Sheet of a workbook.", "NAME", group=INPUT),
-    option(
+    reading("--sheet", "Sheet of a workbook.", "NAME"),
+    reading(
         "--anonymise",
         "Replace reviewers by codes in every output; the mapping is saved in KEY and "
         "reused if KEY exists.",
         "KEY",
-        group=INPUT,
     ),
 )
-OUTPUT = "Output"
-seed_option = option(
+COUNT = click.IntRange(min=1)
+seed_option = writing(
     "--seed",
     "Repeat an earlier run. Without it a seed is drawn and printed.",
     click.IntRange(min=0),
-    group=OUTPUT,
 )
 output_options = options(
-    option("--json as_json", "Print JSON.", is_flag=True, group=OUTPUT),
-    option("-o --output", "Write there instead of printing.", "PATH", group=OUTPUT),
+    writing("--json as_json", "Print JSON.", bool),
+    writing("-o --output", "Write there instead of printing.", "PATH"),
 )
 result_options = options(seed_option, output_options)
-explain_option = option(
-    "--explain",
-    "Say what it means and what it may not claim.",
-    is_flag=True,
-    group=OUTPUT,
+explain_option = writing(
+    "--explain", "Say what it means and what it may not claim.", bool
 )
-DECISION = "Decision"
-evidence_options = options(
-    option(
-        "--assignment",
-        "What evenhand assign wrote: a folder with assignment.json and, once they are "
-        "published, seal.json and secret.json; or the record alone.",
-        "FOLDER",
-        group=DECISION,
-    ),
+evidence_option = deciding(
+    "--assignment",
+    "What evenhand assign wrote: a folder with assignment.json and, once they are "
+    "published, seal.json and secret.json; or the record alone.",
+    "FOLDER",
 )
-record_option = option(
-    "--record", "Write a record there, for evenhand audit.", "PATH", group=OUTPUT
-)
+record_option = writing("--record", "Write a record there, for evenhand audit.", "PATH")
 
 
 def method_option(default: str, example: str) -> Decorator:
@@ -263,23 +237,19 @@ def evidence_in(path: str | None) -> tuple[str | None, str | None, str | None]:
     """
     if path is None or not Path(path).is_dir():
         return path, None, None
-    record, seal, secret = (
-        Path(path) / f"{name}.json" for name in ("assignment", "seal", "secret")
-    )
-    if not record.is_file():
+    files = [Path(path) / f"{name}.json" for name in ("assignment", "seal", "secret")]
+    record, seal, secret = (str(file) if file.is_file() else None for file in files)
+    if record is None:
         raise OptionError(
             f"assignment must be a folder with assignment.json in it, got {path!r}."
         )
-    return (
-        str(record),
-        str(seal) if seal.is_file() else None,
-        str(secret) if secret.is_file() else None,
-    )
+    return record, seal, secret
 
 
-def read_assignment(path: str | None) -> Assignment | None:
-    """Read the assignment of a command, verified if seal and secret are beside it."""
-    record, seal, secret = evidence_in(path)
+def read_assignment(
+    record: str | None, seal: str | None, secret: str | None
+) -> Assignment | None:
+    """Read the assignment of a command, verified if it has seal and secret."""
     if record is None:
         return None
     from evenhand.records.record import load_assignment
@@ -322,29 +292,14 @@ def read_too(options: Mapping[str, str | None]) -> dict[str, str | None]:
     return {"--with": options["companion"], "--anonymise": options["anonymise"]}
 
 
-def console(*, stderr: bool = False, width: int | None = None) -> Console:
+def console(*, stderr: bool = False) -> Console:
     """Open a console that takes every character as it is."""
     from rich.console import Console
 
-    stream = sys.stderr if stderr else sys.stdout
-    if width is None and not stream.isatty():
-        width = WIDTH
+    width = None if (sys.stderr if stderr else sys.stdout).isatty() else WIDTH
     return Console(
         stderr=stderr, width=width, markup=False, emoji=False, highlight=False
     )
-
-
-@contextlib.contextmanager
-def progress_on(*columns: ProgressColumn) -> Iterator[Progress]:
-    """Open a progress display on standard error; it shows on a terminal only."""
-    from rich.progress import Progress
-
-    screen = console(stderr=True)
-    quiet = not screen.is_terminal
-    display = Progress(*columns, console=screen, transient=True, disable=quiet)
-    # Some versions of rich print a blank line for a display that is switched off.
-    with contextlib.nullcontext() if quiet else display:
-        yield display
 
 
 @contextlib.contextmanager
@@ -357,10 +312,10 @@ def working(what: str) -> Iterator[Callable[..., None]]:
     if not sys.stderr.isatty():
         yield lambda *_: None
         return
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with progress_on(*columns) as display:
+    with Progress(*columns, console=console(stderr=True), transient=True) as display:
         task = display.add_task(printable(what), total=None)
 
         def say(said: str, done: int | None = None, total: int | None = None) -> None:
@@ -428,7 +383,7 @@ def _plain(text: str) -> str:
 
 def rendered(*parts: RenderableType) -> str:
     """Render tables and text as plain text, for standard output or a file."""
-    screen = console(width=None)
+    screen = console()
     with screen.capture() as capture:
         for part in parts:
             screen.print(part)
@@ -488,12 +443,12 @@ def check_file(name: str, path: str) -> None:
 
 def deliver(text: str, output: str | None, files: Sequence[Output] = ()) -> None:
     """Print a result, or write it to a file; files that go with it come first."""
-    from evenhand._outputs import Output, write_all
-
-    if not text.endswith("\n"):
-        text += "\n"
+    text = f"{text.removesuffix(chr(10))}\n"
     printed = output is None or output == "-"
-    write_all([*([] if printed else [Output(str(output), text)]), *files])
+    if files or not printed:
+        from evenhand._outputs import Output, write_all
+
+        write_all([*([] if printed else [Output(str(output), text)]), *files])
     if printed:
         click.echo(text, nl=False)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenhand.cli import _shared
-from evenhand.cli._shared import option
+from evenhand.cli._shared import COUNT, option
 from evenhand.errors import OptionError
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     Options = dict[str, Any]
 
 DESIGNS = ["halves", "coins", "matched", "panels", "pairs", "balanced"]
-COUNT = click.IntRange(min=1)
 STDIN = "-"
 
 
@@ -45,11 +44,7 @@ STDIN = "-"
 )
 @option("--item-column", "Column of the item.", "COLUMN")
 @option("--reviewer-column", "Column of the reviewer.", "COLUMN")
-@option(
-    "--seed",
-    "Repeat an earlier draw. Without it a seed is drawn and printed.",
-    click.IntRange(min=0),
-)
+@_shared.seed_option
 @option("--seal", "Draw a secret, and write its seal there to publish.", "PATH")
 @option(
     "--secret",
@@ -57,7 +52,7 @@ STDIN = "-"
     "PATH",
 )
 @option("--record", "Write the record there.", "PATH")
-@option("--json as_json", "Print the record as JSON.", is_flag=True)
+@option("--json as_json", "Print the record as JSON.", bool)
 @option("-o --output", "Write the CSV there instead of printing it.", "PATH")
 def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     """Draw at random who reviews what.

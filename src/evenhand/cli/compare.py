@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenhand.cli import _extras, _shared
-from evenhand.cli._shared import DECISION, option
+from evenhand.cli._shared import deciding
 
 if TYPE_CHECKING:
     from evenhand.ab.comparison import Comparison
@@ -16,33 +16,29 @@ if TYPE_CHECKING:
 
 @click.command("compare", cls=_shared.Grouped)
 @_shared.method_option("guarded", "guarded(eps=0.05)")
-@option(
+@deciding(
     "--items",
     "The two items, if FILE has more; A comes first.",
     "A B",
-    group=DECISION,
     nargs=2,
 )
-@option(
+@deciding(
     "--design",
     "How reviewers were assigned to the items; the guarantee and the p-values rest on "
     "it. For panels, --column pair=COLUMN names the panel.",
     ["halves", "coins", "matched", "panels"],
-    group=DECISION,
 )
-@_shared.evidence_options
-@option(
+@_shared.evidence_option
+@deciding(
     "--test",
     "Statistic of the p-values.  [default: midrank, or the mean or median that the "
     "method follows]",
     ["mean", "median", "trimmed", "midrank", "pairs"],
-    group=DECISION,
 )
-@option(
+@deciding(
     "--both",
     "Reviewers who scored both items: leave them out, or let them decide.",
     ["drop", "decide"],
-    group=DECISION,
 )
 @_shared.explain_option
 @_extras.extra_options

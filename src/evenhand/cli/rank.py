@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenhand.cli import _extras, _shared
-from evenhand.cli._shared import DECISION, option
+from evenhand.cli._shared import deciding
 from evenhand.errors import printable
 
 if TYPE_CHECKING:
@@ -28,34 +28,30 @@ MODELS = ("adaptive", "additive", "affine", "bradley-terry", "centred", "mean", 
 
 @click.command("rank", cls=_shared.Grouped)
 @_shared.method_option("adaptive", "safe(eta=0.1)")
-@option(
+@deciding(
     "--top",
     "How many are to be chosen: shows who is in and with what probability; with "
     "--design or --assignment, also where adaptive and safe disagree.",
-    click.IntRange(min=1),
-    group=DECISION,
+    _shared.COUNT,
     metavar="K",
 )
-@option(
+@deciding(
     "--design",
     "How items were assigned to reviewers; the guarantees rest on it.",
     ["pairs", "balanced"],
-    group=DECISION,
 )
-@_shared.evidence_options
-@option(
+@_shared.evidence_option
+@deciding(
     "--distinct",
     "Declare that no reviewer would give two items the same score; the guarantees rest "
     "on it.",
-    group=DECISION,
-    is_flag=True,
+    bool,
 )
-@option(
+@deciding(
     "--warp warped",
     "Redraw every reviewer's scale many times, and show what of the ranking survives, "
     "beside the plain mean.",
-    group=DECISION,
-    is_flag=True,
+    bool,
 )
 @_shared.explain_option
 @_extras.extra_options

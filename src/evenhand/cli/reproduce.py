@@ -27,12 +27,8 @@ SIDES = {"perfect calibration": "perfect", "one biased reviewer": "biased"}
     default="figures",
     show_default=True,
 )
-@_shared.option(
-    "--seed",
-    "Repeat an earlier run. Without it a seed is drawn and printed.",
-    click.IntRange(min=0),
-)
-@_shared.option("--quick", "A small run, to see whether all works.", is_flag=True)
+@_shared.seed_option
+@_shared.option("--quick", "A small run, to see whether all works.", bool)
 def command(
     figure: tuple[str, ...], output: str, seed: int | None, *, quick: bool
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenhand.cli import _shared
-from evenhand.cli._shared import option
+from evenhand.cli._shared import COUNT, option
 from evenhand.errors import OptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from rich.table import Table
 
     from evenhand.lab.scenario import Scenario
@@ -27,7 +24,6 @@ METHODS = {
 }
 BASELINES = {"compare": "coin", "rank": "topological"}
 NONE = "none"
-COUNT = click.IntRange(min=1)
 
 
 @click.command("simulate")
@@ -125,7 +121,12 @@ def command(scenario: str | None, **options: Any) -> None:  # noqa: ANN401 - cli
     if options["export"] is not None:
         export(case, seed, options["export"])
     baseline = options["baseline"] or BASELINES[case.job]
-    with _progress() as progress:
+    with _shared.working("Simulating") as say:
+
+        def progress(done: int, wanted: int, error: float | None) -> None:
+            found = "?" if error is None else f"{error:.2g}"
+            say(f"{done:,} of {wanted:,} trials, error {found}", done, wanted)
+
         result = simulate(
             case,
             options["method"] or METHODS[case.job],
@@ -205,27 +206,6 @@ def _integers(name: str, text: str | None) -> tuple[int, ...]:
         raise OptionError(
             f"{name} must be integers joined by commas, got {text!r}."
         ) from None
-
-
-@contextlib.contextmanager
-def _progress() -> Iterator[Callable[[int, int, float | None], None]]:
-    """Show on a terminal how many trials are done, and the error so far."""
-    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.completed:,.0f} of {task.total:,.0f} trials"),
-        BarColumn(),
-        TextColumn("{task.description}"),
-        TimeRemainingColumn(),
-    )
-    with _shared.progress_on(*columns) as bar:
-        task = bar.add_task("error ?", total=1)
-
-        def show(done: int, wanted: int, error: float | None) -> None:
-            words = "error ?" if error is None else f"error {error:.2g}"
-            bar.update(task, completed=done, total=wanted, description=words)
-
-        yield show
 
 
 def _table(result: Simulation) -> Table:

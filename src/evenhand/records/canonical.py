@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, TypeGuard
 
 from evenhand.errors import RecordError, listing
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evenhand.claims import Json
 
     Record = dict[str, Json]
@@ -88,32 +89,40 @@ def fault(record: Record) -> Difference | None:
         >>> print(fault({**record, "seal": "1" * 64}).field)
         seal
     """
-    content = {
-        key: value for key, value in record.items() if key not in ("hashes", "sha256")
-    }
-    right = finish(content)
-    if canonical(right) == canonical(record):
-        return None
-    stated = record.get("sha256", ABSENT)
-    where = difference(right["hashes"], record.get("hashes", ABSENT))
+    content = contents(record)
+    right, stated = finish(content), record.get("hashes", ABSENT)
+    where = difference(stated, content, same=_fits)
     if where is None:
-        return Difference("sha256", right["sha256"], stated)
-    if stated == right["sha256"]:
+        return difference(right["sha256"], record.get("sha256", ABSENT), "sha256")
+    if not where.field or record.get("sha256") == right["sha256"]:
         # The content fits the hash of the whole, so it is the short hash that does not.
-        return Difference(_joined("hashes", where.field), where.expected, where.found)
-    if where.field == "":
-        return Difference(
-            "hashes", "a hash of each value", record.get("hashes", ABSENT)
-        )
-    short = where.found
-    hashed = short if isinstance(short, Absent) else f"a value with hash {short}"
-    return Difference(where.field, hashed, _value_at(content, where.field))
+        return difference(right["hashes"], stated, "hashes")
+    if where.expected is ABSENT:
+        return where
+    return replace(where, expected=f"a value with hash {where.expected}")
 
 
-def difference(expected: Json, found: Json, path: str = "") -> Difference | None:
+def contents(record: Record) -> Record:
+    """Return a record without its hashes."""
+    return {key: record[key] for key in record if key not in ("hashes", "sha256")}
+
+
+def difference(
+    expected: Json,
+    found: Json,
+    path: str = "",
+    *,
+    same: Callable[[Json, Json], bool] | None = None,
+) -> Difference | None:
     """Return the first place where two plain values differ, or None.
 
     Floats may differ by 1e-9, relative or absolute; all else is compared exactly.
+
+    Args:
+        expected: What should be there.
+        found: What is there.
+        path: Where that is.
+        same: What compares single values, if not that.
 
     Examples:
         >>> print(difference({"votes": [2, 1]}, {"votes": [2, 2]}))
@@ -122,15 +131,16 @@ def difference(expected: Json, found: Json, path: str = "") -> Difference | None
     """
     if is_dict(expected) and is_dict(found):
         steps = [
-            (expected.get(key, ABSENT), found.get(key, ABSENT), _joined(path, key))
+            (expected.get(key, ABSENT), found.get(key, ABSENT), f"{path}.{key}")
             for key in {**expected, **found}
         ]
     elif is_list(expected) and is_list(found):
         pairs = zip_longest(expected, found, fillvalue=ABSENT)
         steps = [(*pair, f"{path}[{place}]") for place, pair in enumerate(pairs)]
     else:
-        return None if _same(expected, found) else Difference(path, expected, found)
-    return next(filter(None, (difference(*step) for step in steps)), None)
+        fits = (same or _same)(expected, found)
+        return None if fits else Difference(path.removeprefix("."), expected, found)
+    return next(filter(None, (difference(*step, same=same) for step in steps)), None)
 
 
 def decoded(data: bytes, name: str) -> Json:
@@ -205,14 +215,8 @@ def _sha256(value: Json) -> str:
     return hashlib.sha256(canonical(value).encode()).hexdigest()
 
 
-def _value_at(content: Json, path: str) -> Json:
-    value = content
-    for key, place in re.findall(r"([^.\[\]]+)|\[(\d+)\]", path):
-        if is_dict(value):
-            value = value.get(key, ABSENT)
-        elif is_list(value):
-            value = value[int(place)] if int(place or 0) < len(value) else ABSENT
-    return value
+def _fits(short: Json, value: Json) -> bool:
+    return value is not ABSENT and short == _hashes(value)
 
 
 def _same(expected: Json, found: Json) -> bool:
@@ -222,12 +226,6 @@ def _same(expected: Json, found: Json) -> bool:
         one, two = float(str(expected)), float(str(found))
         return math.isclose(one, two, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
     return type(expected) is type(found) and expected == found
-
-
-def _joined(path: str, key: str) -> str:
-    if not path or not key or key.startswith("["):
-        return f"{path}{key}"
-    return f"{path}.{key}"
 
 
 def brief(value: Json) -> str:

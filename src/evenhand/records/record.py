@@ -12,10 +12,10 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from evenhand._outputs import Output, write_all
-from evenhand.claims import Json, Label, version
+from evenhand.claims import Json, version
 from evenhand.designs.assignment import Assignment
 from evenhand.designs.drawing import seal_of, verify
 from evenhand.errors import RecordError, unknown
@@ -37,12 +37,11 @@ if TYPE_CHECKING:
     from evenhand.ranking.results import Ranking
     from evenhand.records.canonical import Record
 
-Kind = TypeVar("Kind")
 KINDS = ("assignment", "record", "seal", "secret")
 FORMAT = 1
 SCHEMA_FORM = re.compile(r"evenhand\.([a-z-]+)/([0-9]+)")
 HEX = re.compile(r"[0-9a-f]{64}")
-LARGEST = 2**28
+LARGEST, PAIR = 2**28, 2
 
 
 def parse(data: bytes, name: str) -> Record:
@@ -207,36 +206,12 @@ def assignment_from(record: Record, name: str) -> Assignment:
             f"{kind_of(record)!r}."
         )
 
-    def take(key: str, fits: Callable[[object], TypeGuard[Kind]], rule: str) -> Kind:
+    for key, (fits, rule) in RULES.items():
         value = record.get(key, ABSENT)
         if not fits(value):
             raise RecordError(f"{name}: {key} must be {rule}, got {brief(value)}.")
-        return value
-
-    def text(key: str) -> str:
-        return take(key, _is_text, "text")
-
-    def labels(key: str) -> tuple[Label, ...]:
-        return tuple(take(key, _is_labels, "a list of labels"))
-
-    def rows(key: str) -> tuple[tuple[Label, Label], ...]:
-        found = take(key, _is_pairs, "a list of pairs of labels")
-        return tuple((first, second) for first, second in found)
-
-    return Assignment(
-        items=labels("items"),
-        reviewers=labels("reviewers"),
-        design=text("design"),
-        parameters=dict(take("parameters", _is_sizes, "per_reviewer and per_item")),
-        rows=rows("rows"),
-        groups=None if record.get("groups") is None else rows("groups"),
-        conflicts=rows("conflicts"),
-        seed=take("seed", _is_seed, "an integer of at least 0 or null"),
-        seal=None if record.get("seal") is None else text("seal"),
-        uniform=record.get("uniform") is True,
-        law=text("law"),
-        version=text("version"),
-    )
+    values: dict[str, Any] = {key: _frozen(record[key]) for key in RULES}
+    return Assignment(**values, uniform=record.get("uniform") is True)
 
 
 def load_assignment(
@@ -318,25 +293,49 @@ def _bytes(name: str) -> bytes:
     return data
 
 
-def _is_text(value: object) -> TypeGuard[str]:
+def _frozen(value: Json) -> object:
+    return tuple(map(_frozen, value)) if is_list(value) else value
+
+
+def _is_text(value: object) -> bool:
     return isinstance(value, str) and value is not ABSENT
 
 
-def _is_whole(value: object) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool)
+def _is_seed(value: object) -> bool:
+    return value is None or (type(value) is int and value >= 0)
 
 
-def _is_seed(value: object) -> TypeGuard[int | None]:
-    return value is None or (_is_whole(value) and value >= 0)
+def _is_labels(value: object) -> bool:
+    return is_list(value) and all(_is_text(it) or type(it) is int for it in value)
 
 
-def _is_labels(value: object) -> TypeGuard[list[Label]]:
-    return is_list(value) and all(_is_text(it) or _is_whole(it) for it in value)
+def _is_pairs(value: object) -> bool:
+    return is_list(value) and all(
+        is_list(it) and _is_labels(it) and len(it) == PAIR for it in value
+    )
 
 
-def _is_pairs(value: object) -> TypeGuard[list[list[Label]]]:
-    return is_list(value) and all(_is_labels(it) and len(it) == 2 for it in value)  # noqa: PLR2004 - a pair
-
-
-def _is_sizes(value: object) -> TypeGuard[dict[str, Json]]:
+def _is_sizes(value: object) -> bool:
     return is_dict(value) and set(value) == {"per_reviewer", "per_item"}
+
+
+def _or_null(fits: Callable[[object], bool]) -> Callable[[object], bool]:
+    return lambda value: value is None or fits(value)
+
+
+TEXT, LABELS = (_is_text, "text"), (_is_labels, "a list of labels")
+PAIRS = "a list of pairs of labels"
+# What the fields of an assignment's record must be.
+RULES: dict[str, tuple[Callable[[object], bool], str]] = {
+    "items": LABELS,
+    "reviewers": LABELS,
+    "design": TEXT,
+    "parameters": (_is_sizes, "per_reviewer and per_item"),
+    "rows": (_is_pairs, PAIRS),
+    "groups": (_or_null(_is_pairs), PAIRS),
+    "conflicts": (_is_pairs, PAIRS),
+    "seed": (_is_seed, "an integer of at least 0 or null"),
+    "seal": (_or_null(_is_text), "text"),
+    "law": TEXT,
+    "version": TEXT,
+}

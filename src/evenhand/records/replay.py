@@ -7,25 +7,23 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from evenhand.ab.comparison import compare
+from evenhand.ab.methods import Rule
 from evenhand.calibration.mean import mean
 from evenhand.claims import NOT_SEALED, REVEALED, Json, version
 from evenhand.designs.drawing import redraw, seal_of
-from evenhand.errors import (
-    EvenhandError,
-    OptionError,
-    RecordError,
-    counted,
-    listing,
-    unknown,
-)
+from evenhand.errors import EvenhandError, RecordError, counted, listing
 from evenhand.formats.anonymise import CODED
-from evenhand.method import Job, Method, methods
+from evenhand.method import Method, as_method
+from evenhand.ranking.methods import RankMethod
 from evenhand.ranking.ranking import rank
 from evenhand.records.canonical import (
     ABSENT,
     Difference,
     canonical,
+    contents,
     difference,
     fault,
     is_dict,
@@ -43,9 +41,11 @@ if TYPE_CHECKING:
     from evenhand.ratings import Ratings
     from evenhand.records.canonical import Record
 
-FIELDS = {"schema", "result", "assignment", "version", "hashes", "sha256"}
-RESULTS: dict[str, Callable[..., Comparison | Ranking]]
-RESULTS = {"evenhand.compare/1": compare, "evenhand.rank/1": rank}
+FIELDS = ("schema", "result", "assignment", "version", "hashes", "sha256")
+RESULTS: dict[str, tuple[type[Method], Callable[..., Comparison | Ranking]]] = {
+    "evenhand.compare/1": (Rule, compare),
+    "evenhand.rank/1": (RankMethod, rank),
+}
 OWN = ("checked_on_data", "own_function")
 Status = Literal["same", "differs", "unchecked"]
 SCHEMA = "evenhand.audit/1"
@@ -271,9 +271,8 @@ def _draw(record: Record, drawn: Assignment, given: Evidence) -> Check:
     except EvenhandError as error:
         raise RecordError(f"The assignment cannot be drawn again: {error}") from error
     expected = replace(again, seed=drawn.seed).to_dict()
-    content = {key: record[key] for key in record if key not in ("hashes", "sha256")}
     words = "The seed draws this assignment again"
-    return _replayed("assignment", expected, content, words)
+    return _replayed("assignment", expected, contents(record), words)
 
 
 def _rated(drawn: Assignment, given: Evidence) -> Check:
@@ -300,56 +299,37 @@ def _rated(drawn: Assignment, given: Evidence) -> Check:
 
 
 def _decision(record: Record, name: str, given: Evidence) -> list[Check]:
-    result = record.get("result")
+    result, came = record.get("result"), record.get("assignment")
     if not is_dict(result) or result.get("schema") not in RESULTS:
         raise RecordError(f"{name}: result must be a comparison or a ranking.")
-    strange = _strange(record, result)
-    if strange is not None:
-        return [strange, _stopped()]
-    came = record.get("assignment")
-    checks: list[Check] = []
+    # A decision has these fields only, and the version of its result.
+    usual = {**dict.fromkeys(FIELDS), **record, "version": result.get("version")}
+    if came is not None and not (is_dict(came) and set(came) == {"sha256"}):
+        usual["assignment"] = "the sha256 of an assignment, or null"
+    where = difference({key: usual[key] for key in FIELDS}, record)
+    if where is not None:
+        says = "A decision has no such field, or not with this value."
+        return [Check("record", "differs", says, where), _stopped()]
     drawn: Assignment | None = None
     if given.assignment is None:
         why = "No assignment was given"
         why += "." if came is None else ", though the decision was made with one."
-        checks.append(_open("assignment", why))
+        checks = [_open("assignment", why)]
     else:
         held = read_record(given.assignment)
-        whole = _whole(held, "assignment record")
-        if whole.status == "differs":
-            return [whole, _stopped()]
-        checks += [whole, *_named(came, held)]
-        if any(check.status == "differs" for check in checks):
+        checks = [_whole(held, "assignment record")]
+        if checks[0].status == "same" and came is not None:
+            where = difference({"sha256": held["sha256"]}, came, "assignment")
+            same = "The decision names this assignment."
+            told = _told("assignment", where, same, "The decision names another one.")
+            checks.append(told)
+        if checks[-1].status == "differs":
             return [*checks, _stopped()]
         drawn = assignment_from(held, given.assignment)
         checks += _assignment(held, given.assignment, given)
     sound = all(check.status != "differs" for check in checks)
-    replay = _Replay(result, came if is_dict(came) else None, drawn, name)
+    replay = _Replay(result, is_dict(came), drawn, name)
     return [*checks, *replay.checks(given, sound=sound)]
-
-
-def _strange(record: Record, result: Mapping[str, Json]) -> Check | None:
-    """Name a field that a decision never has, or a version that is not its result's."""
-    more = sorted(set(record) - FIELDS)
-    if more:
-        where = Difference(more[0], ABSENT, record[more[0]])
-        return Check("record", "differs", "A decision has no such field.", where)
-    came = record.get("assignment")
-    if came is not None and not (is_dict(came) and set(came) == {"sha256"}):
-        where = Difference("assignment", "the sha256 of an assignment, or null", came)
-        return Check("record", "differs", "A decision names no such thing.", where)
-    if record.get("version") != result.get("version"):
-        where = Difference("version", result.get("version"), record.get("version"))
-        return Check("record", "differs", "Its two versions are not the same.", where)
-    return None
-
-
-def _named(came: Json, held: Record) -> list[Check]:
-    if came is None:
-        return []
-    where = difference({"sha256": held["sha256"]}, came, "assignment")
-    same = "The decision names this assignment."
-    return [_told("assignment", where, same, "The decision names another one.")]
 
 
 def _data(result: Mapping[str, Json], ratings: Ratings) -> Check:
@@ -374,18 +354,18 @@ def _changed_items(result: Mapping[str, Json], ratings: Ratings) -> list[str]:
     number and the mean of each item's scores are in a ranking.
     """
     listed = result.get("items")
-    stated: dict[str, list[Json]] = {
+    stated = {
         str(row.get("item")): [row.get("reviews"), row.get("mean_score")]
         for row in (listed if is_list(listed) else [])
         if is_dict(row)
     }
     starts, rows = ratings.by_item()
-    values = ratings.preference[rows].tolist()
-    found: dict[str, list[Json]] = {}
-    for code, label in enumerate(ratings.item_labels):
-        scores = values[starts[code] : starts[code + 1]]
-        centre = mean(scores) if scores and ratings.kind == "scores" else None
-        found[str(label)] = [len(scores), centre]
+    given = np.split(ratings.preference[rows], starts[1:-1])
+    scored = ratings.kind == "scores"
+    found = {
+        str(label): [len(own), mean(own.tolist()) if scored and len(own) else None]
+        for label, own in zip(ratings.item_labels, given, strict=True)
+    }
     names = sorted({*stated, *found}) if stated else []
     return [name for name in names if difference(found.get(name), stated.get(name))]
 
@@ -395,7 +375,7 @@ class _Replay:
     """A decision to be made again."""
 
     result: Mapping[str, Json]
-    came: Mapping[str, Json] | None
+    came: bool
     drawn: Assignment | None
     name: str
 
@@ -420,11 +400,11 @@ class _Replay:
         return [data, self._check(given, ratings)]
 
     def _check(self, given: Evidence, ratings: Ratings) -> Check:
-        if self.came is not None and self.drawn is None:
+        if self.came and self.drawn is None:
             says = "It was made with an assignment, which was not given."
             return _open("decision", says)
         backing = self._backing()
-        drawn = None if self.came is None else self.drawn
+        drawn = self.drawn if self.came else None
         if drawn is not None:
             if backing != "declared" and drawn.seal is None:
                 where = Difference("result.certificate", "declared", backing)
@@ -459,38 +439,26 @@ class _Replay:
                 f"{self.name}: The decision was made with a function of the user's own "
                 "and cannot be replayed from the record alone."
             )
-        call = RESULTS[str(self.result["schema"])]
+        job, call = RESULTS[str(self.result["schema"])]
         split = parameters.get("split")
         options: dict[str, Any] = {
             **parameters,
+            "items": self.result.get("items"),
             "split": split.get("when") if is_dict(split) else None,
+            "assignment": drawn,
         }
-        if call is compare:
-            options["items"] = self.result.get("items")
-        if drawn is not None:
-            options["assignment"] = drawn
         known = inspect.signature(call).parameters
         told = {name: options[name] for name in options if name in known}
         try:
-            again = call(ratings, method=self._method(options), rng=seed, **told)
+            kind = type(as_method(str(self.result.get("method")), job))
+            own = [it for it in kind.options() if options.get(it) is not None]
+            method = kind.made({it: options[it] for it in own})
+            again = call(ratings, method=method, rng=seed, **told)
         except EvenhandError as error:
             raise RecordError(
                 f"{self.name}: The decision cannot be replayed: {error}"
             ) from error
         return dict(again.to_dict())
-
-    def _method(self, options: Mapping[str, object]) -> Method:
-        """Return the method with the options that the record names."""
-        name = self.result.get("method")
-        job: Job = "compare" if "p_first" in self.result else "rank"
-        kinds = {kind.name: kind for kind in methods(job)}
-        if name not in kinds:
-            raise OptionError(unknown("method", name, kinds))
-        kind = kinds[str(name)]
-        given = {
-            it: options[it] for it in kind.options() if options.get(it) is not None
-        }
-        return kind.made(given)
 
 
 def _replayed(

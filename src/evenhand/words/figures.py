@@ -19,7 +19,7 @@ import numpy as np
 from evenhand import _charts as charts
 from evenhand._charts import BLUE, Spec, quantity, word
 from evenhand._outputs import Output
-from evenhand.words.text import sentences, shortened
+from evenhand.words.text import sentences, shortened, span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -235,7 +235,7 @@ def histogram(counts: Sequence[tuple[int, int, int]], title: str) -> Spec:
         2
     """
     rows = points(
-        name=[str(low) if low == high else f"{low}-{high}" for low, high, _ in counts],
+        name=[span(low, high) for low, high, _ in counts],
         count=[number for *_, number in counts],
     )
     top = 1.15 * max(number for *_, number in counts)

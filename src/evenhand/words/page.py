@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from evenhand.ab.comparison import Comparison
 from evenhand.claims import version
 from evenhand.diagnosis import ladder
-from evenhand.diagnosis.check import share_text
+from evenhand.diagnosis.check import Check, share_text
+from evenhand.ranking.results import Ranking
 from evenhand.words import tables
 from evenhand.words.cards import check_card, comparison_card, ranking_card
 from evenhand.words.check_figures import check_figures
@@ -27,16 +29,13 @@ from evenhand.words.decision_figures import comparison_figures, ranking_figures
 from evenhand.words.text import asset, notice, shortened, templates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
-    from evenhand.ab.comparison import Comparison
-    from evenhand.diagnosis.check import Check
     from evenhand.diagnosis.warp import Warp
-    from evenhand.ranking.results import Ranking
     from evenhand.ratings import Ratings
-    from evenhand.words.cards import Card
     from evenhand.words.figures import Figure
 
+Result = Ranking | Comparison | Check
 LONG_TITLE = 120
 # What could end a script element early, or a line of JavaScript.
 UNSAFE = {"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"}
@@ -62,22 +61,50 @@ class Replay:
     file: str = ""
 
 
-def ranking_report(
+def figures_of(
     ratings: Ratings,
-    result: Ranking,
+    result: Result,
     *,
-    check: Check | None,
-    warp: Warp | None,
-    replay: Replay,
-) -> str:
-    """Write the report of a ranking.
+    check: Check | None = None,
+    warp: Warp | None = None,
+) -> list[Figure]:
+    """Draw a ranking, a comparison or a check.
 
     Args:
         ratings: The ratings.
-        result: Their ranking.
-        check: What they can support, if that was found out.
-        warp: What survives other scales, if that was tested.
+        result: What was found from them.
+        check: Of a ranking, what the ratings can support, if that was found out.
+        warp: Of a ranking, what survives other scales, if that was tested.
+
+    Examples:
+        >>> from evenhand import Ratings, compare
+        >>> ratings = Ratings(["a", "b"], ["x", "y"], [1, 2])
+        >>> [one.name for one in figures_of(ratings, compare(ratings, rng=7))]
+        ['scores', 'coin']
+    """
+    if isinstance(result, Ranking):
+        return ranking_figures(ratings, result, check, warp)
+    if isinstance(result, Comparison):
+        return comparison_figures(ratings, result)
+    return check_figures(ratings, result)
+
+
+def report(
+    ratings: Ratings,
+    result: Result,
+    *,
+    replay: Replay,
+    check: Check | None = None,
+    warp: Warp | None = None,
+) -> str:
+    """Write the report of a ranking, a comparison or a check.
+
+    Args:
+        ratings: The ratings.
+        result: What was found from them.
         replay: How to repeat it.
+        check: Of a ranking, what the ratings can support, if that was found out.
+        warp: Of a ranking, what survives other scales, if that was tested.
 
     Returns:
         One HTML page that needs nothing else.
@@ -85,80 +112,48 @@ def ranking_report(
     Examples:
         >>> from evenhand import Ratings, rank
         >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2])
-        >>> page = ranking_report(ratings, rank(ratings, rng=7), check=None, warp=None,
-        ...                       replay=Replay("evenhand rank ratings.csv"))
+        >>> replay = Replay("evenhand rank ratings.csv")
+        >>> page = report(ratings, rank(ratings, rng=7), replay=replay)
         >>> page[:15], "Ranking of 2 items" in page
         ('<!DOCTYPE html>', True)
     """
-    return _page(
-        "Ranking",
-        ranking_card(result, ratings.titles, ratings.kind),
-        ranking_figures(ratings, result, check, warp),
-        replay,
+    if isinstance(result, Check):
+        card, check = check_card(result), result
+    elif isinstance(result, Comparison):
+        card = comparison_card(result, ratings.titles)
+    else:
+        card = ranking_card(result, ratings.titles, ratings.kind)
+    figures = figures_of(ratings, result, check=check, warp=warp)
+    seeded = any(part.startswith("--seed") for part in replay.command.split())
+    command = replay.command + ("" if seeded else f" --seed {result.seed}")
+    scripts = [*([bundle()] if figures else []), asset("report.js")]
+    page = templates().get_template("page.html.j2")
+    return page.render(
+        kind=type(result).__name__,
+        card=card,
+        contents=[],
+        figures={one.name: one for one in figures},
+        specs={one.name: script_json(one.spec()) for one in figures},
         ratings=ratings,
+        titles=ratings.titles,
         result=result,
         check=check,
         warp=warp,
-    )
-
-
-def comparison_report(ratings: Ratings, result: Comparison, *, replay: Replay) -> str:
-    """Write the report of a comparison.
-
-    Args:
-        ratings: The ratings.
-        result: Their comparison.
-        replay: How to repeat it.
-
-    Returns:
-        One HTML page that needs nothing else.
-
-    Examples:
-        >>> from evenhand import Ratings, compare
-        >>> ratings = Ratings(["a", "b"], ["x", "y"], [1, 2])
-        >>> page = comparison_report(ratings, compare(ratings, rng=7),
-        ...                          replay=Replay("evenhand compare ratings.csv"))
-        >>> "comes out ahead of" in page
-        True
-    """
-    return _page(
-        "Comparison",
-        comparison_card(result, ratings.titles),
-        comparison_figures(ratings, result),
-        replay,
-        ratings=ratings,
-        result=result,
-    )
-
-
-def check_report(ratings: Ratings, check: Check, *, replay: Replay) -> str:
-    """Write the report of a check.
-
-    Args:
-        ratings: The ratings.
-        check: What they can support.
-        replay: How to repeat it.
-
-    Returns:
-        One HTML page that needs nothing else.
-
-    Examples:
-        >>> from evenhand.diagnosis.check import check
-        >>> from evenhand.ratings import Ratings
-        >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2])
-        >>> page = check_report(ratings, check(ratings, rng=7),
-        ...                     replay=Replay("evenhand check ratings.csv"))
-        >>> "What these ratings can support" in page
-        True
-    """
-    return _page(
-        "Check",
-        check_card(check),
-        check_figures(ratings, check),
-        replay,
-        ratings=ratings,
-        result=check,
-        check=check,
+        replay=replace(replay, command=command),
+        options="; ".join(
+            f"{option} = {json.dumps(value, ensure_ascii=False)}"
+            for option, value in result.parameters.items()
+            if value is not None
+        ),
+        file=shortened(replay.file, LONG_TITLE),
+        style=asset("style.css"),
+        scripts=scripts,
+        policy=_policy(scripts),
+        version=version(),
+        found=_found,
+        share_text=share_text,
+        ladder=ladder,
+        tables=tables,
     )
 
 
@@ -203,50 +198,6 @@ def inline_safe(script: str) -> str:
         x = '\x3C/script>'
     """
     return TAGS.sub(r"\\x3C", script)
-
-
-def _page(
-    kind: str,
-    card: Card,
-    figures: Sequence[Figure],
-    replay: Replay,
-    *,
-    ratings: Ratings,
-    result: Ranking | Comparison | Check,
-    check: Check | None = None,
-    warp: Warp | None = None,
-) -> str:
-    seeded = any(part.startswith("--seed") for part in replay.command.split())
-    command = replay.command + ("" if seeded else f" --seed {result.seed}")
-    scripts = [*([bundle()] if figures else []), asset("report.js")]
-    page = templates().get_template("page.html.j2")
-    return page.render(
-        kind=kind,
-        card=card,
-        contents=[],
-        figures={one.name: one for one in figures},
-        specs={one.name: script_json(one.spec()) for one in figures},
-        ratings=ratings,
-        titles=ratings.titles,
-        result=result,
-        check=check,
-        warp=warp,
-        replay=replace(replay, command=command),
-        options="; ".join(
-            f"{option} = {json.dumps(value, ensure_ascii=False)}"
-            for option, value in result.parameters.items()
-            if value is not None
-        ),
-        file=shortened(replay.file, LONG_TITLE),
-        style=asset("style.css"),
-        scripts=scripts,
-        policy=_policy(scripts),
-        version=version(),
-        found=_found,
-        share_text=share_text,
-        ladder=ladder,
-        tables=tables,
-    )
 
 
 def _found(check: Check, *codes: str) -> list[Markup]:

@@ -10,19 +10,20 @@ import numpy as np
 from markupsafe import Markup
 
 from evenhand.errors import counted
-from evenhand.words.text import figure, joined, name, share, shortened
+from evenhand.words.text import figure, joined, name, share, shortened, span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from evenhand.ab.comparison import Comparison
     from evenhand.claims import Label
-    from evenhand.diagnosis.check import Check
+    from evenhand.diagnosis.check import Distribution
     from evenhand.diagnosis.contradictions import Contradictions
     from evenhand.diagnosis.ladder import Ladder
     from evenhand.diagnosis.needed import Needed
+    from evenhand.diagnosis.reviewers import Reviewer
     from evenhand.ranking.results import Draw, RankedItem, Ranking
     from evenhand.ratings import Ratings
     from evenhand.words.figures import Figure
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 # Rows of the numbers behind a chart, draws, coins in a cell, and reviewers of a draw.
 MOST_NUMBERS, MOST_DRAWS, COINS, WHO = 1000, 2000, 3, 8
+# Width of a bar in text.
+BAR = 30
 LONG_CELL = 200
 NONE = (None,) * 3
 ALWAYS = ("rank", "item", "reviews")
@@ -288,9 +291,8 @@ def draws(result: Ranking) -> Table:
     return _cut(made, MOST_DRAWS)._replace(sortable=True)
 
 
-def reviewers(check: Check) -> Table:
+def reviewers(rows: Sequence[Reviewer]) -> Table:
     """List how strict each reviewer is and how widely they score."""
-    rows = check.reviewers
     columns: Columns = {
         Column("reviewer"): [name(one.reviewer) for one in rows],
         Most("ratings"): [one.ratings for one in rows],
@@ -376,6 +378,26 @@ def targets(needed: Needed) -> Table:
         Number(SIDE.format(needed.near)): map(more_reviews, needed.side),
     }
     return table("targets", "Additional reviews needed per item", columns)
+
+
+def spread(title: str, found: Distribution) -> Table:
+    """Draw how many have which count, in text.
+
+    Examples:
+        >>> from evenhand import Ratings, check
+        >>> found = check(Ratings(["a", "a"], ["x", "y"], [1, 2]), rng=7).load
+        >>> [cell.text for cell in spread("items", found).rows[0].cells][:2]
+        ['2', '1']
+    """
+    counts = [count for *_, count in found.histogram]
+    columns: Columns = {
+        Column(title): [span(low, high) for low, high, _ in found.histogram],
+        Number("how many"): counts,
+        Column(""): [
+            "█" * max(1, round(BAR * count / max(counts))) for count in counts
+        ],
+    }
+    return table("spread", title, columns)
 
 
 def used(ratings: Ratings, result: Comparison) -> tuple[Codes, Codes]:

@@ -136,6 +136,16 @@ def share(value: float | None, *, certain: bool = True) -> str:
     return f"{100 * value:.3g} %"
 
 
+def span(low: int, high: int) -> str:
+    """Show a whole number, or a range of them.
+
+    Examples:
+        >>> span(3, 3), span(4, 7)
+        ('3', '4-7')
+    """
+    return str(low) if low == high else f"{low}-{high}"
+
+
 def notice(message: object) -> Markup:
     """Make a message safe, and cut what endless labels made endless."""
     return escape(shortened(message, LONG_NOTICE))
