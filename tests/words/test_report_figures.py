@@ -202,7 +202,7 @@ def test_ranks_show_every_interval_and_count_those_that_cross_the_cut(
         for row in rows
     ]
     points = points_of(figure, "ranks")
-    assert [(point["low"], point["high"]) for point in points] == [
+    assert [(point["from"], point["to"]) for point in points] == [
         (row.rank_low, row.rank_high) for row in rows
     ]
     open_items = sum(
@@ -231,7 +231,7 @@ def test_drawn_chances_are_never_called_certain(panel: Case) -> None:
     points = points_of(panel.named()["top"], "top")
     assert panel.result.uncertainty is not None
     assert panel.result.uncertainty.draws > 0
-    assert points[0]["p"] == 1
+    assert points[0]["share in top 4"] == 1
     assert points[0]["share"] == "over 99.9 %"
     assert share(1.0) == "100 %"
 
@@ -239,7 +239,10 @@ def test_drawn_chances_are_never_called_certain(panel: Case) -> None:
 def test_draws_show_the_probability_of_what_was_drawn(workshop: Case) -> None:
     figure = workshop.named()["draws"]
     points = points_of(figure, "draws")
-    told = {(point["above"], point["below"]): point["p"] for point in points}
+    told = {
+        (point["drawn above"], point["drawn below"]): point["probability"]
+        for point in points
+    }
     assert len(told) == len(workshop.result.draws) > 0
     for draw in workshop.result.draws:
         second = next(item for item in draw.items if item != draw.first)
@@ -287,7 +290,7 @@ def test_the_ladder_marks_the_verdict(large: Case) -> None:
         rung.accuracy for rung in ladder.rungs
     ]
     points = points_of(figure, "ladder")
-    marked = [point["assumes"] for point in points if point["word"] == "verdict"]
+    marked = [point["assumption"] for point in points if point["word"] == "verdict"]
     assert marked == [ladder.verdict]
     assert f"“{ladder.verdict}”" in figure.alt
 

@@ -24,6 +24,7 @@ from evenhand.words.figures import (
     names_axis,
     points,
     series,
+    taken,
     tips,
     unique,
     worded,
@@ -39,10 +40,12 @@ if TYPE_CHECKING:
     from evenhand.diagnosis.check import Check
     from evenhand.diagnosis.ladder import Ladder
     from evenhand.ratings import Ratings
+    from evenhand.words.figures import Shown
 
     Scores = NDArray[np.float64]
 
 REVIEWERS, POINTS = 40, 2000
+WORD = "in words"
 # What is called clear is so many standard errors from the middle.
 SURE = 2.0
 LARGEST = float(np.finfo(np.float64).max)
@@ -60,12 +63,6 @@ WIDE = {
     NOT_ENOUGH: (MIDDLE, "cross"),
 }
 PAIRS = 30
-VOTES = {
-    "first": "first",
-    "second": "second",
-    "up": "first above second",
-    "down": "second above first",
-}
 OWN = {
     "none": "scores as they are",
     "offset": "own strictness",
@@ -208,19 +205,14 @@ def _scales_chart(
     ]
     seen, scores = others[np.isfinite(others)], ratings.scores
     same = [max(seen.min(), scores.min()), min(seen.max(), scores.max())]
+    items = [ratings.item_labels[item] for item in ratings.item_codes[rows]]
+    places = {"item": items, "by the others": others[rows], "score": scores[rows]}
+    people, first, second = zip(*ends, strict=True) if ends else ((), (), ())
+    line = {"by the others": first, "score": second}
     data = {
-        "points": points(
-            **_people(check, codes),
-            item=[ratings.item_labels[item] for item in ratings.item_codes[rows]],
-            x=others[rows],
-            y=scores[rows],
-        ),
-        "lines": points(
-            **_people(check, [code for code, *_ in ends]),
-            x=[end for _, end, _ in ends],
-            y=[height for *_, height in ends],
-        ),
-        "same": points(x=same, y=same),
+        "points": points({**_people(check, codes), **places}),
+        "lines": points({**_people(check, people), **line}),
+        "same": points({"by the others": same, "score": same}),
     }
     words = {check.reviewers[code].strictness for code in codes}
     chart = layered(_scale_layers(words), data, height=330)
@@ -237,31 +229,27 @@ def _scales_chart(
 
 def _people(check: Check, codes: Sequence[int]) -> dict[str, Sequence[object]]:
     who = [check.reviewers[code] for code in codes]
-    return {"code": codes, **fields(who, reviewer="who", strictness="word")}
+    return {"code": codes, **fields(who, reviewer="reviewer", strictness=WORD)}
 
 
 def _scale_layers(words: set[str]) -> list[Spec]:
     axis = {"scale": {"zero": False}, "axis": FEW_TICKS}
     place = {
-        "x": quantity("x", title="score by the others", **axis),
-        "y": quantity("y", title="score by the reviewer", **axis),
+        "x": quantity("by the others", title="score by the others", **axis),
+        "y": quantity("score", title="score by the reviewer", **axis),
     }
-    looks = series("word", STRICT, words)
+    looks = series(WORD, STRICT, words)
     dashes = {"domain": list(STRICT), "range": [[1, 0], [8, 3]] + [[1, 0]] * 3}
     line = {
         **place,
         "color": looks["color"],
-        "strokeDash": word("word", legend=None, scale=dashes),
+        "strokeDash": word(WORD, legend=None, scale=dashes),
         "detail": word("code"),
-        "tooltip": tips(who="reviewer", word="in words"),
+        "tooltip": tips("reviewer", WORD),
         "opacity": _if_chosen(0.65, 0.07),
     }
-    dot = {
-        **place,
-        **looks,
-        "tooltip": tips(who="reviewer", item="item", y="score", x="by the others"),
-        "opacity": _if_chosen(0.75, 0.06),
-    }
+    hover = tips("reviewer", "item", "score", "by the others")
+    dot = {**place, **looks, "tooltip": hover, "opacity": _if_chosen(0.75, 0.06)}
     scores = marks("points", "point", dot, filled=True, size=30)
     return [
         marks("same", "line", place, color=MIDDLE, strokeDash=[2, 3]),
@@ -295,33 +283,27 @@ def _effects(
     reach = SURE * np.array([getattr(one, f"{field}_se") or 0.0 for one in known])
     order = np.argsort(reach - np.abs(values - middle), kind="stable")
     chosen = np.sort(order[:REVIEWERS])
-    shown = [known[place] for place in chosen]
     low, value, high = ((values + way * reach)[chosen] for way in (-1, 0, 1))
-    data = points(
-        name=unique([one.reviewer for one in shown]),
-        value=value,
-        low=low,
-        high=high,
-        told=[
-            f"{figure(one)} ± {figure(error)}"
-            for one, error in zip(value, reach[chosen] / SURE, strict=True)
-        ],
-        word=[words[place] for place in chosen],
-        **fields(shown, reviewer="who", ratings="ratings"),
-    )
-    hover = tips(
-        who="reviewer", told="estimate ± se", word="in words", ratings="ratings"
-    )
-    x = quantity("low", title=title, scale={"zero": False}, axis=FEW_TICKS)
-    telling = series("word", looks, [point["word"] for point in data])
-    layers = [
-        marks("middle", "rule", {"x": quantity("at")}, color=MIDDLE, strokeWidth=1),
-        *intervals("reviewers", "value", x, hover, telling),
-    ]
-    sets = {"reviewers": data, "middle": points(at=[middle])}
     numbers = fields(known, reviewer="reviewer", ratings="ratings")
     numbers |= fields(known, **{field: "spread" if middle else "offset"})
-    numbers |= fields(known, **{f"{field}_se": "standard error", name: "in words"})
+    numbers |= fields(known, **{f"{field}_se": "standard error", name: WORD})
+    shown = taken(numbers, chosen)
+    told = [
+        f"{figure(one)} ± {figure(error)}"
+        for one, error in zip(value, reach[chosen] / SURE, strict=True)
+    ]
+    ends: Shown = {"value": value, "low": low, "high": high, "estimate ± se": told}
+    data = points(
+        {"name": unique([known[place].reviewer for place in chosen]), **shown, **ends}
+    )
+    hover = ("reviewer", "estimate ± se", WORD, "ratings")
+    x = quantity("low", title=title, scale={"zero": False}, axis=FEW_TICKS)
+    telling = series(WORD, looks, shown[WORD])
+    layers = [
+        marks("middle", "rule", {"x": quantity("at")}, color=MIDDLE, strokeWidth=1),
+        *intervals("reviewers", "value", x, "high", hover, telling),
+    ]
+    sets = {"reviewers": data, "middle": points({"at": [middle]})}
     return worded(
         name,
         layered(layers, sets, height=ROW * len(data)),
@@ -342,23 +324,21 @@ def _contradictions(ratings: Ratings, check: Check) -> Figure | None:
     one, other, up, down = (list(column) for column in zip(*contested, strict=True))
     labels = ratings.item_labels
     first, second = ([labels[code] for code in codes] for codes in (one, other))
-    data = points(
-        name=unique(
-            [
-                f"{shortened(one, 12)} / {shortened(other, 12)}"
-                for one, other in zip(first, second, strict=True)
-            ]
-        ),
-        first=first,
-        second=second,
-        up=up,
-        down=down,
-        left=np.negative(down),
-    )
-    numbers = dict(zip(VOTES.values(), (first, second, up, down), strict=True))
+    numbers = {
+        "first": first,
+        "second": second,
+        "first above second": up,
+        "second above first": down,
+    }
+    pairs_of = [
+        f"{shortened(one, 12)} / {shortened(other, 12)}"
+        for one, other in zip(first, second, strict=True)
+    ]
+    data = points({"name": unique(pairs_of), **numbers, "left": np.negative(down)})
     whole = {"labelExpr": "datum.value % 1 ? '' : abs(datum.value)", **FEW_TICKS}
-    x = quantity("up", title="votes for the second ← → for the first", axis=whole)
-    place = {"y": names_axis(), "tooltip": tips(**VOTES)}
+    title = "votes for the second ← → for the first"
+    x = quantity("first above second", title=title, axis=whole)
+    place = {"y": names_axis(), "tooltip": tips(*numbers)}
     layers = [
         marks("pairs", "bar", {**place, "x": x}, height=9, color=BLUE),
         marks("pairs", "bar", {**place, "x": quantity("left")}, height=9, color=ORANGE),
@@ -388,21 +368,24 @@ def ladder_figure(ladder: Ladder) -> Figure:
     """
     rungs, told = ladder.rungs, ladder.verdict != CANNOT_TELL
     best = max(rungs, key=lambda rung: rung.accuracy)
-    data = points(
-        name=[f"{rung.assumption}: {OWN[rung.assumption]}" for rung in rungs],
-        **fields(rungs, assumption="assumes", method="method", accuracy="right"),
-        low=[max(rung.accuracy - rung.behind_se, 0.0) for rung in rungs],
-        high=[min(rung.accuracy + rung.behind_se, 1.0) for rung in rungs],
-        told=[f"{100 * rung.accuracy:.1f} %" for rung in rungs],
-        behind=[
+    numbers = {
+        **fields(rungs, assumption="assumption", method="method"),
+        **fields(rungs, accuracy="rightly", se="se"),
+        **fields(rungs, behind="behind best", behind_se="paired se"),
+    }
+    verdict = [rung.assumption == ladder.verdict for rung in rungs]
+    shown: Shown = {
+        "name": [f"{rung.assumption}: {OWN[rung.assumption]}" for rung in rungs],
+        "low": [max(rung.accuracy - rung.behind_se, 0.0) for rung in rungs],
+        "high": [min(rung.accuracy + rung.behind_se, 1.0) for rung in rungs],
+        "predicts rightly": [f"{100 * rung.accuracy:.1f} %" for rung in rungs],
+        "behind the best": [
             f"{100 * rung.behind:.1f} ± {100 * rung.behind_se:.1f} points"
             for rung in rungs
         ],
-        word=[
-            "verdict" if rung.assumption == ladder.verdict else "other"
-            for rung in rungs
-        ],
-    )
+        "word": ["verdict" if own else "other" for own in verdict],
+    }
+    data = points({**numbers, **shown})
     x = quantity(
         "low",
         title="comparisons predicted rightly",
@@ -410,29 +393,20 @@ def ladder_figure(ladder: Ladder) -> Figure:
         scale={"zero": False, "nice": False, "padding": 10},
     )
     colours = {"verdict": (BLUE, "diamond"), "other": (MIDDLE, "circle")}
-    hover = tips(
-        assumes="assumes",
-        method="method",
-        told="predicts rightly",
-        behind="behind best",
-    )
-    right, looks = quantity("right"), series("word", colours, colours, legend=told)
-    text = {"y": names_axis(), "x": right, "text": word("told")}
+    hover = ("assumption", "method", "predicts rightly", "behind the best")
+    right, looks = quantity("rightly"), series("word", colours, colours, legend=told)
+    text = {"y": names_axis(), "x": right, "text": word("predicts rightly")}
     dashed = {"strokeDash": [5, 4], "strokeWidth": 1.5, "opacity": 0.6}
     layers = [
         marks("best", "rule", {"x": right}, color=MIDDLE, **dashed),
-        *intervals("ladder", "right", x, hover, looks),
+        *intervals("ladder", "rightly", x, "high", hover, looks),
         marks("ladder", "text", text, dy=-11, fontSize=11),
     ]
-    sets = {"ladder": data, "best": points(right=[best.accuracy])}
+    sets = {"ladder": data, "best": points({"rightly": [best.accuracy]})}
     return worded(
         "ladder",
         layered(layers, sets, height=38 * len(data)),
-        {
-            **fields(rungs, assumption="assumption", method="method"),
-            **fields(rungs, accuracy="rightly", se="se"),
-            **fields(rungs, behind="behind best", behind_se="paired se"),
-        },
+        numbers,
         ladder=ladder,
         best=best,
         told=told,

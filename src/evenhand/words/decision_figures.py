@@ -9,6 +9,7 @@ import numpy as np
 from evenhand._charts import BLUE, ORANGE, RED, quantity, word
 from evenhand.words.check_figures import check_figures
 from evenhand.words.figures import (
+    DOT,
     MIDDLE,
     PERCENT,
     ROW,
@@ -24,6 +25,7 @@ from evenhand.words.figures import (
     placed,
     points,
     series,
+    taken,
     tips,
     unique,
     worded,
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from evenhand.diagnosis.warp import Warp
     from evenhand.ranking.results import RankedItem, Ranking
     from evenhand.ratings import Ratings
+    from evenhand.words.figures import Cell, Columns, Shown
 
     Titles = Mapping[Label, str]
     Codes = NDArray[np.int64]
@@ -103,19 +106,20 @@ def _ranks(ratings: Ratings, result: Ranking) -> Figure | None:
     crossing = [
         (row.rank_low or 0) <= (cut or 0) < (row.rank_high or 0) for row in rows
     ]
+    numbers = fields(
+        rows,
+        rank="rank",
+        item="item",
+        rank_low="from",
+        rank_high="to",
+        bucket="group",
+        reviews="reviews",
+        mean_score="mean score",
+    )
     return worded(
         "ranks",
-        _ranks_chart(rows, cut, ratings.titles),
-        fields(
-            rows,
-            rank="rank",
-            item="item",
-            rank_low="from",
-            rank_high="to",
-            bucket="group",
-            reviews="reviews",
-            mean_score="mean score",
-        ),
+        _ranks_chart(rows, numbers, cut, ratings.titles),
+        numbers,
         sure=sure,
         rows=rows,
         cut=cut,
@@ -127,28 +131,26 @@ def _ranks(ratings: Ratings, result: Ranking) -> Figure | None:
     )
 
 
-def _ranks_chart(rows: Sequence[RankedItem], cut: int | None, titles: Titles) -> Spec:
+def _ranks_chart(
+    rows: Sequence[RankedItem], numbers: Columns, cut: int | None, titles: Titles
+) -> Spec:
     total = len(rows)
     long = total > WHOLE
     begin = max(0, min(total - WINDOW, (cut or 0) - WINDOW // 2)) if long else 0
     low = max(0, min(begin - MOST // 2, total - MOST))
     held = rows[low : low + MOST]
-    shown = {"reviews": "reviews", "mean_score": "mean score"}
-    columns = fields(held, reviews="reviews", rank_low="low", rank_high="high")
-    if held[0].mean_score is None:
-        shown.pop("mean_score")
-    else:
-        columns["mean_score"] = [f"{row.mean_score:.3g}" for row in held]
-    data = points(
-        **_named(held, titles),
-        **columns,
-        span=[f"{row.rank_low} to {row.rank_high}" for row in held],
-        group=[row.bucket for row in held],
-        band=[BAND if (row.bucket or 0) % 2 else 0 for row in held],
-    )
-    hover = _hover(titles, span="rank interval", group="group", **shown)
+    spans: Shown = {
+        "rank interval": [f"{row.rank_low} to {row.rank_high}" for row in held],
+        "band": [BAND if (row.bucket or 0) % 2 else 0 for row in held],
+    }
+    shown = taken(numbers, range(low, low + len(held)))
+    if rows[0].mean_score is None:
+        del shown["mean score"]
+    data = points({**shown, **_named(held, titles), **spans})
+    hidden = {"name", "from", "to", "band"}
+    hover = [column for column in data[0] if column not in hidden]
     x = quantity(
-        "low",
+        "from",
         title="rank, 1 is best",
         axis={
             "orient": "top",
@@ -161,42 +163,32 @@ def _ranks_chart(rows: Sequence[RankedItem], cut: int | None, titles: Titles) ->
     band = {"y": names_axis(), "opacity": quantity("band", scale=None, legend=None)}
     layers = [
         marks("ranks", "rect", band, color=MIDDLE),
-        *intervals("ranks", "rank", x, hover, {"color": {"value": BLUE}}),
+        *intervals("ranks", "rank", x, "to", hover, {"color": {"value": BLUE}}),
     ]
-    seen = f"datum.rank >= first && datum.rank < first + {WINDOW}" if long else ""
-    layers = [filtered(layer, seen) for layer in layers]
     sets = {"ranks": data}
     if cut is not None:
-        # Far from the cut the line would squeeze everything else.
-        near = f"datum.cut > first - 1 && datum.cut < first + {WINDOW}" if long else ""
         look = {"color": RED, "strokeDash": [6, 4], "strokeWidth": 1.6}
-        rule = marks("cut", "rule", {"x": quantity("cut")}, **look)
-        layers.append(filtered(rule, near))
-        sets["cut"] = points(cut=[cut + 0.5])
-    chart = layered(layers, sets, height=ROW * (WINDOW if long else total))
-    if long:
-        slider = {"input": "range", "name": "Show from rank ", "step": 1}
-        ends = {"min": low + 1, "max": low + len(held) - WINDOW + 1}
-        chart["params"] = [
-            {"name": "first", "value": begin + 1, "bind": {**slider, **ends}}
-        ]
-    return chart
+        # Far from the cut the line would squeeze everything else.
+        layers.append(marks("cut", "rule", {"x": quantity("rank")}, **look))
+        sets["cut"] = points({"rank": [cut + 0.5]})
+    if not long:
+        return layered(layers, sets, height=ROW * total)
+    seen = f"datum.rank > first - 1 && datum.rank < first + {WINDOW}"
+    bind = {"input": "range", "name": "Show from rank ", "step": 1}
+    bind |= {"min": low + 1, "max": low + len(held) - WINDOW + 1}
+    chart = layered(
+        [filtered(layer, seen) for layer in layers], sets, height=ROW * WINDOW
+    )
+    return {**chart, "params": [{"name": "first", "value": begin + 1, "bind": bind}]}
 
 
-def _named(rows: Sequence[RankedItem], titles: Titles) -> dict[str, list[object]]:
-    named: dict[str, list[object]] = {
-        "name": [placed(row.rank, row.item, titles) for row in rows],
-        "item": [row.item for row in rows],
-        "rank": [row.rank for row in rows],
+def _named(rows: Sequence[RankedItem], titles: Titles) -> dict[str, list[Cell]]:
+    named: dict[str, list[Cell]] = {
+        "name": [placed(row.rank, row.item, titles) for row in rows]
     }
     if titles:
         named["title"] = [titles.get(row.item, "") for row in rows]
     return named
-
-
-def _hover(titles: Titles, **more: str) -> list[Spec]:
-    title = {"title": "title"} if titles else {}
-    return tips(item="item", **title, rank="rank", **more)
 
 
 def _top(ratings: Ratings, result: Ranking) -> Figure | None:
@@ -205,30 +197,31 @@ def _top(ratings: Ratings, result: Ranking) -> Figure | None:
         return None
     shown = _near(rows, top.k)
     certain, unit = sure.draws == 0, f"share in top {top.k}"
-    data = points(
-        **_named(shown, ratings.titles),
-        p=[round(row.p_top or 0.0, 4) for row in shown],
-        share=[share(row.p_top, certain=certain) for row in shown],
-        side=["chosen" if row.rank <= top.k else "not chosen" for row in shown],
-    )
-    place = {"y": names_axis(), "x": percent_axis("p", unit)}
-    looks = series("side", CHOSEN, CHOSEN)
-    hover = _hover(ratings.titles, side="decision", share=unit)
+    numbers: Columns = {
+        **fields(shown, rank="rank", item="item"),
+        "chosen": ["yes" if row.rank <= top.k else "no" for row in shown],
+        **fields(shown, p_top=unit),
+    }
+    told: Shown = {
+        "share": [share(row.p_top, certain=certain) for row in shown],
+        "decision": ["chosen" if row.rank <= top.k else "not chosen" for row in shown],
+    }
+    data = points({**numbers, **_named(shown, ratings.titles), **told})
+    place = {"y": names_axis(), "x": percent_axis(unit, unit)}
+    looks = series("decision", CHOSEN, CHOSEN)
+    title = ["title"] if ratings.titles else []
+    hover = tips("item", *title, "rank", "decision", "share")
     bar = {**place, "color": looks["color"], "tooltip": hover}
     text = {**place, "text": word("share")}
     layers = [
         marks("top", "bar", bar, height=5, opacity=0.6),
-        marks("top", "point", {**bar, **looks}, filled=True, size=75, opacity=1),
+        marks("top", "point", {**bar, **looks}, **DOT),
         marks("top", "text", text, align="left", dx=9, fontSize=11),
     ]
     return worded(
         "top",
         layered(layers, {"top": data}, height=ROW * len(data)),
-        {
-            **fields(shown, rank="rank", item="item"),
-            "chosen": ["yes" if row.rank <= top.k else "no" for row in shown],
-            **fields(shown, p_top=unit),
-        },
+        numbers,
         k=top.k,
         source=sure.source,
         certain=certain,
@@ -266,10 +259,11 @@ def _warp(warp: Warp, titles: Titles) -> Figure | None:
         for row in found.items
         if row.item in names
     ]
+    tests, rows = ([*column] for column in zip(*shown, strict=True))
     numbers = {
-        **fields([row for _, row in shown], item="item", rank="rank"),
-        **fields([found for found, _ in shown], method="method", strength="scales"),
-        **fields([row for _, row in shown], kept="stays on its side"),
+        **fields(rows, item="item", rank="rank"),
+        **fields(tests, method="method", strength="scales"),
+        **fields(rows, kept="stays on its side"),
     }
     lanes = {
         method: f"{method} (this ranking)"
@@ -277,16 +271,14 @@ def _warp(warp: Warp, titles: Titles) -> Figure | None:
         else f"plain {method}"
         for method in dict.fromkeys(found.method for found in warp.survivals)
     }
-    data = points(
-        name=[names[row.item] for _, row in shown],
-        item=[row.item for _, row in shown],
-        lane=[lanes[found.method] for found, _ in shown],
-        strength=[found.strength for found, _ in shown],
-        solid=[int(found.strength == ours[0].strength) for found, _ in shown],
-        kept=[round(row.kept, 4) for _, row in shown],
-        share=[share(row.kept, certain=False) for _, row in shown],
-    )
-    chart = _warp_chart(data, list(lanes.values()), warp.top, height=30 * len(names))
+    told: Shown = {
+        "name": [names[row.item] for row in rows],
+        "lane": [lanes[found.method] for found in tests],
+        "solid": [int(found.strength == ours[0].strength) for found in tests],
+        "stays": [share(row.kept, certain=False) for row in rows],
+    }
+    data = points({**numbers, **told})
+    chart = _warp_chart(data, [*lanes.values()], warp.top, height=30 * len(names))
     whole = len(names) == len(ours[0].items)
     return worded("warp", chart, numbers, warp=warp, whole=whole)
 
@@ -295,7 +287,7 @@ def _warp_chart(
     data: Sequence[Point], lanes: Sequence[str], top: int, *, height: int
 ) -> Spec:
     x = quantity(
-        "kept",
+        "stays on its side",
         title=f"stays on its side of the cut after {top}",
         scale={"domain": [-0.02, 1.02], "nice": False},
         axis=PERCENT,
@@ -304,7 +296,7 @@ def _warp_chart(
     looks = series("lane", dict(zip(lanes, LANES, strict=False)), lanes)
     place = {"y": names_axis(), "x": x, "yOffset": offset, "color": looks["color"]}
     solid = quantity("solid", scale=None, legend=None)
-    hover = tips(item="item", lane="method", strength="scales", share="stays")
+    hover = tips("item", "method", "scales", "stays")
     fill = {"fill": looks["color"], "fillOpacity": solid, "tooltip": hover}
     line = {**place, "detail": word("name")}
     look = {"filled": False, "size": 48, "opacity": 1, "strokeWidth": 1.8}
@@ -326,24 +318,31 @@ def _draws(result: Ranking) -> Figure | None:
     seconds, chances = zip(*map(came_out, ordered), strict=True)
     closest = np.argsort([abs(draw.p_first - EVEN) for draw in ordered], kind="stable")
     kept = np.sort(closest[:DRAWS]).tolist()
-    above = [ordered[place].first for place in kept]
-    below = [seconds[place] for place in kept]
-    drawn = [chances[place] for place in kept]
-    data = points(
-        name=[
-            f"{number}. {shortened(one, 11)} above {shortened(other, 11)}"
-            for number, (one, other) in enumerate(zip(above, below, strict=True), 1)
-        ],
-        above=above,
-        below=below,
-        p=[round(chance, 4) for chance in drawn],
-        one=[1] * len(kept),
-        share=[share(chance, certain=False) for chance in drawn],
-        reverse=[share(1 - chance, certain=False) for chance in drawn],
-    )
+    firsts = [draw.first for draw in ordered]
+    columns: Columns = {
+        "drawn above": firsts,
+        "drawn below": seconds,
+        "probability": chances,
+        "of this order": [share(chance, certain=False) for chance in chances],
+        "of the reverse": [share(1 - chance, certain=False) for chance in chances],
+    }
+    names = [
+        f"{number}. {shortened(firsts[row], 11)} above {shortened(seconds[row], 11)}"
+        for number, row in enumerate(kept, 1)
+    ]
+    data = points({"name": names, **taken(columns, kept), "one": [1] * len(kept)})
+    hover = tips(*(title for title in columns if title != "probability"))
+    whole = {"y": names_axis(), "x": quantity("one"), "tooltip": hover}
+    bar = {**whole, "x": percent_axis("probability", "probability of the drawn order")}
+    text = {**whole, "text": word("of this order")}
+    layers = [
+        marks("draws", "bar", whole, height=9, color=MIDDLE, opacity=0.3),
+        marks("draws", "bar", bar, height=9, color=BLUE),
+        marks("draws", "text", text, align="left", dx=6, fontSize=11),
+    ]
     return worded(
         "draws",
-        _draws_chart(data),
+        layered(layers, {"draws": data}, height=ROW * len(data)),
         {
             "first": [draw.items[0] for draw in ordered],
             "second": [draw.items[1] for draw in ordered],
@@ -353,24 +352,6 @@ def _draws(result: Ranking) -> Figure | None:
         chances=chances,
         against=sum(chance < EVEN for chance in chances),
     )
-
-
-def _draws_chart(data: Sequence[Point]) -> Spec:
-    hover = tips(
-        above="drawn above",
-        below="drawn below",
-        share="probability of this order",
-        reverse="probability of the reverse",
-    )
-    whole = {"y": names_axis(), "x": quantity("one"), "tooltip": hover}
-    bar = {**whole, "x": percent_axis("p", "probability of the drawn order")}
-    text = {**whole, "text": word("share")}
-    layers = [
-        marks("draws", "bar", whole, height=9, color=MIDDLE, opacity=0.3),
-        marks("draws", "bar", bar, height=9, color=BLUE),
-        marks("draws", "text", text, align="left", dx=6, fontSize=11),
-    ]
-    return layered(layers, {"draws": data}, height=ROW * len(data))
 
 
 def comparison_figures(ratings: Ratings, result: Comparison) -> list[Figure]:
@@ -410,20 +391,22 @@ def _scores(ratings: Ratings, result: Comparison) -> Figure | None:
     turn = np.arange(len(rows)) * GOLDEN % 1 - 0.5
     people = [ratings.reviewer_labels[code] for code in ratings.reviewer_codes]
     joined = pairs[:POINTS].ravel()
+    dots: Shown = {
+        "name": [names[end] for end in side],
+        "side": [SIDES[end] for end in side],
+        "reviewer": [people[row] for row in rows],
+        "score": ratings.scores[rows],
+        "jitter": turn.round(3) * (len(pairs) == 0),
+    }
+    ends: Shown = {
+        "pair": np.arange(len(joined)) // 2,
+        "name": names * (len(joined) // 2),
+        "score": ratings.scores[joined],
+    }
     sets = {
-        "scores": points(
-            name=[names[end] for end in side],
-            side=[SIDES[end] for end in side],
-            who=[people[row] for row in rows],
-            score=ratings.scores[rows],
-            jitter=turn.round(3) * (len(pairs) == 0),
-        ),
-        "middles": points(name=names, mean=means, median=medians),
-        "pairs": points(
-            pair=np.arange(len(joined)) // 2,
-            name=names * (len(joined) // 2),
-            score=ratings.scores[joined],
-        ),
+        "scores": points(dots),
+        "middles": points({"item": names, "median": medians, "mean": means}),
+        "pairs": points(ends),
     }
     layers = _score_layers()
     order = np.concatenate(sides)
@@ -463,9 +446,10 @@ def _score_layers() -> list[Spec]:
         **place,
         "xOffset": quantity("jitter", scale={"domain": [-1.2, 1.2]}),
         "color": COLOUR,
-        "tooltip": tips(who="reviewer", score="score"),
+        "tooltip": tips("reviewer", "score"),
     }
-    centre = {"x": x, "tooltip": tips(name="item", median="median", mean="mean")}
+    hover = tips("item", "median", "mean")
+    centre = {"x": {**x, "field": "item"}, "tooltip": hover}
     median, mean = ({**centre, "y": quantity(name)} for name in ("median", "mean"))
     stroke = {"shape": "stroke", "size": 6000, "strokeWidth": 3, "color": MIDDLE}
     diamond = {"shape": "diamond", "size": 130, "color": RED, "fill": RED}
@@ -482,40 +466,35 @@ def _coin(result: Comparison) -> Figure:
     chances = [result.p_first, 1 - result.p_first]
     shown = [share(one, certain=result.p_first_se == 0) for one in chances]
     out = [item == result.winner for item in result.items]
-    data = points(
-        item=result.items,
-        told=[
+    numbers: Columns = {
+        "item": result.items,
+        "output probability": chances,
+        "came out": ["yes" if won else "no" for won in out],
+    }
+    told: Shown = {
+        "told": [
             f"{shortened(item, 22)}: {chance}{' (came out)' if won else ''}"
             for item, chance, won in zip(result.items, shown, out, strict=True)
         ],
-        chance=shown,
-        side=SIDES,
-        low=[0.0, result.p_first],
-        high=[result.p_first, 1.0],
-        at=[0, 1],
-    )
+        "probability": shown,
+        "side": SIDES,
+        "low": [0.0, result.p_first],
+        "high": [result.p_first, 1.0],
+        "at": [0, 1],
+    }
     x = quantity(
         "low",
         title="output probability",
         scale={"domain": [0, 1], "nice": False},
         axis={**PERCENT, "grid": False},
     )
-    hover = tips(item="item", chance="output probability")
     bar = {"x": x, "x2": {"field": "high"}, "y": {"value": 45}}
-    bar |= {"color": COLOUR, "tooltip": hover}
+    bar |= {"color": COLOUR, "tooltip": tips("item", "probability")}
     layers = [marks("coin", "bar", bar, height=26)]
     for side, align, height in zip(SIDES, ("left", "right"), (16, 74), strict=True):
         text = {"x": quantity("at"), "y": {"value": height}, "text": word("told")}
         named = marks("coin", "text", text, align=align, fontSize=12)
         layers.append(filtered(named, f"datum.side == '{side}'"))
-    return worded(
-        "coin",
-        layered(layers, {"coin": data}, height=90),
-        {
-            "item": result.items,
-            "output probability": chances,
-            "came out": ["yes" if won else "no" for won in out],
-        },
-        result=result,
-        chances=shown,
-    )
+    data = points({**numbers, **told})
+    chart = layered(layers, {"coin": data}, height=90)
+    return worded("coin", chart, numbers, result=result, chances=shown)

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from evenhand.claims import Label
 
     Looks = Mapping[str, tuple[str, str]]
+    Looking = Mapping[str, Spec]
+    Columns = Mapping[str, Sequence["Cell"]]
+    Shown = Mapping[str, Iterable[object]]
 
 Cell: TypeAlias = str | int | float | None
 Point: TypeAlias = dict[str, Cell]
@@ -44,6 +47,7 @@ END = "containerSize()[0] < 500 ? 1.5 : 1.18"
 CAPTION_WIDTH = 105
 FEW_TICKS = {"tickCount": 5, "labelOverlap": True}
 """Keeps numbers on an axis apart on a phone, too."""
+DOT: Spec = {"filled": True, "size": 75, "opacity": 1}
 PERCENT = {"format": "%", "values": [0, 0.25, 0.5, 0.75, 1]}
 
 
@@ -65,7 +69,7 @@ class Figure:
     caption: str
     alt: str
     chart: Spec
-    numbers: Mapping[str, Sequence[Cell]]
+    numbers: Columns
 
     def spec(self) -> Spec:
         """Write it out as Vega-Lite for a page, as wide as its container.
@@ -100,9 +104,7 @@ class Figure:
         return str(vl_convert.vegalite_to_svg(written))
 
 
-def worded(
-    name: str, chart: Spec, numbers: Mapping[str, Sequence[Cell]], **facts: object
-) -> Figure:
+def worded(name: str, chart: Spec, numbers: Columns, **facts: object) -> Figure:
     """Put the words of a figure, which are in a template, to its chart."""
     title, caption, alt = sentences("figures", name, facts, html=False)
     return Figure(name, title, caption, alt, chart, numbers)
@@ -133,11 +135,11 @@ def pictures(figures: Sequence[Figure], folder: str) -> list[Output]:
     return files
 
 
-def points(**columns: Iterable[object]) -> list[Point]:
+def points(columns: Shown) -> list[Point]:
     """Make the rows of a data set: numbers of four digits, texts cut.
 
     Examples:
-        >>> points(name=["x", "y"], value=[3.14159, float("inf")])
+        >>> points({"name": ["x", "y"], "value": [3.14159, float("inf")]})
         [{'name': 'x', 'value': 3.142}, {'name': 'y', 'value': None}]
     """
     rows = zip(*(map(_plain, column) for column in columns.values()), strict=True)
@@ -205,22 +207,34 @@ def layered(
 
 
 def intervals(
-    data: str, value: str, x: Spec, hover: Sequence[Spec], looks: Mapping[str, Spec]
+    data: str, value: str, x: Spec, end: str, hover: Sequence[str], looks: Looking
 ) -> list[Spec]:
-    """Draw a dot, and a line from "low" to "high", beside each name.
+    """Draw a dot, and a line from where x says to a field's value, beside each name.
 
     Examples:
         >>> low, looks = quantity("low"), {"color": {"value": BLUE}}
-        >>> [one["mark"]["type"] for one in intervals("rows", "at", low, [], looks)]
+        >>> drawn = intervals("rows", "at", low, "high", [], looks)
+        >>> [one["mark"]["type"] for one in drawn]
         ['rule', 'point']
     """
-    base = {"y": names_axis(), "color": looks["color"], "tooltip": hover}
-    line = {**base, "x": x, "x2": {"field": "high"}}
+    base = {"y": names_axis(), "color": looks["color"], "tooltip": tips(*hover)}
+    line = {**base, "x": x, "x2": {"field": end}}
     dot = {**base, **looks, "x": quantity(value)}
     return [
         marks(data, "rule", line, strokeWidth=3, opacity=0.6, strokeCap="round"),
-        marks(data, "point", dot, filled=True, size=75, opacity=1),
+        marks(data, "point", dot, **DOT),
     ]
+
+
+def taken(columns: Columns, rows: Iterable[int]) -> dict[str, list[Cell]]:
+    """Take some rows of columns.
+
+    Examples:
+        >>> taken({"a": [1, 2, 3]}, [0, 2])
+        {'a': [1, 3]}
+    """
+    places = [*rows]
+    return {title: [one[row] for row in places] for title, one in columns.items()}
 
 
 def histogram(counts: Sequence[tuple[int, int, int]], title: str) -> Spec:
@@ -234,33 +248,31 @@ def histogram(counts: Sequence[tuple[int, int, int]], title: str) -> Spec:
         >>> len(histogram([(1, 1, 5), (2, 3, 4)], "reviews")["layer"])
         2
     """
-    rows = points(
-        name=[span(low, high) for low, high, _ in counts],
-        count=[number for *_, number in counts],
-    )
+    names = [span(low, high) for low, high, _ in counts]
+    rows = points({title: names, "how many": [number for *_, number in counts]})
     top = 1.15 * max(number for *_, number in counts)
     space = {"paddingInner": 0.35, "paddingOuter": 0.3}
     upright = {"labelAngle": 0}
     place = {
-        "x": word("name", sort=None, title=title, axis=upright, scale=space),
-        "y": quantity("count", axis=None, scale={"domain": [0, top], "nice": False}),
+        "x": word(title, sort=None, axis=upright, scale=space),
+        "y": quantity("how many", axis=None, scale={"domain": [0, top], "nice": False}),
     }
-    hover = tips(name=title, count="how many")
+    hover = tips(title, "how many")
     layers = [
         marks("counts", "bar", {**place, "tooltip": hover}, color=BLUE),
-        marks("counts", "text", {**place, "text": quantity("count")}, dy=-7),
+        marks("counts", "text", {**place, "text": quantity("how many")}, dy=-7),
     ]
     return layered(layers, {"counts": rows}, height=150)
 
 
-def tips(**fields: str) -> list[Spec]:
-    """Say what hovers: names of fields with their titles.
+def tips(*fields: str) -> list[Spec]:
+    """Say what hovers: fields, which have the names that people read.
 
     Examples:
-        >>> [tip["title"] for tip in tips(item="item", place="rank")]
+        >>> [tip["field"] for tip in tips("item", "rank")]
         ['item', 'rank']
     """
-    return [word(name, title=title) for name, title in fields.items()]
+    return [*map(word, fields)]
 
 
 def names_axis() -> Spec:
