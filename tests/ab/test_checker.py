@@ -402,8 +402,8 @@ def test_long_lists_are_cut_short_in_words_but_not_in_the_result() -> None:
             OptionError,
             r"limit must be an integer .* got True",
         ),
-        ([], [2], {}, RatingsError, r"two lists with a score each, got shapes \(0,\)"),
-        ([[1]], [2], {}, RatingsError, r"got shapes \(1, 1\) and \(1,\)"),
+        ([], [2], {}, RatingsError, r"two lists with a score each, got 0 and 1"),
+        ([[1]], [2], {}, RatingsError, r"first scores must be one list, got shape"),
         ([math.inf], [2], {}, RatingsError, r"first score must be finite, got inf"),
     ],
 )

@@ -8,16 +8,17 @@ shown; that none is found is no proof.
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from evenhand.ab.numbers import Floats, Numbers, as_numbers, as_whole
+from evenhand.ab.numbers import Floats, Numbers, as_lists, as_whole
 from evenhand.errors import OptionError, RatingsError, listing, name_of, shown, unknown
 from evenhand.randomness import (
     RNGLike,
@@ -64,10 +65,6 @@ class Counterexample:
     after: tuple[tuple[float, ...], tuple[float, ...]]
     values: tuple[float, float]
 
-    def to_dict(self) -> dict[str, Json]:
-        """Return the fields as plain values."""
-        return _plain(self)
-
 
 @dataclass(frozen=True, slots=True)
 class RuleCheck:
@@ -94,12 +91,8 @@ class RuleCheck:
 
     def to_dict(self) -> dict[str, Json]:
         """Return the fields as plain values."""
-        return _plain(self)
-
-
-def _plain(found: Counterexample | RuleCheck) -> dict[str, Json]:
-    fields: dict[str, Json] = json.loads(json.dumps(asdict(found)))
-    return fields
+        fields: dict[str, Json] = json.loads(json.dumps(asdict(self)))
+        return fields
 
 
 def check_rule(
@@ -152,18 +145,27 @@ def check_rule(
     """
     if kind not in KINDS:
         raise OptionError(unknown("kind", kind, KINDS))
-    one, two = (
-        np.atleast_1d(as_numbers(side, f"{name} score")).astype(np.float64)
-        for side, name in ((first, "first"), (second, "second"))
-    )
-    if one.ndim != 1 or two.ndim != 1 or not len(one) or not len(two):
+    one, two = (side.astype(np.float64) for side in as_lists(first, second))
+    if not len(one) or not len(two):
         raise RatingsError(
-            f"first and second must be two lists with a score each, got shapes "
-            f"{one.shape} and {two.shape}."
+            "first and second must be two lists with a score each, got "
+            f"{len(one)} and {len(two)} scores."
         )
-    search = _Search(rule, kind, as_whole("limit", limit, 1))
-    found = search.run(one, two, stream(seed_from(rng), "check"))
-    return _report(search, found)
+    source = stream(seed_from(rng), "check")
+    search = _Search(rule, kind, as_whole("limit", limit, 1), source)
+    found, name = search.run(one, two), name_of(rule)
+    sentence = (
+        f"{name} was asked {search.asked} times around the data, and no score was "
+        "found at which it falls when it should rise, or does not turn round when the "
+        "items swap."
+    )
+    if search.undefined:
+        sentence += f" {search.undefined} times it had no answer."
+    if found is not None:
+        sentence = _failure(name, kind, found)
+    return RuleCheck(
+        name, kind, found is None, search.asked, search.undefined, found, sentence
+    )
 
 
 def answer(
@@ -205,8 +207,7 @@ def _valid(
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Place:
+class _Place(NamedTuple):
     """Scores of the first item, then of the second, and what the rule says there."""
 
     scores: Floats
@@ -228,126 +229,125 @@ class _Search:
     rule: OwnRule
     kind: Kind
     limit: int
-    asked: int = 0
+    source: Stream
     undefined: int = 0
     sizes: list[float] = field(default_factory=list)
+
+    @property
+    def asked(self) -> int:
+        return self.undefined + len(self.sizes)
 
     @property
     def centre(self) -> float:
         return HALF if self.kind == "probability" else 0.0
 
-    def run(self, one: Floats, two: Floats, source: Stream) -> Counterexample | None:
-        scores = np.concatenate([one, two])
+    def run(self, one: Floats, two: Floats) -> Counterexample | None:
         # Not within a try: what the rule raises at the data is the user's to see.
         value = float(answer(self.rule, one, two, self.kind))
-        self.asked += 1
         self.sizes.append(abs(value))
-        for before, after, broken in self._steps(
-            _Place(scores, len(one), value), source
-        ):
+        data = _Place(np.concatenate([one, two]), len(one), value)
+        for before, after, broken in self._steps(data):
             if self._fails(before.value, after.value, broken):
-                lists = [
-                    (tuple(a.tolist()), tuple(b.tolist()))
-                    for a, b in (before.sides, after.sides)
-                ]
+                (a, b), (c, d) = before.sides, after.sides
+                lists = [tuple(side.tolist()) for side in (a, b, c, d)]
                 values = before.value, after.value
-                return Counterexample(broken, lists[0], lists[1], values)
+                return Counterexample(
+                    broken, (lists[0], lists[1]), (lists[2], lists[3]), values
+                )
         return None
 
-    def _steps(self, data: _Place, source: Stream) -> Iterator[_Step]:
+    def _steps(self, data: _Place) -> Iterator[_Step]:
         bases = [data, *self._near_tie(data)]
-        for base in [*bases, *self._tied(data)]:
-            yield from self._turned(base)
-        moved = permutation(source, len(data.scores)).tolist()
-        for place, base in [(place, base) for place in moved for base in bases]:
-            # The other half is for random neighbours.
-            if self.asked >= self.limit // 2:
-                break
-            yield from self._path(base, place, MOST_TARGETS, source)
-        while self.asked < self.limit:
-            start = bases[below(source, len(bases))]
-            near = self._ask(_neighbour(start.scores, source), start.firsts)
-            if near is None:
-                continue
-            yield from self._turned(near)
-            for base in (near, *self._near_tie(near)):
-                place = below(source, len(near.scores))
-                yield from self._path(base, place, FEW_TARGETS, source)
-
-    def _ask(self, scores: Floats, firsts: int) -> _Place | None:
-        """Ask the rule at a neighbour of the data, where it may have nothing to say."""
-        if self.asked >= self.limit:
-            return None
-        self.asked += 1
-        sides = scores[:firsts], scores[firsts:]
-        try:
-            with np.errstate(all="ignore"):
-                found: object = self.rule(sides[0].copy(), sides[1].copy())
-        except (ValueError, ArithmeticError):
-            self.undefined += 1
-            return None
-        value = float(_valid(self.rule, found, sides, self.kind))
-        self.sizes.append(abs(value))
-        return _Place(scores, firsts, value)
-
-    def _turned(self, place: _Place) -> Iterator[_Step]:
-        one, two = place.sides
-        turned = self._ask(np.concatenate([two, one]), len(two))
-        if turned is not None:
-            yield place, turned, "swap"
-
-    def _path(
-        self, base: _Place, place: int, most: int, source: Stream
-    ) -> Iterator[_Step]:
-        """Move one score from far below to far above; the rule must follow it."""
-        last: _Place | None = None
-        own = base.scores[place]
-        targets = np.union1d(_targets(base.scores, most, source), own)
-        for target in targets.tolist():
-            if target == own:
-                here: _Place | None = base
-            else:
-                scores = base.scores.copy()
-                scores[place] = target
-                here = self._ask(scores, base.firsts)
-            if here is None:
-                continue
-            if last is not None:
-                up = (last, here) if place < base.firsts else (here, last)
-                yield *up, "monotone"
-            last = here
-
-    def _tied(self, data: _Place) -> list[_Place]:
-        """Give both items the same scores, where only 1/2 can be turned round."""
         one, two = data.sides
-        same = [np.full(len(data.scores), score) for score in (one[0], two[0])]
+        # With the same scores of both items only 1/2 can be turned round.
+        tied = [np.full(len(data.scores), side[0]) for side in (one, two)]
         if len(one) == len(two):
-            same += [np.concatenate([side, side]) for side in (one, two)]
-        found = [self._ask(scores, data.firsts) for scores in same]
-        return [place for place in found if place is not None]
+            tied += [np.tile(side, 2) for side in (one, two)]
+        yield from self._swaps([*bases, *self._ask(tied, len(one))])
+        for place in permutation(self.source, len(data.scores)).tolist():
+            for base in bases:
+                # The other half is for random neighbours.
+                if self.asked < self.limit // 2:
+                    yield from self._path(base, place, MOST_TARGETS)
+        while self.asked < self.limit:
+            start = bases[below(self.source, len(bases))]
+            for near in self._ask([self._neighbour(start.scores)], len(one)):
+                yield from self._swaps([near])
+                for base in (near, *self._near_tie(near)):
+                    place = below(self.source, len(near.scores))
+                    yield from self._path(base, place, FEW_TARGETS)
+
+    def _ask(self, rows: Iterable[Floats], firsts: int) -> list[_Place]:
+        """Ask the rule near the data; leave out where it has nothing to say."""
+        found = []
+        for scores in rows:
+            if self.asked >= self.limit:
+                break
+            sides = scores[:firsts], scores[firsts:]
+            try:
+                with np.errstate(all="ignore"):
+                    told: object = self.rule(sides[0].copy(), sides[1].copy())
+            except (ValueError, ArithmeticError):
+                self.undefined += 1
+                continue
+            value = float(_valid(self.rule, told, sides, self.kind))
+            self.sizes.append(abs(value))
+            found.append(_Place(scores, firsts, value))
+        return found
+
+    def _swaps(self, places: Iterable[_Place]) -> Iterator[_Step]:
+        for place in places:
+            one, two = place.sides
+            for turned in self._ask([np.concatenate([two, one])], len(two)):
+                yield place, turned, "swap"
+
+    def _path(self, base: _Place, place: int, most: int) -> Iterator[_Step]:
+        """Move one score from far below to far above; the rule must follow it."""
+        targets = np.union1d(self._targets(base.scores, most), base.scores[place])
+        rows = np.tile(base.scores, (len(targets), 1))
+        rows[:, place] = targets
+        for low, high in itertools.pairwise(self._ask(rows, base.firsts)):
+            up = (low, high) if place < base.firsts else (high, low)
+            yield *up, "monotone"
 
     def _near_tie(self, base: _Place) -> list[_Place]:
         """Shift the second item's scores to just before and just after a tie."""
+        one, two = base.sides
+
+        def shifted(*shifts: float) -> list[_Place]:
+            moved = (np.clip(two + shift, -LARGEST, LARGEST) for shift in shifts)
+            rows = (np.concatenate([one, side]) for side in moved)
+            return self._ask(rows, base.firsts)
+
         reach = 2 * _range(base.scores)
-        low, high = (self._shifted(base, shift) for shift in (-reach, reach))
-        if low is None or high is None or not low.value > self.centre > high.value:
-            return []
         bounds = [-reach, reach]
+        ends = shifted(*bounds)
+        if len(ends) < len(bounds) or not (ends[0].value > self.centre > ends[1].value):
+            return []
         for _ in range(HALVINGS):
             middle = sum(bounds) / 2
-            here = self._shifted(base, middle)
-            if here is None:
-                break
-            if here.value > self.centre:
-                low, bounds[0] = here, middle
-            else:
-                high, bounds[1] = here, middle
-        return [low, high]
+            for here in shifted(middle):
+                side = int(here.value <= self.centre)
+                ends[side], bounds[side] = here, middle
+        return ends
 
-    def _shifted(self, base: _Place, shift: float) -> _Place | None:
-        one, two = base.sides
-        moved = np.clip(two + shift, -LARGEST, LARGEST)
-        return self._ask(np.concatenate([one, moved]), base.firsts)
+    def _targets(self, scores: Floats, most: int) -> Floats:
+        """Return where a score is moved to, in increasing order."""
+        levels = np.unique(scores)
+        inner = np.concatenate([levels, levels[1:] / 2 + levels[:-1] / 2])
+        if len(inner) > most:
+            inner = inner[permutation(self.source, len(inner))[:most]]
+        steps = _range(scores) * np.array(BEYOND)
+        found = np.concatenate([levels[0] - steps, inner, levels[-1] + steps])
+        return np.unique(np.clip(found, -LARGEST, LARGEST))
+
+    def _neighbour(self, scores: Floats) -> Floats:
+        """Move a few scores, or up to all of them, anywhere."""
+        size, neighbour = len(scores), scores.copy()
+        targets = self._targets(scores, MOST_TARGETS)
+        for place in permutation(self.source, size)[: 1 + below(self.source, size)]:
+            neighbour[place] = targets[below(self.source, len(targets))]
+        return neighbour
 
     def _fails(self, before: float, after: float, broken: str) -> bool:
         turned = broken == "swap"
@@ -365,29 +365,8 @@ def _range(scores: Floats) -> float:
     return min(width or max(1.0, float(np.abs(scores).max())), WIDEST)
 
 
-def _targets(scores: Floats, most: int, source: Stream) -> Floats:
-    """Return where a score is moved to, in increasing order."""
-    levels = np.unique(scores)
-    inner = np.concatenate([levels, levels[1:] / 2 + levels[:-1] / 2])
-    if len(inner) > most:
-        inner = inner[permutation(source, len(inner))[:most]]
-    steps = _range(scores) * np.array(BEYOND)
-    found = np.concatenate([levels[0] - steps, inner, levels[-1] + steps])
-    return np.unique(np.clip(found, -LARGEST, LARGEST))
-
-
-def _neighbour(scores: Floats, source: Stream) -> Floats:
-    """Move a few scores, or up to all of them, anywhere."""
-    moved = permutation(source, len(scores))[: 1 + below(source, len(scores))]
-    targets = _targets(scores, MOST_TARGETS, source)
-    neighbour = scores.copy()
-    for place in moved.tolist():
-        neighbour[place] = targets[below(source, len(targets))]
-    return neighbour
-
-
-def _text(sides: tuple[Floats, Floats]) -> str:
-    one, two = (listing([_short(x) for x in side.tolist()]) for side in sides)
+def _text(sides: Sequence[Sequence[float] | Floats]) -> str:
+    one, two = (listing([_short(score) for score in side]) for side in sides)
     return f"first {one} and second {two}"
 
 
@@ -395,40 +374,19 @@ def _short(number: float) -> float:
     return float(f"{number:.6g}")
 
 
-def _report(search: _Search, found: Counterexample | None) -> RuleCheck:
-    name, kind = name_of(search.rule), search.kind
-    if found is None:
-        sentence = (
-            f"{name} was asked {search.asked} times around the data, and no score was "
-            "found at which it falls when it should rise, or does not turn round when "
-            "the items swap."
-        )
-        if search.undefined:
-            sentence += f" {search.undefined} times it had no answer."
-    else:
-        sentence = _failure(name, kind, found)
-    return RuleCheck(
-        name, kind, found is None, search.asked, search.undefined, found, sentence
-    )
-
-
 def _failure(name: str, kind: Kind, found: Counterexample) -> str:
-    values = [f"{value:.4g}" for value in found.values]
-    before, after = (
-        [np.array(side) for side in s] for s in (found.before, found.after)
-    )
+    was, now = (f"{value:.4g}" for value in found.values)
     if found.broken == "swap":
         turn = "p into 1 - p" if kind == "probability" else "its sign round"
         return (
-            f"{name} must turn {turn} when the items swap, got {values[0]} for "
-            f"{_text((before[0], before[1]))}, and {values[1]} with the items swapped."
+            f"{name} must turn {turn} when the items swap, got {was} for "
+            f"{_text(found.before)}, and {now} with the items swapped."
         )
     side = 0 if found.before[0] != found.after[0] else 1
-    place = int(np.argmax(before[side] != after[side]))
-    what = "a first score rises" if side == 0 else "a second score falls"
-    moved = [_short(scores[side][place]) for scores in (before, after)]
+    moved = zip(found.before[side], found.after[side], strict=True)
+    old, new = next(pair for pair in moved if pair[0] != pair[1])
+    what = "a second score falls" if side else "a first score rises"
     return (
-        f"{name} must not fall when {what}, got {values[0]} for "
-        f"{_text((before[0], before[1]))}, and {values[1]} when the score {moved[0]} "
-        f"there becomes {moved[1]}."
+        f"{name} must not fall when {what}, got {was} for {_text(found.before)}, and "
+        f"{now} when the score {_short(old)} there becomes {_short(new)}."
     )
