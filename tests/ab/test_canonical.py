@@ -8,13 +8,10 @@ import pytest
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from evenhand import OptionError, RatingsError
 from evenhand.ab import weights
 from evenhand.ab.canonical import (
-    Decision,
-    decide,
     first_probability,
     threshold_probability,
 )
@@ -58,7 +55,7 @@ def test_a_threshold_with_law_w_is_the_canonical_estimator_exactly(
 
 
 def test_threshold_with_atoms_uses_a_fair_coin_at_equality() -> None:
-    die = scipy.stats.randint(1, 7)
+    die = scipy.stats.randint(1, 7).cdf
     table = [[3.0, 0.0], [3.5, 0.0], [9.0, 0.0], [0.0, 1.0]]
     np.testing.assert_allclose(
         threshold_probability(table, die), [2.5 / 6, 3 / 6, 1, 0], atol=1e-15
@@ -87,50 +84,17 @@ def test_left_limits_can_be_given() -> None:
 
 
 def test_continuous_distributions_give_their_distribution_function() -> None:
-    value = threshold_probability([0.3, 1.0], scipy.stats.norm(loc=1, scale=2))
+    value = threshold_probability([0.3, 1.0], scipy.stats.norm(loc=1, scale=2).cdf)
     assert value == scipy.stats.norm(1, 2).cdf(-0.7)
-
-
-def test_the_same_seed_gives_the_same_decision() -> None:
-    def winners() -> list[int]:
-        return [decide([1, 1], rng=seed).winner for seed in range(64)]
-
-    assert winners() == winners()
-    assert set(winners()) == {0, 1}
-
-
-def test_what_has_no_chance_is_never_output(monkeypatch: pytest.MonkeyPatch) -> None:
-    def lowest(_: object, size: int) -> NDArray[np.float64]:
-        return np.zeros(size)
-
-    monkeypatch.setattr("evenhand.ab.canonical.uniforms", lowest)
-    assert decide([-1e308, 1e308]).winner == 1
-    assert decide([0.0, 1.0]).winner == 0
-
-
-def test_decision_prints_and_converts() -> None:
-    decision = Decision(1, 0.25, -1.0)
-    assert repr(decision) == "item 1 (p_first=0.250, gap=-1)"
-    assert decision.to_dict() == {"winner": 1, "p_first": 0.25, "gap": -1.0}
-
-
-def test_frequency_of_decisions_matches_the_probability() -> None:
-    # Five standard errors: a correct build fails for one seed in 1.7 million.
-    n, p = 4000, 0.875
-    seeds = np.random.SeedSequence(2019).spawn(n)
-    wins = sum(decide([4, 1], rng=seed).winner == 0 for seed in seeds)
-    assert abs(wins / n - p) < 5 * math.sqrt(p * (1 - p) / n)
 
 
 def test_bad_scores_are_named() -> None:
     with pytest.raises(RatingsError, match=r"must be finite, got nan at index \(1,"):
-        decide([3.0, math.nan])
+        first_probability([3.0, math.nan])
     with pytest.raises(RatingsError, match=r"in the last axis, got shape \(3"):
         first_probability([1, 2, 3])
     with pytest.raises(RatingsError, match=r"last axis, got shape \(\)"):
         first_probability(1.0)
-    with pytest.raises(RatingsError, match=r"decide once, got shape \(3, 2\)"):
-        decide(np.zeros((3, 2)))
 
 
 def test_bad_distributions_are_named() -> None:
@@ -138,7 +102,9 @@ def test_bad_distributions_are_named() -> None:
         threshold_probability([1.0, 0.0], lambda _: 2.0)
     with pytest.raises(OptionError, match=r"got .*0\.2.* at 1\.0 and .*0\.9"):
         threshold_probability([1.0, 0.0], lambda _: 0.2, left=lambda _: 0.9)
-    with pytest.raises(OptionError, match=r"distribution function.* got 3\."):
+    with pytest.raises(
+        OptionError, match=r"distribution must be a function .* got 3\."
+    ):
         threshold_probability([1.0, 0.0], 3)  # type: ignore[arg-type]  # a user's mistake
 
 

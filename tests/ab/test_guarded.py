@@ -415,7 +415,7 @@ class TestOwnRules:
         # Five standard errors: a correct build fails for one seed in 1.7 million.
         runs = 1000
         quick = functools.partial(check_rule, limit=5)
-        monkeypatch.setattr("evenhand.ab.methods.check_rule", quick)
+        monkeypatch.setattr("evenhand.ab.checker.check_rule", quick)
         found = [compare([2], [1], method=logistic, rng=seed) for seed in range(runs)]
         p = found[0].p_first
         wins = sum(comparison.winner == "A" for comparison in found)

@@ -104,7 +104,7 @@ def ready(
     statistic: str = "mean",
     median: str = "upper",
 ) -> Problem:
-    kept = pvalues.as_kept(statistic, 0.2, median)
+    kept = rules.as_kept(statistic, 0.2, median)
     return problem(one, two, statistic, kept, design, groups)
 
 

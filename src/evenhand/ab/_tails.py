@@ -10,7 +10,7 @@ count and every reviewer is a unit, any number is counted by frequencies.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.ab._redraws import Counts, Redraws
+    from evenhand.ab.rules import Kept
 
     Floats = NDArray[np.float64]
-
-Kept = Callable[[int], tuple[int, int]]
 
 # Numbers added in a recursion, about half a second: floats, or whole numbers; up to
 # FEW_WORK they are whole in any case. Adding a line takes as long as so many numbers.

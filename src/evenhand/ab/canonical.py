@@ -10,9 +10,7 @@ function W the two are one estimator: `threshold_probability` says it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -26,49 +24,11 @@ from evenhand.ab.numbers import (
     map_exact,
 )
 from evenhand.ab.weights import GapWeight, as_weight, odd, on_floats
-from evenhand.errors import OptionError, RatingsError, shown
-from evenhand.randomness import RNGLike, seed_from, stream, uniforms
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+from evenhand.errors import OptionError, RatingsError, require_function, shown
 
 PAIR = 2
-
-
-@runtime_checkable
-class Distribution(Protocol):
-    """A distribution of the threshold, such as a frozen one of scipy.stats."""
-
-    def cdf(self, x: Floats) -> ArrayLike:
-        """Return P(Z <= x)."""
-        ...
-
-
 Weight = GapWeight | Callable[[float], float] | str | None
 Cdf = Callable[..., float | Fraction]
-Threshold = GapWeight | Distribution | Cdf
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Decision:
-    """Which of two items was output as better.
-
-    Attributes:
-        winner: 0 for the first item, 1 for the second.
-        p_first: Probability, given the scores, that the first is output.
-        gap: First score minus second.
-    """
-
-    winner: int
-    p_first: float
-    gap: float
-
-    def to_dict(self) -> dict[str, int | float]:
-        """Return the fields as plain numbers."""
-        return asdict(self)
-
-    def __repr__(self) -> str:
-        return f"item {self.winner} (p_first={self.p_first:.3f}, gap={self.gap:+.3g})"
 
 
 def first_probability(scores: Numbers, *, weight: Weight = None) -> Floats:
@@ -100,40 +60,9 @@ def first_probability(scores: Numbers, *, weight: Weight = None) -> Floats:
     return odd(as_weight(weight), _gap(scores))
 
 
-def decide(scores: Numbers, *, weight: Weight = None, rng: RNGLike = None) -> Decision:
-    """Decide between two items by one coin.
-
-    Args:
-        scores: Scores of the two items.
-        weight: Increasing map from a gap to [0, 1), rational(1) if None.
-        rng: Seed, Generator or SeedSequence.
-
-    Returns:
-        The decision.
-
-    Raises:
-        RatingsError: If there are not exactly two finite scores.
-
-    References:
-        Wang and Shah (2019), Theorem 2.
-
-    Examples:
-        >>> decide([3.0, 2.0], rng=2)
-        item 0 (p_first=0.750, gap=+1)
-    """
-    probability, gap = first_probability(scores, weight=weight), _gap(scores)
-    if gap.ndim:
-        raise RatingsError(
-            f"scores must be two numbers to decide once, got shape {(*gap.shape, 2)}. "
-            "Use first_probability for many pairs."
-        )
-    coin = uniforms(stream(seed_from(rng), "canonical"), 1)[0]
-    return Decision(int(coin >= probability), float(probability), float(gap))
-
-
 def threshold_probability(
     scores: Numbers,
-    distribution: Threshold,
+    distribution: GapWeight | Cdf,
     *,
     left: Cdf | None = None,
 ) -> Floats:
@@ -147,9 +76,8 @@ def threshold_probability(
 
     Args:
         scores: Score by the first reviewer and by the second, shape (..., 2).
-        distribution: Distribution of Z: a distribution function, an object with a `cdf`
-            (and a `pmf`, if discrete) such as scipy.stats has, or a GapWeight, which
-            stands for its W.
+        distribution: Distribution function of Z, such as the `cdf` of a distribution
+            of scipy.stats, or a GapWeight, which stands for its W.
         left: For a distribution function, its limits from the left, F(d-). Without
             it, the next float below d is asked; for Fractions, F is taken as having no
             jumps.
@@ -169,7 +97,7 @@ def threshold_probability(
         >>> threshold_probability([[3.0, 2.0], [5.0, 5.0]], rational())
         array([0.75, 0.5 ])
         >>> import scipy.stats
-        >>> threshold_probability([3.0, 2.0], scipy.stats.norm()).round(4)
+        >>> threshold_probability([3.0, 2.0], scipy.stats.norm.cdf).round(4)
         np.float64(0.8413)
     """
     gap = _gap(scores)
@@ -194,33 +122,19 @@ def _gap(scores: Numbers) -> Floats:
 
 
 def _limits(
-    distribution: Threshold, gap: Floats, left: Cdf | None
+    distribution: GapWeight | Cdf, gap: Floats, left: Cdf | None
 ) -> tuple[Floats, Floats]:
     if isinstance(distribution, GapWeight):
         upper = np.asarray((1 + distribution.values(magnitude(gap))) / 2)
         lower = 1 - upper
         return np.where(gap > 0, upper, lower), np.where(gap >= 0, upper, lower)
-    if isinstance(distribution, Distribution):
-        points = gap.astype(np.float64)
-        at = on_floats(distribution.cdf, points, "cdf")
-        mass = getattr(distribution, "pmf", None)
-        if mass is None:
-            return at, at
-        return np.maximum(at - on_floats(mass, points, "pmf"), 0.0), at
-    if not callable(distribution):
-        raise OptionError(
-            "distribution must be a distribution function, a scipy.stats distribution "
-            f"or a gap weight, got {shown(distribution)}."
-        )
+    require_function("distribution", distribution, "a difference of scores")
     if is_exact(gap):
-        at = _on_fractions(distribution, gap)
-        return (at if left is None else _on_fractions(left, gap)), at
-    at = on_floats(distribution, gap, "distribution")
-    if left is None:
-        below = np.nextafter(gap, -np.inf)
-        return on_floats(distribution, below, "distribution"), at
-    return on_floats(left, gap, "left"), at
-
-
-def _on_fractions(function: Callable[..., object], gap: Floats) -> Floats:
-    return as_numbers(map_exact(function, gap), "distribution")
+        below, at = (
+            as_numbers(map_exact(function, gap), "distribution")
+            for function in (left or distribution, distribution)
+        )
+        return below, at
+    before = gap if left else np.nextafter(gap, -np.inf)
+    below = on_floats(left or distribution, before, "distribution")
+    return below, on_floats(distribution, gap, "distribution")

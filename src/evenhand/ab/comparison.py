@@ -261,7 +261,7 @@ def compare(
         sides = sides_from_lists(first, second, items)
     outcome = chosen.run(sides, seed)
     found, told = _tested(sides, chosen, test, declared.design, seed)
-    given = {"test": test, "both": both}
+    given = {"pairing": outcome.pairing, "test": test, "both": both}
     used: dict[str, Json] = {name: to for name, to in given.items() if to is not None}
     return Comparison(
         items=sides.items,
@@ -272,7 +272,7 @@ def compare(
         votes=outcome.votes,
         method=chosen.called,
         parameters={
-            **chosen.used(outcome.pairing),
+            **chosen.parameters(),
             **used,
             "design": declared.design,
         },

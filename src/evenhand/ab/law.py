@@ -135,22 +135,6 @@ def majority_probability(probabilities: Numbers) -> Floats:
     return from_margin(_row_margins(rows)).reshape(shape)[()]
 
 
-def majority_of_counts(chances: Floats, counts: Counts) -> float:
-    """Probability that the first item has the majority of votes in a table.
-
-    Args:
-        chances: Chance of a vote of each kind, shape (kinds,).
-        counts: How many votes of each kind there are.
-
-    Examples:
-        >>> majority_of_counts(np.array([0.75, 0.5]), np.array([3, 0]))
-        0.84375
-    """
-    if counts.sum() <= FEW_VOTES:
-        return float(majority_probability(np.repeat(chances, counts)))
-    return float(from_margin(table_margins(chances, counts[None, :]))[0])
-
-
 def votes_over_pairings(
     first: Numbers,
     second: Numbers,
@@ -408,12 +392,8 @@ def _row_margins(rows: Floats) -> Floats:
     votes = rows.shape[1]
     if is_exact(rows) or votes <= FEW_VOTES:
         return _margin(_products(rows))
-    scatter = (4 * rows * (1 - rows)).sum(axis=1)
-    if scatter.min() < OPEN:
-        kinds = [np.unique(row, return_counts=True) for row in rows]
-        return np.array([table_margins(p, n[None, :])[0] for p, n in kinds])
-    window = _window(rows.sum(axis=1), scatter, votes)
-    return _inverted(*_condensed(rows, lambda part: part.sum(axis=1)), window, votes)
+    kinds = [np.unique(row, return_counts=True) for row in rows]
+    return np.array([table_margins(p, n[None, :])[0] for p, n in kinds])
 
 
 def table_margins(chances: Floats, counts: Counts | Floats) -> Floats:
@@ -431,28 +411,22 @@ def table_margins(chances: Floats, counts: Counts | Floats) -> Floats:
     scatter = numbers @ (4 * chances * (1 - chances))
     window = _window(numbers @ chances, scatter, votes)
     if len(chances) > KINDS and scatter.min() >= OPEN:
-        chances, numbers = _condensed(chances[None, :], lambda part: numbers @ part[0])
+        chances, numbers = _condensed(chances, numbers)
     return _inverted(chances, numbers, window, votes)
 
 
-def _condensed(
-    chances: Floats, total: Callable[[Floats], Floats]
-) -> tuple[Floats, Floats]:
+def _condensed(chances: Floats, numbers: Floats) -> tuple[Floats, Floats]:
     """Replace votes by so many of each of a few kinds that no law of theirs changes.
 
     A function that is smooth in the chance, as the logarithm of an image is at the low
     frequencies that count for many open votes, is interpolated at Chebyshev's points;
     the numbers are sums of its weights, and need not be whole.
-
-    Args:
-        chances: Chance of each vote, shape (1 or rows, votes).
-        total: Adds up numbers of that shape over all votes, by row.
     """
     lean = 2 * chances - 1
     before, power = np.ones_like(lean), lean
-    sums = [total(before)]
+    sums = [numbers @ before]
     for _ in range(KINDS - 1):
-        sums.append(total(power))
+        sums.append(numbers @ power)
         before, power = power, 2 * lean * power - before
     angles = np.pi * (np.arange(KINDS) + 0.5) / KINDS
     weights = np.cos(np.arange(KINDS)[:, None] * angles) * 2 / KINDS

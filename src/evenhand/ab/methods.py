@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from evenhand.ab import claims, law, rules
-from evenhand.ab.checker import Kind, OwnRule, RuleCheck, answer, check_rule
 from evenhand.ab.numbers import Floats, Numbers, difference
 from evenhand.ab.pairings import draw_coins, draw_pairing
 from evenhand.ab.pvalues import leading_item
@@ -33,7 +31,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evenhand.ab._sides import Pairing, Sides
+    from evenhand.ab.checker import Kind, OwnRule, RuleCheck
     from evenhand.ab.pairings import Counts
+
+    # A statistic of `p_values`, and which median that is.
+    Tested = tuple[str | OwnRule, str]
 
 PAPER = "Wang and Shah (2019)"
 TIE = "tie coin"
@@ -46,8 +48,12 @@ OWN_PAIRINGS = 200
 ROUNDING = 1e-12
 # Differences of scores that are tried for whether a vote still counts them.
 POWERS = np.array([10.0**power for power in range(-15, 1)])
-Tested = tuple[str | OwnRule, str]
-"""A statistic of `p_values`, and which median that is."""
+DECIDERS = {
+    "mean": "means",
+    "median": "medians",
+    "trimmed": "trimmed means",
+    "midrank": "midranks",
+}
 
 
 class Outcome(NamedTuple):
@@ -107,7 +113,8 @@ class Rule(Method):
     @property
     def voting(self) -> GapWeight | None:
         """The weight of its votes, if it has any."""
-        return None
+        weight = getattr(self, "weight", None)
+        return weight if isinstance(weight, GapWeight) else None
 
     def chance(self, first: Numbers, second: Numbers) -> Floats:
         """Return the probability that the first item is output.
@@ -138,10 +145,6 @@ class Rule(Method):
     def tested(self, design: str | None) -> Tested:  # noqa: ARG002 - of some rules
         """Return what the p-values test if nothing else is asked for."""
         return self.asked, "upper"
-
-    def used(self, pairing: str | None) -> dict[str, Json]:
-        """Return what was used, as in the JSON."""
-        return self.parameters() | ({} if pairing is None else {"pairing": pairing})
 
     def run(self, sides: Sides, seed: int) -> Outcome:
         """Draw an outcome.
@@ -219,6 +222,8 @@ class OwnComparison(Rule):
 
     def chance(self, first: Numbers, second: Numbers) -> Floats:
         """Ask the function about each row."""
+        from evenhand.ab.checker import answer
+
         one, two = np.atleast_2d(np.asarray(first)), np.atleast_2d(np.asarray(second))
         found = [
             answer(self.function, a, b, "probability")
@@ -271,17 +276,26 @@ class Sign(Rule):
         return part._replace(law=law.average_sign(sides.first, sides.second, seed))
 
     def tested(self, design: str | None) -> Tested:
-        """Test pairs where they are the design's own, otherwise midranks."""
-        return "pairs" if design == "matched" else "midrank", "upper"
+        """Return what the p-values test if nothing else is asked for."""
+        return _tested(self.name, design)
 
 
-def _led(
-    sides: Sides, statistic: str, decided_by: str, *, trim: float, median: str
-) -> Outcome:
+def _led(sides: Sides, statistic: str, trim: float, median: str) -> Outcome:
     ahead = leading_item(
         sides.first, sides.second, statistic=statistic, trim=trim, median=median
     )
-    return _certain((1 + ahead) / 2, decided_by)
+    return _certain((1 + ahead) / 2, DECIDERS[statistic])
+
+
+def _tested(statistic: str, design: str | None, median: str = "upper") -> Tested:
+    """Test pairs where they are the design's own, and means and medians as they are.
+
+    Otherwise midranks: on few levels cutting ends costs power.
+    """
+    if statistic in ("mean", "median"):
+        return statistic, median
+    paired = statistic in ("sign", "votes") and design == "matched"
+    return "pairs" if paired else "midrank", "upper"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -290,20 +304,22 @@ class Unpaired(Rule):
 
     pairs = "none"
     unequal = claims.UNEQUAL_MEANS
-    decider: ClassVar[str]
     trim: ClassVar[float] = rules.TRIM
     median: ClassVar[str] = "upper"
+
+    def chance(self, first: Numbers, second: Numbers) -> Floats:
+        """Return the probability that the first item is output."""
+        options: dict[str, Any] = {"trim": self.trim, "median": self.median}
+        return rules.followed(self.name, first, second, **options)
 
     def decide(self, sides: Sides, seed: int) -> Outcome:
         """Draw an outcome from scores of both items."""
         del seed
-        options: dict[str, Any] = {"trim": self.trim, "median": self.median}
-        return _led(sides, self.name, self.decider, **options)
+        return _led(sides, self.name, self.trim, self.median)
 
     def tested(self, design: str | None) -> Tested:
-        """Test the same statistic; on few levels cutting ends costs power."""
-        del design
-        return "midrank" if self.name == "trimmed" else self.name, self.median
+        """Return what the p-values test if nothing else is asked for."""
+        return _tested(self.name, design, self.median)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -312,17 +328,12 @@ class Mean(Unpaired):
 
     name = "mean"
     reference = f"{PAPER}, Section 3.2"
-    decider = "means"
     range: tuple[float, float] | None = option(
         None,
         "Lowest and highest score that the form allows, such as (1, 5): with the "
         "design halves the result then says how small a difference can be trusted.",
         lambda value: None if value is None else as_range(value),
     )
-
-    def chance(self, first: Numbers, second: Numbers) -> Floats:
-        """Return the probability that the first item is output."""
-        return rules.mean(first, second)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -331,16 +342,11 @@ class Median(Unpaired):
 
     name = "median"
     reference = f"{PAPER}, Section 3.2"
-    decider = "medians"
     median: str = option(  # type: ignore[misc]  # an option here, fixed elsewhere
         "upper",
         "Which median of an even number of scores: upper, lower or middle.",
         choice("median", *rules.MEDIANS),
     )
-
-    def chance(self, first: Numbers, second: Numbers) -> Floats:
-        """Return the probability that the first item is output."""
-        return rules.median(first, second, median=self.median)
 
 
 TRIM = option(
@@ -359,12 +365,7 @@ class Trimmed(Unpaired):
     """The item with the higher trimmed mean."""
 
     name = "trimmed"
-    decider = "trimmed means"
     trim: float = TRIM  # type: ignore[misc]  # an option here, fixed elsewhere
-
-    def chance(self, first: Numbers, second: Numbers) -> Floats:
-        """Return the probability that the first item is output."""
-        return rules.trimmed(first, second, trim=self.trim)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -377,11 +378,6 @@ class Votes(Rule):
     pairs = "only"
     unequal = claims.UNEQUAL_PAIRS
     weight: GapWeight = WEIGHT
-
-    @property
-    def voting(self) -> GapWeight:
-        """The weight of its votes."""
-        return self.weight
 
     def chance(self, first: Numbers, second: Numbers) -> Floats:
         """Return the probability that the first item is output."""
@@ -400,11 +396,10 @@ class Votes(Rule):
         """Return the probability of the first item over all pairings."""
         if sides.pairing == "random":
             return law.average_votes(sides.first, sides.second, self.weight, seed)
-        one, two, counts = _pairs(sides, seed)
-        chances = np.asarray(odd(self.weight, difference(one, two)))
-        kinds, places = np.unique(chances, return_inverse=True)
-        many = np.bincount(places, counts).astype(np.int64)
-        return law.Averaged(law.majority_of_counts(kinds, many), 0.0, 0)
+        gaps = difference(*sides.one_by_one("a given pairing"))
+        # In increasing order, so that the order of the pairs does not matter.
+        chances = np.sort(np.asarray(odd(self.weight, gaps)))
+        return law.Averaged(float(law.majority_probability(chances)), 0.0, 0)
 
     def least_apart(self, sides: Sides) -> float:
         """Return how far apart a reviewer's two scores must be to be worth a vote.
@@ -420,20 +415,8 @@ class Votes(Rule):
         return float(enough.min(initial=math.inf))
 
     def tested(self, design: str | None) -> Tested:
-        """Test pairs where they are the design's own, otherwise midranks."""
-        return "pairs" if design == "matched" else "midrank", "upper"
-
-
-def as_statistic(value: object) -> str | OwnRule:
-    """Read what guarded follows; median(lower) is median:lower.
-
-    Examples:
-        >>> as_statistic("median(lower)")
-        'median:lower'
-    """
-    if isinstance(value, str):
-        value = re.sub(r"^median\((?:median=)?(\w+)\)$", r"median:\1", value)
-    return rules.as_statistic(value)
+        """Return what the p-values test if nothing else is asked for."""
+        return _tested(self.name, design)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -458,7 +441,7 @@ class Guarded(Rule):
         "What is followed otherwise: trimmed, mean, median, median(lower), "
         "median(middle), midrank or sign; or in Python a function of both items' "
         "scores; its sign decides.",
-        as_statistic,
+        rules.as_statistic,
     )
     trim: float = TRIM
     weight: GapWeight = WEIGHT
@@ -471,11 +454,6 @@ class Guarded(Rule):
                 f"trim must be left out for statistic {name_of(self.statistic)!r}, got "
                 f"{self.trim!r}. It belongs to statistic 'trimmed'."
             )
-
-    @property
-    def voting(self) -> GapWeight:
-        """The weight of its votes."""
-        return self.weight
 
     def parameters(self) -> dict[str, Json]:
         """Return its options by name; trim only where something is cut."""
@@ -523,23 +501,14 @@ class Guarded(Rule):
         name, _, which = self.statistic.partition(":")
         if name == "sign":
             return Sign().decide(sides, seed)._replace(votes=None)
-        decider = "midranks" if name == "midrank" else FOLLOWED[name].decider
-        return _led(sides, name, decider, trim=self.trim, median=which or "upper")
+        return _led(sides, name, self.trim, which or "upper")
 
     def tested(self, design: str | None) -> Tested:
         """Test what is followed."""
         if not isinstance(self.statistic, str):
             return self.statistic, "upper"
         name, _, which = self.statistic.partition(":")
-        if name == "midrank":
-            return name, "upper"
-        if name == "sign":
-            return Sign().tested(design)
-        return FOLLOWED[name]().tested(design)[0], which or "upper"
-
-
-FOLLOWED: dict[str, type[Unpaired]]
-FOLLOWED = {one.name: one for one in (Mean, Median, Trimmed)}
+        return _tested(name, design, which or "upper")
 
 
 def as_range(value: object) -> tuple[float, float]:
@@ -562,6 +531,8 @@ def as_range(value: object) -> tuple[float, float]:
 
 def _ask(own: OwnRule, kind: Kind, sides: Sides, seed: int) -> Outcome:
     """Ask a user's function in the pairing drawn, and in all or many of them."""
+    from evenhand.ab.checker import answer, check_rule
+
     drawn = _in_order(sides, seed)
     check = check_rule(own, *drawn, kind=kind, rng=seed)
     if not check.passed:

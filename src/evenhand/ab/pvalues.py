@@ -33,7 +33,6 @@ from evenhand.ab._redraws import (
 )
 from evenhand.ab._tails import (
     Centres,
-    Kept,
     Tails,
     central_mean,
     count_orders,
@@ -43,7 +42,7 @@ from evenhand.ab._tails import (
 )
 from evenhand.ab.law import Table, as_table
 from evenhand.ab.numbers import Floats, Numbers, as_lists, as_whole, is_exact
-from evenhand.ab.rules import MEDIANS, TRIM, as_share, central_places, trimmed_places
+from evenhand.ab.rules import TRIM, Kept, as_kept
 from evenhand.errors import ConvergenceError, OptionError, RatingsError, shown, unknown
 from evenhand.randomness import RNGLike, seed_from, stream
 
@@ -446,6 +445,8 @@ def problem(
     groups: object,
 ) -> Problem:
     """Check everything, and make a test ready."""
+    if not callable(statistic) and statistic not in STATISTICS:
+        raise OptionError(unknown("statistic", statistic, STATISTICS))
     one, two = as_lists(first, second)
     if len(one) + len(two) == 0:
         raise RatingsError("There is no score. Give at least one of either item.")
@@ -523,20 +524,6 @@ def _function_problem(
     compared = compared._replace(observed=compared.value(np.sort(one), np.sort(two)))
     nothing = len(one) == 0 or len(two) == 0
     return Problem("callable", drawn, compared, swapped=False, nothing=nothing)
-
-
-def as_kept(statistic: str | Statistic, trim: float, median: str) -> Kept:
-    """Return which of a side's scores count, by their number."""
-    if not callable(statistic) and statistic not in STATISTICS:
-        raise OptionError(unknown("statistic", statistic, STATISTICS))
-    if median not in MEDIANS:
-        raise OptionError(unknown("median", median, MEDIANS))
-    share = as_share(trim)
-    if statistic == "trimmed":
-        return lambda count: trimmed_places(count, share)
-    if statistic == "median":
-        return lambda count: central_places(count, median)
-    return lambda count: (0, count)
 
 
 def as_integers(levels: Floats | Counts) -> list[int]:

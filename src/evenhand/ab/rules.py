@@ -10,13 +10,14 @@ have the mean of 0.3 and 0) and the order of the scores never matters.
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Callable
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.ab.checker import OwnRule, answer
 from evenhand.ab.law import from_margin, majority_probability
 from evenhand.ab.numbers import (
     Floats,
@@ -38,10 +39,11 @@ from evenhand.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
+    from evenhand.ab.checker import OwnRule
+
+Kept = Callable[[int], tuple[int, int]]
 MEDIANS = ("upper", "lower", "middle")
 STATISTICS = (
     "trimmed",
@@ -126,8 +128,7 @@ def mean(first: Numbers, second: Numbers) -> Floats:
         >>> mean([[9, 1], [0.1, 0.2]], [[4, 4], [0.3, 0.0]])
         array([1. , 0.5])
     """
-    one, two = _as_sides(first, second)
-    return _chance(_mean_order(one, two), one)
+    return _central(first, second, as_kept("mean"))
 
 
 def trimmed(first: Numbers, second: Numbers, *, trim: float = TRIM) -> Floats:
@@ -150,8 +151,7 @@ def trimmed(first: Numbers, second: Numbers, *, trim: float = TRIM) -> Floats:
         >>> trimmed([5, 5, 5, 5, 99], [6, 6, 6, 6, 6])
         np.float64(0.0)
     """
-    share = as_share(trim)
-    return _central(first, second, lambda count: trimmed_places(count, share))
+    return _central(first, second, as_kept("trimmed", trim))
 
 
 def median(first: Numbers, second: Numbers, *, median: str = "upper") -> Floats:
@@ -177,16 +177,12 @@ def median(first: Numbers, second: Numbers, *, median: str = "upper") -> Floats:
         >>> [float(median([1, 4], [2, 3], median=name)) for name in MEDIANS]
         [1.0, 0.0, 0.5]
     """
-    if median not in MEDIANS:
-        raise OptionError(unknown("median", median, MEDIANS))
-    return _central(first, second, lambda count: central_places(count, median))
+    return _central(first, second, as_kept("median", median=median))
 
 
-def _central(
-    first: Numbers, second: Numbers, places: Callable[[int], tuple[int, int]]
-) -> Floats:
+def _central(first: Numbers, second: Numbers, kept: Kept) -> Floats:
     one, two = (
-        np.sort(side, axis=-1)[..., slice(*places(side.shape[-1]))]
+        np.sort(side, axis=-1)[..., slice(*kept(side.shape[-1]))]
         for side in _as_sides(first, second)
     )
     return _chance(_mean_order(one, two), one)
@@ -334,6 +330,7 @@ def followed(
     second: Numbers,
     *,
     trim: float = TRIM,
+    median: str = "upper",
 ) -> Floats:
     """Follow the sign of a statistic.
 
@@ -343,6 +340,7 @@ def followed(
         second: Scores of the second item, shape (..., k2); for "sign" the first
             min(k1, k2) of each are pairs.
         trim: For "trimmed": share cut at each end.
+        median: For "median": which of an even number of scores.
 
     Returns:
         0, 1/2 (a tie, or a side without scores) or 1, shape (...).
@@ -362,17 +360,46 @@ def followed(
     if not isinstance(chosen, str):
         return _chance(_signs(chosen, one, two), one)
     name, _, which = chosen.partition(":")
-    if name == "median":
-        return median(one, two, median=which or "upper")
-    if name == "trimmed":
-        return trimmed(one, two, trim=trim)
     if name == "sign":
         pairs = min(one.shape[-1], two.shape[-1])
         return sign(one[..., :pairs], two[..., :pairs])
-    return midrank(one, two) if name == "midrank" else mean(one, two)
+    if name == "midrank":
+        return midrank(one, two)
+    return _central(one, two, as_kept(name, trim, which or median))
+
+
+def as_kept(statistic: object, trim: float = TRIM, median: str = "upper") -> Kept:
+    """Return which of an item's scores count, by their number, from and to which place.
+
+    Raises:
+        OptionError: If trim or median are out of range.
+
+    Examples:
+        >>> as_kept("trimmed", 0.29)(94_000_000), as_kept("mean")(7)
+        ((27260000, 66740000), (0, 7))
+        >>> as_kept("median")(4), as_kept("median", median="middle")(4)
+        ((2, 3), (1, 3))
+    """
+    if median not in MEDIANS:
+        raise OptionError(unknown("median", median, MEDIANS))
+    # 0.29 of 100 is 29, though it is 28.999999999999996 in floats.
+    share = Fraction(repr(as_share(trim)))
+
+    def kept(count: int) -> tuple[int, int]:
+        if statistic == "trimmed":
+            return math.floor(share * count), count - math.floor(share * count)
+        if statistic != "median":
+            return 0, count
+        lower, upper = max(count - 1, 0) // 2, count // 2
+        start = upper if median == "upper" else lower
+        return start, min((lower if median == "lower" else upper) + 1, count)
+
+    return kept
 
 
 def _signs(statistic: OwnRule, one: Floats, two: Floats) -> NDArray[np.int64]:
+    from evenhand.ab.checker import answer  # noqa: PLC0415 - for users' functions only
+
     order = np.zeros(one.shape[:-1], np.int64)
     if one.shape[-1] and two.shape[-1]:
         for place in np.ndindex(order.shape):
@@ -414,32 +441,6 @@ def _exact_order(one: list[float], two: list[float]) -> int:
         left = sum((Decimal(repr(score)) for score in one), Decimal()) * len(two)
         right = sum((Decimal(repr(score)) for score in two), Decimal()) * len(one)
     return (left > right) - (left < right)
-
-
-def trimmed_places(count: int, share: float) -> tuple[int, int]:
-    """Return from and to which place scores are kept when each end is cut by a share.
-
-    The share counts as the shortest decimal that stands for it: 0.29 of 100 is 29,
-    though it is 28.999999999999996 in floats.
-
-    Examples:
-        >>> trimmed_places(94_000_000, 0.29)
-        (27260000, 66740000)
-    """
-    cut = math.floor(Fraction(repr(share)) * count)
-    return cut, count - cut
-
-
-def central_places(count: int, median: str) -> tuple[int, int]:
-    """Return from and to which place scores are in a median.
-
-    Examples:
-        >>> central_places(4, "upper"), central_places(4, "middle")
-        ((2, 3), (1, 3))
-    """
-    lower, upper = (count - 1) // 2, count // 2
-    start = upper if median == "upper" else lower
-    return max(start, 0), min((lower if median == "lower" else upper) + 1, count)
 
 
 def as_share(trim: object) -> float:
@@ -493,12 +494,13 @@ def as_statistic(statistic: object) -> str | OwnRule:
         OptionError: If it is neither.
 
     Examples:
-        >>> as_statistic(None), as_statistic("median:lower")
+        >>> as_statistic(None), as_statistic("median(lower)")
         ('trimmed', 'median:lower')
     """
     if statistic is None:
         return STATISTICS[0]
     if isinstance(statistic, str):
+        statistic = re.sub(r"^median\((?:median=)?(\w+)\)$", r"median:\1", statistic)
         if statistic not in STATISTICS:
             raise OptionError(unknown("statistic", statistic, STATISTICS))
         return statistic

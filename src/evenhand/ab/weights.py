@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -39,9 +39,6 @@ if TYPE_CHECKING:
 
 Number = int | float | Fraction
 
-NAMES: tuple[str, ...] = (
-    *("rational", "sigmoid", "linear", "exponential", "offset", "steps"),
-)
 MIX = 0.01
 
 GRID = np.concatenate([[0.0], np.logspace(-9, 9, 1000)])
@@ -66,7 +63,7 @@ class GapWeight:
 
     Attributes:
         name: Name of the family, or of the user's function.
-        parameters: Its parameters, as in the result's JSON.
+        parameters: Its parameters by name; of a base, the weight.
         function: The map on an array of gaps of at least 0.
         exact: The map on one Fraction, or None if there is no exact form.
         limit: Largest gap that it is defined for, or None.
@@ -82,7 +79,7 @@ class GapWeight:
     """
 
     name: str
-    parameters: Mapping[str, Json]
+    parameters: Mapping[str, Json | GapWeight]
     function: Callable[[Floats], Floats]
     exact: ExactMap | None = None
     limit: Fraction | None = None
@@ -119,14 +116,16 @@ class GapWeight:
             >>> rational(2).to_dict()
             {'name': 'rational', 'parameters': {'gamma': 2}, 'checked_on_grid': False}
         """
-        return {
-            "name": self.name,
-            "parameters": dict(self.parameters),
-            "checked_on_grid": self.checked_on_grid,
+        parameters: dict[str, Json] = {
+            name: to.to_dict() if isinstance(to, GapWeight) else to
+            for name, to in self.parameters.items()
         }
+        kind: Json = self.checked_on_grid
+        return {"name": self.name, "parameters": parameters, "checked_on_grid": kind}
 
     def __repr__(self) -> str:
-        return _called(self.name, self.parameters)
+        parts = (f"{name}={to}" for name, to in self.parameters.items())
+        return f"{self.name}({', '.join(parts)})"
 
     def __eq__(self, other: object) -> bool:
         same = isinstance(other, GapWeight) and self.to_dict() == other.to_dict()
@@ -169,7 +168,6 @@ def rational(gamma: Number = 1) -> GapWeight:
     """
     exact = as_positive("gamma", gamma)
     slope = float(exact)
-
     return GapWeight(
         "rational",
         {"gamma": _json(gamma)},
@@ -280,7 +278,7 @@ def offset(c: Number, base: GapWeight | str | None = None) -> GapWeight:
     exact = under.exact
     return GapWeight(
         "offset",
-        {"c": _json(c), "base": under.to_dict()},
+        {"c": _json(c), "base": under},
         lambda gaps: low + room * under.values(gaps),
         None if exact is None else lambda gap: exact_c + (1 - exact_c) * exact(gap),
         under.limit,
@@ -347,13 +345,14 @@ def steps(
         reached = np.searchsorted(places, gaps, side="right")
         return np.asarray(room * heights[reached] + rest * under.values(gaps))
 
-    table: dict[str, Json] = {
+    table: dict[str, Json | GapWeight] = {
         "at": [_json(edge) for edge in at],
         "shares": [_json(share) for share in shares],
+        "mix": _json(mix),
+        "base": under,
     }
-    mixture = {"mix": _json(mix), "base": under.to_dict()}
     on_grid = under.checked_on_grid
-    return GapWeight("steps", table | mixture, function, None, under.limit, on_grid)
+    return GapWeight("steps", table, function, None, under.limit, on_grid)
 
 
 def as_weight(
@@ -423,22 +422,7 @@ def from_dict(record: Mapping[str, object]) -> GapWeight:
             f"weight must be a built-in one to be made again from a record, got the "
             f"function {shown(name)}. Pass the function itself."
         )
-    if not isinstance(name, str) or name not in NAMES:
-        raise OptionError(unknown("weight", name, NAMES))
-    maker, wanted = _MAKERS[name]
-    if not isinstance(given, Mapping) or set(given) != set(wanted):
-        raise OptionError(
-            f"parameters of weight {name} must be {', '.join(wanted)}, got "
-            f"{shown(given)}."
-        )
-    values = dict(given)
-    if "base" in values:
-        if not isinstance(values["base"], Mapping):
-            raise OptionError(
-                f"base of weight {name} must be a weight, got {shown(values['base'])}."
-            )
-        values["base"] = from_dict(values["base"])
-    return maker(**values)
+    return _made(name, given, given, complete=True)
 
 
 def odd(weight: GapWeight, gap: Numbers) -> Floats:
@@ -543,42 +527,39 @@ def _json(value: Number) -> int | float:
     return exact.numerator if whole else float(exact)
 
 
-def _called(name: str, parameters: Mapping[str, Json]) -> str:
-    parts = []
-    for key, value in parameters.items():
-        if isinstance(value, Mapping):
-            inner = cast("Mapping[str, Json]", value["parameters"])
-            parts.append(f"{key}={_called(str(value['name']), inner)}")
-        else:
-            parts.append(f"{key}={value}")
-    return f"{name}({', '.join(parts)})"
-
-
-def _from_text(text: str) -> GapWeight:
-    call = parse(text, "weight", "rational(2)")
-    if call.name not in NAMES:
-        raise OptionError(unknown("weight", call.name, NAMES))
-    maker, wanted = _MAKERS[call.name]
-    given = dict(zip(wanted, call.given, strict=False)) | call.named
-    needed = {"linear": 1, "offset": 1, "steps": 2}.get(call.name, 0)
-    unfit = len(given) < len(call.given) + len(call.named)
-    unfit = unfit or not set(given) <= set(wanted)
-    if unfit or not set(given) >= set(wanted[:needed]):
+def _made(
+    name: object, given: object, told: object, *, complete: bool = False
+) -> GapWeight:
+    """Make a weight by its name and parameters; those that are needed come first."""
+    if not isinstance(name, str) or name not in _MAKERS:
+        raise OptionError(unknown("weight", name, NAMES))
+    maker, wanted, needed = _MAKERS[name]
+    least = wanted if complete else wanted[:needed]
+    if not isinstance(given, Mapping) or not set(least) <= set(given) <= set(wanted):
         raise OptionError(
-            f"weight {call.name} must have {', '.join(wanted)}, got {shown(text)}. "
-            f"{_FORM}"
+            f"weight {name} must have {', '.join(wanted)}, got {shown(told)}. {_FORM}"
         )
     return maker(**given)
 
 
-_MAKERS: dict[str, tuple[Callable[..., GapWeight], tuple[str, ...]]] = {
-    "rational": (rational, ("gamma",)),
-    "sigmoid": (sigmoid, ("scale",)),
-    "linear": (lambda range: linear(range), ("range",)),  # noqa: A006, PLW0108 - its name
-    "exponential": (exponential, ("scale",)),
-    "offset": (offset, ("c", "base")),
-    "steps": (steps, ("at", "shares", "mix", "base")),
+def _from_text(text: str) -> GapWeight:
+    call = parse(text, "weight", "rational(2)")
+    wanted = _MAKERS[call.name][1] if call.name in _MAKERS else ()
+    given = dict(zip(wanted, call.given, strict=False)) | call.named
+    whole = len(given) == len(call.given) + len(call.named)
+    return _made(call.name, given if whole or not wanted else None, text)
+
+
+# From a name to the function, its parameters and how many of them are needed.
+_MAKERS: dict[str, tuple[Callable[..., GapWeight], tuple[str, ...], int]] = {
+    "rational": (rational, ("gamma",), 0),
+    "sigmoid": (sigmoid, ("scale",), 0),
+    "linear": (lambda range: linear(range), ("range",), 1),  # noqa: A006, PLW0108 - its name
+    "exponential": (exponential, ("scale",), 0),
+    "offset": (offset, ("c", "base"), 1),
+    "steps": (steps, ("at", "shares", "mix", "base"), 2),
 }
+NAMES = tuple(_MAKERS)
 _FORM = "Write for instance rational(1), linear(10) or offset(0.3, rational(1))."
 
 
@@ -586,17 +567,20 @@ def _from_function(function: Callable[[float], float]) -> GapWeight:
     name = str(getattr(function, "__name__", type(function).__name__))
     check_weight(name, function)
 
-    def bounded(gaps: Floats) -> Floats:
-        values = on_floats(function, np.minimum(gaps, FAR), f"weight {name}")
-        bad = ~((values >= 0) & (values <= 1))
-        if bad.any():
-            raise OptionError(
-                f"weight {name} must be in [0, 1), got {values[bad].flat[0]} at gap "
-                f"{gaps[bad].flat[0]}."
-            )
-        return values
+    return GapWeight(
+        name, {}, lambda gaps: _in_range(name, function, gaps), checked_on_grid=True
+    )
 
-    return GapWeight(name, {}, bounded, checked_on_grid=True)
+
+def _in_range(name: str, function: Callable[[float], float], gaps: Floats) -> Floats:
+    values = on_floats(function, np.minimum(gaps, FAR), f"weight {name}")
+    bad = ~((values >= 0) & (values <= 1))
+    if bad.any():
+        raise OptionError(
+            f"weight {name} must be in [0, 1), got {values[bad].flat[0]:.4g} at gap "
+            f"{gaps[bad].flat[0]:.3g}. For scores on a known range use linear."
+        )
+    return values
 
 
 def on_floats(function: Callable[..., object], points: Floats, what: str) -> Floats:
@@ -650,25 +634,15 @@ def check_weight(name: str, function: Callable[[float], float]) -> None:
     Examples:
         >>> check_weight("mine", lambda gap: gap / (2 + gap))
     """
-    values = on_floats(function, GRID, f"weight {name}")
-    outside = np.flatnonzero(~((values >= 0) & (values <= 1)))
-    if len(outside):
-        place = int(outside[0])
-        raise OptionError(
-            f"weight {name} must be in [0, 1), got {values[place]:.4g} at "
-            f"gap {GRID[place]:.3g}. For scores on a known range use linear."
-        )
+    values = _in_range(name, function, GRID)
     steps = np.diff(values)
-    flat = np.abs(steps) <= FLAT
-    seen = steps > JUMP
+    flat, seen = np.abs(steps) <= FLAT, steps > JUMP
     # A jump right after gap 0 is allowed.
     seen[0] = False
     # Rounding ends an increase little by little. A true plateau is entered or left
     # with a step that can be seen.
-    plateau = np.zeros(len(steps), dtype=bool)
-    plateau[1:] |= flat[1:] & seen[:-1]
-    plateau[:-1] |= flat[:-1] & seen[1:]
-    wrong = np.flatnonzero((steps < -FLAT) | plateau)
+    entered, left = np.append(False, seen[:-1]), np.append(seen[1:], False)
+    wrong = np.flatnonzero((steps < -FLAT) | (flat & (entered | left)))
     if len(wrong) or flat[1:].all():
         place = int(wrong[0]) if len(wrong) else 1
         raise OptionError(
