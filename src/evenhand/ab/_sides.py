@@ -13,7 +13,7 @@ import numpy as np
 from evenhand.ab.law import Table, as_table
 from evenhand.claims import Json, Label, Notice
 from evenhand.columns import Source, code_labels, label_series, number_series, place_of
-from evenhand.errors import OptionError, RatingsError, listing, shown
+from evenhand.errors import OptionError, RatingsError, counted, listing, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
     from evenhand.ab.methods import Rule
     from evenhand.ab.numbers import Floats
+    from evenhand.designs.assignment import Assignment, Declared
     from evenhand.ratings import Ratings
+
+    Codes = NDArray[np.integer]
 
 Pairing = Literal["given", "random", "pairs"]
 Both = Literal["drop", "decide"]
@@ -149,9 +152,7 @@ def sides_from_ratings(
     items: Sequence[Label] | None,
     rule: Rule,
     both: Both | None,
-    *,
-    groups: Mapping[str, Label] | None = None,
-    panels: bool = False,
+    declared: Declared,
 ) -> Sides:
     """Take the scores of two items from Ratings.
 
@@ -160,9 +161,8 @@ def sides_from_ratings(
         items: Labels of the two items, None if there are only two.
         rule: The rule.
         both: What to do with reviewers who scored both items.
-        groups: Pair or panel of each reviewer, by its label as text; None to take the
-            pairs of the ratings.
-        panels: Whether groups are panels, whose scores are not in pairs.
+        declared: How the items were assigned. The pairs or panels of the assignment go
+            before those of the ratings.
 
     Raises:
         RatingsError: If there are not two items to compare, reviewers scored both, a
@@ -172,13 +172,16 @@ def sides_from_ratings(
     Examples:
         >>> from evenhand.ratings import Ratings
         >>> from evenhand.ab.methods import Votes
+        >>> from evenhand.designs.assignment import Declared
         >>> ratings = Ratings(["a", "b", "c"], ["x", "y", "x"], [3, 8, 4])
-        >>> sides_from_ratings(ratings, None, Votes(), None).first.levels.tolist()
+        >>> sides = sides_from_ratings(ratings, None, Votes(), None, Declared(None))
+        >>> sides.first.levels.tolist()
         [3.0, 4.0]
     """
-    one_item, other = _chosen(ratings, items)
-    labels = (one_item[0], other[0])
-    rows = [np.flatnonzero(ratings.item_codes == code) for _, code in (one_item, other)]
+    chosen = _chosen(ratings, items)
+    labels = chosen[0][0], chosen[1][0]
+    rows: list[Codes]
+    rows = [np.flatnonzero(ratings.item_codes == code) for _, code in chosen]
     if len(rows[0]) + len(rows[1]) == 0:
         raise RatingsError(
             f"There is no score of {labels[0]!r} or {labels[1]!r}. Choose items that "
@@ -191,20 +194,24 @@ def sides_from_ratings(
         for notice in ratings.notices
         if not (beside and notice.code == "unrated_items")
     ]
-    verdict = None
-    if not rule.blind:
-        reviewers = [ratings.reviewer_codes[side] for side in rows]
-        twice = np.intersect1d(reviewers[0], reviewers[1])
-        if len(twice) and both == "decide":
-            verdict = _unanimous(ratings, rows, twice, labels)
-            notices.append(_decided_notice(len(twice), labels, verdict))
-        elif ratings.kind != "scores":
-            raise _needs_scores(ratings, str(rule))
-        elif len(twice):
+    verdict: int | None = None
+    pairing: Pairing = "random"
+    reviewers = [ratings.reviewer_codes[side] for side in rows]
+    twice = np.intersect1d(reviewers[0], reviewers[1])
+    if not rule.blind and len(twice) and both == "decide":
+        verdict, notice = _unanimous(ratings, rows, twice, labels)
+        notices.append(notice)
+    elif not rule.blind:
+        if ratings.kind != "scores":
+            raise RatingsError(
+                f"method {str(rule)!r} needs scores, but the data holds only "
+                f"{ratings.kind}, and a rank is never used as a score. Use "
+                "both='decide' if the reviewers agree, or method 'coin'."
+            )
+        if len(twice):
             rows, notice = _without(ratings, rows, twice, labels, both)
             notices.append(notice)
-    pairing: Pairing = "random"
-    in_pairs = ratings.pair_codes is not None and not panels
+    in_pairs = ratings.pair_codes is not None and declared.design != "panels"
     if in_pairs and verdict is None and rule.pairs != "none":
         pairing = "pairs"
         rows = _in_pairs(ratings, rows, labels)
@@ -218,27 +225,23 @@ def sides_from_ratings(
         (one, two),
         tuple(notices),
         verdict,
-        _grouped(ratings, rows, groups),
+        _grouped(ratings, rows, declared.assignment),
     )
 
 
 def _grouped(
-    ratings: Ratings,
-    rows: list[NDArray[np.intp]],
-    groups: Mapping[str, Label] | None,
+    ratings: Ratings, rows: list[Codes], drawn: Assignment | None
 ) -> tuple[tuple[Label, ...], tuple[Label, ...]] | None:
-    if groups is not None:
-        one, two = (
-            tuple(groups[str(ratings.reviewer_labels[code])] for code in codes)
-            for codes in (ratings.reviewer_codes[side] for side in rows)
-        )
-        return one, two
-    if ratings.pair_codes is None:
+    """Return the pair or panel of the reviewer of each score, if it is known."""
+    if drawn is not None and drawn.groups is not None:
+        known = {str(reviewer): group for reviewer, group in drawn.groups}
+        names = [known.get(str(label), "") for label in ratings.reviewer_labels]
+        codes = ratings.reviewer_codes
+    elif ratings.pair_codes is not None:
+        names, codes = list(ratings.pair_labels), ratings.pair_codes
+    else:
         return None
-    one, two = (
-        tuple(ratings.pair_labels[code] for code in ratings.pair_codes[side])
-        for side in rows
-    )
+    one, two = (tuple(names[code] for code in codes[side]) for side in rows)
     return one, two
 
 
@@ -274,35 +277,36 @@ def _chosen(ratings: Ratings, items: Sequence[Label] | None) -> list[tuple[Label
 
 
 def _unanimous(
-    ratings: Ratings,
-    rows: list[NDArray[np.intp]],
-    twice: NDArray[np.int64],
-    labels: tuple[Label, Label],
-) -> int:
+    ratings: Ratings, rows: list[Codes], twice: Codes, labels: tuple[Label, Label]
+) -> tuple[int, Notice]:
     """Return the item that every reviewer of both likes better."""
     one, two = (
         ratings.preference[side[np.isin(ratings.reviewer_codes[side], twice)]]
         for side in rows
     )
-    if (one > two).all():
-        return 0
-    if (one < two).all():
-        return 1
-    raise RatingsError(
-        "both='decide' needs reviewers of both items to agree, got "
-        f"{int((one > two).sum())} for {labels[0]!r}, {int((one < two).sum())} for "
-        f"{labels[1]!r} and {int((one == two).sum())} ties. Use both='drop' to leave "
-        "them out."
+    wins, losses = int((one > two).sum()), int((one < two).sum())
+    if max(wins, losses) < len(twice):
+        raise RatingsError(
+            f"both='decide' needs reviewers of both items to agree, got {wins} for "
+            f"{labels[0]!r}, {losses} for {labels[1]!r} and "
+            f"{len(twice) - wins - losses} ties. Use both='drop' to leave them out."
+        )
+    verdict = 0 if wins else 1
+    text = (
+        f"{counted(len(twice), 'reviewer')} scored both items and put "
+        f"{labels[verdict]!r} above {labels[1 - verdict]!r}; that decides, and no "
+        "other score was used."
     )
+    return verdict, Notice("both_decided", text)
 
 
 def _without(
     ratings: Ratings,
-    rows: list[NDArray[np.intp]],
-    twice: NDArray[np.int64],
+    rows: list[Codes],
+    twice: Codes,
     labels: tuple[Label, Label],
     both: Both | None,
-) -> tuple[list[NDArray[np.intp]], Notice]:
+) -> tuple[list[Codes], Notice]:
     """Leave out the reviewers of both items, if that was asked for."""
     people = [ratings.reviewer_labels[code] for code in twice.tolist()]
     people.sort(key=place_of)
@@ -323,18 +327,9 @@ def _without(
     return kept, Notice("both_dropped", text)
 
 
-def _decided_notice(count: int, labels: tuple[Label, Label], verdict: int) -> Notice:
-    reviewers = "1 reviewer" if count == 1 else f"{count} reviewers"
-    return Notice(
-        "both_decided",
-        f"{reviewers} scored both items and put {labels[verdict]!r} above "
-        f"{labels[1 - verdict]!r}; that decides, and no other score was used.",
-    )
-
-
 def _in_pairs(
-    ratings: Ratings, rows: list[NDArray[np.intp]], labels: tuple[Label, Label]
-) -> list[NDArray[np.intp]]:
+    ratings: Ratings, rows: list[Codes], labels: tuple[Label, Label]
+) -> list[Codes]:
     """Order both sides by pair, each of which must hold one rating of each item."""
     pair_codes = ratings.pair_codes
     if pair_codes is None:
@@ -352,14 +347,6 @@ def _in_pairs(
             "random."
         )
     return [side[np.argsort(pair_codes[side], kind="stable")] for side in rows]
-
-
-def _needs_scores(ratings: Ratings, method: str) -> RatingsError:
-    return RatingsError(
-        f"method {method!r} needs scores, but the data holds only {ratings.kind}, and "
-        "a rank is never used as a score. Use both='decide' if the reviewers agree, or "
-        "method 'coin'."
-    )
 
 
 def _two(items: Sequence[Label]) -> tuple[Label, Label]:

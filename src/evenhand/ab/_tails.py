@@ -10,7 +10,6 @@ count and every reviewer is a unit, any number is counted by frequencies.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
@@ -31,7 +30,8 @@ DENSE_WORK = 400_000_000
 WHOLE_WORK = 10_000_000
 FEW_WORK = 20_000
 FEW = 1_000
-LINE = 1_000
+LINE = 100
+ORDER_WORK = 20_000_000
 MOST_UNITS = 2_000
 # Minus the logarithm of what may be left out of a sum by frequencies.
 SPARE = 40.0
@@ -183,32 +183,27 @@ def _spread(shifts: list[int], share: float | None) -> Floats:
 def count_orders(redraws: Redraws, centres: Centres, *, exact: bool) -> Tails | None:
     """Do what `count_sums` does where some scores count, one level after the other."""
     size, top, counts = redraws.size, int(redraws.values[-1]), redraws.counts
+    if size > MOST_UNITS:
+        return None
     plans = []
+    work = 0
     for ahead in range(size + 1) if counts is None else counts:
         kept = [centres.kept(count) for count in (ahead, size - ahead)]
         common = math.lcm(*(stop - start for start, stop in kept))
         plans.append((ahead, kept, common))
-        if len(plans) > MOST_UNITS:
-            return None
-    lines = [(min(ahead, size - ahead) + 1) * size for ahead, _, _ in plans]
-    spans = [2 * common * top + LINE for _, _, common in plans]
-    if sum(map(int.__mul__, lines, spans)) > _most_work(redraws, exact=exact):
+        work += (min(ahead, size - ahead) + 1) * size * (2 * common * top + LINE)
+    if work > (_most_work(redraws, exact=True) if exact else ORDER_WORK):
         return None
-    share = None if exact else redraws.share
     parts = []
     for ahead, kept, common in plans:
-        law = _order_law(redraws, ahead, kept, common, share)
+        law = _order_law(redraws, ahead, kept, common)
         edge = centres.observed * (common or 1) + common * top
         parts.append(_parts(law, math.ceil(edge), math.floor(edge)))
     return _shares(parts)
 
 
 def _order_law(
-    redraws: Redraws,
-    ahead: int,
-    kept: list[tuple[int, int]],
-    common: int,
-    share: float | None,
+    redraws: Redraws, ahead: int, kept: list[tuple[int, int]], common: int
 ) -> Floats:
     """Return the law of the difference of means, times common, from the least on.
 
@@ -217,13 +212,13 @@ def _order_law(
     """
     size, top, seen = redraws.size, int(redraws.values[-1]), 0
     weights = [common // max(stop - start, 1) for start, stop in kept]
-    kind = object if share is None else np.float64
-    done, start = np.zeros((2, 2 * common * top + 1), dtype=kind)
+    done, start = np.zeros((2, 2 * common * top + 1), dtype=object)
     start[0] = 1
     states = {0: start}
-    for value, number in zip(redraws.values.tolist(), redraws.sizes, strict=True):
+    for value, number in zip(
+        redraws.values.tolist(), redraws.sizes.tolist(), strict=True
+    ):
         reached: dict[int, Floats] = {}
-        ways = _ways(number, range(number + 1), share)
         for held, law in states.items():
             others = seen - held
             fewest = max(0, others + number - (size - ahead))
@@ -232,7 +227,7 @@ def _order_law(
                 lack = _overlap(others, number - taken, kept[1])
                 by += weights[1] * (top - value) * lack
                 after = reached.setdefault(held + taken, np.zeros_like(law))
-                after[by:] += law[: len(law) - by] * ways[taken]
+                after[by:] += law[: len(law) - by] * math.comb(number, taken)
         seen += number
         states = {}
         for held, law in reached.items():
@@ -240,19 +235,8 @@ def _order_law(
                 states[held] = law
             else:
                 # Nothing further counts, and the rest may go anywhere.
-                done += law * _ways(size - seen, [ahead - held], share)[0]
+                done += law * math.comb(size - seen, ahead - held)
     return done
-
-
-def _ways(number: int, taken: Sequence[int], share: float | None) -> list[float]:
-    """Return in how many ways so many are chosen, or the chance of it."""
-    if share is None:
-        return [math.comb(number, some) for some in taken]
-    from scipy.special import xlog1py, xlogy  # noqa: PLC0415 - slow to load
-
-    some = np.array(taken)
-    chances = xlogy(some, share) + xlog1py(number - some, -share)
-    return list(np.exp(_log_ways(number, some) + chances))
 
 
 def _parts(law: Floats, low: int, high: int) -> list[float]:

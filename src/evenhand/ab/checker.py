@@ -180,7 +180,7 @@ def answer(
         kind: "probability", or "statistic" for any number.
 
     Returns:
-        Its answer, a Fraction if it is one.
+        Its answer, as a number of Python.
 
     Raises:
         OptionError: If it is not a probability, or not a number.
@@ -199,8 +199,8 @@ def _valid(
         value = value.item()
     if isinstance(value, int | float | Fraction) and not isinstance(value, bool):
         probable = kind == "statistic" or 0 <= value <= 1
-        if probable and not math.isnan(value):
-            return value if isinstance(value, Fraction) else float(value)
+        if probable and not (isinstance(value, float) and math.isnan(value)):
+            return value
     wanted = "a probability in [0, 1]" if kind == "probability" else "a number"
     raise OptionError(
         f"{name_of(rule)} must return {wanted}, got {shown(value)} for {_text(sides)}."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -16,11 +16,11 @@ from evenhand.ab._sides import (
 from evenhand.ab.bounds import effect_for_error
 from evenhand.ab.claims import GROUPED, comparison_certificate
 from evenhand.ab.methods import Mean, Rule
-from evenhand.ab.pvalues import STATISTICS, PValues, p_values, table_p_values
+from evenhand.ab.pvalues import STATISTICS, PValues, p_values
 from evenhand.ab.rules import TRIM
 from evenhand.claims import Json, Label, Notice, tail
 from evenhand.designs import AB_DESIGNS
-from evenhand.designs.assignment import Declared, declare
+from evenhand.designs.assignment import declare
 from evenhand.errors import OptionError, RatingsError, require_text, unknown
 from evenhand.method import as_method
 from evenhand.randomness import RNGLike, seed_from
@@ -251,7 +251,7 @@ def compare(
     if isinstance(first, Ratings):
         if second is not None:
             raise RatingsError("second must be left out when first is a Ratings.")
-        sides = _from_ratings(first, items, chosen, both, declared)
+        sides = sides_from_ratings(first, items, chosen, both, declared)
     elif both is not None:
         raise OptionError(
             f"both={both!r} must come with a Ratings. Two lists of scores do not say "
@@ -261,8 +261,7 @@ def compare(
         sides = sides_from_lists(first, second, items)
     outcome = chosen.run(sides, seed)
     found, told = _tested(sides, chosen, test, declared.design, seed)
-    given = {"pairing": outcome.pairing, "test": test, "both": both}
-    used: dict[str, Json] = {name: to for name, to in given.items() if to is not None}
+    used = {"pairing": outcome.pairing, "test": test, "both": both}
     return Comparison(
         items=sides.items,
         winner=sides.items[0 if outcome.first_wins else 1],
@@ -273,7 +272,7 @@ def compare(
         method=chosen.called,
         parameters={
             **chosen.parameters(),
-            **used,
+            **{name: to for name, to in used.items() if to is not None},
             "design": declared.design,
         },
         seed=seed,
@@ -288,26 +287,6 @@ def compare(
 def _about(test: PValues) -> dict[str, Json]:
     told = test.to_dict()
     return {name: told[name] for name in told if not name.startswith("p_value")}
-
-
-def _from_ratings(
-    ratings: Ratings,
-    items: Sequence[Label] | None,
-    chosen: Rule,
-    both: Both | None,
-    declared: Declared,
-) -> Sides:
-    drawn = declared.assignment
-    return sides_from_ratings(
-        ratings,
-        items,
-        chosen,
-        both,
-        groups=None
-        if drawn is None or drawn.groups is None
-        else {str(reviewer): group for reviewer, group in drawn.groups},
-        panels=declared.design == "panels",
-    )
 
 
 def _tested(
@@ -331,18 +310,20 @@ def _tested(
         )
         return None, (Notice("groups_unknown", text),)
     statistic, median = chosen.tested(design)
-    options = {
-        "design": design,
-        "trim": getattr(chosen, "trim", TRIM),
-        "median": median,
-    }
     statistic = statistic if test is None else test
-    if design not in GROUPED and isinstance(statistic, str) and statistic != "pairs":
-        tables = sides.first, sides.second
-        return table_p_values(*tables, statistic=statistic, seed=seed, **options), ()  # type: ignore[arg-type]  # by name
-    lists = sides.one_by_one(f"test {test or chosen.called!r}")
-    groups = sides.groups if design in GROUPED else None
-    found = p_values(*lists, statistic=statistic, groups=groups, rng=seed, **options)  # type: ignore[arg-type]  # by name
+    listed = design in GROUPED or callable(statistic) or statistic == "pairs"
+    scores: tuple[Any, Any] = sides.first, sides.second
+    if listed:
+        scores = sides.one_by_one(f"test {test or chosen.called!r}")
+    found = p_values(
+        *scores,
+        statistic=statistic,
+        design=design,
+        groups=sides.groups if design in GROUPED else None,
+        trim=getattr(chosen, "trim", TRIM),
+        median=median,
+        rng=seed,
+    )
     return found, ()
 
 

@@ -43,7 +43,7 @@ from evenhand.ab._tails import (
 from evenhand.ab.law import Table, as_table
 from evenhand.ab.numbers import Floats, Numbers, as_lists, as_whole, is_exact
 from evenhand.ab.rules import TRIM, Kept, as_kept
-from evenhand.errors import ConvergenceError, OptionError, RatingsError, shown, unknown
+from evenhand.errors import ConvergenceError, OptionError, RatingsError, unknown
 from evenhand.randomness import RNGLike, seed_from, stream
 
 if TYPE_CHECKING:
@@ -56,10 +56,9 @@ __all__ = [
     "exact_p_values",
     "leading_item",
     "p_values",
-    "table_p_values",
 ]
 
-Statistic = Callable[[Floats, Floats], object]
+Statistic = Callable[[Floats, Floats], float | Fraction]
 How = Literal["enumeration", "counting", "sampling"]
 
 STATISTICS = ("mean", "median", "trimmed", "midrank", "pairs")
@@ -156,8 +155,8 @@ class PValues:
 
 
 def p_values(
-    first: Numbers,
-    second: Numbers,
+    first: Numbers | Table,
+    second: Numbers | Table,
     *,
     statistic: str | Statistic = "mean",
     design: str | None = None,
@@ -171,7 +170,8 @@ def p_values(
     """Test whether one of two items is better, whatever the reviewers' scales.
 
     Args:
-        first: Scores of the first item.
+        first: Scores of the first item; or a table of them, and of the second as well,
+            where there are no pairs, panels or functions.
         second: Scores of the second item.
         statistic: Difference of "mean", "median" or "trimmed" means; "midrank", the
             share of pairs of scores won by the first item, ties half; "pairs", the sum
@@ -198,8 +198,8 @@ def p_values(
         nothing to do with the item.
 
     Raises:
-        RatingsError: If a score is not finite, a side is not one list, or both are
-            empty.
+        RatingsError: If a score is not finite, a side is not one list, both are empty,
+            or there are 2**53 scores or more.
         OptionError: If an option is unknown, out of range or does not fit.
         DesignError: If the groups cannot come from the design.
 
@@ -216,37 +216,6 @@ def p_values(
     test = problem(first, second, statistic, kept, design, groups)
     drawn = None if samples is None else as_whole("samples", samples, 1)
     return test.p_values(drawn, as_whole("limit", limit, 0), seed_from(rng))
-
-
-def table_p_values(
-    first: Table,
-    second: Table,
-    *,
-    statistic: str,
-    design: str | None,
-    trim: float,
-    median: str,
-    seed: int,
-) -> PValues:
-    """Do what `p_values` does on tables of scores; not for pairs, panels or functions.
-
-    Raises:
-        RatingsError: If there are 2**53 scores or more.
-
-    Examples:
-        >>> sides = as_table(np.array([5.0, 6])), as_table(np.array([1.0, 2]))
-        >>> options = {"design": None, "trim": 0.2, "median": "upper", "seed": 1}
-        >>> table_p_values(*sides, statistic="mean", **options).p_value_first == 1 / 6
-        True
-    """
-    scores = sum(float(side.counts.sum(dtype=np.float64)) for side in (first, second))
-    if scores >= MOST_SCORES:
-        raise RatingsError(
-            f"counts must add up to less than 2**53 for p-values, got {scores:.17g}."
-        )
-    kept = as_kept(statistic, trim, median)
-    test = _ready(first, second, statistic, kept, design)
-    return test.p_values(None, LIMIT, seed)
 
 
 def exact_p_values(
@@ -417,28 +386,20 @@ class _Function(NamedTuple):
         return sum(x >= low for x in found), sum(x <= high for x in found)
 
     def value(self, one: Floats, two: Floats) -> int | float | Fraction:
+        from evenhand.ab.checker import answer  # noqa: PLC0415 - for functions only
+
         # Nothing to compare: constant for such an assignment, so monotone.
         if len(one) == 0 or len(two) == 0:
             return 0
-        answer = self.function(one, two)
-        if isinstance(answer, int | Fraction):
-            return answer
-        if isinstance(answer, np.integer):
-            return int(answer)
-        try:
-            number = float(answer)  # type: ignore[arg-type]  # tried
-        except (TypeError, ValueError):
-            number = math.nan
-        if not math.isfinite(number):
-            raise OptionError(
-                f"statistic must return a finite number, got {shown(answer)}."
-            )
-        return number
+        found = answer(self.function, one, two, "statistic")
+        if isinstance(found, float) and math.isinf(found):
+            raise OptionError(f"statistic must return a finite number, got {found}.")
+        return found
 
 
 def problem(
-    first: Numbers,
-    second: Numbers,
+    first: Numbers | Table,
+    second: Numbers | Table,
     statistic: str | Statistic,
     kept: Kept,
     design: str | None,
@@ -447,6 +408,8 @@ def problem(
     """Check everything, and make a test ready."""
     if not callable(statistic) and statistic not in STATISTICS:
         raise OptionError(unknown("statistic", statistic, STATISTICS))
+    if isinstance(first, Table) and isinstance(second, Table):
+        return _ready(first, second, str(statistic), kept, design)
     one, two = as_lists(first, second)
     if len(one) + len(two) == 0:
         raise RatingsError("There is no score. Give at least one of either item.")
@@ -486,6 +449,11 @@ def _ready(
     Of the two ways round always the same is computed, so that swapping the items swaps
     the p-values, sampled ones too; and the smaller side is quicker to count.
     """
+    scores = sum(float(side.counts.sum(dtype=np.float64)) for side in (first, second))
+    if scores >= MOST_SCORES:
+        raise RatingsError(
+            f"counts must add up to less than 2**53 for p-values, got {scores:.17g}."
+        )
     values, *sides = _aligned(first, second, statistic)
     swapped = (sides[1].sum(), sides[1].tolist()) < (sides[0].sum(), sides[0].tolist())
     one, two = sides[::-1] if swapped else sides
