@@ -24,11 +24,11 @@ from evenhand.claims import Label, Notice
 from evenhand.errors import RatingsError, listing, require_text, shown, unknown
 
 if TYPE_CHECKING:
-    from narwhals.typing import IntoSeries
-    from numpy.typing import NDArray
-
-    Codes = NDArray[np.int64]
     from collections.abc import Sequence
+
+    from narwhals.typing import IntoSeries
+
+    from evenhand.arrays import Codes, Flags, Scores
 
 
 Labels = tuple[Label, ...]
@@ -220,9 +220,7 @@ def more_than_named(count: int) -> str:
     return f" and {count - NAMED} more" if count > NAMED else ""
 
 
-def number_series(
-    values: object, what: str, source: Source
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def number_series(values: object, what: str, source: Source) -> tuple[Scores, Flags]:
     """Return finite numbers, and a mask of the rows that have none.
 
     An empty cell or null is missing; any other value that is not a finite number is an

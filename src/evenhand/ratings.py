@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from evenhand.claims import Notice
 from evenhand.columns import (
@@ -38,11 +37,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from narwhals.typing import IntoDataFrame, IntoLazyFrame
+    from numpy.typing import NDArray
 
+    from evenhand.arrays import Codes, Scores
     from evenhand.claims import Json, Label
-
-Codes = NDArray[np.int64]
-Scores = NDArray[np.float64]
 
 
 class Ratings:

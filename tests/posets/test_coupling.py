@@ -24,7 +24,8 @@ from tests.strategies import Poset, consistent_ratings, posets
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand.posets.graph import Codes, Comparisons
+    from evenhand.arrays import Codes
+    from evenhand.posets.graph import Comparisons
 
 N_POSET = from_edges(4, [0, 0, 1], [2, 3, 3])
 FENCE = from_edges(5, [0, 2, 2, 4], [1, 1, 3, 3])

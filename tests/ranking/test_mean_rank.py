@@ -31,7 +31,8 @@ from tests.strategies import consistent_ratings
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand.posets.graph import Codes, Comparisons
+    from evenhand.arrays import Codes
+    from evenhand.posets.graph import Comparisons
     from evenhand.ranking.results import Ranking
 
 N_SHAPE = Ratings.from_comparisons(["a", "a", "b"], ["c", "d", "d"])

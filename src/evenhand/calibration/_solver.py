@@ -16,9 +16,8 @@ from evenhand.randomness import stream
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
+    from evenhand.arrays import Table
 
-    Table = NDArray[np.float64]
     Product = Callable[[Table], Table]
 
 # Levels up to which equations are solved as a table, and from which it is worth loading

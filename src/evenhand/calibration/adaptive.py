@@ -30,11 +30,9 @@ from evenhand.posets.graph import comparisons, components
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from numpy.typing import NDArray
-
+    from evenhand.arrays import Codes, Scores
     from evenhand.ratings import Ratings
 
-    Scores = NDArray[np.float64]
 
 # Scores further from the middle half than so many of its widths are pulled in.
 FENCE = 2.0
@@ -186,7 +184,7 @@ def rho_sentence(rho: float) -> str:
 def _fit(
     ratings: Ratings,
     estimates: Scores,
-    groups: NDArray[np.int64],
+    groups: Codes,
     rho: float,
     parts: Variances | None,
     *notices: Notice,

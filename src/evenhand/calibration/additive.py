@@ -24,12 +24,9 @@ from evenhand.calibration.results import Fit, frozen, settled
 from evenhand.claims import Notice
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from evenhand.arrays import Codes, Scores
     from evenhand.ratings import Ratings
 
-    Codes = NDArray[np.int64]
-    Scores = NDArray[np.float64]
 
 STEPS, TOLERANCE = 2000, 1e-12
 UNLINKED = 1e-9

@@ -18,11 +18,9 @@ from evenhand.calibration.design import Design, design, linked_groups, model_not
 from evenhand.calibration.results import Fit, Variances, frozen, settled
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from evenhand.arrays import Scores
     from evenhand.ratings import Ratings
 
-    Scores = NDArray[np.float64]
 
 # Rounds, by how many ratings all of them may go through.
 LEAST_STEPS, MOST_STEPS, WORK = 200, 5000, 200_000_000

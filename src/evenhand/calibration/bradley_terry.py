@@ -19,13 +19,12 @@ from evenhand.errors import OptionError, unknown
 from evenhand.posets.graph import comparisons, components
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
+    from evenhand.arrays import Table
     from evenhand.calibration._solver import Product
     from evenhand.ratings import Ratings
 
-    Table = NDArray[np.float64]
 
 PRIOR_PRECISION = 0.4
 PAIR_WEIGHTS = ("2/k", "1")

@@ -18,11 +18,9 @@ from evenhand.claims import Notice
 from evenhand.errors import counted
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from evenhand.arrays import Scores
     from evenhand.ratings import Ratings
 
-    Scores = NDArray[np.float64]
 
 # Spreads below this share of the reviewer's scores are rounding.
 FLAT = 1e-12

@@ -38,11 +38,10 @@ from evenhand.calibration.design import Design, totals
 from evenhand.calibration.results import Variances
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    Codes = NDArray[np.int64]
-    Table = NDArray[np.float64]
+    from evenhand.arrays import Codes, Flags, Table
+
 
 T = TypeVar("T")
 
@@ -318,9 +317,7 @@ class Equations:
         """Put the dropped effect's first, or the reviewers' first again."""
         return (reviewers, items) if self.kept_items else (items, reviewers)
 
-    def start(
-        self, ratios: tuple[float, float] = START
-    ) -> tuple[Table, NDArray[np.bool_]]:
+    def start(self, ratios: tuple[float, float] = START) -> tuple[Table, Flags]:
         """Return ratios to start from and which are free, the dropped effect's first.
 
         What cannot be told from the rest counts as rest for reviewers, and half for
@@ -396,7 +393,7 @@ class Equations:
 
 
 def maximise(
-    system: System, sums: Sums, start: Table, free: NDArray[np.bool_]
+    system: System, sums: Sums, start: Table, free: Flags
 ) -> tuple[Point, int, bool]:
     """Find the ratios of largest restricted likelihood.
 
@@ -436,7 +433,7 @@ def maximise(
 
 
 def _newton(
-    ratios: Table, slope: Table, curvatures: list[Table], active: NDArray[np.bool_]
+    ratios: Table, slope: Table, curvatures: list[Table], active: Flags
 ) -> tuple[Table, float]:
     """Return Newton's step in the ratios and its length in standard errors.
 
@@ -468,7 +465,7 @@ def _search(
     sums: Sums,
     point: Point,
     move: Table,
-    active: NDArray[np.bool_],
+    active: Flags,
     *,
     trust: bool,
 ) -> Point | None:

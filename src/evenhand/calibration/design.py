@@ -14,12 +14,9 @@ from evenhand.errors import RatingsError, counted, listing
 from evenhand.posets.graph import connected
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from evenhand.arrays import Codes, Scores
     from evenhand.ratings import Ratings
 
-    Codes = NDArray[np.int64]
-    Scores = NDArray[np.float64]
 
 # A score so many times as far out as the middle half is wide outweighs all others.
 FAR = 1e6

@@ -30,12 +30,9 @@ from evenhand.calibration.results import Fit, settled
 from evenhand.errors import OptionError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from evenhand.arrays import Scores
     from evenhand.ratings import Ratings
 
-    Codes = NDArray[np.int64]
-    Scores = NDArray[np.float64]
 
 STIFFNESS = 0.5
 STEPS = 5000

@@ -39,14 +39,12 @@ from evenhand.calibration.results import standardised
 from evenhand.randomness import standard_normal, stream, uniforms
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
+    from evenhand.arrays import Codes, Table
     from evenhand.calibration.results import Fit, Variances
     from evenhand.ratings import Ratings
 
-    Table = NDArray[np.float64]
-    Codes = NDArray[np.int64]
 
 # Items up to which ratios of variances are drawn rather than fitted.
 INTEGRATED = 40

@@ -19,11 +19,9 @@ from evenhand.calibration._solver import one_thread
 from evenhand.calibration.crossed import DONE, LEAST, MOST, Equations
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from evenhand.arrays import Flags, Table
     from evenhand.calibration.crossed import Links
 
-    Table = NDArray[np.float64]
 
 LOW, HIGH = math.log(LEAST), math.log(MOST)
 # Half the width of a window, the precision of its nodes and more to be sure.
@@ -91,14 +89,12 @@ class Columns(NamedTuple):
     dropped: Table
     kept: Table
 
-    def only(self, where: NDArray[np.bool_]) -> Columns:
+    def only(self, where: Flags) -> Columns:
         """Choose columns."""
         return Columns(*(table[..., where] for table in self))
 
 
-def _fit(
-    links: Links, sums: Columns, start: Table, free: NDArray[np.bool_]
-) -> tuple[Table, Table]:
+def _fit(links: Links, sums: Columns, start: Table, free: Flags) -> tuple[Table, Table]:
     """Return the logarithms of both ratios, and the solutions there."""
     point = np.tile(start[:, None], len(sums.squares))
     solutions = np.empty_like(sums.kept)
@@ -259,9 +255,7 @@ class Likelihood(NamedTuple):
     curvature: Table
 
 
-def _maximise(
-    window: Window, held: float, free: NDArray[np.bool_]
-) -> tuple[Table, Table]:
+def _maximise(window: Window, held: float, free: Flags) -> tuple[Table, Table]:
     """Return where the likelihood is largest, and on which side it goes on to rise."""
     low = np.array([[window.span[0]], [LOW]])
     high = np.array([[window.span[1]], [HIGH]])
@@ -291,7 +285,7 @@ def _maximise(
     return point, ahead.astype(np.float64) - behind
 
 
-def _newton(at: Likelihood, active: NDArray[np.bool_]) -> tuple[Table, Table]:
+def _newton(at: Likelihood, active: Flags) -> tuple[Table, Table]:
     """Return Newton's steps and their squared lengths in standard errors."""
     slope = np.where(active, at.slope, 0.0)
     (first, cross), (_, second) = at.curvature

@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from evenhand.arrays import Codes, Scores
     from evenhand.claims import Notice
 
-    Codes = NDArray[np.int64]
-    Scores = NDArray[np.float64]
 
 # Estimates closer than this share of their spread are equal but for rounding.
 SAME = 1e-9

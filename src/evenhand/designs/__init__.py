@@ -32,9 +32,9 @@ from evenhand.randomness import (
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
 
-    from numpy.typing import NDArray
+    from evenhand.arrays import Codes
 
-    Assignment = NDArray[np.int64]
+    Assignment = Codes
 
 Sides = tuple[int, ...]
 

@@ -32,9 +32,7 @@ from evenhand.randomness import RNGLike, seed_from
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from evenhand.arrays import Codes
     from evenhand.claims import Backing
     from evenhand.designs.assignment import Rows
 
@@ -254,7 +252,7 @@ def seal_of(secret: str) -> str:
 
 def _draw(
     design: str, n_items: int, n_reviewers: int, groups: list[Label], seed: int
-) -> NDArray[np.int64]:
+) -> Codes:
     """Draw the items of each reviewer, a row each."""
     if design == "pairs":
         return designs.pairs(n_items, n_reviewers, rng=seed)

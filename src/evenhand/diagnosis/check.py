@@ -28,13 +28,11 @@ from evenhand.ratings import Ratings, require_ratings
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from evenhand.arrays import Codes
     from evenhand.calibration.results import Fit
     from evenhand.claims import Label
     from evenhand.posets.graph import Comparisons
 
-    Codes = NDArray[np.int64]
     Found = Iterator[tuple[str, str]]
     Progress = Callable[[str], None]
 

@@ -12,14 +12,11 @@ from evenhand.posets.contradictions import strong_groups
 from evenhand.randomness import Stream, uniforms
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from evenhand.arrays import Codes, Flags, Scores
     from evenhand.claims import Json, Label
     from evenhand.posets.graph import Comparisons
     from evenhand.ratings import Ratings
 
-    Codes = NDArray[np.int64]
-    Scores = NDArray[np.float64]
 
 WORST = 5
 # How often anybody at all is named by chance alone.
@@ -270,8 +267,8 @@ def find_contradictions(
 def _dissenters(
     ratings: Ratings,
     reviewers: Codes,
-    against: NDArray[np.bool_],
-    several: NDArray[np.bool_],
+    against: Flags,
+    several: Flags,
 ) -> tuple[float, tuple[Dissenter, ...]]:
     """Find who is in the minority more often than chance would have it.
 

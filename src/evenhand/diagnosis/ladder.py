@@ -27,12 +27,9 @@ from evenhand.ratings import Ratings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from evenhand.arrays import Flags, Table
     from evenhand.claims import Json
 
-    Codes = NDArray[np.int64]
-    Table = NDArray[np.float64]
     Progress = Callable[[str], None]
 
 ASSUMPTIONS = ("none", "offset", "offset and slope", "monotone", "order only")
@@ -220,7 +217,7 @@ def _folds(ratings: Ratings) -> tuple[int, int]:
     return folds, folds if quick else 1
 
 
-def _training(ratings: Ratings, kept: NDArray[np.bool_]) -> Ratings:
+def _training(ratings: Ratings, kept: Flags) -> Ratings:
     return Ratings(
         ratings.reviewer_codes[kept],
         ratings.item_codes[kept],

@@ -21,14 +21,11 @@ from evenhand.errors import OptionError, shown
 from evenhand.randomness import Stream, standard_normal, uniforms
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from evenhand.arrays import Codes, Flags, Table
     from evenhand.claims import Json, Label
     from evenhand.diagnosis.reviewers import Model
     from evenhand.ratings import Ratings
 
-    Codes = NDArray[np.int64]
-    Table = NDArray[np.float64]
 
 TARGETS = (0.8, 0.95)
 MOST_REVIEWS = 100
@@ -196,7 +193,7 @@ class _Trial:
         self.near[[cut - 1, cut]] = True
         self.chances = functools.cache(self._chances)
 
-    def _top(self, values: Table) -> NDArray[np.bool_]:
+    def _top(self, values: Table) -> Flags:
         """Say which items of each draw are among the first `cut`."""
         places = np.argpartition(-values, self.cut - 1, axis=1)[:, : self.cut]
         found = np.zeros(values.shape, dtype=np.bool_)

@@ -18,10 +18,10 @@ from evenhand.randomness import Stream, standard_normal, uniforms
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from evenhand.arrays import Flags, Scores
     from evenhand.claims import Label
     from evenhand.ratings import Ratings
 
-    Scores = NDArray[np.float64]
 
 # A statement about a reviewer is made at so many standard errors.
 SURE = 2.0
@@ -332,13 +332,13 @@ def describe(ratings: Ratings, model: Model) -> tuple[Reviewer, ...]:
     return tuple(sorted(found, key=lambda one: place_of(one.reviewer)))
 
 
-def _where(known: NDArray[np.bool_], values: Scores) -> list[float | None]:
+def _where(known: Flags, values: Scores) -> list[float | None]:
     return [
         one if has else None for has, one in zip(known, values.tolist(), strict=True)
     ]
 
 
-def disagreeing(model: Model) -> NDArray[np.bool_]:
+def disagreeing(model: Model) -> Flags:
     """Find the reviewers whose order does not agree with the others'.
 
     A reviewer's scores are correlated with the mean of the others' for the same items,

@@ -24,8 +24,8 @@ from dataclasses import asdict, dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand.arrays import Codes, Scores
 from evenhand.calibration.adaptive import adaptive_again
 from evenhand.calibration.mean import mean_order
 from evenhand.claims import Json, Label, Notice, tail
@@ -51,8 +51,6 @@ from evenhand.randomness import (
 from evenhand.ranking.methods import Adaptive, Mean, RankMethod, Task, by_estimates
 from evenhand.ratings import Ratings, require_ratings
 
-Scores: TypeAlias = NDArray[np.float64]
-Codes: TypeAlias = NDArray[np.int64]
 Order: TypeAlias = Callable[[Ratings, np.random.Generator], Sequence[int] | Codes]
 Reorder: TypeAlias = Callable[[Sequence[Scores]], Sequence[Sequence[int] | Codes]]
 Span: TypeAlias = tuple[float, float]

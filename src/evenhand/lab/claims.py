@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from evenhand.ab.numbers import Floats
+    from evenhand.arrays import Codes
     from evenhand.claims import Json
     from evenhand.lab.polynomial import Estimator, Order
-    from evenhand.posets.graph import Codes
 
     Where = tuple[Fraction, str]
 

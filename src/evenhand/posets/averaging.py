@@ -16,7 +16,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenhand.errors import ConvergenceError, OptionError
 from evenhand.posets.contradictions import consistent
@@ -28,13 +27,14 @@ from evenhand.randomness import RNGLike, Stream, seed_from, stream
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
+    from evenhand.arrays import Codes, Flags, Table
     from evenhand.posets.graph import Comparisons
     from evenhand.posets.orderings import Round
     from evenhand.posets.sampling import Plan
     from evenhand.ratings import Ratings
 
-Codes = NDArray[np.int64]
-Table = NDArray[np.float64]
 
 # Each of the two tables takes 72 megabytes for this many items.
 TABLE_ITEMS = 3000
@@ -258,7 +258,7 @@ def _counted(part: Counted, *, tables: bool, pairs: bool) -> _Part:
     return _Part(part.items, ranks, np.zeros(n_items), places, above if pairs else None)
 
 
-def pair_shares(reach: NDArray[np.bool_], limit: int) -> Table | None:
+def pair_shares(reach: Flags, limit: int) -> Table | None:
     """Return the share of orderings with one item above another, for all pairs.
 
     Args:
@@ -284,7 +284,7 @@ def pair_shares(reach: NDArray[np.bool_], limit: int) -> Table | None:
     return None if above is None else above[np.ix_(place, place)]
 
 
-def _has(held: int, n_items: int) -> NDArray[np.bool_]:
+def _has(held: int, n_items: int) -> Flags:
     """Say which items an ideal holds."""
     packed = np.frombuffer(held.to_bytes(-(-n_items // 8), "little"), dtype=np.uint8)
     return np.unpackbits(packed, count=n_items, bitorder="little").view(np.bool_)

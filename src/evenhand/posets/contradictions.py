@@ -18,7 +18,7 @@ from evenhand.posets.graph import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evenhand.posets.graph import Codes
+    from evenhand.arrays import Codes
     from evenhand.ratings import Ratings
 
 # How many steps of a contradiction a message shows.

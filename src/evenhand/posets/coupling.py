@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand.arrays import Codes, Flags, Scores
 from evenhand.errors import ConvergenceError
-from evenhand.posets.graph import Codes, spans
+from evenhand.posets.graph import spans
 from evenhand.posets.orderings import depths
 from evenhand.randomness import SEED_BITS, WORD_BITS, Stream, stream, uniforms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Values = NDArray[np.float64] | NDArray[np.object_]
+Values = Scores | NDArray[np.object_]
 
 # Sweeps are drawn so many at a time, or fewer of so many uniforms.
 ROWS, CHUNK_WORDS = 32, 2**20
@@ -85,7 +86,7 @@ class Sweep:
         widest = max(len(side) for side in (*above, *below))
         self.sweeps = 2 * longest * max(longest, widest)
 
-    def start(self, chains: int, samples: int) -> NDArray[np.float64]:
+    def start(self, chains: int, samples: int) -> Scores:
         """Return values of 0 for the first chain of each sample, 1 for the others."""
         values = np.ones((len(self.items) + 2, chains, samples))
         values[:-2, :1] = 0
@@ -198,12 +199,12 @@ class Past:
         words = len(sweep.items) * samples
         self.rows = min(max(CHUNK_WORDS // words, 1), ROWS)
 
-    def words(self, name: str) -> NDArray[np.float64]:
+    def words(self, name: str) -> Scores:
         """Draw uniforms by row, item and sample."""
         shape = (self.rows, len(self.sweep.items), self.samples)
         return uniforms(stream(self.seed, name), shape)
 
-    def draw(self) -> tuple[NDArray[np.float64], int]:
+    def draw(self) -> tuple[Scores, int]:
         """Return the values at time 0 by item and sample, and the sweeps they took.
 
         Values are means of intervals that do not meet.
@@ -228,7 +229,7 @@ class Past:
             chunks = _longer(chunks, width, 1 / (16.0 * len(found) ** 2))
         raise too_slow(len(found))
 
-    def _swept(self, chunks: int, left: Codes) -> NDArray[np.float64]:
+    def _swept(self, chunks: int, left: Codes) -> Scores:
         """Return both chains of some samples at time 0, from so many chunks before."""
         values = self.sweep.start(2, len(left))
         slack = np.array([-SLACK, SLACK]) * 2.0**-SEED_BITS
@@ -236,7 +237,7 @@ class Past:
             self.sweep.run(values, self.words(f"sweeps {chunk}")[:, :, left], slack)
         return values[:-2]
 
-    def _settled_with_more_bits(self, chunks: int, left: Codes) -> NDArray[np.float64]:
+    def _settled_with_more_bits(self, chunks: int, left: Codes) -> Scores:
         """Do it in whole numbers of any length: slow, and seldom needed.
 
         Returned are numbers in the same order as the values, which are too close.
@@ -256,12 +257,12 @@ class Past:
         return places.astype(np.float64)
 
 
-def _apart(values: Values) -> NDArray[np.bool_]:
+def _apart(values: Values) -> Flags:
     """Say of each sample whether no two intervals meet."""
     order = np.argsort(values[:, 0], axis=0)
     lows = np.take_along_axis(values[:, 0], order[1:], axis=0)
     tops = np.take_along_axis(values[:, 1], order[:-1], axis=0)
-    apart: NDArray[np.bool_] = np.greater(lows, tops).all(axis=0)
+    apart: Flags = np.greater(lows, tops).all(axis=0)
     return apart
 
 
@@ -338,7 +339,7 @@ def settle_many(sweep: Sweep, source: Stream, samples: int) -> Iterator[Codes]:
             sweep.run(values, row[None], np.zeros(1))
 
 
-def _forward(past: Past) -> Iterator[NDArray[np.float64]]:
+def _forward(past: Past) -> Iterator[Scores]:
     """Yield the uniforms of one sweep after another, from time 0 on."""
     for chunk in itertools.count():
         yield from past.words(f"forward {chunk}")

@@ -14,8 +14,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand.arrays import Codes
 from evenhand.errors import RatingsError
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from evenhand.ratings import Ratings
 
-Codes = NDArray[np.int64]
 Edges = tuple[Codes, Codes]
 
 

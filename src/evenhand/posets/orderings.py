@@ -32,7 +32,8 @@ from evenhand.posets.graph import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evenhand.posets.graph import Codes, Comparisons
+    from evenhand.arrays import Codes
+    from evenhand.posets.graph import Comparisons
     from evenhand.ratings import Ratings
 
 # A step from ideal to ideal takes some 16 bytes, and there are some ten to an ideal.

@@ -19,9 +19,8 @@ from evenhand.posets.orderings import topological_order
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import NDArray
-
-    from evenhand.posets.graph import Codes, Comparisons
+    from evenhand.arrays import Codes, Flags
+    from evenhand.posets.graph import Comparisons
 
     Bits = list[int]
     Join = Callable[[Bits], Bits]
@@ -35,7 +34,7 @@ MOST_BITS = 2**31
 FEW = 512
 
 
-def closure(c: Comparisons) -> NDArray[np.bool_]:
+def closure(c: Comparisons) -> Flags:
     """Tell for all pairs who is above whom, directly or through others.
 
     An item on a contradiction is above itself.

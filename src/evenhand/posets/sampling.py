@@ -17,7 +17,8 @@ from evenhand.posets.orderings import Ideals, Pieces, order_ideals, take_apart
 from evenhand.randomness import RNGLike, Stream, as_stream, below, permutation
 
 if TYPE_CHECKING:
-    from evenhand.posets.graph import Codes, Comparisons
+    from evenhand.arrays import Codes
+    from evenhand.posets.graph import Comparisons
 
 # Listing this many takes a quarter of a second, for nothing if there are more.
 DEFAULT_IDEALS = 50_000

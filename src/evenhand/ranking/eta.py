@@ -31,13 +31,11 @@ from evenhand.ranking.ties import equal_mean_ranks
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from evenhand.posets.graph import Codes, Comparisons
+    from evenhand.arrays import Codes, Flags, Table
+    from evenhand.posets.graph import Comparisons
     from evenhand.ranking.mean_rank import MeanRankOrder
     from evenhand.ratings import Ratings
 
-    Table = NDArray[np.float64]
     Buckets = tuple[tuple[int, ...], ...]
 
 HALF = 0.5
@@ -68,7 +66,7 @@ def near_ties(
     above: Table,
     eta: float,
     *,
-    scored: Sequence[bool] | NDArray[np.bool_] | None = None,
+    scored: Sequence[bool] | Flags | None = None,
 ) -> NearTies:
     """Join neighbours of an order that are all but tied, each in a bucket of its own.
 

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from evenhand.arrays import Codes
     from evenhand.randomness import Chance
     from evenhand.ratings import Ratings
 
-    Codes = NDArray[np.int64]
 
 Score = TypeVar("Score", float, Fraction)
 Pick = Callable[[int], int]

@@ -29,7 +29,8 @@ from evenhand.randomness import permutation, stream
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evenhand.posets.graph import Codes, Comparisons
+    from evenhand.arrays import Codes
+    from evenhand.posets.graph import Comparisons
 
 GROUPS_SHOWN = 3
 # How long sampling may take, as estimated: within a factor of 3 or so.

@@ -26,8 +26,9 @@ from evenhand.ranking import claims
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from evenhand.arrays import Codes, Scores
     from evenhand.calibration.results import Fit
     from evenhand.claims import Claim, Finding
     from evenhand.posets.graph import Comparisons
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
     from evenhand.ranking.uncertainty import RankUncertainty
     from evenhand.ratings import Ratings
 
-    Codes = NDArray[np.int64]
-    Scores = NDArray[np.float64]
     Buckets = tuple[tuple[int, ...], ...]
 
 PAPER = "Wang and Shah (2019)"

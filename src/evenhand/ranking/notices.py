@@ -15,15 +15,12 @@ from evenhand.posets.graph import components
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
     from evenhand.ab.weights import GapWeight
+    from evenhand.arrays import Codes, Scores
     from evenhand.posets.graph import Comparisons
     from evenhand.ranking.flips import Coin
     from evenhand.ratings import Ratings
 
-    Codes = NDArray[np.int64]
-    Scores = NDArray[np.float64]
 
 # Agreement of reviewers that random ratings reach by chance once in twenty, is looked
 # for in so many ratings, and needs a standard error of its correlation of 0.1 at most.

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from evenhand.arrays import Codes
     from evenhand.claims import Certificate, Json
     from evenhand.designs.assignment import Assignment
     from evenhand.ranking.uncertainty import RankUncertainty
 
-    Codes = NDArray[np.int64]
     OwnMethod = Callable[[Ratings, np.random.Generator], ArrayLike]
 
 __all__ = ["Draw", "RankedItem", "Ranking", "rank"]

@@ -50,11 +50,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from evenhand.arrays import Codes, Flags
     from evenhand.posets.graph import Comparisons
     from evenhand.randomness import Chance
     from evenhand.ratings import Ratings
 
-    Codes = NDArray[np.int64]
     Bundle = Mapping[int, float] | Mapping[int, Fraction]
     Bundles = Sequence[Bundle] | Mapping[int, Bundle]
     # From gaps to the probabilities of their coins, floats or fractions.
@@ -157,7 +157,7 @@ def ask_pairs(
 class Table:
     """What is known, and who is fresh; both change with every answer."""
 
-    reach: NDArray[np.bool_]
+    reach: Flags
     fresh: list[list[int]]
     bundles: Bundles
     chances: Chances
@@ -283,13 +283,13 @@ def _shares(reach: bytes, n_items: int) -> NDArray[np.float64] | None:
     return pair_shares(table, COUNTED_IDEALS)
 
 
-def _two_reviewers(fresh: Sequence[Sequence[int]]) -> NDArray[np.bool_]:
+def _two_reviewers(fresh: Sequence[Sequence[int]]) -> Flags:
     """Say for all pairs of items whether two different reviewers are fresh."""
     some = np.array([bool(people) for people in fresh])
     only = np.array(
         [people[0] if len(people) == 1 else ~item for item, people in enumerate(fresh)]
     )
-    found: NDArray[np.bool_] = (only != only[:, np.newaxis]) & some
+    found: Flags = (only != only[:, np.newaxis]) & some
     found &= some[:, np.newaxis]
     return found
 

@@ -60,9 +60,8 @@ from evenhand.ratings import Ratings
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from evenhand.arrays import Codes
 
-    Codes = NDArray[np.int64]
     Buckets = tuple[tuple[int, ...], ...]
 
 # Measured on simulated noisy ratings: more for the order is better up to here.

@@ -53,13 +53,11 @@ from evenhand.ranking.flips import Coin
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from evenhand.arrays import Codes
     from evenhand.posets.graph import Comparisons
     from evenhand.ranking.mean_rank import MeanRankOrder
     from evenhand.ratings import Ratings
 
-    Codes = NDArray[np.int64]
     Buckets = tuple[tuple[int, ...], ...]
 
 # Small beside the steps of usual forms, so that little of what scores know is lost; on

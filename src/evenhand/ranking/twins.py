@@ -31,14 +31,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from fractions import Fraction
 
-    from numpy.typing import NDArray
-
     from evenhand.ab.weights import GapWeight
+    from evenhand.arrays import Codes
     from evenhand.posets.graph import Comparisons
     from evenhand.randomness import Chance
     from evenhand.ratings import Ratings
 
-    Codes = NDArray[np.int64]
 
 By = Literal["direct", "closure"]
 

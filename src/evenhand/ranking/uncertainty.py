@@ -49,13 +49,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from evenhand.arrays import Codes, Table
     from evenhand.calibration.results import PerRating
     from evenhand.posets.averaging import Averages
     from evenhand.posets.graph import Comparisons
     from evenhand.ranking.methods import Answer, Task
 
-    Codes = NDArray[np.int64]
-    Table = NDArray[np.float64]
     Ranks = NDArray[np.int32]
     Refit = Callable[[Ratings], ArrayLike]
     Redraw = Callable[[Codes], tuple[Codes, Table]]
