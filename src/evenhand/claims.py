@@ -12,7 +12,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib import metadata
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from evenhand.errors import listing
 
@@ -47,24 +47,23 @@ def version() -> str:
     return metadata.version("evenhand")
 
 
-def tail(
-    *,
-    method: str,
-    parameters: Mapping[str, Json],
-    seed: int,
-    data: Mapping[str, Json],
-    notices: Sequence[Notice],
-    certificate: Mapping[str, Json] | None = None,
-) -> dict[str, Json]:
-    """Return the fields that close every result's JSON, in their order."""
+def tail(result: Any, **instead: Json) -> dict[str, Json]:  # noqa: ANN401 - results of several rooms
+    """Return the fields that close every result's JSON, in their order.
+
+    Args:
+        result: Anything with a seed, data and notices.
+        instead: Fields that the result has not, or not in this form.
+    """
+    certificate = getattr(result, "certificate", None)
     return {
-        "method": method,
-        "parameters": dict(parameters),
-        "seed": seed,
-        "certificate": certificate,
-        "data": dict(data),
-        "warnings": [notice.to_dict() for notice in notices],
+        "method": getattr(result, "method", None),
+        "parameters": dict(getattr(result, "parameters", {})),
+        "seed": result.seed,
+        "certificate": None if certificate is None else certificate.to_dict(),
+        "data": dict(result.data),
+        "warnings": [notice.to_dict() for notice in result.notices],
         "version": version(),
+        **instead,
     }
 
 

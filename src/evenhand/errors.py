@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import numbers
 import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -124,6 +125,34 @@ def require_sequence(rule: str, /, **given: object) -> None:
             )
 
 
+def require_whole(
+    name: str, value: object, least: int, most: int | None = None, what: str = ""
+) -> None:
+    """Refuse what is not a whole number in a range.
+
+    Args:
+        name: The option.
+        value: What was given.
+        least: Smallest number allowed.
+        most: Largest number allowed, if there is one.
+        what: What the largest number is.
+
+    Raises:
+        OptionError: If it is something else.
+
+    Examples:
+        >>> require_whole("draws", 7, 1)
+    """
+    # Integers of NumPy register as Integral, too.
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not whole or not least <= value <= (value if most is None else most):  # type: ignore[operator]  # an integer
+        rule = f"of at least {least}" if most is None else f"from {least} to {most:,}"
+        of = f", {what}," if what else ","
+        raise OptionError(
+            f"{name} must be a whole number {rule}{of} got {shown(value)}."
+        )
+
+
 def require_function(name: str, value: object, *arguments: str) -> None:
     """Refuse what cannot be called with these arguments.
 
@@ -189,6 +218,24 @@ def unknown(what: str, name: object, known: Iterable[object], *, of: str = "") -
     plural = f"{what}es" if what.endswith("ss") else plural
     whose = f" of {of}" if of else ""
     return f"unknown {what} {name!r}{whose}{hint} Known {plural}: {listing(choices)}."
+
+
+def aligned(table: Sequence[Sequence[str]]) -> list[str]:
+    """Lay out rows of cells in columns, to the right but for the second.
+
+    Examples:
+        >>> aligned([("rank", "item"), ("1", "x")])
+        ['rank  item', '   1  x   ']
+    """
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    sides = [str.rjust, str.ljust, *[str.rjust] * len(widths)]
+    return [
+        "  ".join(
+            side(cell, width)
+            for side, cell, width in zip(sides, row, widths, strict=False)
+        )
+        for row in table
+    ]
 
 
 def printable(value: object) -> str:

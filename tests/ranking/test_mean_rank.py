@@ -19,11 +19,11 @@ from evenhand.posets.sampling import Swept, plan_orders
 from evenhand.ranking.mean_rank import (
     FEW_ITEMS,
     SAMPLING_SECONDS,
-    by_lot,
     mean_rank_order,
     sampling_seconds,
 )
 from evenhand.ranking.methods import MeanRank
+from evenhand.ranking.notices import by_lot
 from evenhand.ranking.ranking import rank
 from evenhand.ratings import Ratings
 from tests.strategies import consistent_ratings

@@ -127,16 +127,7 @@ class Comparison:
             "p_value_second": self.p_value_second,
             "test": None if self.test is None else _about(self.test),
             "error_bound": self.error_bound,
-            **tail(
-                method=self.method,
-                parameters=self.parameters,
-                seed=self.seed,
-                data=self.data,
-                notices=self.notices,
-                certificate=(
-                    None if self.certificate is None else self.certificate.to_dict()
-                ),
-            ),
+            **tail(self),
         }
 
     def to_frame(self) -> pl.DataFrame:

@@ -22,16 +22,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evenhand.calibration._solver import one_thread
-from evenhand.calibration.additive import additive
-from evenhand.calibration.bradley_terry import (
-    Pairs,
-    bradley_terry,
-    information_root,
-    listed_pairs,
-    maximise,
-    rating_wins,
-    wins,
-)
 from evenhand.calibration.crossed import Links
 from evenhand.calibration.design import normal_scores, totals
 from evenhand.calibration.redraws import Columns, Node, node_at
@@ -122,6 +112,7 @@ def drawn_values(ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:
         A row of values for each draw; each row has mean 0.
 
     Examples:
+        >>> from evenhand.calibration.additive import additive
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 8, 2])
         >>> drawn_values(ratings, additive(ratings), 5, 7).shape
@@ -147,6 +138,8 @@ def _of_scores(
     crossed = Crossed(ratings, ratings.scores)
     means = fit.method == "mean"
     if ratings.n_items > INTEGRATED:
+        from evenhand.calibration.additive import additive
+
         fixed = (additive(ratings, shrink=True) if means else fit).variances
         return _fitted(crossed, fixed, units, means=means)
     # Least squares has no components of variance, as offsets may be anything.
@@ -213,6 +206,8 @@ def _of_orders(ratings: Ratings, lots: Table, units: Table) -> tuple[Table, Tabl
     of equal items vary (k + 1) / 3 times as much as in independent pairs. Ties and
     unequal items make wins vary less; how much less is measured.
     """
+    from evenhand.calibration.bradley_terry import listed_pairs, wins
+
     loads = np.bincount(ratings.reviewer_codes)
     weights = 3 / (loads + 1.0)
     pairs, won = listed_pairs(ratings, weights).matrix, wins(ratings, weights)
@@ -252,6 +247,8 @@ class _Law(NamedTuple):
 
 
 def _law(pairs: csr_array, won: Table, variance: float, start: Table) -> _Law:
+    from evenhand.calibration.bradley_terry import Pairs, information_root, maximise
+
     listed = Pairs(pairs)
     values, _, _ = maximise(listed, won, 1 / variance, start)
     lower = information_root(listed.at(values), 1 / variance)
@@ -265,6 +262,8 @@ def _law(pairs: csr_array, won: Table, variance: float, start: Table) -> _Law:
 
 def _excess(ratings: Ratings, weights: Table, law: _Law) -> float:
     """Return how much wins vary, where 1 is what the weights are made for."""
+    from evenhand.calibration.bradley_terry import rating_wins
+
     loads, won = np.bincount(ratings.reviewer_codes), rating_wins(ratings)
     start = np.cumsum(loads) - loads
     seen, due = 0.0, 0.0
@@ -290,7 +289,7 @@ def _integrated(
     crossed: Crossed, logs: Table, lots: Table, units: Table, *, means: bool = False
 ) -> tuple[Table, Table]:
     """Return means and deviations at ratios drawn from their posterior."""
-    from scipy.special import gammaincinv  # noqa: PLC0415 - slow to load
+    from scipy.special import gammaincinv
 
     freedom = crossed.freedom
     for zoom in range(ZOOMS + 1):
@@ -355,6 +354,8 @@ def adaptive_errors(ratings: Ratings, fit: Fit) -> Table:
     if fit.variances is not None and weight < 1 - SLIGHT:
         errors += (1 - weight) * _additive_errors(ratings, fit.variances)
     if weight > SLIGHT:
+        from evenhand.calibration.bradley_terry import bradley_terry
+
         ordinal = bradley_terry(ratings)
         spread = float(np.std(ordinal.estimates))
         given = np.ones(ratings.n_items) if ordinal.errors is None else ordinal.errors

@@ -200,14 +200,7 @@ class Check:
             fields[name] = None if part is None else part.to_dict()
         for name in ("parameters", "seed", "data", "notices"):
             del fields[name]
-        closing = tail(
-            method="check",
-            parameters=self.parameters,
-            seed=self.seed,
-            data=self.data,
-            notices=self.notices,
-        )
-        return {"schema": "evenhand.check/1", **fields, **closing}
+        return {"schema": "evenhand.check/1", **fields, **tail(self, method="check")}
 
     def __repr__(self) -> str:
         return "\n".join(f"- {one.message}" for one in self.findings)

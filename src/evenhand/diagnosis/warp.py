@@ -32,10 +32,11 @@ from evenhand.claims import Json, Label, Notice, tail
 from evenhand.errors import (
     OptionError,
     RatingsError,
+    aligned,
     counted,
     printable,
     require_sequence,
-    shown,
+    require_whole,
     unknown,
 )
 from evenhand.losses import kendall_tau
@@ -167,13 +168,7 @@ class Warp:
             "schema": SCHEMA,
             **asked,
             "survivals": survivals,
-            **tail(
-                method=self.method,
-                parameters=asked,
-                seed=self.seed,
-                data=self.data,
-                notices=self.notices,
-            ),
+            **tail(self, parameters=asked),
         }
 
     def sentences(self) -> tuple[str, ...]:
@@ -216,12 +211,8 @@ def _table(ours: list[Survival], every: tuple[Survival, ...]) -> list[str]:
         shares = [f"{100 * one[row.item]:.0f} %" for one in kept]
         ranks = f"{row.rank_low}-{row.rank_high}"
         table.append((str(row.rank), printable(row.item), ranks, *shares))
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    lines = ["Share of draws in which an item is chosen, or not, as by real scores:"]
-    for cells in table:
-        padded = [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]
-        padded[1] = cells[1].ljust(widths[1])
-        lines.append("  ".join(padded))
+    title = "Share of draws in which an item is chosen, or not, as by real scores:"
+    lines = [title, *aligned(table)]
     left = len(ours[0].items) - len(shown)
     return [*lines, f"and {left} more"] if left else lines
 
@@ -485,13 +476,8 @@ def _checked(
     if not strengths:
         raise OptionError("strength must be 'mild', 'extreme' or both, got none.")
     n_items = ratings.n_items
-    for name, value, most in (("draws", draws, MOST_DRAWS), ("top", top, n_items)):
-        if name == "top" and value is None:
-            continue
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        if not whole or not 1 <= value <= most:  # type: ignore[operator]  # an int
-            rule = f"from 1 to {most:,}" + ", the number of items" * (name == "top")
-            raise OptionError(
-                f"{name} must be a whole number {rule}, got {shown(value)}."
-            )
-    return -(-n_items // 4) if top is None else top
+    require_whole("draws", draws, 1, MOST_DRAWS)
+    if top is None:
+        return -(-n_items // 4)
+    require_whole("top", top, 1, n_items, "the number of items")
+    return top

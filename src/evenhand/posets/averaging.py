@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.errors import ConvergenceError, OptionError
+from evenhand.errors import ConvergenceError, OptionError, require_whole
 from evenhand.posets.contradictions import consistent
 from evenhand.posets.coupling import CHAINS, settle_many
 from evenhand.posets.orderings import COUNTED_IDEALS, Piece, order_ideals
@@ -97,12 +97,7 @@ def top_shares(places: Table | None, k: int) -> Table:
             f"p_top must be asked of at most {TABLE_ITEMS:,} items, got more. Take "
             "fewer items, or use the mean ranks."
         )
-    whole = isinstance(k, int | np.integer) and not isinstance(k, bool)
-    if not whole or not 1 <= k <= len(places):
-        raise OptionError(
-            f"k must be a whole number from 1 to {len(places)}, the number of items, "
-            f"got {k!r}."
-        )
+    require_whole("k", k, 1, len(places), "the number of items")
     best, rest = places[:, :k].sum(axis=1), places[:, k:].sum(axis=1)
     # Certain answers come out as 0 and 1 whatever was rounded on the way.
     shares: Table = best / (best + rest)
@@ -145,8 +140,8 @@ def averages(
         >>> found.above.tolist()
         [[0.0, 1.0, 1.0], [0.0, 0.0, 0.5], [0.0, 0.5, 0.0]]
     """
-    _check("samples", samples, 2)
-    _check("ideals", ideals, 0)
+    require_whole("samples", samples, 2)
+    require_whole("ideals", ideals, 0)
     c = consistent(data, method="averages")
     plan = plan_orders(c, ideals=ideals)
     return _averaged(plan, samples, seed_from(rng), pairs=pairs)
@@ -205,14 +200,6 @@ def _averaged(plan: Plan, samples: int, seed: int, *, pairs: bool) -> Averages:
     swept = any(isinstance(part, Swept) for part in plan.parts)
     found = _composed(plan, parts, **wanted)
     return replace(found, samples=samples if swept else 0, seed=seed)
-
-
-def _check(name: str, value: int, least: int) -> None:
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < least:
-        raise OptionError(
-            f"{name} must be a whole number of at least {least}, got {value!r}."
-        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

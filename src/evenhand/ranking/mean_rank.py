@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.claims import Label, Notice
-from evenhand.errors import listing
 from evenhand.posets.averaging import (
     DEFAULT_SAMPLES,
     Averages,
@@ -25,6 +24,7 @@ from evenhand.posets.averaging import (
 from evenhand.posets.reach import rank_sums
 from evenhand.posets.sampling import Swept, plan_orders
 from evenhand.randomness import permutation, stream
+from evenhand.ranking.notices import by_lot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from evenhand.arrays import Codes
     from evenhand.posets.graph import Comparisons
 
-GROUPS_SHOWN = 3
 # How long sampling may take, as estimated: within a factor of 3 or so.
 SAMPLING_SECONDS = 20.0
 # Any orderings of so few items are sampled within that.
@@ -156,17 +155,3 @@ def sampling_seconds(c: Comparisons, samples: int = DEFAULT_SAMPLES) -> float:
     """
     parts = [part for part in plan_orders(c).parts if isinstance(part, Swept)]
     return sum((part.seconds(samples) for part in parts), 0.0)
-
-
-def by_lot(what: str, groups: Sequence[Sequence[int]], labels: Sequence[Label]) -> str:
-    """Say which items were ordered at random.
-
-    Examples:
-        >>> by_lot("means", [(0, 2)], ["x", "y", "z"])
-        "Items with equal means are ordered at random: 'x', 'z'."
-    """
-    told = [listing(labels[item] for item in group) for group in groups[:GROUPS_SHOWN]]
-    more = len(groups) - GROUPS_SHOWN
-    if more > 0:
-        told.append(f"and {more} group{'s' if more > 1 else ''} more")
-    return f"Items with equal {what} are ordered at random: {'; '.join(told)}."

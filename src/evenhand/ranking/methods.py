@@ -738,7 +738,7 @@ class Mean(RankMethod):
     def answer(self, task: Task) -> Answer:
         """Order the items of a task."""
         from evenhand.calibration.mean import mean_order
-        from evenhand.ranking.mean_rank import by_lot
+        from evenhand.ranking.notices import by_lot
         from evenhand.ranking.uncertainty import from_means
 
         found = mean_order(task.ratings, stream(task.seed, "mean"))
@@ -822,7 +822,7 @@ def _equal(values: Scores, order: Codes) -> list[list[int]]:
 def _lots(ties: list[list[int]], ratings: Ratings) -> tuple[Notice, ...]:
     if not ties:
         return ()
-    from evenhand.ranking.mean_rank import by_lot
+    from evenhand.ranking.notices import by_lot
 
     return (Notice("tied_estimates", by_lot("estimates", ties, ratings.item_labels)),)
 

@@ -8,12 +8,11 @@ import numpy as np
 import polars as pl
 
 from evenhand.ab import weights
-from evenhand.claims import Notice
-from evenhand.errors import counted
-from evenhand.posets.graph import components
+from evenhand.claims import Label, Notice
+from evenhand.errors import counted, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from evenhand.ab.weights import GapWeight
     from evenhand.arrays import Codes, Scores
@@ -42,6 +41,23 @@ NOTHING_FREE = {
     "ties": "No items that the comparisons hold for equal had scores to settle them, "
     "so the ranking is an ordinal one.",
 }
+
+
+GROUPS_SHOWN = 3
+
+
+def by_lot(what: str, groups: Sequence[Sequence[int]], labels: Sequence[Label]) -> str:
+    """Say which items were ordered at random.
+
+    Examples:
+        >>> by_lot("means", [(0, 2)], ["x", "y", "z"])
+        "Items with equal means are ordered at random: 'x', 'z'."
+    """
+    told = [listing(labels[item] for item in group) for group in groups[:GROUPS_SHOWN]]
+    more = len(groups) - GROUPS_SHOWN
+    if more > 0:
+        told.append(f"and {more} group{'s' if more > 1 else ''} more")
+    return f"Items with equal {what} are ordered at random: {'; '.join(told)}."
 
 
 def score_notices(
@@ -109,6 +125,8 @@ def group_notices(graph: Comparisons) -> tuple[Notice, ...]:
         >>> [notice.code for notice in group_notices(from_edges(3, [0], [1]))]
         ['separate_groups']
     """
+    from evenhand.posets.graph import components  # noqa: PLC0415 - few methods compare
+
     groups = len(np.unique(components(graph)))
     if groups == 1:
         return ()

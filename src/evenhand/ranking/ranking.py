@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from evenhand.calibration.mean import mean, spread
 from evenhand.designs import RANKING_DESIGNS
 from evenhand.designs.assignment import declare
-from evenhand.errors import OptionError, shown
+from evenhand.errors import OptionError, require_whole, shown
 from evenhand.method import as_method
 from evenhand.randomness import RNGLike, seed_from
 from evenhand.ranking.claims import ranking_certificate
@@ -92,7 +92,8 @@ def rank(
     chosen = as_method(method, RankMethod)
     declared = declare(design, assignment, RANKING_DESIGNS, ratings)
     seed = seed_from(rng)
-    _check_top(top, ratings)
+    if top is not None:
+        require_whole("top", top, 1, ratings.n_items, "the number of items")
     task = Task(ratings, seed)
     chosen.check(task)
     answer = chosen.answer(task)
@@ -116,15 +117,6 @@ def rank(
         rng=seed,
     )
     return topped(ranked, top, second)
-
-
-def _check_top(top: int | None, ratings: Ratings) -> None:
-    whole = isinstance(top, int) and not isinstance(top, bool)
-    if not (top is None or (whole and 1 <= top <= ratings.n_items)):
-        raise OptionError(
-            f"top must be a whole number from 1 to {ratings.n_items}, the number of "
-            f"items, got {shown(top)}."
-        )
 
 
 def _ranking(

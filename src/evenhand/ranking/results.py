@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from evenhand.claims import Json, Label, Notice, tail
-from evenhand.errors import OptionError, listing
+from evenhand.errors import OptionError, aligned, listing, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -249,16 +249,6 @@ class Ranking:
             >>> Ranking(("x",), (), (), "mean", {}, 7, {}, ()).to_dict()["schema"]
             'evenhand.rank/1'
         """
-        closing = tail(
-            method=self.method,
-            parameters=self.parameters,
-            seed=self.seed,
-            data=self.data,
-            notices=self.notices,
-            certificate=None
-            if self.certificate is None
-            else self.certificate.to_dict(),
-        )
         return {
             "schema": SCHEMA,
             "order": list(self.order),
@@ -268,7 +258,7 @@ class Ranking:
             "intervals": _intervals(self.uncertainty),
             "top": None if self.top is None else self.top.to_dict(),
             "draws": [draw.to_dict() for draw in self.draws],
-            **closing,
+            **tail(self),
         }
 
     def rows(self) -> list[dict[str, Json]]:
@@ -306,14 +296,7 @@ class Ranking:
 
     def __repr__(self) -> str:
         table = [HEAD, *(_cells(row) for row in self.items[:SHOWN])]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines = [title_of(self)]
-        for cells in table:
-            line = [
-                cell.rjust(width) for cell, width in zip(cells, widths, strict=True)
-            ]
-            line[1] = cells[1].ljust(widths[1])
-            lines.append("  ".join(line))
+        lines = [title_of(self), *aligned(table)]
         if len(self.items) > SHOWN:
             lines.append(f"and {len(self.items) - SHOWN} more")
         return "\n".join(lines)
@@ -344,10 +327,9 @@ def title_of(ranking: Ranking) -> str:
 
 
 def _cells(row: RankedItem) -> tuple[str, ...]:
-    label = str(row.item)
     return (
         str(row.rank),
-        label if label.isprintable() else repr(label)[1:-1],
+        printable(row.item),
         str(row.reviews),
         "" if row.mean_score is None else f"{row.mean_score:.3g}",
         "" if row.spread is None else f"{row.spread:.3g}",

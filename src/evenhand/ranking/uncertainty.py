@@ -28,20 +28,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.calibration.additive import additive
-from evenhand.calibration.bradley_terry import bradley_terry
 from evenhand.calibration.posterior import adaptive_errors, drawn_values
 from evenhand.calibration.results import Fit, settled
-from evenhand.errors import OptionError, shown
-from evenhand.posets.averaging import averages, top_shares
-from evenhand.posets.reach import closure_counts
-from evenhand.randomness import (
-    below,
-    permutation,
-    standard_normal,
-    stream,
-    uniforms,
-)
+from evenhand.errors import require_whole
+from evenhand.randomness import below, permutation, standard_normal, stream, uniforms
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
@@ -65,6 +55,8 @@ MODEL = "model"
 BOOTSTRAP = "bootstrap over reviewers"
 BOUNDS = "ranks that the comparisons allow"
 LEVEL = 0.9
+# What an interval may leave out at either end.
+TAIL = (1 - LEVEL) / 2
 # Probabilities are sums of rounded shares.
 ROUNDING = 1e-9
 # Items of a bucket, from its first, that drawn rankings are counted for.
@@ -120,25 +112,11 @@ class RankUncertainty:
             array([0.75, 0.25])
         """
         if self._ranks is None:
+            from evenhand.posets.averaging import top_shares
+
             return top_shares(self._places, k)
-        whole = isinstance(k, int | np.integer) and not isinstance(k, bool)
-        if not whole or not 1 <= k <= len(self.order):
-            raise OptionError(
-                f"k must be a whole number from 1 to {len(self.order)}, the number of "
-                f"items, got {shown(k)}."
-            )
+        require_whole("k", k, 1, len(self.order), "the number of items")
         return np.asarray((self._ranks <= k).mean(axis=0))
-
-    def groups(self) -> tuple[tuple[int, ...], ...]:
-        """Return the items of each bucket, best first.
-
-        Examples:
-            >>> found = from_places([1, 0], np.array([[0.25, 0.75], [0.75, 0.25]]))
-            >>> found.groups()
-            ((1, 0),)
-        """
-        cuts = np.flatnonzero(np.diff(self.buckets)) + 1
-        return tuple(tuple(part.tolist()) for part in np.split(self.order, cuts))
 
 
 def from_places(
@@ -146,7 +124,6 @@ def from_places(
     places: Table,
     *,
     above: Table | None = None,
-    level: float = LEVEL,
     draws: int = 0,
 ) -> RankUncertainty:
     """Take the law of places over all orderings that respect the comparisons.
@@ -158,11 +135,7 @@ def from_places(
         above: above[a, b] is the probability that a is above b. Without it buckets come
             from the places alone, as if two items' places were independent, and an item
             is held against the first of its bucket only.
-        level: Probability of intervals.
         draws: How many orderings were sampled, if they were.
-
-    Raises:
-        OptionError: If level is out of range.
 
     Examples:
         >>> from evenhand.posets import averages, from_edges
@@ -171,14 +144,13 @@ def from_places(
         >>> found.rank_low.tolist(), found.rank_high.tolist(), found.buckets
         ([1, 2, 1], [2, 3, 3], (1, 1, 2))
     """
-    tail = _tail(level)
     codes = np.asarray(order, dtype=np.int64)
     n_items = len(codes)
     before = np.cumsum(places, axis=1)
     after = np.cumsum(places[:, ::-1], axis=1)
-    low = 1 + np.count_nonzero(before <= tail + ROUNDING, axis=1)
-    high = n_items - np.count_nonzero(after <= tail + ROUNDING, axis=1)
-    least = 1 - tail - ROUNDING
+    low = 1 + np.count_nonzero(before <= TAIL + ROUNDING, axis=1)
+    high = n_items - np.count_nonzero(after <= TAIL + ROUNDING, axis=1)
+    least = 1 - TAIL - ROUNDING
 
     def separated(bucket: list[int], item: int) -> bool:
         if above is not None:
@@ -190,17 +162,11 @@ def from_places(
         return wins >= least * max(1 - same, ROUNDING)
 
     buckets = _cut(codes, separated)
-    return _made(
-        codes, (low, high), buckets, ORDERINGS, level, draws=draws, places=places
-    )
+    return _made(codes, (low, high), buckets, ORDERINGS, draws=draws, places=places)
 
 
 def from_orderings(
-    order: Sequence[int] | Codes,
-    c: Comparisons,
-    found: Averages,
-    *,
-    level: float = LEVEL,
+    order: Sequence[int] | Codes, c: Comparisons, found: Averages
 ) -> RankUncertainty:
     """Take the most that consistent comparisons say, at little cost.
 
@@ -212,7 +178,6 @@ def from_orderings(
         order: Item codes, best first.
         c: The comparisons, without a contradiction.
         found: Averages over their orderings, or the proxy's.
-        level: Probability of intervals.
 
     Examples:
         >>> from evenhand.posets import averages, from_edges
@@ -224,10 +189,10 @@ def from_orderings(
         return from_bounds(order, c)
     above = found.above
     if above is None and found.exact and c.n_items <= PAIRED_ITEMS:
+        from evenhand.posets.averaging import averages
+
         above = averages(c, pairs=True, rng=found.seed).above
-    return from_places(
-        order, found.places, above=above, level=level, draws=found.samples
-    )
+    return from_places(order, found.places, above=above, draws=found.samples)
 
 
 def from_bounds(order: Sequence[int] | Codes, c: Comparisons) -> RankUncertainty:
@@ -246,23 +211,24 @@ def from_bounds(order: Sequence[int] | Codes, c: Comparisons) -> RankUncertainty
         >>> found.rank_low.tolist(), found.rank_high.tolist(), found.buckets
         ([1, 2, 2], [1, 3, 3], (1, 2, 2))
     """
+    from evenhand.posets.reach import closure_counts
+
     codes = np.asarray(order, dtype=np.int64)
     above, below_counts = closure_counts(c)
     low, high = 1 + above, c.n_items - below_counts
     reach = np.maximum.accumulate(high[codes])
     begins = low[codes] > np.concatenate([[0], reach[:-1]])
     buckets = tuple(np.cumsum(begins).tolist())
-    return _made(codes, (low, high), buckets, BOUNDS, 1.0)
+    return _made(codes, (low, high), buckets, BOUNDS, level=1.0)
 
 
 def from_fit(
     fit: Fit,
     seed: int,
     *,
-    order: Sequence[int] | Codes | None = None,
+    order: Sequence[int] | Codes,
     errors: Table | None = None,
     shrink: bool = False,
-    level: float = LEVEL,
     draws: int | None = None,
 ) -> RankUncertainty:
     """Draw values of items from their estimates and standard errors.
@@ -274,45 +240,33 @@ def from_fit(
     Args:
         fit: Estimates of a model.
         seed: Where the draws come from.
-        order: Item codes, best first; by estimate, equal ones by code, if not given.
+        order: Item codes, best first.
         errors: Standard errors, if not those of the fit.
         shrink: Whether estimates are plain ones, without a prior; they are then drawn
             to their mean as far as errors explain their spread.
-        level: Probability of intervals.
         draws: How many; from 200 to 2,000 by the number of items, if not given.
-
-    Raises:
-        OptionError: If the fit has no standard errors, or an option is out of range.
 
     Examples:
         >>> from evenhand.calibration.bradley_terry import bradley_terry
         >>> from evenhand.ratings import Ratings
         >>> fit = bradley_terry(Ratings.from_comparisons(["x"] * 30, ["y"] * 30))
-        >>> found = from_fit(fit, 7)
+        >>> found = from_fit(fit, 7, order=[0, 1])
         >>> found.rank_low.tolist(), found.rank_high.tolist(), found.buckets
         ([1, 2], [1, 2], (1, 2))
     """
-    tail = _tail(level)
     given = fit.errors if errors is None else errors
-    if given is None:
-        raise OptionError(
-            f"fit must have standard errors, got none from method {fit.method!r}. Give "
-            "errors, or use from_bootstrap."
-        )
     values, spread = _scaled(fit.estimates, np.asarray(given, dtype=np.float64))
     if shrink:
         values, spread = _shrunk(values, spread)
-    codes = (
-        np.argsort(-fit.estimates, kind="stable") if order is None else np.array(order)
-    ).astype(np.int64)
+    codes = np.array(order, dtype=np.int64)
     number = _number(draws, len(codes), MODEL_WORK, MODEL_DRAWS)
     source = stream(seed, "model draws")
     drawn = (
         values + spread * standard_normal(uniforms(source, len(values)))
         for _ in range(number)
     )
-    buckets = normal_buckets(codes, values, spread, 1 - tail)
-    return _from_ranks(codes, drawn, seed, MODEL, level, buckets)
+    buckets = normal_buckets(codes, values, spread, 1 - TAIL)
+    return _from_ranks(codes, drawn, seed, MODEL, buckets)
 
 
 def from_bootstrap(
@@ -322,7 +276,6 @@ def from_bootstrap(
     *,
     order: Sequence[int] | Codes,
     said: PerRating | None = None,
-    level: float = LEVEL,
     draws: int | None = None,
 ) -> RankUncertainty:
     """Rank again, with as many reviewers drawn from the same ones.
@@ -339,11 +292,7 @@ def from_bootstrap(
         order: Item codes, best first: the ranking of all ratings.
         said: What each rating says by itself, if values are its averages; they are then
             averaged again and not refitted.
-        level: Probability of intervals.
         draws: How many; from 20 to 200 by the number of ratings, if not given.
-
-    Raises:
-        OptionError: If an option is out of range.
 
     Examples:
         >>> from evenhand.calibration.borda import borda
@@ -353,14 +302,13 @@ def from_bootstrap(
         >>> from_bootstrap(ratings, refit, 7, order=[0, 1]).p_top(1).round(2).tolist()
         [0.69, 0.31]
     """
-    _tail(level)
     number = _number(draws, ratings.n_ratings, REFIT_WORK, REFIT_DRAWS)
     redraw: Redraw = functools.partial(_refitted, ratings, refit)
     if said is not None:
         redraw = functools.partial(_averaged, ratings, said)
     whole = np.asarray(refit(ratings), dtype=np.float64)
     values = _redraws(ratings, redraw, whole, number, seed)
-    return _from_ranks(order, values, seed, BOOTSTRAP, level)
+    return _from_ranks(order, values, seed, BOOTSTRAP)
 
 
 def from_model(
@@ -370,7 +318,6 @@ def from_model(
     seed: int,
     *,
     order: Sequence[int] | Codes,
-    level: float = LEVEL,
     draws: int | None = None,
 ) -> RankUncertainty:
     """Draw values by the model if it says how, and reviewers again if not.
@@ -384,11 +331,7 @@ def from_model(
         refit: The model again, from ratings to values; for models without errors.
         seed: Where the draws come from.
         order: Item codes, best first.
-        level: Probability of intervals.
         draws: How many; by the size of the data, if not given.
-
-    Raises:
-        OptionError: If an option is out of range.
 
     Examples:
         >>> from evenhand.calibration.borda import borda
@@ -399,10 +342,9 @@ def from_model(
         'bootstrap over reviewers'
     """
     if fit.method in JOINT and ratings.n_items <= JOINT_ITEMS:
-        _tail(level)
         number = _number(draws, ratings.n_items, JOINT_WORK, MODEL_DRAWS)
         values = drawn_values(ratings, fit, number, seed)
-        return _from_ranks(order, values, seed, MODEL, level)
+        return _from_ranks(order, values, seed, MODEL)
     errors = None
     if fit.method == "adaptive":
         errors = adaptive_errors(ratings, fit)
@@ -410,22 +352,16 @@ def from_model(
         fit = _shrunk_means(ratings, fit)
     elif fit.errors is None:
         return from_bootstrap(
-            ratings, refit, seed, order=order, said=fit.said, level=level, draws=draws
+            ratings, refit, seed, order=order, said=fit.said, draws=draws
         )
     # Least squares has no prior, and no components of variance.
     plain = fit.method == "additive" and fit.variances is None
-    return from_fit(
-        fit,
-        seed,
-        order=order,
-        errors=errors,
-        shrink=plain,
-        level=level,
-        draws=draws,
-    )
+    return from_fit(fit, seed, order=order, errors=errors, shrink=plain, draws=draws)
 
 
 def _shrunk_means(ratings: Ratings, fit: Fit) -> Fit:
+    from evenhand.calibration.additive import additive
+
     parts = additive(ratings, shrink=True).variances
     counts = np.bincount(ratings.item_codes, minlength=ratings.n_items)
     if parts is None or not parts.item > 0:
@@ -470,6 +406,8 @@ def sureness(task: Task, found: Answer, *, noisy: bool) -> RankUncertainty | Non
     if found.fit is not None or found.uncertainty is not None:
         return found.uncertainty
     if found.split:
+        from evenhand.calibration.bradley_terry import bradley_terry
+
         fit = bradley_terry(task.ratings)
         return from_model(task.ratings, fit, _means, task.seed, order=found.order)
     if found.mean_ranks is not None:
@@ -478,6 +416,8 @@ def sureness(task: Task, found: Answer, *, noisy: bool) -> RankUncertainty | Non
         return None
     graph = task.graph
     if graph.n_items <= WEIGHED_ITEMS:
+        from evenhand.posets.averaging import averages
+
         known = averages(graph, pairs=False, rng=task.seed)
         return from_orderings(found.order, graph, known)
     few = graph.n_items <= BOUNDED_ITEMS
@@ -547,27 +487,26 @@ def _from_ranks(
     draws: Iterable[Table],
     seed: int,
     source: str,
-    level: float,
     buckets: tuple[int, ...] | None = None,
 ) -> RankUncertainty:
     """Leave out a share of the drawn rankings at either end.
 
     In a long bucket the first 200 items are looked at; those after them are lower.
     """
-    tail, codes = _tail(level), np.array(order, dtype=np.int64)
+    codes = np.array(order, dtype=np.int64)
     ranks = _drawn_ranks(draws, seed)
     by_item = np.sort(ranks, axis=0)
-    out = math.floor(tail * len(ranks) + ROUNDING)
+    out = math.floor(TAIL * len(ranks) + ROUNDING)
     interval = by_item[out], by_item[len(ranks) - 1 - out]
     if buckets is None:
-        rows, least = np.ascontiguousarray(ranks.T), 1 - tail - ROUNDING
+        rows, least = np.ascontiguousarray(ranks.T), 1 - TAIL - ROUNDING
 
         def separated(bucket: list[int], item: int) -> bool:
             ahead = np.count_nonzero(rows[bucket[:LOOKED_AT]] < rows[item], axis=1)
             return bool(ahead.max() >= least * len(ranks))
 
         buckets = _cut(codes, separated)
-    return _made(codes, interval, buckets, source, level, draws=len(ranks), ranks=ranks)
+    return _made(codes, interval, buckets, source, draws=len(ranks), ranks=ranks)
 
 
 def _made(
@@ -575,8 +514,8 @@ def _made(
     interval: Interval,
     buckets: tuple[int, ...],
     source: str,
-    level: float,
     *,
+    level: float = LEVEL,
     draws: int = 0,
     places: Table | None = None,
     ranks: Ranks | None = None,
@@ -590,23 +529,8 @@ def _made(
     return RankUncertainty(*found, buckets, source, level, draws, places, ranks)
 
 
-def _tail(level: float) -> float:
-    number = isinstance(level, int | float) and not isinstance(level, bool)
-    if not number or not 0.5 <= level < 1:  # noqa: PLR2004 - below it nothing is told
-        raise OptionError(
-            f"level must be a number from 0.5 to below 1, got {shown(level)}."
-        )
-    return (1 - level) / 2
-
-
 def _number(draws: int | None, size: int, work: int, bounds: tuple[int, int]) -> int:
-    if draws is None:
-        return min(max(work // max(size, 1), bounds[0]), bounds[1])
-    if isinstance(draws, bool) or not isinstance(draws, int) or draws < 1:
-        raise OptionError(
-            f"draws must be a whole number of at least 1, got {shown(draws)}."
-        )
-    return draws
+    return draws or min(max(work // max(size, 1), bounds[0]), bounds[1])
 
 
 def _redraws(
