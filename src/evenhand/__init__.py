@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         RatingsError,
         RecordError,
     )
-    from evenhand.formats import read_ratings
+    from evenhand.formats.reading import read_ratings
     from evenhand.lab.scenario import Scenario
     from evenhand.lab.simulation import Simulation, simulate
     from evenhand.method import Method, methods
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Ratings": "evenhand.ratings",
-    "read_ratings": "evenhand.formats",
+    "read_ratings": "evenhand.formats.reading",
     "compare": "evenhand.ab.comparison",
     "Comparison": "evenhand.ab.comparison",
     "rank": "evenhand.ranking.ranking",

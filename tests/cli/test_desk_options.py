@@ -11,9 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from evenhand import Ratings, read_ratings
-from evenhand.cli import _shared, cli
+from evenhand.cli import cli
 from evenhand.cli._extras import report_draws
-from evenhand.formats import FORMATS, PLATFORMS
 from tests.test_formats_page import READ, printed_audit, words
 
 ROOT = Path(__file__).parents[2]
@@ -47,11 +46,6 @@ def refused(*arguments: str) -> str:
     assert result.stdout == ""
     assert result.stderr.count("\n") == 1
     return result.stderr
-
-
-def test_the_command_line_knows_the_formats_of_the_reader() -> None:
-    assert set(_shared.PLATFORMS) == set(PLATFORMS)
-    assert set(_shared.STORED) == set(FORMATS)
 
 
 def test_what_a_file_was_taken_for_is_said() -> None:

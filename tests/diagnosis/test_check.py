@@ -29,7 +29,7 @@ from evenhand.diagnosis.reviewers import (
     variance_shares,
 )
 from evenhand.errors import OptionError
-from evenhand.formats import read_ratings
+from evenhand.formats.reading import read_ratings
 from evenhand.posets.graph import comparisons
 from evenhand.randomness import stream
 from evenhand.ranking.ranking import rank

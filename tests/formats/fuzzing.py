@@ -22,7 +22,8 @@ from pathlib import Path
 import numpy as np
 
 from evenhand.errors import EvenhandError
-from evenhand.formats import PLATFORMS, read_ratings
+from evenhand.formats import PLATFORMS
+from evenhand.formats.reading import read_ratings
 
 EXPORTS = Path(__file__).parents[2] / "examples" / "exports"
 BINARY = (".xlsx", ".parquet", ".xls")

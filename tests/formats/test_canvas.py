@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import EvenhandError, OptionError, RatingsError
-from evenhand.formats import read_ratings
+from evenhand.formats.reading import read_ratings
 from examples.exports_teaching import HERE
 from tests.formats.fuzzing import damaged
 

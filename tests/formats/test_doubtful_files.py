@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from evenhand.errors import EvenhandError, OptionError, RatingsError
-from evenhand.formats import read_ratings
+from evenhand.formats.reading import read_ratings
 
 if TYPE_CHECKING:
     from collections.abc import Callable

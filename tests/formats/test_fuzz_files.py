@@ -13,7 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import EvenhandError
-from evenhand.formats import FORMATS, read_ratings
+from evenhand.formats import FORMATS
+from evenhand.formats.reading import read_ratings
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import EvenhandError, RatingsError
-from evenhand.formats import MARKS, PLATFORMS, read_ratings
+from evenhand.formats import PLATFORMS
 from evenhand.formats.files import fetch
+from evenhand.formats.reading import layout_of, read_ratings
 from evenhand.formats.tables import read_table
 from evenhand.ratings import Ratings
 from examples.exports_conference import FILES, HERE
@@ -64,8 +65,8 @@ def test_samples_are_what_their_generator_makes(name: str) -> None:
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_sample_is_recognised_as_hotcrp_and_as_nothing_else(name: str) -> None:
-    table = read_table(fetch(HERE / name), "", MARKS)
-    known = {key for key, one in PLATFORMS.items() if one.recognise(table)}
+    table = read_table(fetch(HERE / name))
+    known = {key for key in PLATFORMS if layout_of(key).recognise(table)}
     assert known - {"wide", "long"} == {"hotcrp"}
 
 
@@ -73,7 +74,7 @@ def test_a_sample_is_recognised_as_hotcrp_and_as_nothing_else(name: str) -> None
     "path", [*(HERE / name for name in OTHERS), *PLAIN], ids=lambda path: path.name
 )
 def test_other_files_are_not_taken_for_hotcrp(path: Path) -> None:
-    assert PLATFORMS["hotcrp"].recognise(read_table(fetch(path), "", MARKS)) == ""
+    assert layout_of("hotcrp").recognise(read_table(fetch(path))) == ""
 
 
 def test_reviews_csv_is_read_with_its_letters_and_titles() -> None:
@@ -179,8 +180,8 @@ def test_a_text_called_review_does_not_make_a_table_hotcrps() -> None:
 
 
 def test_reviewer_and_paper_ids_do_not_make_a_table_hotcrps() -> None:
-    table = read_table(fetch(io.StringIO("pid,rid,score\n1,7,3\n2,7,4\n")), "", MARKS)
-    assert PLATFORMS["hotcrp"].recognise(table) == ""
+    table = read_table(fetch(io.StringIO("pid,rid,score\n1,7,3\n2,7,4\n")))
+    assert layout_of("hotcrp").recognise(table) == ""
 
 
 def test_a_name_stands_in_for_a_hidden_address() -> None:

@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import EvenhandError, RatingsError
-from evenhand.formats import MARKS, PLATFORMS, read_ratings
+from evenhand.formats import PLATFORMS
 from evenhand.formats.files import fetch
+from evenhand.formats.reading import layout_of, read_ratings
 from evenhand.formats.tables import read_table
 from evenhand.ratings import Ratings
 from examples.exports_conference import FILES, HERE
@@ -76,8 +77,8 @@ def notices(ratings: Ratings) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_sample_is_recognised_as_openreview_and_as_nothing_else(name: str) -> None:
-    table = read_table(fetch(HERE / name), "", MARKS)
-    known = {key for key, one in PLATFORMS.items() if one.recognise(table)}
+    table = read_table(fetch(HERE / name))
+    known = {key for key in PLATFORMS if layout_of(key).recognise(table)}
     assert known - {"wide", "long"} == {"openreview"}
 
 
@@ -85,7 +86,7 @@ def test_a_sample_is_recognised_as_openreview_and_as_nothing_else(name: str) -> 
     "path", [*(HERE / name for name in OTHERS), *PLAIN], ids=lambda path: path.name
 )
 def test_other_files_are_not_taken_for_openreview(path: Path) -> None:
-    assert PLATFORMS["openreview"].recognise(read_table(fetch(path), "", MARKS)) == ""
+    assert layout_of("openreview").recognise(read_table(fetch(path))) == ""
 
 
 def test_notes_of_version_1_are_read() -> None:

@@ -14,9 +14,10 @@ import pytest
 import xlsxwriter
 
 from evenhand.errors import OptionError, RatingsError
-from evenhand.formats import files, read_ratings, tables
+from evenhand.formats import files, tables
 from evenhand.formats.decoder import decode
 from evenhand.formats.files import SUFFIXES, File
+from evenhand.formats.reading import read_ratings
 from evenhand.ratings import Ratings
 
 HEADER = "reviewer,item,score\n"
@@ -271,25 +272,6 @@ def test_what_grows_beyond_all_bounds_is_refused(
     assert read(gzip.compress(GOOD.encode()), "a.csv.gz").n_ratings == 2
     message = refused(gzip.compress(GOOD.encode() + b"\n" * 100), "a.csv.gz")
     assert message.startswith("a.csv.gz: The file must have at most 0.0 MB")
-
-
-def test_what_would_fill_the_memory_is_refused_before_it_is_read(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    rows = "".join(f"{row},x,1\n" for row in range(50_000))
-    data = gzip.compress(b"reviewer,item,score\n" + rows.encode())
-    monkeypatch.setattr(files, "free_memory", lambda: 3_000_000)
-    assert refused(data, "a.csv.gz") == (
-        "a.csv.gz: The file must have at most 0.1 MB once it is decompressed, because "
-        "reading takes up to 30 times as much memory. Take a part of the ratings, or "
-        "decompress the file yourself to read it anyway."
-    )
-    monkeypatch.setattr(files, "free_memory", lambda: 300_000_000)
-    assert read(data, "a.csv.gz").n_ratings == 50_000
-
-
-def test_free_memory_is_known_or_without_bound() -> None:
-    assert files.free_memory() > 10**6
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv"])

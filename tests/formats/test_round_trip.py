@@ -16,8 +16,9 @@ import xlsxwriter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.formats import read_ratings, tables
+from evenhand.formats import tables
 from evenhand.formats.decoder import decode
+from evenhand.formats.reading import read_ratings
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:

@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 from evenhand.ab.comparison import Comparison, compare
 from evenhand.diagnosis.check import Check, check
 from evenhand.errors import OptionError
-from evenhand.formats import read_ratings, tables
+from evenhand.formats import tables
 from evenhand.formats.decoder import decode
+from evenhand.formats.reading import read_ratings
 from evenhand.ranking.ranking import rank
 from evenhand.ranking.results import Draw, RankedItem, Ranking
 from evenhand.ratings import Ratings

@@ -13,6 +13,7 @@ import click
 from markupsafe import Markup
 
 from evenhand.errors import OptionError, printable, unknown
+from evenhand.formats import FORMATS, PLATFORMS
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -28,11 +29,6 @@ Command = TypeVar("Command", bound=Callable[..., None])
 Decorator = Callable[[Any], Any]
 WIDTH = 100
 
-PLATFORMS = (
-    *("hotcrp", "openreview", "cmt", "easychair", "moodle", "canvas", "gavel"),
-    *("wide", "long"),
-)
-STORED = ("csv", "tsv", "json", "jsonl", "parquet", "excel")
 READING = ("scale", "best", "rows", "companion", "sheet", "anonymise")
 """Parameters that say how to read, beside columns and the format."""
 
@@ -123,8 +119,8 @@ FILE_OPTIONS = (
     reading(
         "--format file_format",
         f"What FILE is, if it is not recognised: {', '.join(PLATFORMS)}; or how it is "
-        f"stored: {', '.join(STORED)}.",
-        [*PLATFORMS, *STORED],
+        f"stored: {', '.join(FORMATS)}.",
+        [*PLATFORMS, *FORMATS],
         metavar="NAME",
     ),
     reading("--reviewer reviewer_column", "Column of the reviewer.", "COLUMN"),
@@ -272,7 +268,8 @@ def read(
         The ratings, and a new key, to be written with the other files.
     """
     from evenhand.columns import Columns
-    from evenhand.formats import Wishes, read_with_key
+    from evenhand.formats.layouts import Asked
+    from evenhand.formats.reading import read_with_key
 
     for name, value in options.items():
         if value == "":
@@ -281,9 +278,9 @@ def read(
     given = {name.removesuffix("_column"): text or "" for name, text in options.items()}
     wishes = {name: given.pop(name) for name in READING}
     companion = wishes.pop("companion") or None
-    how = Wishes(format=file_format or "", **wishes)
+    asked = Asked(Columns(**given), file_format or "", **wishes)
     with working(f"Reading {file}"):
-        ratings, key = read_with_key(file, Columns(**given), how, companion=companion)
+        ratings, key = read_with_key(file, asked, companion=companion)
     return ratings, [key.output()] if key is not None and key.is_new else []
 
 

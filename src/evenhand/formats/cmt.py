@@ -162,11 +162,4 @@ def _reviewers(
     return layouts.who_wrote(table, given, (EMAILS, PEOPLE), numbers)
 
 
-LAYOUT = layouts.Layout(
-    "cmt",
-    "CMT",
-    take,
-    tell=tell,
-    only_scores=True,
-    header_marks=("SubmissionId", "Paper ID"),
-)
+LAYOUT = layouts.Layout("cmt", "CMT", take, tell=tell, only_scores=True)

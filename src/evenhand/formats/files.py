@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import gzip
 import io
-import math
 import os
 import re
 import sys
@@ -16,14 +14,15 @@ from pathlib import Path, PurePath
 from typing import IO
 
 from evenhand.errors import OptionError, RatingsError, listing, shown
+from evenhand.formats import FORMATS
 
 Readable = str | os.PathLike[str] | IO[bytes] | IO[str]
 
-FORMATS = ("csv", "tsv", "parquet", "json", "jsonl", "excel")
 SUFFIXES = {
     suffix: name
     for name, suffixes in {
-        "csv": ".csv .txt",
+        # An archive is recognised by its bytes, and refused.
+        "csv": ".csv .txt .zip",
         "tsv": ".tsv .tab",
         "parquet": ".parquet .pq",
         "json": ".json",
@@ -36,7 +35,7 @@ ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 JSON_LINES = re.compile(rb"\s*\{.*\}[ \r]*\n\s*\{")
 GZIP = b"\x1f\x8b"
 MOST_BYTES = 2 * 2**30
-MEMORY_A_BYTE = 30
+"""Of a compressed file, which may hold far more than it seems."""
 STDIN = "<stdin>"
 STREAM = "<stream>"
 
@@ -119,10 +118,7 @@ def _not_found(path: Path) -> str:
     folder = path.parent
     if not folder.is_dir():
         return f"There is no folder {str(folder)!r}."
-    try:
-        known = {there.name.casefold(): there.name for there in folder.iterdir()}
-    except OSError:
-        known = {}
+    known = {there.name.casefold(): there.name for there in folder.glob("*")}
     near = difflib.get_close_matches(path.name.casefold(), list(known), n=1)
     if near:
         return f"There is no such file, did you mean {str(folder / known[near[0]])!r}?"
@@ -172,61 +168,31 @@ def _stream_name(stream: object) -> str:
 def _decompressed(name: str, data: bytes) -> bytes:
     if not data.startswith(GZIP):
         return data
-    most = int(min(MOST_BYTES, free_memory() / MEMORY_A_BYTE))
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
-            found = file.read(most + 1)
+            found = file.read(MOST_BYTES + 1)
     except (OSError, EOFError, zlib.error):
         text = f"{name}: The file begins like gzip but cannot be decompressed."
         raise RatingsError(text) from None
-    if len(found) > most:
+    if len(found) > MOST_BYTES:
         raise RatingsError(
-            f"{name}: The file must have at most {most / 1e6:,.1f} MB once it is "
-            f"decompressed, because reading takes up to {MEMORY_A_BYTE} times as "
-            "much memory. Take a part of the ratings, or decompress the file yourself "
+            f"{name}: The file must have at most {MOST_BYTES / 1e6:,.1f} MB once it is "
+            "decompressed. Take a part of the ratings, or decompress the file yourself "
             "to read it anyway."
         )
     return found
 
 
-def free_memory() -> float:
-    """Return the bytes of memory that this process may still take, as Linux says it.
-
-    Examples:
-        >>> free_memory() > 0
-        True
-    """
-    found = [math.inf]
-    with contextlib.suppress(OSError, ValueError, TypeError):
-        line = re.search(r"MemAvailable: *(\d+) kB", Path("/proc/meminfo").read_text())
-        found.append(1024 * int(line[1]))  # type: ignore[index]  # or else TypeError
-    with contextlib.suppress(OSError, ValueError):
-        most, now = (Path(f"/sys/fs/cgroup/memory.{it}") for it in ("max", "current"))
-        found.append(int(most.read_text()) - int(now.read_text()))
-    return max(0, min(found))
-
-
 def _format_of(name: str, data: bytes, *, guess: bool) -> str:
-    if name in (STDIN, STREAM):
-        return _sniffed(data)
-    plain = name.casefold().removesuffix(".gz")
-    suffix = PurePath(plain).suffix
-    if suffix == ".zip":
-        raise RatingsError(
-            f"{name}: This is an archive. Unpack it and give the file in it."
-        )
-    if suffix in SUFFIXES:
-        return SUFFIXES[suffix]
-    if not guess:
-        raise RatingsError(
-            f"{name}: The format is not known from the suffix {suffix!r}. "
-            f"Say which with format= or --format: {listing(FORMATS)}."
-        )
-    return _sniffed(data)
-
-
-def _sniffed(data: bytes) -> str:
-    """Tell the format of a file without a name: JSON, lines of JSON, or CSV."""
+    suffix = PurePath(name.casefold().removesuffix(".gz")).suffix
+    if name not in (STDIN, STREAM):
+        if suffix in SUFFIXES:
+            return SUFFIXES[suffix]
+        if not guess:
+            raise RatingsError(
+                f"{name}: The format is not known from the suffix {suffix!r}. "
+                f"Say which with format= or --format: {listing(FORMATS)}."
+            )
     start = data.removeprefix(b"\xef\xbb\xbf").lstrip()
     if start.startswith(b"["):
         return "json"

@@ -50,12 +50,22 @@ class Asked:
 
     Attributes:
         columns: Columns that were named by option; empty where none was.
+        format: What the file is, or how it is stored.
+        scale: Score words from worst to best.
+        best: The best letter.
         rows: What the rows of a wide table are: "items", "reviewers" or "".
+        sheet: Sheet of a workbook.
+        anonymise: Path of a key.
         companion: A second table of the same export, if one was given.
     """
 
     columns: Columns = field(default_factory=Columns)
+    format: str = ""
+    scale: str = ""
+    best: str = ""
     rows: str = ""
+    sheet: str = ""
+    anonymise: str = ""
     companion: Table | None = None
 
 
@@ -93,7 +103,6 @@ class Layout:
             where columns alone do not tell.
         only_scores: Whether ranks, comparisons and pairs are refused.
         one_file: Whether a second file is refused.
-        header_marks: First names of headers that other lines may come before.
     """
 
     name: str
@@ -103,7 +112,6 @@ class Layout:
     tell: Callable[[Table], str] | None = None
     only_scores: bool = False
     one_file: bool = True
-    header_marks: tuple[str, ...] = ()
 
     def recognise(self, table: Table) -> str:
         """Say why a table is of this layout, such as "columns 'id' and 'grade'"."""

@@ -10,7 +10,6 @@ from evenhand.columns import ALIASES, Columns, find_columns
 from evenhand.errors import RatingsError, shown
 from evenhand.formats import layouts
 from evenhand.formats.tables import plain, texts
-from evenhand.formats.wide import may_be_wide
 
 if TYPE_CHECKING:
     from evenhand.claims import Notice
@@ -63,6 +62,8 @@ def _columns(table: Table, asked: Asked) -> Columns:
     try:
         return find_columns(list(table.columns), asked.columns, table.source)
     except RatingsError as error:
+        from evenhand.formats.wide import may_be_wide  # noqa: PLC0415 - few fail
+
         headless = any(layouts.is_number(name) for name in table.columns)
         if asked.columns != Columns() or headless or not may_be_wide(table):
             raise

@@ -17,7 +17,7 @@ import polars as pl
 
 from evenhand.columns import FORMULA_START, NUMBER, TEXTUAL, Source
 from evenhand.errors import OptionError, RatingsError, listing, shown
-from evenhand.formats.delimited import read_cells
+from evenhand.formats.delimited import HEADER_MARKS, PREAMBLE, read_cells
 from evenhand.formats.files import JSON_LINES
 
 if TYPE_CHECKING:
@@ -29,14 +29,21 @@ if TYPE_CHECKING:
 
 Values = pl.Series | list[object]
 
-KINDS = {"parquet": "Parquet", "excel": "an Excel workbook"}
-ZIP = b"PK\x03\x04"
-UTF8_MARK = b"\xef\xbb\xbf"
-SIGNATURES = {
-    b"PAR1": "parquet",
-    **dict.fromkeys((ZIP, b"\xd0\xcf\x11\xe0", b"<?xml"), "excel"),
-    UTF8_MARK + b"<?xml": "excel",
+KINDS = {
+    "parquet": "Parquet",
+    "excel": "an Excel workbook",
+    "json": "JSON",
+    "jsonl": "JSON",
 }
+REFUSED = {
+    "archive": "This is an archive. Unpack it and give the file in it.",
+    "xml": "The file is XML, but not a workbook. Export the table as CSV or Excel.",
+    "html": "The file is a web page (HTML), not {}. Download or export the table "
+    "itself.",
+}
+ZIP = b"PK\x03\x04"
+OLE = b"\xd0\xcf\x11\xe0"
+UTF8_MARK = b"\xef\xbb\xbf"
 WORKBOOKS = (b"xl/", b"opendocument.spreadsheet")
 SHEETS = b"urn:schemas-microsoft-com:office:spreadsheet"
 MARKUP_SHOWN = 4096
@@ -48,7 +55,6 @@ HTML = re.compile(
 JSON_START = re.compile(rb'\s*(?:\[\s*[\[{]|\{\s*")')
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 MOST_KEYS = 1000
-PREAMBLE = 10
 SAVE_AS = "Save the file as UTF-8."
 SCALARS = (str, int, float, bool)
 EXAMPLE = 'Write a list such as [{"reviewer": "Anna", "item": "x", "score": 3}, ...].'
@@ -216,13 +222,12 @@ def strings(values: Values) -> pl.Series:
         raise RatingsError(text) from None
 
 
-def read_table(file: File, sheet: str = "", marks: Sequence[str] = ()) -> Table:
+def read_table(file: File, sheet: str = "") -> Table:
     r"""Read a file as a table.
 
     Args:
         file: The file.
         sheet: Sheet of a workbook; by default the only one that holds anything.
-        marks: First names of headers that may stand below other lines.
 
     Returns:
         Its columns. Rows in which every cell is empty are not part of it.
@@ -239,19 +244,18 @@ def read_table(file: File, sheet: str = "", marks: Sequence[str] = ()) -> Table:
     """
     if sheet and file.format != "excel":
         raise OptionError(f"sheet must be left out for {file.format}, got {sheet!r}.")
-    _check_signature(file)
+    _check_kind(file)
     if file.format == "parquet":
         return _parquet(file)
     if file.format == "excel":
-        return _excel(file, sheet, marks)
+        return _excel(file, sheet)
     data = checked_text(file)
     if file.format == "json":
         return json_table(file.name, data)
     if file.format == "jsonl":
         return _json_lines(file.name, data)
-    _check_markup(file.name, file.format, data)
     separators = "\t" if file.format == "tsv" else ",;\t"
-    cells = read_cells(file.name, data, separators, marks)
+    cells = read_cells(file.name, data, separators)
     header = cells.header
     if file.format == "tsv" and len(header) == 1 and {",", ";"} & {*header[0]}:
         raise RatingsError(
@@ -262,50 +266,36 @@ def read_table(file: File, sheet: str = "", marks: Sequence[str] = ()) -> Table:
     return _text_table(header, cells.rows, Source(file.name, cells.line))
 
 
-def _check_signature(file: File) -> None:
-    found = next(
-        (kind for mark, kind in SIGNATURES.items() if file.data.startswith(mark)), ""
-    )
-    if found and found != file.format:
-        _check_container(file)
+def _check_kind(file: File) -> None:
+    """Refuse a file whose bytes are of another kind than its name says."""
+    kind = _kind(file.data)
+    # A decoder says what is wrong with its files, and JSON has one error for both.
+    for like in (("excel", "archive", "xml"), ("json", "jsonl")):
+        if kind == file.format or {kind, file.format} <= {*like}:
+            return
+    if kind in REFUSED:
+        raise RatingsError(f"{file.name}: {REFUSED[kind].format(file.format)}")
+    if kind:
         raise RatingsError(
-            f"{file.name}: The file looks like {KINDS[found]}, not {file.format}. "
-            f"Say so with format={found!r} or --format {found}."
+            f"{file.name}: The file looks like {KINDS[kind]}, not {file.format}. Say "
+            f"so with format={kind!r} or --format {kind}."
         )
-    if file.format in KINDS and not found:
-        _check_markup(file.name, file.format, file.data)
+    if file.format in ("parquet", "excel"):
         raise RatingsError(f"{file.name}: The file is not {KINDS[file.format]}.")
 
 
-def _check_container(file: File) -> None:
-    """Refuse archives and XML that are not workbooks, though some are both."""
-    if file.data.startswith(ZIP) and not any(mark in file.data for mark in WORKBOOKS):
-        raise RatingsError(
-            f"{file.name}: This is an archive. Unpack it and give the file in it."
-        )
-    start = file.data[:MARKUP_SHOWN]
-    if b"<?xml" in start[:8] and SHEETS not in start:
-        _check_markup(file.name, file.format, file.data)
-        raise RatingsError(
-            f"{file.name}: The file is XML, but not a workbook. Export the table as "
-            "CSV or Excel."
-        )
-
-
-def _check_markup(name: str, format_name: str, data: bytes) -> None:
-    """Refuse web pages and JSON under another name, by how they begin."""
+def _kind(data: bytes) -> str:
+    """Tell by how a file begins what it is; nothing for other text."""
     start = data[:MARKUP_SHOWN].removeprefix(UTF8_MARK)
+    if start.startswith(ZIP):
+        return "excel" if any(mark in data for mark in WORKBOOKS) else "archive"
     if HTML.match(start):
-        raise RatingsError(
-            f"{name}: The file is a web page (HTML), not {format_name}. Download or "
-            "export the table itself."
-        )
+        return "html"
+    if start.startswith(b"<?xml"):
+        return "excel" if SHEETS in start else "xml"
     if JSON_START.match(start):
-        kind = "jsonl" if JSON_LINES.match(start) else "json"
-        raise RatingsError(
-            f"{name}: The file looks like JSON, not {format_name}. Say so with "
-            f"format={kind!r} or --format {kind}."
-        )
+        return "jsonl" if JSON_LINES.match(start) else "json"
+    return {b"PAR1": "parquet", OLE: "excel"}.get(start[:4], "")
 
 
 def checked_text(file: File) -> bytes:
@@ -506,7 +496,7 @@ def _parquet(file: File) -> Table:
     return Table(dict(zip(names, frame, strict=True)), source)
 
 
-def _excel(file: File, sheet: str, marks: Sequence[str]) -> Table:
+def _excel(file: File, sheet: str) -> Table:
     answer, frame = _decoded(
         file, sheet, "Excel; it may be damaged, or a cell may lie far outside its table"
     )
@@ -524,7 +514,7 @@ def _excel(file: File, sheet: str, marks: Sequence[str]) -> Table:
     marked = (
         row
         for row in filled[:PREAMBLE]
-        if any((cell or "").strip() in marks for cell in frame.row(row))
+        if any((cell or "").strip() in HEADER_MARKS for cell in frame.row(row))
     )
     head = next(marked, filled[0])
     header = [cell or "" for cell in frame.row(head)]

@@ -1,0 +1,332 @@
+"""Read ratings: tell what a file is, take it apart, and put it into one form."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import narwhals as nw
+
+from evenhand.columns import Source, column_values, given_columns
+from evenhand.errors import OptionError, RatingsError, listing, require_text, unknown
+from evenhand.formats import FORMATS, PLATFORMS
+from evenhand.formats.files import Readable, fetch
+from evenhand.formats.layouts import Asked, Layout, Long
+from evenhand.formats.tables import Table, plain, read_table, texts
+from evenhand.ratings import Ratings, frame_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from narwhals.typing import IntoDataFrame
+
+    from evenhand.claims import Label
+    from evenhand.formats.anonymise import Key
+    from evenhand.formats.tables import Values
+
+GENERAL = ("long", "wide")
+
+
+def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command line
+    source: Readable | IntoDataFrame,
+    *,
+    format: str | None = None,  # noqa: A002 - the option's name on the command line
+    reviewer: str | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    winner: str | None = None,
+    loser: str | None = None,
+    pair: str | None = None,
+    scale: str | None = None,
+    best: str | None = None,
+    rows: str | None = None,
+    companion: Readable | IntoDataFrame | None = None,
+    sheet: str | None = None,
+    anonymise: str | None = None,
+    all_items: Sequence[Label] | None = None,
+) -> Ratings:
+    r"""Read ratings from a file, as a platform exports it or with one row per rating.
+
+    CSV (with commas, semicolons or tabs), TSV, Parquet, JSON, JSON lines and Excel are
+    read, also compressed with gzip. Exports of HotCRP, OpenReview, CMT, EasyChair,
+    Moodle, Canvas and Gavel are recognised by their columns; `read_as` of the result
+    says what the file was taken for, and why. In other files columns are found by name
+    ("reviewer", "item", "score") or by a well-known other name ("judge", "paper",
+    "mark"). Empty rows are skipped; rows without a score are left out and named in
+    `notices`. A cell of a workbook that shows an error, such as #N/A, counts as empty.
+
+    Args:
+        source: Path, "-" for standard input, an open stream of bytes or text, or a
+            dataframe.
+        format: What the file is: a platform ("hotcrp", "openreview", "cmt",
+            "easychair", "moodle", "canvas", "gavel", "wide", "long") or only how it is
+            stored ("csv", "tsv", "parquet", "json", "jsonl", "excel"). By default the
+            columns tell the one, and the suffix the other.
+        reviewer: Column of the reviewer.
+        item: Column of the item.
+        score: Column or field of the score, higher is better.
+        rank: Column of the rank, 1 is best.
+        winner: Column of the better item, for plain comparisons.
+        loser: Column of the worse item.
+        pair: Column of the pair of reviewers.
+        scale: Score words from worst to best with < between them.
+        best: The best letter, where scores are single letters.
+        rows: What the rows of a wide table are: "items" or "reviewers".
+        companion: Second file of the same export, where a platform splits it.
+        sheet: Sheet of a workbook; by default the only one that holds anything.
+        anonymise: Path of a key. Reviewers are replaced by codes; the key is read, or
+            made if it is not there.
+        all_items: Every item there is, if some have no rating.
+
+    Returns:
+        The ratings.
+
+    Raises:
+        RatingsError: If the file cannot be read or a value in it is bad; the message
+            names the file, the line, the column and the value.
+        OptionError: If an option is unknown.
+
+    Examples:
+        >>> import io
+        >>> text = "judge,paper,mark\nanna,1,7\nbo,1,6\nbo,2,8\n"
+        >>> read_ratings(io.StringIO(text))
+        Ratings(3 scores by 2 reviewers of 2 items)
+        >>> text = "judge,entry,grade\nanna,x,good\nbo,x,poor\n"
+        >>> read_ratings(io.StringIO(text), scale="poor<fair<good").scores.tolist()
+        [3.0, 1.0]
+    """
+    given = given_columns(
+        reviewer=reviewer,
+        item=item,
+        score=score,
+        rank=rank,
+        winner=winner,
+        loser=loser,
+        pair=pair,
+    )
+    options = {
+        "format": format,
+        "scale": scale,
+        "best": best,
+        "rows": rows,
+        "sheet": sheet,
+        "anonymise": anonymise,
+    }
+    require_text(**options)
+    said = {name: value or "" for name, value in options.items()}
+    ratings, key = read_with_key(
+        source, Asked(given, **said), companion=companion, all_items=all_items
+    )
+    if key is not None and key.is_new:
+        from evenhand._outputs import write_all  # noqa: PLC0415 - few ask
+
+        write_all([key.output()])
+    return ratings
+
+
+def read_with_key(
+    source: Readable | IntoDataFrame,
+    asked: Asked,
+    *,
+    companion: Readable | IntoDataFrame | None = None,
+    all_items: Sequence[Label] | None = None,
+) -> tuple[Ratings, Key | None]:
+    r"""Read ratings, and leave it to the caller to write a new key.
+
+    Args:
+        source: As for `read_ratings`.
+        asked: What the user said.
+        companion: Second file of the same export.
+        all_items: Every item there is, if some have no rating.
+
+    Returns:
+        The ratings, and the key if reviewers were replaced by codes.
+
+    Raises:
+        RatingsError: As for `read_ratings`.
+        OptionError: If an option is unknown.
+
+    Examples:
+        >>> import io
+        >>> read_with_key(io.StringIO("judge,paper,mark\nanna,1,7\n"), Asked())
+        (Ratings(1 score by 1 reviewer of 1 item), None)
+    """
+    name = asked.format
+    if name and name not in PLATFORMS and name not in FORMATS:
+        text = unknown("format", name, [*PLATFORMS, *FORMATS])
+        raise OptionError(text[:1].upper() + text[1:])
+    named = layout_of(name) if name in PLATFORMS else None
+    table = _table(source, "" if named else name, asked.sheet, guess=named is not None)
+    if companion is not None:
+        asked = replace(asked, companion=_table(companion, "", "", guess=True))
+    layout, reason = recognise(table, asked, named)
+    layout.check_options(asked)
+    found = _numbered(_take(layout, table, asked, doubtful=named is not None), asked)
+    because = f", by {reason}" if reason else ""
+    # Columns that are called what they are need no word.
+    named_so = all(name in ("", part) for part, name in asdict(found.names).items())
+    is_plain = layout.name == "long" and named_so
+    read_as = "" if is_plain else f"{layout.title}{because}: {found.said}."
+
+    def taken(it: Long) -> Ratings:
+        return Ratings.from_columns(
+            it.columns,
+            it.names,
+            it.source,
+            all_items=all_items,
+            titles=it.titles,
+            notices=it.notices,
+            read_as=read_as,
+        )
+
+    if not asked.anonymise:
+        return taken(found), None
+    key, pairs, coded = _coded(found, asked.anonymise)
+    # Errors and notes come from the codes, draws from the names.
+    public = taken(coded)
+    return taken(found).under_codes(public, key.codes, pairs), key
+
+
+def layout_of(name: str) -> Layout:
+    """Load the module of a layout.
+
+    Examples:
+        >>> layout_of("gavel").title
+        'decisions of Gavel'
+    """
+    layout: Layout = import_module(f"evenhand.formats.{name}").LAYOUT
+    return layout
+
+
+def recognise(
+    table: Table, asked: Asked, layout: Layout | None = None
+) -> tuple[Layout, str]:
+    """Tell a table's layout, and why.
+
+    Args:
+        table: The table.
+        asked: What the user said; columns for reviewer and item make it long.
+        layout: The one that the user named.
+
+    Returns:
+        The layout and the reason, empty if the user named it.
+
+    Raises:
+        RatingsError: If it may be one of several.
+
+    Examples:
+        >>> table = Table({"judge": ["a"], "entry": ["x"], "mark": ["1"]}, Source())
+        >>> recognise(table, Asked())[1]
+        "columns 'judge', 'entry' and 'mark'"
+    """
+    if asked.rows and layout is not None and layout.name != "wide":
+        raise OptionError(
+            "rows must be left out: it says which way round a wide table is."
+        )
+    if layout is not None or asked.rows:
+        return layout or layout_of("wide"), ""
+    columns = asked.columns
+    if (columns.reviewer and columns.item) or columns.winner or columns.rank:
+        return layout_of("long"), ""
+    names = {plain(name) for name in table.columns}
+    possible = (
+        layout_of(name)
+        for name, marks in PLATFORMS.items()
+        # The list of reviews may lie deeper in a document.
+        if marks and (table.document is not None or not names.isdisjoint(marks))
+    )
+    found = [(one, reason) for one in possible if (reason := one.recognise(table))]
+    if len(found) > 1:
+        raise table.source.whole(
+            f"The file may come from {listing(one.name for one, _ in found)}. Say "
+            "which with format= or --format."
+        )
+    if found:
+        return found[0]
+    for name in GENERAL:
+        general = layout_of(name)
+        if reason := general.recognise(table):
+            return general, reason
+    return layout_of("long"), ""
+
+
+def _take(layout: Layout, table: Table, asked: Asked, *, doubtful: bool) -> Long:
+    """Take the ratings; if the user's layout fails, say what the file looks like."""
+    try:
+        return layout.take(table, asked)
+    except RatingsError:
+        if not doubtful or layout.name in GENERAL or layout.recognise(table):
+            raise
+        other, reason = recognise(table, Asked())
+        if not reason:
+            raise
+        raise table.source.whole(
+            f"The file does not look like {layout.title}, but like {other.title}, by "
+            f"{reason}. Leave format= or --format out."
+        ) from None
+
+
+def _table(
+    source: Readable | IntoDataFrame, stored: str, sheet: str, *, guess: bool
+) -> Table:
+    frame = nw.from_native(source, pass_through=True)
+    if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
+        return read_table(fetch(frame, stored, guess=guess), sheet)
+    for option, value in (("format", stored), ("sheet", sheet)):
+        if value:
+            raise OptionError(
+                f"{option} must be left out for a dataframe, got {value!r}."
+            )
+    columns = frame_columns(frame)
+    values = {name: column_values(column) for name, column in columns.items()}
+    return Table(values, Source())
+
+
+def _numbered(found: Long, asked: Asked) -> Long:
+    """Turn score words into numbers by their declared order."""
+    name, kind = found.names.score, found.names.kind
+    if not (asked.scale or asked.best):
+        return replace(found, source=replace(found.source, orders=kind == "scores"))
+    if kind != "scores":
+        raise OptionError(
+            f"scale and best must be left out for {kind}: they order score words."
+        )
+    from evenhand.formats.scale import number_words, parse_scale  # noqa: PLC0415 - few ask
+
+    order = parse_scale(asked.scale, asked.best)
+    numbers, notice = number_words(found.columns[name], name, found.source, order)
+    return replace(
+        found,
+        columns={**found.columns, name: numbers},
+        notices=(*found.notices, notice),
+    )
+
+
+def _coded(found: Long, path: str) -> tuple[Key, dict[str, str], Long]:
+    """Replace reviewers by codes, and pairs by the codes of their reviewers."""
+    from evenhand.formats.anonymise import CODED, open_key, recode  # noqa: PLC0415 - few ask
+
+    name, pair = found.names.reviewer, found.names.pair
+    if not name:
+        raise found.source.whole("There is no reviewer to anonymise.")
+    key = open_key(path, found.columns[name])
+    codes = recode(found.columns[name], key)
+    columns: dict[str, Values] = {**found.columns, name: codes}
+    shown: dict[str, str] = {}
+    if pair:
+        # A pair is often named for the two people in it.
+        labels = texts(found.columns[pair])
+        members: dict[str, set[str]] = {}
+        for label, code in zip(labels, codes, strict=True):
+            members.setdefault(label, set()).add(str(code))
+        shown = {label: "+".join(sorted(them)) for label, them in members.items()}
+        if len(set(shown.values())) < len(shown):
+            raise found.source.whole(
+                "Pairs of the same reviewers cannot be told apart by codes. Leave out "
+                "anonymise or mend the pairs."
+            )
+        columns[pair] = [shown[label] if label else None for label in labels]
+    notices = (*found.notices, CODED, *key.notices(found.columns[name]))
+    return key, shown, replace(found, columns=columns, notices=notices)
