@@ -120,12 +120,6 @@ def test_strangers_are_counted_and_not_named(tmp_path: Path) -> None:
     assert "Cy" not in path.read_text()
 
 
-def test_nobody_keeps_a_name_for_want_of_a_code() -> None:
-    key = Key({"Anna": "R01"}, "key.csv", is_new=False)
-    with pytest.raises(RatingsError, match=r"key\.csv: 1 reviewer is not in the key"):
-        recode(["Anna", "Bo", "Bo"], key)
-
-
 def test_a_row_added_by_hand_is_used(tmp_path: Path) -> None:
     path = tmp_path / "key.csv"
     drawn = kept(path, ["Anna", "Bo"])

@@ -161,7 +161,7 @@ def test_older_json_tells_drafts_by_their_missing_submission() -> None:
 def test_names_hidden_everywhere_make_each_review_its_own_reviewer() -> None:
     ratings = read(HIDDEN)
     assert ratings.reviewer_labels == ("1A", "1B", "2A")
-    assert notices(ratings)["pseudonyms"].startswith("The reviews do not say who")
+    assert notices(ratings)["pseudonyms"].startswith("Reviews do not say who")
     assert "reviewer from 'review'" in ratings.read_as
 
 

@@ -39,10 +39,6 @@ def wrong(order: str = "", best: str = "") -> str:
     return str(caught.value)
 
 
-def test_nothing_declared_is_no_scale() -> None:
-    assert parse_scale() is None
-
-
 def test_words_count_from_worst_to_best() -> None:
     order = " strong reject<reject <accept< Strong  Accept "
     assert scale(order).steps == {

@@ -122,7 +122,14 @@ def open_key(path: str, reviewers: Iterable[object]) -> Key:
     if not Path(path).exists():
         return Key(_drawn(names), path, is_new=True)
     codes = _read(path)
-    _check_strangers(names, codes, path)
+    # Counted, not named: the message may end up beside anonymised results.
+    strangers = len({*names} - codes.keys())
+    if strangers:
+        are = "reviewer is" if strangers == 1 else "reviewers are"
+        raise RatingsError(
+            f"{path}: {strangers} {are} not in the key. Add a row for each with a code "
+            "that is not in use, or name another file for a new key."
+        )
     return Key(codes, path, is_new=False)
 
 
@@ -137,20 +144,15 @@ def recode(values: pl.Series | Iterable[object], key: Key) -> list[object]:
         The codes. What cannot be a label, such as an empty cell, stays as it is, so
         that the usual error names its place.
 
-    Raises:
-        RatingsError: If a reviewer is not in the key.
-
     Examples:
         >>> key = Key({"Anna": "R02", "7": "R01"}, "key.csv", True)
         >>> recode([" Anna", 7, None, "7"], key)
         ['R02', 'R01', None, 'R01']
     """
     given = values.to_list() if isinstance(values, pl.Series) else list(values)
-    names = _names(given)
-    _check_strangers(names, key.codes, key.path)
     return [
         value if name is None else key.codes[name]
-        for value, name in zip(given, names, strict=True)
+        for value, name in zip(given, _names(given), strict=True)
     ]
 
 
@@ -167,19 +169,6 @@ def _text(value: object) -> str | None:
     except ValueError:
         return None
     return None if label is None else str(label)
-
-
-def _check_strangers(
-    names: Iterable[str | None], codes: Mapping[str, str], path: str
-) -> None:
-    # Counted, not named: the message may end up beside anonymised results.
-    strangers = len({name for name in names if name is not None} - codes.keys())
-    if strangers:
-        are = "reviewer is" if strangers == 1 else "reviewers are"
-        raise RatingsError(
-            f"{path}: {strangers} {are} not in the key. Add a row for each with a code "
-            "that is not in use, or name another file for a new key."
-        )
 
 
 def _drawn(names: list[str]) -> dict[str, str]:

@@ -87,7 +87,7 @@ def _score(table: Table, given: str) -> str:
         name
         for name, values in table.columns.items()
         if _bare(name) == TOTAL
-        or (POINTS.search(name) and layouts.looks_graded(values))
+        or (POINTS.search(name) and layouts.may_be_scores(values))
     ]
     near = [name for name in fields if _bare(name) == plain(given)]
     if len(near) == 1:

@@ -14,6 +14,7 @@ from evenhand.formats import layouts
 from evenhand.formats.tables import plain, texts
 
 if TYPE_CHECKING:
+    from evenhand.claims import Notice
     from evenhand.formats.layouts import Asked, Long
     from evenhand.formats.tables import Table, Values
 
@@ -33,8 +34,8 @@ NUMBERS = ("reviewer number", "reviewernumber")
 TITLES = ("paper title", "submission title", "title")
 LONGEST = 60
 ANEW = (
-    "numbered anew for each paper. Each of these counts as a reviewer of its own, so "
-    "no person's scores of several items are compared."
+    "Reviewers are numbered anew for each paper. Each of these counts as a reviewer of "
+    "its own, so no person's scores of several items are compared."
 )
 
 
@@ -92,16 +93,15 @@ def take(table: Table, asked: Asked) -> Long:
     """
     item = table.named("item", asked.columns.item, "paper id", "submissionid")
     items = texts(table.columns[item])
-    reviewer, hidden = _reviewers(table, asked.columns.reviewer, items)
+    reviewer, notices = _reviewers(table, asked.columns.reviewer, items)
     question = _chosen(table, asked.columns.score)
-    words = ("Reviewers are", "reviewers are")
     return layouts.rated(
         table.source,
         item=(repr(item), table.columns[item]),
         reviewer=reviewer,
         score=(question.short, table.columns[question.column]),
         titles=layouts.titled(items, table.texts(*TITLES)),
-        notices=layouts.pseudonyms(hidden, len(items), words, ANEW),
+        notices=notices,
     )
 
 
@@ -149,8 +149,8 @@ def _chosen(table: Table, given: str) -> _Question:
 
 def _reviewers(
     table: Table, given: str, items: list[str]
-) -> tuple[tuple[str, Values], int]:
-    """Return where and who wrote each review, and how many do not say."""
+) -> tuple[tuple[str, Values], list[Notice]]:
+    """Return where and who wrote each review, and a notice if some do not say."""
     if not given:
         table.named("reviewer", "", *EMAILS, *PEOPLE, *NUMBERS)
     # The number counts the reviewers of one paper only.
@@ -159,7 +159,7 @@ def _reviewers(
         for item, count in zip(items, table.texts(*NUMBERS), strict=True)
     ]
     numbers = table.find(*NUMBERS), own
-    return layouts.who_wrote(table, given, (EMAILS, PEOPLE), numbers)
+    return layouts.who_wrote(table, given, (EMAILS, PEOPLE), numbers, ANEW)
 
 
 LAYOUT = layouts.Layout("cmt", "CMT", take, tell=tell, only_scores=True)

@@ -51,7 +51,7 @@ def take(table: Table, asked: Asked) -> Long:
         >>> take(Table(columns, Source()), Asked()).columns["Score"]
         ['-1']
     """
-    table, scores, submissions = _sort_out(table, asked.companion)
+    table, scores, submissions = _sort_out(table, table.companion)
     given = asked.columns
     item = table.named("item", given.item, "submission #", "submission", "paper #")
     items = texts(table.columns[item])
@@ -235,7 +235,7 @@ def _written(reviews: Table, given: str) -> tuple[str, Sequence[object]]:
     choices: dict[str, Sequence[object]] = {
         name: values
         for name, values in _cell_fields(reviews).items()
-        if layouts.looks_graded(values)
+        if layouts.may_be_scores([*values])
     }
     if any(totals) and all(map(layouts.is_number, {*totals} - {""})):
         choices.setdefault(total, totals)
@@ -318,7 +318,7 @@ def _scored(
     choices = [
         name
         for name, found in fields.items()
-        if layouts.looks_graded(cells[row][2] for row in found)
+        if layouts.may_be_scores([cells[row][2] for row in found])
     ]
     choices.sort(key=lambda name: (len(name), name))
     name = layouts.choose_score(given, choices, scores.source)

@@ -47,7 +47,7 @@ def take(table: Table, asked: Asked) -> Long:
     said = layouts.say_columns(
         names, winner="winner", loser="loser", reviewer="annotator"
     )
-    titles = _titles(asked.companion)
+    titles = _titles(table.companion)
     return layouts.Long(made.columns, names, made.source, said, titles, notices)
 
 

@@ -47,8 +47,8 @@ REVIEW_ID = re.compile(r"[0-9]+[A-Z]*")
 KEYWORD = re.compile(r"(?:[A-Z][a-z]{2}){2,}[0-9]*")
 ANONYMOUS = re.compile(r"anonymous[0-9]*", re.IGNORECASE)
 UNSAID = (
-    "not say who wrote them. Each of these counts as a reviewer of its own, so no "
-    "person's scores of several items are compared."
+    "Reviews do not say who wrote them. Each of these counts as a reviewer of its own, "
+    "so no person's scores of several items are compared."
 )
 
 
@@ -93,7 +93,7 @@ def take(table: Table, asked: Asked) -> Long:
         )
     table, notices = _submitted(table)
     item = table.named("item", asked.columns.item, "paper", "pid")
-    reviewer, hidden = _reviewers(table, asked.columns.reviewer)
+    reviewer, unsaid = _reviewers(table, asked.columns.reviewer)
     fields = [
         name
         for name, values in table.columns.items()
@@ -107,15 +107,13 @@ def take(table: Table, asked: Asked) -> Long:
         None if text.casefold() in NO_ENTRY else text
         for text in texts(table.columns[score])
     ]
-    words = ("The reviews do", "reviews do")
-    notices += layouts.pseudonyms(hidden, table.height, words, UNSAID)
     return layouts.rated(
         table.source,
         item=(repr(item), table.columns[item]),
         reviewer=reviewer,
         score=(score, scores),
         titles=layouts.titled(texts(table.columns[item]), table.texts("title")),
-        notices=notices,
+        notices=notices + unsaid,
     )
 
 
@@ -180,8 +178,8 @@ def _folded(table: Table, name: str) -> list[str]:
     return [text.casefold() for text in table.texts(name)]
 
 
-def _reviewers(table: Table, given: str) -> tuple[tuple[str, Values], int]:
-    """Return where and who wrote each review, and how many do not say."""
+def _reviewers(table: Table, given: str) -> tuple[tuple[str, Values], list[Notice]]:
+    """Return where and who wrote each review, and a notice if some do not say."""
     own = _review_ids(table)
     if not (given or own[0] or table.find(*EMAILS, *PEOPLE)):
         raise table.source.whole(
@@ -190,7 +188,7 @@ def _reviewers(table: Table, given: str) -> tuple[tuple[str, Values], int]:
             "the reviews' numbers."
         )
     # Reviews by token share accounts that are named so, whoever wrote them.
-    return layouts.who_wrote(table, given, (EMAILS, PEOPLE), own, ANONYMOUS)
+    return layouts.who_wrote(table, given, (EMAILS, PEOPLE), own, UNSAID, ANONYMOUS)
 
 
 def _review_ids(table: Table) -> tuple[str, list[str]]:

@@ -56,7 +56,6 @@ class Asked:
         rows: What the rows of a wide table are: "items", "reviewers" or "".
         sheet: Sheet of a workbook.
         anonymise: Path of a key.
-        companion: A second table of the same export, if one was given.
     """
 
     columns: Columns = field(default_factory=Columns)
@@ -66,7 +65,6 @@ class Asked:
     rows: str = ""
     sheet: str = ""
     anonymise: str = ""
-    companion: Table | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +117,7 @@ class Layout:
             return self.tell(table)
         return next(filter(None, (table.why(*it) for it in self.exports.values())), "")
 
-    def check_options(self, asked: Asked) -> None:
+    def check_options(self, table: Table, asked: Asked) -> None:
         """Refuse options that the export has no use for.
 
         Raises:
@@ -131,7 +129,7 @@ class Layout:
                 raise OptionError(
                     f"{part} must be left out for {title}: it has scores."
                 )
-        if self.one_file and asked.companion is not None:
+        if self.one_file and table.companion is not None:
             advice = (
                 " If this is a platform's export, say which with format= or --format."
             )
@@ -278,26 +276,14 @@ def may_be_scores(values: Values, least: int = 1) -> bool:
         return False
     counts = Counter(texts(values))
     del counts[""]
-    few = {text: n for text, n in counts.items() if _is_short(text)}
+    few = {
+        text: n
+        for text, n in counts.items()
+        if len(text) <= LONGEST_WORD and not text.endswith(".")
+    }
     numbers = sum(n for text, n in few.items() if is_number(text))
     words = sum(few.values()) if len(few) <= MOST_WORDS else 0
     return len(counts) >= least and 2 * max(numbers, words) >= counts.total()
-
-
-def looks_graded(values: Iterable[object]) -> bool:
-    """Return whether a column may hold scores: numbers, or few short words again.
-
-    Examples:
-        >>> looks_graded(["A", "B", "A"]), looks_graded(["A long and only remark."])
-        (True, False)
-    """
-    given = {as_text(value) for value in values} - {""}
-    few = len(given) <= MOST_WORDS and all(map(_is_short, given))
-    return bool(given) and (few or all(map(is_number, given)))
-
-
-def _is_short(text: str) -> bool:
-    return len(text) <= LONGEST_WORD and not text.endswith(".")
 
 
 def titled(items: Iterable[str], titles: Iterable[str]) -> dict[str, str]:
@@ -366,27 +352,31 @@ def who_wrote(
     given: str,
     places: tuple[Sequence[str], Sequence[str]],
     own: tuple[str, Sequence[str]],
+    unsaid: str,
     nobody: re.Pattern[str] = re.compile("(?!)"),
-) -> tuple[tuple[str, Values], int]:
-    """Return where writers were found, who wrote each review, and how many do not say.
+) -> tuple[tuple[str, Values], list[Notice]]:
+    """Return where writers were found and who wrote each review, and a notice.
 
     Args:
         table: The reviews.
         given: Column that the user named, or empty.
         places: Names of columns of e-mails, and of people.
         own: A column and, for reviews that do not say, a label of each one's own.
+        unsaid: What to say of these.
         nobody: Accounts that several people share.
 
     Examples:
         >>> from evenhand.columns import Source
         >>> from evenhand.formats.tables import Table
         >>> table = Table({"name": ["Bo", ""]}, Source())
-        >>> who_wrote(table, "", (["email"], ["name"]), ("review", ["1A", "1B"]))
-        (("'name' or 'review'", ['Bo', '1B']), 1)
+        >>> own = ("review", ["1A", "1B"])
+        >>> found, notices = who_wrote(table, "", ([], ["name"]), own, "Are odd.")
+        >>> found, notices[0].message
+        (("'name' or 'review'", ['Bo', '1B']), '1 of 2 are odd.')
     """
     if given:
         name = table.named("reviewer", given)
-        return (repr(name), [*texts(table.columns[name])]), 0
+        return (repr(name), [*texts(table.columns[name])]), []
     emails, names = (table.texts(*columns) for columns in places)
     for row, (email, name) in enumerate(zip(emails, names, strict=True)):
         if nobody.fullmatch(email or name):
@@ -396,21 +386,20 @@ def who_wrote(
     place = table.find(*places[0], *places[1])
     found = [place if hidden < len(people) else "", own[0] if hidden else ""]
     where = " or ".join(repr(it) for it in found if it)
-    return (where, [one or two for one, two in people]), hidden
+    notices = pseudonyms(hidden, len(people), unsaid)
+    return (where, [one or two for one, two in people]), notices
 
 
-def pseudonyms(
-    hidden: int, total: int, words: tuple[str, str], rest: str
-) -> list[Notice]:
+def pseudonyms(hidden: int, total: int, unsaid: str) -> list[Notice]:
     """Say that reviews do not say who wrote them, all or some of them.
 
     Examples:
-        >>> words = ("The reviews do", "reviews do")
-        >>> pseudonyms(2, 3, words, "not say who wrote them.")[0].message
+        >>> pseudonyms(2, 3, "Reviews do not say who wrote them.")[0].message
         '2 of 3 reviews do not say who wrote them.'
     """
-    which = words[0] if hidden == total else f"{hidden} of {total} {words[1]}"
-    return [Notice("pseudonyms", f"{which} {rest}")] if hidden else []
+    some = f"{hidden} of {total} {unsaid[:1].lower()}{unsaid[1:]}"
+    text = unsaid if hidden == total else some
+    return [Notice("pseudonyms", text)] if hidden else []
 
 
 def numbered_anew(column: str, reviewers: Values, items: Values) -> tuple[Notice, ...]:

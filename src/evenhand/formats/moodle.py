@@ -58,7 +58,7 @@ def take(table: Table, asked: Asked) -> Long:
         >>> take(table, Asked()).notices[0].code
         'submissions_unknown'
     """
-    table, submissions = _sort_out(table, asked.companion)
+    table, submissions = _sort_out(table, table.companion)
     names = layouts.choose_columns(
         table, asked.columns, reviewer="reviewerid", item="submissionid", score="grade"
     )

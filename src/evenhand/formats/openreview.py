@@ -43,10 +43,11 @@ PAPER_PREFIX = re.compile(r"(?:paper|submission)[0-9]+/", re.IGNORECASE)
 NUMBER_AND_WORDS = re.compile(r"([+-]?[0-9]+(?:\.[0-9]+)?)(?:\s*:|\s)\s*[^\W\d]")
 
 ONE_PAPER = (
-    "signed with a pseudonym for one paper only, so the same person cannot be "
-    "recognised again. Each of these counts as a reviewer of its own, and no person's "
-    "scores of several items are compared."
+    "Reviews are signed with a pseudonym for one paper only, so the same person cannot "
+    "be recognised again. Each of these counts as a reviewer of its own, and no "
+    "person's scores of several items are compared."
 )
+
 
 Fields = dict[str, object]
 
@@ -179,8 +180,7 @@ def take(table: Table, asked: Asked) -> Long:
     score, scores = _scores(reviews, asked.columns.score, source)
     place, items = _items(reviews, submissions, asked.columns.item, source)
     reviewer, hidden = _reviewers(reviews, asked.columns.reviewer, source)
-    words = ("Reviews are", "reviews are")
-    notices += layouts.pseudonyms(hidden, len(reviews), words, ONE_PAPER)
+    notices += layouts.pseudonyms(hidden, len(reviews), ONE_PAPER)
     papers = [submissions.get(note.forum, _note(0, {})) for note in reviews]
     titles = [_text(paper.content.get("title")) for paper in papers]
     return layouts.rated(
@@ -305,7 +305,9 @@ def _scores(reviews: Sequence[_Note], given: str, source: Source) -> tuple[str, 
     words = [
         name
         for name, values in fields.items()
-        if name not in numeric and not PROSE.fullmatch(name) and _is_graded(values)
+        if name not in numeric
+        and not PROSE.fullmatch(name)
+        and layouts.may_be_scores(values, least=2)
     ]
     score = layouts.choose_score(wanted, [*numeric, *words], source)
     if score in words:
@@ -320,12 +322,6 @@ def _is_numeric(values: Values) -> bool:
     numbers = sum(count for text, count in counts.items() if _leading(text))
     # One bad value must not hide the field: the others would then be guessed from.
     return numbers > 0 and 2 * numbers >= counts.total()
-
-
-def _is_graded(values: Values) -> bool:
-    given = {value for value in values if isinstance(value, str) and value.strip()}
-    plain_values = all(value is None or isinstance(value, str) for value in values)
-    return plain_values and len(given) > 1 and layouts.looks_graded(given)
 
 
 def _leading(value: object) -> str:

@@ -160,9 +160,9 @@ def read_with_key(
     named = layout_of(name) if name in PLATFORMS else None
     table = _table(source, "" if named else name, asked.sheet, guess=named is not None)
     if companion is not None:
-        asked = replace(asked, companion=_table(companion, "", "", guess=True))
+        table = replace(table, companion=_table(companion, "", "", guess=True))
     layout, reason = recognise(table, asked, named)
-    layout.check_options(asked)
+    layout.check_options(table, asked)
     found = _numbered(_take(layout, table, asked, doubtful=named is not None), asked)
     because = f", by {reason}" if reason else ""
     # Columns that are called what they are need no word.

@@ -44,7 +44,7 @@ class Scale:
     best: str = ""
 
 
-def parse_scale(order: str = "", best: str = "") -> Scale | None:
+def parse_scale(order: str = "", best: str = "") -> Scale:
     """Take the order of words or the best letter from their options.
 
     Args:
@@ -52,7 +52,7 @@ def parse_scale(order: str = "", best: str = "") -> Scale | None:
         best: The best letter of a scale of single letters.
 
     Returns:
-        The scale; None if neither is given.
+        The scale.
 
     Raises:
         OptionError: If both are given, or one cannot be used.
@@ -70,8 +70,6 @@ def parse_scale(order: str = "", best: str = "") -> Scale | None:
                 "other grades with scale= or --scale."
             )
         return Scale({}, best.strip().casefold())
-    if not order:
-        return None
     _check_signs(order)
     words = [_folded(word) for word in order.split("<")]
     if len(words) < 2 or not all(words):  # noqa: PLR2004 - one word has no order

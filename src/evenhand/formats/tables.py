@@ -71,6 +71,7 @@ class Table:
         corner: The first column if it has no name, as in wide tables.
         document: What a JSON file holds, as plain values.
         nameless: How many other columns hold something but have no name.
+        companion: A second table of the same export, if one was given.
     """
 
     columns: Mapping[str, Values]
@@ -78,6 +79,7 @@ class Table:
     corner: pl.Series | None = None
     document: object = None
     nameless: int = 0
+    companion: Table | None = None
 
     @property
     def height(self) -> int:
@@ -326,17 +328,15 @@ def checked_text(file: File) -> bytes:
 
 
 def _json_lines(name: str, data: bytes) -> Table:
-    rows: list[dict[str, object]] = []
-    lines: list[int] = []
-    for number, line in enumerate(data.split(b"\n"), start=1):
-        found = _json_object(line.decode().strip(), f"{name}:{number}")
-        if found:
-            rows.append(found)
-            lines.append(number)
-    if not lines:
+    rows = {
+        number: row
+        for number, line in enumerate(data.split(b"\n"), start=1)
+        if (row := _json_object(line.decode().strip(), f"{name}:{number}"))
+    }
+    if not rows:
         raise RatingsError(f"{name}: There is no row.")
-    source = Source(name, lines.__getitem__)
-    return Table(_columns(rows, source), source)
+    source = Source(name, list(rows).__getitem__)
+    return Table(_columns(list(rows.values()), source), source)
 
 
 def _json_object(text: str, place: str) -> dict[str, object]:

@@ -183,10 +183,6 @@ class _Parts(NamedTuple):
     cells: list[pl.Series]
     titles: dict[str, str]
 
-    def row(self, place: int) -> pl.Series:
-        """Return the cells of one row."""
-        return pl.Series([cell[place] for cell in self.cells], dtype=pl.String)
-
 
 def _check_asked(table: Table, asked: Asked) -> None:
     if not asked.rows:
@@ -255,7 +251,7 @@ def _check_column(
         raise _summary(source, f"Column {shown(column)}", parts.other)
     if OTHER.fullmatch(name) or OTHER.fullmatch(_bare(name)) or name in ROLES:
         what = f"does not look like {A[parts.other]}"
-    elif mostly_words and not layouts.looks_graded(given.unique()):
+    elif mostly_words and not layouts.may_be_scores(given.unique()):
         what = "holds text, not scores"
     else:
         return
@@ -287,16 +283,15 @@ def _bare(name: str) -> str:
 def _check_summaries(source: Source, parts: _Parts) -> None:
     """Refuse rows and columns whose numbers are a summary of the others."""
     numbers = np.column_stack([_numbers_of(cell) for cell in parts.cells])
-    for table, labels, text_of, kind, what in (
-        (numbers.T, parts.across, parts.cells.__getitem__, "Column", parts.other),
-        (numbers, parts.labels, parts.row, "Row", parts.down),
+    for table, labels, kind, what in (
+        (numbers.T, parts.across, "Column", parts.other),
+        (numbers, parts.labels, "Row", parts.down),
     ):
         for place, label in enumerate(labels):
             extreme = EXTREMES.get(label.strip().casefold())
             if extreme and _repeats(table, place, extreme):
                 raise _summary(source, f"{kind} {shown(label)}", what)
-        found = _find_summary(table, text_of)
-        if found:
+        if found := _find_summary(table):
             place, statistic = found
             raise source.whole(
                 f"{kind} {shown(labels[place])} is the {statistic} of others wherever "
@@ -353,56 +348,52 @@ def _numbers_of(cells: pl.Series) -> Floats:
     return cells.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
 
 
-def _find_summary(
-    table: Floats, text_of: Callable[[int], pl.Series]
-) -> tuple[int, str] | None:
+def _find_summary(table: Floats) -> tuple[int, str] | None:
     """Find a line that is the mean, sum, median or deviation of other lines.
 
     Args:
         table: Numbers by line and cell, NaN where there is none.
-        text_of: From a line to its cells as they were written, for their decimals.
 
     Returns:
         The line and what it is, or None.
 
     Examples:
         >>> table = np.array([[1.0, 4, 2], [3, 2, 5], [2, 3, 3.5]])
-        >>> cells = [pl.Series(map(str, line)) for line in table.tolist()]
-        >>> _find_summary(table, cells.__getitem__)
+        >>> _find_summary(table)
         (2, 'mean')
-        >>> _find_summary(table[:2], cells.__getitem__) is None
+        >>> _find_summary(table[:2]) is None
         True
     """
     count = len(table)
     edges = [*range(min(EDGE, count)), *range(max(EDGE, count - EDGE), count)]
     for place in reversed(edges):
-        given = np.flatnonzero(np.isfinite(table[place]))
-        decimals = text_of(place).str.extract(r"\.([0-9]+)$").str.len_chars().max()
-        # How far rounding may have moved the numbers; whole ones are exact.
-        slack = 0.5 * 10.0**-decimals if isinstance(decimals, int) else 0.0
         before, after = table[:place], table[place + 1 :]
         for others in (before, after, np.concatenate([before, after])):
+            given = np.isfinite(table[place])
             if len(others) >= LEAST and (
-                name := _name(table[place], others, given, slack)
+                name := _name(table[place, given], others[:, given])
             ):
                 return place, name
     return None
 
 
-def _name(line: Floats, others: Floats, given: NDArray[np.int64], slack: float) -> str:
+def _name(values: Floats, others: Floats) -> str:
+    """Say which statistic of the others these values are, if of any."""
+    decimals = next((it for it in range(9) if (values.round(it) == values).all()), 9)
+    # How far rounding may have moved the numbers; whole ones are exact.
+    slack = 0.5 * 10.0**-decimals if decimals else 0.0
+    near = slack + SLACK * (1 + np.abs(values))
     for name, statistic in STATISTICS.items():
         # One cell tells most tables, which may be large.
-        for cells in (given[:1], given):
-            values, rest = line[cells], others[:, cells]
+        for cells in (slice(1), slice(None)):
             with warnings.catch_warnings():
                 # A cell that nobody else filled has no mean: NaN is near nothing.
                 warnings.simplefilter("ignore", RuntimeWarning)
-                expected = statistic(rest, axis=0)
-            near = np.abs(expected - values) <= slack + SLACK * (1 + np.abs(values))
-            if not near.all():
+                expected = statistic(others[:, cells], axis=0)
+            if not (np.abs(expected - values[cells]) <= near[cells]).all():
                 break
         else:
-            if _is_telling(name, line[given], others[:, given]):
+            if _is_telling(name, values, others):
                 return name
     return ""
 
