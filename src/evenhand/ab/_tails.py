@@ -25,13 +25,14 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 # Numbers added in a recursion, about half a second: floats, or whole numbers; up to
-# FEW_WORK they are whole in any case. Adding a line takes as long as so many numbers.
+# FEW_WORK they are whole in any case. Two seconds where some scores count, line by
+# line, and adding a line takes as long as so many numbers.
 DENSE_WORK = 400_000_000
 WHOLE_WORK = 10_000_000
 FEW_WORK = 20_000
 FEW = 1_000
 LINE = 100
-ORDER_WORK = 20_000_000
+ORDER_WORK = 170_000_000
 MOST_UNITS = 2_000
 # Minus the logarithm of what may be left out of a sum by frequencies.
 SPARE = 40.0

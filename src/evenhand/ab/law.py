@@ -434,16 +434,11 @@ def _condensed(chances: Floats, numbers: Floats) -> tuple[Floats, Floats]:
     return (1 + np.cos(angles)) / 2, np.transpose(sums) @ weights
 
 
-class _Window(NamedTuple):
-    """Where laws of numbers of votes lie, and which frequencies are needed of them."""
+def _window(totals: Floats, scatter: Floats, votes: int) -> tuple[int, int, int]:
+    """Return where laws of votes start, how wide they are, and how many waves count.
 
-    low: int
-    period: int
-    waves: int
-
-
-def _window(totals: Floats, scatter: Floats, votes: int) -> _Window:
-    """All but exp(-SPARE) of a law lies within Bernstein's bound of its mean."""
+    All but exp(-SPARE) of a law lies within Bernstein's bound of its mean.
+    """
     reach = SPARE / 3 + math.sqrt(SPARE**2 / 9 + SPARE * float(scatter.max()) / 2)
     low = max(0, math.floor(totals.min() - reach))
     period = min(votes, math.ceil(totals.max() + reach)) - low + 1
@@ -452,10 +447,12 @@ def _window(totals: Floats, scatter: Floats, votes: int) -> _Window:
         # An image is at most exp(-variance (1 - cos angle)) in size.
         furthest = math.acos(1 - SPARE / variance)
         waves = min(waves, int(furthest * period / (2 * np.pi)) + 2)
-    return _Window(low, period, waves)
+    return low, period, waves
 
 
-def _inverted(chances: Floats, numbers: Floats, window: _Window, votes: int) -> Floats:
+def _inverted(
+    chances: Floats, numbers: Floats, window: tuple[int, int, int], votes: int
+) -> Floats:
     """Turn images of laws, by frequency, into margins."""
     low, period, waves = window
     half = np.pi * np.arange(waves) / period

@@ -579,12 +579,12 @@ def _in_order(sides: Sides, seed: int) -> tuple[Floats, Floats]:
 def _pairs(sides: Sides, seed: int) -> tuple[Floats, Floats, Counts]:
     """Return the scores of pairs, and how many pairs there are of each."""
     if sides.pairing != "random":
-        one, two = sides.one_by_one("a given pairing")
-        return one, two, np.ones(len(one), np.int64)
+        lists = sides.one_by_one("a given pairing")
+        return *lists, np.ones(len(lists[0]), np.int64)
     source = stream(seed, "pairing")
     first, second = sides.first, sides.second
-    drawn = draw_pairing(first.counts, second.counts, source)
-    return first.levels[drawn.first], second.levels[drawn.second], drawn.counts
+    one, two, counts = draw_pairing(first.counts, second.counts, source)
+    return first.levels[one], second.levels[two], counts
 
 
 def _beyond(apart: float) -> tuple[Notice, ...]:

@@ -7,7 +7,7 @@ only how many pairs there are of each two levels is drawn.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,21 +31,9 @@ CROWDED = 8
 CROWDS = 100_000_000
 
 
-class Pairing(NamedTuple):
-    """Which levels of two tables are paired, and how often.
-
-    Attributes:
-        first: Place of the first item's level in its table.
-        second: Place of the second item's level.
-        counts: How many pairs, more than none.
-    """
-
-    first: Counts
-    second: Counts
-    counts: Counts
-
-
-def draw_pairing(first: Counts, second: Counts, source: Stream) -> Pairing:
+def draw_pairing(
+    first: Counts, second: Counts, source: Stream
+) -> tuple[Counts, Counts, Counts]:
     """Pair scores at random, all of the item that has fewer.
 
     Args:
@@ -53,24 +41,28 @@ def draw_pairing(first: Counts, second: Counts, source: Stream) -> Pairing:
         second: The same of the second item.
         source: Where chance comes from.
 
+    Returns:
+        Places of the levels that are paired, of the first item and of the second, and
+        how many pairs there are of each two, more than none.
+
     Examples:
         >>> from evenhand.randomness import stream
         >>> drawn = draw_pairing(np.array([2, 1]), np.array([4]), stream(7, "pairing"))
-        >>> drawn.first.tolist(), drawn.counts.tolist()
-        ([0, 1], [2, 1])
+        >>> [part.tolist() for part in drawn]
+        [[0, 1], [0, 0], [2, 1]]
     """
     cells, size = len(first) * len(second), max(first.sum(), second.sum())
     if LISTED < size >= cells:
         table = _tables(first, second, 1, np.random.Generator(source))[0]
         one, two = np.nonzero(table)
-        return Pairing(one, two, table[one, two])
+        return one, two, table[one, two]
     # To put the longer side in a random order is enough.
     one, two = (np.repeat(np.arange(len(side)), side) for side in (first, second))
     order, pairs = permutation(source, int(size)), min(len(one), len(two))
     one, two = (one[order], two) if len(one) > pairs else (one, two[order])
     codes = one[:pairs] * len(second) + two[:pairs]
     used, counts = np.unique(codes, return_counts=True)
-    return Pairing(*np.divmod(used, len(second)), counts)
+    return *np.divmod(used, len(second)), counts
 
 
 def draw_coins(tosses: Counts, chances: Floats, source: Stream) -> int:
