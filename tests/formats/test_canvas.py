@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-import random
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from evenhand.errors import EvenhandError, OptionError, RatingsError
+from evenhand.errors import OptionError, RatingsError
 from evenhand.formats.reading import read_ratings
 from examples.exports_teaching import HERE
-from tests.formats.fuzzing import damaged
 
 if TYPE_CHECKING:
     from evenhand.ratings import Ratings
@@ -183,17 +179,3 @@ def test_every_coding_of_the_sample_gives_the_same_ratings() -> None:
     typed = pl.read_csv(io.BytesIO(data))
     for frame in (typed, pd.read_csv(io.BytesIO(data)), pd.DataFrame(rows())):
         assert read_ratings(frame).sha256 == first
-
-
-@settings(max_examples=200)
-@given(st.integers(0, 2**32), st.sampled_from(["", "Criteria #1"]))
-def test_a_damaged_sample_is_read_or_refused_in_a_sentence(
-    seed: int, score: str
-) -> None:
-    data = damaged(SAMPLE.read_bytes(), random.Random(seed))
-    try:
-        told = read(data, score=score).read_as
-    except EvenhandError as error:
-        told = str(error)
-    assert told
-    assert "\n" not in told

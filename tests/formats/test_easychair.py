@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import csv
 import io
-import random
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from evenhand.errors import EvenhandError, OptionError, RatingsError
+from evenhand.errors import OptionError, RatingsError
 from evenhand.formats.reading import read_ratings
 from examples.exports_teaching import HERE
-from tests.formats.fuzzing import damaged
 
 if TYPE_CHECKING:
     from evenhand.ratings import Ratings
 
 REVIEWS, SCORES = "easychair-review.csv", "easychair-review_score.csv"
-SAMPLES = {name: (HERE / name).read_bytes() for name in (REVIEWS, SCORES)}
 HEADER = "#,submission #,member #,member name,number,version,scores\n"
 ROWS = (
     '1,5,21,Anna,1,1,"Score: 2\nConfidence: 4"\n'
@@ -49,14 +44,6 @@ def refused(content: str | bytes, **options: Any) -> str:  # noqa: ANN401 - opti
     with pytest.raises(RatingsError) as caught:
         read(content, **options)
     return str(caught.value)
-
-
-def outcome(content: bytes, **options: Any) -> int:  # noqa: ANN401 - options
-    """Return the number of ratings, or the length of the sentence that refuses them."""
-    try:
-        return read(content, **options).n_ratings
-    except EvenhandError as error:
-        return len(str(error)) if "\n" not in str(error) else 0
 
 
 def notices(ratings: Ratings) -> dict[str, str]:
@@ -356,15 +343,3 @@ def test_names_that_are_code_stay_names() -> None:
     )
     labels = read(text, score="Score").reviewer_labels
     assert labels == ("<script>alert(1)</script>", '=HYPERLINK("x")')
-
-
-@settings(max_examples=200)
-@given(st.integers(0, 2**32), st.sampled_from([REVIEWS, SCORES]))
-def test_a_damaged_sample_is_read_or_refused_in_a_sentence(
-    seed: int, name: str
-) -> None:
-    chance = random.Random(seed)
-    data = damaged(SAMPLES[name], chance)
-    other = {REVIEWS: None, SCORES: SAMPLES[REVIEWS]}[name]
-    field = "1" if other else "Overall evaluation"
-    assert outcome(data, second=other, score=field)

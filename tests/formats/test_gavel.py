@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
-import random
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from evenhand.errors import EvenhandError, OptionError, RatingsError
+from evenhand.errors import OptionError, RatingsError
 from evenhand.formats.reading import read_ratings
 from evenhand.ratings import Ratings
 from examples.exports_teaching import HERE
-from tests.formats.fuzzing import damaged
 
 SAMPLE = HERE / "gavel-decisions.csv"
 HEADER = "Annotator ID,Winner ID,Loser ID,Time\n"
@@ -161,15 +157,3 @@ def test_every_coding_of_the_sample_gives_the_same_ratings() -> None:
     assert read_ratings(stream(book.getvalue(), "d.xlsx")).sha256 == first
     for frame in (pl.read_csv(io.BytesIO(data)), pd.read_csv(io.BytesIO(data))):
         assert read_ratings(frame).sha256 == first
-
-
-@settings(max_examples=200)
-@given(st.integers(0, 2**32))
-def test_a_damaged_sample_is_read_or_refused_in_a_sentence(seed: int) -> None:
-    data = damaged(SAMPLE.read_bytes(), random.Random(seed))
-    try:
-        told = read(data).read_as
-    except EvenhandError as error:
-        told = str(error)
-    assert told
-    assert "\n" not in told

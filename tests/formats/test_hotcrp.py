@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import polars as pl
@@ -14,15 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import EvenhandError, RatingsError
-from evenhand.formats import PLATFORMS
 from evenhand.formats.files import fetch
 from evenhand.formats.reading import layout_of, read_ratings
 from evenhand.formats.tables import read_table
 from evenhand.ratings import Ratings
 from examples.exports_conference import FILES, HERE
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SAMPLES = {
     "hotcrp-reviews.csv": {"score": "Overall merit", "best": "A"},
@@ -30,8 +26,6 @@ SAMPLES = {
     "hotcrp-batch.csv": {"score": "Overall merit"},
     "hotcrp.json": {"score": "OveMer"},
 }
-OTHERS = [name for name in FILES if not name.startswith("hotcrp")]
-PLAIN = sorted(HERE.parent.glob("*.csv"))
 HEADER = "paper,title,review,reviewername,email,Overall merit,Expertise\n"
 ROWS = "1,On tea,1A,Anna,anna@example.org,3,2\n1,On tea,1B,Bo,bo@example.org,4,1\n"
 HIDDEN = "paper,title,review,OveMer\n1,On tea,1A,3\n1,On tea,1B,4\n2,On milk,2A,2\n"
@@ -61,20 +55,6 @@ def notices(ratings: Ratings) -> dict[str, str]:
 def test_samples_are_what_their_generator_makes(name: str) -> None:
     made = FILES[name]()
     assert sample(name) == (made if isinstance(made, bytes) else made.encode())
-
-
-@pytest.mark.parametrize("name", SAMPLES)
-def test_a_sample_is_recognised_as_hotcrp_and_as_nothing_else(name: str) -> None:
-    table = read_table(fetch(HERE / name))
-    known = {key for key in PLATFORMS if layout_of(key).recognise(table)}
-    assert known - {"wide", "long"} == {"hotcrp"}
-
-
-@pytest.mark.parametrize(
-    "path", [*(HERE / name for name in OTHERS), *PLAIN], ids=lambda path: path.name
-)
-def test_other_files_are_not_taken_for_hotcrp(path: Path) -> None:
-    assert layout_of("hotcrp").recognise(read_table(fetch(path))) == ""
 
 
 def test_reviews_csv_is_read_with_its_letters_and_titles() -> None:

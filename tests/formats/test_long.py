@@ -21,7 +21,8 @@ from evenhand.errors import EvenhandError, OptionError, RatingsError
 from evenhand.formats import PLATFORMS, tables
 from evenhand.formats.decoder import decode
 from evenhand.formats.files import fetch
-from evenhand.formats.reading import layout_of, read_ratings
+from evenhand.formats.layouts import Asked
+from evenhand.formats.reading import layout_of, read_ratings, recognise
 from evenhand.formats.tables import read_table
 from examples.exports_teaching import FILES, HERE
 from tests.formats.fuzzing import damaged
@@ -85,6 +86,8 @@ def test_each_sample_is_taken_for_its_platform_and_for_no_other(path: Path) -> N
     platform = path.name.split("-")[0].split(".")[0]
     mine = {platform} & (set(PLATFORMS) - {"wide", "long"})
     assert known - {"wide", "long"} == mine
+    # Modules that are not loaded for want of a column would not have known it either.
+    assert {recognise(table, Asked())[0].name} - {"wide", "long"} == mine
 
 
 @pytest.mark.parametrize("name", FILES)

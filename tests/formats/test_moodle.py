@@ -5,19 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
-import random
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from evenhand.errors import EvenhandError, RatingsError
+from evenhand.errors import RatingsError
 from evenhand.formats.reading import read_ratings
 from examples.exports_teaching import HERE
-from tests.formats.fuzzing import damaged
 
 if TYPE_CHECKING:
     from evenhand.ratings import Ratings
@@ -221,19 +217,3 @@ def test_every_coding_of_the_sample_gives_the_same_ratings() -> None:
     for frame in (pl.DataFrame(table), pd.DataFrame(table)):
         again = read_ratings(frame, companion=pl.DataFrame(rows(SECOND)))
         assert again.sha256 == first
-
-
-@settings(max_examples=200)
-@given(seed=st.integers(0, 2**32), second=st.booleans())
-def test_a_damaged_sample_is_read_or_refused_in_a_sentence(
-    seed: int, *, second: bool
-) -> None:
-    chance = random.Random(seed)
-    files = [FIRST.read_bytes(), SECOND.read_bytes()]
-    files[second] = damaged(files[second], chance)
-    try:
-        told = read(files[0], second=files[1]).read_as
-    except EvenhandError as error:
-        told = str(error)
-    assert told
-    assert "\n" not in told

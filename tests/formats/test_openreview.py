@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import polars as pl
@@ -14,19 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import EvenhandError, RatingsError
-from evenhand.formats import PLATFORMS
-from evenhand.formats.files import fetch
-from evenhand.formats.reading import layout_of, read_ratings
-from evenhand.formats.tables import read_table
+from evenhand.formats.reading import read_ratings
 from evenhand.ratings import Ratings
-from examples.exports_conference import FILES, HERE
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from examples.exports_conference import HERE
 
 SAMPLES = ("openreview-v1.json", "openreview-v2.json", "openreview-console.csv")
-OTHERS = [name for name in FILES if not name.startswith("openreview")]
-PLAIN = sorted(HERE.parent.glob("*.csv"))
 VENUE = "Example.org/2026/Workshop"
 
 
@@ -73,20 +65,6 @@ def scores(ratings: Ratings) -> dict[tuple[Any, Any], float]:
 
 def notices(ratings: Ratings) -> dict[str, str]:
     return {notice.code: notice.message for notice in ratings.notices}
-
-
-@pytest.mark.parametrize("name", SAMPLES)
-def test_a_sample_is_recognised_as_openreview_and_as_nothing_else(name: str) -> None:
-    table = read_table(fetch(HERE / name))
-    known = {key for key in PLATFORMS if layout_of(key).recognise(table)}
-    assert known - {"wide", "long"} == {"openreview"}
-
-
-@pytest.mark.parametrize(
-    "path", [*(HERE / name for name in OTHERS), *PLAIN], ids=lambda path: path.name
-)
-def test_other_files_are_not_taken_for_openreview(path: Path) -> None:
-    assert layout_of("openreview").recognise(read_table(fetch(path))) == ""
 
 
 def test_notes_of_version_1_are_read() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import random
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.errors import EvenhandError, OptionError, RatingsError
+from evenhand.errors import OptionError, RatingsError
 from evenhand.formats.reading import read_ratings
 from evenhand.ratings import Ratings
 from examples.exports_teaching import HERE
-from tests.formats.fuzzing import damaged
 
 if TYPE_CHECKING:
     from evenhand.claims import Label
@@ -362,17 +360,3 @@ def test_a_million_cells_are_read_in_seconds() -> None:
     start = time.perf_counter()
     assert read(text).n_ratings == 1_000_000
     assert time.perf_counter() - start < 15
-
-
-@settings(max_examples=200)
-@given(st.integers(0, 2**32), st.sampled_from(["items", "reviewers"]))
-def test_a_damaged_sample_is_read_or_refused_in_a_sentence(
-    seed: int, rows: str
-) -> None:
-    data = damaged(ITEMS.read_bytes(), random.Random(seed))
-    try:
-        told = read(data, rows).read_as
-    except EvenhandError as error:
-        told = str(error)
-    assert told
-    assert "\n" not in told
