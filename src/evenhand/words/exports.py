@@ -24,7 +24,7 @@ from evenhand.claims import version
 from evenhand.diagnosis.check import Check
 from evenhand.errors import OptionError, unknown
 from evenhand.ranking.results import Ranking
-from evenhand.words.export_files import SEVERAL, SUFFIXES, exported, suffix_of
+from evenhand.words.export_files import SEVERAL, exported, suffix_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -34,27 +34,11 @@ if TYPE_CHECKING:
     from evenhand.claims import Label
     from evenhand.ratings import Ratings
 
-    Maker = Callable[[], pl.DataFrame]
+    Maker = Callable[..., pl.DataFrame]
 
 Result = Ranking | Comparison | Check
 Kinds: TypeAlias = dict[str, type[pl.DataType]]
 
-__all__ = [
-    "SUFFIXES",
-    "TABLES",
-    "about",
-    "export_outputs",
-    "exported",
-    "parse_export",
-    "table_of",
-]
-
-TABLES = {
-    "rank": ("ranking", "reviewers", "draws", "ratings"),
-    "compare": ("comparison", "ratings"),
-    "check": ("reviewers", "contradictions", "findings", "ladder", "ratings"),
-}
-"""Tables of each command; the first is the default."""
 ALL = "all"
 """Every table of a command, for a format that holds several."""
 WORD = re.compile(r"[A-Za-z]*")
@@ -150,10 +134,24 @@ def table_of(
         >>> table_of("ranking", ratings, rank(ratings, rng=7))["item"].to_list()
         ['y', 'x']
     """
-    known = _makers(ratings, result, check)
+    known = MAKERS[command_of(result)]
     if what not in known:
         raise OptionError(unknown("table", what, known))
-    return known[what]()
+    asked = isinstance(result, Ranking) and what == "reviewers"
+    return known[what](ratings.public, check if asked else result)
+
+
+def command_of(result: Result) -> str:
+    """Name the command that gives such a result.
+
+    Examples:
+        >>> from evenhand import compare
+        >>> command_of(compare([3], [2], rng=7))
+        'compare'
+    """
+    if isinstance(result, Ranking):
+        return "rank"
+    return "compare" if isinstance(result, Comparison) else "check"
 
 
 def about(ratings: Ratings, result: Result) -> dict[str, str | int]:
@@ -221,35 +219,13 @@ def export_outputs(
         place = Path(path).resolve()
         paths.setdefault(place, path)
         tables = wanted.setdefault(place, {})
-        for name in _makers(ratings, result, check) if what == ALL else (what,):
+        for name in TABLES[command_of(result)] if what == ALL else (what,):
             tables[name] = table_of(name, ratings, result, check)
     facts = about(ratings, result)
     return [
         Output(path, exported(wanted[place], path, facts))
         for place, path in paths.items()
     ]
-
-
-def _makers(ratings: Ratings, result: Result, check: Check | None) -> dict[str, Maker]:
-    """Return what makes each table of a result, by the table's name."""
-    ratings = ratings.public
-    known: dict[str, Maker]
-    if isinstance(result, Ranking):
-        known = {
-            "ranking": lambda: _ranking(ratings, result),
-            "reviewers": lambda: _reviewers(ratings, check),
-            "draws": lambda: _draws(result),
-        }
-    elif isinstance(result, Comparison):
-        known = {"comparison": lambda: _comparison(ratings, result)}
-    else:
-        known = {
-            "reviewers": lambda: _reviewers(ratings, result),
-            "contradictions": lambda: _contradictions(ratings, result),
-            "findings": lambda: _fields(result.findings, FINDING, message="finding"),
-            "ladder": lambda: _ladder(result),
-        }
-    return {**known, "ratings": lambda: _ratings(ratings)}
 
 
 def _labels(labels: Sequence[Label]) -> pl.Series:
@@ -305,7 +281,7 @@ def _reviewers(ratings: Ratings, check: Check | None) -> pl.DataFrame:
     return pl.concat([pl.DataFrame(counts), told], how="horizontal")
 
 
-def _draws(result: Ranking) -> pl.DataFrame:
+def _draws(_: Ratings, result: Ranking) -> pl.DataFrame:
     draws = result.draws
     label = _labels([it for draw in draws for it in draw.items]).dtype
     people = _labels([it for draw in draws for it in draw.reviewers]).dtype
@@ -357,14 +333,18 @@ def _contradictions(ratings: Ratings, found: Check) -> pl.DataFrame:
     return _titled(pl.DataFrame(labels | votes), sides, ratings)
 
 
-def _ladder(found: Check) -> pl.DataFrame:
+def _findings(_: Ratings, found: Check) -> pl.DataFrame:
+    return _fields(found.findings, FINDING, message="finding")
+
+
+def _ladder(_: Ratings, found: Check) -> pl.DataFrame:
     rungs = () if found.ladder is None else found.ladder.rungs
     verdict = "" if found.ladder is None else found.ladder.verdict
     table = _fields(rungs, RUNG, se="accuracy_error", behind_se="behind_error")
     return table.with_columns(verdict=pl.col("assumption") == verdict)
 
 
-def _ratings(ratings: Ratings) -> pl.DataFrame:
+def _ratings(ratings: Ratings, _: object) -> pl.DataFrame:
     """Return what was read, so that reading it again gives the same ratings."""
     if ratings.kind == "comparisons":
         return _pairs(ratings)
@@ -400,3 +380,24 @@ def _pairs(ratings: Ratings) -> pl.DataFrame:
 def _shortest(numbers: NDArray[np.float64]) -> pl.Series:
     whole = (np.round(numbers) == numbers) & (np.abs(numbers) < EXACT_WHOLE)
     return pl.Series(numbers, dtype=pl.Int64 if whole.all() else pl.Float64)
+
+
+# What makes each table of a command; the first is the default.
+MAKERS: dict[str, dict[str, Maker]] = {
+    "rank": {
+        "ranking": _ranking,
+        "reviewers": _reviewers,
+        "draws": _draws,
+        "ratings": _ratings,
+    },
+    "compare": {"comparison": _comparison, "ratings": _ratings},
+    "check": {
+        "reviewers": _reviewers,
+        "contradictions": _contradictions,
+        "findings": _findings,
+        "ladder": _ladder,
+        "ratings": _ratings,
+    },
+}
+TABLES = {command: tuple(makers) for command, makers in MAKERS.items()}
+"""Tables of each command; the first is the default."""
