@@ -183,13 +183,13 @@ def marks(data: str, kind: str, encoding: Mapping[str, object], **look: object) 
 
 
 def filtered(layer: Spec, where: str) -> Spec:
-    """Keep the points for which an expression of ours holds; all if it is empty.
+    """Keep the points for which an expression of ours holds.
 
     Examples:
         >>> filtered(marks("rows", "point", {}), "datum.x > 0")["transform"]
         [{'filter': 'datum.x > 0'}]
     """
-    return {**layer, "transform": [{"filter": where}]} if where else layer
+    return {**layer, "transform": [{"filter": where}]}
 
 
 def layered(

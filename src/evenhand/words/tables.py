@@ -221,35 +221,23 @@ def settled_by_chance(result: Ranking) -> dict[Label, Markup]:
     """
     coins: dict[Label, list[Markup]] = {}
     for draw in result.draws:
-        for item, other, p in zip(
-            draw.items, draw.items[::-1], (draw.p_first, 1 - draw.p_first), strict=True
-        ):
-            said = Markup("{} to be above {}").format(
-                share(p, certain=False), name(other)
-            )
-            coins.setdefault(item, []).append(said)
-    return {
-        item: Markup("; ").join(
-            [
-                *said[:COINS],
-                *([f"and {len(said) - COINS} more"] if len(said) > COINS else []),
-            ]
-        )
-        for item, said in coins.items()
-    }
+        one, other = draw.items
+        sides = ((one, other, draw.p_first), (other, one, 1 - draw.p_first))
+        for above, below, p in sides:
+            said = Markup("{} to be above {}")
+            said = said.format(share(p, certain=False), name(below))
+            coins.setdefault(above, []).append(said)
+    return {item: joined(said, COINS) for item, said in coins.items()}
 
 
 def _marked(item: Label, result: Ranking, titles: Titles) -> Markup:
     """Name an item, and say so if another method decides otherwise on it."""
     shown, top = name(item, titles.get(item)), result.top
-    mark = ""
-    if top is not None and item in top.only_here:
-        mark = f"{top.other} leaves it out"
-    elif top is not None and item in top.only_there:
-        mark = f"{top.other} has it in"
-    return (
-        shown + Markup(' <span class="mark">{}</span>').format(mark) if mark else shown
-    )
+    if top is None or item not in (*top.only_here, *top.only_there):
+        return shown
+    says = "leaves it out" if item in top.only_here else "has it in"
+    mark = Markup(' <span class="mark">{} {}</span>')
+    return shown + mark.format(top.other, says)
 
 
 def _attributes(result: Ranking, row: RankedItem, before: RankedItem | None) -> Markup:
@@ -261,12 +249,10 @@ def _attributes(result: Ranking, row: RankedItem, before: RankedItem | None) -> 
         "in": k is not None and row.rank <= k,
     }
     classes = "".join(mark for mark, there in marks.items() if there)
-    known = {"class": classes or None, "data-g": row.bucket}
-    return Markup("").join(
-        Markup(' {}="{}"').format(key, value)
-        for key, value in known.items()
-        if value is not None
-    )
+    kind = Markup(' class="{}"').format(classes) if classes else Markup("")
+    if row.bucket is None:
+        return kind
+    return kind + Markup(' data-g="{}"').format(row.bucket)
 
 
 def came_out(draw: Draw) -> tuple[Label, float]:
@@ -346,14 +332,11 @@ def dissenters(found: Contradictions) -> Table:
 
 def rungs(ladder: Ladder) -> Table:
     """List how often each assumption predicts rightly."""
-    rows = ladder.rungs
-    chosen = [
-        " (the verdict)" if one.assumption == ladder.verdict else "" for one in rows
-    ]
+    rows, verdict = ladder.rungs, {ladder.verdict: " (the verdict)"}
     columns: Columns = {
         Column("what is assumed"): [ASSUMED[one.assumption] for one in rows],
         Column("method that assumes it"): [
-            f"{one.method}{mark}" for one, mark in zip(rows, chosen, strict=True)
+            f"{one.method}{verdict.get(one.assumption, '')}" for one in rows
         ],
         Number("predicts rightly"): [
             cell(f"{100 * one.accuracy:.1f} %", one.accuracy) for one in rows
@@ -454,16 +437,11 @@ def p_values(result: Comparison) -> Table:
     declared = result.parameters.get("design") is not None
     unless = "" if declared else ", if the assignment was random"
     claims = [Markup("{} is no better").format(name(item)) for item in result.items]
+    claims.append(Markup("neither is better (two-sided)"))
+    found = [result.p_value_first, result.p_value_second, result.p_value]
     columns: Columns = {
-        Column("held against the claim that"): [
-            *claims,
-            "neither is better (two-sided)",
-        ],
-        Number("p-value"): [
-            result.p_value_first,
-            result.p_value_second,
-            result.p_value,
-        ],
+        Column("held against the claim that"): claims,
+        Number("p-value"): found,
     }
     caption = f"p-values, whatever increasing scales the reviewers use{unless}"
     return table("p-table", caption, columns)
