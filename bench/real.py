@@ -271,7 +271,7 @@ def warped(data: Data, rows: Codes, warp: str, source: Stream) -> Scores:
     scores = data.scores[rows]
     if warp == "real":
         return scores
-    return warps.WARPS[warp](scores, data.reviewers[rows], source)
+    return warps.warped(scores, data.reviewers[rows], source, warp)
 
 
 def true_order(truth: Scores, groups: Codes) -> Scores:

@@ -1,6 +1,8 @@
-"""What arrays hold, by name, for annotations."""
+"""What arrays hold, by name, and arrays that may not change."""
 
 from __future__ import annotations
+
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,3 +15,15 @@ Table = NDArray[np.float64]
 """Numbers in rows and columns."""
 Flags = NDArray[np.bool_]
 """What holds."""
+Array = TypeVar("Array", bound=NDArray[np.generic])
+
+
+def frozen(array: Array) -> Array:
+    """Forbid changes to an array.
+
+    Examples:
+        >>> frozen(np.zeros(2)).flags.writeable
+        False
+    """
+    array.flags.writeable = False
+    return array

@@ -14,6 +14,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
+from evenhand.arrays import frozen
 from evenhand.claims import Notice
 from evenhand.columns import (
     NAMED,
@@ -424,7 +425,7 @@ class Ratings:
         counts = np.bincount(self.item_codes, minlength=self.n_items)
         start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         rows = np.argsort(self.item_codes, kind="stable").astype(np.int64)
-        return _frozen(start), _frozen(rows)
+        return frozen(start), frozen(rows)
 
     def rows(self) -> list[dict[str, Json]]:
         """Return the ratings as plain rows, sorted by reviewer and item.
@@ -518,14 +519,13 @@ class Ratings:
         keys = reviewer_codes * self.n_items + item_codes[: rows.height]
         order = np.argsort(keys, kind="stable")
         self.reviewer_codes, self.item_codes = map(
-            _frozen, np.divmod(keys[order], self.n_items)
+            frozen, np.divmod(keys[order], self.n_items)
         )
-        self.preference = rows["value"].to_numpy()[order]
-        self.preference.flags.writeable = False
+        self.preference = frozen(rows["value"].to_numpy()[order])
         self.pair_labels, self.pair_codes = (), None
         if "pair" in rows.columns:
             self.pair_labels, pair_codes = code_labels(rows["pair"])
-            self.pair_codes = _frozen(pair_codes[order])
+            self.pair_codes = frozen(pair_codes[order])
         twice = np.flatnonzero(np.diff(keys[order]) == 0)
         if len(twice):
             place = int(twice[0])
@@ -680,8 +680,3 @@ def _label_column(name: str, labels: Labels, codes: Codes) -> pl.Series:
         # No integer type of polars holds them all.
         distinct = pl.Series(name, [str(label) for label in labels])
     return distinct.gather(codes)
-
-
-def _frozen(codes: Codes) -> Codes:
-    codes.flags.writeable = False
-    return codes

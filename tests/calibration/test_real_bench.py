@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from bench import real
-from evenhand.diagnosis.warp import mild_warp
+from evenhand.diagnosis.warp import warped as put_through
 from evenhand.randomness import stream
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def test_the_warps_are_those_of_the_warp_test(folder: Path) -> None:
     _, wine = real.read(folder)
     rows = np.arange(20, 90)
     scores, people = wine.scores[rows], wine.reviewers[rows]
-    wanted = mild_warp(scores, people, stream(7, "mild"))
+    wanted = put_through(scores, people, stream(7, "mild"), "mild")
     assert (real.warped(wine, rows, "mild", stream(7, "mild")) == wanted).all()
 
 

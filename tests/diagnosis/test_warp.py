@@ -1,6 +1,5 @@
 import itertools
 import json
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -10,14 +9,13 @@ from numpy.typing import NDArray
 
 from evenhand.calibration.adaptive import adaptive
 from evenhand.calibration.mean import mean_order
-from evenhand.diagnosis.warp import STRENGTHS, WARPS, extreme_warp, mild_warp, warp
+from evenhand.diagnosis.warp import STRENGTHS, warp, warped
 from evenhand.errors import OptionError, RatingsError
-from evenhand.randomness import Stream, permutation, stream
+from evenhand.randomness import permutation, stream
 from evenhand.ranking.methods import Additive, Borda, Twins
 from evenhand.ratings import Ratings
 
 Floats = NDArray[np.float64]
-Warper = Callable[[Floats, NDArray[np.int64], Stream], Floats]
 SCORES = np.array([1.0, 2.0, 2.0, 5.0, 3.0, 4.0, 1.0, 5.0])
 PEOPLE = np.array([0, 0, 0, 0, 1, 1, 1, 1])
 
@@ -55,18 +53,17 @@ def test_order_and_ties_within_a_reviewer_stay(
 ) -> None:
     people = np.array([who for who, _ in rows])
     scores = np.array([score for _, score in rows])
-    warped = WARPS[strength](scores, people, stream(seed, "warp"))
-    assert np.isfinite(warped).all()
+    found = warped(scores, people, stream(seed, "warp"), strength)
+    assert np.isfinite(found).all()
     for one, other in itertools.permutations(range(len(rows)), 2):
         if people[one] == people[other]:
-            assert (warped[one] < warped[other]) == (scores[one] < scores[other])
+            assert (found[one] < found[other]) == (scores[one] < scores[other])
 
 
-@pytest.mark.parametrize("function", [mild_warp, extreme_warp])
-def test_an_outlier_leaves_no_new_ties(function: Warper) -> None:
-    scores = np.array([1.0, 2.0, 3.0, 1e300])
-    warped = function(scores, np.zeros(4, dtype=np.int64), stream(7, "warp"))
-    assert (np.diff(warped) > 0).all()
+@pytest.mark.parametrize("strength", STRENGTHS)
+def test_an_outlier_leaves_no_new_ties(strength: str) -> None:
+    scores, people = np.array([1.0, 2.0, 3.0, 1e300]), np.zeros(4, dtype=np.int64)
+    assert (np.diff(warped(scores, people, stream(7, "warp"), strength)) > 0).all()
 
 
 @pytest.mark.parametrize("strength", STRENGTHS)
@@ -75,26 +72,26 @@ def test_one_outlier_does_not_set_the_unit_of_a_warp(strength: str) -> None:
     scores = np.tile([1.0, 2.0, 3.0, 4.0, 5.0], 20)
     typed_wrong = scores.copy()
     typed_wrong[-1] = 1e6
-    wanted = WARPS[strength](scores, people, stream(7, "warp"))
-    found = WARPS[strength](typed_wrong, people, stream(7, "warp"))
+    wanted = warped(scores, people, stream(7, "warp"), strength)
+    found = warped(typed_wrong, people, stream(7, "warp"), strength)
     assert found[:-1] == pytest.approx(wanted[:-1])
     assert found[-1] > found[-2]
 
 
-def test_a_warp_keeps_scores_beyond_its_span_in_proportion() -> None:
-    scores, people = np.array([-3.0, -1.0, 0.0, 1.0, 2.0, 7.0]), np.zeros(6, np.int64)
-    for function in (mild_warp, extreme_warp):
-        found = function(scores, people, stream(7, "warp"), span=(0.0, 1.0))
-        slope = found[3] - found[2]
-        assert found - found[2] == pytest.approx(slope * scores)
+@pytest.mark.parametrize("strength", STRENGTHS)
+def test_a_warp_keeps_scores_beyond_its_span_in_proportion(strength: str) -> None:
+    # The 5 % and 95 % quantiles are 0 and 1.
+    scores = np.array([-3.0, *[0.0] * 10, *[1.0] * 10, 7.0])
+    found = warped(scores, np.zeros(22, np.int64), stream(7, "warp"), strength)
+    slope = found[11] - found[1]
+    assert found - found[1] == pytest.approx(slope * scores)
 
 
 def test_a_mild_warp_is_near_the_identity_and_an_extreme_one_is_not() -> None:
     people = np.repeat(np.arange(400), 2)
     scores = np.tile([2.0, 8.0], 400)
-    span = (0.0, 10.0)
-    mild = mild_warp(scores, people, stream(7, "warp"), span=span)
-    wild = extreme_warp(scores, people, stream(7, "warp"), span=span)
+    mild = warped(scores, people, stream(7, "warp"), "mild")
+    wild = warped(scores, people, stream(7, "warp"), "extreme")
     # Medians over 400 reviewers have standard errors of about 0.2 score points.
     assert np.median(mild[::2]) == pytest.approx(2.0, abs=1.2)
     assert np.median(mild[1::2]) == pytest.approx(8.0, abs=1.2)
@@ -115,20 +112,21 @@ def test_the_warps_are_as_defined() -> None:
             words = np.repeat((uniform * 2**64).astype(np.uint64), size // 3)
             return np.asarray(words)
 
-    mild = mild_warp(SCORES, PEOPLE, Fixed())  # type: ignore[arg-type] # bits as given
+    mild = warped(SCORES, PEOPLE, Fixed(), "mild")  # type: ignore[arg-type] # bits as given
     bend = np.exp(0.5 * normal[2])
     assert mild == pytest.approx(1 + 4 * (0.2 * normal[0] + units**bend))
-    wild = extreme_warp(SCORES, PEOPLE, Fixed())  # type: ignore[arg-type] # bits as given
+    wild = warped(SCORES, PEOPLE, Fixed(), "extreme")  # type: ignore[arg-type] # bits as given
     bend = np.exp(normal[2])
     assert wild == pytest.approx(1 + 4 * (100 * normal[0] + units**bend))
 
 
-def test_equal_scores_are_shifted_and_nothing_else() -> None:
-    for function in (mild_warp, extreme_warp):
-        warped = function(np.full(4, 3.0), np.array([0, 0, 1, 1]), stream(7, "warp"))
-        assert warped[0] == warped[1]
-        assert warped[2] == warped[3]
-        assert np.isfinite(warped).all()
+@pytest.mark.parametrize("strength", STRENGTHS)
+def test_equal_scores_are_shifted_and_nothing_else(strength: str) -> None:
+    people = np.array([0, 0, 1, 1])
+    found = warped(np.full(4, 3.0), people, stream(7, "warp"), strength)
+    assert found[0] == found[1]
+    assert found[2] == found[3]
+    assert np.isfinite(found).all()
 
 
 @pytest.mark.parametrize("method", ["bradley-terry", "borda"])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand.arrays import frozen
 from evenhand.calibration import _solver
 from evenhand.calibration._solver import (
     conjugate_gradients,
@@ -20,7 +21,7 @@ from evenhand.calibration.design import (
     model_notices,
     require_rated,
 )
-from evenhand.calibration.results import Fit, frozen, settled
+from evenhand.calibration.results import Fit, settled
 from evenhand.claims import Notice
 
 if TYPE_CHECKING:

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand.arrays import frozen
 from evenhand.calibration.crossed import Equations, Mixed
 from evenhand.calibration.design import Design, design, linked_groups, model_notices
-from evenhand.calibration.results import Fit, Variances, frozen, settled
+from evenhand.calibration.results import Fit, Variances, settled
 
 if TYPE_CHECKING:
     from evenhand.arrays import Scores

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from evenhand.arrays import frozen
 from evenhand.calibration import _solver
 from evenhand.calibration._solver import (
     conjugate_gradients,
@@ -14,7 +15,7 @@ from evenhand.calibration._solver import (
     one_thread,
 )
 from evenhand.calibration.design import model_notices, steps, totals
-from evenhand.calibration.results import Fit, frozen, settled
+from evenhand.calibration.results import Fit, settled
 from evenhand.errors import OptionError, unknown
 from evenhand.posets.graph import comparisons, components
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand.arrays import frozen
 from evenhand.calibration.design import (
     Design,
     design,
@@ -13,7 +14,7 @@ from evenhand.calibration.design import (
     model_notices,
     require_rated,
 )
-from evenhand.calibration.results import ROUNDING, Fit, PerRating, frozen, settled
+from evenhand.calibration.results import ROUNDING, Fit, PerRating, settled
 from evenhand.claims import Notice
 from evenhand.errors import counted
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from evenhand.arrays import frozen
+
 if TYPE_CHECKING:
     from evenhand.arrays import Codes, Scores
     from evenhand.claims import Notice
@@ -143,17 +145,6 @@ def settled(estimates: Scores, *, noise: float = ROUNDING) -> Scores:
     found[order] = values[np.flatnonzero(begins)][np.cumsum(begins) - 1]
     # A negative zero is a zero.
     return frozen(found + 0.0)
-
-
-def frozen(values: Scores) -> Scores:
-    """Forbid changes to an array.
-
-    Examples:
-        >>> frozen(np.zeros(2)).flags.writeable
-        False
-    """
-    values.flags.writeable = False
-    return values
 
 
 def standardised(values: Scores) -> Scores:

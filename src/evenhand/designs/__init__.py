@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand.arrays import frozen
 from evenhand.designs.balancing import Bundles, Frame, deal, fitting, tables, walk
 from evenhand.errors import DesignError
 from evenhand.randomness import (
@@ -384,9 +385,7 @@ def _pair(index: int) -> tuple[int, int]:
 
 
 def _fixed(assignment: Sides | Bundles) -> Assignment:
-    array = np.array(assignment, dtype=np.int64)
-    array.flags.writeable = False
-    return array
+    return frozen(np.array(assignment, dtype=np.int64))
 
 
 def _whole(name: str, value: int, least: int) -> int:

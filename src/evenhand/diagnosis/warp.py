@@ -54,7 +54,6 @@ from evenhand.ratings import Ratings, require_ratings
 
 Order: TypeAlias = Callable[[Ratings, np.random.Generator], Sequence[int] | Codes]
 Reorder: TypeAlias = Callable[[Sequence[Scores]], Sequence[Sequence[int] | Codes]]
-Span: TypeAlias = tuple[float, float]
 
 SCHEMA = "evenhand.warp/1"
 SHOWN = 20
@@ -217,17 +216,26 @@ def _table(ours: list[Survival], every: tuple[Survival, ...]) -> list[str]:
     return [*lines, f"and {left} more"] if left else lines
 
 
-def mild_warp(
-    scores: Scores, reviewer_codes: Codes, source: Stream, *, span: Span | None = None
+# From three uniforms of each reviewer, and their normal quantiles, to the reviewers'
+# shifts, slopes and exponents.
+SCALES: dict[str, Callable[[Scores, Scores], Sequence[Scores]]] = {
+    "mild": lambda _, z: (0.2 * z[0], np.exp(0.3 * z[1]), np.exp(0.5 * z[2])),
+    "extreme": lambda u, z: (100 * z[0], 10 ** (3 * u[1] - 1.5), np.exp(z[2])),
+}
+STRENGTHS = tuple(SCALES)
+
+
+def warped(
+    scores: Scores, reviewer_codes: Codes, source: Stream, strength: str
 ) -> Scores:
-    """Put each reviewer's scores through a random scale near the identity.
+    """Put each reviewer's scores through a random scale.
 
     Args:
         scores: Finite scores.
         reviewer_codes: Who gave them, from 0.
         source: Where the scales come from; three uniforms for each code up to the
             largest.
-        span: Low and high; the 5 % and 95 % quantiles of the scores, if not given.
+        strength: "mild" or "extreme".
 
     Returns:
         The warped scores: finite, and for each reviewer in the same order, with the
@@ -235,46 +243,17 @@ def mild_warp(
 
     Examples:
         >>> scores, people = np.array([1.0, 2.0, 2.0, 5.0]), np.array([0, 0, 0, 1])
-        >>> warped = mild_warp(scores, people, stream(7, "warp"))
-        >>> bool(warped[0] < warped[1] == warped[2])
+        >>> found = warped(scores, people, stream(7, "warp"), "mild")
+        >>> bool(found[0] < found[1] == found[2])
         True
     """
     chance = uniforms(source, (3, int(reviewer_codes.max()) + 1))
-    shift, slope, bend = standard_normal(chance)
-    scales = np.stack([0.2 * shift, np.exp(0.3 * slope), np.exp(0.5 * bend)])
-    return _rescaled(scores, reviewer_codes, scales, span)
-
-
-def extreme_warp(
-    scores: Scores, reviewer_codes: Codes, source: Stream, *, span: Span | None = None
-) -> Scores:
-    """Put each reviewer's scores through a wild increasing scale, as `mild_warp` does.
-
-    Examples:
-        >>> scores, people = np.array([1.0, 2.0, 2.0, 5.0]), np.array([0, 0, 0, 1])
-        >>> warped = extreme_warp(scores, people, stream(7, "warp"))
-        >>> bool(warped[0] < warped[1] == warped[2])
-        True
-    """
-    chance = uniforms(source, (3, int(reviewer_codes.max()) + 1))
-    shift, _, bend = standard_normal(chance)
-    scales = np.stack([100 * shift, 10 ** (3 * chance[1] - 1.5), np.exp(bend)])
-    return _rescaled(scores, reviewer_codes, scales, span)
-
-
-def _rescaled(
-    scores: Scores, reviewer_codes: Codes, scales: Scores, span: Span | None
-) -> Scores:
-    """Apply shift, slope and exponent of each reviewer."""
-    units, width, low = _units(scores, span)
+    scales = np.stack(SCALES[strength](chance, standard_normal(chance)))
+    units, width, low = _units(scores)
     shift, slope, exponent = scales[:, reviewer_codes]
     inner = np.clip(units, 0.0, 1.0)
     values = shift + slope * (inner**exponent + (units - inner))
     return _kept_apart(low + width * values, scores, reviewer_codes)
-
-
-WARPS = {"mild": mild_warp, "extreme": extreme_warp}
-STRENGTHS = tuple(WARPS)
 
 
 def warp(
@@ -353,13 +332,13 @@ def _warped_orders(
     """Order warped scores by each method; a row for each draw."""
     found: dict[str, list[Codes]] = {label: [] for label in reorders}
     step = min(max(AT_ONCE // ratings.n_ratings, 1), MOST_AT_ONCE)
-    bend = WARPS[strength]
     for begin in range(0, draws, step):
         sets = [
-            bend(
+            warped(
                 ratings.scores,
                 ratings.reviewer_codes,
                 stream(seed, f"warp {strength} {draw}"),
+                strength,
             )
             for draw in range(begin, min(begin + step, draws))
         ]
@@ -426,10 +405,10 @@ def _reorder(method: RankMethod, ratings: Ratings, seed: int) -> Reorder:
     ]
 
 
-def _units(scores: Scores, span: Span | None) -> tuple[Scores, float, float]:
+def _units(scores: Scores) -> tuple[Scores, float, float]:
     # Halves, as the range of large scores may be beyond floats.
     halves = scores / 2
-    low, high = np.quantile(halves, TAILS) if span is None else np.divide(span, 2)
+    low, high = np.quantile(halves, TAILS)
     if low == high:
         low, high = halves.min(), halves.max()
     width = float(high - low)
@@ -471,8 +450,8 @@ def _checked(
             "scale to redraw."
         )
     for name in strengths:
-        if not isinstance(name, str) or name not in WARPS:
-            raise OptionError(unknown("strength", name, WARPS))
+        if not isinstance(name, str) or name not in SCALES:
+            raise OptionError(unknown("strength", name, SCALES))
     if not strengths:
         raise OptionError("strength must be 'mild', 'extreme' or both, got none.")
     n_items = ratings.n_items

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand.arrays import frozen
 from evenhand.errors import ConvergenceError, OptionError, require_whole
 from evenhand.posets.contradictions import consistent
 from evenhand.posets.coupling import CHAINS, settle_many
@@ -348,19 +349,14 @@ def _composed(plan: Plan, parts: list[_Part], *, tables: bool, pairs: bool) -> A
     # Items were numbered along the topological ordering.
     code = np.argsort(plan.pieces.order)
     return Averages(
-        mean_rank=_kept(np.array([float(ranks[place]) for place in code])),
-        mean_rank_se=_kept(errors[code]),
+        mean_rank=frozen(np.array([float(ranks[place]) for place in code])),
+        mean_rank_se=frozen(errors[code]),
         fractions=tuple(ranks[place] for place in code.tolist()),
         samples=0,
-        places=None if places is None else _kept(places[code]),
-        above=None if above is None else _kept(above[np.ix_(code, code)]),
+        places=None if places is None else frozen(places[code]),
+        above=None if above is None else frozen(above[np.ix_(code, code)]),
         seed=0,
     )
-
-
-def _kept(table: Table) -> Table:
-    table.flags.writeable = False
-    return table
 
 
 def _compose_ranks(ranks: list[Fraction], errors: Table, split: Round) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand.arrays import frozen
 from evenhand.claims import Label, Notice
 from evenhand.posets.averaging import (
     DEFAULT_SAMPLES,
@@ -138,9 +139,7 @@ def mean_rank_order(c: Comparisons, seed: int, how: str = "auto") -> MeanRankOrd
 
 def _proxy(c: Comparisons, seed: int) -> Averages:
     sums = rank_sums(c)
-    values, errors = sums / 2, np.zeros(c.n_items)
-    for table in (values, errors):
-        table.flags.writeable = False
+    values, errors = frozen(sums / 2), frozen(np.zeros(c.n_items))
     fractions = tuple(Fraction(number, 2) for number in sums.tolist())
     return Averages(values, errors, fractions, 0, None, None, seed)
 
