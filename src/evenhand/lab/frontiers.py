@@ -47,8 +47,6 @@ DUST = 1e-12
 HALVINGS = 40
 NODES = 12
 POINTS = 65_536
-# Biases at which the one-formula families are evaluated within a range of biases.
-GRID = 160
 # Steepness is tried in powers of two, in units of the largest gap, then refined.
 LOWEST_POWER = -8
 HIGHEST_POWER = 40
@@ -77,8 +75,7 @@ class FamilyPoint(NamedTuple):
     weight: GapWeight
 
 
-@dataclass(frozen=True, slots=True)
-class FrontierPoint:
+class FrontierPoint(NamedTuple):
     """The best that any weight can do, given what it must keep.
 
     Attributes:
@@ -124,16 +121,12 @@ class FrontierPoint:
 
     def to_dict(self) -> dict[str, Json]:
         """Return the fields as plain values, weights by name and parameters."""
-        plain: dict[str, Json] = {
-            name: getattr(self, name)
-            for name in ("floor", "perfect", "worst", "bound", "where")
-        }
         families = [
             {**found._asdict(), "weight": found.weight.to_dict()}
             for found in self.families
         ]
         table = {"at": list(self.at), "shares": list(self.shares)}
-        return {**plain, **table, "families": families}
+        return {**self._asdict(), **table, "families": families}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -157,28 +150,6 @@ class Frontier:
     cells: int
     exact: bool
 
-    @property
-    def caution(self) -> str:
-        """What to keep in mind when the table is used."""
-        return CAUTION
-
-    def rows(self) -> list[dict[str, Json]]:
-        """Return a row for each point, and for each family at it.
-
-        Examples:
-            >>> [row["weight"] for row in frontier([1.0], perfect=30).rows()][:2]
-            ['any', 'offset-linear']
-        """
-        names = ("floor", "weight", "perfect", "worst", "bound")
-        return [
-            dict(zip(names, (point.floor, *cells), strict=True))
-            for point in self.points
-            for cells in (
-                ("any", point.perfect, point.worst, point.bound),
-                *((*found[:3], None) for found in point.families),
-            )
-        ]
-
     def to_dict(self) -> dict[str, Json]:
         """Return the document for JSON."""
         return {
@@ -189,7 +160,7 @@ class Frontier:
             "cells": self.cells,
             "exact": self.exact,
             "points": [point.to_dict() for point in self.points],
-            "caution": self.caution,
+            "caution": CAUTION,
         }
 
     def __repr__(self) -> str:
@@ -247,16 +218,16 @@ def frontier(
             raise OptionError(
                 f"perfect must be at least 0 and below 100 per cent, got {floor!r}."
             )
-    names = [law.name for law in game.laws]
-    if between is not None:
-        names.append(f"bias between {between[0]:g} and {between[1]:g}")
+    names = [law.name for law in game.known]
+    if game.between is not None:
+        names.append("bias between {:g} and {:g}".format(*game.between))
     return Frontier(
         tuple(_point(game, floor) for floor in floors),
         tuple(names),
         game.between,
-        tuple(game.prior or ()),
+        game.prior or (),
         cells,
-        all(law.exact for law in (*game.laws, game.perfect)),
+        all(law.exact for law in (*game.known, game.perfect)),
     )
 
 
@@ -292,8 +263,7 @@ def best_weight(
     known = (*FAMILIES, "steps")
     if family is not None and family not in known:
         raise OptionError(unknown("family", family, known))
-    found = frontier(scenarios, between=between, perfect=perfect, prior=prior)
-    (point,) = found.points
+    (point,) = frontier(scenarios, between=between, perfect=perfect, prior=prior).points
     if family == "steps":
         return point.weight()
     fitting = [one for one in point.families if family in (None, one.family)]
@@ -305,8 +275,7 @@ def best_weight(
     return fitting[0].weight
 
 
-@dataclass(frozen=True, slots=True)
-class GapLaw:
+class GapLaw(NamedTuple):
     """The law of the gap in one scenario: the better item's score minus the other's.
 
     Attributes:
@@ -471,46 +440,33 @@ def _points(dimensions: int, count: int) -> Floats:
     return np.asarray((0.5 + np.arange(1, count + 1)[:, None] * steps) % 1)
 
 
-@dataclass(frozen=True)
-class Game:
-    """Scenarios against thresholds."""
+class Game(NamedTuple):
+    """Scenarios against thresholds.
 
-    laws: tuple[GapLaw, ...]
+    Attributes:
+        known: Laws of the known scenarios.
+        grid: Laws of biases within the range of an unknown one.
+        perfect: Law under perfect calibration.
+        between: The range.
+        prior: Probabilities of the known scenarios.
+        thresholds: Gaps at which the table may step up.
+    """
+
+    known: tuple[GapLaw, ...]
+    grid: tuple[GapLaw, ...]
     perfect: GapLaw
     between: tuple[float, float] | None
     prior: tuple[float, ...] | None
-    cells: int
+    thresholds: Floats
 
-    @functools.cached_property
-    def tried(self) -> list[GapLaw]:
-        """The scenarios and biases within the range, for weights that are not steps."""
-        ends = self.between
-        grid = [] if ends is None else np.linspace(*ends, GRID + 1).tolist()
-        return [*self.laws, *map(bias_law, grid)]
+    @property
+    def laws(self) -> tuple[GapLaw, ...]:
+        """All laws against which a weight has to do well."""
+        return (*self.known, *self.grid)
 
     def overall(self, gains: Floats) -> float:
         """Return the worst of the improvements, or their average."""
         return float(gains.min() if self.prior is None else gains @ self.prior)
-
-    def thresholds(self) -> Floats:
-        """Return the gaps at which the table may step up."""
-        laws = (*self.laws, self.perfect)
-        ends = [law.largest for law in laws if law.exact]
-        if self.between is not None:
-            ends.append(self.between[1] + 1)
-        at = [np.linspace(0, max(ends, default=0.0), self.cells + 1)]
-        shares = np.linspace(0, 1, self.cells + 1)
-        at += [
-            law.kinks if law.exact else np.quantile(law.kinks, shares) for law in laws
-        ]
-        return np.asarray(np.unique(np.concatenate(at)))
-
-    def biases(self) -> Floats:
-        """Return the biases within the range that the solver looks at."""
-        if self.between is None:
-            return np.empty(0)
-        low, high = self.between
-        return np.linspace(low, high, 1 if low == high else self.cells + 1)
 
 
 def as_game(
@@ -525,7 +481,7 @@ def as_game(
         OptionError: If there is none, or an option is out of range.
 
     Examples:
-        >>> as_game([1.0], None, None, 10).laws[0].name
+        >>> as_game([1.0], None, None, 10).known[0].name
         'bias 1'
     """
     if not len(scenarios) and between is None:
@@ -534,37 +490,70 @@ def as_game(
         raise OptionError(
             f"cells must be from {FEWEST_CELLS} to {MOST_CELLS}, got {cells!r}."
         )
-    laws = tuple(map(_declared_law, scenarios))
+    known = tuple(map(_declared_law, scenarios))
+    ends, grid = None, np.empty(0)
+    if between is not None:
+        low, high = ends = (float(between[0]), float(between[1]))
+        if not 0 <= low <= high < math.inf:
+            raise OptionError(
+                "between must be a lowest bias of at least 0 and a highest one, got "
+                f"{shown(between)}."
+            )
+        grid = np.linspace(low, high, 1 if low == high else cells + 1)
+    perfect = _perfect_law(scenarios, bare=between is not None)
+    laws = (*known, perfect)
+    far = [law.largest for law in laws if law.exact] + [b + 1 for b in grid[-1:]]
+    at = [
+        np.linspace(0, max(far, default=0.0), cells + 1),
+        *(law.kinks for law in laws if law.exact),
+        *(_quantiles(law.kinks, cells) for law in laws if not law.exact),
+    ]
+    return Game(
+        known,
+        tuple(map(bias_law, grid.tolist())),
+        perfect,
+        ends,
+        _as_prior(prior, len(known), between),
+        np.unique(np.concatenate(at)),
+    )
+
+
+def _quantiles(numbers: Floats, cells: int) -> Floats:
+    return np.asarray(np.quantile(numbers, np.linspace(0, 1, cells + 1)))
+
+
+def _perfect_law(scenarios: Sequence[float | Scenario], *, bare: bool) -> GapLaw:
+    """Return the law if both reviewers report values as they are."""
     situations = [one for one in scenarios if isinstance(one, Scenario)]
     plain = situations[0] if situations else Scenario(reviewers=2)
     # Numbers are biases on values from 0 to 1.
-    bare = between is not None or len(situations) < len(scenarios)
+    bare = bare or len(situations) < len(scenarios)
     wanted = Scenario().values if bare else plain.values
     for one in situations:
         if one.values != wanted:
             raise OptionError(
                 f"values must be {wanted!r} in all scenarios, got {one.values!r}."
             )
-    perfect = dataclasses.replace(plain, scales="identity", noise="none", levels=0)
-    ends = None if between is None else (float(between[0]), float(between[1]))
-    if ends is not None and not 0 <= ends[0] <= ends[1] < math.inf:
-        raise OptionError(
-            "between must be a lowest bias of at least 0 and a highest one, got "
-            f"{shown(between)}."
-        )
-    shares = None if prior is None else tuple(float(share) for share in prior)
-    if shares is not None and between is not None:
+    return scenario_law(
+        dataclasses.replace(plain, scales="identity", noise="none", levels=0)
+    )
+
+
+def _as_prior(
+    prior: Sequence[float] | None, count: int, between: object
+) -> tuple[float, ...] | None:
+    if prior is None:
+        return None
+    if between is not None:
         raise OptionError("prior must be for known scenarios, got between as well.")
-    if shares is not None and (
-        len(shares) != len(laws)
-        or min(shares) < 0
-        or not math.isclose(math.fsum(shares), 1)
-    ):
+    shares = tuple(map(float, prior))
+    whole = math.isclose(math.fsum(shares), 1)
+    if len(shares) != count or min(shares) < 0 or not whole:
         raise OptionError(
-            f"prior must have a probability for each of the {len(laws)} scenarios and "
+            f"prior must have a probability for each of the {count} scenarios and "
             f"add up to 1, got {shown(list(shares))}."
         )
-    return Game(laws, scenario_law(perfect), ends, shares, cells)
+    return shares
 
 
 def _declared_law(one: object) -> GapLaw:
@@ -578,7 +567,7 @@ def _declared_law(one: object) -> GapLaw:
 
 
 def _point(game: Game, floor: float) -> FrontierPoint:
-    at = game.thresholds()
+    at = game.thresholds
     shares, prices, price = solved(game, at, floor / PER_CENT)
     kept = shares > DUST
     at, shares = at[kept], shares[kept]
@@ -603,8 +592,7 @@ def solved(game: Game, at: Floats, floor: float) -> tuple[Floats, Floats, float]
         >>> solved(game, np.array([0.0, 1.0]), 0.25)[0]
         array([0.25, 0.75])
     """
-    known = [law.net(at) for law in game.laws]
-    gains = np.vstack([*known, step_gain(game.biases()[:, None], at)])
+    gains = np.vstack([law.net(at) for law in game.laws])
     if game.prior is not None:
         gains = np.asarray(game.prior)[None, :] @ gains
     count = len(gains)
@@ -642,7 +630,7 @@ def worst(game: Game, at: Floats, shares: Floats) -> tuple[float, str]:
         >>> worst(game, np.array([1.0]), np.array([1.0]))
         (0.5, 'bias 1')
     """
-    gains = [(float(law.net(at) @ shares), law.name) for law in game.laws]
+    gains = [(float(law.net(at) @ shares), law.name) for law in game.known]
     if game.prior is not None:
         return game.overall(np.array([gain for gain, _ in gains])), "on average"
     if game.between is not None:
@@ -664,17 +652,12 @@ def best_step(game: Game, prices: Floats, price: float) -> float:
         >>> best_step(game, np.array([1.0]), 0.0)
         0.5
     """
-    laws = (*game.laws, game.perfect)
-    biases = game.biases()
-    ends = np.unique(np.concatenate([*(law.kinks for law in laws), kinks_of(biases)]))
-    known = (*prices[: len(game.laws)], price)
-    active = prices[len(game.laws) :]
-    biases, active = biases[active > 0], active[active > 0]
+    priced = [*zip(game.laws, prices, strict=True), (game.perfect, price)]
+    ends = np.unique(np.concatenate([law.kinks for law, _ in priced]))
 
     def gain(thresholds: Floats) -> Floats:
-        priced = zip(laws, known, strict=True)
-        total = sum(share * law.net(thresholds) for law, share in priced)
-        return np.asarray(total + active @ step_gain(biases[:, None], thresholds))
+        gains = [share * law.net(thresholds) for law, share in priced if share]
+        return np.asarray(sum(gains, np.zeros_like(thresholds)))
 
     # No step at all gains nothing.
     return max(0.0, _highest(gain, ends)[0])
@@ -706,13 +689,14 @@ def best_of_families(game: Game, floor: float) -> list[FamilyPoint]:
         >>> best[-1].family, round(best[-1].worst, 4)
         ('rational', 6.7881)
     """
-    scale = max(law.largest for law in (*game.tried, game.perfect))
+    scale = max(law.largest for law in (*game.laws, game.perfect))
 
     def rational(power: float) -> GapWeight:
         return weights.rational(2.0**power / scale)
 
     def plain(power: float) -> FamilyPoint:
-        return _mixed(game, "rational", rational(power))
+        weight = rational(power)
+        return _family(game, "rational", _gains(game, weight), weight)
 
     def raised(power: float) -> FamilyPoint:
         return _offset(game, floor, rational(power))
@@ -728,7 +712,7 @@ def best_of_families(game: Game, floor: float) -> list[FamilyPoint]:
             lowest = brentq(kept, lowest, HIGHEST_POWER, xtol=PLACES) + 2 * PLACES
         steep = [lowest, *(power for power in POWERS if power > lowest)]
         found.append(plain(_argmax(lambda power: plain(power).worst, steep)))
-    if all(law.exact for law in game.tried):
+    if all(law.exact for law in game.laws):
         found.append(_offset(game, floor, weights.linear(scale)))
     return sorted(found, key=lambda one: -one.worst)
 
@@ -736,29 +720,32 @@ def best_of_families(game: Game, floor: float) -> list[FamilyPoint]:
 POWERS = tuple(range(LOWEST_POWER, HIGHEST_POWER + 1))
 
 
-def _mixed(game: Game, family: str, weight: GapWeight) -> FamilyPoint:
-    gains = np.array([law.improvement(weight) for law in game.tried])
-    kept = PER_CENT * game.perfect.improvement(weight)
-    return FamilyPoint(family, kept, PER_CENT * game.overall(gains), weight)
+def _gains(game: Game, weight: GapWeight) -> Floats:
+    """Return what a weight gains against each law, under perfect calibration last."""
+    laws = (*game.laws, game.perfect)
+    return np.array([law.improvement(weight) for law in laws])
+
+
+def _family(game: Game, name: str, gains: Floats, weight: GapWeight) -> FamilyPoint:
+    kept, worst = float(gains[-1]), game.overall(gains[:-1])
+    return FamilyPoint(name, PER_CENT * kept, PER_CENT * worst, weight)
 
 
 def _offset(game: Game, floor: float, base: GapWeight) -> FamilyPoint:
     """Return the best offset of a base that keeps the floor."""
-    gains = np.array([law.improvement(base) for law in game.tried])
-    perfect = game.perfect.improvement(base)
+    gains = _gains(game, base)
     # A weight of 1 gains what a step at 0 does.
-    zero = np.zeros(1)
-    sure = np.array([law.net(zero)[0] for law in game.tried])
-    most = float(game.perfect.net(zero)[0])
-    least = (floor - perfect) / (most - perfect) if perfect < most else 0.0
-    least = min(max(least, 0.0), LARGEST_OFFSET)
+    sure = np.array([law.net(np.zeros(1))[0] for law in (*game.laws, game.perfect)])
+    rises = sure - gains
+    least = (floor - gains[-1]) / rises[-1] if rises[-1] > 0 else 0.0
+    least = min(max(float(least), 0.0), LARGEST_OFFSET)
 
-    def worst_at(c: float) -> float:
-        return game.overall(c * sure + (1 - c) * gains)
+    def mixed(c: float) -> Floats:
+        return c * sure + (1 - c) * gains
 
-    c = _argmax(worst_at, (least, LARGEST_OFFSET))
-    kept, weight = PER_CENT * (c * most + (1 - c) * perfect), weights.offset(c, base)
-    return FamilyPoint(f"offset-{base.name}", kept, PER_CENT * worst_at(c), weight)
+    ends = (least, LARGEST_OFFSET)
+    c = _argmax(lambda c: game.overall(mixed(c)[:-1]), ends)
+    return _family(game, f"offset-{base.name}", mixed(c), weights.offset(c, base))
 
 
 def _argmax(function: Callable[[float], float], places: Sequence[float]) -> float:
