@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evenhand import _charts as charts
 from evenhand._charts import Axis, Style
-from evenhand.lab import drawings
+from evenhand.lab import figures
 from evenhand.lab.curves import Row
 
 X = Axis("m", "number of reviewers", (1, 100), (1, 10, 100), "log")
@@ -104,7 +104,7 @@ def test_names_keep_apart_and_in_order(heights: list[float]) -> None:
     assert sum(moved) == pytest.approx(sum(heights))
 
 
-@pytest.mark.parametrize("styles", [drawings.RULES, drawings.RANKINGS])
+@pytest.mark.parametrize("styles", [figures.RULES, figures.RANKINGS])
 def test_methods_differ_in_colour_and_in_marker(styles: dict[str, Style]) -> None:
     assert len({style.colour for style in styles.values()}) == len(styles)
     assert len({style.marker for style in styles.values()}) == len(styles)
@@ -112,8 +112,8 @@ def test_methods_differ_in_colour_and_in_marker(styles: dict[str, Style]) -> Non
 
 def test_the_papers_method_has_one_colour_in_all_figures() -> None:
     ours = (
-        drawings.RULES["votes"],
-        drawings.RANKINGS["flips"],
-        drawings.CURVES["curve"],
+        figures.RULES["votes"],
+        figures.RANKINGS["flips"],
+        figures.CURVES["curve"],
     )
     assert {style.colour for style in ours} == {charts.BLUE}

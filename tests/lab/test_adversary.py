@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.lab.adversary import (
+from evenhand.lab.dominance import (
     FAMILIES,
     FARTHEST,
     MOVES,
@@ -15,7 +15,7 @@ from evenhand.lab.adversary import (
     random_rows,
     worst,
 )
-from evenhand.lab.polynomial import Table
+from evenhand.lab.worlds import Table
 from evenhand.randomness import stream
 
 SHAPES = [(1, 2), (2, 2), (3, 4), (5, 3)]

@@ -44,7 +44,7 @@ def test_the_table_of_two_items_is_reproduced(family: str) -> None:
         Scenario(reviewers=10, scales=family),
         RULES,
         baseline="coin",
-        trials=6400,
+        trials=3200,
         rng=2019,
     )
     rows = {row.method: row for row in run.rows}
@@ -69,7 +69,7 @@ def test_guarded_is_above_votes_in_each_row_by_the_margins_of_the_table(
         Scenario(reviewers=10, scales=family),
         "guarded",
         baseline="votes",
-        trials=3200,
+        trials=1280,
         rng=7,
     )
     found, error = gain(run.rows[1])
@@ -108,7 +108,7 @@ def test_mean_ranks_of_five_items_lose_as_much_as_is_exact() -> None:
         Scenario(job="rank", items=5, reviewers=5),
         "mean-rank",
         baseline="topological",
-        trials=3200,
+        trials=1280,
         rng=2019,
     )
     index, mean_rank = run.rows

@@ -23,10 +23,9 @@ from evenhand.lab.claims_beyond import (
     type_one,
 )
 from evenhand.lab.duels import ItemRule
-from evenhand.lab.estimators import graph, mean_rank_buckets
-from evenhand.lab.polynomial import Drawn, First, Order, Scores
 from evenhand.lab.scenario import Scenario
 from evenhand.lab.theorems import check_theorems
+from evenhand.lab.worlds import Drawn, First, Order, Scores, graph, mean_rank_buckets
 from evenhand.posets.graph import Comparisons
 from evenhand.randomness import Chance, outcomes
 from evenhand.ranking import anchors

@@ -13,15 +13,14 @@ from evenhand.ab import rules
 from evenhand.ab.comparison import compare
 from evenhand.ab.methods import Mean, Rule, Sign
 from evenhand.errors import OptionError
-from evenhand.lab.contenders import (
+from evenhand.lab.scenario import Scenario, Trials, draw_trials
+from evenhand.lab.simulation import (
     check_loss,
+    draw_ratings,
     expected_losses,
-    ranking_method,
-    rule,
+    order_and_coins,
     two_item_losses,
 )
-from evenhand.lab.scenario import Scenario, Trials, draw_trials
-from evenhand.lab.simulation import draw_ratings
 from evenhand.method import as_method
 from evenhand.posets.contradictions import find_contradiction
 from evenhand.posets.graph import comparisons
@@ -89,7 +88,7 @@ def test_two_items_in_the_wrong_order_lose_what_the_losses_say(name: str) -> Non
         tied=np.array([False]),
         pairing=np.zeros((1, 2)),
     )
-    found = two_item_losses(trials, [rule(Mean())], [name])
+    found = two_item_losses([Mean()], [name], trials)
     assert found.tolist() == [[[losses.loss(name)(["a", "b"], ["b", "a"])]]]
 
 
@@ -120,10 +119,10 @@ def test_expectations_are_those_of_coins_that_are_flipped(method: str) -> None:
     ratings, truth = draw_ratings(scenario, rng=TWINS_SEED)
     best_first = sorted(truth, key=lambda label: -truth[label])
     places = np.argsort([int(label) - 1 for label in best_first])
-    tried = ranking_method(as_method(method, RankMethod))
+    tried = as_method(method, RankMethod)
     differences = []
     for seed in range(300):
-        order, coins = tried(Task(ratings, seed))
+        order, coins = order_and_coins(tried, Task(ratings, seed))
         (expected,) = expected_losses(order, coins, places, ["kendall"])
         drawn = rank(ratings, method=method, rng=seed)
         assert [coin.p_first for coin in coins] == [
@@ -164,9 +163,9 @@ TIED = Ratings(
     ],
 )
 def test_a_method_is_tried_as_rank_uses_it(method: str) -> None:
-    tried = ranking_method(as_method(method, RankMethod))
+    tried = as_method(method, RankMethod)
     for seed in range(10):
-        order, coins = tried(Task(TIED, seed))
+        order, coins = order_and_coins(tried, Task(TIED, seed))
         assert tuple(order.tolist()) == rank(TIED, method=method, rng=seed).order
         assert coins == ()
 
@@ -175,7 +174,7 @@ def test_safe_splits_reviewers_who_contradict_each_other_as_rank_does() -> None:
     scenario = Scenario(job="rank", items=5, reviewers=9, noise="normal:9")
     ratings, _ = draw_ratings(scenario, rng=CONTRADICTION_SEED)
     assert find_contradiction(comparisons(ratings)) is not None
-    order, _ = ranking_method(Safe())(Task(ratings, 7))
+    order, _ = order_and_coins(Safe(), Task(ratings, 7))
     found = rank(ratings, method="safe", rng=7)
     assert [code + 1 for code in order.tolist()] == list(found.order)
 
@@ -186,7 +185,7 @@ def test_safe_splits_reviewers_who_contradict_each_other_as_rank_does() -> None:
 def test_a_trial_of_two_items_is_a_comparison(method: str) -> None:
     scenario = Scenario(reviewers=7, scales="piecewise", noise="normal:0.3")
     trials = draw_trials(scenario, 20, np.random.default_rng(7))
-    found = two_item_losses(trials, [rule(as_method(method, Rule))], ["zero-one"])
+    found = two_item_losses([as_method(method, Rule)], ["zero-one"], trials)
     for trial in range(20):
         reviewers = np.argsort(trials.pairing[trial])
         scores = trials.scores[trial, reviewers, 0]
@@ -204,7 +203,6 @@ def test_a_trial_of_two_items_is_a_comparison(method: str) -> None:
 
 def test_scores_are_paired_in_the_order_of_the_pairing() -> None:
     sides, scores = [[[0], [1], [1], [0]]], [[[10.0], [9.0], [1.0], [2.0]]]
-    sign = [rule(Sign())]
     for pairing, wrong in (([0, 0.25, 0.5, 0.75], 0.0), ([0, 0.6, 0, 0.6], 0.5)):
         trials = Trials(
             values=np.array([[1.0, 0.0]]),
@@ -213,7 +211,7 @@ def test_scores_are_paired_in_the_order_of_the_pairing() -> None:
             tied=np.array([False]),
             pairing=np.array([pairing]),
         )
-        assert two_item_losses(trials, sign, ["zero-one"]).tolist() == [[[wrong]]]
+        assert two_item_losses([Sign()], ["zero-one"], trials).tolist() == [[[wrong]]]
 
 
 def test_matched_reviewers_are_paired_with_each_other() -> None:
@@ -224,5 +222,5 @@ def test_matched_reviewers_are_paired_with_each_other() -> None:
     wins = (trials.assigned[:, 1::2, 0] == 0).sum(axis=1)
     first = wins > 3 / 2
     better = trials.values[:, 0] > trials.values[:, 1]
-    found = two_item_losses(trials, [rule(Sign())], ["zero-one"])
+    found = two_item_losses([Sign()], ["zero-one"], trials)
     assert found[:, 0, 0].tolist() == (first != better).astype(float).tolist()

@@ -10,8 +10,7 @@ from evenhand.ab.weights import rational, sigmoid
 from evenhand.errors import DesignError, OptionError
 from evenhand.lab.claims_failures import reusing_flips
 from evenhand.lab.dominance import Dominance, dominates
-from evenhand.lab.polynomial import Order, Scores
-from evenhand.lab.worlds import exact_first
+from evenhand.lab.worlds import Order, Scores, exact_first
 from evenhand.posets.graph import Comparisons
 from evenhand.randomness import Chance
 from evenhand.ranking.methods import Flips

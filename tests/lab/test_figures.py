@@ -13,8 +13,8 @@ import pytest
 from evenhand.errors import OptionError
 from evenhand.lab import curves
 from evenhand.lab.curves import ITEMS, REVIEWERS, Figure, Row, Size
-from evenhand.lab.estimators import index_order
 from evenhand.lab.figures import FULL, QUICK, as_csv, reproduce
+from evenhand.lab.worlds import index_order
 from evenhand.randomness import stream, uniforms
 
 GOLDEN = json.loads(

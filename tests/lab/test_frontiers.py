@@ -358,7 +358,7 @@ def test_results_print_and_go_into_json(unknown_bias: Frontier) -> None:
         ({"scenarios": [1.0, 2.0], "prior": [0.5, 0.6]}, "add up to 1"),
         ({"scenarios": [Scenario(reviewers=4)]}, "2 reviewers .* 4 reviewers"),
         ({"scenarios": [Scenario(job="rank")]}, "got job 'rank'"),
-        ({"scenarios": [Scenario(reviewers=2, design="coins")]}, "got 'coins'"),
+        ({"scenarios": [Scenario(reviewers=2, design="coins")]}, "design 'coins'"),
         ({"scenarios": [Scenario(reviewers=2, levels=5)]}, "'> levels:5' after"),
         (
             {"scenarios": [1.0, Scenario(reviewers=2, values="uniform:0:2")]},

@@ -22,9 +22,16 @@ from evenhand.lab.curves import (
     mean_ranks,
     wrong_pairs,
 )
-from evenhand.lab.estimators import flips, index_order
-from evenhand.lab.polynomial import combined, evaluate
-from evenhand.lab.worlds import exact_first, loss_named, risk_polynomials, world
+from evenhand.lab.worlds import (
+    combined,
+    evaluate,
+    exact_first,
+    flips,
+    index_order,
+    loss_named,
+    risk_polynomials,
+    world,
+)
 
 Pair = tuple[int, int]
 Flags = NDArray[np.bool_]

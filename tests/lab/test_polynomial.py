@@ -7,15 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import OptionError
-from evenhand.lab.estimators import (
-    flips,
-    flips_from_uniform,
-    graph,
-    index_order,
-    twins_from,
-    uniform,
-)
-from evenhand.lab.polynomial import (
+from evenhand.lab.worlds import (
     Drawn,
     Estimator,
     First,
@@ -27,8 +19,14 @@ from evenhand.lab.polynomial import (
     coin_law,
     combined,
     evaluate,
+    flips,
+    flips_from_uniform,
+    graph,
+    index_order,
     nameless,
     risk,
+    twins_from,
+    uniform,
     weighed,
 )
 from evenhand.posets.graph import Comparisons

@@ -10,10 +10,18 @@ from numpy.typing import NDArray
 from evenhand.ab.weights import GapWeight
 from evenhand.errors import OptionError
 from evenhand.lab import claims_failures, claims_paper, duels
-from evenhand.lab.claims import OnTrial
-from evenhand.lab.estimators import flips, flips_from_uniform, uniform
-from evenhand.lab.polynomial import Drawn, Estimator, First, Scores, weighed
+from evenhand.lab.claims import LISTED, OnTrial
 from evenhand.lab.theorems import CLAIMS, Theorems, check_theorems
+from evenhand.lab.worlds import (
+    Drawn,
+    Estimator,
+    First,
+    Scores,
+    flips,
+    flips_from_uniform,
+    uniform,
+    weighed,
+)
 from evenhand.posets.graph import Comparisons
 from evenhand.posets.orderings import all_orderings
 from evenhand.randomness import Chance
@@ -139,8 +147,13 @@ def test_the_known_numbers_come_out(quick: Theorems) -> None:
     assert margin["Can fail: MAD scaling"] <= Fraction("-0.0052")
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-@pytest.mark.parametrize("name", [name for name in CLAIMS if "Can fail" in name])
+SEARCHED = [
+    name for name, one in LISTED.items() if "Can fail" in name and one.how == "search"
+]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("name", SEARCHED)
 def test_each_known_failure_is_found_from_any_seed(name: str, seed: int) -> None:
     assert checked(name, seed=seed)
 

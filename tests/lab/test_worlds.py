@@ -8,24 +8,25 @@ from hypothesis import strategies as st
 from evenhand.ab.weights import linear, odd, offset, rational, sigmoid
 from evenhand.errors import DesignError, OptionError, RatingsError
 from evenhand.lab.dominance import contest, dominates
-from evenhand.lab.estimators import (
+from evenhand.lab.worlds import (
     EXACT,
+    Estimator,
+    Order,
     Ordinal,
+    Procedure,
+    Scores,
+    Table,
     as_law,
+    enumerated,
     exact_estimator,
+    exact_first,
     flips,
     index_order,
+    loss_named,
     ordinal,
+    ordinal_risk,
     twins_from,
     uniform,
-)
-from evenhand.lab.polynomial import Estimator, Order, Scores, Table
-from evenhand.lab.worlds import (
-    Procedure,
-    enumerated,
-    exact_first,
-    loss_named,
-    ordinal_risk,
     world,
 )
 from evenhand.posets.graph import Comparisons

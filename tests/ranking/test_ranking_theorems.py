@@ -8,9 +8,17 @@ from fractions import Fraction
 import pytest
 
 from evenhand.lab.dominance import contest
-from evenhand.lab.estimators import flips, graph, index_order, twins_from, uniform
-from evenhand.lab.polynomial import Order, Table
-from evenhand.lab.worlds import World, world
+from evenhand.lab.worlds import (
+    Order,
+    Table,
+    World,
+    flips,
+    graph,
+    index_order,
+    twins_from,
+    uniform,
+    world,
+)
 
 # Adversaries: increasing scales that may look at the truth.
 

@@ -1,12 +1,12 @@
 """The lab: simulate anything, reproduce every figure, check every theorem.
 
 Where to look:
-    simulate: `scenario`, `scales`, `contenders`, `simulation`
+    simulate: `scenario`, `scales`, `simulation`
     exact risks: `exact` (two items), `curves` (many)
     weights: `frontiers` (the best for declared biases)
-    figures: `figures` (files), `curves` (numbers), `drawings` (charts)
-    dominance: `dominance`, `refutation`, `adversary` (the search), `duels` (two items),
-        `worlds` (many), on `estimators` and `polynomial`
+    figures: `curves` (numbers), `figures` (charts and files)
+    dominance: `dominance` (with the search), `refutation`, on `duels` (two items) and
+        `worlds` (many)
     theorems: `theorems` (the list), `claims` (what one is), `claims_paper`,
         `claims_beyond`; what breaks guarantees `claims_failures`
 

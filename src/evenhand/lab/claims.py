@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Literal
 
 from evenhand.ab import rules
 from evenhand.ab.canonical import first_probability
-from evenhand.lab import estimators
+from evenhand.lab import worlds
 from evenhand.lab.dominance import Contest, Witness, decided
 from evenhand.lab.duels import TRUTHS, ItemRule, OwnRule, duel
-from evenhand.lab.polynomial import brief
+from evenhand.lab.worlds import brief
 from evenhand.randomness import HALF, Stream, stream
 from evenhand.ranking.anchors import Layer, Sheets, choose_layers, layer_values
 from evenhand.ranking.sorter import sorter_program
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from evenhand.ab.numbers import Floats
     from evenhand.arrays import Codes
     from evenhand.claims import Json
-    from evenhand.lab.polynomial import Estimator, Order
+    from evenhand.lab.worlds import Estimator, Order
 
     Where = tuple[Fraction, str]
 
@@ -112,12 +112,12 @@ class OnTrial:
     canonical: Callable[..., Floats] = first_probability
     votes: Callable[..., Floats] = rules.votes
     guarded: Callable[..., Floats] = GUARDED
-    flips: Estimator = estimators.flips
-    flips_from_uniform: Callable[[str], Estimator] = estimators.flips_from_uniform
+    flips: Estimator = worlds.flips
+    flips_from_uniform: Callable[[str], Estimator] = worlds.flips_from_uniform
     sorter: Estimator = SORTER
     layers: Callable[..., tuple[Layer, ...]] = choose_layers
     relative: Callable[[Sheets, Sequence[int], Layer], list[Fraction]] = layer_values
-    twins_from: Callable[..., Estimator] = estimators.twins_from
+    twins_from: Callable[..., Estimator] = worlds.twins_from
     rearrange: Callable[..., Codes] = rearrange
 
 

@@ -18,13 +18,11 @@ import numpy as np
 from evenhand.ab.pvalues import exact_p_values
 from evenhand.ab.weights import GapWeight, linear, odd, offset, rational
 from evenhand.designs import AB_DESIGNS
-from evenhand.lab import claims_paper
+from evenhand.lab import claims_paper, worlds
 from evenhand.lab.claims import Found, Trial, claim, least
 from evenhand.lab.dominance import Contest, Witness, contest, scales_text
 from evenhand.lab.duels import TRUTHS, ItemRule, assignments, duel, item_rule
-from evenhand.lab.estimators import Edges, graph, mean_rank_buckets, uniform
-from evenhand.lab.polynomial import weighed
-from evenhand.lab.worlds import World, enumerated, exact_first, loss_named, world
+from evenhand.lab.worlds import Edges, graph, mean_rank_buckets, uniform, world
 from evenhand.posets.orderings import all_orderings
 from evenhand.randomness import HALF, Chance, Stream, below
 from evenhand.ranking.anchors import Layer, Sheets, mean_values
@@ -34,8 +32,7 @@ from evenhand.ranking.flips import reviewers_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from evenhand.lab.polynomial import Order, Scores, Table
-    from evenhand.lab.worlds import Margin
+    from evenhand.lab.worlds import Margin, Order, Scores, Table
     from evenhand.posets.graph import Comparisons
 
     Buckets = list[tuple[int, ...]]
@@ -350,7 +347,7 @@ def theorem_t(trial: Trial) -> Found:
         seen = {item for pair in edges for item in pair}
         buckets = mean_rank_buckets(graph(n, edges))
         some = any(len(bucket) > 1 and seen.issuperset(bucket) for bucket in buckets)
-        truths = World(n, len(edges), edges).truths()
+        truths = worlds.World(n, len(edges), edges).truths()
         for truth, _ in itertools.product(truths, range(trial.pick(1, 6))):
             table = _integers(len(edges), n, source)
             gained = gain(truth, table)
@@ -382,8 +379,8 @@ def against_lots(
         Fraction(63, 130)
     """
     method = functools.partial(settled, weak, layers)
-    where = World(n, len(edges), edges)
-    return enumerated(where, method, _by_lot, loss_named("kendall"))
+    where = worlds.World(n, len(edges), edges)
+    return worlds.enumerated(where, method, _by_lot, worlds.loss_named("kendall"))
 
 
 def _by_lot(comparisons: Comparisons) -> dict[Order, Fraction]:
@@ -441,7 +438,7 @@ def settled(
             law: dict[Order, Fraction] = {
                 (item,): share / rest for item, share in left.items()
             }
-            (first,) = weighed(law, chance)
+            (first,) = worlds.weighed(law, chance)
             order.append(first)
             del left[first]
     return tuple(order)
@@ -486,7 +483,7 @@ def _anchored_margin(
     table: Table,
 ) -> Fraction:
     """Return P(better first) - 1/2; items 0 and 1 are in question, 0 the better."""
-    first = exact_first(rational())
+    first = worlds.exact_first(rational())
     anchors = tuple(range(2, len(places)))
     right = Fraction(0)
     for crew in ((0, 1), (1, 0)):
@@ -521,7 +518,7 @@ def eta_price(trial: Trial) -> Found:
         gain = against_lots(
             4, edges, trial.on_trial.layers, functools.partial(_given, buckets)
         )
-        truths = World(4, len(edges), edges).truths()
+        truths = worlds.World(4, len(edges), edges).truths()
         lost = [
             max(
                 -gain(truth, _integers(len(edges), 4, source))

@@ -11,12 +11,12 @@ from evenhand.ab.law import votes_over_pairings
 from evenhand.ab.rules import votes
 from evenhand.ab.weights import rational
 from evenhand.designs import enumerate_halves, enumerate_matched
+from evenhand.lab import worlds
 from evenhand.lab.claims import Found, Trial, claim
 from evenhand.lab.claims_paper import FIXED, given
 from evenhand.lab.dominance import contest
 from evenhand.lab.duels import TRUTHS, item_rule
-from evenhand.lab.estimators import Edges, flips, graph, index_order, uniform
-from evenhand.lab.worlds import World, exact_first, world
+from evenhand.lab.worlds import Edges, exact_first, graph, index_order, uniform
 from evenhand.randomness import HALF, outcomes
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from evenhand.designs.balancing import Bundles
     from evenhand.lab.duels import OwnRule, Sides
-    from evenhand.lab.polynomial import Drawn, First, Order, Scores
+    from evenhand.lab.worlds import Drawn, First, Order, Scores
     from evenhand.posets.graph import Comparisons
 
 TWO_CHAINS: Edges = ((0, 1), (2, 3))
@@ -130,7 +130,7 @@ def fails_without_retiring(trial: Trial) -> Found:
     reviewers finds the true ranking less often than every topological ordering does,
     which is in one case of six.
     """
-    tried = contest(reusing_flips, uniform, world(4, None, REUSED))
+    tried = contest(reusing_flips, uniform, worlds.world(4, None, REUSED))
     margin, text = trial.averaged(tried, trial.pick(80, 1000), told=False)
     text = f"{float(6 * margin + 1):.4f} times as often: {text}"
     return Found(margin, margin < 0, text)
@@ -146,7 +146,7 @@ def reusing_flips(comparisons: Comparisons, scores: Scores, first: First) -> Dra
     """
     # Every score has a reviewer of its own, who can be retired without a loss.
     apart = {(who, item): y for who, ((_, item), y) in enumerate(scores.items())}
-    return flips(comparisons, apart, first)
+    return worlds.flips(comparisons, apart, first)
 
 
 @claim("Can fail: Appendix C scan", "search")
@@ -299,7 +299,7 @@ def fails_ties(trial: Trial) -> Found:
     """
     flipped = index = Fraction(0)
     for truth, marks in TAILORED.items():
-        for bundles, chance in World(3, 2).assignments().items():
+        for bundles, chance in worlds.World(3, 2).assignments().items():
             ours, theirs = _both_right(trial, truth, marks, bundles)
             flipped += chance * ours / len(TAILORED)
             index += chance * theirs / len(TAILORED)

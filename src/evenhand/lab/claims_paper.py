@@ -15,15 +15,13 @@ import numpy as np
 
 from evenhand.ab.law import majority_probability
 from evenhand.ab.weights import GapWeight, offset, rational
-from evenhand.lab.adversary import as_table, random_rows
+from evenhand.lab import worlds
 from evenhand.lab.claims import Found, OnTrial, Trial, claim, least
-from evenhand.lab.dominance import Contest, contest, scales_text
+from evenhand.lab.dominance import Contest, as_table, contest, random_rows, scales_text
 from evenhand.lab.duels import TRUTHS, ItemRule, duel, item_rule
-from evenhand.lab.estimators import Edges, Ordinal, as_law, graph, index_order, uniform
 from evenhand.lab.exact import biases
-from evenhand.lab.polynomial import CoinLaw, Estimator, Order, coin_law
 from evenhand.lab.refutation import ASSIGNMENTS, SCORES, FixedRule, refute
-from evenhand.lab.worlds import World, loss_named, world
+from evenhand.lab.worlds import Edges, Order, Ordinal, graph, index_order, uniform
 from evenhand.posets.graph import Comparisons, is_ordering
 from evenhand.posets.graph import edges as edges_of
 from evenhand.posets.orderings import all_orderings, count_orderings
@@ -34,7 +32,7 @@ from evenhand.randomness import HALF, Chance, Stream, below
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evenhand.lab.polynomial import Drawn, First, Scores, Table
+    from evenhand.lab.worlds import Drawn, First, Scores, Table
 
 WEIGHTS = (rational(), rational(Fraction(1, 10)), offset(Fraction(1, 2)))
 FIXED = ("sign", "mean", "median(upper)", "median(lower)", "median(middle)")
@@ -182,7 +180,7 @@ def _joint(n: int, m: int) -> dict[Edges, dict[Order, Fraction]]:
     joint: dict[Edges, dict[Order, Fraction]]
     joint = defaultdict(lambda: defaultdict(Fraction))
     for truth, (pairs, chance) in itertools.product(
-        itertools.permutations(range(n)), World(n, m).assignments().items()
+        itertools.permutations(range(n)), worlds.World(n, m).assignments().items()
     ):
         place = truth.index
         edges = tuple(sorted((min(p, key=place), max(p, key=place)) for p in pairs))
@@ -269,7 +267,7 @@ def _success(method: Ordinal, n: int, m: int) -> dict[Order, Fraction]:
     """Return how often an ordinal method is right, by true ranking."""
     found: dict[Order, Fraction] = defaultdict(Fraction)
     for edges, posterior in _joint(n, m).items():
-        law = as_law(method(graph(n, edges)))
+        law = worlds.as_law(method(graph(n, edges)))
         for truth, chance in posterior.items():
             found[truth] += math.factorial(n) * chance * law.get(truth, Fraction(0))
     return found
@@ -288,15 +286,15 @@ def algorithm_2(trial: Trial) -> Found:
     differing = []
     for m, edges in graphs:
         known = graph(4, edges)
-        ours = over_reviewers(coin_law(trial.on_trial.flips, known, edges), m)
-        theirs = coin_law(printed_algorithm_2(edges, m), known, [range(4)] * m)
+        ours = over_reviewers(worlds.coin_law(trial.on_trial.flips, known, edges), m)
+        theirs = worlds.coin_law(printed_algorithm_2(edges, m), known, [range(4)] * m)
         if ours != theirs:
             differing.append(f"differ given {edges}")
     share = Fraction(len(differing), len(graphs))
     return Found(share, not share, "".join(differing[:1]), {"checked": len(graphs)})
 
 
-def over_reviewers(law: CoinLaw, m: int) -> CoinLaw:
+def over_reviewers(law: worlds.CoinLaw, m: int) -> worlds.CoinLaw:
     """Average a law over all assignments of m reviewers to their bundles.
 
     Examples:
@@ -306,14 +304,14 @@ def over_reviewers(law: CoinLaw, m: int) -> CoinLaw:
          ((0, 1), ((1, 0, 0, 1),)): Fraction(1, 2)}
     """
     ways = list(itertools.permutations(range(m)))
-    total: CoinLaw = defaultdict(Fraction)
+    total: worlds.CoinLaw = defaultdict(Fraction)
     for ((order, coins), mass), way in itertools.product(law.items(), ways):
         renamed = tuple((way[r], a, way[s], b) for r, a, s, b in coins)
         total[order, renamed] += mass / len(ways)
     return dict(total)
 
 
-def printed_algorithm_2(pairs: Edges, m: int) -> Estimator:
+def printed_algorithm_2(pairs: Edges, m: int) -> worlds.Estimator:
     """Return Algorithm 2 as printed, given the pairs of items that are compared.
 
     It fixes the flips and their pairs of items first, then a crew of two reviewers for
@@ -325,7 +323,7 @@ def printed_algorithm_2(pairs: Edges, m: int) -> Estimator:
 
     Examples:
         >>> from evenhand.randomness import outcomes
-        >>> from evenhand.lab.estimators import graph
+        >>> from evenhand.lab.worlds import graph
         >>> pairs = ((0, 2), (1, 2))
         >>> scores = {(r, item): Fraction(-item) for r in (0, 1) for item in range(3)}
         >>> method = printed_algorithm_2(pairs, 2)
@@ -385,7 +383,9 @@ def theorem_5(trial: Trial) -> Found:
     cases |= {(4, 3): trial.pick(40, 800)}
     cases |= {} if trial.quick else {(4, 4): 300, (4, 5): 150}
     found = [
-        trial.averaged(contest(trial.on_trial.flips, uniform, world(*size)), budget)
+        trial.averaged(
+            contest(trial.on_trial.flips, uniform, worlds.world(*size)), budget
+        )
         for size, budget in cases.items()
     ]
     return least(found, cases=", ".join(map(str, cases)))
@@ -502,7 +502,9 @@ def lemma_2(trial: Trial) -> Found:
     gains: dict[str, list[tuple[int, str]]] = {name: [] for name in LOSSES}
     for case, start, after in _rearranged(trial):
         for name, truth in itertools.product(LOSSES, case.orderings):
-            gain = loss_named(name)(start, truth) - loss_named(name)(after, truth)
+            gain = worlds.loss_named(name)(start, truth) - worlds.loss_named(name)(
+                after, truth
+            )
             text = f"given {case.edges}, {start} becomes {after}, truth {truth}"
             gains[name].append((gain, text))
     smallest, where = min(min(found) for found in gains.values())
@@ -593,7 +595,7 @@ def theorem_7(trial: Trial, loss: str) -> Found:
         cases.items(), ORDINALS.items(), (True, False)
     ):
         method, laws = _twins(trial.on_trial, start, printed, n)
-        tried = contest(method, start, world(n, m), loss, laws=laws)
+        tried = contest(method, start, worlds.world(n, m), loss, laws=laws)
         margin, text = trial.averaged(tried, budget)
         found.append((margin, f"on {name}, {text}"))
     return least(found, cases=", ".join(map(str, cases)), starts=len(ORDINALS))
@@ -605,7 +607,7 @@ def _twins(
     start: Ordinal,
     printed: bool,  # noqa: FBT001 - cached by its arguments
     n: int,
-) -> tuple[Estimator, dict[Edges, CoinLaw]]:
+) -> tuple[worlds.Estimator, dict[Edges, worlds.CoinLaw]]:
     """Return Algorithm 3 with its laws so far: one for both losses."""
     del n
     return on_trial.twins_from(start, printed=printed), {}
@@ -619,7 +621,7 @@ def theorem_7_unchanged(trial: Trial) -> Found:
     re-arranging turns into 3, 0, 1, 2, the right order of the twins 0 and 1 gains
     nothing in footrule, so a strict gain needs other true rankings.
     """
-    loss = loss_named("footrule")
+    loss = worlds.loss_named("footrule")
     case = next(case for case in _with_twins() if case.edges == ((0, 2), (1, 2)))
     right = _around(trial, case, (3, 2, 0, 1))
     wrong = _swapped(right, case.pair)
@@ -637,7 +639,7 @@ def theorem_7_witness(trial: Trial) -> Found:
     smaller footrule, for {checked} starts and twins among 3 or 4 items; the margin is
     the smallest gain.
     """
-    loss = loss_named("footrule")
+    loss = worlds.loss_named("footrule")
     gains, holds = [], True
     for case, _, after in _rearranged(trial):
         order = index_order(graph(case.n, case.edges))
@@ -672,7 +674,9 @@ def theorem_8(trial: Trial) -> Found:
     cases |= {(4, 5): trial.pick(30, 500)}
     found = []
     for (size, budget), scan in itertools.product(cases.items(), ("paper", "parity")):
-        tried = contest(trial.on_trial.flips_from_uniform(scan), uniform, world(*size))
+        tried = contest(
+            trial.on_trial.flips_from_uniform(scan), uniform, worlds.world(*size)
+        )
         # Neither side knows names, so one true ranking stands for all.
         alone = dataclasses.replace(tried, truths=tried.truths[:1])
         margin, text = trial.averaged(alone, budget)
@@ -710,5 +714,5 @@ def theorem_8_given(trial: Trial) -> Found:
 def given(trial: Trial, scan: str, pairs: Edges) -> Contest:
     """Set flips from a uniform ordering against it, given a truth and comparisons."""
     method = trial.on_trial.flips_from_uniform(scan)
-    tried = contest(method, uniform, world(4, None, pairs))
+    tried = contest(method, uniform, worlds.world(4, None, pairs))
     return dataclasses.replace(tried, truths=(IDENTITY,))

@@ -21,12 +21,12 @@ from evenhand.ab.canonical import first_probability
 from evenhand.ab.weights import rational
 from evenhand.claims import Json, Notice, version
 from evenhand.errors import OptionError
-from evenhand.lab.estimators import index_order, mean_rank_buckets
+from evenhand.lab import worlds
 from evenhand.lab.exact import METHODS as RULES
 from evenhand.lab.exact import biases, uniform_success
 from evenhand.lab.scenario import Scenario
 from evenhand.lab.simulation import simulate
-from evenhand.lab.worlds import World, loss_named, ordinal_risk
+from evenhand.lab.worlds import index_order, mean_rank_buckets
 from evenhand.posets.graph import Comparisons, edges
 from evenhand.randomness import HALF, outcomes, stream
 from evenhand.ranking.flips import flips_program
@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.ab.numbers import Floats
-    from evenhand.lab.estimators import Ordinal
-    from evenhand.lab.polynomial import Order
+    from evenhand.lab.worlds import Order, Ordinal
 
     Codes = NDArray[np.int64]
     Flags = NDArray[np.bool_]
@@ -505,9 +504,9 @@ def kendall_risk(method: Ordinal, n_items: int, n_reviewers: int) -> Fraction:
         >>> kendall_risk(index_order, 3, 1)
         Fraction(17, 18)
     """
-    where, loss = World(n_items, n_reviewers), loss_named("kendall")
+    where, loss = worlds.World(n_items, n_reviewers), worlds.loss_named("kendall")
     known = functools.cache(method)
-    found = [ordinal_risk(known, where, loss, truth) for truth in where.truths()]
+    found = [worlds.ordinal_risk(known, where, loss, truth) for truth in where.truths()]
     return sum(found, Fraction(0)) / len(found)
 
 
@@ -515,7 +514,7 @@ def fair_coins(comparisons: Comparisons) -> dict[Order, Fraction]:
     """Return the law of Algorithm 1 if all its coins are fair.
 
     Examples:
-        >>> from evenhand.lab.estimators import graph
+        >>> from evenhand.lab.worlds import graph
         >>> fair_coins(graph(3, ((0, 1), (0, 2))))
         {(0, 1, 2): Fraction(1, 2), (0, 2, 1): Fraction(1, 2)}
     """
@@ -529,7 +528,7 @@ def mean_rank(comparisons: Comparisons) -> Order:
     """Order items by their mean rank over all orderings, ties by index.
 
     Examples:
-        >>> from evenhand.lab.estimators import graph
+        >>> from evenhand.lab.worlds import graph
         >>> mean_rank(graph(3, ((0, 1),)))
         (0, 2, 1)
     """

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.ab.numbers import Floats
-    from evenhand.lab.polynomial import Order, Table
+    from evenhand.lab.worlds import Order, Table
 
 Sides = tuple[int, ...]
 OwnRule = Callable[[Sides, Sequence[Fraction]], Fraction]

@@ -374,20 +374,13 @@ def scenario_law(scenario: Scenario) -> GapLaw:
         >>> law.exact, law.largest
         (True, 2.0)
     """
-    if scenario.job != "compare" or scenario.reviewers != TWO:
+    fits = scenario.job == "compare" and scenario.reviewers == TWO
+    if not fits or scenario.design not in ("halves", "matched") or scenario.levels:
         raise OptionError(
-            f"scenario must have 2 reviewers to compare 2 items, got job "
-            f"{scenario.job!r} with {scenario.reviewers} reviewers."
-        )
-    if scenario.design not in ("halves", "matched"):
-        raise OptionError(
-            f"scenario must give each reviewer one of the items, by design 'halves', "
-            f"got {scenario.design!r}."
-        )
-    if scenario.levels:
-        raise OptionError(
-            f"levels must be 0 for a frontier, got {scenario.levels}. Write "
-            f"'> levels:{scenario.levels}' after the scales."
+            "scenario must have 2 reviewers who each score one of 2 items, by design "
+            f"'halves', and no levels (write '> levels:{scenario.levels or 5}' after "
+            f"the scales), got job {scenario.job!r} with {scenario.reviewers} "
+            f"reviewers, design {scenario.design!r} and {scenario.levels} levels."
         )
     adds = scenario.scales in SHIFTS and scenario.noise == "none"
     if not adds or not scenario.values.startswith("uniform"):
@@ -503,11 +496,9 @@ def as_game(
     perfect = _perfect_law(scenarios, bare=between is not None)
     laws = (*known, perfect)
     far = [law.largest for law in laws if law.exact] + [b + 1 for b in grid[-1:]]
-    at = [
-        np.linspace(0, max(far, default=0.0), cells + 1),
-        *(law.kinks for law in laws if law.exact),
-        *(_quantiles(law.kinks, cells) for law in laws if not law.exact),
-    ]
+    shares = np.linspace(0, 1, cells + 1)
+    at = [law.kinks if law.exact else np.quantile(law.kinks, shares) for law in laws]
+    at.append(np.linspace(0, max(far, default=0.0), cells + 1))
     return Game(
         known,
         tuple(map(bias_law, grid.tolist())),
@@ -516,10 +507,6 @@ def as_game(
         _as_prior(prior, len(known), between),
         np.unique(np.concatenate(at)),
     )
-
-
-def _quantiles(numbers: Floats, cells: int) -> Floats:
-    return np.asarray(np.quantile(numbers, np.linspace(0, 1, cells + 1)))
 
 
 def _perfect_law(scenarios: Sequence[float | Scenario], *, bare: bool) -> GapLaw:

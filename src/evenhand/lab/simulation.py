@@ -8,6 +8,7 @@ came before the coins. What else is left to chance counts as it was drawn.
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 import itertools
 import math
@@ -29,20 +30,23 @@ import polars as pl
 from evenhand._cores import end_with
 from evenhand._outputs import Output, write_all
 from evenhand.ab.methods import Rule
+from evenhand.ab.numbers import Floats
 from evenhand.claims import NONE, Json, Label, Notice, version
 from evenhand.errors import (
+    ContradictionError,
     OptionError,
+    RatingsError,
     counted,
     require_function,
     require_sequence,
     shown,
 )
-from evenhand.lab import contenders
 from evenhand.lab.scenario import Scenario, Trials, draw_trials, score_range
+from evenhand.losses import loss as named_loss
 from evenhand.method import Method, as_method
 from evenhand.randomness import RNGLike, seed_from, stream
 from evenhand.ranking.claims import ANY_RANKING, TIES
-from evenhand.ranking.methods import RankMethod
+from evenhand.ranking.methods import RankMethod, Task
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
@@ -51,13 +55,18 @@ if TYPE_CHECKING:
     import altair as alt
     from numpy.typing import NDArray
 
-    from evenhand.lab.contenders import Tried
+    from evenhand.ranking.flips import Coin
 
-    Floats = NDArray[np.float64]
+    Codes = NDArray[np.int64]
 
 PICTURES = (".png", ".svg")
 Progress: TypeAlias = Callable[[int, int, float | None], None]
+OwnRule: TypeAlias = Callable[[Floats, Floats], float]
+OwnRanking: TypeAlias = Callable[[Ratings, np.random.Generator], object]
+Tried: TypeAlias = str | Rule | RankMethod | OwnRule | OwnRanking
 LOSSES = {"compare": "zero-one", "rank": "kendall"}
+# What it costs to put two items in the wrong order.
+OF_TWO = {"zero-one": 1.0, "kendall": 1.0, "footrule": 2.0, "top-1": 1.0}
 KEPT = "kept"
 # Trials are drawn in blocks, each with a stream of its own.
 BLOCK = 64
@@ -173,7 +182,7 @@ class Simulation:
         """
         import altair as alt  # noqa: PLC0415 - few simulations are drawn
 
-        from evenhand.lab.drawings import simulation_chart  # noqa: PLC0415 - likewise
+        from evenhand.lab.figures import simulation_chart  # noqa: PLC0415 - likewise
 
         return alt.HConcatChart.from_dict(simulation_chart(self))
 
@@ -196,7 +205,7 @@ class Simulation:
         file = Path(path)
         require_picture(file)
         from evenhand import _charts  # noqa: PLC0415 - few simulations are drawn
-        from evenhand.lab.drawings import simulation_chart  # noqa: PLC0415 - likewise
+        from evenhand.lab.figures import simulation_chart  # noqa: PLC0415 - likewise
 
         chart = simulation_chart(self)
         is_png = file.suffix.lower() == ".png"
@@ -242,7 +251,7 @@ class Plan:
     """
 
     scenario: Scenario
-    methods: tuple[Rule, ...] | tuple[RankMethod, ...]
+    methods: tuple[Any, ...]
     losses: tuple[str, ...]
     baseline: int | None
     trials: int
@@ -535,16 +544,204 @@ def _do_all(work: Work[Result], pieces: Sequence[int]) -> list[Result]:
 def _losses_of(plan: Plan) -> Callable[[Trials, np.random.Generator], Floats]:
     """Return what turns trials into losses; refuse what there is not."""
     for loss in plan.losses:
-        contenders.check_loss(loss, plan.scenario.items)
-    if plan.scenario.job == "compare":
-        rules = [contenders.rule(one) for one in plan.methods if isinstance(one, Rule)]
-        return lambda trials, _: contenders.two_item_losses(trials, rules, plan.losses)
-    tried = [
-        contenders.ranking_method(one)
-        for one in plan.methods
-        if isinstance(one, RankMethod)
-    ]
-    return functools.partial(contenders.ranking_losses, tried, plan.losses)
+        check_loss(loss, plan.scenario.items)
+    losses_of = two_item_losses if plan.scenario.job == "compare" else ranking_losses
+    return functools.partial(losses_of, plan.methods, plan.losses)
+
+
+def check_loss(name: str, items: int) -> None:
+    """Refuse a loss that there is not, for so many items.
+
+    Raises:
+        OptionError: If there is no such loss.
+
+    Examples:
+        >>> check_loss("top-3", 10)
+    """
+    if not isinstance(name, str):
+        raise OptionError(f"loss must be a name, got {shown(name)}.")
+    named_loss(name)
+    if _best(name) > items:
+        raise OptionError(
+            f"loss must be at most 'top-{items}' for {items} items, got {name!r}."
+        )
+
+
+def _best(loss: str) -> int:
+    return int(loss.removeprefix("top-")) if loss.startswith("top-") else 0
+
+
+def two_item_losses(
+    tried: Sequence[Rule], losses: Sequence[str], trials: Trials, _: object = None
+) -> Floats:
+    """Return the expected losses of rules, shape (trials, rules, losses).
+
+    Examples:
+        >>> from evenhand.ab.methods import Mean
+        >>> scenario = Scenario(reviewers=4, scales="identity")
+        >>> trials = draw_trials(scenario, 3, np.random.default_rng(7))
+        >>> float(two_item_losses([Mean()], ["zero-one"], trials).sum())
+        0.0
+    """
+    sides = trials.assigned[..., 0]
+    # The first item's scores before the second's, in the order of the pairing.
+    order = np.argsort(sides + trials.pairing, axis=-1)
+    scores = np.take_along_axis(trials.scores[..., 0], order, axis=-1)
+    firsts = sides.shape[1] - sides.sum(axis=-1)
+    # A side without scores leaves a fair coin.
+    chances = np.full((len(scores), len(tried)), 0.5)
+    for count in set(firsts.tolist()) - {0, sides.shape[1]}:
+        rows = firsts == count
+        one, two = scores[rows, :count], scores[rows, count:]
+        pairs = min(count, two.shape[1])
+        for column, rule in enumerate(tried):
+            used = pairs if rule.pairs == "only" else None
+            chances[rows, column] = rule.chance(one[:, :used], two[:, :used])
+    better = trials.values[:, :1] > trials.values[:, 1:]
+    wrong = np.where(better, 1 - chances, chances)
+    return wrong[..., None] * [OF_TWO.get(loss, 0.0) for loss in losses]
+
+
+def order_and_coins(method: RankMethod, task: Task) -> tuple[Codes, Sequence[Coin]]:
+    """Return item codes, best first, as they are if every coin keeps them, and coins.
+
+    Raises:
+        OptionError: If the method cannot be used on these ratings.
+
+    Examples:
+        >>> from evenhand.ranking.methods import Borda
+        >>> task = Task(Ratings(["a", "a"], [0, 1], [1, 2]), 7)
+        >>> order_and_coins(Borda(), task)[0].tolist()
+        [1, 0]
+    """
+    try:
+        method.check(task)
+        answer = method.answer(task)
+    except ContradictionError as error:
+        raise OptionError(
+            f"method {method} must have comparisons that are consistent, got a "
+            "contradiction. Choose noise 'none' or method 'safe'."
+        ) from error
+    except RatingsError as error:
+        raise OptionError(f"method {method} cannot be tried here: {error}") from error
+    if not method.disjoint:
+        return answer.order, ()
+    order = answer.order.copy()
+    place = np.argsort(order)
+    for coin in answer.coins:
+        if not coin.kept:
+            order[place[list(coin.items)]] = coin.items[::-1]
+    return order, answer.coins
+
+
+def ranking_losses(
+    tried: Sequence[RankMethod],
+    losses: Sequence[str],
+    trials: Trials,
+    rng: np.random.Generator,
+) -> Floats:
+    """Return the expected losses of ranking methods, shape (trials, methods, losses).
+
+    All methods of a trial have the same seed, so that none depends on the others.
+
+    Raises:
+        OptionError: If a method cannot be used in a trial.
+
+    Examples:
+        >>> from evenhand.ranking.methods import Flips
+        >>> scenario = Scenario(job="rank", items=4, design="everything")
+        >>> rng = np.random.default_rng(7)
+        >>> trials = draw_trials(scenario, 3, rng)
+        >>> float(ranking_losses([Flips()], ["kendall"], trials, rng).sum())
+        0.0
+    """
+    truth = trials.places()
+    seeds = rng.integers(2**53, size=len(truth)).tolist()
+    result = np.empty((len(truth), len(tried), len(losses)))
+    for row, ratings in enumerate(_ratings_of(trials)):
+        task = Task(ratings, seeds[row], intervals=False)
+        for column, method in enumerate(tried):
+            drawn = order_and_coins(method, task)
+            result[row, column] = expected_losses(*drawn, truth[row], losses)
+    return result
+
+
+def _ratings_of(trials: Trials) -> Iterator[Ratings]:
+    """Make the Ratings of each trial.
+
+    Labels are codes already, so only one is made from labels, and the others are copies
+    with other items and scores: that takes a hundredth of the time.
+    """
+    count, n_reviewers, each = trials.assigned.shape
+    reviewers = np.repeat(np.arange(n_reviewers), each)
+    items, scores = (
+        part.reshape(count, -1) for part in (trials.assigned, trials.scores)
+    )
+    every = range(trials.values.shape[1])
+    first = Ratings(reviewers, items[0], scores[0], all_items=every)
+    for row in range(count):
+        ratings = copy.copy(first)
+        ratings.item_codes, ratings.preference = items[row], scores[row]
+        yield ratings
+
+
+def expected_losses(
+    order: Codes, coins: Sequence[Coin], truth: Codes, losses: Sequence[str]
+) -> list[float]:
+    """Average the losses of a ranking over independent coins on disjoint pairs.
+
+    Args:
+        order: Item codes, best first, as they are if every coin keeps them.
+        coins: The coins; each keeps its first item first or exchanges the two.
+        truth: Place of each item in the true ranking, from 0.
+        losses: Which losses.
+
+    Returns:
+        The average of each.
+
+    Examples:
+        >>> from evenhand.ranking.flips import Coin
+        >>> coin = Coin((1, 0), -1.0, 0.25, True, (0, 1))
+        >>> order, truth = np.array([1, 0, 2]), np.arange(3)
+        >>> expected_losses(order, [coin], truth, ["kendall", "zero-one"])
+        [0.25, 0.25]
+    """
+    pairs = np.array([coin.items for coin in coins], dtype=np.int64).reshape(-1, 2)
+    kept = np.array([coin.p_first for coin in coins])
+    place = np.argsort(order)
+    # Both places that an item may come to, and the chance of each.
+    places, chances = np.stack([place, place]), np.zeros((2, len(order)))
+    places[1, pairs] = place[pairs[:, ::-1]]
+    chances[1, pairs] = 1 - kept[:, None]
+    chances[0] = 1 - chances[1]
+
+    def average(loss: str) -> float:
+        if loss == "kendall":
+            return _expected_kendall(places, chances, pairs, truth)
+        if loss == "footrule":
+            return float((chances * np.abs(places - truth)).sum())
+        if loss == "zero-one":
+            right = (chances * (places == truth)).sum(axis=0)
+            # Of two exchanged items both come right or none.
+            right[pairs[:, 0]], right[pairs[:, 1]] = right[pairs].min(axis=1), 1.0
+            return float(1 - right.prod())
+        missed = chances * (places >= _best(loss))
+        return float(missed[:, truth < _best(loss)].sum())
+
+    return [average(loss) for loss in losses]
+
+
+def _expected_kendall(
+    places: Codes, chances: Floats, pairs: Codes, truth: Codes
+) -> float:
+    above = np.zeros((len(truth), len(truth)))
+    for one, p in zip(places, chances, strict=True):
+        for two, q in zip(places, chances, strict=True):
+            above += p[:, None] * q * (one[:, None] < two)
+    # The two of a pair change places together.
+    first, second = pairs.T
+    above[first, second], above[second, first] = chances[0, first], chances[1, first]
+    return float((1 - above)[truth[:, None] < truth].sum())
 
 
 def _plan(

@@ -17,7 +17,7 @@ from evenhand.claims import version
 from evenhand.errors import OptionError, unknown
 from evenhand.lab import claims_beyond, claims_failures, claims_paper
 from evenhand.lab.claims import LISTED, OnTrial, Row, Trial
-from evenhand.lab.polynomial import brief
+from evenhand.lab.worlds import brief
 from evenhand.randomness import RNGLike, seed_from
 
 if TYPE_CHECKING:

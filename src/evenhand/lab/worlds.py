@@ -1,5 +1,16 @@
 """Many items: the exact margin of a ranking method over an ordinal one, at any scales.
 
+An ordinal method sees comparisons only and gives a ranking, or several with their
+probabilities. A cardinal one is a procedure that asks for its random choices; all are
+the library's own algorithms.
+
+Which coins a procedure flips depends on the comparisons and on chance; a score enters
+only through the gap that biases a coin. So its law given the comparisons is worked out
+once, with a stand-in for every score, and its risk is a polynomial in coins that is
+evaluated at any scales. Reviewers are assigned to bundles uniformly at random, so a
+term says only which of its coins share a reviewer, and its value is the average over
+all ways to fill in distinct reviewers.
+
 A world is a number of items and of reviewers, each with one of the distinct random
 pairs, or comparisons that are given. For every true ranking the margin is the risk of
 the baseline minus the risk of the method, over pairs, reviewers and coins.
@@ -10,34 +21,427 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from evenhand import designs, losses
 from evenhand.errors import DesignError, OptionError, shown, unknown
-from evenhand.lab.estimators import Edges, Ordinal, as_law, graph
-from evenhand.lab.polynomial import (
-    CoinLaw,
-    Estimator,
-    First,
-    Order,
-    Pair,
-    Polynomial,
-    Scores,
-    Table,
-    coin_law,
-    combined,
-    risk,
-)
-from evenhand.posets.graph import Comparisons
+from evenhand.posets.graph import Comparisons, from_edges
 from evenhand.posets.orderings import all_orderings, topological_order
 from evenhand.randomness import HALF, Chance, outcomes
+from evenhand.ranking import methods
+from evenhand.ranking.flips import flips_program
+from evenhand.ranking.twins import By, twins_program
 
 if TYPE_CHECKING:
     from evenhand.ab.weights import GapWeight
     from evenhand.designs.balancing import Bundles
+
+Order = tuple[int, ...]
+Pair = tuple[int, int]
+Scores = Mapping[tuple[int, int], Fraction]
+First = Callable[[Fraction], Fraction]
+Table = tuple[tuple[Fraction, ...], ...]
+"""Scores by reviewer: for the worst item, the next, ..., the best."""
+
+Drawn = Callable[[Chance], Order]
+Estimator = Callable[[Comparisons, Scores, First], Drawn]
+"""From comparisons, scores and W to a procedure that draws a ranking."""
+
+Coin = tuple[int, int, int, int]
+"""Reviewer and item put above, reviewer and item put below."""
+CoinLaw = dict[tuple[Order, tuple[Coin, ...]], Fraction]
+Polynomial = dict[tuple[Coin, ...], Fraction]
+
+BASE = 3
+# Bits of a fraction that is written out in full, some sixty digits.
+LONGEST = 200
+SHORTEST = 1000
+
+
+class _Watched:
+    """A Chance that notes every coin on scores and goes both ways."""
+
+    def __init__(self, chance: Chance, gaps: Mapping[Fraction, Coin]) -> None:
+        self._chance = chance
+        self._gaps = gaps
+        self.coins: list[Coin] = []
+
+    def pick(self, count: int) -> int:
+        return self._chance.pick(count)
+
+    def coin(self, p: Fraction) -> bool:
+        if p not in self._gaps:
+            return self._chance.coin(p)
+        one, a, other, b = self._gaps[p]
+        kept = self._chance.coin(HALF)
+        self.coins.append((one, a, other, b) if kept else (other, b, one, a))
+        return kept
+
+
+def coin_law(
+    estimator: Estimator, comparisons: Comparisons, bundles: Sequence[Sequence[int]]
+) -> CoinLaw:
+    """Work out which rankings an estimator gives by which coins.
+
+    Args:
+        estimator: What uses a score in no other way than in a gap for its W.
+        comparisons: Who was put above whom.
+        bundles: Items of each reviewer.
+
+    Returns:
+        From a ranking and the coins that led to it to the probability of the choices
+        that were no such coins.
+
+    Raises:
+        OptionError: If the estimator uses scores in another way.
+
+    Examples:
+        >>> from evenhand.posets.graph import from_edges
+        >>> from evenhand.ranking.flips import flips_program
+        >>> law = coin_law(lambda c, scores, first: flips_program(
+        ...     c, scores, [0, 1], first), from_edges(2, [], []), [[0], [1]])
+        >>> law
+        {((0, 1), ((0, 0, 1, 1),)): Fraction(1, 1),
+         ((1, 0), ((1, 1, 0, 0),)): Fraction(1, 1)}
+    """
+    seen = [(r, item) for r, bundle in enumerate(bundles) for item in bundle]
+    # Differences of distinct powers of three are distinct, and no probability.
+    scores = {who: Fraction(BASE**place) for place, who in enumerate(seen)}
+    gaps = {
+        scores[one] - scores[other]: (*one, *other)
+        for one, other in itertools.permutations(seen, 2)
+    }
+    procedure = estimator(comparisons, scores, lambda gap: gap)
+
+    def traced(chance: Chance) -> tuple[Order, tuple[Coin, ...]]:
+        watched = _Watched(chance, gaps)
+        order = procedure(watched)
+        return order, tuple(watched.coins)
+
+    return {
+        (order, coins): mass * 2 ** len(coins)
+        for (order, coins), mass in outcomes(traced).items()
+    }
+
+
+def risk(law: CoinLaw, truth: Order, loss: Callable[[Order, Order], int]) -> Polynomial:
+    """Return the expected loss at a true ranking as a polynomial in coins.
+
+    Items are replaced by their places in the true ranking, 0 the best, and reviewers
+    by numbers that only say which coins share one.
+
+    Args:
+        law: What `coin_law` returns.
+        truth: The true ranking, best first.
+        loss: Of a ranking and the true one.
+
+    Returns:
+        From coins to the coefficient of their product.
+
+    Examples:
+        >>> law = {((0, 1), ((5, 0, 7, 1),)): Fraction(1),
+        ...        ((1, 0), ((7, 1, 5, 0),)): Fraction(1)}
+        >>> risk(law, (1, 0), lambda order, truth: int(order != truth))
+        {(): Fraction(1, 1), ((0, 0, 1, 1),): Fraction(-1, 1)}
+    """
+    place = {item: rank for rank, item in enumerate(truth)}
+    losses = {order: loss(order, truth) for order, _ in law}
+    # All probabilities add up to one, so terms of the largest loss need not be kept.
+    most = max(losses.values())
+    total: Polynomial = defaultdict(Fraction)
+    total[()] += most
+    for (order, coins), mass in law.items():
+        if losses[order] < most:
+            placed = [(r, place[a], s, place[b]) for r, a, s, b in coins]
+            total[nameless(placed)] += mass * (losses[order] - most)
+    return dict(total)
+
+
+def nameless(coins: Sequence[Coin]) -> tuple[Coin, ...]:
+    """Number the reviewers of some coins so that only who is the same counts.
+
+    Examples:
+        >>> nameless([(8, 0, 2, 1)]) == nameless([(1, 0, 9, 1)])
+        True
+    """
+    return min(map(_numbered, itertools.permutations(coins)))
+
+
+def combined(parts: Sequence[tuple[Fraction, Polynomial]]) -> Polynomial:
+    """Add up polynomials, each times a number.
+
+    Examples:
+        >>> combined([(Fraction(2), {(): Fraction(1)}), (Fraction(-1), {})])
+        {(): Fraction(2, 1)}
+    """
+    total: Polynomial = defaultdict(Fraction)
+    for factor, polynomial in parts:
+        for coins, coefficient in polynomial.items():
+            total[coins] += factor * coefficient
+    return {coins: value for coins, value in total.items() if value}
+
+
+def evaluate(polynomial: Polynomial, table: Table, first: First) -> Fraction:
+    """Evaluate a polynomial in coins at given scales.
+
+    Args:
+        polynomial: What `risk` returns, or a sum of such.
+        table: Scores by reviewer, increasing from the worst place to the best.
+        first: W, from a gap to the probability of the higher place.
+
+    Returns:
+        The value, averaged over all assignments of reviewers.
+
+    Examples:
+        >>> table = ((Fraction(0), Fraction(1)), (Fraction(2), Fraction(5)))
+        >>> evaluate({((0, 0, 1, 1),): Fraction(1)}, table, lambda gap: (9 + gap) / 18)
+        Fraction(11, 18)
+    """
+
+    @functools.cache
+    def chance(one: int, a: int, other: int, b: int) -> Fraction:
+        return first(table[one][-1 - a] - table[other][-1 - b])
+
+    total = Fraction(0)
+    for coins, coefficient in polynomial.items():
+        people = 1 + max((max(r, s) for r, _, s, _ in coins), default=-1)
+        summed = Fraction(0)
+        for w in itertools.permutations(range(len(table)), people):
+            flipped = [chance(w[r], a, w[s], b) for r, a, s, b in coins]
+            summed += math.prod(flipped, start=ONE)
+        total += coefficient * summed / math.perm(len(table), people)
+    return total
+
+
+ONE = Fraction(1)
+
+
+def _numbered(coins: Sequence[Coin]) -> tuple[Coin, ...]:
+    people = dict.fromkeys(who for r, _, s, _ in coins for who in (r, s))
+    number = dict(zip(people, itertools.count(), strict=False))
+    return tuple((number[r], a, number[s], b) for r, a, s, b in coins)
+
+
+def weighed(law: Mapping[Order, Fraction], chance: Chance) -> Order:
+    """Draw a ranking from a law with finitely many rankings.
+
+    Examples:
+        >>> half = Fraction(1, 2)
+        >>> outcomes(lambda chance: weighed({(0, 1): half, (1, 0): half}, chance))
+        {(0, 1): Fraction(1, 2), (1, 0): Fraction(1, 2)}
+    """
+    left = sum(law.values())
+    if left != 1:
+        raise OptionError(f"probabilities of rankings must add up to 1, got {left}.")
+    rankings = list(law)
+    if len(set(law.values())) == 1:
+        return rankings[chance.pick(len(rankings))]
+    for ranking in rankings[:-1]:
+        if chance.coin(law[ranking] / left):
+            return ranking
+        left -= law[ranking]
+    return rankings[-1]
+
+
+def brief(value: Fraction) -> Fraction:
+    """Return a fraction that can be written out: itself, or cut to four digits.
+
+    Exact averages over many scales can have thousands of digits. What is cut is cut
+    towards zero, so the sign stays and the true value is at least as far from zero.
+
+    Examples:
+        >>> brief(Fraction(-1, 3)), brief(Fraction(-1, 3) + Fraction(1, 10**99))
+        (Fraction(-1, 3), Fraction(-3333, 10000))
+    """
+    if value.numerator.bit_length() + value.denominator.bit_length() <= LONGEST:
+        return value
+    scale = 1
+    while abs(value) * scale < SHORTEST:
+        scale *= 10
+    return Fraction(int(value * scale), scale)
+
+
+Edges = tuple[Pair, ...]
+Ranked = Sequence[int] | Mapping[Order, Fraction]
+Ordinal = Callable[[Comparisons], Ranked]
+"""From comparisons to a ranking, or to rankings with their probabilities."""
+Program = Callable[[Comparisons, Scores, Order, First], Drawn]
+
+EXACT = (
+    methods.Topological,
+    methods.Uniform,
+    methods.Flips,
+    methods.FlipsUniform,
+    methods.Twins,
+)
+"""Methods whose law can be worked out exactly."""
+ORDINALS = ("topological", "uniform", "best-ordinal")
+
+
+@functools.lru_cache(maxsize=10_000)
+def graph(n_items: int, edges: Edges) -> Comparisons:
+    """Return comparisons as a graph.
+
+    Examples:
+        >>> graph(3, ((0, 1),)).n_items
+        3
+    """
+    above, below = zip(*edges, strict=True) if edges else ((), ())
+    return from_edges(n_items, above, below)
+
+
+def index_order(comparisons: Comparisons) -> Order:
+    """Return the topological ordering with ties broken by index.
+
+    Examples:
+        >>> index_order(graph(3, ((2, 0),)))
+        (1, 2, 0)
+    """
+    return tuple(topological_order(comparisons).tolist())
+
+
+def uniform(comparisons: Comparisons) -> dict[Order, Fraction]:
+    """Return the uniform law over all topological orderings.
+
+    Examples:
+        >>> len(uniform(graph(4, ((0, 1), (2, 3)))))
+        6
+    """
+    orderings = list(all_orderings(comparisons))
+    return dict.fromkeys(orderings, Fraction(1, len(orderings)))
+
+
+def mean_rank_buckets(comparisons: Comparisons) -> list[tuple[int, ...]]:
+    """Return the items by exact mean rank, those of equal mean rank together.
+
+    Examples:
+        >>> mean_rank_buckets(graph(4, ((0, 1), (2, 3))))
+        [(0, 2), (1, 3)]
+    """
+    places = np.argsort(list(all_orderings(comparisons)), axis=1).sum(axis=0).tolist()
+    order = sorted(range(len(places)), key=places.__getitem__)
+    groups = itertools.groupby(order, places.__getitem__)
+    return [tuple(bucket) for _, bucket in groups]
+
+
+def as_law(ranked: Ranked) -> dict[Order, Fraction]:
+    """Turn one ranking, or several with probabilities, into a law.
+
+    Examples:
+        >>> as_law([1, 0])
+        {(1, 0): Fraction(1, 1)}
+    """
+    if isinstance(ranked, Mapping):
+        return dict(ranked)
+    return {tuple(int(item) for item in ranked): Fraction(1)}
+
+
+def ordinal(name: str | Ordinal, what: str = "baseline") -> Ordinal:
+    """Return an ordinal method by name.
+
+    Raises:
+        OptionError: If the name is unknown.
+
+    Examples:
+        >>> ordinal("topological")(graph(3, ((2, 0),)))
+        (1, 2, 0)
+    """
+    if not isinstance(name, str):
+        return name
+    if name not in ORDINALS:
+        raise OptionError(unknown(what, name, ORDINALS))
+    # Every optimal ordinal method succeeds with probability 1/T, as this one does.
+    return index_order if name == "topological" else uniform
+
+
+def started(start: Ordinal, program: Program) -> Estimator:
+    """Return a method that goes on from the ranking of an ordinal one.
+
+    Args:
+        start: The ordinal method.
+        program: From comparisons, scores, a ranking and W to a procedure.
+
+    Examples:
+        >>> from evenhand.randomness import outcomes
+        >>> method = started(index_order, flips_program)
+        >>> scores = {(0, 0): Fraction(1), (1, 1): Fraction(3)}
+        >>> outcomes(method(graph(2, ()), scores, lambda gap: (3 + gap) / 6))
+        {(0, 1): Fraction(1, 6), (1, 0): Fraction(5, 6)}
+    """
+
+    def estimator(comparisons: Comparisons, scores: Scores, first: First) -> Drawn:
+        law = as_law(start(comparisons))
+        programs = {order: program(comparisons, scores, order, first) for order in law}
+        return lambda chance: programs[weighed(law, chance)](chance)
+
+    return estimator
+
+
+def exact_estimator(
+    method: methods.RankMethod, baseline: Ordinal = index_order
+) -> Estimator:
+    """Return a ranking method as a procedure whose exact law can be worked out.
+
+    Args:
+        method: One of EXACT.
+        baseline: What twins start from.
+
+    Raises:
+        OptionError: If flips starts from another method than these can.
+
+    Examples:
+        >>> from evenhand.randomness import outcomes
+        >>> method = exact_estimator(methods.Flips())
+        >>> scores = {(0, 0): Fraction(1), (1, 1): Fraction(3)}
+        >>> outcomes(method(graph(2, ()), scores, lambda gap: (3 + gap) / 6))
+        {(0, 1): Fraction(1, 6), (1, 0): Fraction(5, 6)}
+    """
+    if isinstance(method, methods.Twins):
+        if method.start != methods.Topological():
+            raise OptionError(
+                f"start must be left out, got {method}. Here twins start from the "
+                "baseline."
+            )
+        by: By = "direct" if method.by == "direct" else "closure"
+        twins = functools.partial(twins_program, pairs=method.twins, by=by)
+        return started(baseline, twins)
+    if isinstance(method, methods.Flips):
+        start, scan = ordinal(str(method.start), "start"), "paper"
+    elif isinstance(method, methods.FlipsUniform):
+        start, scan = uniform, method.scan
+    else:
+        return started(ordinal(method.name), lambda *given: lambda _: given[2])
+    pairs = method.score_pairs
+    flips = functools.partial(flips_program, scan=scan, score_pairs=pairs)
+    return started(start, flips)
+
+
+flips = exact_estimator(methods.Flips())
+"""Algorithm 1, from the index order."""
+
+
+def flips_from_uniform(scan: str) -> Estimator:
+    """Return Appendix C's method: flips from a uniform topological ordering."""
+    return exact_estimator(methods.FlipsUniform(scan=scan))
+
+
+def twins_from(start: Ordinal, *, printed: bool = False) -> Estimator:
+    """Return Algorithm 3 on top of an ordinal method.
+
+    Args:
+        start: The ordinal method.
+        printed: As the paper prints it: one pair of twins, by direct comparisons.
+            Otherwise all disjoint pairs, by their closure.
+    """
+    as_printed = methods.Twins(twins="one", by="direct")
+    return exact_estimator(as_printed if printed else methods.Twins(), start)
+
 
 Loss = Callable[[Order, Order], int]
 Procedure = Callable[[Comparisons, Scores, Chance], Sequence[int]]
@@ -205,7 +609,7 @@ def risk_polynomials(
         From each true ranking to the expected loss.
 
     Examples:
-        >>> from evenhand.lab.estimators import flips
+        >>> from evenhand.lab.worlds import flips
         >>> miss = lambda order, truth: int(order != truth)
         >>> risk_polynomials(world(3, 2), flips, miss)[0, 1, 2]
         {(): Fraction(2, 3), ((0, 1, 1, 2),): Fraction(-1, 3),
@@ -229,7 +633,7 @@ def ordinal_risk(method: Ordinal, where: World, loss: Loss, truth: Order) -> Fra
     """Return the expected loss of an ordinal method at a true ranking.
 
     Examples:
-        >>> from evenhand.lab.estimators import uniform
+        >>> from evenhand.lab.worlds import uniform
         >>> miss = lambda order, truth: int(order != truth)
         >>> ordinal_risk(uniform, world(3, None, [(0, 1)]), miss, (0, 1, 2))
         Fraction(2, 3)
@@ -260,7 +664,7 @@ def enumerated(
         A function of the true ranking and the scales.
 
     Examples:
-        >>> from evenhand.lab.estimators import index_order
+        >>> from evenhand.lab.worlds import index_order
         >>> margin = enumerated(world(3, 2), lambda known, scores, chance:
         ...     index_order(known), index_order, lambda order, truth: order != truth)
         >>> margin((0, 1, 2), ((Fraction(0), Fraction(1), Fraction(2)),) * 2)
