@@ -100,7 +100,7 @@ def test_a_method_without_a_theorem_keeps_its_own_words() -> None:
 def test_the_assignment_is_verified_declared_wrong_or_unknown(
     design: str | None, backing: Backing, standing: str, words: str
 ) -> None:
-    finding = assignment_finding(design, BEST, ("halves", "coins"), backing=backing)
+    finding = assignment_finding(design, ("halves", "coins"), backing=backing)
     assert finding.standing == standing
     assert words in finding.text
 

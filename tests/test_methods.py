@@ -225,3 +225,43 @@ def test_a_rule_is_no_ranking_method() -> None:
 def test_names_with_hyphens_keep_their_place_in_messages() -> None:
     assert parse("mean-rank(mean_ranks=exact)").name == "mean-rank"
     assert parse("twins(start=mean-rank)").named == {"start": "mean-rank"}
+
+
+@pytest.mark.parametrize("name", ["Bad Name", "a(b)", "-x", "1x", "class", "ünï", ""])
+def test_a_name_that_no_text_could_name_is_refused(name: str) -> None:
+    with pytest.raises(eh.OptionError, match="name of a method must be letters"):
+        type("Mine", (RankMethod,), {"name": name, "best": BradleyTerry.best})
+    assert ("rank", name) not in Method.registry
+
+
+def test_a_name_that_is_taken_is_refused() -> None:
+    with pytest.raises(eh.OptionError, match="must be new, got 'flips' again"):
+        type("Mine", (RankMethod,), {"name": "flips", "best": BradleyTerry.best})
+    with pytest.raises(eh.OptionError, match="must say its best claim"):
+        type("Mine", (RankMethod,), {"name": "mine"})
+    assert Method.registry["rank", "flips"] is Flips
+
+
+@pytest.mark.parametrize("given", [Answer(np.array([0, 0, 1])), [0, 1, 2], None])
+def test_what_a_method_answers_is_checked(given: object) -> None:
+    @dataclass(frozen=True, kw_only=True, repr=False)
+    class Odd(RankMethod):
+        """Anything."""
+
+        name = "odd"
+        best = BradleyTerry.best
+        noisy = True
+
+        def answer(self, task: Task) -> Answer:
+            del task
+            return given  # type: ignore[return-value]  # that is the point
+
+    ratings = eh.Ratings(["a", "a", "a"], ["x", "y", "z"], [1, 2, 3])
+    try:
+        with pytest.raises(eh.OptionError, match="method odd must return"):
+            eh.rank(ratings, method="odd", rng=1)
+    finally:
+        del Method.registry["rank", "odd"]
+    for thing in (RankMethod(), RankMethod):
+        with pytest.raises(eh.OptionError, match="must be a name or a function"):
+            eh.rank(ratings, method=thing, rng=1)  # type: ignore[arg-type]  # refused

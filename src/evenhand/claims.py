@@ -121,11 +121,13 @@ class Finding:
             "weaker": it leaves a weaker claim. "void": it leaves nothing.
         text: What it is; a clause for a list or a sentence.
         leaves: For a weaker claim, what is left of a claim.
+        advice: For a void one that a declaration would mend, how to declare it.
     """
 
     standing: Standing
     text: str
     leaves: Callable[[Claim], Claim] | None = None
+    advice: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +146,8 @@ class Certificate:
         retired: Number of reviewers whose scores were used up by coins, or None.
         eta_price: Most that overturned neighbours can cost in Kendall tau, or None.
         sentence: All of it for people.
+        brief: The claim alone, without what it assumes.
+        reasons: Why there is no guarantee, what the data show first.
     """
 
     theorem: str
@@ -157,16 +161,19 @@ class Certificate:
     retired: int | None
     eta_price: float | None
     sentence: str
+    brief: str = ""
+    reasons: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Json]:
-        """Return the fields as in the JSON.
+        """Return the fields as in the JSON, which has the sentence only once.
 
         Examples:
             >>> certify(Claim("none", "nothing")).to_dict()["theorem"]
             'none'
         """
         lists = {"checked": list(self.checked), "declared": list(self.declared)}
-        return {**asdict(self), **lists}
+        found = {**asdict(self), **lists}
+        return {key: found[key] for key in found if key not in ("brief", "reasons")}
 
     def __str__(self) -> str:
         return self.sentence
@@ -198,15 +205,25 @@ def certify(
         'No guarantee: one item has no score.'
     """
     found = list(findings)
-    voids = _texts(found, "void")
+    # What the data show comes before what somebody may still declare.
+    voids = sorted(
+        (one for one in found if one.standing == "void"),
+        key=lambda finding: finding.advice != "",
+    )
+    reasons = tuple(finding.text for finding in voids)
     if voids or claim.theorem == NONE:
-        head = f"No guarantee: {'; '.join(voids)}" if voids else claim.says
+        head = f"No guarantee: {'; '.join(reasons)}" if voids else claim.says
+        brief = f"{head[:1].upper()}{head[1:]}."
+        sentence = brief
+        if voids and all(finding.advice for finding in voids):
+            advice = " ".join(finding.advice for finding in voids)
+            best = f"{claim.says}{_cited(claim.theorem)}"
+            sentence += f" {advice} With that it is, at best, {best}."
         claim = Claim(NONE, head)
-        sentence = f"{head[:1].upper()}{head[1:]}{'' if head.endswith('.') else '.'}"
     else:
         for finding in found:
             claim = claim if finding.leaves is None else finding.leaves(claim)
-        sentence = _sentence(claim, found)
+        brief, sentence = _sentences(claim, found)
     if eta_price == 0:
         sentence += " No neighbours were open enough to be put at risk (eta)."
     elif eta_price is not None and claim.theorem != NONE:
@@ -227,6 +244,8 @@ def certify(
         retired=retired,
         eta_price=eta_price,
         sentence=sentence,
+        brief=brief,
+        reasons=reasons,
     )
 
 
@@ -264,7 +283,6 @@ def not_strict(claim: Claim) -> Claim:
 
 def assignment_finding(
     design: str | None,
-    claim: Claim,
     known: tuple[str, ...],
     *,
     backing: Backing = "declared",
@@ -273,25 +291,23 @@ def assignment_finding(
 
     Args:
         design: What was declared, None if nothing was.
-        claim: What would be claimed if it were.
         known: The designs that the claim holds for.
         backing: "declared": somebody says so. "revealed": a secret that is known now
             draws it, but might have been chosen after many tries. "verified": that
             secret fits a seal that was published beforehand.
 
     Examples:
-        >>> claim = Claim("G", "never worse than a coin")
-        >>> assignment_finding("halves", claim, ("halves",), backing="verified").text
+        >>> assignment_finding("halves", ("halves",), backing="verified").text
         'random assignment (halves): verified'
-        >>> assignment_finding("pairs", claim, ("halves",)).standing
+        >>> assignment_finding("pairs", ("halves",)).standing
         'void'
     """
     if design is None:
         return Finding(
             "void",
-            "nobody declared how reviewers were assigned. If they were assigned at "
-            f"random, declare it (design= or --design: {', '.join(known)}), and it is "
-            f"{claim.says}{_cited(claim.theorem)}",
+            "nobody declared how reviewers were assigned",
+            advice="If they were assigned at random, declare it (design= or --design: "
+            f"{', '.join(known)}).",
         )
     if design not in known:
         return Finding(
@@ -310,18 +326,19 @@ def _texts(findings: Iterable[Finding], standing: Standing) -> tuple[str, ...]:
     return tuple(found.text for found in findings if found.standing == standing)
 
 
-def _sentence(claim: Claim, findings: list[Finding]) -> str:
+def _sentences(claim: Claim, findings: list[Finding]) -> tuple[str, str]:
+    """Return the claim by itself, and with all that it rests on."""
     parts = [claim.sentence().removesuffix(".")]
     if claim.conditional is not None:
         parts.append(claim.conditional)
-    text = ", ".join(parts)
+    text = brief = ", ".join(parts)
     declared = _texts(findings, "declared")
     if declared:
         text += f". It assumes: {'; '.join(declared)}"
     weaker = _texts(findings, "weaker")
     if weaker:
         text += f". It claims no more, because {'; '.join(weaker)}"
-    return f"{text}."
+    return f"{brief}.", f"{text}."
 
 
 def _cited(theorem: str) -> str:

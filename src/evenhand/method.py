@@ -13,8 +13,10 @@ import ast
 import dataclasses
 import importlib
 import inspect
+import keyword
 import numbers
 import re
+import warnings
 from fractions import Fraction
 from typing import (
     TYPE_CHECKING,
@@ -38,6 +40,7 @@ Job = Literal["compare", "rank"]
 ROOMS: Mapping[Job, str] = {"compare": "ab", "rank": "ranking"}
 WORDS = {"true": True, "false": False, "none": None}
 LONGEST = 1000
+NAME = r"[A-Za-z][A-Za-z0-9_]*(-[A-Za-z][A-Za-z0-9_]*)*"
 EXAMPLES: Mapping[Job, str]
 EXAMPLES = {"compare": "guarded(eps=0.2)", "rank": "flips(score_pairs=3)"}
 Chosen = TypeVar("Chosen", bound="Method")
@@ -99,17 +102,19 @@ class _Malformed(Exception):  # noqa: N818 - turned into a sentence at once
 
 
 def _tree(plain: str) -> ast.expr:
-    if not plain.isascii() or not plain.isprintable() or len(plain) > LONGEST:
+    strange = not plain.isascii() or not plain.isprintable() or "#" in plain
+    if strange or len(plain) > LONGEST:
         raise _Malformed(1)
     try:
-        return ast.parse(plain, mode="eval").body
+        with warnings.catch_warnings(action="ignore"):
+            return ast.parse(plain, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise _Malformed(getattr(error, "offset", None) or 1) from None
 
 
 def _call(body: ast.expr, source: str) -> Call:
     if isinstance(body, ast.Name):
-        return Call(source, (), {})
+        return Call(_segment(body, source), (), {})
     if not _is_call(body):
         raise _Malformed(1)
     named: dict[str, Any] = {}
@@ -239,14 +244,26 @@ class Method:
     def __init_subclass__(cls, **rest: object) -> None:
         """Register a class that names itself."""
         super().__init_subclass__(**rest)
-        if isinstance(vars(cls).get("name"), str):
-            cls.registry[cls.job, cls.name] = cls
+        if not isinstance(vars(cls).get("name"), str):
+            return
+        if not re.fullmatch(NAME, cls.name) or keyword.iskeyword(cls.name):
+            raise OptionError(
+                f"name of a method must be letters, digits and hyphens, got "
+                f"{cls.name!r}."
+            )
+        held = cls.registry.get((cls.job, cls.name), cls)
+        if not hasattr(cls, "best"):
+            raise OptionError(f"method {cls.name} must say its best claim, as best.")
+        if (held.__module__, held.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise OptionError(f"name of a method must be new, got {cls.name!r} again.")
+        cls.registry[cls.job, cls.name] = cls
 
     def __post_init__(self) -> None:
         """Check every option, and read those that are given as text."""
         for field in dataclasses.fields(self):
-            value = field.metadata["read"](getattr(self, field.name))
-            object.__setattr__(self, field.name, value)
+            if "read" in field.metadata:
+                value = field.metadata["read"](getattr(self, field.name))
+                object.__setattr__(self, field.name, value)
 
     @classmethod
     def options(cls) -> dict[str, dataclasses.Field[Any]]:
@@ -296,7 +313,7 @@ class Method:
                 {
                     "name": name,
                     "default": as_json(field.default),
-                    "says": field.metadata["says"],
+                    "says": field.metadata.get("says", ""),
                 }
                 for name, field in cls.options().items()
             ],
@@ -364,7 +381,7 @@ def as_method(
     }
     if isinstance(method, type) and issubclass(method, kind) and method.name:
         method = method()
-    if isinstance(method, kind):
+    if isinstance(method, kind) and (method.name or method.own):
         if not keep(type(method)):
             raise OptionError(unknown(what, str(method), known))
         return method
@@ -374,7 +391,7 @@ def as_method(
             raise OptionError(unknown(what, call.name, known))
         chosen = known[call.name]
         return chosen.made(call.named | _unnamed(chosen, call, method))
-    if isinstance(method, Method):
+    if isinstance(method, Method) and method.name:
         raise OptionError(f"{what} must be one of {kind.job}, got {method}.")
     if callable(method) and not isinstance(method, type):
         return kind.of_function(method)
@@ -410,9 +427,11 @@ def as_json(value: object) -> Json:
         return plain
     if callable(value):
         return name_of(value)
-    if isinstance(value, tuple):
+    if isinstance(value, tuple | list):
         return [as_json(part) for part in value]
-    return value if isinstance(value, bool | int | str | None) else float(value)  # type: ignore[arg-type]  # a number
+    if isinstance(value, numbers.Real) and not isinstance(value, bool | int):
+        return float(value)
+    return value if isinstance(value, bool | int | None) else str(value)
 
 
 def _written(value: object) -> str:

@@ -125,9 +125,7 @@ def _findings(
         empty = sides.items[counts.index(0)]
         yield Finding("void", f"{empty!r} has no score, so a fair coin decided")
         return
-    yield assignment_finding(
-        declared.design, claim, AB_DESIGNS, backing=declared.backing
-    )
+    yield assignment_finding(declared.design, AB_DESIGNS, backing=declared.backing)
     yield from _count_findings(sides, chosen, declared)
     yield Finding("declared", "noise in scores does not depend on the item")
     if chosen.pairs != "none" and not _paired_by_chance(sides, declared.design):

@@ -297,11 +297,12 @@ def _tested(
         text = (
             "There are no p-values: nothing says which "
             f"{'pair' if design == 'matched' else 'panel'} each reviewer belongs to. "
-            "Name the column with --pair, or give the assignment."
+            "Name the column with --column pair=COLUMN, or give the assignment."
         )
         return None, (Notice("groups_unknown", text),)
     statistic, median = chosen.tested(design)
-    statistic = statistic if test is None else test
+    if test is not None:
+        statistic, median = test, getattr(chosen, "median", "upper")
     listed = design in GROUPED or callable(statistic) or statistic == "pairs"
     scores: tuple[Any, Any] = sides.first, sides.second
     if listed:

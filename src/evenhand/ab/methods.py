@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 from dataclasses import dataclass
@@ -518,10 +519,10 @@ def as_range(value: object) -> tuple[float, float]:
         >>> as_range([1, 5])
         (1.0, 5.0)
     """
-    try:
-        low, high = (float(end) for end in value)  # type: ignore[attr-defined]  # refused below
-    except (TypeError, ValueError, OverflowError):
-        low = high = math.nan
+    low = high = math.nan
+    if isinstance(value, list | tuple):
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            low, high = map(float, value)
     if not (math.isfinite(high - low) and low < high):
         raise OptionError(
             f"range must be two finite numbers, the lower first, got {shown(value)}."

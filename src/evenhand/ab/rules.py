@@ -476,7 +476,7 @@ def as_eps(eps: object) -> Fraction:
             "on some scales no better than a coin; if that will do, use its own method."
         )
     if not 0 < number <= 1:
-        raise OptionError(f"eps must be above 0 and at most 1, got {eps}.")
+        raise OptionError(f"eps must be above 0 and at most 1, got {shown(eps)}.")
     if number < LEAST_EPS:
         raise OptionError(
             f"eps must be at least 2**-53, got {shown(eps)}. Votes that are rarer than "

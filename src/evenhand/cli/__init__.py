@@ -97,8 +97,10 @@ def one_sentence() -> Iterator[None]:
         raise
     except click.NoSuchOption as error:
         if error.option_name in MOVED:
-            moved = f"{error.option_name} is written {MOVED[error.option_name]} now."
-            raise Refusal(moved) from error
+            form = MOVED[error.option_name]
+            if error.ctx is not None and error.ctx.info_name == "compare":
+                form = form.replace("flips(weight", "votes(weight")
+            raise Refusal(f"{error.option_name} is written {form} now.") from error
         near = f" Did you mean {error.possibilities[0]}?" if error.possibilities else ""
         raise Refusal(f"There is no option {error.option_name}.{near}") from error
     except click.UsageError as error:

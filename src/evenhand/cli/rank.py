@@ -106,7 +106,7 @@ def _survived(job: _extras.Job, result: Ranking, *, asked: bool) -> Warp | None:
     if not asked:
         draws = _extras.report_draws(ratings) if job.extras.draws else 0
         rated = ratings.kind == "scores" and len({*ratings.item_codes.tolist()})
-        quick = job.options["method"] in MODELS
+        quick = result.method in MODELS
         if not (draws and quick and rated == ratings.n_items > 1):
             return None
     from evenhand.diagnosis.warp import warp

@@ -110,7 +110,8 @@ MEANS = Claim(
 )
 ADAPTIVE = Claim(
     NONE,
-    "adaptive has no guarantee if scales are arbitrary. For one, use method safe",
+    "adaptive has no guarantee if scales are arbitrary. Method safe has one if items "
+    "were assigned at random and nobody ties two items",
 )
 # Without scores method safe has nothing to work with, so it is not held out.
 ORDERS_ONLY = Claim(
@@ -129,6 +130,7 @@ ORDERS = Claim(
 )
 OWN = Claim(NONE, "no guarantee: evenhand knows nothing about your own function")
 SPLIT = "some reviewers made the groups and only the others sorted them"
+DECLARE = "If that is so, declare it (distinct=True or --distinct)."
 DISTINCT = "no reviewer would give two items the same score"
 WHY_SPLIT = {
     "always": Finding("declared", "split=always was chosen before scores were seen"),
@@ -238,9 +240,7 @@ def ranking_certificate(
     if answer.ties is not None and any(draw.anchors for draw in answer.ties.draws):
         claim = replace(claim, theorem="A")
     findings = (
-        assignment_finding(
-            declared.design, claim, RANKING_DESIGNS, backing=declared.backing
-        ),
+        assignment_finding(declared.design, RANKING_DESIGNS, backing=declared.backing),
         *_tie_findings(ratings, split=answer.split is not None, distinct=distinct),
         *_load_findings(ratings, method, answer, declared.design),
         *_design_findings(method, answer.split, declared),
@@ -284,17 +284,17 @@ def _tie_findings(
     else:
         yield Finding("checked", "no ties within a reviewer")
         text = f"nobody declared that {DISTINCT} (distinct=True or --distinct)"
-        void = (
-            f"a ranking guarantee needs that {DISTINCT}, under any assignment. If "
-            "that is so, declare it (distinct=True or --distinct)"
-        )
+        void = f"nobody declared that {DISTINCT}, under any assignment"
     if not tied and (distinct or ratings.kind != "scores"):
         more = ", whatever the noise" if split else ""
         yield Finding("declared", f"{DISTINCT}{more}")
     elif split:
         yield Finding("weaker", text, not_strict)
     else:
-        yield Finding("void", void)
+        advice = (
+            "" if tied else "If that is so, declare it (distinct=True or --distinct)."
+        )
+        yield Finding("void", void, advice=advice)
 
 
 def _load_findings(

@@ -12,7 +12,7 @@ from evenhand.errors import OptionError, require_whole, shown
 from evenhand.method import as_method
 from evenhand.randomness import RNGLike, seed_from
 from evenhand.ranking.claims import ranking_certificate
-from evenhand.ranking.methods import Answer, RankMethod, Task
+from evenhand.ranking.methods import Answer, RankMethod, Task, checked_order
 from evenhand.ranking.notices import group_notices, information_notices
 from evenhand.ranking.results import Draw, RankedItem, Ranking, topped
 from evenhand.ranking.uncertainty import sureness
@@ -97,6 +97,11 @@ def rank(
     task = Task(ratings, seed)
     chosen.check(task)
     answer = chosen.answer(task)
+    if not isinstance(answer, Answer):
+        raise OptionError(
+            f"method {chosen} must return an Answer, got {shown(answer)}."
+        )
+    checked_order(answer.order, ratings.n_items, f"method {chosen}")
     certificate = ranking_certificate(
         ratings, chosen, answer, declared, distinct=distinct
     )

@@ -447,6 +447,7 @@ class _Replay:
             "split": split.get("when") if is_dict(split) else None,
             "assignment": drawn,
         }
+        options.setdefault("range", parameters.get("score_range"))
         known = inspect.signature(call).parameters
         told = {name: options[name] for name in options if name in known}
         try:
@@ -476,7 +477,7 @@ def _replayed(
         note = f"; version {stated} made it, this is {version()}" if other else ""
         return Check(name, "same", f"{words}{note}.")
     says = f"A replay gives another value of {where.field!r}."
-    if where.field.startswith(f"{path}.warnings"):
+    if where.field.startswith(f"{path}.warnings") and not other:
         says += (
             " All before it is the same. Notes on reading need the file that was read, "
             "with the same options: ratings that evenhand exported give none."

@@ -217,7 +217,6 @@ def _claimed(certificate: Certificate | None, what: str) -> dict[str, object]:
     """Take a certificate apart, for sentences in plain words."""
     if certificate is None:
         return {"proved": False, "reasons": ()}
-    stated = certificate.sentence.removeprefix("No guarantee: ").removesuffix(".")
     declared = (one.removesuffix(": declared") for one in certificate.declared)
     return {
         "proved": certificate.theorem != NONE,
@@ -227,6 +226,6 @@ def _claimed(certificate: Certificate | None, what: str) -> dict[str, object]:
         "weaker": certificate.sentence.partition("It claims no more, because ")[
             2
         ].removesuffix("."),
-        "reasons": stated.split("; "),
+        "reasons": certificate.reasons or (certificate.brief.removesuffix("."),),
         "what": what,
     }

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from evenhand.ranking.results import Ranking
 
 TIE = "tie coin"
-SHORT = 120
 LOT = " It settles part of its order at random, so another seed may choose differently."
 
 
@@ -34,17 +33,14 @@ def claim(certificate: Certificate | None) -> str:
     """
     if certificate is None:
         return "Claim: none."
-    head = certificate.sentence.removesuffix(".")
-    if len(head) > SHORT or certificate.declared:
-        head = head.split(". ")[0]
     verified = [text for text in certificate.checked if text.endswith("verified")]
     more = "".join(f" Checked: {text}." for text in verified)
     if certificate.declared and certificate.theorem != NONE:
         number = counted(len(certificate.declared), "assumption")
         more += f" This rests on {number}; see --explain."
-    elif head != certificate.sentence.removesuffix("."):
+    elif certificate.sentence != certificate.brief:
         more += " For more, see --explain."
-    return f"Claim: {head}.{more}"
+    return f"Claim: {certificate.brief}{more}"
 
 
 def comparison_lines(result: Comparison) -> list[str]:
@@ -93,9 +89,13 @@ def _p_values(result: Comparison, first: str, second: str) -> list[str]:
     if test is None:
         return []
     how = "exact" if test.exact else "sampled"
+    if result.parameters.get("design") is None:
+        how += ", if reviewers were assigned at random, which nobody declared"
+    else:
+        how += ", on any increasing scales"
     return [
         f"p = {test.p_value:.3g} two-sided, {test.p_value_first:.3g} for {first}, "
-        f"{test.p_value_second:.3g} for {second} ({how}, on any increasing scales)."
+        f"{test.p_value_second:.3g} for {second} ({how})."
     ]
 
 
