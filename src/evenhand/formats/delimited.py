@@ -1,7 +1,8 @@
 """Text with separators: CSV and TSV, the way spreadsheets write them.
 
 Python's csv module reads them; it names the line that is wrong. A file without quotes
-whose lines all have as many fields is read by polars, which is faster.
+whose lines all have as many fields is read by polars, which is faster, and so is one
+whose quotes are around whole fields without separators, as R writes it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from evenhand.errors import RatingsError, counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
 
 BLANK_LINES = re.compile(rb"(?:[ \r]*\n)*")
 SEPARATOR_LINE = re.compile(rb'"?sep=([,;\t])"?[ \r]*\n', re.IGNORECASE)
@@ -78,8 +81,7 @@ def read_cells(name: str, data: bytes, separators: str) -> Cells:
     plain = QUOTED.sub(b"", header[0]) if header else body.partition(b"\n")[0]
     separator = max(separators, key=lambda mark: plain.count(mark.encode()))
     first = data.count(b"\n", 0, start) + 1
-    fast = None if b'"' in body else _by_polars(body, separator, first)
-    return fast or _by_csv(name, body, separator, first)
+    return _by_polars(body, separator, first) or _by_csv(name, body, separator, first)
 
 
 def _marked(data: bytes, start: int) -> int:
@@ -96,10 +98,13 @@ def _marked(data: bytes, start: int) -> int:
 
 
 def _by_polars(body: bytes, separator: str, first: int) -> Cells | None:
-    """Read a file without quotes in which every line is as wide as the header."""
+    """Read a file in which every line is as wide as the header, quoted or not."""
     if body.count(b"\r") != body.count(b"\r\n"):
         return None
     buffer = np.frombuffer(body, dtype=np.uint8)
+    quoted = b'"' in body
+    if quoted and not _plainly_quoted(buffer, separator):
+        return None
     stops = np.append(np.flatnonzero(buffer == ord("\n")), len(buffer))
     stops = stops[:-1] if body.endswith(b"\n") else stops
     marks = np.searchsorted(np.flatnonzero(buffer == ord(separator)), stops)
@@ -113,12 +118,24 @@ def _by_polars(body: bytes, separator: str, first: int) -> Cells | None:
         has_header=False,
         schema={str(column): pl.String() for column in range(int(marks[0]) + 1)},
         separator=separator,
-        quote_char=None,
+        quote_char='"' if quoted else None,
     )
     if rows.height != len(stops):
         return None
     header = [name or "" for name in rows.row(0)]
     return Cells(header, rows[1:], lambda row: first + row + 1)
+
+
+def _plainly_quoted(buffer: NDArray[np.uint8], separator: str) -> bool:
+    """Say whether quotes are around whole fields that hold neither mark nor quote."""
+    quotes = np.flatnonzero(buffer == ord('"'))
+    marks = np.array([ord(separator), ord("\n"), ord("\r")], dtype=np.uint8)
+    edges = np.isin(buffer, marks)
+    inside = np.cumsum(buffer == ord('"'), dtype=np.uint8) % 2 == 1
+    if len(quotes) % 2 or (edges & inside).any():
+        return False
+    padded = np.concatenate([[True], edges, [True]])
+    return bool(padded[quotes[::2]].all() and padded[quotes[1::2] + 2].all())
 
 
 def _by_csv(name: str, body: bytes, separator: str, first: int) -> Cells:
