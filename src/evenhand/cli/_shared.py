@@ -355,6 +355,8 @@ def table(
 
 def table_of(made: words.Table) -> Table:
     """Lay out a table of `words` for a terminal."""
+    from evenhand.words.lines import CUT
+
     # Lines show groups, and the cut has a row.
     shown = [place for place, one in enumerate(made.columns) if one.title != "group"]
     rows: list[list[str]] = []
@@ -364,7 +366,7 @@ def table_of(made: words.Table) -> Table:
         if cut or "edge" in row.attributes:
             lines.add(len(rows))
         if cut:
-            rows.append(["", "--- cut ---", *[""] * (len(shown) - 2)])
+            rows.append(["", CUT, *[""] * (len(shown) - 2)])
             lines.add(len(rows))
         rows.append([_plain(row.cells[place].text) for place in shown])
     titles = [made.columns[place].title for place in shown]

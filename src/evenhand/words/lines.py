@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from evenhand.ranking.results import Ranking
 
 TIE = "tie coin"
+CUT = "--- cut ---"
 LOT = " It settles part of its order at random, so another seed may choose differently."
 
 

@@ -1,4 +1,4 @@
-"""The tables of notebooks and reports."""
+"""The tables of terminals, notebooks and reports."""
 
 from __future__ import annotations
 
