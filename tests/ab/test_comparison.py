@@ -411,8 +411,8 @@ class TestResult:
         text = repr(compare([3, 1], [2, 0], method="sign", rng=7))
         assert text.splitlines() == [
             "A comes out ahead of B, by 2 votes to 0.",
-            "p = 0.667 two-sided, 0.333 for A, 0.833 for B (exact, on any increasing "
-            "scales).",
+            "p = 0.667 two-sided, 0.333 for A, 0.833 for B (exact, if reviewers were "
+            "assigned at random, which nobody declared).",
             "Given these scores the rule picks A with probability 1. This is "
             "randomisation, not the probability that it is better.",
             "method sign, seed 7",

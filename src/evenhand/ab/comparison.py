@@ -71,7 +71,8 @@ class Comparison:
     Examples:
         >>> compare([7, 9, 4], [6, 3, 5], rng=1)
         A comes out ahead of B, by trimmed means.
-        p = 0.4 two-sided, 0.2 for A, 0.9 for B (exact, on any increasing scales).
+        p = 0.4 two-sided, 0.2 for A, 0.9 for B (exact, if reviewers were assigned at
+        random, which nobody declared).
         Given these scores the rule picks A with probability 0.977. This is
         randomisation, not the probability that it is better.
         method guarded, seed 1
