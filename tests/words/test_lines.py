@@ -1,6 +1,7 @@
 """A few lines say no more than the certificate does."""
 
 import evenhand as eh
+from evenhand.words.cards import comparison_card
 from evenhand.words.lines import claim, comparison_lines
 
 
@@ -23,6 +24,14 @@ def test_what_may_still_be_declared_says_what_that_would_give() -> None:
     assert "--design: pairs, balanced" in certificate.sentence
     assert "--distinct" in certificate.sentence
     assert "With that it is, at best, closer to the true" in certificate.sentence
+
+
+def test_explaining_says_what_weakens_a_claim() -> None:
+    found = eh.compare([3, 4, 5], [1, 2], design="coins", rng=1)
+    said = comparison_card(found, html=False).lines()
+    weaker = [line for line in said if "It claims no more, because" in line]
+    assert len(weaker) == 1
+    assert "the counts are unequal (3 and 2)" in weaker[0]
 
 
 def test_a_label_with_full_stops_does_not_cut_the_claim() -> None:

@@ -93,7 +93,7 @@ def command(seed: int | None, save: str | None, report: str | None) -> None:
             draws = _extras.report_draws(ratings)
             survived = warp(ratings, draws=draws, top=TOP, rng=seed)
         write_all(extras.outputs(ratings, ours, check=found, warp=survived))
-        click.echo(f"Open {report} in a browser: the report.")
+        click.echo(f"Open {report} in a browser.")
     click.echo(f"seed {seed}", err=True)
 
 

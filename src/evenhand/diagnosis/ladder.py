@@ -55,8 +55,8 @@ MEANINGS = {
 MATTERS, DOUBT = 0.02, 0.01 / 4
 RULE = (
     "The verdict is the strongest assumption that no other beats, if it beats all "
-    "stronger ones. To beat takes more than 2 points, and a test at 1 % corrected "
-    "for the four others."
+    "stronger ones. To beat another, an assumption must predict more than 2 points "
+    "better and pass a test at 1 %, corrected for the four others."
 )
 # The rungs must not borrow what they do not assume: slopes may be any, within reason,
 # and scales are drawn to straight lines only lightly.
