@@ -156,7 +156,7 @@ def test_every_weight_is_in_the_pages() -> None:
     study = (ROOT / "docs" / "study.md").read_text()
     for name in weights.NAMES:
         assert f"`{name}(" in REFERENCE
-        assert f"`{name}(" in study or name == "steps"
+        assert f"`{name}(" in study
 
 
 def test_the_tree_of_the_architecture_page_is_that_of_the_source() -> None:
@@ -266,7 +266,6 @@ def documents() -> Iterator[object]:
     yield decision_record(compare([7], [6], rng=7))
     yield Audit((Check("record", "same", "It fits."),)).to_dict()
     yield [method.describe() for method in methods()]
-    yield lab.frontier([1.0], perfect=30).to_dict()
     yield lab.check_theorems(only=("Theorem 1",), rng=7).to_dict()
     yield lab.simulate(Scenario(reviewers=2), ["votes"], trials=2, rng=7).to_dict()
 

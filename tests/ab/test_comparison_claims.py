@@ -229,7 +229,16 @@ def claims_strictly(found: Certificate, scales: Sequence[tuple[float, float]]) -
     return enough(high - low >= wanted for high, low in scales)
 
 
-FLAT = weights.steps([0], [1], mix=1e-15)
+def step(at: float, mix: float) -> GapWeight:
+    """Return a step made strict by a share of another weight."""
+    return GapWeight(
+        f"step at {at}",
+        {},
+        lambda gaps: (1 - mix) * (gaps >= at) + mix * weights.rational()(gaps),
+    )
+
+
+FLAT = step(0, 1e-15)
 
 
 @pytest.mark.parametrize("method", [Votes, Guarded])
@@ -238,7 +247,7 @@ FLAT = weights.steps([0], [1], mix=1e-15)
     [
         (weights.rational(), ((2e-6, 1e-6), (1e6 + 1e-6, 1e6))),
         (weights.rational(2.5), ((1e-6, 0.0), (1e6, 1e6 - 1e-6))),
-        (weights.steps([5], [1]), ((2e-6, 1e-6), (1e5 + 1e-6, 1e5))),
+        (step(5, 0.01), ((2e-6, 1e-6), (1e5 + 1e-6, 1e5))),
         (FLAT, ((4.0, 3.0), (30.0, 29.0))),
         (weights.exponential(), ((1.0, 0.0), (41.0, 40.0))),
     ],
@@ -274,7 +283,7 @@ scale = st.tuples(score, score).filter(lambda two: two[0] > two[1])
             weights.sigmoid(5),
             weights.exponential(100),
             weights.offset(0.3),
-            weights.steps([0, 2], [0.3, 0.7]),
+            step(2, 0.3),
             FLAT,
         ]
     ),

@@ -3,7 +3,7 @@
 import itertools
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -23,8 +23,6 @@ BUILT_IN = [
     weights.exponential(3),
     weights.offset(0.3, weights.rational(2)),
     weights.offset(0.3, weights.sigmoid()),
-    weights.steps([0, 1.5, 4], [0.2, 0.3, 0.5], mix=0.1),
-    weights.steps([2.5], [1], mix=0.25, base=weights.sigmoid(3)),
 ]
 UNBOUNDED = [weight for weight in BUILT_IN if weight.limit is None]
 gaps = st.fractions(min_value=0, max_value=1000, max_denominator=50)
@@ -344,44 +342,6 @@ def test_sigmoid_and_exponential_are_right_to_a_few_units(x: float) -> None:
     assert abs(weights.sigmoid()(x) - 1 / (1 + math.exp(-x))) <= 5e-16
 
 
-# Steps.
-
-
-def test_steps_add_up_as_the_gap_grows() -> None:
-    weight = weights.steps([0, 1, 2], [0.25, 0.5, 0.25], mix=0.5)
-    expected = [0.125, 0.125 + 0.5 / 3, 0.625, 0.5 + 1 / 3]
-    np.testing.assert_allclose(weight([0.0, 0.5, 1.0, 2.0]), expected)
-    assert weight(math.inf) == 1.0
-    assert weights.steps([1], [0.5], mix=1)(1.0) == 0.5
-
-
-def test_steps_over_a_range_keep_the_range() -> None:
-    weight = weights.steps([1], [1], base=weights.linear(10))
-    assert weight(10.0) == 1.0
-    with pytest.raises(OptionError, match="within the range 10"):
-        weight(11.0)
-
-
-@pytest.mark.parametrize(
-    ("at", "shares", "mix", "words"),
-    [
-        ([0, 0], [0.5, 0.5], 0.1, r"at must be increasing gaps .* got \[0, 0\]"),
-        ([-1], [0.5], 0.1, "at least 0, one for each of the 1 shares"),
-        ([0, 1], [0.5], 0.1, "one for each of the 1 shares"),
-        ([0, 1], [0.5, 0.6], 0.1, "at most 1 in all"),
-        ([0, 1], [0.5, -0.1], 0.1, "at least 0 and at most 1 in all"),
-        ([0], [0.5], 0, "mix must be above 0, got 0"),
-        ([0], [0.5], 1.5, r"mix must be at most 1, got 1\.5"),
-        (["x"], [0.5], 0.1, "at must be a number, got 'x'"),
-    ],
-)
-def test_bad_steps_are_refused(
-    at: list[float], shares: list[float], mix: float, words: str
-) -> None:
-    with pytest.raises(OptionError, match=words):
-        weights.steps(at, shares, mix=mix)
-
-
 # Records.
 
 
@@ -436,18 +396,6 @@ def test_a_function_with_the_name_of_a_weight_is_not_taken_for_it() -> None:
             {"name": "offset", "parameters": {"c": 0.1, "base": 5}},
             "weight must be a name, a gap weight or a function of a gap, got 5",
         ),
-        (
-            {
-                "name": "steps",
-                "parameters": {
-                    "at": 1,
-                    "shares": [1],
-                    "mix": 0.1,
-                    "base": {"name": "rational", "parameters": {"gamma": 1}},
-                },
-            },
-            "at and shares must be lists",
-        ),
     ],
 )
 def test_a_bad_record_is_refused(record: dict[str, object], words: str) -> None:
@@ -460,6 +408,19 @@ def test_a_bad_record_is_refused(record: dict[str, object], words: str) -> None:
 RANGE = 6
 SCORES = [Fraction(score) for score in range(RANGE + 1)]
 SCALES = list(itertools.combinations(SCORES, 2))
+
+
+def table(at: Sequence[float], shares: Sequence[float], mix: float) -> GapWeight:
+    """Return a weight that steps up at some gaps, made strict by a share of another."""
+    heights = np.cumsum([0.0, *shares])
+    return GapWeight(
+        "table",
+        {},
+        lambda gaps: (
+            (1 - mix) * heights[np.searchsorted(at, gaps, side="right")]
+            + mix * weights.rational()(gaps)
+        ),
+    )
 
 
 def margin_per_effect(
@@ -493,7 +454,7 @@ def test_the_linear_weight_has_the_same_margin_per_effect_on_all_scales() -> Non
         weights.offset(Fraction(1, 100), weights.linear(RANGE)),
         weights.offset(Fraction(1, 2), weights.linear(RANGE)),
         weights.offset(Fraction(1, 2), weights.rational()),
-        weights.steps([0, 3], [0.5, 0.5]),
+        table([0, 3], [0.5, 0.5], 0.01),
     ],
     ids=repr,
 )
@@ -509,7 +470,7 @@ def test_no_other_weight_has_a_larger_worst_margin_per_effect(
 @settings(max_examples=30)
 def test_no_table_of_steps_has_a_larger_worst_margin(sizes: list[float]) -> None:
     shares = [size / math.fsum(sizes) for size in sizes]
-    weight = weights.steps(range(1, RANGE + 1), shares, mix=0.001)
+    weight = table(range(1, RANGE + 1), shares, 0.001)
     # Two reviewers of effect 1 whose scores are k + 1 apart, for k = 0, 2, 4: their
     # margins add up to at most (w(6) - w(0)) / 4.
     low = (Fraction(0), Fraction(1))

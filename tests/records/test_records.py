@@ -376,7 +376,7 @@ def test_the_order_of_the_ratings_does_not_matter(tmp_path: Path) -> None:
         {"method": "votes(weight=offset(0.3, linear(10)))", "design": "halves"},
         {"method": "votes", "items": ["y", "x"]},
         {"method": "guarded(eps=0.3, statistic=median(lower))", "test": "mean"},
-        {"method": "guarded(trim=0.1, weight=steps([0, 3], [0.5, 0.5]))"},
+        {"method": "guarded(trim=0.1, weight=exponential(3))"},
     ],
 )
 def test_every_comparison_replays(options: dict[str, object], tmp_path: Path) -> None:

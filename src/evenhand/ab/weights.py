@@ -9,7 +9,7 @@ where the formula allows it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     ExactMap = Callable[[Fraction], Fraction]
 
 Number = int | float | Fraction
-
-MIX = 0.01
 
 GRID = np.concatenate([[0.0], np.logspace(-9, 9, 1000)])
 # Below FLAT a step is rounding; above JUMP it cannot be.
@@ -286,75 +284,6 @@ def offset(c: Number, base: GapWeight | str | None = None) -> GapWeight:
     )
 
 
-def steps(
-    at: Sequence[Number],
-    shares: Sequence[Number],
-    *,
-    mix: Number = MIX,
-    base: GapWeight | str | None = None,
-) -> GapWeight:
-    """Return a table of steps, mixed with a strictly increasing weight.
-
-    It is (1 - mix) times the sum of the shares whose step the gap has reached, plus
-    mix times the base. Steps alone are flat between, so they may tie with a coin.
-
-    Args:
-        at: Gaps at which it steps up, increasing, at least 0.
-        shares: How much each step adds, at least 0, at most 1 in all.
-        mix: Share of the base, above 0 and at most 1.
-        base: The strictly increasing weight, rational(1) if None.
-
-    Returns:
-        The weight.
-
-    Raises:
-        OptionError: If the table is not one, or mix is out of range.
-
-    Examples:
-        >>> steps([0, 1], [0.25, 0.75], mix=0.5)([0.0, 1.0])
-        array([0.125, 0.75 ])
-    """
-    if not all(isinstance(part, Sequence | np.ndarray) for part in (at, shares)):
-        raise OptionError(
-            f"at and shares must be lists of numbers, got {shown(at)} and "
-            f"{shown(shares)}."
-        )
-    edges = [as_finite("at", edge) for edge in at]
-    parts = [as_finite("shares", share) for share in shares]
-    rising = edges == sorted(set(edges)) and min(edges, default=0) >= 0
-    if len(edges) != len(parts) or not rising:
-        raise OptionError(
-            f"at must be increasing gaps of at least 0, one for each of the "
-            f"{len(parts)} shares, got {shown(list(at))}."
-        )
-    # The shares of a solver add up to 1 only within rounding.
-    if any(part < 0 for part in parts) or sum(parts) > 1 + ROUNDING:
-        raise OptionError(
-            "shares must be at least 0 and at most 1 in all, got "
-            f"{shown(list(shares))}."
-        )
-    mixed = as_positive("mix", mix)
-    if mixed > 1:
-        raise OptionError(f"mix must be at most 1, got {mix!r}.")
-    under = as_weight(base)
-    room, rest = float(1 - mixed), float(mixed)
-    places = np.array([float(edge) for edge in edges])
-    heights = np.minimum(np.cumsum([0.0, *(float(part) for part in parts)]), 1.0)
-
-    def function(gaps: Floats) -> Floats:
-        reached = np.searchsorted(places, gaps, side="right")
-        return np.asarray(room * heights[reached] + rest * under.values(gaps))
-
-    table: dict[str, Json | GapWeight] = {
-        "at": [_json(edge) for edge in at],
-        "shares": [_json(share) for share in shares],
-        "mix": _json(mix),
-        "base": under,
-    }
-    on_grid = under.checked_on_grid
-    return GapWeight("steps", table, function, None, under.limit, on_grid)
-
-
 def as_weight(
     weight: GapWeight | Callable[[float], float] | Mapping[str, object] | str | None,
 ) -> GapWeight:
@@ -417,7 +346,7 @@ def from_dict(record: Mapping[str, object]) -> GapWeight:
         offset(c=0.5, base=sigmoid(scale=2))
     """
     name, given = record.get("name"), record.get("parameters", {})
-    if record.get("checked_on_grid", False) and name not in ("offset", "steps"):
+    if record.get("checked_on_grid", False) and name != "offset":
         raise OptionError(
             f"weight must be a built-in one to be made again from a record, got the "
             f"function {shown(name)}. Pass the function itself."
@@ -557,7 +486,6 @@ _MAKERS: dict[str, tuple[Callable[..., GapWeight], tuple[str, ...], int]] = {
     "linear": (lambda range: linear(range), ("range",), 1),  # noqa: A006, PLW0108 - its name
     "exponential": (exponential, ("scale",), 0),
     "offset": (offset, ("c", "base"), 1),
-    "steps": (steps, ("at", "shares", "mix", "base"), 2),
 }
 NAMES = tuple(_MAKERS)
 _FORM = "Write for instance rational(1), linear(10) or offset(0.3, rational(1))."

@@ -3,7 +3,6 @@
 Where to look:
     simulate: `scenario`, `scales`, `simulation`
     exact risks: `exact` (two items), `curves` (many)
-    weights: `frontiers` (the best for declared biases)
     figures: `curves` (numbers), `figures` (charts and files)
     dominance: `dominance` (with the search), `refutation`, on `duels` (two items) and
         `worlds` (many)
@@ -21,9 +20,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from evenhand.lab.dominance import Dominance as Dominance
     from evenhand.lab.dominance import dominates as dominates
-    from evenhand.lab.frontiers import Frontier as Frontier
-    from evenhand.lab.frontiers import best_weight as best_weight
-    from evenhand.lab.frontiers import frontier as frontier
     from evenhand.lab.refutation import Refutation as Refutation
     from evenhand.lab.refutation import refute as refute
     from evenhand.lab.scenario import Scenario as Scenario
@@ -35,7 +31,6 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "dominance": ("Dominance", "dominates"),
-    "frontiers": ("Frontier", "best_weight", "frontier"),
     "refutation": ("Refutation", "refute"),
     "scenario": ("Scenario",),
     "simulation": ("Simulation", "draw_ratings", "simulate"),

@@ -684,8 +684,7 @@ def known_bias_frontier(perfect: float) -> float:
     """Return the largest improvement under a bias of 1 that any weight allows.
 
     It is approached by weights that are constant up to gaps of 1 and near 1 beyond,
-    and presumes that the bias is known to be 1. `evenhand.lab.frontier` finds the same
-    by linear programming, and more.
+    and presumes that the bias is known to be 1.
 
     Args:
         perfect: Improvement under perfect calibration, in per cent.
