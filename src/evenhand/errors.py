@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import math
 import numbers
 import re
 from collections.abc import Iterable
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -151,6 +153,60 @@ def require_whole(
         raise OptionError(
             f"{name} must be a whole number {rule}{of} got {shown(value)}."
         )
+
+
+def as_whole(name: str, value: object, least: int) -> int:
+    """Return a whole number of at least so much.
+
+    Raises:
+        OptionError: If it is not one.
+
+    Examples:
+        >>> as_whole("limit", 3, 1)
+        3
+    """
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not whole or value < least:  # type: ignore[operator]  # an integer here
+        raise OptionError(
+            f"{name} must be an integer of at least {least}, got {shown(value)}."
+        )
+    return int(value)  # type: ignore[call-overload,no-any-return]  # an integer here
+
+
+def as_finite(name: str, value: object) -> Fraction:
+    """Return a finite number, exactly.
+
+    Raises:
+        OptionError: If it is not one.
+
+    Examples:
+        >>> as_finite("c", 0.5)
+        Fraction(1, 2)
+    """
+    number = value
+    if isinstance(value, numbers.Number) and hasattr(value, "item"):
+        number = value.item()  # of NumPy
+    if isinstance(number, int | float | Fraction) and not isinstance(number, bool):
+        if isinstance(number, float) and not math.isfinite(number):
+            raise OptionError(f"{name} must be finite, got {value!r}.")
+        return Fraction(number)
+    raise OptionError(f"{name} must be a number, got {shown(value)}.")
+
+
+def as_positive(name: str, value: object) -> Fraction:
+    """Return a finite number above 0, exactly.
+
+    Raises:
+        OptionError: If it is not one.
+
+    Examples:
+        >>> as_positive("scale", 2)
+        Fraction(2, 1)
+    """
+    number = as_finite(name, value)
+    if number <= 0:
+        raise OptionError(f"{name} must be above 0, got {value!r}.")
+    return number
 
 
 def require_function(name: str, value: object, *arguments: str) -> None:

@@ -173,6 +173,22 @@ class Chance(Protocol):
         """Return True with probability p."""
 
 
+class Drawn:
+    """A Chance that draws from a stream, exactly."""
+
+    def __init__(self, source: Stream) -> None:
+        """Take the stream."""
+        self._source = source
+
+    def pick(self, count: int) -> int:
+        """Return one of 0, ..., count - 1, all equally likely."""
+        return below(self._source, count)
+
+    def coin(self, p: Fraction) -> bool:
+        """Return True with probability p."""
+        return below(self._source, p.denominator) < p.numerator
+
+
 class _Branch:
     """A Chance that takes a prescribed path, and the first branch beyond it."""
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand import OptionError, designs
-from evenhand.ab.bounds import effect_for_error, mean_error_bound
+from evenhand.ab.rules import effect_for_error, mean_error_bound
 from evenhand.randomness import below, stream
 
 RANGE = 12

@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 from evenhand.calibration.adaptive import adaptive
 from evenhand.calibration.additive import additive
 from evenhand.calibration.bradley_terry import bradley_terry
-from evenhand.calibration.posterior import Crossed, drawn_values
-from evenhand.calibration.redraws import Node
+from evenhand.calibration.posterior import Crossed, Node, drawn_values
 from evenhand.calibration.results import Fit
 from evenhand.ratings import Ratings
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.ab.pairings import sample_subsets
+from evenhand.ab.law import sample_subsets
 from evenhand.designs import AB_DESIGNS
 from evenhand.errors import DesignError, OptionError, counted, shown, unknown
 

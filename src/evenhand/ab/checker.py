@@ -18,8 +18,16 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from evenhand.ab.numbers import Floats, Numbers, as_lists, as_whole
-from evenhand.errors import OptionError, RatingsError, listing, name_of, shown, unknown
+from evenhand.ab.numbers import Floats, Numbers, as_lists
+from evenhand.errors import (
+    OptionError,
+    RatingsError,
+    as_whole,
+    listing,
+    name_of,
+    shown,
+    unknown,
+)
 from evenhand.randomness import (
     RNGLike,
     Stream,

@@ -13,11 +13,10 @@ from evenhand.ab._sides import (
     sides_from_lists,
     sides_from_ratings,
 )
-from evenhand.ab.bounds import effect_for_error
 from evenhand.ab.claims import GROUPED, comparison_certificate
 from evenhand.ab.methods import Mean, Rule
 from evenhand.ab.pvalues import STATISTICS, PValues, p_values
-from evenhand.ab.rules import TRIM
+from evenhand.ab.rules import TRIM, effect_for_error
 from evenhand.claims import Json, Label, Notice, tail
 from evenhand.designs import AB_DESIGNS
 from evenhand.designs.assignment import declare

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
-from evenhand.ab import claims, law, rules
+import evenhand.ab.rules as rules  # noqa: PLR0402 - not through the room's __getattr__
+from evenhand.ab import claims, law
 from evenhand.ab.numbers import Floats, Numbers, difference
-from evenhand.ab.pairings import draw_coins, draw_pairing
 from evenhand.ab.pvalues import leading_item
 from evenhand.ab.weights import (
     GapWeight,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from evenhand.ab._sides import Pairing, Sides
     from evenhand.ab.checker import Kind, OwnRule, RuleCheck
-    from evenhand.ab.pairings import Counts
+    from evenhand.ab.law import Counts
 
     # A statistic of `p_values`, and which median that is.
     Tested = tuple[str | OwnRule, str]
@@ -388,7 +388,7 @@ class Votes(Rule):
         """Draw an outcome from scores of both items."""
         one, two, counts = _pairs(sides, seed)
         chances = np.asarray(odd(self.weight, difference(one, two)))
-        won = draw_coins(counts, chances, stream(seed, "votes"))
+        won = law.draw_coins(counts, chances, stream(seed, "votes"))
         votes = won, int(counts.sum()) - won
         average, apart = self.average(sides, seed), self.least_apart(sides)
         return Outcome(_majority(votes), average, "votes", votes, apart=apart)
@@ -584,7 +584,7 @@ def _pairs(sides: Sides, seed: int) -> tuple[Floats, Floats, Counts]:
         return *lists, np.ones(len(lists[0]), np.int64)
     source = stream(seed, "pairing")
     first, second = sides.first, sides.second
-    one, two, counts = draw_pairing(first.counts, second.counts, source)
+    one, two, counts = law.draw_pairing(first.counts, second.counts, source)
     return first.levels[one], second.levels[two], counts
 
 

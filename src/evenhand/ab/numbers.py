@@ -7,7 +7,6 @@ floats, because NumPy has no type for the other kind.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evenhand.errors import OptionError, RatingsError, shown
+from evenhand.errors import RatingsError, shown
 
 Floats = NDArray[np.float64]
 Numbers: TypeAlias = (
@@ -161,55 +160,3 @@ def _place(bad: NDArray[np.bool_]) -> str:
     if bad.ndim == 0:
         return ""
     return f" at index {tuple(int(axis[0]) for axis in np.nonzero(bad))}"
-
-
-def as_whole(name: str, value: object, least: int) -> int:
-    """Return a whole number of at least so much.
-
-    Raises:
-        OptionError: If it is not one.
-
-    Examples:
-        >>> as_whole("limit", 3, 1)
-        3
-    """
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < least:  # type: ignore[operator]  # an integer here
-        raise OptionError(
-            f"{name} must be an integer of at least {least}, got {shown(value)}."
-        )
-    return int(value)  # type: ignore[call-overload,no-any-return]  # an integer here
-
-
-def as_finite(name: str, value: object) -> Fraction:
-    """Return a finite number, exactly.
-
-    Raises:
-        OptionError: If it is not one.
-
-    Examples:
-        >>> as_finite("c", 0.5)
-        Fraction(1, 2)
-    """
-    number = value.item() if isinstance(value, np.generic) else value
-    if isinstance(number, int | float | Fraction) and not isinstance(number, bool):
-        if isinstance(number, float) and not math.isfinite(number):
-            raise OptionError(f"{name} must be finite, got {value!r}.")
-        return Fraction(number)
-    raise OptionError(f"{name} must be a number, got {shown(value)}.")
-
-
-def as_positive(name: str, value: object) -> Fraction:
-    """Return a finite number above 0, exactly.
-
-    Raises:
-        OptionError: If it is not one.
-
-    Examples:
-        >>> as_positive("scale", 2)
-        Fraction(2, 1)
-    """
-    number = as_finite(name, value)
-    if number <= 0:
-        raise OptionError(f"{name} must be above 0, got {value!r}.")
-    return number

@@ -41,9 +41,15 @@ from evenhand.ab._tails import (
     tally,
 )
 from evenhand.ab.law import Table, as_table
-from evenhand.ab.numbers import Floats, Numbers, as_lists, as_whole, is_exact
+from evenhand.ab.numbers import Floats, Numbers, as_lists, is_exact
 from evenhand.ab.rules import TRIM, Kept, as_kept
-from evenhand.errors import ConvergenceError, OptionError, RatingsError, unknown
+from evenhand.errors import (
+    ConvergenceError,
+    OptionError,
+    RatingsError,
+    as_whole,
+    unknown,
+)
 from evenhand.randomness import RNGLike, seed_from, stream
 
 if TYPE_CHECKING:

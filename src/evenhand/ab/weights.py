@@ -19,15 +19,21 @@ import numpy as np
 from evenhand.ab.numbers import (
     Floats,
     Numbers,
-    as_finite,
     as_numbers,
-    as_positive,
     constant,
     is_exact,
     magnitude,
     map_exact,
 )
-from evenhand.errors import OptionError, RatingsError, require_function, shown, unknown
+from evenhand.errors import (
+    OptionError,
+    RatingsError,
+    as_finite,
+    as_positive,
+    require_function,
+    shown,
+    unknown,
+)
 from evenhand.method import parse
 
 if TYPE_CHECKING:

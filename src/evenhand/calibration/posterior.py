@@ -24,14 +24,13 @@ import numpy as np
 from evenhand.calibration._solver import one_thread
 from evenhand.calibration.crossed import Links
 from evenhand.calibration.design import normal_scores, totals
-from evenhand.calibration.redraws import Columns, Node, node_at
 from evenhand.calibration.results import standardised
 from evenhand.randomness import standard_normal, stream, uniforms
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from evenhand.arrays import Codes, Table
+    from evenhand.arrays import Codes, Flags, Table
     from evenhand.calibration.results import Fit, Variances
     from evenhand.ratings import Ratings
 
@@ -59,6 +58,69 @@ SLIGHT = 0.02
 ROUNDS, UNKNOWN = 20, 1e6
 # Middles of the steps of the grid of uniforms: 0 itself has no quantile.
 HALF_STEP = 2.0**-54
+
+
+class Columns(NamedTuple):
+    """What the equations need of the scores, a column for each; see `crossed.Sums`."""
+
+    squares: Table
+    dropped: Table
+    kept: Table
+
+    def only(self, where: Flags) -> Columns:
+        """Choose columns."""
+        return Columns(*(table[..., where] for table in self))
+
+
+class Node(NamedTuple):
+    """What scores say at one ratio a of the dropped effect.
+
+    Attributes:
+        axes: Q.
+        known: L.
+        pull: Of the scores, by axis.
+        mean: What gives the mean: its own pull, and the kept effect's by level.
+        squares: What is left of the squares if the kept effect is 0.
+        determinant: log det A, less that of the kept effect.
+    """
+
+    axes: Table
+    known: Table
+    pull: Table
+    mean: tuple[Table, Table]
+    squares: Table
+    determinant: float
+
+    def profile(self, logs: Table, freedom: float, least: Table) -> tuple[Table, Table]:
+        """Return squares left and minus twice the log likelihood, a row for each log b.
+
+        Args:
+            logs: Values of log b.
+            freedom: Number of ratings, less the mean.
+            least: What rounding leaves of the squares however well the model fits.
+        """
+        left = 1 / (self.known + np.exp(-logs)[:, None])
+        squared = np.maximum(self.squares - left @ self.pull**2, least)
+        sizes = np.log1p(self.known * np.exp(logs)[:, None]).sum(axis=1)
+        value = freedom * np.log(squared) + (self.determinant + sizes)[:, None]
+        return squared, value
+
+
+def node_at(links: Links, sums: Columns, ratio: float) -> Node:
+    """Eliminate offsets and level, and turn what is left to its axes."""
+    spread = 1 + ratio * links.loads
+    weights = (ratio / spread)[:, None]
+    whole, pull = links.table(ratio), sums.kept - links.back @ (weights * sums.dropped)
+    level, size = whole[0, 1:], whole[0, 0]
+    known, axes = np.linalg.eigh(whole[1:, 1:] - np.outer(level, level) / size)
+    return Node(
+        axes,
+        np.maximum(known, 0),
+        axes.T @ (pull[1:] - np.outer(level / size, pull[0])),
+        (pull[0] / size, level / size),
+        sums.squares - (weights * sums.dropped**2).sum(axis=0) - pull[0] ** 2 / size,
+        float(np.log(spread).sum() + np.log(size)),
+    )
 
 
 class Crossed:

@@ -17,6 +17,7 @@ from numpy.polynomial.chebyshev import chebder, chebpts1, chebvander
 
 from evenhand.calibration._solver import one_thread
 from evenhand.calibration.crossed import DONE, LEAST, MOST, Equations
+from evenhand.calibration.posterior import Columns, node_at
 
 if TYPE_CHECKING:
     from evenhand.arrays import Flags, Table
@@ -82,18 +83,6 @@ def fit_many(equations: Equations, scores: Table) -> Many:
     return Many(items, parts / (1 + parts.sum(axis=0)))
 
 
-class Columns(NamedTuple):
-    """What the equations need of the scores, a column for each; see `crossed.Sums`."""
-
-    squares: Table
-    dropped: Table
-    kept: Table
-
-    def only(self, where: Flags) -> Columns:
-        """Choose columns."""
-        return Columns(*(table[..., where] for table in self))
-
-
 def _fit(links: Links, sums: Columns, start: Table, free: Flags) -> tuple[Table, Table]:
     """Return the logarithms of both ratios, and the solutions there."""
     point = np.tile(start[:, None], len(sums.squares))
@@ -113,57 +102,6 @@ def _fit(links: Links, sums: Columns, start: Table, free: Flags) -> tuple[Table,
         if not left.any():
             break
     return point, solutions
-
-
-class Node(NamedTuple):
-    """What scores say at one ratio a of the dropped effect.
-
-    Attributes:
-        axes: Q.
-        known: L.
-        pull: Of the scores, by axis.
-        mean: What gives the mean: its own pull, and the kept effect's by level.
-        squares: What is left of the squares if the kept effect is 0.
-        determinant: log det A, less that of the kept effect.
-    """
-
-    axes: Table
-    known: Table
-    pull: Table
-    mean: tuple[Table, Table]
-    squares: Table
-    determinant: float
-
-    def profile(self, logs: Table, freedom: float, least: Table) -> tuple[Table, Table]:
-        """Return squares left and minus twice the log likelihood, a row for each log b.
-
-        Args:
-            logs: Values of log b.
-            freedom: Number of ratings, less the mean.
-            least: What rounding leaves of the squares however well the model fits.
-        """
-        left = 1 / (self.known + np.exp(-logs)[:, None])
-        squared = np.maximum(self.squares - left @ self.pull**2, least)
-        sizes = np.log1p(self.known * np.exp(logs)[:, None]).sum(axis=1)
-        value = freedom * np.log(squared) + (self.determinant + sizes)[:, None]
-        return squared, value
-
-
-def node_at(links: Links, sums: Columns, ratio: float) -> Node:
-    """Eliminate offsets and level, and turn what is left to its axes."""
-    spread = 1 + ratio * links.loads
-    weights = (ratio / spread)[:, None]
-    whole, pull = links.table(ratio), sums.kept - links.back @ (weights * sums.dropped)
-    level, size = whole[0, 1:], whole[0, 0]
-    known, axes = np.linalg.eigh(whole[1:, 1:] - np.outer(level, level) / size)
-    return Node(
-        axes,
-        np.maximum(known, 0),
-        axes.T @ (pull[1:] - np.outer(level / size, pull[0])),
-        (pull[0] / size, level / size),
-        sums.squares - (weights * sums.dropped**2).sum(axis=0) - pull[0] ** 2 / size,
-        float(np.log(spread).sum() + np.log(size)),
-    )
 
 
 class Window:

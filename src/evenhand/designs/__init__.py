@@ -17,25 +17,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.arrays import frozen
-from evenhand.designs.balancing import Bundles, Frame, deal, fitting, tables, walk
 from evenhand.errors import DesignError
 from evenhand.randomness import (
     HALF,
     Chance,
+    Drawn,
     RNGLike,
-    Stream,
-    below,
     outcomes,
     seed_from,
     stream,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Sequence
 
     from evenhand.arrays import Codes
+    from evenhand.designs.balancing import Bundles, Frame
 
     Assignment = Codes
+    Procedure = Callable[[Chance], Bundles]
 
 Sides = tuple[int, ...]
 
@@ -255,13 +255,8 @@ def balanced(
         >>> balanced(3, 3, 2, per_item=2, conflicts=conflicts, rng=7).tolist()
         [[1, 2], [0, 2], [0, 1]]
     """
-    if per_item is None and conflicts is None:
-        sizes = _balanced_sizes(n_items, n_reviewers, per_reviewer)
-        return _fixed(deal(*sizes, _drawn(rng, "balanced")))
-    drawn, _ = draw_balanced(
-        n_items, n_reviewers, per_reviewer, per_item, conflicts or (), seed_from(rng)
-    )
-    return drawn
+    sizes = n_items, n_reviewers, per_reviewer, per_item
+    return draw_balanced(*sizes, conflicts, seed_from(rng))[0]
 
 
 def draw_balanced(
@@ -269,7 +264,7 @@ def draw_balanced(
     n_reviewers: int,
     per_reviewer: int | None,
     per_item: int | None,
-    conflicts: Iterable[tuple[int, int]],
+    conflicts: Iterable[tuple[int, int]] | None,
     seed: int,
 ) -> tuple[Assignment, bool]:
     """Draw as `balanced` does, and say whether all were exactly as likely.
@@ -279,11 +274,15 @@ def draw_balanced(
         >>> drawn.tolist(), uniform
         ([[1], [0]], True)
     """
-    frame = _frame(n_items, n_reviewers, per_reviewer, per_item, conflicts)
-    counts = tables(frame.grid)
-    if counts is None:
-        return _padded(frame.bundles(_walked(frame, seed))), False
-    return _padded(frame.bundles(counts.draw(_drawn(seed, "balanced")))), True
+    sizes = n_items, n_reviewers, per_reviewer, per_item
+    found, chance = _balanced(*sizes, conflicts), _drawn(seed, "balanced")
+    if callable(found):
+        drawn = found(chance)
+    else:
+        drawn = found.walk(chance, stream(seed, "design balanced walk"))
+    width = max(map(len, drawn))
+    filled = tuple(row + (-1,) * (width - len(row)) for row in drawn)
+    return _fixed(filled), callable(found)
 
 
 def enumerate_balanced(
@@ -305,34 +304,18 @@ def enumerate_balanced(
         >>> enumerate_balanced(2, 2, 1, conflicts=[(0, 0)])
         {((1,), (0,)): Fraction(1, 1)}
     """
-    if per_item is None and conflicts is None:
-        sizes = _balanced_sizes(n_items, n_reviewers, per_reviewer)
-        return outcomes(lambda chance: deal(*sizes, chance))
-    frame = _frame(n_items, n_reviewers, per_reviewer, per_item, conflicts)
-    counts = tables(frame.grid)
-    if counts is None:
+    sizes = n_items, n_reviewers, per_reviewer, per_item
+    procedure = _balanced(*sizes, conflicts)
+    if not callable(procedure):
         raise DesignError(
             f"n_items and n_reviewers must be small enough to count all assignments, "
             f"got {n_items} and {n_reviewers}."
         )
-    return outcomes(lambda chance: frame.bundles(counts.draw(chance)))
-
-
-class _Drawn:
-    """A Chance that draws from a stream, exactly."""
-
-    def __init__(self, source: Stream) -> None:
-        self._source = source
-
-    def pick(self, count: int) -> int:
-        return below(self._source, count)
-
-    def coin(self, p: Fraction) -> bool:
-        return below(self._source, p.denominator) < p.numerator
+    return outcomes(procedure)
 
 
 def _drawn(rng: RNGLike, design: str) -> Chance:
-    return _Drawn(stream(seed_from(rng), f"design {design}"))
+    return Drawn(stream(seed_from(rng), f"design {design}"))
 
 
 def _halves(count: int, chance: Chance) -> Sides:
@@ -413,42 +396,32 @@ def _pair_sizes(n_items: int, n_reviewers: int) -> tuple[int, int]:
     return items, reviewers
 
 
-def _balanced_sizes(
-    n_items: int, n_reviewers: int, per_reviewer: int | None
-) -> tuple[int, int, int]:
-    items, reviewers = _whole("n_items", n_items, 1), _reviewers(n_reviewers)
-    each = None if per_reviewer is None else _whole("per_reviewer", per_reviewer, 1)
-    return items, reviewers, fitting(items, reviewers, each, None)
-
-
-def _frame(
+def _balanced(
     n_items: int,
     n_reviewers: int,
     per_reviewer: int | None,
     per_item: int | None,
     conflicts: Iterable[tuple[int, int]] | None,
-) -> Frame:
-    return Frame.of(
-        _whole("n_items", n_items, 1),
-        _reviewers(n_reviewers),
-        None if per_reviewer is None else _whole("per_reviewer", per_reviewer, 1),
-        None if per_item is None else _whole("per_item", per_item, 1),
-        conflicts or (),
+) -> Procedure | Frame:
+    """Return what draws an assignment, or all of them if they are too many to count."""
+    from evenhand.designs.balancing import (  # noqa: PLC0415 - for this design alone
+        Frame,
+        deal,
+        fitting,
+        tables,
     )
 
-
-def _walked(frame: Frame, seed: int) -> Bundles:
-    start, grid = frame.start, frame.grid
-    if not any(grid.barred):
-        # From a start that favours no name, the walk favours none however short it is.
-        sizes = (grid.columns, grid.rows, grid.sizes[0])
-        start = frame.spared(deal(*sizes, _drawn(seed, "balanced")))
-    return walk(grid, start, stream(seed, "design balanced walk"))
-
-
-def _padded(bundles: Bundles) -> Assignment:
-    width = max(map(len, bundles))
-    return _fixed(tuple(row + (-1,) * (width - len(row)) for row in bundles))
+    items, reviewers = _whole("n_items", n_items, 1), _reviewers(n_reviewers)
+    each = None if per_reviewer is None else _whole("per_reviewer", per_reviewer, 1)
+    load = None if per_item is None else _whole("per_item", per_item, 1)
+    if per_item is None and conflicts is None:
+        dealt = fitting(items, reviewers, each, load)
+        return lambda chance: deal(items, reviewers, dealt, chance)
+    frame = Frame.of(items, reviewers, each, load, conflicts or ())
+    counts = tables(frame.grid)
+    return (
+        frame if counts is None else lambda chance: frame.bundles(counts.draw(chance))
+    )
 
 
 def _groups(name: str, labels: Sequence[Hashable]) -> list[list[int]]:

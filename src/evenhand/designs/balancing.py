@@ -186,13 +186,16 @@ class Frame:
                 turned[reviewer].append(item)
         return tuple(map(tuple, turned))
 
-    def spared(self, dealt: Bundles) -> Bundles:
-        """Add the spare row to rows that were dealt."""
-        if not self.grid.spare:
-            return dealt
-        counts = Counter(column for row in dealt for column in row)
-        columns = range(self.grid.columns)
-        return (*dealt, tuple(c for c in columns if counts[c] < self.grid.load))
+    def walk(self, chance: Chance, source: Stream) -> Bundles:
+        """Walk at random over all assignments."""
+        start, grid = self.start, self.grid
+        if not any(grid.barred):
+            # From a start that favours no name, a walk favours none however short.
+            start = deal(grid.columns, grid.rows, grid.sizes[0], chance)
+            counts = Counter(column for row in start for column in row)
+            spare = (c for c in range(grid.columns) if counts[c] < grid.load)
+            start += (tuple(spare),) * bool(grid.spare)
+        return self.bundles(walk(grid, start, source))
 
 
 def fitting(

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from evenhand.ab.pairings import (
+from evenhand.ab.law import (
     LISTED,
     draw_coins,
     draw_pairing,
