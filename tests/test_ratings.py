@@ -621,3 +621,28 @@ def test_groups_are_worked_out_once_and_cannot_be_changed() -> None:
     assert ratings.by_item()[1] is rows
     with pytest.raises(ValueError, match="read-only"):
         start[0] = 1
+
+
+def test_weights_follow_their_scores_into_any_row_order_and_into_the_hash() -> None:
+    one = Ratings(["b", "a"], ["x", "y"], [1, 2], weights=[3, 0.5])
+    two = Ratings(["a", "b"], ["y", "x"], [2, 1], weights=[0.5, 3])
+    assert one.weights is not None
+    assert one.weights.tolist() == [0.5, 3.0]
+    assert one.sha256 == two.sha256 != Ratings(["a", "b"], ["y", "x"], [2, 1]).sha256
+    again = Ratings.from_frame(one.to_frame(), weight="weight")
+    assert again.sha256 == one.sha256
+    assert one.rows()[0] == {"reviewer": "a", "item": "y", "score": 2, "weight": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        ([1, 0], r"^weight must be above 0, got 0 at index 1\."),
+        ([1, None], r"^weight must be above 0, got nothing at index 1\."),
+        ([1], "1 of weights, 2 of scores"),
+        (["much", 1], "^weight must be a number, got 'much' at index 0"),
+    ],
+)
+def test_weights_are_positive_numbers(weights: list[object], words: str) -> None:
+    with pytest.raises(RatingsError, match=words):
+        Ratings(["a", "b"], ["x", "x"], [1, 2], weights=weights)  # type: ignore[arg-type]

@@ -427,6 +427,8 @@ def _hint(value: str, source: Source) -> str:
 Kind = Literal["scores", "ranks", "comparisons"]
 
 NAME_SHOWN = 40
+ID = re.compile(r"(?i:(?:\b|_)(?:id|number|nr|no)\b)|#|[a-z]I[dD]$")
+"""How a column of ids is called."""
 
 ALIASES: dict[str, frozenset[str]] = {
     part: frozenset([part, *names.split()])
@@ -440,6 +442,7 @@ ALIASES: dict[str, frozenset[str]] = {
         "winner": "preferred better",
         "loser": "rejected worse",
         "pair": "",
+        "weight": "",
     }.items()
 }
 """Names under which each column is found, in lower case without blanks and id."""
@@ -456,6 +459,7 @@ class Columns:
     winner: str = ""
     loser: str = ""
     pair: str = ""
+    weight: str = ""
 
     @property
     def kind(self) -> Kind:
@@ -505,6 +509,8 @@ def find_columns(names: Sequence[str], given: Columns, source: Source) -> Column
     optional = "reviewer" if "winner" in wanted else "pair"
     if _candidates(optional, names, given):
         found[optional] = _choose(optional, names, given, source)
+    if given.weight:
+        found["weight"] = given.weight
     used = list(found.values())
     if len(set(used)) < len(used):
         twice = next(name for name in used if used.count(name) > 1)
@@ -528,7 +534,7 @@ def _check_given(given: Columns, source: Source) -> None:
     """Refuse two options of which one would be left unused."""
     first, others = "score", ["rank"] if given.score else []
     if given.winner or given.loser:
-        first, others = "winner and loser", ["item", "score", "rank", "pair"]
+        first, others = "winner and loser", ["item", "score", "rank", "pair", "weight"]
     for second in others:
         if getattr(given, second):
             raise source.whole(
@@ -557,7 +563,10 @@ def _candidates(part: str, names: Sequence[str], given: Columns) -> list[str]:
     taken = astuple(given)
     free = [name for name in names if name not in taken]
     exact = [name for name in free if name.strip().casefold() == part]
-    return exact or [name for name in free if is_alias(name, ALIASES[part])]
+    alike = [name for name in free if is_alias(name, ALIASES[part])]
+    # Beside one column of ids the others are names, such as an item's title.
+    ids = [name for name in alike if ID.search(name)]
+    return exact or (ids if len(ids) == 1 else alike)
 
 
 def _choose(part: str, names: Sequence[str], given: Columns, source: Source) -> str:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame, IntoLazyFrame
     from numpy.typing import NDArray
 
-    from evenhand.arrays import Codes, Scores
+    from evenhand.arrays import Codes, Flags, Scores
     from evenhand.claims import Json, Label
 
 
@@ -57,6 +57,7 @@ class Ratings:
         scores: Score of each rating, finite.
         pairs: Label of the pair that the rating's reviewer belongs to, for two items
             given to matched pairs of reviewers.
+        weights: How much each rating counts in models, positive; by default all alike.
         all_items: Every item there is, if some have no rating.
 
     Attributes:
@@ -69,6 +70,7 @@ class Ratings:
         preference: A number for each rating that is higher for a better-liked item of
             the same reviewer. Only its order within one reviewer has a meaning.
         pair_codes: Pair of each rating, or None.
+        weights: How much each rating counts, in the order of scores, or None.
         unrated_labels: Items that were named, but without any score; left out.
         notices: What was left out while reading, and why.
         titles: What people call an item, for those that have more than a label.
@@ -97,6 +99,7 @@ class Ratings:
     item_codes: Codes
     preference: Scores
     pair_codes: Codes | None
+    weights: Scores | None
     notices: tuple[Notice, ...]
     titles: Mapping[Label, str]
     read_as: str
@@ -109,13 +112,18 @@ class Ratings:
         scores: Sequence[float] | NDArray[np.generic],
         *,
         pairs: Sequence[Label] | NDArray[np.generic] | None = None,
+        weights: Sequence[float] | NDArray[np.generic] | None = None,
         all_items: Sequence[Label] | None = None,
     ) -> None:
         """Validate and sort the ratings."""
-        columns = {"reviewer": reviewers, "item": items, "score": scores, "pair": pairs}
-        names = Columns(
-            "reviewer", "item", "score", pair="pair" if pairs is not None else ""
-        )
+        columns: dict[str, object] = {
+            "reviewer": reviewers,
+            "item": items,
+            "score": scores,
+        }
+        more = {"pair": pairs, "weight": weights}
+        columns |= {name: values for name, values in more.items() if values is not None}
+        names = Columns(**{name: name for name in columns})
         self._fill(columns, names, Source(), all_items, missing_allowed=False)
 
     @classmethod
@@ -130,6 +138,7 @@ class Ratings:
         winner: str = "",
         loser: str = "",
         pair: str = "",
+        weight: str = "",
         all_items: Sequence[Label] | None = None,
     ) -> Ratings:
         """Take ratings from a dataframe of any kind that narwhals knows.
@@ -147,6 +156,7 @@ class Ratings:
             winner: Column of the better item, for plain comparisons.
             loser: Column of the worse item.
             pair: Column of the pair of reviewers.
+            weight: Column of how much each rating counts, such as a confidence.
             all_items: Every item there is, if some have no rating.
 
         Returns:
@@ -173,6 +183,7 @@ class Ratings:
             winner=winner,
             loser=loser,
             pair=pair,
+            weight=weight,
         )
         known = frame_columns(frame)
         found = find_columns(list(known), given, Source())
@@ -353,7 +364,9 @@ class Ratings:
         for codes in (self.reviewer_codes, self.item_codes, self.pair_codes):
             if codes is not None:
                 hashed.update(codes.astype("<i8", copy=False).data)
-        hashed.update(self.preference.astype("<f8", copy=False).data)
+        for numbers in (self.preference, self.weights):
+            if numbers is not None:
+                hashed.update(numbers.astype("<f8", copy=False).data)
         return hashed.hexdigest()
 
     @cached_property
@@ -435,16 +448,21 @@ class Ratings:
             [{'reviewer': 'a', 'item': 'x', 'score': 1.0}]
         """
         public = self.public
-        labels = public.reviewer_labels, public.item_labels
-        cells = public.reviewer_codes, public.item_codes, public.preference
+        who, what = public.reviewer_labels, public.item_labels
+        columns: dict[str, list[Json]] = {
+            "reviewer": [who[code] for code in public.reviewer_codes.tolist()],
+            "item": [what[code] for code in public.item_codes.tolist()],
+            **{name: values.tolist() for name, values in public._numbers().items()},  # noqa: SLF001 - our own
+        }
         return [
-            {"reviewer": labels[0][who], "item": labels[1][what], self._value: value}
-            for who, what, value in zip(*(it.tolist() for it in cells), strict=True)
+            dict(zip(columns, row, strict=True))
+            for row in zip(*columns.values(), strict=True)
         ]
 
-    @property
-    def _value(self) -> str:
-        return "score" if self.kind == "scores" else "preference"
+    def _numbers(self) -> dict[str, Scores]:
+        value = "score" if self.kind == "scores" else "preference"
+        found = {value: self.preference}
+        return found if self.weights is None else {**found, "weight": self.weights}
 
     def to_frame(self) -> pl.DataFrame:
         """Return the ratings as a polars dataframe.
@@ -460,7 +478,7 @@ class Ratings:
                     "reviewer", public.reviewer_labels, public.reviewer_codes
                 ),
                 _label_column("item", public.item_labels, public.item_codes),
-                pl.Series(self._value, public.preference),
+                *(pl.Series(*it) for it in public._numbers().items()),  # noqa: SLF001 - our own
             ]
         )
 
@@ -526,6 +544,9 @@ class Ratings:
         if "pair" in rows.columns:
             self.pair_labels, pair_codes = code_labels(rows["pair"])
             self.pair_codes = frozen(pair_codes[order])
+        self.weights = None
+        if "weight" in rows.columns:
+            self.weights = frozen(rows["weight"].to_numpy()[order])
         twice = np.flatnonzero(np.diff(keys[order]) == 0)
         if len(twice):
             place = int(twice[0])
@@ -593,7 +614,25 @@ def _rated_rows(
     lengths = {found[part]: len(labels) for part, labels in series.items()}
     _check_lengths({**lengths, value_name: len(values)}, source)
     value = preference.set(pl.Series(missing), None) if missing.any() else preference
+    if names.weight:
+        series["weight"] = pl.Series(_weights(columns, names.weight, missing, source))
     return pl.DataFrame({**series, "value": value}).with_row_index("row")
+
+
+def _weights(
+    columns: Mapping[str, object], name: str, unused: Flags, source: Source
+) -> Scores:
+    """Return positive weights, 1 where a row has neither a score nor a weight."""
+    weights, missing = number_series(columns[name], name, source)
+    _check_lengths({"weights": len(weights), "scores": len(unused)}, source)
+    weights = np.where(missing, 0.0, weights)
+    bad = np.flatnonzero((weights <= 0) & ~unused)
+    if len(bad):
+        row = int(bad[0])
+        got = "nothing" if missing[row] else f"{weights[row]:g}"
+        text = f"{name} must be above 0, got {got}"
+        raise source.at(row, text, "It says how much the rating counts.")
+    return np.where(unused, 1.0, weights)
 
 
 def _compared_rows(

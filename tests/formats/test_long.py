@@ -231,3 +231,21 @@ def test_a_damaged_sample_is_read_or_refused_in_a_sentence(
         told = str(error)
     assert told
     assert "\n" not in told
+
+
+def test_a_name_beside_an_id_is_the_title() -> None:
+    text = "judge,project_id,project,score\nanna,7,Tea,3\nbo,7,Tea,4\nbo,9,Milk,1\n"
+    assert read(text).titles == {7: "Tea", 9: "Milk"}
+    assert read(text.replace("project,", "name,")).titles == {7: "Tea", 9: "Milk"}
+
+
+def test_a_name_that_changes_within_an_item_is_not_its_title() -> None:
+    text = "judge,paper,name,score\nanna,7,Ann,3\nbo,7,Bob,4\n"
+    assert read(text).titles == {}
+
+
+def test_a_row_without_a_score_needs_no_weight() -> None:
+    text = "judge,paper,score,sure\nanna,7,3,2\nbo,7,,\nbo,8,4,1\n"
+    weights = read(text, weight="sure").weights
+    assert weights is not None
+    assert weights.tolist() == [2.0, 1.0]

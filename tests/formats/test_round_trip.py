@@ -20,6 +20,7 @@ from evenhand.formats import tables
 from evenhand.formats.decoder import decode
 from evenhand.formats.reading import read_ratings
 from evenhand.ratings import Ratings
+from examples.exports_teaching import HERE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -195,3 +196,26 @@ def test_a_number_in_a_sheet_keeps_all_its_digits(score: float) -> None:
     written = float(f"{score:.16G}")
     with mock.patch.object(tables, "_decoded", decoded_here):
         assert as_excel([("a", "x", score)]).scores.tolist() == [written]
+
+
+@pytest.mark.parametrize(
+    ("file", "options"),
+    [
+        ("openreview-v2.json", {"score": "rating", "weight": "confidence"}),
+        ("hotcrp-scores.csv", {"score": "OveMer", "weight": "RevExp"}),
+        ("cmt.csv", {"score": "Overall Rating", "weight": "Confidence"}),
+        (
+            "easychair-review.csv",
+            {"score": "Overall evaluation", "weight": "Reviewer's confidence"},
+        ),
+        ("moodle-assessments.csv", {"weight": "weight"}),
+    ],
+)
+def test_platforms_deliver_weights(file: str, options: dict[str, str]) -> None:
+    weighted = read_ratings(HERE / file, **options)
+    plain = read_ratings(HERE / file, **{**options, "weight": None})
+    assert weighted.weights is not None
+    assert len(weighted.weights) == weighted.n_ratings
+    assert {*weighted.weights.tolist()} <= {1.0, 2.0, 3.0, 4.0, 5.0}
+    assert weighted.scores.tolist() == plain.scores.tolist()
+    assert plain.weights is None

@@ -113,7 +113,7 @@ DECISION, OUTPUT = "Decision", "Output"
 reading = partial(option, group="Reading FILE")
 deciding = partial(option, group=DECISION)
 writing = partial(option, group=OUTPUT)
-ROLES = ("rank", "winner", "loser", "pair")
+ROLES = ("rank", "winner", "loser", "pair", "weight")
 """Columns that few files have."""
 FILE_OPTIONS = (
     reading(
@@ -128,8 +128,9 @@ FILE_OPTIONS = (
     reading("--score score_column", "Column of the score; higher is better.", "COLUMN"),
     reading(
         "--column columns",
-        "Another column: rank=COLUMN (1 is best), winner=COLUMN and loser=COLUMN, or "
-        "pair=COLUMN (pairs or panels of reviewers).  [repeatable]",
+        "Another column: rank=COLUMN (1 is best), winner=COLUMN and loser=COLUMN, "
+        "pair=COLUMN (pairs or panels of reviewers), or weight=COLUMN (how much a "
+        "score counts in models, such as a confidence).  [repeatable]",
         "ROLE=COLUMN",
         multiple=True,
     ),

@@ -95,11 +95,13 @@ def take(table: Table, asked: Asked) -> Long:
     items = texts(table.columns[item])
     reviewer, notices = _reviewers(table, asked.columns.reviewer, items)
     question = _chosen(table, asked.columns.score)
+    weight = asked.columns.weight
     return layouts.rated(
         table.source,
         item=(repr(item), table.columns[item]),
         reviewer=reviewer,
         score=(question.short, table.columns[question.column]),
+        weight=table.columns[_chosen(table, weight).column] if weight else None,
         titles=layouts.titled(items, table.texts(*TITLES)),
         notices=notices,
     )

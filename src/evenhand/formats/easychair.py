@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evenhand.claims import Notice
-from evenhand.columns import CANONICAL_INTEGER, Columns
+from evenhand.columns import CANONICAL_INTEGER
 from evenhand.errors import counted, listing, shown
 from evenhand.formats import layouts
 from evenhand.formats.tables import plain, texts
@@ -74,17 +74,14 @@ def take(table: Table, asked: Asked) -> Long:
     titles = layouts.titled(items, table.texts("submission title"))
     if submissions is not None:
         titles = layouts.titled(submissions.texts("#"), submissions.texts("title"))
-    return layouts.Long(
-        {
-            writer: reviews.columns[writer],
-            item: reviews.columns[item],
-            score: [*values],
-        },
-        Columns(reviewer=writer, item=item, score=score),
+    return layouts.rated(
         reviews.source,
-        f"item from {item!r}, reviewer from {place}, score from {score!r}",
-        titles,
-        notices,
+        item=(repr(item), reviews.columns[item]),
+        reviewer=(place, reviews.columns[writer]),
+        score=(score, [*values]),
+        weight=[*_written(reviews, given.weight)[1]] if given.weight else None,
+        titles=titles,
+        notices=notices,
     )
 
 

@@ -102,6 +102,7 @@ def take(table: Table, asked: Asked) -> Long:
         and layouts.may_be_scores(values)
     ]
     score = layouts.choose_score(asked.columns.score, fields, table.source)
+    weight = asked.columns.weight
     # Where a field was left without an entry, HotCRP says so.
     scores: Values = [
         None if text.casefold() in NO_ENTRY else text
@@ -112,6 +113,7 @@ def take(table: Table, asked: Asked) -> Long:
         item=(repr(item), table.columns[item]),
         reviewer=reviewer,
         score=(score, scores),
+        weight=table.columns[table.named("weight", weight)] if weight else None,
         titles=layouts.titled(texts(table.columns[item]), table.texts("title")),
         notices=notices + unsaid,
     )

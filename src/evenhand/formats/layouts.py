@@ -145,6 +145,7 @@ def rated(
     item: tuple[str, Values],
     reviewer: tuple[str, Values],
     score: tuple[str, Values],
+    weight: Values | None,
     titles: Mapping[str, str],
     notices: Sequence[Notice],
 ) -> Long:
@@ -155,13 +156,17 @@ def rated(
         item: Where items were found, and the item of each review.
         reviewer: Where reviewers were found, and who wrote each review.
         score: What the score is called, and the score of each review.
+        weight: How much each review counts, if the user named a field that says so.
         titles: What people call an item.
         notices: What the reader must know.
     """
-    name = score[0] if score[0] not in ("reviewer", "item") else "score"
+    name = score[0] if score[0] not in ("reviewer", "item", "weight") else "score"
+    columns = {"reviewer": reviewer[1], "item": item[1], name: score[1]}
+    if weight is not None:
+        columns["weight"] = weight
     return Long(
-        {"reviewer": reviewer[1], "item": item[1], name: score[1]},
-        Columns(reviewer="reviewer", item="item", score=name),
+        columns,
+        Columns("reviewer", "item", name, weight="" if weight is None else "weight"),
         source,
         f"item from {item[0]}, reviewer from {reviewer[0]}, score from {name!r}",
         titles,

@@ -6,7 +6,7 @@ import re
 from dataclasses import astuple
 from typing import TYPE_CHECKING
 
-from evenhand.columns import ALIASES, Columns, find_columns
+from evenhand.columns import ALIASES, ID, Columns, find_columns, is_alias
 from evenhand.errors import RatingsError, shown
 from evenhand.formats import layouts
 from evenhand.formats.tables import plain, texts
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from evenhand.formats.layouts import Asked, Long
     from evenhand.formats.tables import Table
 
+TITLE = re.compile(r"(?:(?:item|paper|submission|project) )?title")
+NAMES = ALIASES["item"] - {"item"} | {""}
+"""An item's other name: "project" beside "project id", or a bare "name"."""
 EMAIL = re.compile(
     f"(?:(?:{'|'.join(sorted(ALIASES['reviewer']))}) )?e ?mail(?: address)?"
 )
@@ -45,10 +48,7 @@ def take(table: Table, asked: Asked) -> Long:
     if names.reviewer and not asked.columns.reviewer:
         _check_people(table, names)
     columns = {name: table.columns[name] for name in astuple(names) if name}
-    titles = {}
-    title = table.find("title", "item title", "paper title")
-    if title and names.item and title not in columns:
-        titles = layouts.titled(texts(columns[names.item]), table.texts(title))
+    titles = _titles(table, names) if names.item else {}
     notices: tuple[Notice, ...] = ()
     if names.reviewer and names.item:
         notices = layouts.numbered_anew(
@@ -71,6 +71,21 @@ def _columns(table: Table, asked: Asked) -> Columns:
             f"{error} If there is a column for each reviewer or for each item, say "
             "what the rows are with rows= or --rows."
         ) from None
+
+
+def _titles(table: Table, names: Columns) -> dict[str, str]:
+    """Return items' titles: a column called so, or one name for each item's id."""
+    items = texts(table.columns[names.item])
+    free = [name for name in table.columns if name not in astuple(names)]
+    called = [name for name in free if TITLE.fullmatch(plain(name))]
+    called += [name for name in free if is_alias(name, NAMES) and not ID.search(name)]
+    for name in called:
+        cells = texts(table.columns[name])
+        found = layouts.titled(items, cells)
+        pairs = zip(items, cells, strict=True)
+        if all(found.get(item, "") == cell for item, cell in pairs if item and cell):
+            return found
+    return {}
 
 
 def _check_people(table: Table, names: Columns) -> None:

@@ -81,7 +81,8 @@ def take(table: Table, asked: Asked) -> Long:
         titles = layouts.titled(submissions.texts("id"), submissions.texts("title"))
         if not submissions.find("example"):
             notices.append(Notice("submissions_unknown", NO_EXAMPLES))
-    if len({float(text) for text in peers.texts("weight") if is_number(text)}) > 1:
+    weights = {float(text) for text in peers.texts("weight") if is_number(text)}
+    if len(weights) > 1 and not names.weight:
         notices.append(Notice("weights_unused", UNUSED))
     said = layouts.say_columns(names, item="item", reviewer="reviewer", score="score")
     return layouts.Long(peers.columns, names, peers.source, said, titles, notices)

@@ -178,6 +178,7 @@ def take(table: Table, asked: Asked) -> Long:
     reviews, notices = _standing(replies, submissions, table.source)
     source = table.source.keep([note.row for note in reviews])
     score, scores = _scores(reviews, asked.columns.score, source)
+    weight = asked.columns.weight
     place, items = _items(reviews, submissions, asked.columns.item, source)
     reviewer, hidden = _reviewers(reviews, asked.columns.reviewer, source)
     notices += layouts.pseudonyms(hidden, len(reviews), ONE_PAPER)
@@ -188,6 +189,7 @@ def take(table: Table, asked: Asked) -> Long:
         item=(place, items),
         reviewer=reviewer,
         score=(score, scores),
+        weight=_scores(reviews, weight, source)[1] if weight else None,
         titles=layouts.titled(map(_text, items), titles),
         notices=notices,
     )

@@ -39,6 +39,7 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
     winner: str | None = None,
     loser: str | None = None,
     pair: str | None = None,
+    weight: str | None = None,
     scale: str | None = None,
     best: str | None = None,
     rows: str | None = None,
@@ -71,6 +72,7 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
         winner: Column of the better item, for plain comparisons.
         loser: Column of the worse item.
         pair: Column of the pair of reviewers.
+        weight: Column or field of how much a rating counts, such as a confidence.
         scale: Score words from worst to best with < between them.
         best: The best letter, where scores are single letters.
         rows: What the rows of a wide table are: "items" or "reviewers".
@@ -105,6 +107,7 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
         winner=winner,
         loser=loser,
         pair=pair,
+        weight=weight,
     )
     options = {
         "format": format,

@@ -357,6 +357,8 @@ def _ratings(ratings: Ratings, _: object) -> pl.DataFrame:
     }
     if ratings.pair_codes is not None:
         columns["pair"] = _labels(ratings.pair_labels).gather(ratings.pair_codes)
+    if ratings.weights is not None:
+        columns["weight"] = _shortest(ratings.weights)
     return pl.DataFrame(columns)
 
 
