@@ -67,7 +67,7 @@ def test_an_error_bar_is_drawn_for_rows_that_have_one() -> None:
 
 
 def test_a_picture_has_two_pixels_to_the_unit() -> None:
-    picture = charts.png(charts.lines(ROWS, STYLES, x=X, y=Y))
+    picture = charts.png_from(charts.svg(charts.lines(ROWS, STYLES, x=X, y=Y)))
     width, height = struct.unpack(">II", picture[16:24])
     assert width > charts.SCALE * charts.WIDTH
     assert height > charts.SCALE * charts.HEIGHT
@@ -75,7 +75,8 @@ def test_a_picture_has_two_pixels_to_the_unit() -> None:
 
 def test_charts_side_by_side_are_as_wide_as_all_of_them() -> None:
     one = charts.lines(ROWS, STYLES, x=X, y=Y)
-    single, double = charts.png(one), charts.png(charts.beside([one, one]))
+    pictures = map(charts.svg, (one, charts.beside([one, one])))
+    single, double = map(charts.png_from, pictures)
     widths = [struct.unpack(">I", picture[16:20])[0] for picture in (single, double)]
     assert widths[1] > 1.5 * widths[0]
 

@@ -28,7 +28,6 @@ BLACK = "#000000"
 GREY = "#666666"
 PALE = "#e4e4e4"
 ORANGE = "#E69F00"
-SKY = "#56B4E9"
 GREEN = "#009E73"
 BLUE = "#0072B2"
 RED = "#D55E00"
@@ -293,17 +292,6 @@ def svg(chart: Chart) -> str:
     import vl_convert  # noqa: PLC0415 - only for those who want a picture
 
     return str(vl_convert.vegalite_to_svg(specification(chart)))
-
-
-def png(chart: Chart) -> bytes:
-    """Render a chart as PNG, two pixels to the unit.
-
-    Examples:
-        >>> axis = Axis("x", "x", (0, 1))
-        >>> png(lines([], {}, x=axis, y=axis))[1:4]
-        b'PNG'
-    """
-    return png_from(svg(chart))
 
 
 def png_from(picture: str) -> bytes:

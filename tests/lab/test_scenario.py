@@ -5,14 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evenhand.ab.numbers import Floats
 from evenhand.errors import DesignError, EvenhandError, OptionError
 from evenhand.lab.scenario import FIELDS, Scenario, noise_law, value_law
 from evenhand.randomness import standard_normal
-
-
-def halved(reviewer: int, values: Floats) -> Floats:
-    return values / (2 + reviewer)
 
 
 def test_two_items_are_the_default() -> None:
@@ -27,8 +22,6 @@ def test_two_items_are_the_default() -> None:
         "design": "halves",
         "per_reviewer": 0,
         "panels": 0,
-        "truth": "uniform",
-        "order": [],
     }
 
 
@@ -46,20 +39,9 @@ def test_designs_bring_defaults_of_their_own() -> None:
     assert Scenario(design="panels").panels == 2
 
 
-def test_an_arbitrary_truth_is_the_index_order_unless_it_is_given() -> None:
-    assert Scenario(truth="arbitrary").order == (1, 2)
-    assert Scenario(truth="arbitrary", order=(2, 1)).order == (2, 1)
-
-
 def test_a_scenario_gives_itself_again() -> None:
     first = Scenario(job="rank", items=5, design="balanced", scales="power > levels:3")
-    assert Scenario.from_options(
-        **first.to_dict() | {"order": None, "panels": None}
-    ) == (first)
-
-
-def test_a_function_may_be_the_scales() -> None:
-    assert Scenario(scales=halved).to_dict()["scales"] == "halved"
+    assert Scenario.from_options(**first.to_dict() | {"panels": None}) == (first)
 
 
 def test_scales_are_laid_over_the_values() -> None:
@@ -75,13 +57,8 @@ def test_the_papers_theorems_take_enough_items_and_reviewers() -> None:
 
 def test_a_file_and_options_make_a_scenario(tmp_path: Path) -> None:
     file = tmp_path / "case.toml"
-    file.write_text(
-        'job = "rank"\nitems = 4\nreviewers = 3\ntruth = "arbitrary"\n'
-        "order = [4, 3, 2, 1]\n"
-    )
-    assert Scenario.from_toml(file) == Scenario(
-        job="rank", items=4, reviewers=3, truth="arbitrary", order=(4, 3, 2, 1)
-    )
+    file.write_text('job = "rank"\nitems = 4\nreviewers = 3\n')
+    assert Scenario.from_toml(file) == Scenario(job="rank", items=4, reviewers=3)
     assert Scenario.from_toml(file, reviewers=2, noise=None).reviewers == 2
 
 
@@ -94,9 +71,7 @@ def test_a_file_and_options_make_a_scenario(tmp_path: Path) -> None:
         ("reviewers = 0", "reviewers must be at least 1, got 0."),
         ('items = "two"', "items must be an integer, got 'two'."),
         ("values = 3", "values must be a text, got 3."),
-        ("scales = [1]", "scales must be a text such as 'affine' or a function"),
-        ("order = [1.5]", "order must be a list of integers"),
-        ("order = 3", "order must be a list of integers, got 3."),
+        ("scales = [1]", "scales must be a text, got [1]."),
         ("noise = ", "scenario must be TOML: "),
         ('design = "matched"\nreviewers = 5', "reviewers must be even"),
     ],
@@ -124,7 +99,6 @@ def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
     ("options", "words"),
     [
         ({"job": "rnk"}, "unknown job 'rnk', did you mean 'rank'?"),
-        ({"truth": "any"}, "unknown truth 'any'"),
         ({"design": "halfs"}, "unknown design 'halfs', did you mean 'halves'?"),
         ({"job": "rank", "design": "halves"}, "unknown design 'halves'"),
         ({"scales": "afine"}, "did you mean 'affine'?"),
@@ -134,11 +108,6 @@ def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
         ({"job": "rank", "items": 2}, "items must be at least 3, got 2."),
         ({"reviewers": -1}, "reviewers must be at least 1, got -1."),
         ({"levels": 1}, "levels must be at least 2, or 0 for none, got 1."),
-        ({"order": (2, 1)}, "order must come with truth 'arbitrary'"),
-        (
-            {"truth": "arbitrary", "order": (1, 1)},
-            "order must name each of the items 1 to 2 once, got [1, 1].",
-        ),
         ({"colour": "red"}, "unknown key 'colour'"),
     ],
 )
@@ -218,9 +187,6 @@ def test_bad_values_are_refused(spec: str, words: str) -> None:
         ("none:1", "nothing after 'none'"),
         ("normal", "one SD"),
         ("normal:-1", "an SD of at least 0"),
-        ("discrete:", "finite numbers"),
-        ("discrete:1,2:0.5", "a probability for each number"),
-        ("discrete:1,2:0.5,0.6", "probabilities that add up to 1"),
         ("per-reviewer:1", "two numbers"),
         ("per-reviewer:2:1", "SDs of at least 0, the lower first"),
     ],

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from evenhand import designs
-from evenhand.ab.numbers import Floats
 from evenhand.errors import OptionError
 from evenhand.lab.scenario import Scenario, Trials, draw_trials, score_range
 
@@ -96,23 +95,6 @@ def test_every_true_ranking_is_as_likely() -> None:
     assert not too_far(seen, dict.fromkeys(seen, Fraction(1, 6)), TRIALS)
 
 
-def test_an_arbitrary_truth_stays() -> None:
-    scenario = Scenario(job="rank", items=4, truth="arbitrary", order=(3, 1, 4, 2))
-    places = drawn(scenario, 50).places()
-    assert (places == [1, 3, 0, 2]).all()
-
-
-def test_noise_has_its_law() -> None:
-    scenario = Scenario(
-        reviewers=1000, scales="identity", noise="discrete:-1,0,2:0.2,0.3,0.5"
-    )
-    block = drawn(scenario, 1)
-    noise = block.scores[0] - np.take(block.values[0], block.assigned[0])
-    seen = Counter(np.round(noise.ravel()).astype(int).tolist())
-    law = {-1: Fraction(1, 5), 0: Fraction(3, 10), 2: Fraction(1, 2)}
-    assert not too_far(seen, law, 1000)
-
-
 def test_normal_noise_has_its_spread() -> None:
     scenario = Scenario(reviewers=40_000, scales="identity", noise="normal:3")
     block = drawn(scenario, 1)
@@ -137,18 +119,6 @@ def test_ties_are_seen_where_a_reviewer_cannot_tell_items_apart() -> None:
     # On a form of two marks, two of three items are always tied.
     every = Scenario(job="rank", items=3, design="everything", levels=2)
     assert drawn(every, 64).tied.all()
-
-
-def test_a_users_scales_are_looked_at() -> None:
-    def falling(reviewer: int, values: Floats) -> Floats:
-        return values if reviewer else -values
-
-    def flat(reviewer: int, values: Floats) -> Floats:
-        return values * 0 + reviewer
-
-    for scale in (falling, flat):
-        with pytest.raises(OptionError, match=r"increasing on the values used.*\b0\."):
-            drawn(Scenario(scales=scale), 2)
 
 
 def test_scores_beyond_floats_are_refused() -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import signal
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +17,10 @@ from evenhand.cli._shared import COUNT, option
 from evenhand.errors import OptionError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from concurrent.futures import Executor
+    from multiprocessing.connection import Connection
+
     from rich.table import Table
 
     from evenhand.lab.scenario import Scenario
@@ -39,11 +47,7 @@ NONE = "none"
     "by '>'.  [default: affine]",
     "SPEC",
 )
-@option(
-    "--noise",
-    "none, normal:SD, discrete:V1,V2:P1,P2 or per-reviewer:LOW:HIGH.",
-    "SPEC",
-)
+@option("--noise", "none, normal:SD or per-reviewer:LOW:HIGH.", "SPEC")
 @option(
     "--design",
     "halves, coins, matched or panels; to rank: pairs, balanced or everything.",
@@ -51,12 +55,6 @@ NONE = "none"
 )
 @option("--per-reviewer", "Items for each (balanced).", COUNT)
 @option("--panels", "Number of panels (panels).", COUNT)
-@option(
-    "--truth",
-    "All true rankings equally likely, or always the same.  [default: uniform]",
-    ["uniform", "arbitrary"],
-)
-@option("--order", "The arbitrary true ranking, best first.", "3,1,2")
 @option(
     "--method",
     "A method, with its own options in brackets, such as 'guarded(eps=0.2)' or "
@@ -75,73 +73,119 @@ NONE = "none"
     "NAME",
     multiple=True,
 )
-@option("--trials", "At most.", default=10_000, show_default=True)
-@option(
-    "--error",
-    "Stop when no improvement has a larger standard error, in per cent.",
-    float,
-)
+@option("--trials", "How many.", default=10_000, show_default=True)
 @option("--levels", "Repeat with scores on forms with this many marks.", "2,3,5")
 @option("--workers", "Processes.  [default: one for each core]", COUNT)
-@option(
-    "--batch",
-    "Blocks of 64 trials that a process takes at a time.",
-    COUNT,
-    default=8,
-    show_default=True,
-)
 @option(
     "--export",
     "Write the ratings of one trial there as CSV, and the true values beside them.",
     "PATH",
 )
-@option("--chart", "Draw the result there, .png or .svg.", "PATH")
 @_shared.result_options
 def command(scenario: str | None, **options: Any) -> None:  # noqa: ANN401 - click's values
     """Try methods on a scenario, and show how far each beats a baseline.
 
     The scenario is given by options or by a TOML file with the same names as keys;
     options go first. All methods see the same data, and coins on pairs of items
-    are averaged out exactly. The result does not depend on --workers or --batch.
+    are averaged out exactly. The result does not depend on --workers.
 
     \b
     Example:
       evenhand simulate --reviewers 10 --scales one-biased --trials 1000 --seed 7
     """
-    from evenhand._cores import cores
-    from evenhand.lab.simulation import require_picture, simulate
+    from evenhand.lab.simulation import simulate
     from evenhand.randomness import seed_from
 
     case = _scenario(scenario, options)
-    seed, chart = seed_from(options["seed"]), options["chart"]
-    if chart is not None:
-        # Refused before the work, not after it.
-        require_picture(Path(chart))
+    seed = seed_from(options["seed"])
     _shared.check_output(options["output"])
     if options["export"] is not None:
         export(case, seed, options["export"])
     baseline = options["baseline"] or BASELINES[case.job]
-    with _shared.working("Simulating") as say:
+    workers = options["workers"] or cores()
+    with _shared.working("Simulating") as say, processes(workers) as executor:
 
-        def progress(done: int, wanted: int, error: float | None) -> None:
-            found = "?" if error is None else f"{error:.2g}"
-            say(f"{done:,} of {wanted:,} trials, error {found}", done, wanted)
+        def progress(done: int, wanted: int) -> None:
+            say(f"{done:,} of {wanted:,} trials", done, wanted)
 
         result = simulate(
             case,
             options["method"] or METHODS[case.job],
             losses=options["loss"] or None,
             baseline=None if baseline == NONE else baseline,
-            levels=_integers("levels", options["levels"]),
-            workers=options["workers"] or cores(),
+            levels=_levels(options["levels"]),
+            trials=options["trials"],
+            executor=executor,
             rng=seed,
             progress=progress,
-            **{name: options[name] for name in ("trials", "error", "batch")},
         )
-    files = [] if chart is None else [result.chart_output(chart)]
     document = json.dumps(result.to_dict(), indent=2) if options["as_json"] else None
-    _shared.deliver(document or explain(result), options["output"], files)
+    _shared.deliver(document or explain(result), options["output"])
     _shared.note(result.notices, result.seed)
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use.
+
+    Examples:
+        >>> cores() >= 1
+        True
+    """
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@contextlib.contextmanager
+def processes(count: int) -> Iterator[Executor | None]:
+    """Give some processes to run in, or None for one; they end with the block.
+
+    Raises:
+        OptionError: If they cannot be started, or one of them is killed.
+
+    Examples:
+        >>> with processes(1) as executor:
+        ...     print(executor)
+        None
+    """
+    if count == 1:
+        yield None
+        return
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
+    # Fresh processes: forking one that has threads, as polars has, may hang.
+    context = multiprocessing.get_context("spawn")
+    theirs, ours = context.Pipe(duplex=False)
+    pool = ProcessPoolExecutor(
+        count, mp_context=context, initializer=end_with, initargs=(theirs,)
+    )
+    try:
+        yield pool
+    except BrokenProcessPool as error:
+        raise OptionError(
+            "workers must be 1 here, as other processes could not be started."
+        ) from error
+    finally:
+        ours.close()  # which ends them, whatever they are at
+        pool.shutdown(wait=True, cancel_futures=True)
+        theirs.close()
+
+
+def end_with(parent: Connection) -> None:
+    """Let a worker process end as soon as its parent closes its side, or is gone.
+
+    The keyboard interrupts all processes; workers leave that to their parent.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch() -> None:
+        with contextlib.suppress(EOFError, OSError):
+            parent.recv_bytes()
+        os._exit(0)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def explain(result: Simulation) -> str:
@@ -186,25 +230,21 @@ def export(scenario: Scenario, seed: int, path: str) -> None:
 def _scenario(file: str | None, options: dict[str, Any]) -> Scenario:
     from evenhand.lab.scenario import FIELDS, Scenario
 
-    given: dict[str, object] = {
-        name: value
-        for name, value in options.items()
-        if name in FIELDS and name not in ("order", "levels")
-    }
-    given["order"] = _integers("order", options["order"]) or None
+    names = set(FIELDS) & set(options) - {"levels"}
+    given: dict[str, object] = {name: options[name] for name in names}
     if file is None:
         return Scenario.from_options(**given)
     return Scenario.from_toml(file, **given)
 
 
-def _integers(name: str, text: str | None) -> tuple[int, ...]:
+def _levels(text: str | None) -> tuple[int, ...]:
     if text is None:
         return ()
     try:
         return tuple(int(part) for part in text.split(","))
     except ValueError:
         raise OptionError(
-            f"{name} must be integers joined by commas, got {text!r}."
+            f"levels must be integers joined by commas, got {text!r}."
         ) from None
 
 

@@ -1,13 +1,9 @@
-"""Reproduce the paper's figures: tables and charts, each written whole.
-
-Simulations are drawn here, too.
-"""
+"""Reproduce the paper's figures: tables and charts, each written whole."""
 
 from __future__ import annotations
 
 import csv
 import io
-import itertools
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,11 +17,9 @@ from evenhand.lab.curves import FULL, QUICK, Figure, Progress, Size
 from evenhand.randomness import RNGLike, seed_from
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from evenhand._charts import Chart
-    from evenhand.claims import Json
-    from evenhand.lab import simulation
     from evenhand.lab.curves import Row
 
 __all__ = ["FIGURES", "FULL", "QUICK", "Figure", "Progress", "Size", "reproduce"]
@@ -33,7 +27,6 @@ __all__ = ["FIGURES", "FULL", "QUICK", "Figure", "Progress", "Size", "reproduce"
 ALL = "all"
 BAR = 2
 ROOM = 0.08
-STEP = 30
 STEPS = 8
 LETTERS = {"fig1a": "(a)", "fig1b": "(b)", "fig1c": "(c)"}
 GAMMAS = dict(
@@ -58,10 +51,6 @@ CURVES = {
     "curve": Style("", charts.BLUE, ""),
 }
 POINTS = {"curve": Style("", charts.BLUE, "circle", (0, 1), size=34)}
-COLOURS = {name: style.colour for name, style in (RULES | RANKINGS).items()}
-COLOURS |= {"coin": charts.GREY, "topological": charts.GREY}
-OTHERS = (charts.SKY, charts.PURPLE, charts.BLACK, charts.GREEN, charts.ORANGE)
-MARKERS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross")
 
 
 def reproduce(
@@ -285,86 +274,11 @@ def _with_bar(row: Row, field: str) -> Row:
     return {**row, "low": middle - reach, "high": middle + reach}
 
 
-def _domain(points: Sequence[Mapping[str, Json]], *zero: float) -> tuple[float, float]:
+def _domain(rows: Sequence[Row]) -> tuple[float, float]:
     """Return the range of the bars, with room above and below."""
-    ends = [*zero, *(float(str(p[end])) for p in points for end in ("low", "high"))]
-    room = ROOM * (max(ends) - min(ends) or 1.0)
+    ends = [float(row[end]) for row in rows for end in ("low", "high")]
+    room = ROOM * (max(ends) - min(ends))
     return min(ends) - room, max(ends) + room
-
-
-def simulation_chart(result: simulation.Simulation) -> Chart:
-    """Draw a simulation, one panel for each loss, with error bars of two errors.
-
-    Examples:
-        >>> from evenhand.lab.scenario import Scenario
-        >>> from evenhand.lab.simulation import simulate
-        >>> result = simulate(Scenario(), ["mean", "sign"], trials=64, rng=7)
-        >>> len(simulation_chart(result)["hconcat"])
-        1
-    """
-    names = dict.fromkeys(row.loss for row in result.rows)
-    draw = _lines if any(row.levels for row in result.rows) else _dots
-    panels = [
-        draw(*_points([row for row in result.rows if row.loss == name]))
-        for name in names
-    ]
-    return charts.beside(panels)
-
-
-def _points(rows: Sequence[simulation.Row]) -> tuple[list[dict[str, Json]], str]:
-    """Return what is drawn of each row, and what it is called."""
-    improving = any(row.improvement is not None for row in rows)
-    points: list[dict[str, Json]] = []
-    for row in rows:
-        middle, error = row.risk, row.se
-        if improving:
-            middle, error = row.improvement or 0.0, row.improvement_se or 0.0
-        bar = {"low": middle - BAR * error, "high": middle + BAR * error}
-        point = {"method": row.method, "levels": row.levels, "middle": middle}
-        points.append({**point, **bar})
-    what = "improvement (%)" if improving else "risk"
-    return points, f"{what}, {rows[0].loss}, ± {BAR} se"
-
-
-def _styles(points: Sequence[dict[str, Json]]) -> dict[str, Style]:
-    left, markers = itertools.cycle(OTHERS), itertools.cycle(MARKERS)
-    names = dict.fromkeys(str(point["method"]) for point in points)
-    return {
-        name: Style(name, COLOURS.get(name) or next(left), next(markers))
-        for name in names
-    }
-
-
-def _lines(points: Sequence[dict[str, Json]], title: str) -> Chart:
-    levels = sorted({float(str(point["levels"] or 0)) for point in points})
-    ends = (levels[0] / 1.1, levels[-1] * 1.1)
-    x = Axis("levels", "number of levels", ends, tuple(levels), "log")
-    y = Axis("middle", title, _domain(points, 0.0))
-    return charts.lines(points, _styles(points), x=x, y=y)
-
-
-def _dots(points: Sequence[dict[str, Json]], title: str) -> Chart:
-    styles = _styles(points)
-    looks = {
-        "domain": list(styles),
-        "range": [style.colour for style in styles.values()],
-    }
-    scale = {"domain": [*_domain(points, 0.0)]}
-    low = charts.quantity("low", title=title)
-    side = {
-        "y": charts.word("method", title=None, sort=list(styles)),
-        "color": charts.word("method", legend=None, scale=looks),
-    }
-    bar = {"x": low, "x2": {"field": "high"}, **side}
-    dot = {"x": charts.quantity("middle", title=title, scale=scale), **side}
-    zero = {"x": charts.quantity("zero", title=title)}
-    shown, nought = {"values": points}, {"values": [{"zero": 0.0}]}
-    layers = [
-        charts.marks(nought, "rule", zero, color=charts.GREY),
-        charts.marks(shown, "rule", bar, strokeWidth=5, opacity=0.35),
-        charts.marks(shown, "point", dot, filled=True, size=70, opacity=1),
-    ]
-    return {"layer": layers, "width": charts.WIDTH, "height": STEP * len(styles)}
 
 
 FIGURES = {

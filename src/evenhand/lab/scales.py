@@ -2,7 +2,7 @@
 
 A family is named by a short text. "affine" gives each reviewer a random slope and
 shift; "affine > levels:5" rounds the result to a form with five marks. All families
-increase, and those that draw nothing at random are exact on Fractions.
+increase, and those that the adversary starts from are exact on Fractions.
 """
 
 from __future__ import annotations
@@ -15,18 +15,15 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from evenhand.ab.numbers import Floats, is_exact, map_exact
-from evenhand.ab.weights import on_floats
-from evenhand.errors import OptionError, name_of, shown, unknown
+from evenhand.ab.numbers import Floats
+from evenhand.errors import OptionError, unknown
 from evenhand.randomness import standard_normal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Apply: TypeAlias = Callable[[Floats, Floats], Floats]
-OwnScale: TypeAlias = Callable[[int, Floats], object]
-Number: TypeAlias = int | float | Fraction
-Span: TypeAlias = tuple[Number, Number]
+Span: TypeAlias = tuple[float, float]
 
 UNIT: Span = (0, 1)
 THEN = ">"
@@ -37,21 +34,21 @@ LARGEST_POWER = 500
 class Scales:
     """A family of increasing scales, one for each reviewer.
 
+    All but "levels" give unequal scores to unequal values.
+
     Attributes:
         name: The text that gives it again.
         draws: How many uniforms each reviewer needs.
         apply: From values, shape (..., reviewers, items), and uniforms, shape
             (..., reviewers, draws), to scores, shape (..., reviewers, items).
-        strict: Whether unequal values always get unequal scores.
     """
 
     name: str
     draws: int
     apply: Apply
-    strict: bool
 
 
-def scales(spec: str | Scales | OwnScale, *, span: Span = UNIT) -> Scales:
+def scales(spec: str, *, span: Span = UNIT) -> Scales:
     """Return the scales that a text names.
 
     Values in the span are what `u` below runs over from 0 to 1; beyond it the scales go
@@ -78,11 +75,10 @@ def scales(spec: str | Scales | OwnScale, *, span: Span = UNIT) -> Scales:
       that who scores higher at the top scores lower at the bottom; that is what
       re-using reviewers stumbles over.
 
-    "A > B" applies A, then B. A function of the reviewer's index and an array of
-    values is a family too.
+    "A > B" applies A, then B.
 
     Args:
-        spec: A text, a function, or Scales, which are returned as they are.
+        spec: The text.
         span: Between which numbers the values lie, or most of them.
 
     Returns:
@@ -98,33 +94,8 @@ def scales(spec: str | Scales | OwnScale, *, span: Span = UNIT) -> Scales:
         >>> scales("affine > levels:5").name
         'affine > levels:5'
     """
-    if isinstance(spec, Scales):
-        return spec
-    if callable(spec):
-        return _own(spec)
-    if not isinstance(spec, str):
-        raise OptionError(
-            f"scales must be a text such as 'affine' or a function, got {shown(spec)}."
-        )
     steps = [_family(step, span) for step in spec.split(THEN)]
     return steps[0] if len(steps) == 1 else _composed(steps)
-
-
-def _own(function: OwnScale) -> Scales:
-    name = name_of(function)
-
-    def apply(values: Floats, _: Floats) -> Floats:
-        columns = []
-        for reviewer in range(values.shape[-2]):
-            scale = functools.partial(function, reviewer)
-            column = values[..., reviewer, :]
-            if is_exact(column):
-                columns.append(map_exact(scale, column))
-            else:
-                columns.append(on_floats(scale, column, f"scale {name}"))
-        return np.stack(columns, axis=-2)
-
-    return Scales(name, 0, apply, strict=True)
 
 
 def _composed(steps: Sequence[Scales]) -> Scales:
@@ -137,7 +108,7 @@ def _composed(steps: Sequence[Scales]) -> Scales:
 
     name = f" {THEN} ".join(step.name for step in steps)
     draws = sum(step.draws for step in steps)
-    return Scales(name, draws, apply, strict=all(step.strict for step in steps))
+    return Scales(name, draws, apply)
 
 
 def _family(text: str, span: Span) -> Scales:
@@ -147,7 +118,7 @@ def _family(text: str, span: Span) -> Scales:
     return FAMILIES[name](":".join([name, *rest]), rest, span)
 
 
-def numbers(what: str, spec: str, given: Sequence[str]) -> list[Fraction]:
+def numbers(what: str, spec: str, given: Sequence[str]) -> list[float]:
     """Read the numbers of a text such as "affine:0:1".
 
     Raises:
@@ -155,13 +126,13 @@ def numbers(what: str, spec: str, given: Sequence[str]) -> list[Fraction]:
 
     Examples:
         >>> numbers("values", "uniform:0:0.5", ["0", "0.5"])
-        [Fraction(0, 1), Fraction(1, 2)]
+        [0.0, 0.5]
     """
     found = []
     for text in given:
         try:
-            found.append(Fraction(text))
-            float(found[-1])
+            # A fraction, so that "1/3" is a number and "inf" is none.
+            found.append(float(Fraction(text)))
         except (ValueError, ZeroDivisionError, OverflowError):
             raise OptionError(
                 f"{what} must have finite numbers, got {text!r} in {spec!r}."
@@ -185,7 +156,7 @@ def require(what: str, rule: str, spec: str, *, holds: bool) -> None:
 _require = functools.partial(require, "scales")
 
 
-def _numbers(spec: str, given: Sequence[str], usual: Sequence[Number]) -> list[Number]:
+def _numbers(spec: str, given: Sequence[str], usual: Sequence[float]) -> list[float]:
     if len(given) > len(usual):
         raise OptionError(
             f"scales must have at most {len(usual)} numbers after "
@@ -194,35 +165,29 @@ def _numbers(spec: str, given: Sequence[str], usual: Sequence[Number]) -> list[N
     return [*numbers("scales", spec, given), *usual[len(given) :]]
 
 
-def _like(number: Number, values: Floats) -> Floats:
-    """Return a number that mixes with an array: Fraction or float."""
-    return np.asarray(Fraction(number) if is_exact(values) else float(number))
-
-
-def _shifting(shifts: Callable[[int, Span], Sequence[Number]]) -> Builder:
+def _shifting(shifts: Callable[[int, Span], Sequence[float]]) -> Builder:
     """Build a family in which reviewer j of m adds a fixed number."""
 
     def build(spec: str, given: Sequence[str], span: Span) -> Scales:
         _numbers(spec, given, ())
 
         def apply(values: Floats, _: Floats) -> Floats:
-            number = Fraction if is_exact(values) else float
-            added = [number(shift) for shift in shifts(values.shape[-2], span)]
-            return np.asarray(values + np.array(added)[:, None])
+            added = np.array(shifts(values.shape[-2], span), dtype=values.dtype)
+            return np.asarray(values + added[:, None])
 
-        return Scales(spec, 0, apply, strict=True)
+        return Scales(spec, 0, apply)
 
     return build
 
 
 def _bias(spec: str, given: Sequence[str], _span: Span) -> Scales:
-    (sd,) = (float(number) for number in _numbers(spec, given, (Fraction(1, 2),)))
+    (sd,) = _numbers(spec, given, (0.5,))
     _require("an SD of at least 0", spec, holds=sd >= 0)
 
     def apply(values: Floats, uniforms: Floats) -> Floats:
         return np.asarray(values + sd * standard_normal(uniforms))
 
-    return Scales(spec, 1, _floats_only(spec, apply), strict=True)
+    return Scales(spec, 1, apply)
 
 
 def _affine(spec: str, given: Sequence[str], _span: Span) -> Scales:
@@ -236,11 +201,11 @@ def _affine(spec: str, given: Sequence[str], _span: Span) -> Scales:
 
     def apply(values: Floats, uniforms: Floats) -> Floats:
         # Counted from the upper end, a slope between 0 and 1 is never 0.
-        slope = _like(most, values) - uniforms[..., :1] * _like(most - least, values)
-        shift = _like(low, values) + uniforms[..., 1:] * _like(high - low, values)
+        slope = most - uniforms[..., :1] * (most - least)
+        shift = low + uniforms[..., 1:] * (high - low)
         return np.asarray(slope * values + shift)
 
-    return Scales(spec, 2, apply, strict=True)
+    return Scales(spec, 2, apply)
 
 
 def _on_unit(function: Apply, span: Span) -> Apply:
@@ -248,27 +213,25 @@ def _on_unit(function: Apply, span: Span) -> Apply:
     low, width = span[0], span[1] - span[0]
 
     def apply(values: Floats, uniforms: Floats) -> Floats:
-        unit = (values - _like(low, values)) / _like(width, values)
         with np.errstate(over="ignore"):
-            scores = function(unit, uniforms)
-            return np.asarray(scores * _like(width, values) + _like(low, values))
+            return np.asarray(function((values - low) / width, uniforms) * width + low)
 
     return apply
 
 
 def _power(spec: str, given: Sequence[str], span: Span) -> Scales:
-    least, most = _numbers(spec, given, (Fraction(1, 4), 4))
+    least, most = _numbers(spec, given, (0.25, 4))
     _require("powers above 0, the lower first", spec, holds=0 < least <= most)
 
     def power(unit: Floats, uniforms: Floats) -> Floats:
-        exponent = float(least) * float(most / least) ** uniforms
+        exponent = least * (most / least) ** uniforms
         return np.asarray(np.sign(unit) * np.abs(unit) ** exponent)
 
-    return Scales(spec, 1, _floats_only(spec, _on_unit(power, span)), strict=True)
+    return Scales(spec, 1, _on_unit(power, span))
 
 
 def _exponential(spec: str, given: Sequence[str], span: Span) -> Scales:
-    least, most = (float(rate) for rate in _numbers(spec, given, (1, 3)))
+    least, most = _numbers(spec, given, (1, 3))
     _require("rates with the lower first", spec, holds=least <= most)
     _require("rates other than 0", spec, holds=least > 0 or most < 0)
 
@@ -276,11 +239,11 @@ def _exponential(spec: str, given: Sequence[str], span: Span) -> Scales:
         rate = least + (most - least) * uniforms
         return np.asarray(np.expm1(rate * unit) / np.expm1(rate))
 
-    return Scales(spec, 1, _floats_only(spec, _on_unit(exponential, span)), strict=True)
+    return Scales(spec, 1, _on_unit(exponential, span))
 
 
 def _threshold(spec: str, given: Sequence[str], span: Span) -> Scales:
-    low, high, steepness = (float(x) for x in _numbers(spec, given, (0, 1, 10)))
+    low, high, steepness = _numbers(spec, given, (0, 1, 10))
     _require("a lower point before the higher one", spec, holds=low <= high)
     _require("a steepness above 0", spec, holds=steepness > 0)
 
@@ -288,7 +251,7 @@ def _threshold(spec: str, given: Sequence[str], span: Span) -> Scales:
         point = low + (high - low) * uniforms
         return np.asarray(1 / (1 + np.exp(-steepness * (unit - point))))
 
-    return Scales(spec, 1, _floats_only(spec, _on_unit(logistic, span)), strict=True)
+    return Scales(spec, 1, _on_unit(logistic, span))
 
 
 def _piecewise(spec: str, given: Sequence[str], span: Span) -> Scales:
@@ -306,7 +269,7 @@ def _piecewise(spec: str, given: Sequence[str], span: Span) -> Scales:
             score = score + part * slopes[..., piece : piece + 1]
         return np.asarray(score / total)
 
-    return Scales(spec, pieces, _on_unit(piecewise, span), strict=True)
+    return Scales(spec, pieces, _on_unit(piecewise, span))
 
 
 def _levels(spec: str, given: Sequence[str], span: Span) -> Scales:
@@ -316,13 +279,11 @@ def _levels(spec: str, given: Sequence[str], span: Span) -> Scales:
     _require("a lower end before the higher one", spec, holds=low < high)
 
     def apply(values: Floats, _: Floats) -> Floats:
-        step = _like(Fraction(high - low) / last, values)
-        half = _like(Fraction(1, 2), values)
-        mark = ((values - _like(low, values)) / step + half) // _like(1, values)
-        mark = np.minimum(np.maximum(mark, _like(0, values)), _like(last, values))
-        return np.asarray(_like(low, values) + mark * step)
+        step = (high - low) / last
+        mark = np.clip((values - low) / step + 0.5, 0, last) // 1
+        return np.asarray(low + mark * step)
 
-    return Scales(spec, 0, apply, strict=False)
+    return Scales(spec, 0, apply)
 
 
 def _adversary(spec: str, given: Sequence[str], _span: Span) -> Scales:
@@ -336,30 +297,19 @@ def _adversary(spec: str, given: Sequence[str], _span: Span) -> Scales:
         # Four times as high, so that all lower ones together never make up for one;
         # among too many reviewers for the floats, some share a range.
         powers = [4 ** (j * min(m, LARGEST_POWER) // m) for j in range(m)]
-        size = np.array([_like(power, values) for power in powers])[:, None]
+        size = np.array(powers, dtype=values.dtype)[:, None]
         place = ranks(values).astype(values.dtype)
-        if kind == "offset":
-            return np.asarray(size * (place + _like(2 * n, values)))
-        return np.asarray(size * (2 * place - _like(n - 1, values)))
+        return np.asarray(
+            size * (place + 2 * n if kind == "offset" else 2 * place - (n - 1))
+        )
 
-    return Scales(spec, 0, apply, strict=True)
+    return Scales(spec, 0, apply)
 
 
-def _whole(spec: str, number: Number, least: int, what: str) -> int:
+def _whole(spec: str, number: float, least: int, what: str) -> int:
     holds = number == int(number) and number >= least
     _require(f"a whole number of at least {least} {what}", spec, holds=holds)
     return int(number)
-
-
-def _floats_only(spec: str, apply: Apply) -> Apply:
-    def checked(values: Floats, uniforms: Floats) -> Floats:
-        if is_exact(values):
-            raise OptionError(
-                f"scales must be rational to be exact on Fractions, got {spec!r}."
-            )
-        return apply(values, uniforms)
-
-    return checked
 
 
 Builder: TypeAlias = Callable[[str, Sequence[str], Span], Scales]
@@ -383,48 +333,6 @@ FAMILIES: dict[str, Builder] = {
 }
 
 
-def check_increasing(values: Floats, scores: Floats, *, strict: bool = True) -> None:
-    """Refuse scores that do not increase with the values they were given for.
-
-    Args:
-        values: Shape (..., reviewers, items).
-        scores: Of the same shape.
-        strict: Whether unequal values must get unequal scores.
-
-    Raises:
-        OptionError: If a reviewer scores a lower value higher, or equal values
-            unequally, or, if strict, unequal values equally.
-
-    Examples:
-        >>> check_increasing(np.array([[1.0, 2.0]]), np.array([[7.0, 7.0]]))
-        Traceback (most recent call last):
-        ...
-        evenhand.errors.OptionError: scales must be increasing on the values used, got
-        scores 7 and 7 for values 1 and 2 by reviewer 0.
-    """
-    if not is_exact(scores) and not np.isfinite(scores).all():
-        place = tuple(np.argwhere(~np.isfinite(scores))[0].tolist())
-        raise OptionError(
-            f"scales must give finite scores on the values used, got {scores[place]:g} "
-            f"for value {_brief(values[place])} by reviewer {place[-2]}."
-        )
-    order = np.argsort(values, axis=-1, kind="stable")
-    low = np.take_along_axis(values, order, axis=-1)
-    high = np.take_along_axis(scores, order, axis=-1)
-    apart = low[..., 1:] > low[..., :-1]
-    rises = high[..., 1:] > high[..., :-1]
-    level = high[..., 1:] == high[..., :-1]
-    wrong = np.where(apart, ~rises & (True if strict else ~level), ~level)
-    if wrong.any():
-        *leading, reviewer, item = np.argwhere(wrong)[0].tolist()
-        one, two = (*leading, reviewer, item), (*leading, reviewer, item + 1)
-        raise OptionError(
-            "scales must be increasing on the values used, got scores "
-            f"{_brief(high[one])} and {_brief(high[two])} for values "
-            f"{_brief(low[one])} and {_brief(low[two])} by reviewer {reviewer}."
-        )
-
-
 def ranks(values: Floats) -> NDArray[np.int64]:
     """Count for each value how many of the same reviewer's are lower.
 
@@ -435,7 +343,3 @@ def ranks(values: Floats) -> NDArray[np.int64]:
     rows = values.reshape(-1, values.shape[-1])
     found = [np.searchsorted(np.sort(row), row) for row in rows]
     return np.array(found, dtype=np.int64).reshape(values.shape)
-
-
-def _brief(number: object) -> str:
-    return f"{number:.6g}" if isinstance(number, float) else str(number)

@@ -28,19 +28,10 @@ import numpy as np
 from evenhand import designs
 from evenhand.ab.numbers import Floats
 from evenhand.errors import DesignError, OptionError, shown, unknown
-from evenhand.lab.scales import (
-    OwnScale,
-    Scales,
-    check_increasing,
-    numbers,
-    require,
-    scales,
-)
+from evenhand.lab.scales import Scales, numbers, require, scales
 from evenhand.randomness import standard_normal, stream
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.random import Generator
     from numpy.typing import NDArray
 
@@ -58,13 +49,10 @@ DESIGNS: Final = {
     "rank": (*designs.RANKING_DESIGNS, "everything"),
 }
 COUNTS = ("items", "reviewers", "per_reviewer", "panels")
-TRUTHS = ("uniform", "arbitrary")
 VALUES = ("uniform", "normal", "given")
-NOISES = ("none", "normal", "discrete", "per-reviewer")
+NOISES = ("none", "normal", "per-reviewer")
 # How many SDs of normal values are taken for their range.
 FAR = 4
-# Rounding of probabilities that add up to 1.
-TOTAL = 1e-9
 TWO = 2
 FEWEST_RANKED = 3
 USUAL_REVIEWERS = 10
@@ -90,9 +78,9 @@ class Scenario:
         values: "uniform:LOW:HIGH", "normal:MEAN:SD", or "given:1,2,3", one number for
             each item. `rank` takes uniform:0:ITEMS by default.
         scales: What `evenhand.lab.scales` takes, "affine" by default.
-        noise: "none"; "normal:SD"; "discrete:V1,V2,...:P1,P2,...", equally likely
-            without the P; or "per-reviewer:LOW:HIGH", normal with an SD that is drawn
-            for each reviewer. It is added to the score, independently for each rating.
+        noise: "none"; "normal:SD"; or "per-reviewer:LOW:HIGH", normal with an SD that
+            is drawn for each reviewer. It is added to the score, independently for each
+            rating.
         levels: Number of evenly spaced marks on the form; scores are rounded to the
             nearest one last, after noise. 0 for scores as they are.
         design: For `compare` "halves", "coins", "matched" (reviewers 1 and 2, 3 and 4,
@@ -100,10 +88,6 @@ class Scenario:
             (per_reviewer items for each) or "everything".
         per_reviewer: Items for each reviewer in the design "balanced".
         panels: Number of panels in the design "panels"; a panel sees one item.
-        truth: "uniform", every true ranking equally likely, or "arbitrary", the same
-            one in every trial.
-        order: The arbitrary true ranking, item numbers from 1, best first; by default
-            1, 2, 3, ...
 
     Raises:
         OptionError: If a name is unknown or a number is out of range.
@@ -120,27 +104,23 @@ class Scenario:
     items: int = 0
     reviewers: int = 0
     values: str = ""
-    scales: str | Scales | OwnScale = "affine"
+    scales: str = "affine"
     noise: str = "none"
     levels: int = 0
     design: str = ""
     per_reviewer: int = 0
     panels: int = 0
-    truth: str = "uniform"
-    order: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         """Fill in what was left out, and check that all fits together."""
         _check_types(self)
-        for name, known in (("job", JOBS), ("truth", TRUTHS)):
-            _known(name, getattr(self, name), known)
+        _known("job", self.job, JOBS)
         for name, value in _defaults(self).items():
             # Frozen from here on.
             object.__setattr__(self, name, value)
         _known("design", self.design, DESIGNS[self.job])
         _check_sizes(self)
         _check_design(self)
-        _check_order(self)
         law = value_law(self.values, self.items)
         noise_law(self.noise)
         scales(self.scales, span=law.span)
@@ -162,8 +142,6 @@ class Scenario:
                 raise OptionError(unknown("key", name, FIELDS))
             if name in COUNTS and value == 0:
                 raise OptionError(f"{name} must be at least 1, got 0.")
-        if isinstance(given.get("order"), list):
-            given["order"] = tuple(given["order"])  # type: ignore[arg-type]  # a list, as just seen
         return cls(**given)  # type: ignore[arg-type]  # __post_init__ checks the types
 
     @classmethod
@@ -189,21 +167,20 @@ class Scenario:
             raise type(error)(f"{path}: {error}") from error
 
     def to_dict(self) -> dict[str, Json]:
-        """Return the fields as plain values; scales by their name.
+        """Return the fields as plain values.
 
         Examples:
             >>> Scenario().to_dict()["design"]
             'halves'
         """
-        fields: dict[str, Json] = {name: getattr(self, name) for name in FIELDS}
-        return {**fields, "scales": self.family().name, "order": list(self.order)}
+        return {**dataclasses.asdict(self), "scales": self.family().name}
 
     def family(self) -> Scales:
         """Return the scales, laid out over the range of the values.
 
         Examples:
-            >>> Scenario(scales="affine > levels:5").family().strict
-            False
+            >>> Scenario(scales="affine > levels:5").family().draws
+            2
         """
         return scales(self.scales, span=value_law(self.values, self.items).span)
 
@@ -219,11 +196,6 @@ class Scenario:
 
 
 FIELDS = tuple(field.name for field in dataclasses.fields(Scenario))
-_KINDS: Mapping[str, tuple[type, str]] = {
-    "int": (int, "an integer"),
-    "str": (str, "a text"),
-    "tuple[int, ...]": (tuple, "a list of integers"),
-}
 
 
 def _known(name: str, value: object, known: tuple[str, ...]) -> None:
@@ -233,12 +205,9 @@ def _known(name: str, value: object, known: tuple[str, ...]) -> None:
 
 def _check_types(scenario: Scenario) -> None:
     for field in dataclasses.fields(scenario):
-        if str(field.type) not in _KINDS:
-            continue
-        kind, words = _KINDS[str(field.type)]
+        kind, words = (int, "an integer") if field.type == "int" else (str, "a text")
         value = getattr(scenario, field.name)
-        whole = not isinstance(value, tuple) or all(type(v) is int for v in value)
-        if not isinstance(value, kind) or isinstance(value, bool) or not whole:
+        if not isinstance(value, kind) or isinstance(value, bool):
             raise OptionError(f"{field.name} must be {words}, got {shown(value)}.")
 
 
@@ -260,7 +229,6 @@ def _defaults(scenario: Scenario) -> dict[str, object]:
         "design": design,
         "per_reviewer": per if rank else 0,
         "panels": TWO if design == "panels" else 0,
-        "order": () if scenario.truth == "uniform" else tuple(range(1, items + 1)),
     }
     return {name: getattr(scenario, name) or value for name, value in usual.items()}
 
@@ -325,18 +293,6 @@ def _check_sides(reviewers: int, design: str, panels: int) -> None:
     if panels and not TWO <= panels <= reviewers:
         raise DesignError(
             f"panels must be from 2 to the {reviewers} reviewers, got {panels}."
-        )
-
-
-def _check_order(scenario: Scenario) -> None:
-    if scenario.truth == "uniform" and scenario.order:
-        raise OptionError("order must come with truth 'arbitrary', got 'uniform'.")
-    if scenario.truth == "arbitrary" and sorted(scenario.order) != list(
-        range(1, scenario.items + 1)
-    ):
-        raise OptionError(
-            f"order must name each of the items 1 to {scenario.items} once, got "
-            f"{shown(list(scenario.order))}."
         )
 
 
@@ -422,17 +378,14 @@ def noise_law(spec: str) -> Noise | None:
         OptionError: If the text names none.
 
     Examples:
-        >>> noise = noise_law("discrete:-1,1:0.25,0.75")
-        >>> noise(np.array([[0.2, 0.3]]), np.zeros((1, 1)))
-        array([[-1.,  1.]])
+        >>> noise_law("normal:2")(np.array([[0.5, 0.975]]), np.zeros((1, 1))).round(2)
+        array([[0.  , 3.92]])
     """
     name, _, rest = spec.partition(":")
     _known("noise", name, NOISES)
     if name == "none":
         require("noise", "nothing after 'none'", spec, holds=not rest)
         return None
-    if name == "discrete":
-        return _discrete_noise(spec, rest)
     found = _floats("noise", spec, rest.split(":") if rest else [])
     if name == "normal":
         require("noise", "one SD", spec, holds=len(found) == 1)
@@ -443,20 +396,6 @@ def noise_law(spec: str) -> Noise | None:
     rule = "SDs of at least 0, the lower first"
     require("noise", rule, spec, holds=0 <= low <= high)
     return lambda units, own: (low + (high - low) * own) * standard_normal(units)
-
-
-def _discrete_noise(spec: str, rest: str) -> Noise:
-    points, _, shares = rest.partition(":")
-    places = np.array(_floats("noise", spec, points.split(",")))
-    chances = [1 / len(places)] * len(places)
-    if shares:
-        chances = _floats("noise", spec, shares.split(","))
-    rule = "a probability for each number"
-    require("noise", rule, spec, holds=len(chances) == len(places))
-    holds = min(chances) >= 0 and abs(math.fsum(chances) - 1) < TOTAL
-    require("noise", "probabilities that add up to 1", spec, holds=holds)
-    steps = np.cumsum(chances)[:-1]
-    return lambda units, _: places[np.searchsorted(steps, units, side="right")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -491,7 +430,7 @@ def draw_trials(scenario: Scenario, trials: int, rng: Generator) -> Trials:
     """Draw some trials.
 
     Raises:
-        OptionError: If a score is beyond floats, or a user's scale does not increase.
+        OptionError: If a score is beyond floats.
 
     Examples:
         >>> draw_trials(Scenario(reviewers=4), 3, np.random.default_rng(7)).scores.shape
@@ -550,10 +489,6 @@ def _finite(scores: Floats) -> Floats:
 def _values(scenario: Scenario, trials: int, rng: Generator) -> Floats:
     law = value_law(scenario.values, scenario.items)
     values = law.quantile(rng.random((trials, scenario.items)))
-    if scenario.truth == "arbitrary":
-        placed = np.empty_like(values)
-        placed[:, np.array(scenario.order) - 1] = -np.sort(-values, axis=-1)
-        return placed
     return rng.permuted(values, axis=-1) if law.given else values
 
 
@@ -562,11 +497,7 @@ def _potential(scenario: Scenario, values: Floats, rng: Generator) -> Floats:
     family = scenario.family()
     trials, m = len(values), scenario.reviewers
     wide = np.broadcast_to(values[:, None, :], (trials, m, scenario.items))
-    scores = family.apply(wide, rng.random((trials, m, family.draws)))
-    if not isinstance(scenario.scales, str):
-        # Named families increase by construction; a user's must be looked at.
-        check_increasing(wide, scores, strict=family.strict)
-    return scores
+    return family.apply(wide, rng.random((trials, m, family.draws)))
 
 
 def _noise(

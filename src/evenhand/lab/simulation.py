@@ -7,28 +7,17 @@ came before the coins. What else is left to chance counts as it was drawn.
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import functools
-import itertools
 import math
-import multiprocessing
-import pickle
-import sys
 import time
-from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import polars as pl
 
-from evenhand._cores import end_with
-from evenhand._outputs import Output, write_all
 from evenhand.ab.methods import Rule
 from evenhand.ab.numbers import Floats
 from evenhand.claims import NONE, Json, Label, Notice, version
@@ -45,22 +34,21 @@ from evenhand.lab.scenario import Scenario, Trials, draw_trials, score_range
 from evenhand.losses import loss as named_loss
 from evenhand.method import Method, as_method
 from evenhand.randomness import RNGLike, seed_from, stream
-from evenhand.ranking.claims import ANY_RANKING, TIES
+from evenhand.ranking.claims import TIES
 from evenhand.ranking.methods import RankMethod, Task
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
+    from concurrent.futures import Executor
 
-    import altair as alt
     from numpy.typing import NDArray
 
     from evenhand.ranking.flips import Coin
 
     Codes = NDArray[np.int64]
 
-PICTURES = (".png", ".svg")
-Progress: TypeAlias = Callable[[int, int, float | None], None]
+Progress: TypeAlias = Callable[[int, int], None]
 OwnRule: TypeAlias = Callable[[Floats, Floats], float]
 OwnRanking: TypeAlias = Callable[[Ratings, np.random.Generator], object]
 Tried: TypeAlias = str | Rule | RankMethod | OwnRule | OwnRanking
@@ -70,19 +58,12 @@ OF_TWO = {"zero-one": 1.0, "kendall": 1.0, "footrule": 2.0, "top-1": 1.0}
 KEPT = "kept"
 # Trials are drawn in blocks, each with a stream of its own.
 BLOCK = 64
-# A requested error is looked for after so many blocks each time.
-CHECKED = 16
 MOST_TRIALS = 10**12
-
-Result = TypeVar("Result")
-Work: TypeAlias = Callable[[Sequence[int]], Iterator[Result]]
 
 # Other processes take about this many seconds to start.
 WORTH_SECONDS = 3.0
-# So many pieces tell how long a run will take, or one in so many of a short run.
-TIMED, SHARE = 16, 8
-AHEAD = 2
-PAUSE = 0.2
+# Blocks that tell how long a run will take, and that go to processes at a time.
+TIMED, SENT = 16, 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,45 +153,6 @@ class Simulation:
             [row.to_dict() for row in self.rows], schema_overrides=kinds
         )
 
-    def chart(self) -> alt.HConcatChart:
-        """Draw the rows with error bars of two standard errors.
-
-        Examples:
-            >>> result = simulate(Scenario(), "mean", trials=100, rng=7)
-            >>> result.chart().to_dict()["hconcat"][0]["height"]
-            30
-        """
-        import altair as alt  # noqa: PLC0415 - few simulations are drawn
-
-        from evenhand.lab.figures import simulation_chart  # noqa: PLC0415 - likewise
-
-        return alt.HConcatChart.from_dict(simulation_chart(self))
-
-    def save_chart(self, path: str | Path) -> None:
-        """Draw the rows into a file, .png or .svg.
-
-        Raises:
-            OptionError: If the file is neither, or cannot be written.
-        """
-        write_all([self.chart_output(path)])
-
-    def chart_output(self, path: str | Path) -> Output:
-        """Draw the rows as a file that is yet to be written, with others.
-
-        Examples:
-            >>> result = simulate(Scenario(), "mean", trials=100, rng=7)
-            >>> result.chart_output("chart.svg").data[:4]
-            b'<svg'
-        """
-        file = Path(path)
-        require_picture(file)
-        from evenhand import _charts  # noqa: PLC0415 - few simulations are drawn
-        from evenhand.lab.figures import simulation_chart  # noqa: PLC0415 - likewise
-
-        chart = simulation_chart(self)
-        is_png = file.suffix.lower() == ".png"
-        return Output(str(path), (_charts.png if is_png else _charts.svg)(chart))
-
     def __repr__(self) -> str:
         lines = [f"{self.trials} trials, seed {self.seed}"]
         for row in self.rows:
@@ -222,19 +164,6 @@ class Simulation:
             risk = f"{row.loss} {row.risk:.4g} (se {row.se:.2g})"
             lines.append(f"{row.method}{marks}: {risk}{gain}")
         return "\n".join(lines)
-
-
-def require_picture(path: Path) -> None:
-    """Refuse a path that does not end as a picture does.
-
-    Raises:
-        OptionError: If it is neither .png nor .svg.
-
-    Examples:
-        >>> require_picture(Path("gains.svg"))
-    """
-    if path.suffix.lower() not in PICTURES:
-        raise OptionError(f"chart must be a .png or .svg file, got {str(path)!r}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,6 +238,10 @@ class Tally:
         return np.sqrt(self.squares / degrees), 100 * (1 - ratio), 100 * slack
 
 
+NOTHING = Tally(0, 0, *np.zeros((3, 1, 1)))
+"""No trials."""
+
+
 def simulate(
     scenario: Scenario,
     methods: Tried | Sequence[Tried],
@@ -316,10 +249,8 @@ def simulate(
     losses: str | Sequence[str] | None = None,
     baseline: Tried | None = None,
     trials: int = 10_000,
-    error: float | None = None,
     levels: Sequence[int] = (),
-    workers: int = 1,
-    batch: int = 8,
+    executor: Executor | None = None,
     rng: RNGLike = None,
     progress: Progress | None = None,
 ) -> Simulation:
@@ -334,17 +265,12 @@ def simulate(
         losses: "zero-one", "kendall", "footrule", "top-3" and so on; by default
             "zero-one" for two items and "kendall" for many.
         baseline: The method that the others are measured against; it gets rows too.
-        trials: How many trials, at most if an error is given.
-        error: Stop when the standard error of every improvement, in per cent (of every
-            risk, without a baseline), is at most this.
+        trials: How many trials.
         levels: Repeat everything for forms with so many marks each.
-        workers: Number of processes. Short runs stay in this one, as do functions that
-            cannot be sent to another. The result is the same for any number.
-        batch: How many blocks of 64 trials a process takes at a time. The result is the
-            same for any number.
+        executor: What runs blocks of trials if they take more than some seconds, such
+            as a ProcessPoolExecutor. The result is the same with any.
         rng: Seed, generator or None.
-        progress: Called with the number of trials done and wanted, and the largest
-            standard error so far.
+        progress: Called with the number of trials done and wanted.
 
     Returns:
         Risks and improvements with standard errors.
@@ -363,38 +289,25 @@ def simulate(
     """
     plan = _plan(scenario, methods, losses, baseline, trials)
     plan = replace(plan, seed=seed_from(rng))
-    _losses_of(plan)
-    for name, number in (("workers", workers), ("batch", batch)):
-        _whole(name, number, 1)
-    if error is not None and not (isinstance(error, int | float) and error > 0):
-        raise OptionError(f"error must be a number above 0, got {shown(error)}.")
     require_sequence("integers", levels=levels)
     if progress is not None:
-        told = ("trials done", "trials wanted", "the error")
-        require_function("progress", progress, *told)
+        require_function("progress", progress, "trials done", "trials wanted")
     forms = [replace(scenario, levels=_whole("levels", k, 2)) for k in levels]
-    limit = -math.inf if error is None else error
     rows: list[Row] = []
-    short = 0.0
     for done, form in enumerate(forms or [scenario]):
-        this = replace(plan, scenario=form)
-        work, numbers = functools.partial(run_blocks, this), range(-(-trials // BLOCK))
-        blocks = in_order(work, numbers, workers=workers, batch=batch)
-        with contextlib.closing(blocks):
-            for tally, worst in _added(this, blocks):
-                if progress is not None:
-                    wanted = max(1, len(forms)) * trials
-                    progress(done * trials + tally.trials, wanted, worst)
-                if worst <= limit:
-                    break
+        this, tally = replace(plan, scenario=form), NOTHING
+        for block in _blocks(this, executor):
+            tally = tally.plus(block, plan.baseline or 0)
+            if progress is not None:
+                wanted = max(1, len(forms)) * trials
+                progress(done * trials + tally.trials, wanted)
         rows += _rows(this, tally)
-        short = max(short, worst if worst > limit else 0.0)
     return Simulation(
         tuple(rows),
-        max(row.trials for row in rows),
-        _parameters(plan, levels, error),
+        trials,
+        _parameters(plan, levels),
         plan.seed,
-        _notices(scenario, rows, 0.0 if error is None else short),
+        _notices(scenario, rows),
     )
 
 
@@ -432,121 +345,37 @@ def draw_ratings(
     return ratings, dict(enumerate(trial.values[0].tolist(), start=1))
 
 
-def run_blocks(plan: Plan, numbers: Sequence[int]) -> Iterator[Tally]:
-    """Run blocks of trials; each depends on the plan and on its number alone.
+def run_block(plan: Plan, number: int) -> Tally:
+    """Run a block of trials; it depends on the plan and on its number alone.
 
     Examples:
         >>> from evenhand.ab.methods import Coin
         >>> plan = Plan(Scenario(), (Coin(),), ("zero-one",), 0, 100, 7)
-        >>> [tally.trials for tally in run_blocks(plan, range(2))]
-        [64, 36]
+        >>> run_block(plan, 0).trials, run_block(plan, 1).trials
+        (64, 36)
     """
-    losses_of, base = _losses_of(plan), plan.baseline or 0
-    for number in numbers:
-        rng = np.random.Generator(stream(plan.seed, f"simulate block {number}"))
-        size = min(BLOCK, plan.trials - number * BLOCK)
-        trials = draw_trials(plan.scenario, size, rng)
-        found = losses_of(trials, rng)
-        mean = found.mean(axis=0)
-        off = found - mean
-        squares = (off * off).sum(axis=0)
-        products = (off * off[:, base, None]).sum(axis=0)
-        yield Tally(size, int(trials.tied.sum()), mean, squares, products)
+    rng = np.random.Generator(stream(plan.seed, f"simulate block {number}"))
+    size = min(BLOCK, plan.trials - number * BLOCK)
+    trials = draw_trials(plan.scenario, size, rng)
+    compares = plan.scenario.job == "compare"
+    losses_of = two_item_losses if compares else ranking_losses
+    found = losses_of(plan.methods, plan.losses, trials, rng)
+    mean = found.mean(axis=0)
+    off = found - mean
+    squares = (off * off).sum(axis=0)
+    products = (off * off[:, plan.baseline or 0, None]).sum(axis=0)
+    return Tally(size, int(trials.tied.sum()), mean, squares, products)
 
 
-def in_order(
-    work: Work[Result], pieces: Sequence[int], *, workers: int, batch: int
-) -> Generator[Result, None, None]:
-    """Do all pieces, in several processes if that is worth it.
-
-    Args:
-        work: From numbers of pieces to the result of each.
-        pieces: Numbers of the pieces.
-        workers: Number of processes.
-        batch: How many pieces a process takes at a time.
-
-    Yields:
-        The result of each piece, in their order.
-
-    Raises:
-        OptionError: If other processes cannot be started.
-
-    Examples:
-        >>> list(in_order(reversed, range(4), workers=1, batch=1))
-        [3, 2, 1, 0]
-    """
-    if workers > 1:
-        # The first piece may import; some others tell how long the rest will take.
-        yield from work(pieces[:1])
-        timed = pieces[1 : 2 + min(TIMED, len(pieces) // SHARE)]
-        pieces = pieces[1 + len(timed) :]
-        begun = time.perf_counter()
-        yield from work(timed)
-        seconds = (time.perf_counter() - begun) / max(1, len(timed)) * len(pieces)
-        if seconds > WORTH_SECONDS and _can_travel(work):
-            yield from _in_processes(work, pieces, workers, batch)
-            return
-    yield from work(pieces)
-
-
-def _can_travel(work: Work[Result]) -> bool:
-    """Say whether work can be sent to another process.
-
-    A fresh process begins with this one's main file, which a program that is read from
-    standard input does not have.
-    """
-    main = getattr(sys.modules["__main__"], "__file__", None)
-    if main is not None and not Path(main).exists():
-        return False
-    try:
-        pickle.dumps(work)
-    except (pickle.PicklingError, AttributeError, TypeError):
-        return False
-    return True
-
-
-def _in_processes(
-    work: Work[Result], pieces: Sequence[int], workers: int, batch: int
-) -> Iterator[Result]:
-    # Fresh processes: forking one that has threads, as polars has, may hang.
-    context = multiprocessing.get_context("spawn")
-    theirs, ours = context.Pipe(duplex=False)
-    pool = ProcessPoolExecutor(
-        workers, mp_context=context, initializer=end_with, initargs=(theirs,)
-    )
-    starts, waiting = iter(range(0, len(pieces), batch)), deque[Future[list[Result]]]()
-    try:
-        while True:
-            for start in itertools.islice(starts, AHEAD * workers - len(waiting)):
-                part = pieces[start : start + batch]
-                waiting.append(pool.submit(_do_all, work, part))
-            if not waiting:
-                return
-            # An interrupt is seen between waits: polars has waits themselves go on.
-            while wait([waiting[0]], PAUSE).not_done:
-                pass
-            yield from waiting.popleft().result()
-    except BrokenProcessPool as error:
-        raise OptionError(
-            "workers must be 1 here, as other processes could not be started. In a "
-            "script, put the call under `if __name__ == '__main__':`."
-        ) from error
-    finally:
-        ours.close()  # which ends them, whatever they are at
-        pool.shutdown(wait=True, cancel_futures=True)
-        theirs.close()
-
-
-def _do_all(work: Work[Result], pieces: Sequence[int]) -> list[Result]:
-    return list(work(pieces))
-
-
-def _losses_of(plan: Plan) -> Callable[[Trials, np.random.Generator], Floats]:
-    """Return what turns trials into losses; refuse what there is not."""
-    for loss in plan.losses:
-        check_loss(loss, plan.scenario.items)
-    losses_of = two_item_losses if plan.scenario.job == "compare" else ranking_losses
-    return functools.partial(losses_of, plan.methods, plan.losses)
+def _blocks(plan: Plan, executor: Executor | None) -> Iterator[Tally]:
+    """Run all blocks in their order, in other processes if that is worth it."""
+    run, count = functools.partial(run_block, plan), -(-plan.trials // BLOCK)
+    begun = time.perf_counter()
+    yield from map(run, range(min(TIMED, count)))
+    seconds = (time.perf_counter() - begun) / TIMED * count
+    go = executor.map if executor is not None and seconds > WORTH_SECONDS else map
+    for start in range(TIMED, count, SENT):
+        yield from go(run, range(start, min(start + SENT, count)))
 
 
 def check_loss(name: str, items: int) -> None:
@@ -763,6 +592,8 @@ def _plan(
         kind = RankMethod
     tried: list[Any] = [as_method(one, kind) for one in methods]
     names = (losses,) if isinstance(losses, str) else tuple(losses)
+    for name in names:
+        check_loss(name, scenario.items)
     if not names or not tried:
         raise OptionError("methods and losses must name at least one each.")
     base = None
@@ -776,18 +607,6 @@ def _plan(
             f"trials must be at most {MOST_TRIALS:,}, got {shown(trials)}."
         )
     return Plan(scenario, tuple(tried), names, base, trials, 0)
-
-
-def _added(plan: Plan, blocks: Iterable[Tally]) -> Iterator[tuple[Tally, float]]:
-    """Add up blocks; give the sum and its largest standard error now and then."""
-    tally, base = None, plan.baseline or 0
-    for count, part in enumerate(blocks, start=1):
-        tally = part if tally is None else tally.plus(part, base)
-        if count % CHECKED == 0 or tally.trials == plan.trials:
-            errors, _, slacks = tally.errors(base)
-            # A baseline without error has no improvement on it.
-            improves = np.isfinite(slacks) & (plan.baseline is not None)
-            yield tally, float(np.where(improves, slacks, errors).max())
 
 
 def _rows(plan: Plan, tally: Tally) -> list[Row]:
@@ -834,12 +653,10 @@ def _certificate(
     # Theorem T compares a method with its own start, not with every ordinal method.
     start = best.baseline == TIES.baseline
     losses = TIES.loss if start else best.loss
-    truths = ("uniform", "arbitrary") if best.prior == ANY_RANKING else ("uniform",)
     # Comparisons made from noisy scores are no comparisons of values.
     if (
         loss not in (losses or "").split(", ")
         or not best.strict
-        or scenario.truth not in truths
         or scenario.noise != "none"
         or scenario.reviewers == 1
         or scenario.design == "everything"
@@ -852,9 +669,7 @@ def _certificate(
     return f"{KEPT} against {best.baseline}" if start else KEPT
 
 
-def _parameters(
-    plan: Plan, levels: Sequence[int], error: float | None
-) -> dict[str, Json]:
+def _parameters(plan: Plan, levels: Sequence[int]) -> dict[str, Json]:
     form: dict[str, Json] = {}
     if levels or plan.scenario.levels:
         form = {"levels": [*levels], "score_range": [*score_range(plan.scenario)]}
@@ -865,15 +680,12 @@ def _parameters(
         "losses": list(plan.losses),
         "baseline": None if plan.baseline is None else names[plan.baseline],
         "trials": plan.trials,
-        "error": error,
         **form,
     }
 
 
-def _notices(
-    scenario: Scenario, rows: Sequence[Row], short: float
-) -> tuple[Notice, ...]:
-    share, most = max(row.ties for row in rows), max(row.trials for row in rows)
+def _notices(scenario: Scenario, rows: Sequence[Row]) -> tuple[Notice, ...]:
+    share = max(row.ties for row in rows)
     ranks = scenario.job == "rank"
     left = (
         "void the paper's ranking guarantees"
@@ -890,9 +702,6 @@ def _notices(
         "ties_within_reviewers": share > 0
         and f"In up to {100 * share:.3g} % of trials a reviewer gives equal scores to "
         f"unequal items; ties {left}.",
-        "error_not_reached": short > 0
-        and f"The error asked for was not reached in {most:,} trials; the largest is "
-        f"{short:.2g}.",
     }
     return tuple(Notice(code, text) for code, text in notices.items() if text)
 
