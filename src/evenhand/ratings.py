@@ -392,6 +392,17 @@ class Ratings:
             "sha256": self.sha256,
         }
 
+    def unweighted(self, method: str) -> tuple[Notice, ...]:
+        """Say that a method does not use weights, if there are any.
+
+        Examples:
+            >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2], weights=[1, 2])
+            >>> ratings.unweighted("safe")[0].message
+            "Method 'safe' does not use weights: every rating counts once."
+        """
+        text = f"Method {method!r} does not use weights: every rating counts once."
+        return () if self.weights is None else (Notice("weights_unused", text),)
+
     def item_code(self, label: Label) -> int:
         """Return the code of an item.
 

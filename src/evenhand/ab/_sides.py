@@ -194,6 +194,7 @@ def sides_from_ratings(
         for notice in ratings.notices
         if not (beside and notice.code == "unrated_items")
     ]
+    notices += ratings.unweighted(rule.name)
     verdict: int | None = None
     pairing: Pairing = "random"
     reviewers = [ratings.reviewer_codes[side] for side in rows]

@@ -77,17 +77,18 @@ def _plain(ratings: Ratings) -> Fit:
     made = design(ratings)
     require_rated(ratings, "additive")
     groups = linked_groups(ratings)
-    links = Links(made.reviewers, made.items, (made.n_reviewers, made.n_items))
-    means = made.by_reviewer(made.scores) / made.loads
+    sizes = made.n_reviewers, made.n_items
+    links = Links(made.reviewers, made.items, sizes, made.weights)
+    means = made.by_reviewer(made.scores) / links.loads
     right = made.by_item(made.scores - means[made.reviewers])
     freedom = len(made.scores) - made.n_items - made.n_reviewers + int(groups.max()) + 1
     few, known = made.n_items <= _solver.TABLE, freedom > 0
     solve = _by_table if few else _by_passes
     items, squared, converged = solve(links, right, groups, errors=known)
     items = _centred(items, groups)
-    reviewers = means - made.by_reviewer(items[made.items]) / made.loads
+    reviewers = means - made.by_reviewer(items[made.items]) / links.loads
     left = made.scores - items[made.items] - reviewers[made.reviewers]
-    rest = float(left @ left) / max(freedom, 1)
+    rest = float(made.weighted(left) @ left) / max(freedom, 1)
     # A reviewer belongs to the group of any of their items.
     own = np.empty(made.n_reviewers, dtype=np.int64)
     own[made.reviewers] = groups[made.items]
@@ -139,7 +140,7 @@ def _by_passes(
         return np.asarray(links.counts[:, None] * columns - moved)
 
     # An item that nobody links with another has a row of zeros.
-    diagonal = links.counts - back @ weights[:, 0]
+    diagonal = links.diagonal(weights[:, 0])
     diagonal = np.where(diagonal > UNLINKED, diagonal, 1.0)
     found, done = conjugate_gradients(
         product, diagonal, right[:, None], tolerance=TOLERANCE, steps=STEPS

@@ -165,7 +165,7 @@ def update_reviewers(made: Design, state: State) -> None:
     squares = values**2 + state.value_variances[made.items]
     left = made.scores - state.mean
     rest = state.rest
-    first = made.loads / rest + 1 / state.offset_variance
+    first = made.load_weights / rest + 1 / state.offset_variance
     cross = made.by_reviewer(values) / rest
     second = made.by_reviewer(squares) / rest + 1 / state.spread
     level = made.by_reviewer(left) / rest
@@ -198,7 +198,7 @@ def update_variances(made: Design, state: State) -> None:
     away = (state.slopes - 1) ** 2 + state.slope_variances
     total = float(away.sum()) + USUAL_REVIEWERS * USUAL_SPREAD
     state.spread = min(total / (len(away) + USUAL_REVIEWERS), MOST_SPREAD)
-    total = float(residual_squares(made, state).sum())
+    total = float(made.weighted(residual_squares(made, state)).sum())
     least = NEGLIGIBLE * (state.value_variance + state.offset_variance)
     state.rest = max(total / len(made.scores), least)
 

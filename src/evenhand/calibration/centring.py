@@ -87,7 +87,8 @@ def z(ratings: Ratings) -> Fit:
     flat = largest <= np.maximum(FLAT * np.abs(means + made.centre), ROUNDING)
     scale = np.where(flat, 1.0, largest)
     squares = made.by_reviewer((away / scale[made.reviewers]) ** 2)
-    spread = scale * np.sqrt(squares / np.maximum(made.loads - 1, 1))
+    freedom = made.load_weights / made.loads * np.maximum(made.loads - 1, 1)
+    spread = scale * np.sqrt(squares / freedom)
     ones = np.where(flat, 1.0, spread)[made.reviewers]
     standard = np.where(flat[made.reviewers], 0.0, away / ones)
     notices = []
@@ -110,7 +111,7 @@ def z(ratings: Ratings) -> Fit:
 
 def _deviations(made: Design) -> tuple[Scores, Scores]:
     """Return reviewers' means, and each score's distance from its reviewer's."""
-    means = made.by_reviewer(made.scores) / made.loads
+    means = made.by_reviewer(made.scores) / made.load_weights
     away = made.scores - means[made.reviewers]
     away[made.loads[made.reviewers] == 1] = 0.0
     return means, away
@@ -118,7 +119,7 @@ def _deviations(made: Design) -> tuple[Scores, Scores]:
 
 def _telling(made: Design) -> Scores:
     """Weigh ratings: those of the reviewers of several items count."""
-    return (made.loads[made.reviewers] > 1).astype(np.float64)
+    return made.weighted((made.loads[made.reviewers] > 1).astype(np.float64))
 
 
 def _fit(

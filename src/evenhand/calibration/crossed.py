@@ -65,21 +65,27 @@ class Links:
     """Who rated what, by dropped and by kept levels.
 
     Attributes:
-        loads: Ratings of each dropped level.
-        counts: Ratings of each kept level.
+        loads: Ratings of each dropped level, or the sum of their weights.
+        counts: Likewise of each kept level.
         matrix: M, a row for each dropped level; its first column holds the loads.
         back: Its transpose.
     """
 
     __slots__ = ("back", "counts", "loads", "matrix")
 
-    def __init__(self, dropped: Codes, kept: Codes, sizes: tuple[int, int]) -> None:
-        """Count the ratings."""
+    def __init__(
+        self,
+        dropped: Codes,
+        kept: Codes,
+        sizes: tuple[int, int],
+        weights: Table | None = None,
+    ) -> None:
+        """Count the ratings, each as much as it weighs."""
         from scipy.sparse import csr_array  # noqa: PLC0415 - slow to load
 
-        self.loads = np.bincount(dropped, minlength=sizes[0]).astype(np.float64)
-        self.counts = np.bincount(kept, minlength=sizes[1]).astype(np.float64)
-        ones = np.concatenate([np.ones(len(kept)), self.loads])
+        once = np.ones(len(kept)) if weights is None else weights
+        self.loads, self.counts = map(totals, (dropped, kept), (once, once), sizes)
+        ones = np.concatenate([once, self.loads])
         rows = np.concatenate([dropped, np.arange(sizes[0])])
         columns = np.concatenate([kept + 1, np.zeros(sizes[0], dtype=np.int64)])
         self.matrix: csr_array | Table
@@ -94,6 +100,10 @@ class Links:
         """Return M' diag(weights) M as a table."""
         found = self.back @ (self.matrix * weights[:, None])
         return np.asarray(found if isinstance(found, np.ndarray) else found.toarray())
+
+    def diagonal(self, weights: Table) -> Table:
+        """Return that of X'X - M' diag(weights) M, less the mean's."""
+        return np.asarray(self.counts - (self.back**2)[1:] @ weights)
 
     def table(self, ratio: float) -> Table:
         """Return X'X - M' W M as a table."""
@@ -204,8 +214,7 @@ class PassSystem:
         """Move to new ratios."""
         links, self._ratios = self.links, ratios
         self._weights = ratios[0] / (1 + ratios[0] * links.loads)
-        shared = links.back @ self._weights
-        diagonal = links.counts - shared[1:] + 1 / ratios[1]
+        diagonal = links.diagonal(self._weights) + 1 / ratios[1]
         level = float((links.loads / (1 + ratios[0] * links.loads)).sum())
         self._diagonal = np.concatenate([[level], diagonal])
 
@@ -293,7 +302,7 @@ class Equations:
         system: The equations.
     """
 
-    __slots__ = ("_codes", "_sizes", "free", "kept_items", "system")
+    __slots__ = ("_codes", "_made", "_sizes", "free", "kept_items", "system")
 
     def __init__(self, made: Design) -> None:
         """Choose the smaller effect to keep, and a table if it fits."""
@@ -301,7 +310,8 @@ class Equations:
         self.kept_items = least > _solver.TABLE or made.n_items == least
         self._codes = self.ordered(made.reviewers, made.items)
         self._sizes = self.ordered(made.n_reviewers, made.n_items)
-        links = Links(*self._codes, self._sizes)
+        self._made = made
+        links = Links(*self._codes, self._sizes, made.weights)
         self.system: System
         self.system = (PassSystem if least > _solver.TABLE else TableSystem)(links)
         # An effect with one rating a level is the rest by another name, and one with
@@ -328,13 +338,14 @@ class Equations:
         return held[order], self.free[order]
 
     def sums(self, scores: Table) -> Sums:
-        """Add up scores by level."""
+        """Add up scores by level, each times its weight."""
+        heavy = self._made.weighted(scores)
         dropped, kept = (
-            totals(codes, scores, size)
+            totals(codes, heavy, size)
             for codes, size in zip(self._codes, self._sizes, strict=True)
         )
-        kept = np.concatenate([[scores.sum()], kept])
-        return Sums(float(scores @ scores), dropped, kept)
+        kept = np.concatenate([[heavy.sum()], kept])
+        return Sums(float(heavy @ scores), dropped, kept)
 
     def fit(self, scores: Table, start: tuple[float, float] = START) -> Mixed:
         """Fit random effects to scores with mean 0.

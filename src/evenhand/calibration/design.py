@@ -37,6 +37,9 @@ class Design:
         n_items: Number of items.
         loads: Ratings by each reviewer.
         counts: Ratings of each item.
+        weights: Precision of each rating, 1 on average; None if all are the same.
+        load_weights: Sums of weights by reviewer: loads without weights.
+        count_weights: Sums of weights by item.
     """
 
     reviewers: Codes
@@ -48,6 +51,9 @@ class Design:
     n_items: int
     loads: Codes
     counts: Codes
+    weights: Scores | None
+    load_weights: Codes | Scores
+    count_weights: Codes | Scores
 
     def in_units(self, values: Scores) -> Scores:
         """Take differences back to the unit of the scores, as far as floats go."""
@@ -61,12 +67,16 @@ class Design:
             return Variances(*np.minimum(sizes * sizes, LARGEST).tolist())
 
     def by_reviewer(self, values: Scores) -> Scores:
-        """Add up values by reviewer."""
-        return totals(self.reviewers, values, self.n_reviewers)
+        """Add up values by reviewer, each times its weight."""
+        return totals(self.reviewers, self.weighted(values), self.n_reviewers)
 
     def by_item(self, values: Scores) -> Scores:
-        """Add up values by item."""
-        return totals(self.items, values, self.n_items)
+        """Add up values by item, each times its weight."""
+        return totals(self.items, self.weighted(values), self.n_items)
+
+    def weighted(self, values: Scores) -> Scores:
+        """Multiply values of ratings by their weights."""
+        return values if self.weights is None else values * self.weights
 
 
 def totals(codes: Codes, values: Scores, size: int) -> Scores:
@@ -96,17 +106,40 @@ def design(ratings: Ratings, scores: Scores | None = None) -> Design:
     unit = float(np.ldexp(1.0, min(max(int(exponent), -1000), 1023)))
     scaled = given / unit
     centre = float(scaled.mean())
+    people, items = ratings.reviewer_codes, ratings.item_codes
+    weights = precisions(ratings)
     return Design(
-        reviewers=ratings.reviewer_codes,
-        items=ratings.item_codes,
+        reviewers=people,
+        items=items,
         scores=scaled - centre,
         unit=unit,
         centre=centre,
         n_reviewers=ratings.n_reviewers,
         n_items=ratings.n_items,
-        loads=np.bincount(ratings.reviewer_codes, minlength=ratings.n_reviewers),
-        counts=np.bincount(ratings.item_codes, minlength=ratings.n_items),
+        loads=np.bincount(people, minlength=ratings.n_reviewers),
+        counts=np.bincount(items, minlength=ratings.n_items),
+        weights=weights,
+        load_weights=np.bincount(people, weights, ratings.n_reviewers),
+        count_weights=np.bincount(items, weights, ratings.n_items),
     )
+
+
+def precisions(ratings: Ratings) -> Scores | None:
+    """Return the weights of ratings, 1 on average; None if all are the same.
+
+    A score of weight 2 has half the error variance of one of weight 1. Only ratios of
+    weights count, as how large errors are is estimated.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> precisions(Ratings(["a", "a"], ["x", "y"], [1, 2]))
+    """
+    weights = ratings.weights
+    if weights is None or weights.min() == weights.max():
+        return None
+    # Divided first, as a sum of large weights would overflow.
+    shares = weights / weights.max()
+    return np.asarray(shares / shares.mean())
 
 
 class Steps(NamedTuple):

@@ -94,7 +94,7 @@ def _alternate(
     for step in range(1, STEPS + 1):
         before = values
         levels = scales.pooled(values[made.items], lines, stiffness)
-        values = made.by_item(levels) / (made.counts + ridge)
+        values = made.by_item(levels) / (made.count_weights + ridge)
         if float(np.abs(values - before).max()) <= TOLERANCE * scale:
             return values, step, True
     return values, STEPS, False
@@ -113,7 +113,9 @@ class Scales:
 
     def __init__(self, made: Design) -> None:
         """Sort each reviewer's scores."""
-        self._steps = steps(made.reviewers, made.scores)
+        self._made, found = made, steps(made.reviewers, made.scores)
+        self._rows, self._reviewers = found.rows, found.reviewers
+        self._sizes = np.bincount(found.rows, made.weights)
 
     def pooled(self, values: Scores, lines: Scores, stiffness: float) -> Scores:
         """Return the best increasing level of each rating.
@@ -125,9 +127,9 @@ class Scales:
         """
         from scipy.optimize import isotonic_regression  # noqa: PLC0415 - slow to load
 
-        rows, sizes, reviewers = self._steps
+        rows, sizes, reviewers = self._rows, self._sizes, self._reviewers
         wanted = (values + stiffness * lines) / (1 + stiffness)
-        sums = np.bincount(rows, wanted)
+        sums = np.bincount(rows, self._made.weighted(wanted))
         means = sums / sizes
         # All reviewers at once: each so far above the last that none are pooled. The
         # levels themselves are taken of the numbers as they are.

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from evenhand.calibration.design import precisions
 from evenhand.errors import RatingsError, listing
 from evenhand.randomness import Stream, permutation
 
@@ -117,7 +118,15 @@ def mean_order(
             f"items must have at least one score each to be ordered by mean, got none "
             f"for {listing(bare)}. Leave them out, or choose another method."
         )
-    means = tuple(mean(given[first:last]) for first, last in bounds)
+    weights = precisions(ratings)
+    if weights is None:
+        means = tuple(mean(given[first:last]) for first, last in bounds)
+    else:
+        heavy = (weights[rows] * given).tolist(), weights[rows].tolist()
+        means = tuple(
+            mean(heavy[0][first:last]) / mean(heavy[1][first:last])
+            for first, last in bounds
+        )
     lots = permutation(source, len(means)).tolist()
     order = tuple(
         sorted(range(len(means)), key=lambda item: (-means[item], lots[item]))

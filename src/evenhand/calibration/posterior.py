@@ -23,7 +23,7 @@ import numpy as np
 
 from evenhand.calibration._solver import one_thread
 from evenhand.calibration.crossed import Links
-from evenhand.calibration.design import normal_scores, totals
+from evenhand.calibration.design import normal_scores, precisions, totals
 from evenhand.calibration.results import standardised
 from evenhand.randomness import standard_normal, stream, uniforms
 
@@ -130,11 +130,13 @@ class Crossed:
         """Add up the scores."""
         sizes = (ratings.n_reviewers, ratings.n_items)
         who, what = ratings.reviewer_codes, ratings.item_codes
-        self.links = Links(who, what, sizes)
+        weights = precisions(ratings)
+        self.links = Links(who, what, sizes, weights)
         unit = scores / (float(np.abs(scores).max()) or 1.0)
         unit = unit - unit.mean()
-        squares, dropped = float(unit @ unit), totals(who, unit, sizes[0])
-        kept = np.append([unit.sum()], totals(what, unit, sizes[1]))
+        heavy = unit if weights is None else unit * weights
+        squares, dropped = float(heavy @ unit), totals(who, heavy, sizes[0])
+        kept = np.append([heavy.sum()], totals(what, heavy, sizes[1]))
         self.sums = Columns(np.array([squares]), dropped[:, None], kept[:, None])
         self.freedom = max(len(unit) - 1, 1)
         # Rounding leaves about this much however well the model fits.
@@ -147,7 +149,7 @@ class Crossed:
     def of_means(self, node: Node, ratio: float) -> Node:
         """Return what the means of the items' scores say in place of all ratings."""
         counts = self.links.counts
-        rated = np.maximum(counts, 1)
+        rated = np.where(counts > 0, counts, 1.0)
         table = self.links.gram(np.full_like(self.links.loads, ratio))[1:, 1:]
         table /= np.outer(rated, rated)
         # Of an item without ratings nothing is known.
@@ -460,15 +462,17 @@ def value_variances(ratings: Ratings, parts: Variances) -> Table:
         return np.zeros(ratings.n_items)
     # Numbers relative to the rest, which may be large or small.
     offset, value = parts.reviewer / parts.rest, parts.item / parts.rest
+    weights = precisions(ratings)
+    own = np.ones(len(items)) if weights is None else 1 / weights
     # What one rating says about its item, and about its reviewer.
-    to_item = np.full(len(items), 1 / (1 + offset))
-    to_reviewer = np.full(len(items), 1 / (1 + value))
+    to_item = 1 / (own + offset)
+    to_reviewer = 1 / (own + value)
     for _ in range(ROUNDS):
         known = np.bincount(reviewers, to_reviewer, minlength=ratings.n_reviewers)
         others = np.maximum(known[reviewers] - to_reviewer, 0)
-        to_item = 1 / (1 + offset / (1 + offset * others))
+        to_item = 1 / (own + offset / (1 + offset * others))
         known = np.bincount(items, to_item, minlength=ratings.n_items)
         others = np.maximum(known[items] - to_item, 0)
-        to_reviewer = 1 / (1 + value / (1 + value * others))
+        to_reviewer = 1 / (own + value / (1 + value * others))
     known = np.bincount(items, to_item, minlength=ratings.n_items)
     return np.asarray(parts.item / (1 + value * known))

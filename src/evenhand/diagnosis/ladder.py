@@ -222,6 +222,7 @@ def _training(ratings: Ratings, kept: Flags) -> Ratings:
         ratings.reviewer_codes[kept],
         ratings.item_codes[kept],
         ratings.scores[kept],
+        weights=None if ratings.weights is None else ratings.weights[kept],
         all_items=range(ratings.n_items),
     )
 
@@ -243,7 +244,7 @@ def item_values(ratings: Ratings) -> Table:
     additive = state.values
     settle_slopes(made, state, spread=SLOPE_VARIANCE)
     found = [
-        made.by_item(made.scores) / np.maximum(made.counts, 1),
+        made.by_item(made.scores) / np.where(made.counts > 0, made.count_weights, 1),
         additive,
         state.values,
         isotonic(ratings, stiffness=STIFFNESS).estimates,

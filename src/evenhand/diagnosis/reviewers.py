@@ -9,7 +9,7 @@ import numpy as np
 
 from evenhand.calibration import affine
 from evenhand.calibration.crossed import Equations, Mixed
-from evenhand.calibration.design import Design, design
+from evenhand.calibration.design import Design, design, totals
 from evenhand.calibration.redraws import fit_many
 from evenhand.calibration.results import Variances
 from evenhand.columns import place_of
@@ -195,7 +195,7 @@ def _redrawn(made: Design, parts: Variances, source: Stream) -> Scores:
     scores = (
         np.sqrt(parts.reviewer) * offsets[made.reviewers]
         + np.sqrt(parts.item) * values[made.items]
-        + np.sqrt(parts.rest) * rest
+        + np.sqrt(parts.rest / made.weighted(np.ones(len(rest)))) * rest
     )
     return np.asarray(scores - scores.mean())
 
@@ -242,8 +242,9 @@ def effect_errors(model: Model) -> tuple[Scores, Scores]:
     spread, rest = mixed.variances.reviewer, mixed.variances.rest
     if spread == 0:
         return np.zeros(made.n_reviewers), values
-    noise = made.by_reviewer(rest + values[made.items] ** 2) / made.loads
-    return np.sqrt(1 / (1 / spread + made.loads / noise)), values
+    loads = made.load_weights
+    noise = made.by_reviewer(rest + values[made.items] ** 2) / loads
+    return np.sqrt(1 / (1 / spread + loads / noise)), values
 
 
 def _contrast_errors(model: Model) -> tuple[Scores, Scores]:
@@ -256,7 +257,9 @@ def _contrast_errors(model: Model) -> tuple[Scores, Scores]:
     columns = [np.zeros(number), 1 + made.reviewers, 1 + size + made.items]
     places = np.tile(np.arange(number), 3), np.concatenate(columns)
     shape = (number, 1 + size + made.n_items)
-    effects = csr_array((np.repeat([1.0, first, second], number), places), shape=shape)
+    heavy = np.sqrt(made.weighted(np.ones(number)))
+    filled = np.concatenate([heavy, first * heavy, second * heavy])
+    effects = csr_array((filled, places), shape=shape)
     table = (effects.T @ effects).toarray() + np.diag([0.0] + [1.0] * (shape[1] - 1))
     inverse = np.linalg.inv(table)
     found = []
@@ -361,7 +364,8 @@ def disagreeing(model: Model) -> Flags:
     others = made.counts[made.items] - 1
     rows = others > 0
     who = made.reviewers[rows]
-    means = (made.by_item(level)[made.items] - level)[rows] / others[rows]
+    sums = totals(made.items, level, made.n_items)
+    means = (sums[made.items] - level)[rows] / others[rows]
     loads = np.bincount(who, minlength=number)
 
     def centred(values: Scores) -> Scores:

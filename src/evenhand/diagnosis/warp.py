@@ -398,10 +398,11 @@ def _reorder(method: RankMethod, ratings: Ratings, seed: int) -> Reorder:
         again = adaptive_again(ratings)
         return lambda sets: [by_estimates(found, seed) for found in again(sets)]
     # Codes do for labels, and keep their order.
-    who, what, every = ratings.reviewer_codes, ratings.item_codes, ratings.n_items
+    who, what, weights = ratings.reviewer_codes, ratings.item_codes, ratings.weights
+    items = range(ratings.n_items)
     return lambda sets: [
-        _order(method, Ratings(who, what, scores, all_items=range(every)), seed)
-        for scores in sets
+        _order(method, Ratings(who, what, it, weights=weights, all_items=items), seed)
+        for it in sets
     ]
 
 

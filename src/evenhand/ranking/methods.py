@@ -145,10 +145,12 @@ class RankMethod(Method):
         needs_scores: Whether orders alone do not do.
         disjoint: Whether its coins are on disjoint pairs of items, so that a simulation
             can average them out.
+        weighs: Whether it uses the weights of ratings.
         other: The method that gives a second opinion on the best items.
     """
 
     job = "rank"
+    weighs: ClassVar[bool] = False
     ordinal: ClassVar[bool] = False
     noisy: ClassVar[bool] = False
     needs_scores: ClassVar[bool] = True
@@ -199,6 +201,7 @@ class OwnRanking(RankMethod):
 
     noisy = True
     needs_scores = False
+    weighs = True
     own = True
     best = claims.OWN
     function: Callable[[Ratings, np.random.Generator], ArrayLike]
@@ -733,6 +736,7 @@ class Mean(RankMethod):
     assumes = "one scale shared by all reviewers"
     best = claims.MEANS
     noisy = True
+    weighs = True
     needs_scores = False
 
     def answer(self, task: Task) -> Answer:
@@ -763,6 +767,7 @@ class Model(RankMethod):
 
     best = claims.MODEL
     noisy = True
+    weighs = True
     module: ClassVar[str]
 
     def fit(self, ratings: Ratings) -> Fit:
@@ -943,6 +948,7 @@ class BradleyTerry(Model):
     best = claims.ORDERS
     ordinal = True
     needs_scores = False
+    weighs = False
     module = "bradley_terry"
 
 
@@ -955,4 +961,5 @@ class Borda(Model):
     best = claims.ORDERS
     ordinal = True
     needs_scores = False
+    weighs = False
     module = "borda"

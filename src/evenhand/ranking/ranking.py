@@ -139,6 +139,7 @@ def _ranking(
     notices = (
         *ratings.notices,
         *information_notices(ratings),
+        *([] if method.weighs else ratings.unweighted(method.called)),
         *groups,
         *answer.notices,
     )

@@ -568,7 +568,8 @@ def _refitted(ratings: Ratings, refit: Refit, chosen: Codes) -> tuple[Codes, Tab
     people = np.repeat(np.arange(len(chosen)), sizes)
     values = ratings.preference[rows]
     if ratings.kind == "scores":
-        again = Ratings(people, items, values)
+        weights = None if ratings.weights is None else ratings.weights[rows]
+        again = Ratings(people, items, values, weights=weights)
     else:
         # Ranks count from the best.
         again = Ratings.from_ranks(people.tolist(), items.tolist(), (-values).tolist())

@@ -1,0 +1,181 @@
+"""Weights of ratings: a score of weight 2 has half the error variance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+import evenhand as eh
+from evenhand.calibration.adaptive import adaptive
+from evenhand.calibration.additive import additive
+from evenhand.calibration.affine import affine
+from evenhand.calibration.centring import centred, z
+from evenhand.calibration.isotonic import isotonic
+from evenhand.calibration.marks import adjusted_means
+from evenhand.calibration.mean import mean_order
+from evenhand.calibration.posterior import Crossed, value_variances
+from evenhand.calibration.results import Variances
+from evenhand.diagnosis.reviewers import effect_errors, fit_model
+from evenhand.randomness import stream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+
+MODELS: dict[str, Callable[[eh.Ratings], ArrayLike]] = {
+    "mean": lambda ratings: mean_order(ratings, stream(7, "lots")).means,
+    "centred": lambda ratings: centred(ratings).estimates,
+    "z": lambda ratings: z(ratings).estimates,
+    "additive": lambda ratings: additive(ratings).estimates,
+    "REML": lambda ratings: additive(ratings, shrink=True).estimates,
+    "affine": lambda ratings: affine(ratings).estimates,
+    "isotonic": lambda ratings: isotonic(ratings).estimates,
+    "adaptive": lambda ratings: adaptive(ratings).estimates,
+    "marks": lambda ratings: adjusted_means(ratings).values,
+}
+
+
+def data(weights: object = None, seed: int = 11) -> eh.Ratings:
+    rng = np.random.default_rng(seed)
+    who = np.repeat(np.arange(12), 5)
+    what = np.concatenate([rng.permutation(10)[:5] for _ in range(12)])
+    scores = rng.normal(size=10)[what] + rng.normal(size=12)[who] + rng.normal(size=60)
+    if callable(weights):
+        weights = weights(rng, who)
+    return eh.Ratings(who, what, scores, weights=weights)  # type: ignore[arg-type]  # floats
+
+
+def expertise(rng: np.random.Generator, who: Floats) -> Floats:
+    return rng.integers(1, 4, len(who)).astype(float)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_equal_weights_change_nothing(model: str) -> None:
+    plain, heavy = MODELS[model](data()), MODELS[model](data(np.full(60, 3.7)))
+    assert np.abs(np.subtract(plain, heavy)).max() <= 1e-9
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_weights_count(model: str) -> None:
+    plain, heavy = MODELS[model](data()), MODELS[model](data(expertise))
+    assert np.abs(np.subtract(plain, heavy)).max() > 1e-3
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_only_ratios_of_weights_count(model: str) -> None:
+    given = data(expertise)
+    again = data(lambda rng, who: 1e200 * expertise(rng, who))
+    found = np.subtract(MODELS[model](given), MODELS[model](again))
+    assert np.abs(found).max() <= 1e-8
+
+
+def test_a_weight_of_two_is_two_equal_scores_of_a_mean() -> None:
+    ratings = eh.Ratings(list("abc"), list("xxx"), [1, 2, 6], weights=[1, 2, 1])
+    twice = eh.Ratings(list("abcd"), list("xxxx"), [1, 2, 2, 6])
+    found, expected = (mean_order(one, stream(7, "")).means for one in (ratings, twice))
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+def dense(ratings: eh.Ratings) -> tuple[Floats, Floats]:
+    """Return a row of indicators for each rating, and weights of mean 1."""
+    people = np.eye(ratings.n_reviewers)[ratings.reviewer_codes]
+    items = np.eye(ratings.n_items)[ratings.item_codes]
+    weights = ratings.weights
+    assert weights is not None
+    return np.hstack([people, items]), weights / weights.mean()
+
+
+def test_least_squares_repeats_rows_as_often_as_they_weigh() -> None:
+    """The normal equations of repeated rows, solved by NumPy."""
+    ratings = data(expertise)
+    rows, _ = dense(ratings)
+    times = np.asarray(ratings.weights, dtype=int)
+    repeated = np.repeat(rows, times, axis=0)
+    scores = np.repeat(ratings.scores, times)
+    expected = np.linalg.lstsq(repeated, scores, rcond=None)[0][ratings.n_reviewers :]
+    assert additive(ratings).estimates == pytest.approx(
+        expected - expected.mean(), abs=1e-9
+    )
+
+
+def test_random_effects_solve_the_weighted_equations() -> None:
+    """Henderson's equations at the fitted variances, as one table."""
+    ratings = data(expertise)
+    fit = additive(ratings, shrink=True)
+    assert fit.variances is not None
+    rows, weights = dense(ratings)
+    number = ratings.n_reviewers
+    ridge = np.append(
+        np.full(number, fit.variances.rest / fit.variances.reviewer),
+        np.full(ratings.n_items, fit.variances.rest / fit.variances.item),
+    )
+    whole = np.hstack([np.ones((len(rows), 1)), rows])
+    table = whole.T @ (whole * weights[:, None]) + np.diag(np.append([0.0], ridge))
+    expected = np.linalg.solve(table, whole.T @ (weights * ratings.scores))
+    assert fit.estimates == pytest.approx(expected[1 + number :], abs=1e-6)
+
+
+def test_restricted_likelihood_is_that_of_weighted_scores() -> None:
+    """The fitted variances are those of the largest likelihood, by its definition."""
+    ratings = data(expertise)
+    rows, weights = dense(ratings)
+    people, items = rows[:, : ratings.n_reviewers], rows[:, ratings.n_reviewers :]
+    ones = np.ones((len(rows), 1))
+
+    def minus_twice(logs: Floats) -> float:
+        one, two, rest = np.exp(logs)
+        covariance = one * people @ people.T + two * items @ items.T
+        covariance += rest * np.diag(1 / weights)
+        known = np.linalg.inv(covariance)
+        inside = ones.T @ known @ ones
+        left = known - known @ ones @ ones.T @ known / inside
+        size = np.linalg.slogdet(covariance)[1] + np.log(inside[0, 0])
+        return float(size + ratings.scores @ left @ ratings.scores)
+
+    fit = additive(ratings, shrink=True).variances
+    assert fit is not None
+    found = np.log([fit.reviewer, fit.item, fit.rest])
+    best = minimize(minus_twice, found, method="Nelder-Mead", tol=1e-10)
+    assert minus_twice(found) <= best.fun + 1e-6
+
+
+def test_errors_of_offsets_and_values_know_weights() -> None:
+    """Errors by the contrast table, against the same without weights repeated."""
+    given = data(lambda _, who: np.where(who < 6, 4.0, 1.0))
+    offsets, _ = effect_errors(fit_model(given))
+    assert offsets[:6].max() < offsets[6:].min()
+
+
+def test_passed_errors_are_exact_without_cycles() -> None:
+    ratings = eh.Ratings(list("ab"), list("xx"), [1, 2], weights=[1, 3])
+    # Means of weights are 1, so these are 1/2 and 3/2; a value of variance 1 is known
+    # with precision 1 + 1/2 + 3/2.
+    found = value_variances(ratings, Variances(0.0, 1.0, 1.0))
+    assert found == pytest.approx([1 / 3])
+
+
+def test_posterior_adds_weights_up() -> None:
+    links = Crossed(data(expertise), data(expertise).scores).links
+    assert links.loads.sum() == pytest.approx(60)
+
+
+@pytest.mark.parametrize("method", ["safe", "flips", "bradley-terry", "borda"])
+def test_a_method_that_does_not_use_weights_says_so(method: str) -> None:
+    given = eh.Ratings(list("aabb"), list("xyyz"), [9, 7, 3, 2], weights=[1, 2, 1, 2])
+    found = eh.rank(given, method=method, rng=7)
+    plain = eh.Ratings(list("aabb"), list("xyyz"), [9, 7, 3, 2])
+    assert found.order == eh.rank(plain, method=method, rng=7).order
+    assert "weights_unused" in [notice.code for notice in found.notices]
+
+
+@pytest.mark.parametrize("method", ["adaptive", "mean", "additive", "isotonic"])
+def test_intervals_go_with_weights(method: str) -> None:
+    found = eh.rank(data(expertise), method=method, rng=7)
+    assert "weights_unused" not in [notice.code for notice in found.notices]
+    assert found.items[0].rank_low == 1
