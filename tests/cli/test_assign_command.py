@@ -229,3 +229,137 @@ def test_labels_that_look_like_formulas_are_safe_and_come_back() -> None:
 )
 def test_refuses_in_one_sentence(words: tuple[str, ...], reason: str) -> None:
     assert reason in refused(*words)
+
+
+def ratings_of(path: str, *left_out: str) -> str:
+    """Write a rating for each review of a table, but for some reviewers."""
+    with Path(path).open(encoding="utf-8") as file:
+        found = [row for row in csv.DictReader(file) if row["reviewer"] not in left_out]
+    lines = [f"{r['reviewer']},{r['item']},{n}" for n, r in enumerate(found, 1)]
+    Path("r.csv").write_text("\n".join(["reviewer,item,score", *lines]))
+    return "r.csv"
+
+
+def sealed_draw() -> None:
+    Path("draw").mkdir()
+    seal = ("--seal", "draw/seal.json", "--secret", "draw/secret.json")
+    record = ("--record", "draw/assignment.json", "-o", "first.csv")
+    people = "\n".join(["Anna", "Bo", "Cy", "Di", "Ed", "Flo"])
+    Path("people.txt").write_text(people)
+    lists = ("--items", "items.txt", "--reviewers", "people.txt")
+    sizes = ("--design", "balanced", "--per-reviewer", "2")
+    assert run(*lists, *sizes, *seal, *record).exit_code == 0
+
+
+def audited(*words: str) -> Result:
+    return CliRunner().invoke(cli, ["audit", *words])
+
+
+def test_a_judge_goes_home_and_the_audit_of_the_amended_draw_is_clean() -> None:
+    sealed_draw()
+    amended = run("--amend", "draw", "--drop", "Bo", "-o", "second.csv")
+    assert amended.exit_code == 0, amended.stderr
+    assert "The guarantee stays if nobody left because of an item." in amended.stderr
+    assert "Wrote draw/assignment-2.json" in amended.stderr
+    record = read_record("draw/assignment-2.json")
+    first = read_record("draw/assignment.json")
+    assert record["amends"]["sha256"] == first["sha256"]  # type: ignore[index, call-overload]  # an object
+    assert (record["seed"], record["seal"]) == (None, first["seal"])
+    file = ratings_of("second.csv")
+    decide = ["rank", file, "--method", "ties", "--distinct", "--seed", "7"]
+    ranked = CliRunner().invoke(
+        cli, [*decide, "--assignment", "draw", "--record", "d.json", "--json"]
+    )
+    assert ranked.exit_code == 0, ranked.stderr
+    told = json.loads(ranked.stdout)["certificate"]
+    assert told["theorem"] == "none" or "verified" in "".join(told["checked"])
+    result = audited("d.json", file, "--assignment", "draw")
+    assert result.exit_code == 0, result.stdout
+    assert "ok      amendment 2: The seed draws this amendment again." in result.stdout
+    assert "--  " not in result.stdout
+    alone = audited("draw", file)
+    assert alone.exit_code == 0
+    assert "The guarantee stays if nobody left because of an item." in alone.stdout
+
+
+def test_a_judge_who_gives_nothing_is_no_difference_but_is_named() -> None:
+    sealed_draw()
+    file = ratings_of("first.csv", "Bo")
+    result = audited("draw", file)
+    assert result.exit_code == 0
+    assert "2 assigned reviews without a rating" in result.stdout
+    assert "The guarantee stays if nobody left because of an item." in result.stdout
+
+
+def test_amendments_form_a_chain_and_an_edited_one_is_named() -> None:
+    sealed_draw()
+    assert run("--amend", "draw", "--drop", "Bo", "--add", "Lee").exit_code == 0
+    kept = ("--secret", "draw/secret.json", "--drop", "Cy", "--leave-open")
+    last = run("--amend", "draw/assignment.json", *kept)
+    assert "Wrote draw/assignment-3.json" in last.stderr
+    assert "if nobody left or stepped in because of an item" in last.stderr
+    drawn = load_assignment("draw")
+    assert drawn.dropped == ("Bo", "Cy")
+    assert drawn.reviewers == ("Anna", "Di", "Ed", "Flo", "Lee")
+    assert audited("draw").exit_code == 0
+    second = Path("draw/assignment-2.json")
+    second.write_text(second.read_text().replace('"Lee"', '"Leo"'))
+    result = audited("draw")
+    assert result.exit_code == 1
+    assert "DIFFERS amendment 2 record: It was edited or damaged" in result.stdout
+
+
+def test_another_draw_cannot_be_slipped_under_an_amendment() -> None:
+    sealed_draw()
+    run("--amend", "draw", "--drop", "Bo")
+    kept = Path("draw/assignment-2.json").read_text()
+    Path("draw/assignment-2.json").unlink()
+    run("--amend", "draw", "--drop", "Cy")
+    Path("draw/assignment-3.json").write_text(kept)
+    result = audited("draw")
+    assert result.exit_code == 1
+    assert "DIFFERS amendment 3: It amends another record." in result.stdout
+    ranked = CliRunner().invoke(
+        cli, ["rank", ratings_of("first.csv"), "--assignment", "draw"]
+    )
+    assert ranked.exit_code == 2
+    assert "amends another than that before it" in ranked.stderr
+
+
+def test_what_a_judge_did_before_leaving_stays() -> None:
+    sealed_draw()
+    own = [row for row in Path("first.csv").read_text().split() if row[:3] == "Bo,"]
+    Path("done.csv").write_text(f"reviewer,item,score\n{own[0]},7\n")
+    result = run("--amend", "draw", "--drop", "Bo", "--done", "done.csv")
+    assert own[0] in result.stdout.split()
+    assert own[1] not in result.stdout.split()
+    assert "those who stopped halfway are left out: 'Bo'" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--drop", "Bo"), "--drop must come with --amend."),
+        (("--leave-open", *BALANCED), "--leave-open must come with --amend."),
+        (("--amend", "draw"), "drop must name at least one reviewer"),
+        (("--amend", "draw", "--drop", "Boo"), "unknown reviewer 'Boo', did you mean"),
+        (("--amend", "draw", "--drop", "Bo", "--seed", "7"), "--seed must be left out"),
+        (("--amend", "none", "--drop", "Bo"), "none: The file cannot be read"),
+        (("--amend", ".", "--drop", "Bo"), "must be a folder with assignment.json"),
+        (
+            (*BALANCED, "--sheets", "s.csv"),
+            "--sheets must be a file that ends in",
+        ),
+        ((*BALANCED, "--ballots", "b.pdf"), "--ballots must be a file that ends in"),
+    ],
+)
+def test_what_an_amendment_cannot_be_is_said(words: tuple[str, ...], says: str) -> None:
+    sealed_draw()
+    assert says in refused(*words)
+
+
+def test_a_sealed_draw_is_amended_only_with_its_secret() -> None:
+    sealed_draw()
+    Path("draw/secret.json").rename("kept.json")
+    assert "secret must be given" in refused("--amend", "draw", "--drop", "Bo")
+    assert run("--amend", "draw", "--drop", "Bo", "--secret", "kept.json").stdout

@@ -168,6 +168,7 @@ def _count_findings(
         yield Finding(
             "declared", "scores missing for reasons that have nothing to do with items"
         )
+    yield from declared.departures()
     if "both_dropped" in codes:
         yield Finding(
             "declared",

@@ -9,9 +9,11 @@ import click
 
 from evenhand.cli import _shared
 from evenhand.cli._shared import COUNT, option
-from evenhand.errors import OptionError
+from evenhand.errors import OptionError, printable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from evenhand._outputs import Output
     from evenhand.designs.assignment import Assignment
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 DESIGNS = ["halves", "coins", "matched", "panels", "pairs", "balanced"]
 STDIN = "-"
+AMENDING = ("drop", "add", "done", "leave_open")
+WRITTEN = ("output", "sheets", "ballots")
 
 
 @click.command("assign")
@@ -44,6 +48,26 @@ STDIN = "-"
 )
 @option("--item-column", "Column of the item.", "COLUMN")
 @option("--reviewer-column", "Column of the reviewer.", "COLUMN")
+@option(
+    "--amend",
+    "Somebody left: amend this draw (a folder with assignment.json, or a record), and "
+    "write the next record beside it.",
+    "FOLDER",
+)
+@option("--drop", "Reviewer who left.  [repeatable]", "NAME", multiple=True)
+@option(
+    "--add",
+    "Reviewer who steps in and takes all items of one who left without a rating.  "
+    "[repeatable]",
+    "NAME",
+    multiple=True,
+)
+@option("--done", "Ratings so far; what those who left have rated stays.", "FILE")
+@option(
+    "--leave-open",
+    "Give nobody what is still open, instead of those who stay.",
+    bool,
+)
 @_shared.seed_option
 @option("--seal", "Draw a secret, and write its seal there to publish.", "PATH")
 @option(
@@ -52,6 +76,12 @@ STDIN = "-"
     "PATH",
 )
 @option("--record", "Write the record there.", "PATH")
+@option(
+    "--sheets",
+    "Write a workbook to fill in: a tab for each reviewer, and one for all.",
+    "OUT.xlsx",
+)
+@option("--ballots", "Write ballots to print, a page each.", "OUT.html")
 @option("--json as_json", "Print the record as JSON.", bool)
 @option("-o --output", "Write the CSV there instead of printing it.", "PATH")
 def command(**options: Any) -> None:  # noqa: ANN401 - click's values
@@ -68,6 +98,9 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     assignment; it holds the seal but not the secret. When all ratings are in, publish
     the secret too: then anyone can check every step with evenhand audit.
 
+    When somebody leaves, --amend with --drop draws who takes over, from the same
+    secret, and says what that does to the guarantee.
+
     A label that a spreadsheet would run as a formula gets an apostrophe before it.
 
     \b
@@ -75,20 +108,14 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
       evenhand assign --seal seal.json --secret secret.json
       evenhand assign --items papers.csv --reviewers people.csv --design balanced \\
         --per-reviewer 3 --secret secret.json --record assignment.json -o out.csv
+      evenhand assign --amend draw --drop Kim --add Lee -o out.csv
     """
     from evenhand._outputs import Output, write_all
     from evenhand.designs.drawing import fresh_secret
-    from evenhand.formats.lists import to_csv
-    from evenhand.records.record import (
-        assignment_record,
-        seal_record,
-        secret_record,
-        text_of,
-    )
+    from evenhand.records.record import seal_record, secret_record, text_of
 
     _check(options)
-    seal, kept, output = options["seal"], options["secret"], options["output"]
-    printed = output in (None, STDIN)
+    seal, kept = options["seal"], options["secret"]
     files: list[Output] = []
     if seal is None:
         secret = _shared.read_hex(kept, "secret")
@@ -96,22 +123,16 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
         secret = fresh_secret()
         files.append(Output(kept, text_of(secret_record(secret)), private=True))
         files.append(Output(seal, text_of(seal_record(secret))))
-    drawn = None if options["items"] is None else _drawn(options, secret)
+    drawn = None
+    if options["amend"] is not None:
+        drawn, options["record"] = _amended(options, secret)
+    elif options["items"] is not None:
+        drawn = _drawn(options, secret)
     if drawn is not None:
-        record = assignment_record(drawn)
-        if not printed:
-            files.append(Output(output, to_csv(drawn)))
-        if options["record"] is not None:
-            files.append(Output(options["record"], text_of(record)))
+        files += _files(drawn, options)
     write_all(files)
     if drawn is not None:
-        if options["as_json"]:
-            click.echo(json.dumps(record, indent=2))
-        elif printed:
-            click.echo(to_csv(drawn), nl=False)
-        click.echo(drawn.law, err=True)
-        if isinstance(drawn.seed, int):
-            click.echo(f"seed {drawn.seed}", err=True)
+        _print(drawn, options)
     if seal is not None:
         click.echo(
             f"The seal is in {seal}: publish it before any rating exists. "
@@ -120,19 +141,64 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
         )
 
 
+def _files(drawn: Assignment, options: Options) -> Iterator[Output]:
+    """Make the files of an assignment."""
+    from evenhand._outputs import Output
+    from evenhand.formats.lists import to_csv
+    from evenhand.records.record import assignment_record, text_of
+    from evenhand.words.ballots import ballots, sheets
+
+    if options["output"] not in (None, STDIN):
+        yield Output(options["output"], to_csv(drawn))
+    if options["record"] is not None:
+        yield Output(options["record"], text_of(assignment_record(drawn)))
+    if options["sheets"] is not None:
+        yield Output(options["sheets"], sheets(drawn))
+    if options["ballots"] is not None:
+        yield Output(options["ballots"], ballots(drawn))
+
+
+def _print(drawn: Assignment, options: Options) -> None:
+    from evenhand.formats.lists import to_csv
+    from evenhand.records.record import assignment_record
+
+    if options["as_json"]:
+        click.echo(json.dumps(assignment_record(drawn), indent=2))
+    elif options["output"] in (None, STDIN):
+        click.echo(to_csv(drawn), nl=False)
+    click.echo(drawn.law, err=True)
+    if drawn.amends is not None:
+        click.echo(drawn.effect(), err=True)
+        click.echo(f"Wrote {printable(options['record'])}", err=True)
+    elif isinstance(drawn.seed, int):
+        click.echo(f"seed {drawn.seed}", err=True)
+
+
+def _refuse(options: Options, names: Iterable[str], rule: str) -> None:
+    for name in names:
+        if options[name] not in (None, False, ()):
+            option = name.removeprefix("as_").replace("_", "-")
+            raise OptionError(f"--{option} must {rule}.")
+
+
 def _check(options: Options) -> None:
+    for name, suffix in (("sheets", ".xlsx"), ("ballots", ".html")):
+        if not (options[name] or suffix).casefold().endswith(suffix):
+            raise OptionError(
+                f"--{name} must be a file that ends in {suffix}, got {options[name]!r}."
+            )
+    if options["amend"] is not None:
+        others = set(options) - {*AMENDING, *WRITTEN, "amend", "secret", "as_json"}
+        _refuse(options, sorted(others), "be left out with --amend")
+        return
+    _refuse(options, AMENDING, "come with --amend")
     lists = {f"--{name}": options[name] for name in ("items", "reviewers", "conflicts")}
     wanted = ("items", "reviewers", "design")
     lacking = [name for name in wanted if options[name] is None]
     sealing = options["seal"] is not None
     if len(lacking) == len(wanted) and sealing:
-        rest = {**options, "seal": None, "secret": None}
-        for name, value in rest.items():
-            if value not in (None, False):
-                raise OptionError(
-                    f"--{name.replace('_', '-')} must come with --items, --reviewers "
-                    "and --design."
-                )
+        rest = [name for name in options if name not in ("seal", "secret")]
+        _refuse(options, rest, "come with --items, --reviewers and --design")
     elif lacking:
         raise OptionError(
             f"--items, --reviewers and --design must be given, got no --{lacking[0]}."
@@ -143,9 +209,37 @@ def _check(options: Options) -> None:
         raise OptionError("--seed must be left out when a secret is used.")
     if list(lists.values()).count(STDIN) > 1:
         raise OptionError("Only one file can be read from standard input.")
-    written = {f"--{name}": options[name] for name in ("output", "record", "seal")}
+    written = {f"--{name}": options[name] for name in (*WRITTEN, "record", "seal")}
     (written if sealing else lists)["--secret"] = options["secret"]
     _shared.keep_inputs(written, lists)
+
+
+def _amended(options: Options, secret: str | None) -> tuple[Assignment, str]:
+    """Return the amended assignment, and where its record goes."""
+    from evenhand.designs.drawing import amend
+    from evenhand.formats.reading import read_ratings
+    from evenhand.records.record import chain_of, load_assignment, next_record
+
+    record, _, kept = _shared.evidence_in(options["amend"])
+    chain = chain_of(str(record))
+    target = next_record(chain)
+    written = {f"--{name}": options[name] for name in WRITTEN}
+    inputs = {"--amend": chain[-1], "the new record": str(target)}
+    _shared.keep_inputs(written, {**inputs, "--done": options["done"]})
+    if target.exists():
+        raise OptionError(
+            f"{target} must not be there: the amendment would replace it."
+        )
+    secret = secret or _shared.read_hex(kept, "secret")
+    done = options["done"]
+    found = amend(
+        load_assignment(chain[0], secret=secret),
+        options["drop"],
+        add=options["add"],
+        done=None if done is None else read_ratings(done),
+        leave_open=options["leave_open"],
+    )
+    return found, str(target)
 
 
 def _drawn(options: Options, secret: str | None) -> Assignment:

@@ -37,11 +37,11 @@ def command(
 ) -> None:
     """Check a record against everything that it should follow from.
 
-    RECORD is an assignment of evenhand assign --record or a decision of compare or rank
-    --record. Checked in turn: the record against its hashes, the assignment's seal
-    against the published one, the secret against the seal, the assignment against the
-    seed, the ratings against the assignment, and the decision against the ratings. What
-    was not given is named as not checked.
+    RECORD is a decision of compare or rank --record, or an assignment: the folder of
+    evenhand assign, or its record. Checked in turn: the record against its hashes, the
+    assignment's seal against the published one, the secret against the seal, the
+    assignment and its amendments against the seed, the ratings against the assignment,
+    and the decision against the ratings. What was not given is named as not checked.
 
     Exit code 0: nothing differs; 1: something does, and the first is named; 2: a file
     cannot be read, or is not ours.
@@ -55,14 +55,18 @@ def command(
     as_json, output = options.pop("as_json"), options.pop("output")
     file_format = options.pop("file_format")
     given = {name: options.pop(name) for name in ("assignment", "seal", "secret")}
-    held = _shared.evidence_in(given["assignment"])
-    for name, path in zip(("assignment", "seal", "secret"), held, strict=True):
-        given[name] = path if name == "assignment" else given[name] or path
+    folder = given["assignment"]
+    given["assignment"], *hidden = _shared.evidence_in(folder)
+    if folder is None:
+        found, *hidden = _shared.evidence_in(record)
+        record = str(found)
+    for name, path in zip(HIDDEN, hidden, strict=True):
+        given[name] = given[name] or path
     options = _shared.take_reading(options)
     evidence = {f"--{name}": path for name, path in given.items()}
     files = {"RECORD": record, "RATINGS": ratings, **evidence}
     _shared.keep_inputs({"--output": output}, {**files, **_shared.read_too(options)})
-    found, new = (
+    read, new = (
         (None, []) if ratings is None else _shared.read(ratings, file_format, options)
     )
     if new:
@@ -72,7 +76,7 @@ def command(
         )
     seal, secret = (_shared.read_hex(given.pop(kind), kind) for kind in HIDDEN)
     with _shared.working("Replaying"):
-        result = audit(record, found, **given, seal=seal, secret=secret)
+        result = audit(record, read, **given, seal=seal, secret=secret)
     lines = repr(result).splitlines()
     text = "\n".join(printable(line) for line in lines)
     _shared.deliver(json.dumps(result.to_dict(), indent=2) if as_json else text, output)

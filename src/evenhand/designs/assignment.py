@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evenhand.claims import Finding
 from evenhand.columns import FORMULA_START
 from evenhand.errors import (
     DesignError,
     OptionError,
+    counted,
     listing,
     require_text,
     shown,
@@ -30,6 +32,38 @@ if TYPE_CHECKING:
 SCHEMA = "evenhand.assignment/1"
 ESCAPED = re.compile(f"'+{FORMULA_START}")
 SHOWN = 20
+PAIR = 2
+TWO_ITEMS = ("halves", "coins", "matched", "panels")
+KEPT = "The guarantee stays if nobody left{} because of an item."
+UNEQUAL = "With unequal numbers of scores it holds on average over the assignment only."
+NO_PAIRS = (
+    "No guarantee is left: the design 'pairs' gives each reviewer two items, and some "
+    "have more now. It stays if somebody steps in (add= or --add), or the reviews stay "
+    "open (leave_open=True or --leave-open)."
+)
+STOPPED = (
+    "What scores settle keeps it only if the ratings of those who stopped halfway are "
+    "left out: {}."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Amendment:
+    """What changed after a draw, when somebody left.
+
+    Attributes:
+        before: The assignment before that.
+        drop: Reviewers who left, sorted.
+        add: Reviewers who stepped in, sorted.
+        done: Reviews that those who left had done, sorted. They stay.
+        leave_open: Whether reviews that nobody stepped in for are left open.
+    """
+
+    before: Assignment
+    drop: tuple[Label, ...]
+    add: tuple[Label, ...] = ()
+    done: Rows = ()
+    leave_open: bool = False
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -50,6 +84,7 @@ class Assignment:
         uniform: Whether every feasible assignment was exactly as likely.
         law: How it was drawn, in one sentence.
         version: Version of evenhand that drew it.
+        amends: What changed since the assignment before, None for a first draw.
 
     Examples:
         >>> from evenhand.designs.drawing import assign
@@ -74,6 +109,7 @@ class Assignment:
     uniform: bool
     law: str
     version: str
+    amends: Amendment | None = None
     _backing: Backing = field(default="declared", compare=False)
 
     @property
@@ -86,6 +122,56 @@ class Assignment:
         """Either "declared", "revealed" (its secret draws it) or "verified"."""
         return self._backing
 
+    @property
+    def chain(self) -> tuple[Assignment, ...]:
+        """The first draw and every amendment, this one last."""
+        return (*(self.amends.before.chain if self.amends else ()), self)
+
+    @property
+    def dropped(self) -> tuple[Label, ...]:
+        """Reviewers who left, in all amendments."""
+        return tuple(who for one in self._amendments() for who in one.drop)
+
+    @property
+    def stopped(self) -> tuple[Label, ...]:
+        """Reviewers who left after some of their items."""
+        rows = [row for one in self._amendments() for row in one.done]
+        return tuple(dict.fromkeys(who for who, _ in rows))
+
+    def effect(self, ratings: Ratings | None = None) -> str:
+        """Say what it does to the guarantee that people left, or gave no rating.
+
+        Args:
+            ratings: The ratings, if there are any.
+
+        Returns:
+            Sentences; none if nobody left and nothing is missing.
+
+        Examples:
+            >>> from evenhand import Ratings
+            >>> from evenhand.designs.drawing import assign
+            >>> given = assign([1, 2, 3], ["a", "b"], design="pairs", rng=7)
+            >>> own = [item for who, item in given.rows if who == "a"]
+            >>> given.effect(Ratings(["a", "a"], own, [5, 3]))
+            'The guarantee stays if nobody left because of an item.'
+        """
+        missing = () if ratings is None else self.missing(ratings)
+        if not missing and self.amends is None:
+            return ""
+        added = any(one.add for one in self._amendments())
+        said = [KEPT.format(" or stepped in" if added else "")]
+        if self.design in TWO_ITEMS:
+            return f"{said[0]} {UNEQUAL}"
+        if self.design == "pairs" and max(map(len, self.bundles().values())) > PAIR:
+            return NO_PAIRS
+        halfway = {*map(str, self.stopped)}
+        if ratings is not None:
+            gave = {*map(str, ratings.reviewer_labels)}
+            halfway = (halfway | {str(who) for who, _ in missing}) & gave
+        if halfway:
+            said.append(STOPPED.format(listing(sorted(halfway))))
+        return " ".join(said)
+
     def to_dict(self) -> dict[str, Json]:
         """Return the fields as in the record.
 
@@ -96,6 +182,14 @@ class Assignment:
             [['a', 'x']]
         """
         groups = None if self.groups is None else [list(row) for row in self.groups]
+        amends: dict[str, Json] = {}
+        if self.amends is not None:
+            amends["amends"] = {
+                "drop": list(self.amends.drop),
+                "add": list(self.amends.add),
+                "done": [list(row) for row in self.amends.done],
+                "leave_open": self.amends.leave_open,
+            }
         return {
             "schema": SCHEMA,
             "items": list(self.items),
@@ -110,6 +204,7 @@ class Assignment:
             "uniform": self.uniform,
             "law": self.law,
             "version": self.version,
+            **amends,
         }
 
     def to_frame(self) -> pl.DataFrame:
@@ -140,7 +235,39 @@ class Assignment:
             raise OptionError(
                 "Only an assignment that was drawn with a secret has one."
             )
-        return replace(self, seed=None)
+        past = self.amends
+        past = past and replace(past, before=past.before.sealed())
+        return replace(self, seed=None, amends=past)
+
+    def amend(
+        self,
+        drop: Sequence[Label],
+        *,
+        add: Sequence[Label] = (),
+        done: Ratings | None = None,
+        leave_open: bool = False,
+        secret: str | None = None,
+    ) -> Assignment:
+        """Repair it after somebody left, as `designs.drawing.amend` does.
+
+        Args:
+            drop: Reviewers who left.
+            add: Reviewers who step in, at most one for each who left without a rating.
+            done: The ratings so far; None if those who left gave none.
+            leave_open: Whether nobody gets what those who step in do not take.
+            secret: The secret, if it is sealed.
+
+        Examples:
+            >>> from evenhand.designs.drawing import assign
+            >>> drawn = assign(["x", "y"], ["a", "b"], design="halves", rng=7)
+            >>> drawn.amend(["b"], add=["z"]).rows
+            (('a', 'y'), ('z', 'x'))
+        """
+        from evenhand.designs import drawing  # noqa: PLC0415 - it imports this module
+
+        return drawing.amend(
+            self, drop, add=add, done=done, leave_open=leave_open, secret=secret
+        )
 
     def strays(
         self, ratings: Ratings, items: Sequence[Label] | None = None
@@ -206,7 +333,7 @@ class Assignment:
 
     def __repr__(self) -> str:
         lines = [self._title(), self.law]
-        for reviewer, items in list(self._bundles().items())[:SHOWN]:
+        for reviewer, items in list(self.bundles().items())[:SHOWN]:
             lines.append(f"{reviewer!r}: {listing(items)}")
         if len(self.reviewers) > SHOWN:
             lines.append(f"and {len(self.reviewers) - SHOWN} more")
@@ -216,7 +343,7 @@ class Assignment:
         body = "".join(
             f"<tr><td>{html.escape(str(reviewer))}</td>"
             f"<td>{html.escape(', '.join(map(str, items)))}</td></tr>"
-            for reviewer, items in self._bundles().items()
+            for reviewer, items in self.bundles().items()
         )
         caption = html.escape(f"{self._title()}. {self.law}")
         return (
@@ -224,18 +351,30 @@ class Assignment:
             f"<th>items</th></tr></thead><tbody>{body}</tbody></table>"
         )
 
-    def _bundles(self) -> dict[Label, list[Label]]:
+    def bundles(self) -> dict[Label, list[Label]]:
+        """Return the items of each reviewer.
+
+        Examples:
+            >>> from evenhand.designs.drawing import assign
+            >>> assign(["x", "y"], ["a"], design="coins", rng=7).bundles()
+            {'a': ['x']}
+        """
         bundles: dict[Label, list[Label]] = {who: [] for who in self.reviewers}
         for reviewer, item in self.rows:
             bundles[reviewer].append(item)
         return bundles
 
+    def _amendments(self) -> list[Amendment]:
+        return [one.amends for one in self.chain if one.amends is not None]
+
     def _title(self) -> str:
         seed = f"seed {self.seed}" if isinstance(self.seed, int) else "sealed seed"
         seed = seed if self.backing == "declared" else f"{self.backing} seed"
+        times = len(self.chain) - 1
+        amended = f", amended {counted(times, 'time')}" if times else ""
         return (
             f"{len(self.rows)} reviews of {len(self.items)} items by "
-            f"{len(self.reviewers)} reviewers, design {self.design}, {seed}"
+            f"{len(self.reviewers)} reviewers, design {self.design}, {seed}{amended}"
         )
 
 
@@ -274,6 +413,9 @@ class Declared:
         design: Name of the design, None if nobody said.
         backing: What shows that it was drawn so.
         missing: Assigned ratings that are not there.
+        left: Reviewers who left, and were amended away.
+        whole: Whether all who rated anything rated all that they were given, in a draw
+            that favours nobody. Then it is chance who has more items.
         conflicts: Whether conflicts of interest kept reviewers from items.
         assignment: The assignment itself, if there is a record of it.
     """
@@ -281,8 +423,21 @@ class Declared:
     design: str | None = None
     backing: Backing = "declared"
     missing: int = 0
+    left: int = 0
+    whole: bool = False
     conflicts: bool = False
     assignment: Assignment | None = None
+
+    def departures(self) -> tuple[Finding, ...]:
+        """What is only said of those who left.
+
+        Examples:
+            >>> Declared("pairs", left=1).departures()[0].text
+            '1 reviewer left for reasons that have nothing to do with items'
+        """
+        reason = "left for reasons that have nothing to do with items"
+        who = f"{counted(self.left, 'reviewer')} {reason}"
+        return (Finding("declared", who),) if self.left else ()
 
 
 def declare(
@@ -307,8 +462,8 @@ def declare(
 
     Examples:
         >>> declare("halves", None, ("halves", "coins"), None)
-        Declared(design='halves', backing='declared', missing=0, conflicts=False, \
-assignment=None)
+        Declared(design='halves', backing='declared', missing=0, left=0, \
+whole=False, conflicts=False, assignment=None)
     """
     require_text(design=design)
     if design is not None and design not in known:
@@ -339,10 +494,14 @@ assignment=None)
         for row in assignment.missing(ratings)
         if wanted is None or str(row[1]) in wanted
     ]
+    halfway = {str(who) for who, _ in missing} | {*map(str, assignment.stopped)}
+    whole = halfway.isdisjoint(map(str, ratings.reviewer_labels))
     return Declared(
         assignment.design,
         backing=assignment.backing,
         missing=len(missing),
+        left=len(assignment.dropped),
+        whole=whole and not assignment.conflicts,
         conflicts=bool(assignment.conflicts),
         assignment=assignment,
     )

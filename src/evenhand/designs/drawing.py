@@ -2,7 +2,8 @@
 
 An assignment is a function of the sets of items and reviewers, the design, its options
 and the seed. A sealed seed is a secret text of 64 hexadecimal digits; its SHA-256, the
-seal, can be published before any rating exists, and the secret afterwards.
+seal, can be published before any rating exists, and the secret afterwards. When
+somebody leaves, an amendment is drawn from the same seed, so the seal covers it too.
 """
 
 from __future__ import annotations
@@ -17,17 +18,19 @@ from typing import TYPE_CHECKING
 from evenhand import designs
 from evenhand.claims import Label, version
 from evenhand.columns import Source, code_labels, label_series
-from evenhand.designs.assignment import Assignment
+from evenhand.designs.assignment import Amendment, Assignment
 from evenhand.designs.balancing import InfeasibleError
+from evenhand.designs.repairs import hand_on, hand_out
 from evenhand.errors import (
     DesignError,
     OptionError,
     RecordError,
+    listing,
     require_sequence,
     shown,
     unknown,
 )
-from evenhand.randomness import RNGLike, seed_from
+from evenhand.randomness import Drawn, RNGLike, seed_from, stream
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,15 +38,21 @@ if TYPE_CHECKING:
     from evenhand.arrays import Codes
     from evenhand.claims import Backing
     from evenhand.designs.assignment import Rows
+    from evenhand.randomness import Chance
+    from evenhand.ratings import Ratings
 
     # A mapping's keys are of one type to a type checker, which knows no subtypes there.
     Groups = Mapping[str, Label] | Mapping[int, Label] | Mapping[Label, Label]
 
 DESIGNS = (*designs.AB_DESIGNS, *designs.RANKING_DESIGNS)
 SEAL_PREFIX = "evenhand.seal/1:"
+AMEND_PREFIX = "evenhand.amend/1:"
 SECRET_BYTES = 32
 SECRET = re.compile(r"[0-9a-f]{64}")
 GROUPED = {"matched": "pair", "panels": "panel"}
+STEPPED_IN = "Who stepped in for whom was drawn at random."
+HANDED_OUT = "Who took over reviews that were open was drawn at random."
+LEFT_OPEN = "Reviews of those who left stay open."
 LAWS = {
     "halves": "Every split of the reviewers into halves was equally likely.",
     "coins": "Each reviewer's item was drawn by a fair coin of its own.",
@@ -151,8 +160,125 @@ def assign(
     )
 
 
+def amend(
+    assignment: Assignment,
+    drop: Sequence[Label],
+    *,
+    add: Sequence[Label] = (),
+    done: Ratings | None = None,
+    leave_open: bool = False,
+    secret: str | None = None,
+) -> Assignment:
+    """Repair an assignment after somebody left.
+
+    What others were given stays as it is. Those who step in take all items of somebody
+    who left before the first rating; who takes whose is drawn at random. What is still
+    open goes to those who stay, at random and evenly, or is left open; with two items
+    it is left open. `effect` says what this does to the guarantee.
+
+    Args:
+        assignment: What was drawn, or amended before.
+        drop: Reviewers who left.
+        add: Reviewers who step in, at most one for each who left without a rating.
+        done: The ratings so far; None if those who left gave none.
+        leave_open: Whether nobody gets what those who step in do not take.
+        secret: The secret, if the assignment is sealed.
+
+    Returns:
+        The new assignment, which remembers the old one.
+
+    Raises:
+        OptionError: If a name is not right, or the secret is not given.
+        DesignError: If nobody can take a review.
+
+    Examples:
+        >>> drawn = assign([1, 2, 3], ["a", "b", "c"], design="balanced",
+        ...                per_reviewer=1, rng=7)
+        >>> drawn.rows, amend(drawn, ["b"], add=["z"]).rows
+        ((('a', 1), ('b', 3), ('c', 2)), (('a', 1), ('c', 2), ('z', 3)))
+        >>> amend(drawn, ["b"]).rows
+        (('a', 1), ('a', 3), ('c', 2))
+    """
+    if not isinstance(assignment, Assignment):
+        raise OptionError(f"assignment must be an Assignment, got {shown(assignment)}.")
+    if secret is not None:
+        assignment = verify(assignment, secret, None)
+    elif assignment.seed is None:
+        raise OptionError(
+            "secret must be given: the assignment is sealed, and its amendments are "
+            "drawn from the same secret."
+        )
+    gone = _known(drop, assignment.reviewers)
+    new = _distinct(add, "reviewer") if len(add) else ()
+    known = {str(who) for one in assignment.chain for who in one.reviewers}
+    if twice := [who for who in new if str(who) in known]:
+        raise OptionError(f"add must name new reviewers, got {shown(twice[0])}.")
+    open_rows = set(assignment.rows if done is None else assignment.missing(done))
+    kept = [it for it in assignment.rows if it[0] in gone and it not in open_rows]
+    free = len(gone) - len({who for who, _ in kept})
+    if len(new) > free:
+        raise OptionError(
+            f"add must name at most {free}, one for each who left without a rating, "
+            f"got {len(new)}."
+        )
+    few = assignment.design in designs.AB_DESIGNS
+    made = Amendment(assignment, gone, new, tuple(kept), leave_open or few)
+    return _amend(made)
+
+
+def amended(change: Amendment, chance: Chance) -> Assignment:
+    """Return an amended assignment, with choices from `chance`.
+
+    Examples:
+        >>> from evenhand.randomness import outcomes
+        >>> old = assign([1, 2], ["a", "b"], design="halves", rng=7)
+        >>> change = Amendment(old, ("a", "b"), ("y", "z"))
+        >>> set(outcomes(lambda chance: amended(change, chance).rows).values())
+        {Fraction(1, 2)}
+    """
+    before, done = change.before, set(change.done)
+    began = {who for who, _ in done}
+    left = [who for who in change.drop if who not in began]
+    takers = hand_on(left, change.add, chance)
+    rows = [(takers.get(who, who), item) for who, item in before.rows]
+    gone = set(change.drop) - set(takers)
+    stay = [who for who in before.reviewers if who not in change.drop]
+    held: dict[Label, set[Label]] = {who: set() for who in (*stay, *takers.values())}
+    for who, item in (*rows, *before.conflicts):
+        held.get(who, set()).add(item)
+    left_over = [row for row in rows if row[0] in gone and row not in done]
+    rows = [row for row in rows if row[0] not in gone or row in done]
+    if not change.leave_open:
+        rows += hand_out([item for _, item in left_over], held, chance)
+    people = {
+        str(who): who for who in _distinct([*held, *sorted(began, key=str)], "reviewer")
+    }
+    groups = {str(who): group for who, group in before.groups or ()}
+    groups |= {str(new): groups.get(str(old), "") for old, new in takers.items()}
+    place = {item: number for number, item in enumerate(before.items)}
+    found = [(people[str(who)], item) for who, item in rows]
+    order = {who: number for number, who in enumerate(people.values())}
+    said = [STEPPED_IN] if change.add else []
+    said += [LEFT_OPEN if change.leave_open else HANDED_OUT] if left_over else []
+    return replace(
+        before,
+        reviewers=tuple(people.values()),
+        rows=tuple(sorted(found, key=lambda row: (order[row[0]], place[row[1]]))),
+        groups=before.groups
+        and tuple((label, groups[who]) for who, label in people.items()),
+        conflicts=tuple(row for row in before.conflicts if str(row[0]) in people),
+        uniform=before.uniform and (change.leave_open or not left_over),
+        law=" ".join([before.law, *said]),
+        version=version(),
+        amends=change,
+        _backing="declared",
+    )
+
+
 def redraw(assignment: Assignment, seed: int | str) -> Assignment:
     """Draw again with the same items, reviewers, design and options.
+
+    Of an amended assignment the last amendment is drawn again.
 
     Args:
         assignment: What was drawn.
@@ -169,6 +295,9 @@ def redraw(assignment: Assignment, seed: int | str) -> Assignment:
         >>> redraw(drawn, 7) == drawn
         True
     """
+    if assignment.amends is not None:
+        before = replace(assignment.amends.before, seed=seed)
+        return _amend(replace(assignment.amends, before=before))
     per_reviewer = assignment.parameters["per_reviewer"]
     per_item = assignment.parameters["per_item"]
     groups = assignment.groups
@@ -213,6 +342,8 @@ def verify(assignment: Assignment, secret: str, seal: str | None) -> Assignment:
                 f"secret must fit the seal {stated}, got one whose seal is {fits}. It "
                 "is not the secret that was sealed."
             )
+    past = assignment.amends
+    past = past and replace(past, before=verify(past.before, secret, seal))
     again = redraw(assignment, secret)
     if again.rows != assignment.rows:
         row = min(set(assignment.rows) ^ set(again.rows), key=str)
@@ -221,7 +352,7 @@ def verify(assignment: Assignment, secret: str, seal: str | None) -> Assignment:
             f"{row[0]!r} and item {row[1]!r} are only in one of them."
         )
     backing: Backing = "revealed" if seal is None else "verified"
-    return replace(assignment, seed=secret, seal=fits, _backing=backing)
+    return replace(assignment, seed=secret, seal=fits, amends=past, _backing=backing)
 
 
 def fresh_secret() -> str:
@@ -261,6 +392,30 @@ def _draw(
         return draw(groups, rng=seed)[:, None]
     sides = designs.halves if design == "halves" else designs.coins
     return sides(n_reviewers, rng=seed)[:, None]
+
+
+def _amend(change: Amendment) -> Assignment:
+    """Draw an amendment with the seed that follows from the first one."""
+    text = f"{AMEND_PREFIX}{change.before.seed}:{len(change.before.chain) + 1}"
+    seed = int(hashlib.sha256(text.encode()).hexdigest(), 16)
+    return amended(change, Drawn(stream(seed, "design amend")))
+
+
+def _known(names: Sequence[Label], reviewers: Sequence[Label]) -> tuple[Label, ...]:
+    if isinstance(names, str):
+        names = [names]
+    require_sequence("names of reviewers", drop=names)
+    by_text = {str(who): who for who in reviewers}
+    for name in names:
+        if str(name).strip() not in by_text:
+            raise OptionError(unknown("reviewer", name, reviewers))
+    found = {by_text[str(name).strip()] for name in names}
+    if not found or len(found) == len(reviewers):
+        raise OptionError(
+            "drop must name at least one reviewer and leave at least one, got "
+            f"{listing(names)}."
+        )
+    return tuple(who for who in reviewers if who in found)
 
 
 def _walked(*, has_conflicts: bool) -> str:

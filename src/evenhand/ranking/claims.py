@@ -242,7 +242,7 @@ def ranking_certificate(
     findings = (
         assignment_finding(declared.design, RANKING_DESIGNS, backing=declared.backing),
         *_tie_findings(ratings, split=answer.split is not None, distinct=distinct),
-        *_load_findings(ratings, method, answer, declared.design),
+        *_load_findings(ratings, method, answer, declared),
         *_design_findings(method, answer.split, declared),
         *answer.findings,
     )
@@ -270,6 +270,7 @@ def _design_findings(
         yield Finding(
             "declared", "ratings missing for reasons that have nothing to do with items"
         )
+    yield from declared.departures()
 
 
 def _tie_findings(
@@ -298,18 +299,18 @@ def _tie_findings(
 
 
 def _load_findings(
-    ratings: Ratings, method: RankMethod, answer: Answer, design: str | None
+    ratings: Ratings, method: RankMethod, answer: Answer, declared: Declared
 ) -> Iterator[Finding]:
     loads = np.bincount(ratings.reviewer_codes)
     even = bool(loads.min() == loads.max())
     enough = even if answer.ties is None else answer.ties.equal_loads
-    if design == "pairs" and not _distinct_pairs(ratings, loads):
+    if declared.design == "pairs" and not _distinct_pairs(ratings, loads):
         yield Finding(
             "void",
             "the design 'pairs' gives each reviewer two items and no two the same "
             "two, which is not so here",
         )
-    elif not method.ordinal and not enough:
+    elif not method.ordinal and not enough and not declared.whole:
         yield Finding(
             "void",
             f"reviewers scored from {loads.min()} to "
@@ -319,7 +320,8 @@ def _load_findings(
     elif even:
         yield Finding("checked", f"equal loads: {counted(int(loads[0]), 'item')} each")
     elif not method.ordinal:
-        yield Finding("checked", "equal loads of reviewers used for tied items")
+        text = "equal loads of reviewers used for tied items"
+        yield Finding("checked", text if enough else "loads as they were drawn")
 
 
 def _distinct_pairs(ratings: Ratings, loads: np.ndarray) -> bool:

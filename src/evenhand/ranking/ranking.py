@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evenhand.calibration.mean import mean, spread
@@ -102,6 +103,9 @@ def rank(
             f"method {chosen} must return an Answer, got {shown(answer)}."
         )
     checked_order(answer.order, ratings.n_items, f"method {chosen}")
+    if declared.whole:
+        known = (it for it in answer.notices if it.code != "unequal_loads")
+        answer = replace(answer, notices=tuple(known))
     certificate = ranking_certificate(
         ratings, chosen, answer, declared, distinct=distinct
     )

@@ -11,12 +11,13 @@ from __future__ import annotations
 import json
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand._outputs import Output, write_all
 from evenhand.claims import Json, version
-from evenhand.designs.assignment import Assignment
+from evenhand.designs.assignment import Amendment, Assignment
 from evenhand.designs.drawing import seal_of, verify
 from evenhand.errors import RecordError, unknown
 from evenhand.records.canonical import (
@@ -31,7 +32,7 @@ from evenhand.records.canonical import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from evenhand.ab.comparison import Comparison
     from evenhand.ranking.results import Ranking
@@ -41,6 +42,7 @@ KINDS = ("assignment", "record", "seal", "secret")
 FORMAT = 1
 SCHEMA_FORM = re.compile(r"evenhand\.([a-z-]+)/([0-9]+)")
 HEX = re.compile(r"[0-9a-f]{64}")
+NUMBERED = re.compile(r"-[0-9]+$")
 LARGEST, PAIR = 2**28, 2
 
 
@@ -146,7 +148,11 @@ def assignment_record(assignment: Assignment) -> Record:
         True
     """
     public = assignment if assignment.seal is None else assignment.sealed()
-    return finish(public.to_dict())
+    content = public.to_dict()
+    if public.amends is not None:
+        before = assignment_record(public.amends.before)["sha256"]
+        content["amends"] = {**as_dict(content["amends"]), "sha256": before}
+    return finish(content)
 
 
 def decision_record(
@@ -194,8 +200,15 @@ def _made(kind: str, **content: Json) -> Record:
     return finish({"schema": schema, **content, "version": version()})
 
 
-def assignment_from(record: Record, name: str) -> Assignment:
+def assignment_from(
+    record: Record, name: str, before: Assignment | None = None
+) -> Assignment:
     """Return the assignment of a record that fits its hashes.
+
+    Args:
+        record: The record.
+        name: What to call it in messages.
+        before: The assignment that it amends, if it amends one.
 
     Raises:
         RecordError: If a field is missing or of the wrong kind.
@@ -211,7 +224,68 @@ def assignment_from(record: Record, name: str) -> Assignment:
         if not fits(value):
             raise RecordError(f"{name}: {key} must be {rule}, got {brief(value)}.")
     values: dict[str, Any] = {key: _frozen(record[key]) for key in RULES}
-    return Assignment(**values, uniform=record.get("uniform") is True)
+    found = Assignment(**values, uniform=record.get("uniform") is True)
+    past = record.get("amends")
+    if past is None:
+        return found
+    if before is None:
+        raise RecordError(
+            f"{name}: The record amends another one. Put both into one folder, as "
+            "assignment.json and assignment-2.json."
+        )
+    for key, (fits, rule) in AMENDS.items():
+        value = past.get(key, ABSENT) if is_dict(past) else past
+        if not fits(value):
+            raise RecordError(
+                f"{name}: amends.{key} must be {rule}, got {brief(value)}."
+            )
+    told: dict[str, Any] = {key: _frozen(as_dict(past)[key]) for key in AMENDS}
+    told.pop("sha256")
+    return replace(found, amends=Amendment(before, **told))
+
+
+def chain_of(path: str | os.PathLike[str]) -> list[str]:
+    """Return the paths of a first draw and its amendments.
+
+    Args:
+        path: A folder with assignment.json, assignment-2.json and so on, or any record
+            of such a chain under another name.
+
+    Returns:
+        The paths, the first draw first; the path itself if nothing is amended.
+
+    Raises:
+        RecordError: If the folder has no assignment.json.
+
+    Examples:
+        >>> chain_of("none.json")
+        ['none.json']
+    """
+    here = Path(path)
+    if here.is_dir():
+        here /= "assignment.json"
+        if not here.is_file():
+            raise RecordError(
+                f"assignment must be a folder with assignment.json in it, got "
+                f"{os.fspath(path)!r}."
+            )
+    number = NUMBERED.search(here.stem)
+    first = here.with_name(here.stem[: number and number.start()] + here.suffix)
+    found = [first]
+    while (later := next_record(found)).is_file() and "amends" in read_record(later):
+        found.append(later)
+    return list(map(str, found if here in found else [here]))
+
+
+def next_record(chain: Sequence[str | os.PathLike[str]]) -> Path:
+    """Return the path of the next amendment.
+
+    Examples:
+        >>> next_record(["draw/assignment.json"]).name
+        'assignment-2.json'
+    """
+    first = Path(chain[0])
+    return first.with_name(f"{first.stem}-{len(chain) + 1}{first.suffix}")
 
 
 def load_assignment(
@@ -223,7 +297,7 @@ def load_assignment(
     """Read an assignment from its record, and draw it again if its secret is revealed.
 
     Args:
-        path: The record.
+        path: The record, or the folder of a chain of records.
         secret: The revealed secret, 64 hexadecimal digits; None to take the record as
             it is.
         seal: The seal as it was published, or None.
@@ -235,14 +309,13 @@ def load_assignment(
         RecordError: If the record is not ours or was edited, the secret does not fit
             the seal, or draws another assignment.
     """
-    name = os.fspath(path)
-    record = read_record(name)
-    assignment = assignment_from(record, name)
-    edited = fault(record)
-    if edited is not None:
-        raise RecordError(
-            f"{name}: The record was edited or damaged in field {edited.field!r}."
-        )
+    name, *later = chain_of(path)
+    record, assignment = _unedited(name)
+    for name in later:
+        before = record["sha256"]
+        record, assignment = _unedited(name, assignment)
+        if as_dict(record["amends"])["sha256"] != before:
+            raise RecordError(f"{name}: The record amends another than that before it.")
     if seal is not None and seal != assignment.seal:
         raise RecordError(
             f"{name}: seal must be the published one, {seal}, got {assignment.seal}."
@@ -254,6 +327,17 @@ def load_assignment(
             f"{name}: The assignment was not sealed, so it has no secret."
         )
     return verify(assignment, secret, seal)
+
+
+def _unedited(name: str, before: Assignment | None = None) -> tuple[Record, Assignment]:
+    record = read_record(name)
+    assignment = assignment_from(record, name, before)
+    edited = fault(record)
+    if edited is not None:
+        raise RecordError(
+            f"{name}: The record was edited or damaged in field {edited.field!r}."
+        )
+    return record, assignment
 
 
 def write_decision(
@@ -297,8 +381,17 @@ def _frozen(value: Json) -> object:
     return tuple(map(_frozen, value)) if is_list(value) else value
 
 
+def as_dict(value: Json) -> Record:
+    """Return a JSON object as a dict that may be changed."""
+    return dict(value) if is_dict(value) else {}
+
+
 def _is_text(value: object) -> bool:
     return isinstance(value, str) and value is not ABSENT
+
+
+def _is_hash(value: object) -> bool:
+    return isinstance(value, str) and HEX.fullmatch(value) is not None
 
 
 def _is_seed(value: object) -> bool:
@@ -338,4 +431,11 @@ RULES: dict[str, tuple[Callable[[object], bool], str]] = {
     "seal": (_or_null(_is_text), "text"),
     "law": TEXT,
     "version": TEXT,
+}
+AMENDS: dict[str, tuple[Callable[[object], bool], str]] = {
+    "drop": LABELS,
+    "add": LABELS,
+    "done": (_is_pairs, PAIRS),
+    "leave_open": (lambda value: isinstance(value, bool), "true or false"),
+    "sha256": (_is_hash, "the sha256 of a record"),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -29,7 +30,14 @@ from evenhand.records.canonical import (
     is_dict,
     is_list,
 )
-from evenhand.records.record import assignment_from, kind_of, read_record
+from evenhand.records.record import (
+    as_dict,
+    assignment_from,
+    assignment_record,
+    chain_of,
+    kind_of,
+    read_record,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -50,6 +58,7 @@ OWN = ("checked_on_data", "own_function")
 Status = Literal["same", "differs", "unchecked"]
 SCHEMA = "evenhand.audit/1"
 MARKS: dict[Status, str] = {"same": "ok", "differs": "DIFFERS", "unchecked": "--"}
+FOLLOWS = "It amends the record before it."
 KEYLESS = (
     "The decision shows reviewers by codes, and its draws follow the order of their "
     "names. Give their key with --anonymise, and the file that was read."
@@ -61,8 +70,8 @@ class Check:
     """One thing that was checked, or could not be.
 
     Attributes:
-        name: "record", "assignment record", "seal", "seed", "assignment", "ratings",
-            "data" or "decision".
+        name: "record", "assignment record", "seal", "seed", "assignment", "amendment 2"
+            and so on with "amendment 2 record", "ratings", "data" or "decision".
         status: "same", "differs" or "unchecked".
         says: One sentence: what was found, or why it could not be checked.
         difference: The first place that differs, or None.
@@ -194,6 +203,7 @@ def audit(
         directory.
     """
     name = os.fspath(record)
+    name = chain_of(name)[0] if Path(name).is_dir() else name
     found = read_record(name)
     path = None if assignment is None else os.fspath(assignment)
     given = Evidence(ratings, path, seal, secret)
@@ -207,14 +217,12 @@ def audit(
         raise RecordError(
             f"{name}: This is an assignment itself. Leave out --assignment."
         )
+    if kind == "assignment":
+        return Audit(tuple(_chain(chain_of(name), given, "record")[0]))
     checks = [_whole(found, "record")]
     if checks[0].status == "differs":
         return Audit((*checks, _stopped()))
-    if kind == "assignment":
-        checks += _assignment(found, name, given)
-    else:
-        checks += _decision(found, name, given)
-    return Audit(tuple(checks))
+    return Audit((*checks, *_decision(found, name, given)))
 
 
 def _told(name: str, where: Difference | None, same: str, differs: str) -> Check:
@@ -238,10 +246,34 @@ def _stopped() -> Check:
     return _open("rest", "An edited record says nothing about the rest.")
 
 
-def _assignment(record: Record, name: str, given: Evidence) -> list[Check]:
-    drawn = assignment_from(record, name)
-    checks = [_seal(drawn, given), _seed(drawn, given), _draw(record, drawn, given)]
-    return [*checks, _rated(drawn, given)]
+def _chain(
+    names: list[str], given: Evidence, called: str, named: Check | None = None
+) -> tuple[list[Check], Assignment | None]:
+    """Check a first draw and its amendments, and the ratings against what holds now.
+
+    Returns:
+        The checks, and the assignment that holds if none of them had to stop.
+    """
+    checks: list[Check] = []
+    drawn: Assignment | None = None
+    before: Json = None
+    for number, name in enumerate(names, start=1):
+        record = read_record(name)
+        what = "assignment" if drawn is None else f"amendment {number}"
+        checks.append(_whole(record, called if drawn is None else f"{what} record"))
+        checks += [named] if named and drawn is None else []
+        if any(check.status == "differs" for check in checks[-2:]):
+            return [*checks, _stopped()], None
+        drawn = assignment_from(record, name, drawn)
+        if drawn.amends is None:
+            checks += [_seal(drawn, given), _seed(drawn, given)]
+        else:
+            stated = as_dict(record["amends"])["sha256"]
+            where = difference(before, stated, "amends.sha256")
+            checks.append(_told(what, where, FOLLOWS, "It amends another record."))
+        checks.append(_draw(record, drawn, given, what))
+        before = record["sha256"]
+    return [*checks, _rated(drawn, given)], drawn
 
 
 def _seal(drawn: Assignment, given: Evidence) -> Check:
@@ -262,21 +294,21 @@ def _seed(drawn: Assignment, given: Evidence) -> Check:
     return _told("seed", where, same, "The secret does not match the seal.")
 
 
-def _draw(record: Record, drawn: Assignment, given: Evidence) -> Check:
+def _draw(record: Record, drawn: Assignment, given: Evidence, what: str) -> Check:
     seed = drawn.seed if given.secret is None else given.secret
     if seed is None:
-        return _open("assignment", "The seed is still sealed.")
+        return _open(what, "The seed is still sealed.")
     try:
         again = redraw(drawn, seed)
     except EvenhandError as error:
         raise RecordError(f"The assignment cannot be drawn again: {error}") from error
-    expected = replace(again, seed=drawn.seed).to_dict()
-    words = "The seed draws this assignment again"
-    return _replayed("assignment", expected, contents(record), words)
+    expected = contents(assignment_record(again))
+    words = f"The seed draws this {what.split(maxsplit=1)[0]} again"
+    return _replayed(what, expected, contents(record), words)
 
 
-def _rated(drawn: Assignment, given: Evidence) -> Check:
-    if given.ratings is None:
+def _rated(drawn: Assignment | None, given: Evidence) -> Check:
+    if drawn is None or given.ratings is None:
         return _open("ratings", "No ratings were given.")
     strays = drawn.strays(given.ratings)
     if strays:
@@ -295,6 +327,8 @@ def _rated(drawn: Assignment, given: Evidence) -> Check:
         says += (
             f" {counted(len(missing), 'assigned review')} without a rating: {pairs}."
         )
+    if effect := drawn.effect(given.ratings):
+        says += f" {effect}"
     return Check("ratings", "same", says)
 
 
@@ -316,17 +350,16 @@ def _decision(record: Record, name: str, given: Evidence) -> list[Check]:
         why += "." if came is None else ", though the decision was made with one."
         checks = [_open("assignment", why)]
     else:
-        held = read_record(given.assignment)
-        checks = [_whole(held, "assignment record")]
-        if checks[0].status == "same" and came is not None:
-            where = difference({"sha256": held["sha256"]}, came, "assignment")
+        names = chain_of(given.assignment)
+        named = None
+        if came is not None:
+            last = read_record(names[-1]).get("sha256", ABSENT)
+            where = difference({"sha256": last}, came, "assignment")
             same = "The decision names this assignment."
-            told = _told("assignment", where, same, "The decision names another one.")
-            checks.append(told)
-        if checks[-1].status == "differs":
-            return [*checks, _stopped()]
-        drawn = assignment_from(held, given.assignment)
-        checks += _assignment(held, given.assignment, given)
+            named = _told("assignment", where, same, "The decision names another one.")
+        checks, drawn = _chain(names, given, "assignment record", named)
+        if drawn is None:
+            return checks
     sound = all(check.status != "differs" for check in checks)
     replay = _Replay(result, is_dict(came), drawn, name)
     return [*checks, *replay.checks(given, sound=sound)]
