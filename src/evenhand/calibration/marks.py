@@ -1,8 +1,8 @@
 """Each item's mean score, less what is known of its reviewers' strictness.
 
 The model is score = value + offset + rest. Values are taken as they come, so nobody's
-is drawn to the middle; offsets are normal with a variances' the rest's variance (a),
-so they are taken out only as far as the ratings show that reviewers differ. At a = 0
+is drawn to the middle; offsets are normal with a times the variance of the rest, so
+they are taken out only as far as the ratings show that reviewers differ. At a = 0
 the values are plain means, at a = infinity those of least squares with offsets. Up to
 100 items a is drawn from all that the ratings allow: every share a / (1 + a) is equally
 likely beforehand. Beyond, the fitted one is taken.
@@ -52,7 +52,7 @@ class Means(NamedTuple):
     values: Scores
     squares: Scores
     shared: Table
-    freedom: int
+    freedom: float
 
 
 def adjusted_means(
@@ -77,7 +77,7 @@ def adjusted_means(
         >>> adjusted_means(ratings, offsets=False).values.tolist()
         [9.0, 5.0, 4.0]
         >>> adjusted_means(ratings).values.round(1).tolist()
-        [8.2, 5.3, 4.5]
+        [8.0, 5.5, 4.5]
     """
     made = design(ratings)
     require_rated(ratings, "grade")
