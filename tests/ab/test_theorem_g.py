@@ -402,5 +402,4 @@ class TestWhatBreaksIt:
         ]
         check = check_rule(on_floats, *scores, rng=1)
         assert not check.passed
-        assert check.counterexample is not None
-        assert check.counterexample.broken == "monotone"
+        assert "must not fall" in check.sentence

@@ -2,19 +2,18 @@
 
 Theorem G holds for any rule that never turns against an item whose score rises, and
 that turns round when the two items swap names. A user's function is asked at the data,
-at the data with single scores moved, near a tie, and at random neighbours. A failure is
-shown; that none is found is no proof.
+at random neighbours, and at both with single scores moved. A failure is shown; that
+none is found is no proof.
 """
 
 from __future__ import annotations
 
 import itertools
-import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -28,17 +27,7 @@ from evenhand.errors import (
     shown,
     unknown,
 )
-from evenhand.randomness import (
-    RNGLike,
-    Stream,
-    below,
-    permutation,
-    seed_from,
-    stream,
-)
-
-if TYPE_CHECKING:
-    from evenhand.claims import Json
+from evenhand.randomness import RNGLike, seed_from, stream
 
 OwnRule = Callable[[Floats, Floats], float | Fraction]
 Kind = Literal["probability", "statistic"]
@@ -47,31 +36,18 @@ LIMIT = 3000
 # A fall or a lopsidedness up to this is rounding.
 ROUNDING = 1e-9
 # How far beyond the ends scores are moved, in ranges of the data.
-BEYOND = (0.01, 1.0, 10.0, 1000.0)
+BEYOND = np.array([0.01, 1.0, 10.0, 1000.0])
 MOST_TARGETS = 40
-FEW_TARGETS = 12
-HALVINGS = 16
-HALF = 0.5
 # A move beyond the floats would not be a score.
 LARGEST = float(np.finfo(np.float64).max)
-WIDEST = LARGEST / 1e6
 
 
-@dataclass(frozen=True, slots=True)
-class Counterexample:
-    """Scores at which a rule fails, and what it says there.
+class Place(NamedTuple):
+    """Scores of the first item and of the second, and what the rule says there."""
 
-    Attributes:
-        broken: "monotone" if a score moved, "swap" if the items swapped names.
-        before: Scores of the first item and of the second.
-        after: The same after the move.
-        values: What the rule says before and after.
-    """
-
-    broken: Literal["monotone", "swap"]
-    before: tuple[tuple[float, ...], tuple[float, ...]]
-    after: tuple[tuple[float, ...], tuple[float, ...]]
-    values: tuple[float, float]
+    first: Floats
+    second: Floats
+    value: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,28 +55,22 @@ class RuleCheck:
     """What a search for a failure of a user's rule or statistic found.
 
     Attributes:
-        name: Name of the function.
-        kind: "probability" or "statistic".
-        passed: Whether no failure was found.
         evaluations: How often the function was asked.
         undefined: How often it refused a neighbour of the data with a ValueError or an
             ArithmeticError; nothing was learnt there.
-        counterexample: The failure, if there is one.
-        sentence: The same for people.
+        sentence: What was found, for people.
+        failure: Two places between which it fails, if there are such.
     """
 
-    name: str
-    kind: Kind
-    passed: bool
     evaluations: int
     undefined: int
-    counterexample: Counterexample | None
     sentence: str
+    failure: tuple[Place, Place] | None = None
 
-    def to_dict(self) -> dict[str, Json]:
-        """Return the fields as plain values."""
-        fields: dict[str, Json] = json.loads(json.dumps(asdict(self)))
-        return fields
+    @property
+    def passed(self) -> bool:
+        """Whether no failure was found."""
+        return self.failure is None
 
 
 def check_rule(
@@ -120,8 +90,8 @@ def check_rule(
     that is used. Falls of up to a thousand-millionth are taken for rounding.
 
     Scores are moved one at a time to every other score, half-way between, a little
-    beyond the ends and 10 and 1000 times the range away, from the data, from the data
-    shifted to just before and after a tie, and from random neighbours of both.
+    beyond the ends and 10 and 1000 times the range away, from the data and from random
+    neighbours: the data with some scores replaced by others of either item.
 
     Args:
         rule: Function of the scores of the first item and of the second, two arrays of
@@ -159,21 +129,33 @@ def check_rule(
             "first and second must be two lists with a score each, got "
             f"{len(one)} and {len(two)} scores."
         )
-    source = stream(seed_from(rng), "check")
-    search = _Search(rule, kind, as_whole("limit", limit, 1), source)
-    found, name = search.run(one, two), name_of(rule)
-    sentence = (
-        f"{name} was asked {search.asked} times around the data, and no score was "
-        "found at which it falls when it should rise, or does not turn round when the "
-        "items swap."
+    seed, most, name = seed_from(rng), as_whole("limit", limit, 1), name_of(rule)
+    places = [Place(one, two, float(answer(rule, one, two, kind)))]
+    undefined = 0
+    for swapped, rows in _chains(one, two, np.random.Generator(stream(seed, "check"))):
+        done = len(places)
+        for row in itertools.islice(rows, max(0, most - done - undefined)):
+            found = _ask(rule, *row, kind)
+            places += found
+            undefined += not found
+        size = float(np.median([abs(place.value) for place in places]))
+        for before, after in itertools.pairwise(places[done:]):
+            if _fails(before.value, after.value, kind, size, swapped=swapped):
+                text = _sentence(name, kind, before, after, swapped=swapped)
+                return RuleCheck(
+                    len(places) + undefined, undefined, text, (before, after)
+                )
+        if len(places) + undefined >= most:
+            break
+    asked = len(places) + undefined
+    text = (
+        f"{name} was asked {asked} times around the data, and no score was found at "
+        "which it falls when it should rise, or does not turn round when the items "
+        "swap."
     )
-    if search.undefined:
-        sentence += f" {search.undefined} times it had no answer."
-    if found is not None:
-        sentence = _failure(name, kind, found)
-    return RuleCheck(
-        name, kind, found is None, search.asked, search.undefined, found, sentence
-    )
+    if undefined:
+        text += f" {undefined} times it had no answer."
+    return RuleCheck(asked, undefined, text)
 
 
 def answer(
@@ -197,12 +179,7 @@ def answer(
         >>> answer(np.dot, np.array([1.0, 2.0]), np.array([3.0, 4.0]), "statistic")
         11.0
     """
-    return _valid(rule, rule(first.copy(), second.copy()), (first, second), kind)
-
-
-def _valid(
-    rule: OwnRule, value: object, sides: tuple[Floats, Floats], kind: Kind
-) -> float | Fraction:
+    value: object = rule(first.copy(), second.copy())
     if isinstance(value, np.ndarray | np.generic) and value.size == 1:
         value = value.item()
     if isinstance(value, int | float | Fraction) and not isinstance(value, bool):
@@ -210,171 +187,83 @@ def _valid(
         if probable and not (isinstance(value, float) and math.isnan(value)):
             return value
     wanted = "a probability in [0, 1]" if kind == "probability" else "a number"
-    raise OptionError(
-        f"{name_of(rule)} must return {wanted}, got {shown(value)} for {_text(sides)}."
+    raise _NoAnswerError(
+        f"{name_of(rule)} must return {wanted}, got {shown(value)} for "
+        f"{_text(first, second)}."
     )
 
 
-class _Place(NamedTuple):
-    """Scores of the first item, then of the second, and what the rule says there."""
-
-    scores: Floats
-    firsts: int
-    value: float
-
-    @property
-    def sides(self) -> tuple[Floats, Floats]:
-        return self.scores[: self.firsts], self.scores[self.firsts :]
+class _NoAnswerError(OptionError):
+    """A rule returned something else; what it raises itself is no such error."""
 
 
-_Step = tuple[_Place, _Place, Literal["monotone", "swap"]]
+def _ask(rule: OwnRule, one: Floats, two: Floats, kind: Kind) -> list[Place]:
+    """Ask near the data; a rule may have nothing to say there."""
+    try:
+        with np.errstate(all="ignore"):
+            return [Place(one, two, float(answer(rule, one, two, kind)))]
+    except _NoAnswerError:
+        raise
+    except (ValueError, ArithmeticError):
+        return []
 
 
-@dataclass(slots=True)
-class _Search:
-    """One search: a stream of steps, each judged by its two values."""
+def _chains(
+    one: Floats, two: Floats, chance: np.random.Generator
+) -> Iterator[tuple[bool, list[tuple[Floats, Floats]]]]:
+    """Give chains of scores without end.
 
-    rule: OwnRule
-    kind: Kind
-    limit: int
-    source: Stream
-    undefined: int = 0
-    sizes: list[float] = field(default_factory=list)
-
-    @property
-    def asked(self) -> int:
-        return self.undefined + len(self.sizes)
-
-    @property
-    def centre(self) -> float:
-        return HALF if self.kind == "probability" else 0.0
-
-    def run(self, one: Floats, two: Floats) -> Counterexample | None:
-        # Not within a try: what the rule raises at the data is the user's to see.
-        value = float(answer(self.rule, one, two, self.kind))
-        self.sizes.append(abs(value))
-        data = _Place(np.concatenate([one, two]), len(one), value)
-        for before, after, broken in self._steps(data):
-            if self._fails(before.value, after.value, broken):
-                (a, b), (c, d) = before.sides, after.sides
-                lists = [tuple(side.tolist()) for side in (a, b, c, d)]
-                values = before.value, after.value
-                return Counterexample(
-                    broken, (lists[0], lists[1]), (lists[2], lists[3]), values
-                )
-        return None
-
-    def _steps(self, data: _Place) -> Iterator[_Step]:
-        bases = [data, *self._near_tie(data)]
-        one, two = data.sides
-        # With the same scores of both items only 1/2 can be turned round.
-        tied = [np.full(len(data.scores), side[0]) for side in (one, two)]
-        if len(one) == len(two):
-            tied += [np.tile(side, 2) for side in (one, two)]
-        yield from self._swaps([*bases, *self._ask(tied, len(one))])
-        for place in permutation(self.source, len(data.scores)).tolist():
-            for base in bases:
-                # The other half is for random neighbours.
-                if self.asked < self.limit // 2:
-                    yield from self._path(base, place, MOST_TARGETS)
-        while self.asked < self.limit:
-            start = bases[below(self.source, len(bases))]
-            for near in self._ask([self._neighbour(start.scores)], len(one)):
-                yield from self._swaps([near])
-                for base in (near, *self._near_tie(near)):
-                    place = below(self.source, len(near.scores))
-                    yield from self._path(base, place, FEW_TARGETS)
-
-    def _ask(self, rows: Iterable[Floats], firsts: int) -> list[_Place]:
-        """Ask the rule near the data; leave out where it has nothing to say."""
-        found = []
-        for scores in rows:
-            if self.asked >= self.limit:
-                break
-            sides = scores[:firsts], scores[firsts:]
-            try:
-                with np.errstate(all="ignore"):
-                    told: object = self.rule(sides[0].copy(), sides[1].copy())
-            except (ValueError, ArithmeticError):
-                self.undefined += 1
-                continue
-            value = float(_valid(self.rule, told, sides, self.kind))
-            self.sizes.append(abs(value))
-            found.append(_Place(scores, firsts, value))
-        return found
-
-    def _swaps(self, places: Iterable[_Place]) -> Iterator[_Step]:
-        for place in places:
-            one, two = place.sides
-            for turned in self._ask([np.concatenate([two, one])], len(two)):
-                yield place, turned, "swap"
-
-    def _path(self, base: _Place, place: int, most: int) -> Iterator[_Step]:
-        """Move one score from far below to far above; the rule must follow it."""
-        targets = np.union1d(self._targets(base.scores, most), base.scores[place])
-        rows = np.tile(base.scores, (len(targets), 1))
-        rows[:, place] = targets
-        for low, high in itertools.pairwise(self._ask(rows, base.firsts)):
-            up = (low, high) if place < base.firsts else (high, low)
-            yield *up, "monotone"
-
-    def _near_tie(self, base: _Place) -> list[_Place]:
-        """Shift the second item's scores to just before and just after a tie."""
-        one, two = base.sides
-
-        def shifted(*shifts: float) -> list[_Place]:
-            moved = (np.clip(two + shift, -LARGEST, LARGEST) for shift in shifts)
-            rows = (np.concatenate([one, side]) for side in moved)
-            return self._ask(rows, base.firsts)
-
-        reach = 2 * _range(base.scores)
-        bounds = [-reach, reach]
-        ends = shifted(*bounds)
-        if len(ends) < len(bounds) or not (ends[0].value > self.centre > ends[1].value):
-            return []
-        for _ in range(HALVINGS):
-            middle = sum(bounds) / 2
-            for here in shifted(middle):
-                side = int(here.value <= self.centre)
-                ends[side], bounds[side] = here, middle
-        return ends
-
-    def _targets(self, scores: Floats, most: int) -> Floats:
-        """Return where a score is moved to, in increasing order."""
-        levels = np.unique(scores)
-        inner = np.concatenate([levels, levels[1:] / 2 + levels[:-1] / 2])
-        if len(inner) > most:
-            inner = inner[permutation(self.source, len(inner))[:most]]
-        steps = _range(scores) * np.array(BEYOND)
-        found = np.concatenate([levels[0] - steps, inner, levels[-1] + steps])
-        return np.unique(np.clip(found, -LARGEST, LARGEST))
-
-    def _neighbour(self, scores: Floats) -> Floats:
-        """Move a few scores, or up to all of them, anywhere."""
-        size, neighbour = len(scores), scores.copy()
-        targets = self._targets(scores, MOST_TARGETS)
-        for place in permutation(self.source, size)[: 1 + below(self.source, size)]:
-            neighbour[place] = targets[below(self.source, len(targets))]
-        return neighbour
-
-    def _fails(self, before: float, after: float, broken: str) -> bool:
-        turned = broken == "swap"
-        gap = abs(before + after - 2 * self.centre) if turned else before - after
-        if self.kind == "probability":
-            return gap > ROUNDING
-        signs = np.sign(before), np.sign(after)
-        wrong = signs[0] != -signs[1] if turned else signs[1] < signs[0]
-        # The sign of a difference that is all rounding says nothing.
-        return bool(wrong) and gap > ROUNDING * float(np.median(self.sizes))
+    The first item's chances must not fall along one, or it swaps the items.
+    """
+    scores, firsts = np.concatenate([one, two]), len(one)
+    inner, outer = _targets(scores)
+    places = chance.permutation(len(scores)).tolist()
+    # With the same scores of both items only 1/2 can be turned round.
+    bases = [np.full_like(scores, side[0]) for side in (one, two)]
+    bases += [np.tile(side, 2) for side in (one, two) if len(one) == len(two)]
+    bases.append(scores)
+    while True:
+        moved = chance.random(len(scores)) < chance.random()
+        near = np.where(moved, chance.choice(inner, len(scores)), scores)
+        paths = [(near, int(chance.integers(len(scores))))]
+        paths += [(scores, places.pop())] if places else []
+        for base, place in paths:
+            some = chance.permutation(inner)[:MOST_TARGETS]
+            targets = np.unique([*some, *outer, base[place]])
+            rows = np.tile(base, (len(targets), 1))
+            rows[:, place] = targets
+            rows = rows if place < firsts else rows[::-1]
+            yield False, [(row[:firsts], row[firsts:]) for row in rows]
+        base = bases.pop() if bases else near
+        sides = base[:firsts], base[firsts:]
+        yield True, [sides, sides[::-1]]
 
 
-def _range(scores: Floats) -> float:
-    width = float(scores.max() / 4 - scores.min() / 4) * 4
-    return min(width or max(1.0, float(np.abs(scores).max())), WIDEST)
+def _fails(
+    before: float, after: float, kind: Kind, size: float, *, swapped: bool
+) -> bool:
+    probable = kind == "probability"
+    gap = abs(before + after - probable) if swapped else before - after
+    if probable:
+        return gap > ROUNDING
+    signs = np.sign(before), np.sign(after)
+    wrong = signs[0] != -signs[1] if swapped else signs[1] < signs[0]
+    # The sign of a difference that is all rounding says nothing.
+    return bool(wrong) and gap > ROUNDING * size
 
 
-def _text(sides: Sequence[Sequence[float] | Floats]) -> str:
-    one, two = (listing([_short(score) for score in side]) for side in sides)
+def _targets(scores: Floats) -> tuple[Floats, Floats]:
+    """Return where scores are moved to: between the ends, and beyond them."""
+    levels = np.unique(scores)
+    inner = np.concatenate([levels, levels[1:] / 2 + levels[:-1] / 2])
+    width = float(levels[-1] / 4 - levels[0] / 4) * 4
+    width = min(width or max(1.0, abs(float(levels[0]))), LARGEST / 1e6)
+    beyond = np.concatenate([levels[0] - width * BEYOND, levels[-1] + width * BEYOND])
+    return inner, np.clip(beyond, -LARGEST, LARGEST)
+
+
+def _text(first: Floats, second: Floats) -> str:
+    one, two = (listing(map(_short, side.tolist())) for side in (first, second))
     return f"first {one} and second {two}"
 
 
@@ -382,19 +271,16 @@ def _short(number: float) -> float:
     return float(f"{number:.6g}")
 
 
-def _failure(name: str, kind: Kind, found: Counterexample) -> str:
-    was, now = (f"{value:.4g}" for value in found.values)
-    if found.broken == "swap":
+def _sentence(
+    name: str, kind: Kind, before: Place, after: Place, *, swapped: bool
+) -> str:
+    got = f"got {before.value:.4g} for {_text(*before[:2])}, and {after.value:.4g}"
+    if swapped:
         turn = "p into 1 - p" if kind == "probability" else "its sign round"
-        return (
-            f"{name} must turn {turn} when the items swap, got {was} for "
-            f"{_text(found.before)}, and {now} with the items swapped."
-        )
-    side = 0 if found.before[0] != found.after[0] else 1
-    moved = zip(found.before[side], found.after[side], strict=True)
-    old, new = next(pair for pair in moved if pair[0] != pair[1])
-    what = "a second score falls" if side else "a first score rises"
-    return (
-        f"{name} must not fall when {what}, got {was} for {_text(found.before)}, and "
-        f"{now} when the score {_short(old)} there becomes {_short(new)}."
-    )
+        rule = f"turn {turn} when the items swap"
+        return f"{name} must {rule}, {got} with the items swapped."
+    side = int(np.array_equal(before.first, after.first))
+    place = np.flatnonzero(before[side] != after[side])[0]
+    old, new = (_short(scores[side][place].item()) for scores in (before, after))
+    rule = f"not fall when a {'second score falls' if side else 'first score rises'}"
+    return f"{name} must {rule}, {got} when the score {old} there becomes {new}."
