@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,7 +38,6 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 def by_best() -> Iterator[type[RankMethod]]:
     """Define a ranking method as a user would: one class, nothing else."""
 
-    @dataclass(frozen=True, kw_only=True, repr=False)
     class ByQuantile(RankMethod):
         """By a quantile of each item's scores."""
 
@@ -62,7 +60,6 @@ def by_best() -> Iterator[type[RankMethod]]:
 def softly() -> Iterator[type[Rule]]:
     """Define a rule for two items as a user would."""
 
-    @dataclass(frozen=True, kw_only=True, repr=False)
     class Softly(Rule):
         """The higher mean, but only so often."""
 
@@ -244,7 +241,6 @@ def test_a_name_that_is_taken_is_refused() -> None:
 
 @pytest.mark.parametrize("given", [Answer(np.array([0, 0, 1])), [0, 1, 2], None])
 def test_what_a_method_answers_is_checked(given: object) -> None:
-    @dataclass(frozen=True, kw_only=True, repr=False)
     class Odd(RankMethod):
         """Anything."""
 

@@ -27,6 +27,7 @@ from typing import (
     Self,
     TypeGuard,
     TypeVar,
+    dataclass_transform,
 )
 
 from evenhand.errors import OptionError, listing, name_of, shown, unknown
@@ -218,9 +219,9 @@ def number(
     return read
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass_transform(kw_only_default=True, frozen_default=True)
 class Method:
-    """One way to decide, with its options.
+    """One way to decide, with its options; every subclass is a frozen dataclass.
 
     Attributes:
         job: "compare" for two items, "rank" for many.
@@ -242,8 +243,9 @@ class Method:
     registry: ClassVar[dict[tuple[Job, str], type[Method]]] = {}
 
     def __init_subclass__(cls, **rest: object) -> None:
-        """Register a class that names itself."""
+        """Make it a dataclass, and register it if it names itself."""
         super().__init_subclass__(**rest)
+        dataclasses.dataclass(frozen=True, kw_only=True, repr=False)(cls)
         if not isinstance(vars(cls).get("name"), str):
             return
         if not re.fullmatch(NAME, cls.name) or keyword.iskeyword(cls.name):
@@ -260,15 +262,15 @@ class Method:
 
     def __post_init__(self) -> None:
         """Check every option, and read those that are given as text."""
-        for field in dataclasses.fields(self):
+        for name, field in self.options().items():
             if "read" in field.metadata:
-                value = field.metadata["read"](getattr(self, field.name))
-                object.__setattr__(self, field.name, value)
+                value = field.metadata["read"](getattr(self, name))
+                object.__setattr__(self, name, value)
 
     @classmethod
     def options(cls) -> dict[str, dataclasses.Field[Any]]:
         """Return its options by name, as fields of a dataclass."""
-        return {field.name: field for field in dataclasses.fields(cls)}
+        return {field.name: field for field in dataclasses.fields(cls)}  # type: ignore[arg-type]  # a dataclass
 
     @classmethod
     def made(cls, given: Mapping[str, object]) -> Self:

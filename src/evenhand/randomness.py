@@ -20,11 +20,13 @@ import numpy as np
 from evenhand.errors import OptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable, Hashable, Sequence
 
     from numpy.typing import NDArray
 
     Result = TypeVar("Result", bound=Hashable)
+    # For each choice the branch that is taken, and the weights of all.
+    Way = Sequence[tuple[int, tuple[Fraction, ...]]]
 
 RNGLike = np.random.Generator | np.random.SeedSequence | int | None
 Stream = np.random.PCG64
@@ -189,16 +191,12 @@ class Drawn:
         return below(self._source, p.denominator) < p.numerator
 
 
-class _Branch:
-    """A Chance that takes a prescribed path, and the first branch beyond it."""
+class _Path:
+    """A Chance that goes a given way, then the first, and notes the other ways."""
 
-    def __init__(self) -> None:
-        # One entry per choice: which branch is taken, the branches' weights, and the
-        # probability of the path before the choice.
-        self._taken: list[int] = []
-        self._weights: list[tuple[Fraction, ...]] = []
-        self._before: list[Fraction] = []
-        self._depth = 0
+    def __init__(self, way: Way, weight: Fraction) -> None:
+        self.way, self.weight, self.others = list(way), weight, list[_Path]()
+        self.left = iter(way)
 
     def pick(self, count: int) -> int:
         if count < 1:
@@ -210,36 +208,18 @@ class _Branch:
             raise OptionError(f"p must be a Fraction between 0 and 1, got {p!r}.")
         return self._choose((Fraction(p), 1 - Fraction(p))) == 0
 
-    def weight(self) -> Fraction:
-        """Return the probability of the path that was taken."""
-        if self._depth != len(self._taken):
-            raise OptionError(_STATE)
-        if not self._taken:
-            return Fraction(1)
-        return self._before[-1] * self._weights[-1][self._taken[-1]]
-
-    def advance(self) -> bool:
-        """Go to the next path of positive probability; False after the last."""
-        self._depth = 0
-        while self._taken:
-            later = _first_positive(self._weights[-1], self._taken[-1] + 1)
-            if later is not None:
-                self._taken[-1] = later
-                return True
-            self._taken.pop()
-            self._weights.pop()
-            self._before.pop()
-        return False
-
     def _choose(self, weights: tuple[Fraction, ...]) -> int:
-        if self._depth == len(self._taken):
-            self._before.append(self.weight())
-            self._taken.append(_first_positive(weights, 0) or 0)
-            self._weights.append(weights)
-        elif self._weights[self._depth] != weights:
-            raise OptionError(_STATE)
-        self._depth += 1
-        return self._taken[self._depth - 1]
+        for branch, known in self.left:
+            if known != weights:
+                raise OptionError(_STATE)
+            return branch
+        first, *rest = (branch for branch, weight in enumerate(weights) if weight > 0)
+        for branch in reversed(rest):
+            way = (*self.way, (branch, weights))
+            self.others.append(_Path(way, self.weight * weights[branch]))
+        self.way.append((first, weights))
+        self.weight *= weights[first]
+        return first
 
 
 def outcomes(program: Callable[[Chance], Result]) -> dict[Result, Fraction]:
@@ -265,21 +245,17 @@ def outcomes(program: Callable[[Chance], Result]) -> dict[Result, Fraction]:
         {True: Fraction(3, 4), False: Fraction(1, 4)}
     """
     law: dict[Result, Fraction] = {}
-    branch = _Branch()
-    while True:
-        result = program(branch)
-        law[result] = law.get(result, Fraction(0)) + branch.weight()
-        if not branch.advance():
-            return law
+    paths = [_Path((), Fraction(1))]
+    while paths:
+        path = paths.pop()
+        result = program(path)
+        if next(path.left, None) is not None:
+            raise OptionError(_STATE)
+        law[result] = law.get(result, Fraction(0)) + path.weight
+        paths += path.others
+    return law
 
 
 @functools.cache
 def _equal(count: int) -> tuple[Fraction, ...]:
     return (Fraction(1, count),) * count
-
-
-def _first_positive(weights: tuple[Fraction, ...], start: int) -> int | None:
-    for index in range(start, len(weights)):
-        if weights[index] > 0:
-            return index
-    return None

@@ -1,4 +1,3 @@
-# ruff: noqa: SLF001 - sweeps that only drawing uses are looked at here.
 from __future__ import annotations
 
 import itertools
@@ -22,8 +21,6 @@ from evenhand.ratings import Ratings
 from tests.strategies import Poset, consistent_ratings, posets
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from evenhand.arrays import Codes
     from evenhand.posets.graph import Comparisons
 
@@ -117,31 +114,6 @@ def test_a_chain_of_real_numbers_stays_between_bottom_and_top(
         for at, item in enumerate(sweep.items.tolist()):
             bottom, top = values[at, :, 0].tolist()
             assert Fraction(bottom) <= value[item] <= Fraction(top)
-
-
-@pytest.mark.parametrize("c", [N_POSET, FENCE, TIED], ids=["letter N", "fence", "tied"])
-def test_bits_that_do_not_suffice_are_followed_by_more(
-    c: Comparisons, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sweep = whole_sweep(c)
-    expected, _ = Past(sweep, stream(5, "orders"), 40).draw()
-    apart = coupling._apart
-    hidden = np.zeros(40, dtype=np.bool_)
-    hidden[1::3] = True
-
-    def blurred(values: coupling.Values) -> NDArray[np.bool_]:
-        found = apart(values)
-        return found & ~hidden if found.shape == hidden.shape else found
-
-    def held(values: coupling.Values) -> NDArray[np.bool_]:
-        found = blurred(values)
-        # Floats of those that are left are never good enough.
-        return found if values.dtype == object or len(found) == 40 else found & False
-
-    monkeypatch.setattr(coupling, "_apart", held)
-    monkeypatch.setattr(coupling, "NARROW", 1.0)
-    found, _ = Past(sweep, stream(5, "orders"), 40).draw()
-    assert (np.argsort(found, axis=0) == np.argsort(expected, axis=0)).all()
 
 
 def draw_many(sweep: Sweep, samples: int, seed: int = 2019) -> Codes:

@@ -12,29 +12,11 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from evenhand.ab.methods import Coin as Coin
-    from evenhand.ab.methods import Guarded as Guarded
-    from evenhand.ab.methods import Mean as Mean
-    from evenhand.ab.methods import Median as Median
-    from evenhand.ab.methods import Rule as Rule
-    from evenhand.ab.methods import Sign as Sign
-    from evenhand.ab.methods import Trimmed as Trimmed
-    from evenhand.ab.methods import Votes as Votes
-
-__all__ = [  # noqa: RUF022 - in the order of `evenhand methods`
-    "Rule",
-    "Coin",
-    "Sign",
-    "Mean",
-    "Median",
-    "Trimmed",
-    "Votes",
-    "Guarded",
-]
+    from evenhand.ab.methods import *  # noqa: F403 - every class of methods
 
 
 def __getattr__(name: str) -> object:
     """Load the classes of methods when one is first used."""
-    if name not in __all__:
+    if not name[:1].isupper():
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.methods"), name)

@@ -279,8 +279,9 @@ def _sentence(
         turn = "p into 1 - p" if kind == "probability" else "its sign round"
         rule = f"turn {turn} when the items swap"
         return f"{name} must {rule}, {got} with the items swapped."
-    side = int(np.array_equal(before.first, after.first))
-    place = np.flatnonzero(before[side] != after[side])[0]
-    old, new = (_short(scores[side][place].item()) for scores in (before, after))
-    rule = f"not fall when a {'second score falls' if side else 'first score rises'}"
+    one, two = (np.concatenate(place[:2]) for place in (before, after))
+    moved = int(np.flatnonzero(one != two)[0])
+    old, new = _short(one[moved]), _short(two[moved])
+    first = moved < len(before.first)
+    rule = f"not fall when a {'first score rises' if first else 'second score falls'}"
     return f"{name} must {rule}, {got} when the score {old} there becomes {new}."

@@ -69,8 +69,6 @@ LISTED = 1_000_000
 # is quicker to go through the scores.
 NUMPY_MOST = 1_000_000_000
 CROWDED = 8
-# From so many pairs on, how many there are of each two levels is as good as normal.
-CROWDS = 100_000_000
 
 
 class Averaged(NamedTuple):
@@ -410,7 +408,7 @@ def _row_margins(rows: Floats) -> Floats:
     return np.array([table_margins(p, n[None, :])[0] for p, n in kinds])
 
 
-def table_margins(chances: Floats, counts: Counts | Floats) -> Floats:
+def table_margins(chances: Floats, counts: Counts) -> Floats:
     """Return P(more votes for than against) - P(fewer), by row of counts.
 
     Args:
@@ -554,7 +552,7 @@ def draw_pairing(
     """
     cells, size = len(first) * len(second), max(first.sum(), second.sum())
     if LISTED < size >= cells:
-        table = _tables(first, second, 1, np.random.Generator(source))[0]
+        table = sample_tables(first, second, 1, np.random.Generator(source))[0]
         one, two = np.nonzero(table)
         return one, two, table[one, two]
     # To put the longer side in a random order is enough.
@@ -587,7 +585,7 @@ def draw_coins(tosses: Counts, chances: Floats, source: Stream) -> int:
 
 def sample_tables(
     first: Counts, second: Counts, rows: int, rng: np.random.Generator
-) -> Counts | Floats:
+) -> Counts:
     """Sample pairings for an estimate, as tables of levels against levels.
 
     Args:
@@ -597,18 +595,8 @@ def sample_tables(
         rng: Where they come from; what decides is drawn by `draw_pairing`.
 
     Returns:
-        How many pairs there are of each two levels, shape (rows, levels, levels). For
-        CROWDS of scores they are normal, with the same means and covariances.
+        How many pairs there are of each two levels, shape (rows, levels, levels).
     """
-    pairs = min(first.sum(), second.sum())
-    if pairs >= CROWDS:
-        return _normal_tables(first, second, rows, rng)
-    return _tables(first, second, rows, rng)
-
-
-def _tables(
-    first: Counts, second: Counts, rows: int, rng: np.random.Generator
-) -> Counts:
     pairs = min(first.sum(), second.sum())
     one, two = (sample_subsets(side, pairs, rows, rng) for side in (first, second))
     tables = np.empty((rows, len(first), len(second)), np.int64)
@@ -620,26 +608,6 @@ def _tables(
                 tables[row, level] = sample_subsets(pool, int(wanted), 1, rng)[0]
         two = two - tables[:, level]
     return tables
-
-
-def _normal_tables(
-    first: Counts, second: Counts, rows: int, rng: np.random.Generator
-) -> Floats:
-    """Sample tables whose counts are so large that they are normal.
-
-    Scores of the longer side that are left over are paired with blanks. Of a random
-    pairing of m scores with shares p and q of each level, the counts have means m p q
-    and covariances m**2 / (m - 1) times those of one draw of p times those of one of q.
-    """
-    most = max(first.sum(), second.sum())
-    one, two = (np.append(side, most - side.sum()) / most for side in (first, second))
-    noise = rng.standard_normal((rows, len(one), len(two)))
-    noise -= np.sqrt(one)[:, None] * (np.sqrt(one) @ noise)[:, None, :]
-    noise -= (noise @ np.sqrt(two))[:, :, None] * np.sqrt(two)
-    means = most * np.outer(one, two)
-    noise *= np.sqrt(means)
-    noise += means
-    return np.asarray(noise[:, :-1, :-1])
 
 
 def sample_subsets(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
@@ -88,7 +87,6 @@ def _certain(here: float, decided_by: str) -> Outcome:
     return Outcome(here, law.Averaged(here, 0.0, 0), decided_by)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Rule(Method):
     """A way to decide between two items, from scores of the one and of the other.
 
@@ -194,7 +192,6 @@ class Rule(Method):
         return OwnComparison(function=function)  # type: ignore[return-value,arg-type]  # of Rule only
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class OwnComparison(Rule):
     """A user's function, from both items' scores to the probability of the first."""
 
@@ -233,7 +230,6 @@ class OwnComparison(Rule):
         return np.array(found, dtype=np.float64)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Coin(Rule):
     """A fair coin that looks at no score: the baseline."""
 
@@ -254,7 +250,6 @@ class Coin(Rule):
         return _certain(FAIR, "coin")
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Sign(Rule):
     """The item with more wins over pairs of scores."""
 
@@ -299,7 +294,6 @@ def _tested(statistic: str, design: str | None, median: str = "upper") -> Tested
     return "pairs" if paired else "midrank", "upper"
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Unpaired(Rule):
     """A rule that compares one number of each item."""
 
@@ -323,7 +317,6 @@ class Unpaired(Rule):
         return _tested(self.name, design, self.median)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Mean(Unpaired):
     """The item with the higher mean score."""
 
@@ -337,7 +330,6 @@ class Mean(Unpaired):
     )
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Median(Unpaired):
     """The item with the higher median score."""
 
@@ -361,7 +353,6 @@ WEIGHT = option(
 )
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Trimmed(Unpaired):
     """The item with the higher trimmed mean."""
 
@@ -369,7 +360,6 @@ class Trimmed(Unpaired):
     trim: float = TRIM  # type: ignore[misc]  # an option here, fixed elsewhere
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Votes(Rule):
     """A majority of biased coins, one for each pair of scores: the paper's rule."""
 
@@ -420,7 +410,6 @@ class Votes(Rule):
         return _tested(self.name, design)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Guarded(Rule):
     """Mostly the higher trimmed mean, now and then the paper's votes.
 

@@ -134,7 +134,6 @@ def checked_order(given: object, n_items: int, what: str) -> Codes:
     return order.astype(np.int64)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class RankMethod(Method):
     """A way to order many items.
 
@@ -195,7 +194,6 @@ class RankMethod(Method):
         return OwnRanking(function=function)  # type: ignore[return-value,arg-type]  # of RankMethod only
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class OwnRanking(RankMethod):
     """A user's function, from ratings and a Generator to item codes, best first."""
 
@@ -229,7 +227,6 @@ class OwnRanking(RankMethod):
         return Answer(checked_order(given, task.ratings.n_items, what))
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class OwnStart(OwnRanking):
     """A user's function, from comparisons and a Generator to item codes, best first."""
 
@@ -302,7 +299,6 @@ START_SAYS = (
 )
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Ordinal(RankMethod):
     """A method that looks at comparisons only, and breaks none."""
 
@@ -311,7 +307,6 @@ class Ordinal(RankMethod):
     assumes = claims.CONSISTENT
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Topological(Ordinal):
     """The ordering that respects every comparison, smallest labels first."""
 
@@ -326,7 +321,6 @@ class Topological(Ordinal):
         return Answer(topological_order(task.graph))
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Uniform(Ordinal):
     """One of the orderings that respect every comparison, all equally likely."""
 
@@ -341,7 +335,6 @@ class Uniform(Ordinal):
         return Answer(uniform_order(task.graph, stream(task.seed, "start")))
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class MeanRank(Ordinal):
     """By rank averaged over all orderings that respect every comparison.
 
@@ -377,7 +370,6 @@ def _by_mean_rank(task: Task, found: MeanRankOrder) -> Answer:
     )
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class ByScores(RankMethod):
     """A method that settles by scores what the comparisons leave open."""
 
@@ -428,7 +420,6 @@ def _by_coins(
     )
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Flips(ByScores):
     """An ordering, with free neighbours settled by biased coins on their scores."""
 
@@ -461,7 +452,6 @@ class Flips(ByScores):
         return _by_coins(task, self.weight, found, begun)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class FlipsUniform(RankMethod):
     """A uniformly random ordering, with free neighbours settled by biased coins."""
 
@@ -496,7 +486,6 @@ class FlipsUniform(RankMethod):
         return _by_coins(task, self.weight, found, begun, *average)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Twins(ByScores):
     """Any ordinal ranking, with indistinguishable items settled by biased coins."""
 
@@ -535,7 +524,6 @@ class Twins(ByScores):
         return replace(_by_coins(task, self.weight, found, begun), retired=None)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Sorter(RankMethod):
     """Free pairs sorted one by one, the most open first, by coins on fresh scores."""
 
@@ -562,7 +550,6 @@ class Sorter(RankMethod):
         return _by_coins(task, self.weight, found)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Ties(ByScores):
     """Any ordinal ranking, with indistinguishable items sorted by means and noise."""
 
@@ -582,7 +569,6 @@ class Ties(ByScores):
         return _sorted_within(task, self, begun, buckets)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Safe(RankMethod):
     """By mean rank, with items of equal mean rank sorted by mean scores and noise.
 
@@ -728,7 +714,6 @@ def _served_twice(found: TieBreak) -> int:
     return sum(number > 1 for number in times.values())
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Mean(RankMethod):
     """By mean score, as most people do."""
 
@@ -757,7 +742,6 @@ class Mean(RankMethod):
         )
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Model(RankMethod):
     """A method that sorts items by the estimates of a model, equal ones by lot.
 
@@ -849,7 +833,6 @@ def _told(fit: Fit, ratings: Ratings) -> tuple[Notice, ...]:
     return (Notice("reviewer_offsets", text), *fit.notices)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Adaptive(Model):
     """By scores to the extent that reviewers' levels agree, by orders otherwise."""
 
@@ -867,7 +850,6 @@ class Adaptive(Model):
     module = "adaptive"
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Centred(Model):
     """By mean score after each reviewer's mean is taken off."""
 
@@ -876,7 +858,6 @@ class Centred(Model):
     module = "centring"
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Z(Model):
     """By mean score after each reviewer's scores are centred and scaled."""
 
@@ -888,7 +869,6 @@ class Z(Model):
     module = "centring"
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Additive(Model):
     """By item values of a model with an offset for each reviewer."""
 
@@ -903,7 +883,6 @@ class Additive(Model):
     module = "additive"
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Affine(Model):
     """By item values of a model with an offset and a slope for each reviewer."""
 
@@ -912,7 +891,6 @@ class Affine(Model):
     module = "affine"
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Isotonic(Model):
     """By item values that an increasing scale of each reviewer fits best."""
 
@@ -939,7 +917,6 @@ class Isotonic(Model):
         return None, (Notice("no_intervals", text),)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class BradleyTerry(Model):
     """By item values that explain who was put above whom."""
 
@@ -952,7 +929,6 @@ class BradleyTerry(Model):
     module = "bradley_terry"
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Borda(Model):
     """By the share of comparisons that an item won."""
 
