@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from evenhand.errors import RatingsError
 from evenhand.posets.graph import (
-    chain_edges,
     compared,
     comparisons,
     components,
@@ -20,7 +19,7 @@ from evenhand.posets.graph import (
 )
 from evenhand.posets.reach import twins
 from evenhand.ratings import Ratings
-from tests.posets.plain import plain_closure, plain_edges
+from tests.posets.plain import plain_edges
 from tests.strategies import any_ratings, consistent_ratings
 
 if TYPE_CHECKING:
@@ -46,7 +45,6 @@ def test_levels_run_from_best_to_worst_and_hold_ties_together() -> None:
     assert c.level_reviewer.tolist() == [0, 0, 0, 1]
     assert c.item_levels == [[2, 3], [0], [2], [1, 3]]
     assert listed(edges(c)) == [(1, 0), (1, 2), (1, 3), (3, 0), (3, 2)]
-    assert listed(chain_edges(c)) == [(1, 3), (3, 0), (3, 2)]
 
 
 @few
@@ -65,16 +63,6 @@ def test_compared_tells_every_direct_edge_and_no_other(ratings: Ratings) -> None
     for first, second in itertools.product(range(c.n_items), repeat=2):
         expected = (first, second) in pairs or (second, first) in pairs
         assert compared(c, first, second) == expected
-
-
-@few
-@given(any_ratings())
-def test_chain_edges_are_edges_with_the_same_closure(ratings: Ratings) -> None:
-    c = comparisons(ratings)
-    few = set(listed(chain_edges(c)))
-    pairs = plain_edges(ratings)
-    assert few <= pairs
-    assert (plain_closure(c.n_items, few) == plain_closure(c.n_items, pairs)).all()
 
 
 @few

@@ -9,6 +9,7 @@ the pieces is then put together exactly.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -26,8 +27,6 @@ from evenhand.posets.sampling import DEFAULT_IDEALS, Counted, Swept, plan_orders
 from evenhand.randomness import RNGLike, Stream, seed_from, stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from evenhand.arrays import Codes, Flags, Table
@@ -342,10 +341,7 @@ def _composed(plan: Plan, parts: list[_Part], *, tables: bool, pairs: bool) -> A
         if above is not None and part.above is not None:
             above[np.ix_(part.items, part.items)] = part.above
     for split in reversed(plan.pieces.rounds):
-        _compose_ranks(ranks, errors, split)
-        if places is not None:
-            _stack(places, above, split)
-            _interleave(places, above, split)
+        _compose(split, ranks, errors, places, above)
     # Items were numbered along the topological ordering.
     code = np.argsort(plan.pieces.order)
     return Averages(
@@ -359,92 +355,78 @@ def _composed(plan: Plan, parts: list[_Part], *, tables: bool, pairs: bool) -> A
     )
 
 
-def _compose_ranks(ranks: list[Fraction], errors: Table, split: Round) -> None:
-    """Move ranks down by the segments above, and spread groups over their piece.
+def _compose(
+    split: Round,
+    ranks: list[Fraction],
+    errors: Table,
+    places: Table | None,
+    above: Table | None,
+) -> None:
+    """Put segments one above the other, and groups of a piece side by side.
 
     Between the items of a group, above the first and below the last, each item from
     elsewhere is equally likely to fall into each of the gaps; so mean ranks scale.
     """
-    over = _offsets(split)
-    own, all_ = _class_sizes(split.group) + 1, _class_sizes(split.parent) + 1
-    errors *= all_ / own
-    changed = np.flatnonzero((over > 0) | (own < all_))
-    for item in changed.tolist():
-        spread = Fraction(int(all_[item]), int(own[item]))
-        ranks[item] = (ranks[item] + int(over[item])) * spread
+    for piece in _classes(split.parent, np.arange(len(ranks))):
+        groups = _classes(split.group, piece) if len(piece) > 1 else []
+        for group in groups:
+            segments = _classes(split.segment, group) if len(group) > 1 else [group]
+            _stack(segments, ranks, places, above)
+            spread = Fraction(len(piece) + 1, len(group) + 1)
+            errors[group] *= float(spread)
+            for item in group.tolist() if spread > 1 else []:
+                ranks[item] *= spread
+        if places is not None and len(groups) > 1:
+            _interleave(groups, places, above)
 
 
-def _class_sizes(labels: Codes) -> Codes:
-    """Return for each item the number of items with its label."""
-    _, inverse, counts = np.unique(labels, return_inverse=True, return_counts=True)
-    sizes: Codes = counts[inverse]
-    return sizes
+def _classes(labels: Codes, items: Codes) -> list[Codes]:
+    """Put items with equal labels together, smaller labels first."""
+    items = items[np.argsort(labels[items], kind="stable")]
+    return np.split(items, np.flatnonzero(np.diff(labels[items])) + 1)
 
 
-def _offsets(split: Round) -> Codes:
-    """Count for each item the items of its group in segments above its own."""
-    order = np.lexsort((split.segment, split.group))
-    group, segment = split.group[order], split.segment[order]
-    place = np.arange(len(order))
-    begins = np.diff(segment, prepend=-1) != 0
-    first = np.maximum.accumulate(np.where(begins, place, 0))
-    over = np.empty_like(first)
-    over[order] = first - np.searchsorted(group, group)
-    return over
-
-
-def _runs(labels: Codes) -> Iterator[slice]:
-    """Yield the stretches of equal neighbours."""
-    bounds = np.flatnonzero(np.diff(labels)) + 1
-    starts, ends = np.append(0, bounds), np.append(bounds, len(labels))
-    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-        if end > start:
-            yield slice(start, end)
-
-
-def _stack(places: Table, above: Table | None, split: Round) -> None:
-    """Put the segments of each group one above the other."""
-    over = _offsets(split)
-    sizes = _class_sizes(split.group)
-    order = np.lexsort((split.segment, split.group))
-    for run in _runs(split.segment[order]):
-        items = order[run]
-        start, size = int(over[items[0]]), len(items)
-        rest = int(sizes[items[0]]) - start - size
-        if start:
+def _stack(
+    segments: list[Codes],
+    ranks: list[Fraction],
+    places: Table | None,
+    above: Table | None,
+) -> None:
+    """Put the segments of a group one above the other."""
+    start, size = 0, len(segments[0])
+    for number, items in enumerate(segments[1:], start=1):
+        start, size = start + size, len(items)
+        for item in items.tolist():
+            ranks[item] += start
+        if places is not None:
             places[items, start : start + size] = places[items, :size]
             places[items, :start] = 0
-        if above is not None and rest:
-            above[np.ix_(items, order[run.stop : run.stop + rest])] = 1
-
-
-def _interleave(places: Table, above: Table | None, split: Round) -> None:
-    """Put the groups of each piece side by side, all interleavings equally likely."""
-    own, all_ = _class_sizes(split.group), _class_sizes(split.parent)
-    order = np.lexsort((split.group, own, split.parent))
-    order = order[(own < all_)[order]]
-    for piece in _runs(split.parent[order]):
-        inside = order[piece]
-        # Groups of one size are treated alike, so that many small ones cost little.
-        kinds = [inside[run] for run in _runs(own[inside])]
         if above is not None:
-            for number, kind in enumerate(kinds):
-                for other in kinds[: number + 1]:
-                    _mix(places, above, own, split.group, (kind, other))
-        for kind in kinds:
-            size, among = int(own[kind[0]]), int(all_[kind[0]])
-            places[kind, :among] = places[kind, :size] @ _moves(size, among)
+            above[np.ix_(np.concatenate(segments[:number]), items)] = 1
 
 
-def _mix(
-    places: Table, above: Table, own: Codes, group: Codes, kinds: tuple[Codes, Codes]
-) -> None:
+def _interleave(groups: list[Codes], places: Table, above: Table | None) -> None:
+    """Put the groups of a piece side by side, all interleavings equally likely."""
+    among = sum(map(len, groups))
+    groups = sorted(groups, key=len)
+    # Groups of one size are treated alike, so that many small ones cost little.
+    alike = [list(some) for _, some in itertools.groupby(groups, key=len)]
+    if above is not None:
+        for ones, others in itertools.combinations_with_replacement(alike[::-1], 2):
+            _mix(ones, others, places, above)
+    for some in alike:
+        items, size = np.concatenate(some), len(some[0])
+        places[items, :among] = places[items, :size] @ _moves(size, among)
+
+
+def _mix(ones: list[Codes], others: list[Codes], places: Table, above: Table) -> None:
     """Compare items of groups of one size with items of groups of another."""
-    one, other = kinds
-    size, size_other = int(own[one[0]]), int(own[other[0]])
+    one, other = np.concatenate(ones), np.concatenate(others)
+    size, size_other = len(ones[0]), len(others[0])
     earlier = np.cumsum(_between(size, size_other), axis=1)[:, :-1]
     shares = places[one, :size] @ earlier @ places[other, :size_other].T
-    same = group[one][:, None] == group[other]
+    group = np.arange(len(ones)).repeat(size)
+    same = (group[:, None] == group) if ones is others else np.zeros(shares.shape, bool)
     block = np.ix_(one, other)
     above[block] = np.where(same, above[block], shares)
     if size != size_other:

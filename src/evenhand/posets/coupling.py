@@ -233,8 +233,7 @@ def _apart(values: Scores) -> Flags:
     order = np.argsort(values[:, 0], axis=0)
     lows = np.take_along_axis(values[:, 0], order[1:], axis=0)
     tops = np.take_along_axis(values[:, 1], order[:-1], axis=0)
-    apart: Flags = np.greater(lows, tops).all(axis=0)
-    return apart
+    return np.asarray((lows > tops).all(axis=0))
 
 
 def _longer(chunks: int, width: float, wanted: float) -> int:

@@ -242,7 +242,7 @@ def levels_of_both(
 def edges(c: Comparisons) -> Edges:
     """List all strictly ordered pairs, merged and sorted.
 
-    A reviewer of k items has up to k(k-1)/2 pairs; prefer `chain_edges`.
+    A reviewer of k items has up to k(k-1)/2 pairs.
 
     Returns:
         The upper items and the lower items.
@@ -254,25 +254,6 @@ def edges(c: Comparisons) -> Edges:
         ([0, 0, 1], [1, 2, 2])
     """
     last = np.searchsorted(c.level_reviewer, c.level_reviewer, side="right")
-    return _pairs_down_to(c, last)
-
-
-def chain_edges(c: Comparisons) -> Edges:
-    """List the pairs between consecutive levels: few, with the same closure.
-
-    Examples:
-        >>> from evenhand import Ratings
-        >>> c = comparisons(Ratings([1, 1, 1], [0, 1, 2], [9, 8, 7]))
-        >>> [codes.tolist() for codes in chain_edges(c)]
-        [[0, 1], [1, 2]]
-    """
-    last = np.arange(1, len(c.level_reviewer) + 1)
-    last[c.steps] += 1
-    return _pairs_down_to(c, last)
-
-
-def _pairs_down_to(c: Comparisons, last: Codes) -> Edges:
-    """Pair the items of each level with those of all levels before its last one."""
     level = np.repeat(np.arange(len(c.level_reviewer)), np.diff(c.level_start))
     begin, end = c.level_start[level + 1], c.level_start[last[level]]
     above = np.repeat(c.level_items, end - begin)
