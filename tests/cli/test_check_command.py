@@ -139,7 +139,7 @@ def test_what_is_an_average_over_items_is_not_called_a_probability(scores: str) 
     text = run(scores, "--top", "3", "--seed", "7").stdout
     table = text[text.index("The cut after 3") : text.index("WHAT CAN BE ORDERED?")]
     words = " ".join(re.sub("[┃│]", " ", table).split())
-    assert "in the order of `rank`" in words
+    assert "in the order of the ranking" in words
     assert "with probability" not in words
     head = table[table.index("┏") : table.index("┡")]
     cells = [line.strip("┃").split("┃") for line in head.splitlines()[1:]]

@@ -12,7 +12,9 @@ from click.testing import CliRunner, Result
 
 import evenhand as eh
 from evenhand.cli import MOVED, cli
+from evenhand.cli.rank import command as rank_command
 from evenhand.errors import printable
+from evenhand.words.lines import cut_lines
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 CONFERENCE = str(EXAMPLES / "conference.csv")
@@ -72,6 +74,7 @@ ITEM_FIELDS = [
     "spread",
     "estimate",
     "error",
+    "side",
 ]
 
 
@@ -248,7 +251,7 @@ def test_demo_ranks_and_saves_what_it_ranked(tmp_path: Path) -> None:
     assert "plain mean" in shown.stdout
     assert target.read_text() == Path(CONFERENCE).read_text()
     ranked = run("rank", str(target), "--seed", "7", "--top", "3")
-    table = [line for line in shown.stdout.splitlines() if line.startswith("│")]
+    table = [line for line in shown.stdout.splitlines() if line.startswith(("│", "╞"))]
     assert len(table) == 13  # with the cut
     assert all(line in ranked.stdout for line in table)
 
@@ -294,11 +297,11 @@ def claimed(given: str, *words: str) -> str:
 
 def test_a_claim_that_the_data_void_is_not_made() -> None:
     plain = ("rank", "-", "--design", "balanced", *FLIPS)
-    rank = (*plain, "--distinct")
+    rank = ("rank", "-", "--design", "balanced(distinct)", *FLIPS)
     clean = "reviewer,item,score\na,x,1\na,y,3\nb,w,2\nb,z,3\n"
     assert claimed(clean, *rank).startswith("Exactly right more often")
     assert claimed(clean, "rank", "-", *FLIPS).startswith("No guarantee: nobody")
-    assert "declare it (distinct=True or --distinct)" in claimed(clean, *plain)
+    assert "--design 'NAME(distinct)'" in claimed(clean, *plain)
     always = ("--method", "safe(split=always)", "--design", "balanced")
     assert "split=always was chosen before" in claimed(clean, "rank", "-", *always)
     ties = clean.replace("a,y,3", "a,y,1")
@@ -317,15 +320,6 @@ def test_scores_too_large_for_floats_are_noted_without_a_warning() -> None:
         result = run(*words, "--seed", "1", given=huge)
         assert "gap_beyond_floats" in result.stderr
         assert "overflow" not in result.stderr
-
-
-def test_a_long_ranking_is_printed_in_plain_columns_with_every_item() -> None:
-    rows = "".join(f"a,item {number},{number}\n" for number in range(1500))
-    text = f"reviewer,item,score\n{rows}"
-    shown = run("rank", "-", "--method", "mean", "--seed", "1", given=text).stdout
-    lines = shown.splitlines()
-    assert lines[1].split() == ["1", "1", "1.5e+03", "item", "1499"]
-    assert sum("item " in line for line in lines[1:1501]) == 1500
 
 
 def test_a_long_circle_is_shown_in_part() -> None:
@@ -457,20 +451,83 @@ def test_every_comparison_can_be_audited(method: str, tmp_path: Path) -> None:
 
 
 def test_a_warp_tests_the_ranking_that_is_printed() -> None:
-    base = ("rank", str(EXAMPLES / "panel.csv"), "--seed", "7", "--json", "--warp")
+    base = (str(EXAMPLES / "panel.csv"), "--seed", "7", "--json", "--method")
     for method in ("additive", "additive(shrink=False)"):
-        found = json.loads(run(*base, "--method", method).stdout)
+        ranked = json.loads(run("rank", *base, method).stdout)["order"]
+        found = json.loads(run("check", *base, method, "--warp", "--top", "4").stdout)
         ours = [row for row in found["warp"]["survivals"] if row["method"] == method]
         for survival in ours:
-            shown = [row["item"] for row in survival["items"]]
-            assert shown == found["order"], method
+            assert [row["item"] for row in survival["items"]] == ranked, method
+            stays = sum(row["p_top"] for row in survival["items"][:4])
+            assert survival["stay"] == pytest.approx(stays)
         assert ours
+        assert (found["needed"]["above"], found["needed"]["below"]) == (*ranked[3:5],)
 
 
 def test_ranks_have_no_scale_to_warp(tmp_path: Path) -> None:
     file = tmp_path / "ranks.csv"
     file.write_text("reviewer,item,rank\na,x,1\na,y,2\n")
-    assert "have no scale to redraw" in refused(run("rank", str(file), "--warp"))
+    assert "have no scale to redraw" in refused(run("check", str(file), "--warp"))
+
+
+def test_options_that_moved_say_where_to() -> None:
+    for option, form in (
+        ("--distinct", "--design 'balanced(distinct)'"),
+        ("--warp", "evenhand check FILE --warp"),
+    ):
+        said = refused(run("rank", CONFERENCE, option))
+        assert said == f"evenhand: {option} is written {form} now.\n"
+
+
+def test_rank_has_at_most_24_options() -> None:
+    assert len([one for one in rank_command.params if one.name != "file"]) <= 24
+
+
+def crowd(tmp_path: Path, items: int = 120) -> str:
+    """Write a file in which item n beats item n + 1, and some are alike."""
+    file = tmp_path / "crowd.csv"
+    rows = [
+        f"r{who},{item},Paper no. {item},{items - item + (who * item) % 5}"
+        for item in range(items)
+        for who in range(4)
+    ]
+    file.write_text("\n".join(["reviewer,item,title,score", *rows]) + "\n")
+    return str(file)
+
+
+def test_a_long_ranking_shows_the_decision_and_what_is_around_it(
+    tmp_path: Path,
+) -> None:
+    file = crowd(tmp_path)
+    result = eh.rank(eh.read_ratings(file), top=50, rng=7)
+    assert result.top is not None
+    shown = run("rank", file, "--top", "50", "--seed", "7").stdout.splitlines()
+    assert shown[0].startswith(f"In ({len(result.top.inside)}): 1 (Paper no. 1), ")
+    table = [line for line in shown if line.startswith("│")]
+    assert len(table) == 40
+    cut = next(place for place, line in enumerate(shown) if " cut after 50 " in line)
+    assert "Paper no." in shown[cut - 1]
+    assert all(
+        any(f" {item} Paper" in row for row in table) for item in result.top.open
+    )
+    assert any("not shown): --all shows them." in line for line in shown)
+    every = run("rank", file, "--top", "50", "--seed", "7", "--all").stdout
+    assert sum(line.startswith("│") for line in every.splitlines()) == 120
+    assert "What this may claim:" in every
+    assert all(
+        f"{item} (Paper no. {item})" in " ".join(every.split())
+        for item in result.top.inside
+    )
+    assert every == run("rank", file, "--top", "50", "--seed", "7", "--explain").stdout
+    assert len(json.loads(run("rank", file, "--json").stdout)["items"]) == 120
+
+
+def test_a_method_without_intervals_names_the_best_and_says_why() -> None:
+    ratings = eh.read_ratings(CONFERENCE)
+    own = eh.rank(ratings, method=lambda given, _: range(given.n_items), top=2)
+    lines = cut_lines(own)
+    assert lines[0] == "The best 2: A and B."
+    assert "gives no intervals of ranks for these ratings" in lines[1]
 
 
 @pytest.mark.parametrize(("chosen", "kept"), [(None, "1"), ("2", "2")])

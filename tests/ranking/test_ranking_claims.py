@@ -75,7 +75,7 @@ def test_no_ranking_guarantee_stands_on_scores_unless_ties_are_ruled_out(
     assert "no reviewer would give two items the same score" in found.declared
     silent = certificate(method=name, distinct=False)
     assert (silent.theorem, silent.strict) == ("none", False)
-    assert "declare it (distinct=True or --distinct)" in silent.sentence
+    assert "declare it (distinct=True or --design 'NAME(distinct)')" in silent.sentence
     tied = certificate(Ratings(REVIEWERS, ITEMS, [9, 9, 4, 3]), method=name)
     assert "although distinct says that nobody would" in tied.sentence
 

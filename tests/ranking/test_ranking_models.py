@@ -150,23 +150,118 @@ def test_the_best_k_come_with_probabilities_that_add_up(name: str) -> None:
     assert result.p_top(2) == dict(zip(result.order, shares, strict=True))
 
 
+def in_pairs(seed: int, items: int, reviewers: int) -> Ratings:
+    scenario = Scenario(job="rank", items=items, reviewers=reviewers, design="pairs")
+    return draw_ratings(scenario, rng=seed)[0]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_second_opinion_names_what_safe_does_whatever_it_draws(seed: int) -> None:
+    ratings = in_pairs(seed, 7, 8)
+    tops = [rank(ratings, top=3, design="pairs", rng=draw).top for draw in range(20)]
+    first = tops[0]
+    assert first is not None
+    drawn = [top.other_items for top in tops if top is not None]
+    assert len({top.opinion for top in tops if top is not None}) == 1
+    assert {top.other_in for top in tops if top is not None} == {first.other_in}
+    assert {top.other_out for top in tops if top is not None} == {first.other_out}
+    for chosen in drawn:
+        assert {*first.other_in} <= {*chosen}
+        assert not {*first.other_out} & {*chosen}
+    if len(first.other_in) == 3:
+        assert len({frozenset(chosen) for chosen in drawn}) == 1
+
+
+def test_second_opinions_come_in_all_kinds() -> None:
+    said = set()
+    for seed in range(40):
+        top = rank(in_pairs(seed, 8, 6), top=4, design="pairs", rng=7).top
+        assert top is not None
+        differ = bool(top.surely_there or top.surely_not_there)
+        said.add((differ, len(top.other_in) < 4))
+        assert ("instead of" in top.opinion) == (differ and len(top.other_in) == 4)
+        assert ("by chance" in top.opinion) == (len(top.other_in) < 4)
+    assert len(said) == 4
+
+
+def test_safe_names_nobody_where_drawn_reviewers_make_the_order() -> None:
+    for seed in range(12):
+        results = [
+            rank(noisy(seed), top=5, design="balanced", rng=draw) for draw in (1, 2)
+        ]
+        tops = [result.top for result in results]
+        assert tops[0] is not None
+        assert tops[1] is not None
+        assert tops[0].opinion == tops[1].opinion
+        assert tops[0].opinion == "Method 'safe' settles all 5 places by chance."
+        codes = [one.code for result in results for one in result.notices]
+        assert "methods_disagree" not in codes
+
+
 def test_two_defaults_that_disagree_are_both_shown() -> None:
     found = []
     for seed in range(12):
         ratings = noisy(seed)
-        result = rank(ratings, top=5, design="balanced", rng=7)
-        other = rank(ratings, method="safe", design="balanced", rng=7)
+        result = rank(ratings, method="safe", top=5, design="balanced", rng=7)
+        other = rank(ratings, rng=7)
         assert result.top is not None
-        assert result.top.other == "safe"
+        assert result.top.other == "adaptive"
         assert result.top.other_items == other.order[:5]
         differ = set(result.order[:5]) != set(other.order[:5])
         told = [one for one in result.notices if one.code == "methods_disagree"]
         assert len(told) == differ
-        for item in set(other.order[:5]) - set(result.order[:5]):
+        for item in set(other.order[:5]) ^ set(result.order[:5]):
             assert repr(item) in told[0].message
         found.append(differ)
     assert any(found)
     assert not all(found)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_items_are_in_open_or_out_by_their_intervals(name: str) -> None:
+    result = rank(in_pairs(5, 6, 9), method=name, top=2, rng=7)
+    top = result.top
+    assert top is not None
+    assert top.inside + top.open + top.out != ()
+    assert sorted([*top.inside, *top.open, *top.out]) == sorted(result.order)
+    assert {*top.inside} <= {*top.items}
+    assert not {*top.out} & {*top.items}
+    for row in result.items:
+        assert row.rank_low is not None
+        assert row.rank_high is not None
+        assert (row.item in top.inside) == (row.rank_high <= 2)
+        assert (row.item in top.out) == (row.rank_low > 2)
+    told = result.to_dict()["top"]
+    assert isinstance(told, dict)
+    assert told["open"] == [row.item for row in result.items if row.side == "open"]
+
+
+def test_what_is_in_or_out_is_so() -> None:
+    """A 90 % interval is wholly on a wrong side at most once in twenty.
+
+    Of 2,479 items that are called in or out with these seeds, 19 are on the other side.
+    Where that is the rate, and no item errs with more than ten others, more than 5 in
+    100 come up less than once in a million times.
+    """
+    wrong, called = 0, 0
+    for seed in range(100):
+        scenario = Scenario(
+            job="rank",
+            items=40,
+            reviewers=40,
+            design="balanced",
+            per_reviewer=5,
+            scales="bias:0.5",
+            values="normal:0:1",
+            noise="normal:0.7",
+        )
+        ratings, values = draw_ratings(scenario, rng=seed)
+        best = {*sorted(values, key=lambda item: -values[item])[:12]}
+        top = rank(ratings, top=12, rng=7).top
+        assert top is not None
+        wrong += len({*top.inside} - best) + len({*top.out} & best)
+        called += len(top.inside) + len(top.out)
+    assert wrong <= 0.05 * called
 
 
 def test_without_a_declared_design_there_is_no_opinion_of_safe(

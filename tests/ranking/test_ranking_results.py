@@ -47,6 +47,7 @@ def test_json_has_the_documented_fields_in_their_order() -> None:
         "spread",
         "estimate",
         "error",
+        "side",
     ]
     assert told["draws"] == [
         {
@@ -94,17 +95,28 @@ def test_people_see_a_short_table_with_three_digits() -> None:
     ratings = Ratings(["a", "b", "a"], ["x", "x", "y"], [1, 2.23456, 0])
     assert repr(rank(ratings, method="mean", rng=7)).splitlines() == [
         "Ranking by mean, 0 coins, seed 7",
-        "rank  item  reviews  mean score  spread",
-        "   1  x           2        1.62   0.873",
-        "   2  y           1           0        ",
+        "rank  item  ranks  reviews  mean score  spread",
+        "   1  x       1\u20132        2        1.62   0.873",
+        "   2  y       1\u20132        1           0        ",
     ]
 
 
 def test_long_rankings_are_cut_in_print() -> None:
-    ratings = Ratings(["a"] * 25, range(25), range(25))
+    ratings = Ratings(["a"] * 90, range(90), range(90))
     lines = repr(rank(ratings, method="mean", rng=7)).splitlines()
-    assert lines[-1] == "and 5 more"
-    assert len(lines) == 23
+    assert lines[-1] == (
+        "Items, best first (90 items; 50 below not shown). to_frame() has all."
+    )
+    assert len(lines) == 43
+    lines = repr(rank(ratings, method="mean-rank", top=50, rng=7)).splitlines()
+    assert lines[1].startswith("In (50): 89, 88, ")
+    assert lines[1].endswith(" 78 and 38 more.")
+    assert lines[2] == "Out (40)."
+    assert lines[-1].startswith("Items, best first (90 items; 30 above and 20 below")
+    middle = next(place for place, line in enumerate(lines) if "cut after 50" in line)
+    assert lines[middle - 1].split()[:2] == ["50", "40"]
+    assert lines[middle + 1].split()[:2] == ["51", "39"]
+    assert len(lines) == 1 + 2 + 1 + 40 + 1 + 1
 
 
 def test_labels_cannot_break_the_page_or_the_screen() -> None:

@@ -82,7 +82,7 @@ def test_an_undeclared_design_is_said_to_leave_no_guarantee() -> None:
     page = rank(CHAIN, method="safe", rng=7)._repr_html_()
     assert "it comes with no guarantee" in page
     assert "Reason: nobody declared how reviewers were assigned." in page
-    assert "declare it (distinct=True or --distinct)." in page
+    assert "declare it (distinct=True or --design &#39;NAME(distinct)&#39;)." in page
 
 
 def test_a_declared_design_is_said_to_be_only_declared() -> None:
@@ -127,9 +127,9 @@ def test_every_method_of_ranking_has_words_for_what_it_may_claim() -> None:
 
 
 def test_long_rankings_are_cut_in_a_notebook() -> None:
-    page = rank(Ratings(["a"] * 25, range(25), range(25)), rng=7)._repr_html_()
-    assert page.count("<tr>") == 21
-    assert "and 5 more" in page
+    page = rank(Ratings(["a"] * 55, range(55), range(55)), rng=7)._repr_html_()
+    assert page.count("<tr>") == 41
+    assert "55 items; 15 below not shown" in page
 
 
 def test_a_comparison_calls_its_probability_the_coins() -> None:

@@ -22,7 +22,7 @@ def test_what_may_still_be_declared_says_what_that_would_give() -> None:
     certificate = eh.rank(free, method="safe", rng=1).certificate
     assert certificate is not None
     assert "--design: pairs, balanced" in certificate.sentence
-    assert "--distinct" in certificate.sentence
+    assert "--design 'NAME(distinct)'" in certificate.sentence
     assert "With that it is, at best, closer to the true" in certificate.sentence
 
 

@@ -262,7 +262,7 @@ def test_the_warp_figure_has_a_row_for_each_item_method_and_strength(
         for row in found.items
     }
     assert {(row[0], row[2], row[3]): row[4] for row in rows_of(figure)} == expected
-    assert figure.alt.startswith("Under mild warps the best 4 by adaptive")
+    assert figure.alt.startswith("Under mild warps 3.8 of the best 4 by adaptive stay")
 
 
 def test_strictness_lists_reviewers_who_have_one_and_shows_those_that_stand_out(

@@ -225,11 +225,11 @@ def test_the_ranking_table_shows_the_order_the_groups_and_the_cut() -> None:
 
 def test_where_methods_disagree_items_are_marked() -> None:
     ratings = read_ratings("examples/panel.csv")
-    result = rank(ratings, top=4, design="balanced", rng=7)
+    result = rank(ratings, method="safe", top=4, design="balanced", rng=7)
     page = report(ratings, result, check=None, warp=None, replay=REPLAY)
     assert page.count('<span class="mark">') == 2
-    assert '<bdi>P10</bdi> <span class="mark">safe leaves it out</span>' in page
-    assert '<bdi>P11</bdi> <span class="mark">safe has it in</span>' in page
+    assert '<bdi>P11</bdi> <span class="mark">adaptive leaves it out</span>' in page
+    assert '<bdi>P10</bdi> <span class="mark">adaptive has it in</span>' in page
     notice = next(one for one in result.notices if one.code == "methods_disagree")
     assert escape(notice.message) in page[: page.index('id="ranking"')]
 
@@ -243,7 +243,7 @@ def test_draws_are_shown_with_the_probability_of_the_draw() -> None:
 
 def test_what_was_not_run_is_said_in_one_sentence() -> None:
     words = Page(safe_page()).words
-    assert "Run with --warp" in words
+    assert "evenhand check --warp redraws" in words
     assert "The ratings were not checked for this report" in words
     assert 'id="ladder"' not in safe_page()
 

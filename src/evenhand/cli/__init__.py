@@ -59,6 +59,8 @@ MOVED = {
     "--winner": "--column winner=COLUMN",
     "--loser": "--column loser=COLUMN",
     "--pair": "--column pair=COLUMN",
+    "--distinct": "--design 'balanced(distinct)'",
+    "--warp": "evenhand check FILE --warp",
     "--charts": "--export charts=FOLDER",
     "--seal": "--assignment FOLDER, with seal.json in it,",
     "--secret": "--assignment FOLDER, with secret.json in it,",

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from markupsafe import Markup
 
 from evenhand.errors import OptionError, printable, unknown
 from evenhand.formats import FORMATS, PLATFORMS
@@ -28,6 +27,8 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., None])
 Decorator = Callable[[Any], Any]
 WIDTH = 100
+CUT = "\ue000"
+"""Marks the row that becomes the line of the cut; a label has no such character."""
 
 READING = ("scale", "best", "rows", "companion", "sheet", "anonymise")
 """Parameters that say how to read, beside columns and the format."""
@@ -165,6 +166,11 @@ output_options = options(
 result_options = options(seed_option, output_options)
 explain_option = writing(
     "--explain", "Say what it means and what it may not claim.", bool
+)
+all_option = writing(
+    "--explain --all explain",
+    "Show every row, and say what it means and what it may not claim.",
+    bool,
 )
 evidence_option = deciding(
     "--assignment",
@@ -356,38 +362,35 @@ def table(
 
 def table_of(made: words.Table) -> Table:
     """Lay out a table of `words` for a terminal."""
-    from evenhand.words.lines import CUT
-
-    # Lines show groups, and the cut has a row.
-    shown = [place for place, one in enumerate(made.columns) if one.title != "group"]
+    titles, cells = made.plain()
     rows: list[list[str]] = []
     lines = set()
-    for row in made.rows:
-        cut = "cut" in row.attributes
-        if cut or "edge" in row.attributes:
+    for row, texts in zip(made.rows, cells, strict=True):
+        if "cut" in row.attributes:
+            rows.append([CUT, *[""] * (len(titles) - 1)])
+        elif "edge" in row.attributes:
             lines.add(len(rows))
-        if cut:
-            rows.append(["", CUT, *[""] * (len(shown) - 2)])
-            lines.add(len(rows))
-        rows.append([_plain(row.cells[place].text) for place in shown])
-    titles = [made.columns[place].title for place in shown]
-    cells = zip(*rows, strict=True) if rows else ([] for _ in titles)
+        rows.append(texts)
+    columns = zip(*rows, strict=True) if rows else ([] for _ in titles)
     left = [one.title for one in made.columns if not one.number]
-    columns = dict(zip(titles, map(list, cells), strict=True))
-    return table(columns, left=left, lines=lines)
+    named = dict(zip(titles, map(list, columns), strict=True))
+    return table(named, left=left, lines=lines)
 
 
-def _plain(text: str) -> str:
-    return text.striptags() if isinstance(text, Markup) else text
-
-
-def rendered(*parts: RenderableType) -> str:
+def rendered(*parts: RenderableType | words.Table) -> str:
     """Render tables and text as plain text, for standard output or a file."""
     screen = console()
-    with screen.capture() as capture:
-        for part in parts:
-            screen.print(part)
-    return capture.get()
+    texts = []
+    for part in parts:
+        with screen.capture() as capture:
+            screen.print(table_of(part) if isinstance(part, tuple) else part)
+        text = capture.get()
+        if isinstance(part, tuple) and CUT in text:  # no row of rich spans all columns
+            row = next(line for line in text.splitlines() if CUT in line)
+            drawn = f" {part.cut} ".center(len(row) - 2, "═")
+            text = text.replace(row, f"╞{drawn}╡")
+        texts.append(text)
+    return "".join(texts)
 
 
 def keep_inputs(

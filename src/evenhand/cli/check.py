@@ -21,11 +21,19 @@ TABLE = "(table)"
 
 
 @click.command("check", cls=_shared.Grouped)
+@_shared.method_option("adaptive", "additive(shrink=false)")
 @deciding(
     "--top",
-    "Ask how many more reviews would separate the best K items from the others.",
+    "Ask how many more reviews would separate the best K items of that method from the "
+    "others.",
     int,
     metavar="K",
+)
+@deciding(
+    "--warp warped",
+    "Redraw every reviewer's scale 200 times, and show how many of the best K stay, "
+    "beside the plain mean.",
+    bool,
 )
 @_extras.extra_options
 @_shared.result_options
@@ -47,10 +55,26 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     _shared.check_output(options["output"])
     job = _extras.Job("check", options)
     from evenhand.diagnosis.check import TOLD, check
+    from evenhand.diagnosis.warp import warp
+    from evenhand.randomness import seed_from
+    from evenhand.ranking.ranking import DEFAULT, rank
 
+    method, top, seed = options["method"], options["top"], seed_from(job.seed)
+    order, survived = None, None
     with _shared.working("Checking") as say:
-        found = check(job.ratings, **options, rng=job.seed, progress=say)
-    text = json.dumps(found.to_dict(), indent=2) if job.as_json else explain(found)
+        if top is not None and method != DEFAULT:
+            order = rank(job.ratings, method=method, rng=seed).order
+        found = check(job.ratings, top=top, order=order, rng=seed, progress=say)
+        if options["warped"]:
+            say("Redrawing scales")
+            survived = warp(job.ratings, method=method, top=top, rng=seed)
+    if job.as_json:
+        more = {} if survived is None else {"warp": survived.to_dict()}
+        text = json.dumps({**found.to_dict(), **more}, indent=2)
+    else:
+        text = explain(found)
+        if survived is not None:
+            text = f"{text.rstrip()}\n\nWOULD OTHER SCALES CHANGE IT?\n{survived!r}"
     told = () if job.as_json else TOLD
     job.deliver(found, text, [one for one in found.notices if one.code not in told])
 
@@ -92,11 +116,7 @@ def explain(found: Check) -> str:
     rest = iter(used)
     return _shared.rendered(
         *(
-            _shared.table_of(next(rest))
-            if line == TABLE
-            else f"\n{line}"
-            if line.isupper()
-            else line
+            next(rest) if line == TABLE else f"\n{line}" if line.isupper() else line
             for line in lines
         )
     )

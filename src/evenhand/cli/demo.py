@@ -49,6 +49,7 @@ def command(seed: int | None, save: str | None, report: str | None) -> None:
     from evenhand.randomness import seed_from
     from evenhand.ranking.ranking import rank
     from evenhand.words import tables
+    from evenhand.words.lines import cut_lines
 
     extras = _extras.Extras("rank", report)
     _shared.keep_inputs({"--save": save, "--report": report}, {})
@@ -68,7 +69,8 @@ def command(seed: int | None, save: str | None, report: str | None) -> None:
         "Every reviewer scores on a scale of their own; the true order is "
         f"{' '.join(truth)}.\n"
     )
-    click.echo(_shared.rendered(_shared.table_of(tables.ranking(ours, {}))), nl=False)
+    shown = _shared.rendered(*cut_lines(ours), tables.ranking(ours))
+    click.echo(shown, nl=False)
     click.echo(
         f"Pairs in the wrong order, of {pairs}: evenhand's default {wrong[0]}, its "
         f"method safe {wrong[1]}, plain mean {wrong[2]}.\n"

@@ -9,19 +9,14 @@ import click
 
 from evenhand.cli import _extras, _shared
 from evenhand.cli._shared import deciding
-from evenhand.errors import printable
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from evenhand.diagnosis.check import Check
     from evenhand.diagnosis.warp import Warp
     from evenhand.ranking.ranking import Ranking
     from evenhand.ratings import Ratings
 
-# Rankings with more items are printed without a frame.
-LONG = 1000
-WARPS = 200
+DESIGNS = ["pairs", "pairs(distinct)", "balanced", "balanced(distinct)"]
 # Methods of which a warp test is quick enough to be part of every report.
 MODELS = ("adaptive", "additive", "affine", "bradley-terry", "centred", "mean", "z")
 
@@ -30,30 +25,21 @@ MODELS = ("adaptive", "additive", "affine", "bradley-terry", "centred", "mean", 
 @_shared.method_option("adaptive", "safe(eta=0.1)")
 @deciding(
     "--top",
-    "How many are to be chosen: shows who is in and with what probability; with "
-    "--design or --assignment, also where adaptive and safe disagree.",
+    "How many are to be chosen: says which are in, open and out; with --design or "
+    "--assignment, also where adaptive and safe disagree.",
     _shared.COUNT,
     metavar="K",
 )
 @deciding(
     "--design",
-    "How items were assigned to reviewers; the guarantees rest on it.",
-    ["pairs", "balanced"],
+    "How items were assigned to reviewers: pairs, balanced or, if no reviewer would "
+    "give two items the same score, 'pairs(distinct)' or 'balanced(distinct)'. The "
+    "guarantees rest on it.",
+    DESIGNS,
+    metavar="NAME",
 )
 @_shared.evidence_option
-@deciding(
-    "--distinct",
-    "Declare that no reviewer would give two items the same score; the guarantees rest "
-    "on it.",
-    bool,
-)
-@deciding(
-    "--warp warped",
-    "Redraw every reviewer's scale many times, and show what of the ranking survives, "
-    "beside the plain mean.",
-    bool,
-)
-@_shared.explain_option
+@_shared.all_option
 @_extras.extra_options
 @_shared.record_option
 @_shared.result_options
@@ -73,20 +59,16 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
       evenhand rank examples/conference.csv --top 5 --seed 7
     """
     job = _extras.Job("rank", options)
-    warped = options.pop("warped")
     from evenhand.ranking.ranking import rank
 
     with _shared.working("Ranking"):
         result = rank(job.ratings, **options, assignment=job.assignment, rng=job.seed)
-    survived = _survived(job, result, asked=warped)
+    survived = _survived(job, result)
     found = _checked(job.ratings, result) if job.extras.needs_check else None
     if job.as_json:
-        more = {"warp": survived.to_dict()} if warped and survived else {}
-        text = json.dumps({**result.to_dict(), **more}, indent=2)
+        text = json.dumps(result.to_dict(), indent=2)
     else:
         text = explain(result, job.ratings.kind, more=job.explain)
-        if warped:
-            text = f"{text.rstrip()}\n\n{survived!r}"
     job.deliver(result, text, result.notices, check=found, warp=survived)
 
 
@@ -99,24 +81,23 @@ def _checked(ratings: Ratings, result: Ranking) -> Check:
         return check(ratings, top=cut, order=result.order, rng=result.seed)
 
 
-def _survived(job: _extras.Job, result: Ranking, *, asked: bool) -> Warp | None:
-    """Run the warp test if it was asked for, or a report has the time for it."""
+def _survived(job: _extras.Job, result: Ranking) -> Warp | None:
+    """Run the warp test if there is a report and the time for it."""
     ratings = job.ratings
-    draws = WARPS
-    if not asked:
-        draws = _extras.report_draws(ratings) if job.extras.draws else 0
-        rated = ratings.kind == "scores" and len({*ratings.item_codes.tolist()})
-        quick = result.method in MODELS
-        if not (draws and quick and rated == ratings.n_items > 1):
-            return None
+    draws = _extras.report_draws(ratings) if job.extras.draws else 0
+    rated = ratings.kind == "scores" and len({*ratings.item_codes.tolist()})
+    quick = result.method in MODELS
+    if not (draws and quick and rated == ratings.n_items > 1):
+        return None
     from evenhand.diagnosis.warp import warp
 
+    top = None if result.top is None else result.top.k
     with _shared.working("Redrawing scales"):
         return warp(
             ratings,
             method=job.options["method"],
             draws=draws,
-            top=None if result.top is None else result.top.k,
+            top=top,
             rng=result.seed,
         )
 
@@ -131,36 +112,16 @@ def explain(result: Ranking, kind: str = "scores", *, more: bool = False) -> str
         >>> "y" in explain(rank(ratings, method="topological", rng=7))
         True
     """
-    from evenhand.words.lines import ranking_lines
+    from evenhand.words import tables
+    from evenhand.words.lines import cut_lines, ranking_lines
 
-    lines: list[RenderableType] = [*ranking_lines(result)]
+    lines = ranking_lines(result)
     if more:
         from evenhand.words.cards import ranking_card
 
-        lines += ranking_card(result, kind=kind, html=False).lines()
-    if len(result.items) > LONG:
-        return f"{plain_rows(result)}\n{_shared.rendered(*lines)}"
-    from evenhand.words import tables
-
-    return _shared.rendered(_shared.table_of(tables.ranking(result, {})), *lines)
-
-
-def plain_rows(result: Ranking) -> str:
-    """Lay out a long ranking in plain columns, which takes no time.
-
-    Examples:
-        >>> from evenhand.ranking.ranking import rank
-        >>> from evenhand.ratings import Ratings
-        >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2])
-        >>> print(plain_rows(rank(ratings, method="mean", rng=7)).splitlines()[1])
-        1     1   2      y
-    """
-    width = len(str(len(result.items)))
-    lines = [f"{'rank':<{width + 4}} reviews mean score  item"]
-    lines += [
-        f"{row.rank:<{width + 4}} {row.reviews:<7} "
-        f"{'' if row.mean_score is None else f'{row.mean_score:.3g}':<11} "
-        f"{printable(row.item)}"
-        for row in result.items
-    ]
-    return "\n".join(lines)
+        lines += ranking_card(result, kind, html=False).lines()
+    made = tables.ranking(result, None if more else tables.window(result))
+    if len(made.rows) < len(result.items):
+        lines.insert(0, f"{made.caption}: --all shows them.")
+    first = cut_lines(result, len(result.items)) if more else cut_lines(result)
+    return _shared.rendered(*first, made, *lines)

@@ -479,15 +479,17 @@ def _model_found(found: Check) -> Found:
     yield from _repeated(found, "no_needed")
     if found.needed is not None:
         cut = found.needed
-        parts = [
-            f"{100 * one.probability:g} %: {more_reviews(one)}" for one in cut.pair
-        ]
+        pair, side = (
+            [f"{100 * one.probability:g} %: {more_reviews(one)}" for one in targets]
+            for targets in (cut.pair, cut.side)
+        )
         yield (
             "needed",
-            f"At the cut after {counted(cut.top, 'item')} in the order of `rank`, "
+            f"At the cut after {counted(cut.top, 'item')} in the order of the ranking, "
             f"additional reviews needed per item to put {cut.above!r} and "
             f"{cut.below!r} in their true order with a probability of "
-            f"{'; of '.join(parts)}.",
+            f"{'; of '.join(pair)}; and to have, of the {counted(cut.near, 'item')} "
+            f"near the cut, on their true side on average {'; '.join(side)}.",
         )
 
 

@@ -100,6 +100,7 @@ class Survival:
             1, averaged over draws.
         lowest: Its lowest value.
         top_kept: Share of draws in which the same k items are chosen.
+        stay: How many of the best k are still among them, averaged over draws.
         unchanged: Share of draws in which no item moved.
         items: A row for each item, by its rank on the real scores.
     """
@@ -109,6 +110,7 @@ class Survival:
     agreement: float
     lowest: float
     top_kept: float
+    stay: float
     unchanged: float
     items: tuple[WarpedItem, ...]
 
@@ -144,7 +146,7 @@ class Warp:
 
         Examples:
             >>> item = WarpedItem("x", 1, 1.0, 1.0, 1, 1)
-            >>> kept = Survival("mean", "mild", 1.0, 1.0, 1.0, 1.0, (item,))
+            >>> kept = Survival("mean", "mild", 1.0, 1.0, 1.0, 1.0, 1.0, (item,))
             >>> Warp((kept,), 1, 9, "mean", 7, {}).rows()[0]["strength"]
             'mild'
         """
@@ -174,17 +176,15 @@ class Warp:
         """Say for each strength and method what survived.
 
         Examples:
-            >>> kept = Survival("mean", "mild", 0.512, 0.1, 0.25, 0.0, ())
-            >>> Warp((kept,), 3, 9, "mean", 7, {}).sentences()
-            ('Under mild warps the best 3 by mean stay the same in 25 % of draws;
-            agreement is 0.51 on average.',)
+            >>> item = WarpedItem("x", 1, 0.25, 0.25, 1, 2)
+            >>> kept = Survival("mean", "mild", 0.512, 0.1, 0.25, 0.25, 0.0, (item,))
+            >>> Warp((kept,), 1, 9, "mean", 7, {}).sentences()
+            ('Under mild warps the best one by mean stays in 25 % of draws. Agreement is
+            0.51.',)
         """
-        best = "best one" if self.top == 1 else f"best {self.top}"
-        stay = "stays" if self.top == 1 else "stay"
         return tuple(
-            f"Under {found.strength} warps the {best} by {found.method} {stay} the "
-            f"same in {100 * found.top_kept:.0f} % of draws; agreement is "
-            f"{found.agreement:.2f} on average."
+            f"Under {found.strength} warps {_stay(found, self.top)}. Agreement is "
+            f"{found.agreement:.2f}."
             for found in self.survivals
         )
 
@@ -198,6 +198,19 @@ class Warp:
         if ours:
             lines += _table(ours, self.survivals)
         return "\n".join(lines)
+
+
+def _stay(found: Survival, k: int) -> str:
+    """Say how many of the best k stay, and which leaves most often."""
+    if k == 1:
+        share = 100 * found.stay
+        return f"the best one by {found.method} stays in {share:.0f} % of draws"
+    said = f"{found.stay:.1f} of the best {k:,} by {found.method} stay on average"
+    first = min(found.items[:k], key=lambda row: row.p_top)
+    share = 100 * (1 - first.p_top)
+    if not share:
+        return said
+    return f"{said}; {printable(first.item)} leaves most often ({share:.0f} % of draws)"
 
 
 def _table(ours: list[Survival], every: tuple[Survival, ...]) -> list[str]:
@@ -361,6 +374,7 @@ def _survival(
         agreement=float(np.mean(agreements)),
         lowest=float(np.min(agreements)),
         top_kept=float((still == chosen).all(axis=1).mean()),
+        stay=float((still & chosen).sum(axis=1).mean()),
         unchanged=float((orders == start).all(axis=1).mean()),
         items=tuple(
             WarpedItem(

@@ -130,7 +130,8 @@ ORDERS = Claim(
 )
 OWN = Claim(NONE, "no guarantee: evenhand knows nothing about your own function")
 SPLIT = "some reviewers made the groups and only the others sorted them"
-DECLARE = "If that is so, declare it (distinct=True or --distinct)."
+HOW = "(distinct=True or --design 'NAME(distinct)')"
+DECLARE = f"If that is so, declare it {HOW}."
 DISTINCT = "no reviewer would give two items the same score"
 WHY_SPLIT = {
     "always": Finding("declared", "split=always was chosen before scores were seen"),
@@ -284,7 +285,7 @@ def _tie_findings(
         void = f"{text}, and ties within a reviewer void every ranking guarantee"
     else:
         yield Finding("checked", "no ties within a reviewer")
-        text = f"nobody declared that {DISTINCT} (distinct=True or --distinct)"
+        text = f"nobody declared that {DISTINCT} {HOW}"
         void = f"nobody declared that {DISTINCT}, under any assignment"
     if not tied and (distinct or ratings.kind != "scores"):
         more = ", whatever the noise" if split else ""
@@ -292,10 +293,7 @@ def _tie_findings(
     elif split:
         yield Finding("weaker", text, not_strict)
     else:
-        advice = (
-            "" if tied else "If that is so, declare it (distinct=True or --distinct)."
-        )
-        yield Finding("void", void, advice=advice)
+        yield Finding("void", void, advice="" if tied else DECLARE)
 
 
 def _load_findings(

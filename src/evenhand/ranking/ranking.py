@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 __all__ = ["Draw", "RankedItem", "Ranking", "rank"]
 
 DEFAULT = "adaptive"
+DISTINCT = "(distinct)"
+"""Stands behind a design if no reviewer would give two items the same score."""
 
 
 def rank(
@@ -57,11 +59,12 @@ def rank(
             `evenhand.ranking.methods`; or a function of the ratings and a Generator
             that returns item codes, best first. `evenhand methods` lists them with
             their options.
-        top: Number of items that matter, such as papers to accept: the result then has
-            the probability of each to be among them. For safe, it says where adaptive
-            disagrees; for adaptive, where safe does, if a design is declared.
-        design: How items were assigned to reviewers, "pairs" or "balanced", as far as
-            it was so; the certificate rests on it.
+        top: Number of items that matter, such as papers to accept: the result then says
+            which are clearly in, open and out, with the probability of each to be among
+            them. For safe, it says where adaptive disagrees; for adaptive, where safe
+            does, if a design is declared.
+        design: How items were assigned to reviewers, "pairs" or "balanced"; the
+            certificate rests on it. "pairs(distinct)" declares distinct as well.
         distinct: Declare that no reviewer would give two items the same score, under
             any assignment. The ranking guarantees need it; the scores at hand cannot
             show it.
@@ -90,6 +93,8 @@ def rank(
     require_ratings(ratings)
     if not isinstance(distinct, bool):
         raise OptionError(f"distinct must be True or False, got {shown(distinct)}.")
+    if isinstance(design, str) and design.endswith(DISTINCT):
+        design, distinct = design.removesuffix(DISTINCT), True
     chosen = as_method(method, RankMethod)
     declared = declare(design, assignment, RANKING_DESIGNS, ratings)
     seed = seed_from(rng)
@@ -161,6 +166,7 @@ def _ranking(
         rho=None if answer.fit is None else answer.fit.rho,
         eta_price=certificate.eta_price,
         uncertainty=sure,
+        titles=ratings.titles,
     )
 
 

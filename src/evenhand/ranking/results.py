@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from evenhand.claims import Json, Label, Notice, tail
-from evenhand.errors import OptionError, aligned, listing, printable
+from evenhand.errors import OptionError, listing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
     from evenhand.ranking.uncertainty import RankUncertainty
 
 SCHEMA = "evenhand.rank/1"
-SHOWN = 20
-HEAD = ("rank", "item", "reviews", "mean score", "spread")
+IN, OPEN, OUT = "in", "open", "out"
 
 
 class Draw(NamedTuple):
@@ -68,6 +68,8 @@ class RankedItem(NamedTuple):
         spread: Sample standard deviation of its scores.
         estimate: Its value on the model's scale.
         error: Standard error of the estimate.
+        side: With `top`, "in" if its interval of ranks is wholly within the best k,
+            "out" if it is wholly below, else "open".
     """
 
     item: Label
@@ -82,23 +84,67 @@ class RankedItem(NamedTuple):
     spread: float | None
     estimate: float | None = None
     error: float | None = None
+    side: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Top:
-    """The best k items, and what another method has instead.
+    """The best k items, how clear that is, and what another method has instead.
 
     Attributes:
         k: How many.
         items: The best k, best first.
+        inside: Items whose interval of ranks is wholly within the best k, best first.
+        open: Items whose interval goes across the cut.
+        out: Items whose interval is wholly below it. All three are empty if the method
+            gives no intervals.
         other: Name of the other method, None if there is none to compare with.
-        other_items: Its best k, best first.
+        other_items: Its best k, best first, with this seed.
+        other_in: Items that it has among the best k whatever it draws.
+        other_out: Items that it has below whatever it draws.
     """
 
     k: int
     items: tuple[Label, ...]
+    inside: tuple[Label, ...] = ()
+    open: tuple[Label, ...] = ()
+    out: tuple[Label, ...] = ()
     other: str | None = None
     other_items: tuple[Label, ...] = ()
+    other_in: tuple[Label, ...] = ()
+    other_out: tuple[Label, ...] = ()
+
+    @property
+    def surely_there(self) -> tuple[Label, ...]:
+        """Items that the other method has in, whatever it draws, and this one not."""
+        here = {*self.items}
+        return tuple(item for item in self.other_in if item not in here)
+
+    @property
+    def surely_not_there(self) -> tuple[Label, ...]:
+        """Items of the best k that the other method leaves out, whatever it draws."""
+        out = {*self.other_out}
+        return tuple(item for item in self.items if item in out)
+
+    @property
+    def opinion(self) -> str:
+        """What the other method says, apart from what it draws; empty without one."""
+        if self.other is None:
+            return ""
+        who, k = f"Method {self.other!r}", f"{self.k:,}"
+        there, out = listing(self.surely_there), listing(self.surely_not_there)
+        drawn = self.k - len(self.other_in)
+        if not drawn:
+            if not out:
+                return f"{who} chooses the same."
+            return f"{who} has {there} among the best {k}, instead of {out}."
+        some = f"{drawn:,} of the {k} places" if self.other_in else f"all {k} places"
+        lots = f"settles {some} by chance."
+        said = [f"has {there} among the best {k}"] if there else []
+        said += [f"leaves out {out}"] if out else []
+        if not said:
+            return f"{who} {'agrees, but ' if self.other_in else ''}{lots}"
+        return f"{who} {' and '.join(said)}, whatever it draws. It {lots}"
 
     @property
     def only_here(self) -> tuple[Label, ...]:
@@ -117,8 +163,13 @@ class Top:
         return {
             "k": self.k,
             "items": list(self.items),
+            "inside": list(self.inside),
+            "open": list(self.open),
+            "out": list(self.out),
             "other": self.other,
             "other_items": list(self.other_items),
+            "other_in": list(self.other_in),
+            "other_out": list(self.other_out),
             "only_here": list(self.only_here),
             "only_there": list(self.only_there),
         }
@@ -136,29 +187,59 @@ def topped(ranking: Ranking, k: int, other: Ranking | None) -> Ranking:
     chances: dict[Label, float] = {}
     with contextlib.suppress(OptionError):
         chances = ranking.p_top(k)
-    top = Top(
-        k,
-        ranking.order[:k],
-        None if other is None else other.method,
-        () if other is None else other.order[:k],
+    rows = tuple(
+        row._replace(p_top=chances.get(row.item), side=_side(row, k))
+        for row in ranking.items
     )
+    inside, crossing, out = (
+        tuple(row.item for row in rows if row.side == side) for side in (IN, OPEN, OUT)
+    )
+    top = Top(k, ranking.order[:k], inside, crossing, out)
+    if other is not None:
+        surely_in, surely_out = _whatever_is_drawn(other, k)
+        # In this ranking's order, as the other one's is drawn where items are tied.
+        top = replace(
+            top,
+            other=other.method,
+            other_items=other.order[:k],
+            other_in=tuple(item for item in ranking.order if item in surely_in),
+            other_out=tuple(item for item in ranking.order if item in surely_out),
+        )
+    differs = top.surely_there or top.surely_not_there
+    more = (Notice("methods_disagree", top.opinion),) if differs else ()
     return replace(
         ranking,
-        items=tuple(row._replace(p_top=chances.get(row.item)) for row in ranking.items),
-        notices=(*ranking.notices, *_disagreement(top)),
+        items=rows,
+        notices=(*ranking.notices, *more),
         parameters={**ranking.parameters, "top": k},
         top=top,
     )
 
 
-def _disagreement(top: Top) -> tuple[Notice, ...]:
-    if not top.only_here:
-        return ()
-    text = (
-        f"Method {top.other!r} has {listing(top.only_there)} among the best {top.k}, "
-        f"instead of {listing(top.only_here)}."
+def _side(row: RankedItem, k: int) -> str | None:
+    if row.rank_low is None or row.rank_high is None:
+        return None
+    return IN if row.rank_high <= k else OUT if row.rank_low > k else OPEN
+
+
+def _whatever_is_drawn(ranking: Ranking, k: int) -> tuple[set[Label], set[Label]]:
+    """Name the items that are among the best k, or are not, however ties fall.
+
+    An order by mean ranks or estimates is drawn only among equal ones. Mean ranks of
+    sampled orderings, and groups that drawn reviewers made, are drawn themselves.
+    """
+    sampled = ranking.uncertainty is None or ranking.uncertainty.draws > 0
+    ranks = [None if sampled else row.mean_rank for row in ranking.items]
+    values = [None if row.estimate is None else -row.estimate for row in ranking.items]
+    keys = [
+        one for one in (ranks if ranks[0] is not None else values) if one is not None
+    ]
+    places = [(bisect_left(keys, key), bisect_right(keys, key)) for key in keys]
+    known = [*zip(ranking.order, places, strict=False)]
+    return (
+        {item for item, (_, worst) in known if worst <= k},
+        {item for item, (best, _) in known if best >= k},
     )
-    return (Notice("methods_disagree", text),)
 
 
 def _intervals(sure: RankUncertainty | None) -> dict[str, Json] | None:
@@ -186,8 +267,9 @@ class Ranking:
             tau, None without the option eta.
         uncertainty: How sure the places are, and where that comes from; None if it is
             not known.
-        top: The best `k` items and, where there is another default for them, what that
-            has instead; None if no number was asked for.
+        top: The best `k` items, how clear that is and, where there is another default
+            for them, what that has instead; None if no number was asked for.
+        titles: What people call an item, for those that have more than a label.
     """
 
     order: tuple[Label, ...]
@@ -203,6 +285,7 @@ class Ranking:
     eta_price: float | None = None
     uncertainty: RankUncertainty | None = field(default=None, compare=False)
     top: Top | None = None
+    titles: Mapping[Label, str] = field(default_factory=dict, compare=False)
 
     @property
     def mean_rank(self) -> dict[Label, float] | None:
@@ -272,17 +355,17 @@ class Ranking:
         return [row._asdict() for row in self.items]
 
     def to_frame(self) -> pl.DataFrame:
-        """Return the rows as a polars dataframe.
+        """Return the rows as a polars dataframe, with titles if there are any.
 
         Examples:
             >>> row = RankedItem("x", 1, None, None, 2, None, None, None, 7.5, 0.5)
             >>> Ranking(("x",), (row,), (), "mean", {}, 7, {}, ()).to_frame().shape
-            (1, 12)
+            (1, 13)
         """
         import polars as pl  # noqa: PLC0415 - few users ask for a frame
 
-        types = {"rank": pl.Int64, "bucket": pl.Int64, "reviews": pl.Int64}
-        types |= {"rank_low": pl.Int64, "rank_high": pl.Int64}
+        whole = ("rank", "bucket", "reviews", "rank_low", "rank_high")
+        types = {**dict.fromkeys(whole, pl.Int64), "side": pl.String}
         small = all(isinstance(item, int) and abs(item) < 2**63 for item in self.order)
         frame = pl.DataFrame(
             [
@@ -292,14 +375,15 @@ class Ranking:
             schema={name: types.get(name, pl.Float64) for name in RankedItem._fields}
             | {"item": pl.Int64 if small else pl.String},
         )
-        return frame.select(RankedItem._fields)
+        if not self.titles:
+            return frame.select(RankedItem._fields)
+        titles = [self.titles.get(item, "") for item in self.order]
+        return frame.select("item", pl.Series("title", titles), pl.exclude("item"))
 
     def __repr__(self) -> str:
-        table = [HEAD, *(_cells(row) for row in self.items[:SHOWN])]
-        lines = [title_of(self), *aligned(table)]
-        if len(self.items) > SHOWN:
-            lines.append(f"and {len(self.items) - SHOWN} more")
-        return "\n".join(lines)
+        from evenhand.words.lines import ranking_text  # noqa: PLC0415 - few print it
+
+        return ranking_text(self)
 
     def _repr_html_(self) -> str:
         """Return the decision, its claim and the first rows, for notebooks.
@@ -313,24 +397,3 @@ class Ranking:
         from evenhand.words.cards import ranking_card  # noqa: PLC0415 - notebooks only
 
         return ranking_card(self).html()
-
-
-def title_of(ranking: Ranking) -> str:
-    """Name a ranking in a line.
-
-    Examples:
-        >>> title_of(Ranking(("x",), (), (), "mean", {}, 7, {}, ()))
-        'Ranking by mean, 0 coins, seed 7'
-    """
-    coins = "1 coin" if len(ranking.draws) == 1 else f"{len(ranking.draws)} coins"
-    return f"Ranking by {ranking.method}, {coins}, seed {ranking.seed}"
-
-
-def _cells(row: RankedItem) -> tuple[str, ...]:
-    return (
-        str(row.rank),
-        printable(row.item),
-        str(row.reviews),
-        "" if row.mean_score is None else f"{row.mean_score:.3g}",
-        "" if row.spread is None else f"{row.spread:.3g}",
-    )

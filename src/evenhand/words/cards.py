@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from evenhand.claims import NONE
 from evenhand.diagnosis.check import TOLD
 from evenhand.method import methods
-from evenhand.words.tables import Table, outputs, ranking
+from evenhand.words import tables
+from evenhand.words.lines import cut_lines
 from evenhand.words.text import name, notice, plain_name, sentences, templates
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class Card:
     certificate: Certificate | None = None
     chosen: tuple[str, ...] = ()
     others: int = 0
-    table: Table | None = None
+    table: tables.Table | None = None
 
     def html(self) -> str:
         """Lay it out for a notebook: no script, and no colour that a theme may fight.
@@ -124,22 +125,15 @@ def comparison_card(
         decided_by_both=result.decided_by == BOTH,
         **_claimed(result.certificate, "scores"),
     )
-    table = outputs(result, titles or {})
+    table = tables.outputs(result, titles or {})
     return replace(card, certificate=result.certificate, table=table)
 
 
-def ranking_card(
-    result: Ranking,
-    titles: Titles | None = None,
-    kind: str = "scores",
-    *,
-    html: bool = True,
-) -> Card:
+def ranking_card(result: Ranking, kind: str = "scores", *, html: bool = True) -> Card:
     """Say what a ranking decided, for its report and for notebooks.
 
     Args:
         result: The ranking.
-        titles: What people call an item, where that is known.
         kind: What was given: "scores", "ranks" or "comparisons".
         html: Whether it is for a page.
 
@@ -149,13 +143,12 @@ def ranking_card(
         >>> ranking_card(rank(ratings, method="mean", top=1, rng=7)).title
         Markup('The best of 2 items')
     """
-    named = titles or {}
     given = result.order if result.top is None else result.top.items
     chosen = given[: FIRST if result.top is None else MOST]
 
     def names(items: Iterable[Label]) -> list[str]:
         show = name if html else plain_name
-        return [show(item, named.get(item)) for item in items]
+        return [show(item, result.titles.get(item)) for item in items]
 
     claimed = _claimed(result.certificate, "ratings")
     codes = {one.code for one in result.notices}
@@ -180,12 +173,15 @@ def ranking_card(
         assumed=assumed,
         **claimed,
     )
+    # A terminal has said it above the table.
+    first = cut_lines(result, html=True) if html else ()
     return replace(
         card,
+        decision=(*first, *card.decision),
         certificate=result.certificate,
         chosen=tuple(names(chosen)),
         others=len(given) - len(chosen),
-        table=ranking(result, named),
+        table=tables.ranking(result, tables.window(result)),
     )
 
 

@@ -47,7 +47,8 @@ INT64 = 2**63
 # Fields of what a table is made of, and their types.
 RANKED = (
     *("rank", "item", "rank_low", "rank_high", "group", "mean_rank", "reviews"),
-    *("mean_score", "spread", "estimate", "error", "p_top", "settled_by_chance"),
+    *("mean_score", "spread", "estimate", "error", "p_top", "side"),
+    "settled_by_chance",
 )
 REVIEWER: Kinds = {
     "strictness": pl.String,
@@ -258,7 +259,8 @@ def _ranking(ratings: Ratings, result: Ranking) -> pl.DataFrame:
     drawn = {item for draw in result.draws for item in draw.items}
     settled = pl.Series("settled_by_chance", [item in drawn for item in result.order])
     frame = result.to_frame().rename({"bucket": "group"}).with_columns(settled)
-    shown = [name for name in RANKED if name != "p_top" or result.top is not None]
+    absent = {"p_top", "side"} if result.top is None else set()
+    shown = [name for name in RANKED if name not in absent]
     return _titled(frame.select(shown), ["item"], ratings)
 
 

@@ -7,19 +7,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from markupsafe import Markup
+
 from evenhand.claims import NONE
-from evenhand.errors import counted, printable
+from evenhand.errors import aligned, counted, printable
+from evenhand.words import tables
+from evenhand.words.text import joined, name, plain_joined, plain_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from evenhand.ab.comparison import Comparison
     from evenhand.claims import Certificate, Label
     from evenhand.ranking.results import Ranking
 
 TIE = "tie coin"
-CUT = "--- cut ---"
-LOT = " It settles part of its order at random, so another seed may choose differently."
+# Items named in a sentence.
+NAMED = 12
 
 
 def claim(certificate: Certificate | None) -> str:
@@ -100,24 +104,72 @@ def _p_values(result: Comparison, first: str, second: str) -> list[str]:
     ]
 
 
+def cut_lines(result: Ranking, most: int = NAMED, *, html: bool = False) -> list[str]:
+    """Say which items are in, open and out, before anything else.
+
+    Args:
+        result: The ranking.
+        most: How many items of a kind are named.
+        html: Whether it is for a page.
+
+    Examples:
+        >>> from evenhand import Ratings, rank
+        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [3, 2, 5, 1])
+        >>> print(*cut_lines(rank(ratings, method="mean-rank", top=1, rng=7))[:2])
+        In (1): x. Out (2).
+    """
+    top = result.top
+    if top is None:
+        return []
+    # Names may hold markup; the rest of a sentence does not.
+    text, show, join = (
+        (Markup, name, joined) if html else (str, plain_name, plain_joined)
+    )
+
+    def names(items: Sequence[Label]) -> str:
+        return join([show(item, result.titles.get(item)) for item in items], most)
+
+    if not (top.inside or top.open or top.out):
+        return [
+            text("The best {:,}: {}.").format(top.k, names(top.items)),
+            text(
+                f"Method {result.method} gives no intervals of ranks for these ratings,"
+                " so it cannot say which of them are clear."
+            ),
+        ]
+    left, crossing = top.k - len(top.inside), {*top.open}
+    places = f"for {counted(left, 'place')}" if left else "with no place left"
+    heads = (f"In ({len(top.inside):,})", f"Open ({len(top.open):,} {places})")
+    lines = [
+        text("{}: {}.").format(head, names(items))
+        for head, items in zip(heads, (top.inside, top.open), strict=True)
+        if items
+    ]
+    lines += [text(f"Out ({len(top.out):,}).")] if top.out else []
+    if top.open and left:
+        go = "open place goes" if left == 1 else f"{left:,} open places go"
+        rest = [show(item) for item in top.items if item in crossing]
+        lines.append(text("By rank the {} to {}.").format(go, join(rest, most)))
+    return lines
+
+
 def ranking_lines(result: Ranking) -> list[str]:
-    """Say which items are chosen, where another method differs, and the claim.
+    """Say what open means, where another method differs, and the claim.
 
     Examples:
         >>> from evenhand import Ratings, rank
         >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2])
         >>> print(ranking_lines(rank(ratings, method="mean", top=1, rng=7))[0])
-        The best 1: y.
+        Open: the 90 % interval of ranks goes across the cut.
     """
-    lines, top = [], result.top
-    if top is not None:
-        lines.append(f"The best {top.k}: {_names(top.items)}.")
-        if top.other is not None and not top.only_here:
-            lines.append(f"Method {top.other} chooses the same.")
-        elif top.other is not None:
-            lot = LOT if top.other == "safe" else ""
-            there, here = _names(top.only_there), _names(top.only_here)
-            lines.append(f"Method {top.other} has {there} instead of {here}.{lot}")
+    lines, top, sure = [], result.top, result.uncertainty
+    if top is not None and top.open and sure is not None:
+        spans = f"the {100 * sure.level:g} % interval of ranks goes"
+        if sure.level == 1:
+            spans = "the ranks that the comparisons allow go"
+        lines.append(f"Open: {spans} across the cut.")
+    if top is not None and top.opinion:
+        lines.append(top.opinion)
     if result.eta_price:
         lines.append(
             f"Settling near ties costs at most {result.eta_price:.3g} in expected "
@@ -126,5 +178,31 @@ def ranking_lines(result: Ranking) -> list[str]:
     return [*lines, claim(result.certificate)]
 
 
-def _names(items: Iterable[Label]) -> str:
-    return ", ".join(printable(item) for item in items)
+def ranking_text(result: Ranking) -> str:
+    r"""Show a ranking as text: the decision, then the rows around what is open.
+
+    Examples:
+        >>> from evenhand import Ratings, rank
+        >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2])
+        >>> found = ranking_text(rank(ratings, method="topological", top=1, rng=7))
+        >>> print(*found.splitlines()[:4], sep="\n")
+        Ranking by topological, 0 coins, seed 7
+        In (1): y.
+        Out (1).
+        rank  item  ranks  reviews  mean score  share in top 1
+    """
+    coins = counted(len(result.draws), "coin")
+    lines = [f"Ranking by {result.method}, {coins}, seed {result.seed}"]
+    lines += cut_lines(result)
+    if not result.items:
+        return lines[0]
+    shown = tables.window(result)
+    made = tables.ranking(result, shown)
+    heads, rows = made.plain()
+    drawn = aligned([heads, *rows])
+    for place, row in enumerate(made.rows, start=1):
+        if "cut" in row.attributes:
+            drawn.insert(place, f" {made.cut} ".center(len(drawn[0]), "-"))
+    left = len(result.items) - len(shown)
+    more = [f"{made.caption}. to_frame() has all."] if left else []
+    return "\n".join([*lines, *drawn, *more])

@@ -122,7 +122,7 @@ def report(
     elif isinstance(result, Comparison):
         card = comparison_card(result, ratings.titles)
     else:
-        card = ranking_card(result, ratings.titles, ratings.kind)
+        card = ranking_card(result, ratings.kind)
     figures = figures_of(ratings, result, check=check, warp=warp)
     seeded = any(part.startswith("--seed") for part in replay.command.split())
     command = replay.command + ("" if seeded else f" --seed {result.seed}")

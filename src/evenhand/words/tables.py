@@ -10,6 +10,7 @@ import numpy as np
 from markupsafe import Markup
 
 from evenhand.errors import counted
+from evenhand.ranking.results import OPEN
 from evenhand.words.text import figure, joined, name, share, shortened, span
 
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 
 # Rows of the numbers behind a chart, draws, coins in a cell, and reviewers of a draw.
 MOST_NUMBERS, MOST_DRAWS, COINS, WHO = 1000, 2000, 3, 8
-# Width of a bar in text.
-BAR = 30
+# Width of a bar in text, and rows of a ranking that are shown without --all.
+BAR, WINDOW = 30, 40
 LONG_CELL = 200
 NONE = (None,) * 3
 ALWAYS = ("rank", "item", "reviews")
@@ -96,6 +97,7 @@ class Table(NamedTuple):
         sortable: Whether the reader may sort it.
         noun: What rows are, for a box that searches them; empty for no box.
         left: Rows that are left out.
+        cut: What stands on the line across the table, if it has one.
     """
 
     name: str
@@ -106,6 +108,13 @@ class Table(NamedTuple):
     sortable: bool = False
     noun: str = ""
     left: int = 0
+    cut: str = ""
+
+    def plain(self) -> tuple[list[str], list[list[str]]]:
+        """Return headings and cells as text, without groups, which lines show."""
+        kept = [place for place, one in enumerate(self.columns) if one.title != "group"]
+        cells = [[_plain(row.cells[place].text) for place in kept] for row in self.rows]
+        return [self.columns[place].title for place in kept], cells
 
 
 def table(element: str, caption: str, columns: Columns) -> Table:
@@ -154,6 +163,10 @@ def numbers(shown: Figure) -> Table:
     return _cut(made, MOST_NUMBERS)
 
 
+def _plain(text: str) -> str:
+    return text.striptags() if isinstance(text, Markup) else text
+
+
 def _is_number(value: object) -> bool:
     return value is None or isinstance(value, int | float)
 
@@ -162,23 +175,51 @@ def _cut(made: Table, most: int) -> Table:
     return made._replace(rows=made.rows[:most], left=max(0, len(made.rows) - most))
 
 
-def ranking(result: Ranking, titles: Titles) -> Table:
+def window(result: Ranking) -> range:
+    """Return the rows to show where not all are: what is open, and its neighbours.
+
+    Examples:
+        >>> from evenhand import Ratings, rank
+        >>> ratings = Ratings(["a"] * 90, range(90), range(90))
+        >>> window(rank(ratings, method="mean-rank", top=50, rng=7))
+        range(30, 70)
+    """
+    total, top = len(result.items), result.top
+    if total <= WINDOW or top is None:
+        return range(min(total, WINDOW))
+    crossing = [row.rank for row in result.items if row.side == OPEN]
+    low, high = (min(crossing) - 1, max(crossing)) if crossing else (top.k, top.k)
+    middle = (low + high) // 2 if high - low <= WINDOW else top.k
+    begin = min(max(middle - WINDOW // 2, 0), total - WINDOW)
+    return range(begin, begin + WINDOW)
+
+
+def ranking(result: Ranking, places: range | None = None) -> Table:
     """Lay out the order as a table that can be sorted and searched.
+
+    Args:
+        result: The ranking.
+        places: Rows to show, from 0; all if not given.
 
     Examples:
         >>> from evenhand import Ratings, rank
         >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2])
-        >>> [one.title for one in ranking(rank(ratings, rng=7), {}).columns[:2]]
+        >>> [one.title for one in ranking(rank(ratings, rng=7)).columns[:2]]
         ['rank', 'item']
     """
-    rows, top = result.items, result.top
+    every, top = result.items, result.top
+    places = places or range(len(every))
+    rows = every[places.start : places.stop]
     given = {field: [getattr(row, field) for row in rows] for field in rows[0]._fields}
-    coins = settled_by_chance(result)
+    coins, marks = settled_by_chance(result), _marks(result)
     drawn = result.uncertainty is not None and result.uncertainty.draws > 0
     known = [row for row in rows if row.rank_low is not None]
     columns: dict[Column, list[object]] = {
         Number("rank"): given["rank"],
-        Column("item"): [_marked(row.item, result, titles) for row in rows],
+        Column("item"): [
+            name(row.item, result.titles.get(row.item)) + marks.get(row.item, "")
+            for row in rows
+        ],
         Number("ranks", "Places that it could have, from and to."): [
             cell(f"{row.rank_low}\u2013{row.rank_high}", row.rank_low) for row in known
         ]
@@ -201,13 +242,23 @@ def ranking(result: Ranking, titles: Titles) -> Table:
         for column, cells in columns.items()
         if column.title in ALWAYS or any(cell(one).text for one in cells)
     }
-    caption = f"Items, best first ({counted(len(rows), 'item')})"
+    caption = (
+        f"Items, best first ({counted(len(every), 'item')}{_left(result, places)})"
+    )
     made = table("ranking-table", caption, shown)
     lined = tuple(
         one._replace(attributes=_attributes(result, row, before))
         for one, row, before in zip(made.rows, rows, (None, *rows), strict=False)
     )
-    return made._replace(rows=lined, header=1, sortable=True, noun="item")
+    cut = "" if top is None else f"cut after {top.k:,}"
+    return made._replace(rows=lined, header=1, sortable=True, noun="item", cut=cut)
+
+
+def _left(result: Ranking, places: range) -> str:
+    """Say how many rows are not shown."""
+    parts = {"above": places.start, "below": len(result.items) - places.stop}
+    said = [f"{number:,} {side}" for side, number in parts.items() if number]
+    return f"; {' and '.join(said)} not shown" if said else ""
 
 
 def settled_by_chance(result: Ranking) -> dict[Label, Markup]:
@@ -230,14 +281,19 @@ def settled_by_chance(result: Ranking) -> dict[Label, Markup]:
     return {item: joined(said, COINS) for item, said in coins.items()}
 
 
-def _marked(item: Label, result: Ranking, titles: Titles) -> Markup:
-    """Name an item, and say so if another method decides otherwise on it."""
-    shown, top = name(item, titles.get(item)), result.top
-    if top is None or item not in (*top.only_here, *top.only_there):
-        return shown
-    says = "leaves it out" if item in top.only_here else "has it in"
+def _marks(result: Ranking) -> dict[Label, Markup]:
+    """Say of which items another method decides otherwise."""
+    top = result.top
+    if top is None:
+        return {}
     mark = Markup(' <span class="mark">{} {}</span>')
-    return shown + mark.format(top.other, says)
+    left, has = (
+        mark.format(top.other, "leaves it out"),
+        mark.format(top.other, "has it in"),
+    )
+    return dict.fromkeys(top.surely_not_there, left) | dict.fromkeys(
+        top.surely_there, has
+    )
 
 
 def _attributes(result: Ranking, row: RankedItem, before: RankedItem | None) -> Markup:
