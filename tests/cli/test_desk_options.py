@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import shutil
 import stat
 from pathlib import Path
@@ -345,6 +346,8 @@ def test_outputs_do_not_tell_the_order_of_names_behind_codes(desk: Path) -> None
         ("rank", *HOTCRP, "--anonymise", "the key.csv"),
         ("rank", "a b.csv", "--reviewer", "who?", "--score", "it's", "--seed", "1"),
         ("compare", "examples/designs.csv", "--format", "csv", "--seed", "1"),
+        ("rank", "examples/exports/wide-items.csv", "--rows", "items", "--seed", "1"),
+        ("rank", "ranks.csv", "--column", "rank=its place", "--seed", "1"),
         (
             *("rank", "examples/workshop/ratings.csv", "--method", "safe"),
             *("--assignment", "draw"),
@@ -355,6 +358,8 @@ def test_the_audit_that_a_report_prints_runs_as_printed(
     words: tuple[str, ...], desk: Path
 ) -> None:
     (desk / "a b.csv").write_text("who?,item,it's\na,x,1\na,y,2\nb,y,3\nb,z,\n")
+    ranks = "reviewer,item,its place\na,x,1\na,y,2\nb,y,1\nb,z,2\n"
+    (desk / "ranks.csv").write_text(ranks)
     folder = "examples/workshop"
     run(
         *("assign", "--items", f"{folder}/talks.txt", "--design", "balanced"),
@@ -368,7 +373,10 @@ def test_the_audit_that_a_report_prints_runs_as_printed(
         (desk / "draw" / f"{name}.json").write_bytes(source.read_bytes())
     made = run(*words, "--record", "the record.json", "--report", "r.html")
     assert made.exit_code == 0, made.stderr
-    audited = run(*printed_audit((desk / "r.html").read_text()))
+    printed = printed_audit((desk / "r.html").read_text())
+    (told,) = re.findall(r"^Check it with: evenhand (.*)$", made.stderr, re.MULTILINE)
+    assert shlex.split(told) == printed
+    audited = run(*printed)
     assert audited.exit_code == 0, audited.output
     assert "ok      decision" in audited.stdout
     if "--assignment" in words:

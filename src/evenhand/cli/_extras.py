@@ -117,6 +117,10 @@ class Job:
             click.echo(f"Who is who: {printable(self._key)}. {NOT_HIDDEN}", err=True)
         for file in files:
             click.echo(f"Wrote {printable(file.path)}", err=True)
+        if self._record is not None:
+            context = click.get_current_context()
+            audit = _audit(context, self._record, context.params["file"])
+            click.echo(f"Check it with: {printable(audit)}", err=True)
         _shared.note(tuple(notices), result.seed)
 
 
