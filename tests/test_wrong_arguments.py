@@ -48,6 +48,7 @@ WRONG: tuple[object, ...] = (
     lambda _, __: "x",
 )
 MANY = eh.Ratings(["a", "a", "b", "b"], ["x", "y", "z", "y"], [1, 2, 4, 3])
+DUELS = eh.Ratings.from_comparisons(["x", "y"], ["y", "z"])
 TWO = eh.Ratings(["a", "b", "c", "d"], ["x", "x", "y", "y"], [1, 2, 4, 3])
 
 
@@ -96,6 +97,7 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, object]]] = {
     ),
     "read_ratings": (read, {}),
     "uniform_order": (uniform_order, {"source": 7}),
+    "sample": (eh.posets.sample, {"data": MANY, "n": 2}),
 }
 
 
@@ -178,3 +180,62 @@ def test_a_list_of_columns_is_refused_by_its_name() -> None:
 def test_a_uniform_order_is_drawn_from_a_plain_seed() -> None:
     c = eh.posets.comparisons(MANY)
     assert (eh.posets.uniform_order(c, 1) == eh.posets.uniform_order(c, 1)).all()
+
+
+# Every public function that takes rng, with what it needs besides.
+DRAWING: dict[str, tuple[Callable[..., object], dict[str, object]]] = {
+    **{name: CALLS[name] for name in ("rank", "compare", "warp", "assign", "simulate")},
+    "check": (eh.check, {"ratings": DUELS}),
+    "sample": CALLS["sample"],
+    "averages": (eh.posets.averages, {"data": MANY}),
+    "halves": (eh.designs.halves, {"n_reviewers": 4}),
+    "coins": (eh.designs.coins, {"n_reviewers": 4}),
+    "matched": (eh.designs.matched, {"pairs": [1, 1, 2, 2]}),
+    "panels": (eh.designs.panels, {"panel": [1, 1, 2]}),
+    "pairs": (eh.designs.pairs, {"n_items": 4, "n_reviewers": 3}),
+    "balanced": (
+        eh.designs.balanced,
+        {"n_items": 4, "n_reviewers": 3, "per_reviewer": 2},
+    ),
+    "dominates": (
+        eh.lab.dominates,
+        {"method": "mean", "baseline": "coin", "budget": 2},
+    ),
+    "draw_ratings": (eh.lab.draw_ratings, {"scenario": eh.Scenario()}),
+    "check_theorems": (eh.lab.check_theorems, {"only": ("Theorem 1",)}),
+}
+
+
+def test_every_public_function_that_takes_rng_is_tried() -> None:
+    rooms = (eh, eh.designs, eh.posets, eh.lab, eh.ab, eh.ranking)
+    found = set()
+    for room in rooms:
+        names = getattr(
+            room, "__all__", [name for name in vars(room) if name[0] != "_"]
+        )
+        for name in names:
+            value = getattr(room, name)
+            if inspect.isfunction(value) and value.__module__.startswith(room.__name__):
+                found |= {name} & set(names) if takes_rng(value) else set()
+    assert found - {"seed_from"} <= set(DRAWING)
+
+
+def takes_rng(value: Callable[..., object]) -> bool:
+    return "rng" in inspect.signature(value).parameters
+
+
+@pytest.mark.parametrize("name", DRAWING)
+def test_rng_is_an_integer_a_generator_a_seed_sequence_or_none(name: str) -> None:
+    function, given = DRAWING[name]
+    for make in (
+        lambda: 7,
+        lambda: np.int64(7),
+        lambda: np.random.default_rng(7),
+        lambda: np.random.SeedSequence(7),
+    ):
+        one, two = (function(**given, rng=make()) for _ in range(2))
+        assert repr(one) == repr(two)
+    function(**given, rng=None)
+    for wrong in ("7", -1, 2.5, True, [7], np.random.RandomState(7)):
+        with pytest.raises(eh.OptionError, match=r"rng must be a Generator, a SeedSeq"):
+            function(**given, rng=wrong)

@@ -25,6 +25,7 @@ from evenhand.posets.sampling import (
     Swept,
     draw_order,
     plan_orders,
+    sample,
     uniform_order,
 )
 from evenhand.randomness import Stream, below, stream
@@ -224,3 +225,14 @@ def test_what_would_take_minutes_is_refused_at_once() -> None:
     with pytest.raises(ConvergenceError, match="take too long to draw"):
         uniform_order(comparisons(ratings), stream(1, "order"))
     assert time.process_time() - started < 10
+
+
+def test_samples_of_the_two_chains_are_uniform_and_repeat() -> None:
+    c = from_edges(4, [0, 2], [1, 3])
+    drawn = sample(c, 3000, rng=7)
+    assert (drawn == sample(c, 3000, rng=7)).all()
+    counts = Counter(map(tuple, drawn.tolist()))
+    assert len(counts) == 6
+    # With five degrees of freedom a correct build exceeds this once in a million seeds.
+    spread = sum((count - 500) ** 2 / 500 for count in counts.values())
+    assert spread < 2 * gammainccinv(5 / 2, FALSE_ALARM)

@@ -23,7 +23,7 @@ _HOMES = {
     "contradictions": "find_contradiction require_consistent",
     "orderings": "all_orderings count_orderings topological_order",
     "reach": "closure twins",
-    "sampling": "draw_order plan_orders uniform_order",
+    "sampling": "draw_order plan_orders sample uniform_order",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 

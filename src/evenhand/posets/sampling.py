@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand.errors import require_whole
+from evenhand.posets.contradictions import consistent
 from evenhand.posets.coupling import Sweep, settle, too_slow
 from evenhand.posets.orderings import Ideals, Pieces, order_ideals, take_apart
 from evenhand.randomness import RNGLike, Stream, as_stream, below, permutation
@@ -19,11 +21,13 @@ from evenhand.randomness import RNGLike, Stream, as_stream, below, permutation
 if TYPE_CHECKING:
     from evenhand.arrays import Codes
     from evenhand.posets.graph import Comparisons
+    from evenhand.ratings import Ratings
 
 # Listing this many takes a quarter of a second, for nothing if there are more.
 DEFAULT_IDEALS = 50_000
 # How long a draw may take, as estimated.
 MOST_SECONDS = 60.0
+MOST_ORDERINGS = 10**7
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,6 +114,32 @@ def uniform_order(
         True
     """
     return draw_order(plan_orders(c, ideals=ideals), source)
+
+
+def sample(data: Ratings | Comparisons, n: int, *, rng: RNGLike = None) -> Codes:
+    """Draw independent orderings, exactly uniformly among all that are possible.
+
+    Args:
+        data: Ratings, or comparisons taken from them.
+        n: How many to draw.
+        rng: Seed, generator or None.
+
+    Returns:
+        Item codes, best first; a row for each ordering.
+
+    Raises:
+        RatingsError: If the comparisons contradict each other.
+        ConvergenceError: At once, if a draw would take minutes.
+
+    Examples:
+        >>> from evenhand.posets import from_edges
+        >>> sample(from_edges(3, [0, 1], [1, 2]), 2, rng=7).tolist()
+        [[0, 1, 2], [0, 1, 2]]
+    """
+    require_whole("n", n, 1, MOST_ORDERINGS)
+    plan = plan_orders(consistent(data, method="sample"))
+    source = as_stream(rng, "orders")
+    return np.stack([draw_order(plan, source) for _ in range(n)])
 
 
 def plan_orders(c: Comparisons, *, ideals: int = DEFAULT_IDEALS) -> Plan:
