@@ -266,7 +266,8 @@ def test_a_judge_goes_home_and_the_audit_of_the_amended_draw_is_clean() -> None:
     assert record["amends"]["sha256"] == first["sha256"]  # type: ignore[index, call-overload]  # an object
     assert (record["seed"], record["seal"]) == (None, first["seal"])
     file = ratings_of("second.csv")
-    decide = ["rank", file, "--method", "ties", "--distinct", "--seed", "7"]
+    decide = ["rank", file, "--method", "ties", "--seed", "7"]
+    decide += ["--design", "balanced(distinct)"]
     ranked = CliRunner().invoke(
         cli, [*decide, "--assignment", "draw", "--record", "d.json", "--json"]
     )
