@@ -9,13 +9,17 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 demo: $(VENV)/installed
 	$(BIN)/evenhand demo --report demo.html
 
-# Each of several test processes computes on one core.
+# Each of several test processes computes on one core, and takes whole files, since
+# tests of a file share what they made. Types are checked at the same time. What one
+# process compiled, the next one finds.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/installed-test chromium
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
+	$(BIN)/mypy & types=$$!; \
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile; tests=$$?; \
+	wait $$types && exit $$tests
 
 docs: $(VENV)/installed-docs
 	$(BIN)/zensical build --strict

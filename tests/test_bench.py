@@ -41,7 +41,7 @@ def only(monkeypatch: pytest.MonkeyPatch) -> Any:  # noqa: ANN401 - a function
     return use
 
 
-def test_a_peer_that_disagrees_gets_no_figures(only: Any) -> None:  # noqa: ANN401
+def test_a_peer_that_disagrees_gets_no_figures(only: Any) -> None:  # noqa: ANN401 - a function
     peers = {"right": number(1.0), "wrong": number(3.0)}
     near = {"agree": lambda ours, theirs: 1 - abs(ours - theirs), "least": 0.9}
     rows = list(speed.rows(only(job(peers=peers, **near))))
@@ -52,7 +52,7 @@ def test_a_peer_that_disagrees_gets_no_figures(only: Any) -> None:  # noqa: ANN4
     ]
 
 
-def test_a_peer_that_fails_is_named(only: Any) -> None:  # noqa: ANN401
+def test_a_peer_that_fails_is_named(only: Any) -> None:  # noqa: ANN401 - a function
     def absent() -> Any:  # noqa: ANN401 - never returns
         raise ClickException("absent failed")
 

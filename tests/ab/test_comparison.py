@@ -455,7 +455,7 @@ class TestResult:
 
 
 class TestFrequencies:
-    RUNS = 2000
+    RUNS = 600
 
     def check(self, found: list[Comparison]) -> None:
         # Five standard errors: a correct build fails for one seed in 1.7 million.

@@ -336,7 +336,7 @@ class TestCompare:
 
 
 class TestFrequencies:
-    RUNS = 1000
+    RUNS = 600
 
     def check(self, found: list[Comparison]) -> None:
         # Five standard errors: a correct build fails for one seed in 1.7 million.
@@ -413,7 +413,7 @@ class TestOwnRules:
 
     def test_it_wins_as_often_as_it_says(self, monkeypatch: pytest.MonkeyPatch) -> None:
         # Five standard errors: a correct build fails for one seed in 1.7 million.
-        runs = 1000
+        runs = 600
         quick = functools.partial(check_rule, limit=5)
         monkeypatch.setattr("evenhand.ab.checker.check_rule", quick)
         found = [compare([2], [1], method=logistic, rng=seed) for seed in range(runs)]

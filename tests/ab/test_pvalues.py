@@ -238,10 +238,10 @@ def random_scales(
 
 
 def test_type_one_error_never_exceeds_alpha_on_any_scales() -> None:
-    """500 experiments, the error exact over the whole design, at every alpha."""
+    """250 experiments, the error exact over the whole design, at every alpha."""
     source = stream(2019, "adversarial scales")
     touched = 0
-    for case in range(500):
+    for case in range(250):
         design = [None, *designs.AB_DESIGNS][case % 5]
         name = sorted(STATISTICS)[below(source, len(STATISTICS))]
         size = 2 + below(source, 7 if case % 4 == 0 else 5)

@@ -56,11 +56,11 @@ def test_what_a_file_was_taken_for_is_said() -> None:
 
 
 def test_a_report_shows_the_command_with_its_seed(desk: Path) -> None:
-    result = run("check", "examples/conference.csv", "--report", "r.html")
+    result = run("check", "examples/designs.csv", "--report", "r.html")
     seed = re.search(r"seed (\d+)", result.stderr)
     assert seed is not None
     page = (desk / "r.html").read_text()
-    shown = "evenhand check examples/conference.csv --report r.html --seed "
+    shown = "evenhand check examples/designs.csv --report r.html --seed "
     assert f"{shown}{seed[1]}" in page
 
 
@@ -129,19 +129,14 @@ def test_no_reviewer_is_named_in_what_is_anonymised(name: str, desk: Path) -> No
     Path("plain.jsonl").unlink()
     outputs = (
         *("--report", "r.html", "--record", "d.json", "--json", "-o", "o.json"),
-        *(
-            "--export",
-            "all=all.json",
-            "--export",
-            "charts=charts",
-            "--anonymise",
-            "key.csv",
-        ),
+        *("--export", "all=all.json", "--anonymise", "key.csv"),
+        # The report holds what pictures are drawn from; drawing them takes longest.
+        *(("--export", "charts=charts") if name == READ[0] else ()),
     )
     result = run("rank", *words(name), "--seed", "1", *outputs)
     assert result.exit_code == 0, result.stderr
     files = [*desk.glob("*.json"), *desk.glob("*.html"), *desk.glob("charts/*.svg")]
-    assert len(files) > 4
+    assert len(files) > (4 if name == READ[0] else 3)
     items = {str(row.get("item", row.get("winner"))) for row in rows}
     named = re.compile("|".join(rf"\b{re.escape(one)}\b" for one in people - items))
     for text in [result.stderr, *(path.read_text() for path in files)]:

@@ -121,7 +121,7 @@ def test_expectations_are_those_of_coins_that_are_flipped(method: str) -> None:
     places = np.argsort([int(label) - 1 for label in best_first])
     tried = as_method(method, RankMethod)
     differences = []
-    for seed in range(300):
+    for seed in range(100):
         order, coins = order_and_coins(tried, Task(ratings, seed))
         (expected,) = expected_losses(order, coins, places, ["kendall"])
         drawn = rank(ratings, method=method, rng=seed)
