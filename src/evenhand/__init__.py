@@ -40,41 +40,22 @@ if TYPE_CHECKING:
     from evenhand.ratings import Ratings
 
 _HOMES = {
-    "Ratings": "evenhand.ratings",
-    "read_ratings": "evenhand.formats.reading",
-    "compare": "evenhand.ab.comparison",
-    "Comparison": "evenhand.ab.comparison",
-    "rank": "evenhand.ranking.ranking",
-    "Ranking": "evenhand.ranking.ranking",
-    "assign": "evenhand.designs.drawing",
-    "Assignment": "evenhand.designs.assignment",
-    "Certificate": "evenhand.claims",
-    "check": "evenhand.diagnosis.check",
-    "Check": "evenhand.diagnosis.check",
-    "warp": "evenhand.diagnosis.warp",
-    "Warp": "evenhand.diagnosis.warp",
-    "Scenario": "evenhand.lab.scenario",
-    "simulate": "evenhand.lab.simulation",
-    "Simulation": "evenhand.lab.simulation",
-    "methods": "evenhand.method",
-    "Method": "evenhand.method",
-    "EvenhandError": "evenhand.errors",
-    "RatingsError": "evenhand.errors",
-    "ContradictionError": "evenhand.errors",
-    "OptionError": "evenhand.errors",
-    "DesignError": "evenhand.errors",
-    "RecordError": "evenhand.errors",
-    "ConvergenceError": "evenhand.errors",
+    "ratings": "Ratings",
+    "formats.reading": "read_ratings",
+    "ab.comparison": "compare Comparison",
+    "ranking.ranking": "rank Ranking",
+    "designs.drawing": "assign",
+    "designs.assignment": "Assignment",
+    "claims": "Certificate",
+    "diagnosis.check": "check Check",
+    "diagnosis.warp": "warp Warp",
+    "lab.scenario": "Scenario",
+    "lab.simulation": "simulate Simulation",
+    "method": "methods Method",
+    "errors": "EvenhandError RatingsError ContradictionError OptionError "
+    "DesignError RecordError ConvergenceError",
 }
-_MODULES = {
-    "weights": "evenhand.ab.weights",
-    "losses": "evenhand.losses",
-    "designs": "evenhand.designs",
-    "posets": "evenhand.posets",
-    "lab": "evenhand.lab",
-    "ab": "evenhand.ab",
-    "ranking": "evenhand.ranking",
-}
+_HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [  # noqa: RUF022 - in the order in which a reader of the paper meets them
     "Ratings",
@@ -114,13 +95,14 @@ __all__ = [  # noqa: RUF022 - in the order in which a reader of the paper meets 
 
 def __getattr__(name: str) -> object:
     """Load a public name on its first use."""
-    if name in _MODULES:
-        return importlib.import_module(_MODULES[name])
-    if name in _HOMES:
-        value: object = getattr(importlib.import_module(_HOMES[name]), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'evenhand' has no attribute {name!r}")
+    if name not in __all__:
+        raise AttributeError(f"module 'evenhand' has no attribute {name!r}")
+    if name not in _HOME:
+        room = "ab.weights" if name == "weights" else name
+        return importlib.import_module(f"evenhand.{room}")
+    value: object = getattr(importlib.import_module(f"evenhand.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

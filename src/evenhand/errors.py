@@ -165,11 +165,7 @@ def as_whole(name: str, value: object, least: int) -> int:
         >>> as_whole("limit", 3, 1)
         3
     """
-    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    if not whole or value < least:  # type: ignore[operator]  # an integer here
-        raise OptionError(
-            f"{name} must be an integer of at least {least}, got {shown(value)}."
-        )
+    require_whole(name, value, least)
     return int(value)  # type: ignore[call-overload,no-any-return]  # an integer here
 
 

@@ -96,9 +96,9 @@ def test_an_effect_beyond_the_range_says_that_the_bound_is_empty() -> None:
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"per_item": 0}, "per_item must be an integer of at least 1, got 0"),
-        ({"per_item": 2.5}, "per_item must be an integer"),
-        ({"per_item": True}, "per_item must be an integer"),
+        ({"per_item": 0}, "per_item must be a whole number of at least 1, got 0"),
+        ({"per_item": 2.5}, "per_item must be a whole number"),
+        ({"per_item": True}, "per_item must be a whole number"),
         ({"score_range": 0}, "score_range must be above 0, got 0"),
         ({"score_range": math.inf}, "score_range must be finite, got inf"),
         ({"effect": 5}, "effect must be a number from 0 to score_range = 4, got 5"),

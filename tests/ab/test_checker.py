@@ -385,13 +385,13 @@ def test_long_lists_are_cut_short_in_words_but_not_in_the_result() -> None:
     ("first", "second", "options", "error", "words"),
     [
         ([1], [2], {"kind": "p"}, OptionError, r"unknown kind 'p'.* 'probability'"),
-        ([1], [2], {"limit": 0}, OptionError, r"limit must be an integer .* got 0"),
+        ([1], [2], {"limit": 0}, OptionError, r"limit must be a whole number .* got 0"),
         (
             [1],
             [2],
             {"limit": True},
             OptionError,
-            r"limit must be an integer .* got True",
+            r"limit must be a whole number .* got True",
         ),
         ([], [2], {}, RatingsError, r"two lists with a score each, got 0 and 1"),
         ([[1]], [2], {}, RatingsError, r"first scores must be one list, got shape"),

@@ -164,43 +164,26 @@ class Table:
     score_pairs: int
     anchors: bool
 
-    @property
-    def heights(self) -> Codes:
-        """The number of items below each item less those above."""
-        return np.asarray(self.reach.sum(axis=1) - self.reach.sum(axis=0))
-
     def question(self) -> Pair | None:
-        """Return the pair that is most open, None if none can be asked."""
-        if len(self.reach) > COUNTED_ITEMS:
-            return self._nearest()
-        above = _shares(self.reach.tobytes(), len(self.reach))
-        if above is None:
-            return self._nearest()
-        share = np.abs(above - above.T)
-        share[self.reach | self.reach.T | ~_two_reviewers(self.fresh)] = np.inf
-        if share.min() == np.inf:
-            return None
-        one, other = np.argwhere(share <= share.min() + ROUNDING)[0].tolist()
-        return one, other
+        """Return the pair that is most open, None if none can be asked.
 
-    def _nearest(self) -> Pair | None:
-        """Find the pair that is nearest in height, the highest among equals."""
-        heights, best, found = self.heights.tolist(), math.inf, None
-        order = np.argsort(-self.heights, kind="stable").tolist()
-        order = [item for item in order if self.fresh[item]]
-        for place, one in enumerate(order):
-            for later in range(place + 1, len(order)):
-                other = order[later]
-                if heights[one] - heights[other] >= best:
-                    break
-                people = {*self.fresh[one], *self.fresh[other]}
-                if not self.reach[one, other] and len(people) > 1:
-                    best = heights[one] - heights[other]
-                    found = min(one, other), max(one, other)
-                    break
-            if best == 0:
-                break
-        return found
+        Among pairs that are equally near in height, the highest is taken.
+        """
+        n_items, counted = len(self.reach), None
+        if n_items <= COUNTED_ITEMS:
+            counted = _shares(self.reach.tobytes(), n_items)
+        if counted is None:
+            heights = self.reach.sum(axis=1) - self.reach.sum(axis=0)
+            order = np.argsort(-heights, kind="stable")
+            apart = np.abs(np.subtract.outer(heights, heights)).astype(np.float64)
+        else:
+            order, apart = np.arange(n_items), np.abs(counted - counted.T)
+        apart[self.reach | self.reach.T | ~_two_reviewers(self.fresh)] = np.inf
+        apart = apart[np.ix_(order, order)]
+        if not apart.min() < np.inf:
+            return None
+        one, other = order[np.argwhere(apart <= apart.min() + ROUNDING)[0]].tolist()
+        return min(one, other), max(one, other)
 
     def coin(self, items: Pair, pick: Pick) -> Coin:
         """Choose who answers, and work out the coin that is still to be flipped."""
