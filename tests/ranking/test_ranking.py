@@ -97,7 +97,7 @@ def test_methods_are_these() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_every_method_ranks_every_item_once_and_tells_all(
     method: str, seed: int
 ) -> None:
@@ -192,21 +192,17 @@ def test_shuffled_rows_give_the_same_bytes(
 
 @pytest.mark.parametrize("method", METHODS)
 def test_renaming_items_and_reviewers_renames_the_result(method: str) -> None:
-    for seed in range(2):
-        ratings = conference(seed)
-        renamed = from_rows(
-            [
-                (f"new {who}", f"new {item}", score)
-                for who, item, score in rows_of(ratings)
-            ]
-        )
-        before = rank(ratings, method=method, rng=seed)
-        after = rank(renamed, method=method, rng=seed)
-        assert after.order == tuple(f"new {item}" for item in before.order)
-        for old, new in zip(before.draws, after.draws, strict=True):
-            assert new.items == tuple(f"new {item}" for item in old.items)
-            assert new.reviewers == tuple(f"new {who}" for who in old.reviewers)
-            assert (new.p_first, new.first) == (old.p_first, f"new {old.first}")
+    ratings = conference(1)
+    renamed = from_rows(
+        [(f"new {who}", f"new {item}", score) for who, item, score in rows_of(ratings)]
+    )
+    before = rank(ratings, method=method, rng=1)
+    after = rank(renamed, method=method, rng=1)
+    assert after.order == tuple(f"new {item}" for item in before.order)
+    for old, new in zip(before.draws, after.draws, strict=True):
+        assert new.items == tuple(f"new {item}" for item in old.items)
+        assert new.reviewers == tuple(f"new {who}" for who in old.reviewers)
+        assert (new.p_first, new.first) == (old.p_first, f"new {old.first}")
 
 
 @pytest.mark.parametrize("method", ["flips", "flips-uniform", "twins"])
