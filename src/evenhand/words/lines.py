@@ -11,7 +11,6 @@ from markupsafe import Markup
 
 from evenhand.claims import NONE
 from evenhand.errors import aligned, counted, printable
-from evenhand.words import tables
 from evenhand.words.text import joined, name, plain_joined, plain_name
 
 if TYPE_CHECKING:
@@ -191,6 +190,8 @@ def ranking_text(result: Ranking) -> str:
         Out (1).
         rank  item  ranks  reviews  mean score  share in top 1
     """
+    from evenhand.words import tables  # noqa: PLC0415 - of rankings alone
+
     coins = counted(len(result.draws), "coin")
     lines = [f"Ranking by {result.method}, {coins}, seed {result.seed}"]
     lines += cut_lines(result)
