@@ -79,11 +79,11 @@ def test_json_has_the_documented_fields() -> None:
         "check",
         "how",
         "margin",
-        "margin_exact",
-        "margin_decimal",
         "holds",
         "witness",
         "seconds",
+        "margin_exact",
+        "margin_decimal",
     ]
     assert document["rows"][2]["margin_exact"] is False
 

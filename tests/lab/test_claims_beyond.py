@@ -13,7 +13,7 @@ import evenhand as eh
 from evenhand.ab import rules
 from evenhand.ab.pvalues import exact_p_values
 from evenhand.ab.weights import linear, offset, rational
-from evenhand.lab import claims_beyond
+from evenhand.lab import claims_beyond, duels
 from evenhand.lab.claims import EPS, OnTrial, Row
 from evenhand.lab.claims_beyond import (
     against_lots,
@@ -137,7 +137,7 @@ def test_a_rule_below_a_half_is_found_out(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(claims_beyond, "FIXED", ("midrank",))
     assert checked("Theorem G").holds
-    monkeypatch.setattr(claims_beyond, "item_rule", lambda _: ItemRule(lower))
+    monkeypatch.setattr(duels, "item_rule", lambda _: ItemRule(lower))
     assert not checked("Theorem G").holds
 
 
@@ -147,9 +147,7 @@ def test_a_rule_with_a_margin_everywhere_is_found_out(
     def vote(one: Floats, two: Floats) -> Floats:
         return rules.votes(one, two)
 
-    monkeypatch.setattr(
-        claims_beyond, "item_rule", lambda _: ItemRule(vote, paired=True)
-    )
+    monkeypatch.setattr(duels, "item_rule", lambda _: ItemRule(vote, paired=True))
     assert not checked("Theorem D").holds
 
 

@@ -23,6 +23,7 @@ from evenhand.lab.curves import (
     wrong_pairs,
 )
 from evenhand.lab.worlds import (
+    World,
     combined,
     evaluate,
     exact_first,
@@ -30,7 +31,6 @@ from evenhand.lab.worlds import (
     index_order,
     loss_named,
     risk_polynomials,
-    world,
 )
 
 Pair = tuple[int, int]
@@ -118,7 +118,7 @@ def test_samples_have_the_law_of_algorithm_1() -> None:
     slopes = [Fraction(1, 4), Fraction(1), Fraction(2, 3)]
     shifts = [Fraction(2), Fraction(0), Fraction(1, 3)]
 
-    risks = risk_polynomials(world(4, 3), flips, loss_named("kendall")).values()
+    risks = risk_polynomials(World(4, 3), flips, loss_named("kendall")).values()
     table = tuple(
         tuple(slope * value + shift for value in values)
         for slope, shift in zip(slopes, shifts, strict=True)

@@ -53,7 +53,6 @@ def test_every_rule_of_the_zoo_is_fooled(name: str, scores: tuple[Score, ...]) -
     found = refute(ZOO[name], scores=scores)
     assert found.probability <= HALF
     assert replayed(ZOO[name], found) == found.probability
-    assert found.values[found.better - 1] > found.values[2 - found.better]
 
 
 def test_the_higher_score_is_fooled_by_disjoint_ranges_alone() -> None:
@@ -108,14 +107,8 @@ def test_what_is_no_fixed_rule_is_refused() -> None:
         refute(ZOO["higher score"], scores=(1, 2, 2, 3))
 
 
-def test_a_refutation_prints_and_goes_into_json() -> None:
+def test_a_refutation_prints() -> None:
     found = refute(ZOO["higher score"], scores=(0, 1, Fraction(3, 2), 2.5))
-    assert found.to_dict() == {
-        "construction": "disjoint ranges",
-        "better": 1,
-        "values": [1, 0],
-        "scales": [[0, 1], ["3/2", 2.5]],
-        "answers": [2, 1],
-        "probability": "1/2",
-    }
+    assert found.scales == ((0, 1), (Fraction(3, 2), 2.5))
+    assert (found.better, found.answers) == (1, (2, 1))
     assert repr(found).startswith("right with probability 1/2 (disjoint ranges): item")

@@ -79,14 +79,6 @@ def test_scores_are_those_of_the_items_seen() -> None:
             assert block.scores[trial, reviewer].tolist() == expected.tolist()
 
 
-def test_every_order_of_given_values_is_as_likely() -> None:
-    scenario = Scenario(job="rank", items=3, values="given:1,2,4")
-    values = drawn(scenario, TRIALS).values.tolist()
-    seen = Counter(map(tuple, values))
-    assert len(seen) == 6
-    assert not too_far(seen, dict.fromkeys(seen, Fraction(1, 6)), TRIALS)
-
-
 def test_every_true_ranking_is_as_likely() -> None:
     scenario = Scenario(job="rank", items=3, values="normal:0:1")
     places = drawn(scenario, TRIALS).places().tolist()

@@ -17,7 +17,6 @@ from evenhand.lab.worlds import (
     index_order,
     twins_from,
     uniform,
-    world,
 )
 
 # Adversaries: increasing scales that may look at the truth.
@@ -61,7 +60,7 @@ def test_flips_beat_the_best_ordinal_estimator_given_any_comparisons(
     where = World(n, m)
     graphs = {edges for truth in where.truths() for edges in where.comparisons(truth)}
     for edges in graphs:
-        duel = contest(flips, uniform, world(n, None, edges))
+        duel = contest(flips, uniform, World(n, edges))
         touched = {item for edge in edges for item in edge}
         free = any(
             {a, b} <= touched and (a, b) not in edges
@@ -85,7 +84,7 @@ def test_twins_that_share_reviewers_with_other_twins_gain_without_retiring(
     duel = contest(
         twins_from(lambda _: start),
         lambda _: arranged,
-        world(4, None, edges),
+        World(4, edges),
         "kendall",
     )
     assert sum(duel.margin(truth, adversary(truth, 4, 4)) for truth in duel.truths) > 0

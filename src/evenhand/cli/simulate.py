@@ -39,7 +39,7 @@ NONE = "none"
 @option("--job", "Two items or many.  [default: compare]", ["compare", "rank"])
 @option("--items", "Number of items.", COUNT)
 @option("--reviewers", "Number of reviewers.", COUNT)
-@option("--values", "uniform:LOW:HIGH, normal:MEAN:SD or given:1,2,3.", "SPEC")
+@option("--values", "uniform:LOW:HIGH or normal:MEAN:SD.", "SPEC")
 @option(
     "--scales",
     "identity, one-biased, incremental, incremental-one-biased, affine, power, "
@@ -68,10 +68,7 @@ NONE = "none"
     "NAME",
 )
 @option(
-    "--loss",
-    "zero-one, kendall, footrule or top-K; repeatable.",
-    "NAME",
-    multiple=True,
+    "--loss", "zero-one, kendall, footrule or top-K; repeatable.", "NAME", multiple=True
 )
 @option("--trials", "How many.", default=10_000, show_default=True)
 @option("--levels", "Repeat with scores on forms with this many marks.", "2,3,5")

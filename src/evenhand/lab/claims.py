@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
@@ -71,20 +71,16 @@ class Row:
             >>> from fractions import Fraction
             >>> Row("Theorem 2", "P > 1/2.", "by hand", Fraction(1, 4), True).to_dict()
             {'name': 'Theorem 2', 'check': 'P > 1/2.', 'how': 'by hand',
-             'margin': '1/4', 'margin_exact': True, 'margin_decimal': 0.25,
-             'holds': True, 'witness': '', 'seconds': 0.0}
+             'margin': '1/4', 'holds': True, 'witness': '', 'seconds': 0.0,
+             'margin_exact': True, 'margin_decimal': 0.25}
         """
         margin = brief(self.margin)
         return {
-            "name": self.name,
-            "check": self.check,
-            "how": self.how,
+            **asdict(self),
             "margin": str(margin),
+            "seconds": round(self.seconds, 3),
             "margin_exact": margin == self.margin,
             "margin_decimal": float(self.margin),
-            "holds": self.holds,
-            "witness": self.witness,
-            "seconds": round(self.seconds, 3),
         }
 
 
@@ -157,7 +153,7 @@ class Trial:
     def over_coin(
         self,
         label: str,
-        rule: ItemRule | OwnRule,
+        rule: str | ItemRule | OwnRule,
         design: str,
         m: int,
         budget: int,

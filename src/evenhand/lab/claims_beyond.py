@@ -21,8 +21,8 @@ from evenhand.designs import AB_DESIGNS
 from evenhand.lab import claims_paper, worlds
 from evenhand.lab.claims import Found, Trial, claim, least
 from evenhand.lab.dominance import Contest, Witness, contest, scales_text
-from evenhand.lab.duels import TRUTHS, ItemRule, assignments, duel, item_rule
-from evenhand.lab.worlds import Edges, graph, mean_rank_buckets, uniform, world
+from evenhand.lab.duels import TRUTHS, ItemRule, assignments, duel
+from evenhand.lab.worlds import Edges, World, graph, mean_rank_buckets, uniform
 from evenhand.posets.orderings import all_orderings
 from evenhand.randomness import HALF, Chance, Stream, below
 from evenhand.ranking.anchors import Layer, Sheets, mean_values
@@ -60,7 +60,7 @@ def theorem_g(trial: Trial) -> Found:
     found = []
     truths = TRUTHS[: trial.pick(1, 2)]
     for design, m, name in itertools.product(AB_DESIGNS, (2, 4), FIXED):
-        success = duel(item_rule(name), design, m)
+        success = duel(name, design, m)
         for truth, table in itertools.product(truths, _tables(m, design)):
             margin = success(truth, table) - HALF
             where = f"{name}, {design}: {Witness(truth, table, margin)}"
@@ -122,7 +122,7 @@ def theorem_d(trial: Trial) -> Found:
     found = []
     for design, name in itertools.product(AB_DESIGNS, FIXED):
         for m in range(2, most + 1, 2):
-            success = duel(item_rule(name), design, m)
+            success = duel(name, design, m)
             margin = max(success(truth, _apart(m, 4)) for truth in TRUTHS) - HALF
             found.append((margin, f"{name}, {design}, {m} reviewers"))
     margin, text = max(found)
@@ -300,7 +300,7 @@ def theorem_k(trial: Trial) -> Found:
     most = trial.pick(3, 5)
     cases = [edges for m in range(2, most + 1) for edges in shapes(4, m)]
     for edges in cases:
-        tried = contest(trial.on_trial.sorter, uniform, world(4, None, edges))
+        tried = contest(trial.on_trial.sorter, uniform, World(4, edges))
         margin = trial.averaged(tried, trial.pick(6, 120))[0] * len(tried.truths)
         if tried.asks:
             text = f"given {edges}: T P(right) = {float(1 + margin):.6f}"
@@ -347,7 +347,7 @@ def theorem_t(trial: Trial) -> Found:
         seen = {item for pair in edges for item in pair}
         buckets = mean_rank_buckets(graph(n, edges))
         some = any(len(bucket) > 1 and seen.issuperset(bucket) for bucket in buckets)
-        truths = worlds.World(n, len(edges), edges).truths()
+        truths = World(n, edges).truths()
         for truth, _ in itertools.product(truths, range(trial.pick(1, 6))):
             table = _integers(len(edges), n, source)
             gained = gain(truth, table)
@@ -379,7 +379,7 @@ def against_lots(
         Fraction(63, 130)
     """
     method = functools.partial(settled, weak, layers)
-    where = worlds.World(n, len(edges), edges)
+    where = World(n, edges)
     return worlds.enumerated(where, method, _by_lot, worlds.loss_named("kendall"))
 
 
@@ -518,7 +518,7 @@ def eta_price(trial: Trial) -> Found:
         gain = against_lots(
             4, edges, trial.on_trial.layers, functools.partial(_given, buckets)
         )
-        truths = worlds.World(4, len(edges), edges).truths()
+        truths = World(4, edges).truths()
         lost = [
             max(
                 -gain(truth, _integers(len(edges), 4, source))

@@ -15,7 +15,7 @@ from evenhand.lab import worlds
 from evenhand.lab.claims import Found, Trial, claim
 from evenhand.lab.claims_paper import FIXED, given
 from evenhand.lab.dominance import contest
-from evenhand.lab.duels import TRUTHS, item_rule
+from evenhand.lab.duels import TRUTHS
 from evenhand.lab.worlds import Edges, exact_first, graph, index_order, uniform
 from evenhand.randomness import HALF, outcomes
 
@@ -48,14 +48,7 @@ def fails(trial: Trial, statistic: str, kinds: str) -> Found:
     """
     del kinds
     margin, text = max(
-        trial.over_coin(
-            name,
-            item_rule(name),
-            "halves",
-            m,
-            trial.pick(60, 400),
-            told=False,
-        )
+        trial.over_coin(name, name, "halves", m, trial.pick(60, 400), told=False)
         for name in FIXED
         if name.partition("(")[0] == statistic
         for m in (2, 4)
@@ -130,7 +123,7 @@ def fails_without_retiring(trial: Trial) -> Found:
     reviewers finds the true ranking less often than every topological ordering does,
     which is in one case of six.
     """
-    tried = contest(reusing_flips, uniform, worlds.world(4, None, REUSED))
+    tried = contest(reusing_flips, uniform, worlds.World(4, REUSED))
     margin, text = trial.averaged(tried, trial.pick(80, 1000), told=False)
     text = f"{float(6 * margin + 1):.4f} times as often: {text}"
     return Found(margin, margin < 0, text)

@@ -18,7 +18,7 @@ from evenhand.ab.weights import GapWeight, offset, rational
 from evenhand.lab import worlds
 from evenhand.lab.claims import Found, OnTrial, Trial, claim, least
 from evenhand.lab.dominance import Contest, as_table, contest, random_rows, scales_text
-from evenhand.lab.duels import TRUTHS, ItemRule, duel, item_rule
+from evenhand.lab.duels import TRUTHS, ItemRule, duel
 from evenhand.lab.exact import biases
 from evenhand.lab.refutation import ASSIGNMENTS, SCORES, FixedRule, refute
 from evenhand.lab.worlds import Edges, Order, Ordinal, graph, index_order, uniform
@@ -121,7 +121,7 @@ def theorem_3(trial: Trial) -> Found:
             added = tuple(Fraction(2**j) for j in range(m))
         table = tuple((bias + HALF / 2, bias + 3 * HALF / 2) for bias in added)
         for truth in TRUTHS:
-            right = duel(item_rule(name), "halves", m)(truth, table)
+            right = duel(name, "halves", m)(truth, table)
             deviations.append((right - HALF, f"{name}, {m} reviewers"))
     margin, where = max(deviations, key=lambda pair: (abs(pair[0]), pair[1]))
     return Found(margin, margin == 0, where if margin else "", {"most": most})
@@ -265,12 +265,9 @@ def minimax(_: Trial) -> Found:
 
 def _success(method: Ordinal, n: int, m: int) -> dict[Order, Fraction]:
     """Return how often an ordinal method is right, by true ranking."""
-    found: dict[Order, Fraction] = defaultdict(Fraction)
-    for edges, posterior in _joint(n, m).items():
-        law = worlds.as_law(method(graph(n, edges)))
-        for truth, chance in posterior.items():
-            found[truth] += math.factorial(n) * chance * law.get(truth, Fraction(0))
-    return found
+    where, miss = worlds.World(n, m), worlds.loss_named("zero-one")
+    risk = functools.partial(worlds.ordinal_risk, functools.cache(method), where, miss)
+    return {truth: 1 - risk(truth) for truth in where.truths()}
 
 
 @claim("Algorithm 2", "enumeration")
@@ -384,7 +381,7 @@ def theorem_5(trial: Trial) -> Found:
     cases |= {} if trial.quick else {(4, 4): 300, (4, 5): 150}
     found = [
         trial.averaged(
-            contest(trial.on_trial.flips, uniform, worlds.world(*size)), budget
+            contest(trial.on_trial.flips, uniform, worlds.World(*size)), budget
         )
         for size, budget in cases.items()
     ]
@@ -591,26 +588,24 @@ def theorem_7(trial: Trial, loss: str) -> Found:
     cases |= {(4, 3): trial.pick(4, 60)}
     cases |= {} if trial.quick else {(4, 4): 20, (4, 5): 20}
     found = []
-    for ((n, m), budget), (name, start), printed in itertools.product(
+    for (size, budget), (name, start), printed in itertools.product(
         cases.items(), ORDINALS.items(), (True, False)
     ):
-        method, laws = _twins(trial.on_trial, start, printed, n)
-        tried = contest(method, start, worlds.world(n, m), loss, laws=laws)
+        method = _twins(trial.on_trial, start, printed)
+        tried = contest(method, start, worlds.World(*size), loss)
         margin, text = trial.averaged(tried, budget)
         found.append((margin, f"on {name}, {text}"))
     return least(found, cases=", ".join(map(str, cases)), starts=len(ORDINALS))
 
 
-@functools.lru_cache(maxsize=4 * len(ORDINALS))
+@functools.lru_cache(maxsize=2 * len(ORDINALS))
 def _twins(
     on_trial: OnTrial,
     start: Ordinal,
     printed: bool,  # noqa: FBT001 - cached by its arguments
-    n: int,
-) -> tuple[worlds.Estimator, dict[Edges, worlds.CoinLaw]]:
-    """Return Algorithm 3 with its laws so far: one for both losses."""
-    del n
-    return on_trial.twins_from(start, printed=printed), {}
+) -> worlds.Estimator:
+    """Return Algorithm 3, the same for both losses, which share its laws."""
+    return on_trial.twins_from(start, printed=printed)
 
 
 @claim("Theorem 7, footrule unchanged", "counterexample")
@@ -675,7 +670,7 @@ def theorem_8(trial: Trial) -> Found:
     found = []
     for (size, budget), scan in itertools.product(cases.items(), ("paper", "parity")):
         tried = contest(
-            trial.on_trial.flips_from_uniform(scan), uniform, worlds.world(*size)
+            trial.on_trial.flips_from_uniform(scan), uniform, worlds.World(*size)
         )
         # Neither side knows names, so one true ranking stands for all.
         alone = dataclasses.replace(tried, truths=tried.truths[:1])
@@ -714,5 +709,5 @@ def theorem_8_given(trial: Trial) -> Found:
 def given(trial: Trial, scan: str, pairs: Edges) -> Contest:
     """Set flips from a uniform ordering against it, given a truth and comparisons."""
     method = trial.on_trial.flips_from_uniform(scan)
-    tried = contest(method, uniform, worlds.world(4, None, pairs))
+    tried = contest(method, uniform, worlds.World(4, pairs))
     return dataclasses.replace(tried, truths=(IDENTITY,))

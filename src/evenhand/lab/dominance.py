@@ -15,6 +15,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, cast
@@ -23,7 +24,7 @@ import numpy as np
 
 from evenhand.ab.methods import Rule
 from evenhand.ab.weights import GapWeight, as_weight
-from evenhand.errors import OptionError, name_of, shown, unknown
+from evenhand.errors import DesignError, OptionError, name_of, shown, unknown
 from evenhand.lab import duels, worlds
 from evenhand.lab.scales import scales
 from evenhand.lab.worlds import Table, brief, evaluate
@@ -32,26 +33,16 @@ from evenhand.randomness import RNGLike, Stream, below, seed_from, stream
 from evenhand.ranking.methods import FlipsUniform, RankMethod, Uniform
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from evenhand.claims import Json
-    from evenhand.lab.duels import OwnRule, Sides
-    from evenhand.lab.worlds import (
-        CoinLaw,
-        Edges,
-        Estimator,
-        Loss,
-        Margin,
-        Order,
-        Ordinal,
-        Pair,
-        Procedure,
-    )
+    from evenhand.lab.duels import OwnRule
+    from evenhand.lab.worlds import Estimator, Loss, Margin, Order, Ordinal, Procedure
 
 TRUTHS = ("uniform", "arbitrary")
 TWO = 2
+MANY = (3, 4)
 BUDGET = 200
-NAMELESS = ("uniform", "best-ordinal")
 SHOWN = 3
 Rows = tuple[tuple[int, ...], ...]
 
@@ -123,7 +114,7 @@ class Dominance:
         truth: "uniform" or "arbitrary".
         n_items: Number of items.
         n_reviewers: Number of reviewers.
-        design: Name of the design, or "given" for given comparisons.
+        design: Name of the design; "pairs" for more than two items.
         margin: Risk of the baseline minus risk of the method: averaged over true
             rankings if uniform, the smallest if arbitrary.
         witness: The scales that give it, for each true ranking that counts.
@@ -182,8 +173,7 @@ def dominates(
     *,
     n_items: int = TWO,
     n_reviewers: int | None = None,
-    design: str | Mapping[Sides, Fraction] | None = None,
-    given: Sequence[Pair] | None = None,
+    design: str | None = None,
     budget: int = BUDGET,
     rng: RNGLike = None,
 ) -> Dominance:
@@ -198,17 +188,16 @@ def dominates(
             of the comparisons, the scores by (reviewer, item) and a Chance that returns
             a ranking. Weights must be exact.
         baseline: For two items a rule too, "coin" for instance. For more items
-            "topological", "uniform", "best-ordinal", or a function of the comparisons
-            that returns a ranking, or rankings with their probabilities.
+            "topological", "uniform", which no ordinal method beats for zero-one loss
+            and a uniform true ranking, or a function of the comparisons that returns a
+            ranking, or rankings with their probabilities.
         loss: "zero-one", "kendall" or "footrule".
         truth: "uniform" averages over true rankings, "arbitrary" takes the worst. The
             scales may depend on the true ranking in both cases.
         n_items: 2, 3 or 4.
         n_reviewers: Number of reviewers; 2 for two items, half of the pairs for more.
-        design: For two items "halves" (default), "coins", "matched", "panels" or a law
-            of assignments.
-        given: For more items, comparisons (above, below) to condition on, instead of
-            distinct random pairs.
+        design: For two items "halves" (default), "coins", "matched" or "panels"; more
+            items have distinct random pairs.
         budget: Tables of scales tried for each true ranking.
         rng: Seed of the search.
 
@@ -228,7 +217,7 @@ def dominates(
         Fraction(0, 1)
         >>> dominates("votes", "coin", truth="arbitrary", rng=7).strict
         True
-        >>> dominates("flips", "best-ordinal", n_items=3, budget=20, rng=7).strict
+        >>> dominates("flips", "uniform", n_items=3, budget=20, rng=7).strict
         True
     """
     if truth not in TRUTHS:
@@ -237,23 +226,16 @@ def dominates(
         raise OptionError(f"budget must be an integer of at least 1, got {budget!r}.")
     seed = seed_from(rng)
     penalty = worlds.loss_named(loss)
-    if baseline == "best-ordinal" and loss != "zero-one":
-        raise OptionError(
-            f"loss must be 'zero-one' for baseline 'best-ordinal', got {loss!r}. Which "
-            "ordinal method is best is known for that loss only; name a method."
-        )
     if n_items == TWO:
-        if given is not None:
-            raise OptionError("given must be left out for two items.")
-        tried = _two(method, baseline, penalty, n_reviewers, design)
+        count = TWO if n_reviewers is None else n_reviewers
+        tried = _two(method, baseline, penalty, count, design or "halves")
+    elif design in (None, "pairs"):
+        tried = _many(method, baseline, loss, _world(n_items, n_reviewers))
     else:
-        if design not in (None, "pairs"):
-            raise OptionError(
-                f"design must be left out for more than two items, got "
-                f"{shown(design)}. Pairs are distinct and random, or given."
-            )
-        where = worlds.world(n_items, n_reviewers, given)
-        tried = _many(method, baseline, loss, where)
+        raise OptionError(
+            f"design must be left out for more than two items, got {shown(design)}. "
+            "Pairs are distinct and random."
+        )
     witnesses = tried.searched(budget, seed)
     return Dominance(
         _name(method),
@@ -330,33 +312,35 @@ def decided(
 
 
 def _two(
-    method: object,
-    baseline: object,
-    loss: Loss,
-    n_reviewers: int | None,
-    design: str | Mapping[Sides, Fraction] | None,
+    method: object, baseline: object, loss: Loss, count: int, design: str
 ) -> Contest:
-    count = TWO if n_reviewers is None else n_reviewers
-    law = "halves" if design is None else design
-    ours, theirs = (
-        duels.duel(
-            duels.item_rule(rule)
-            if isinstance(rule, str | Rule)
-            else cast("OwnRule", rule),
-            law,
-            count,
-        )
-        for rule in (method, baseline)
-    )
+    rules = cast("tuple[OwnRule, OwnRule]", (method, baseline))
+    ours, theirs = (duels.duel(rule, design, count) for rule in rules)
     price = loss(*duels.TRUTHS)
 
     def margin(truth: Order, table: Table) -> Fraction:
         return price * (ours(truth, table) - theirs(truth, table))
 
-    named = all(isinstance(entry, str | Rule) for entry in (method, baseline, law))
-    truths = duels.TRUTHS[: 1 if named else None]
-    name = law if isinstance(law, str) else "own law"
-    return Contest(margin, truths, (count, TWO), name)
+    # Where neither side knows names, one true ranking stands for all.
+    nameless = all(isinstance(rule, str | Rule) for rule in (method, baseline))
+    truths = duels.TRUTHS[: 1 if nameless else None]
+    return Contest(margin, truths, (count, TWO), design)
+
+
+def _world(n_items: int, n_reviewers: int | None) -> worlds.World:
+    if n_items not in MANY:
+        raise OptionError(
+            f"n_items must be 2, 3 or 4 for an exact answer, got {shown(n_items)}. Use "
+            "simulate for more."
+        )
+    most = math.comb(n_items, 2)
+    count = max(2, most // 2) if n_reviewers is None else n_reviewers
+    if not isinstance(count, int) or not 1 < count < most:
+        raise DesignError(
+            f"n_reviewers must be above 1 and below {most}, the number of pairs of "
+            f"{n_items} items, got {count!r}."
+        )
+    return worlds.World(n_items, count)
 
 
 def contest(
@@ -366,7 +350,6 @@ def contest(
     loss: str = "zero-one",
     *,
     weight: GapWeight | None = None,
-    laws: dict[Edges, CoinLaw] | None = None,
 ) -> Contest:
     """Set a ranking method against an ordinal one.
 
@@ -376,14 +359,13 @@ def contest(
         where: The world.
         loss: Name of the loss.
         weight: How a gap in scores weighs, rational(1) if None.
-        laws: What is known of the method's laws already; what is worked out is added.
 
     Examples:
-        >>> contest(worlds.flips, worlds.uniform, worlds.world(3, 2)).shape
+        >>> contest(worlds.flips, worlds.uniform, worlds.World(3, 2)).shape
         (2, 3)
     """
     lost = worlds.loss_named(loss)
-    risks = worlds.risk_polynomials(where, method, lost, laws=laws)
+    risks = worlds.risk_polynomials(where, method, lost)
     first = worlds.exact_first(as_weight(weight))
 
     risk_of = functools.partial(worlds.ordinal_risk, baseline, where, lost)
@@ -398,9 +380,8 @@ def contest(
 
 
 def _contest(margin: Margin, where: worlds.World, *, asks: bool = True) -> Contest:
-    shape, pairs = (where.n_reviewers, where.n_items), where.given is None
-    name = "pairs" if pairs else "given"
-    return Contest(margin, where.truths(), shape, name, asks)
+    shape = (where.n_reviewers, where.n_items)
+    return Contest(margin, where.truths(), shape, "pairs", asks)
 
 
 def _many(method: object, baseline: object, loss: str, where: worlds.World) -> Contest:
@@ -413,9 +394,7 @@ def _many(method: object, baseline: object, loss: str, where: worlds.World) -> C
     estimator = worlds.exact_estimator(chosen, ordinal)
     weight = getattr(chosen, "weight", None)
     found = contest(estimator, ordinal, where, loss, weight=weight)
-    # Where neither side knows names, one true ranking stands for all.
-    nameless = isinstance(chosen, Uniform | FlipsUniform)
-    if nameless and baseline in NAMELESS and where.given is None:
+    if isinstance(chosen, Uniform | FlipsUniform) and baseline == "uniform":
         return dataclasses.replace(found, truths=found.truths[:1])
     return found
 

@@ -46,14 +46,12 @@ MOST_REVIEWERS = 12
 MOST_ROWS = 20_000
 
 
-def assignments(
-    design: str | Mapping[Sides, Fraction], n_reviewers: int
-) -> dict[Sides, Fraction]:
+def assignments(design: str, n_reviewers: int) -> dict[Sides, Fraction]:
     """Return every assignment of a design with its exact probability.
 
     Args:
-        design: "halves", "coins", "matched" (neighbours are a pair), "panels"
-            (neighbours are a panel), or a law of one's own.
+        design: "halves", "coins", "matched" (neighbours are a pair) or "panels"
+            (neighbours are a panel).
         n_reviewers: Number of reviewers.
 
     Returns:
@@ -67,8 +65,6 @@ def assignments(
         >>> assignments("matched", 2)
         {(0, 1): Fraction(1, 2), (1, 0): Fraction(1, 2)}
     """
-    if not isinstance(design, str):
-        return _own(design, n_reviewers)
     if isinstance(n_reviewers, int) and n_reviewers > MOST_REVIEWERS:
         raise DesignError(
             f"n_reviewers must be at most {MOST_REVIEWERS} for an exact answer, got "
@@ -117,14 +113,13 @@ def item_rule(method: str | Rule) -> ItemRule:
 
 
 def duel(
-    rule: ItemRule | OwnRule,
-    design: str | Mapping[Sides, Fraction],
-    n_reviewers: int,
+    rule: str | Rule | ItemRule | OwnRule, design: str, n_reviewers: int
 ) -> Success:
     """Lay out a rule under a design, to be evaluated at any scales.
 
     Args:
-        rule: A rule of the items' scores, or a function of assignment and scores.
+        rule: What `item_rule` takes, a rule of the items' scores, or a function of
+            assignment and scores.
         design: What `assignments` takes.
         n_reviewers: Number of reviewers.
 
@@ -138,10 +133,12 @@ def duel(
 
     Examples:
         >>> apart = ((Fraction(0), Fraction(1)), (Fraction(5), Fraction(6)))
-        >>> duel(ItemRule(rules.sign, paired=True), "halves", 2)((0, 1), apart)
+        >>> duel("sign", "halves", 2)((0, 1), apart)
         Fraction(1, 2)
     """
     law = assignments(design, n_reviewers)
+    if isinstance(rule, str | Rule):
+        rule = item_rule(rule)
     if isinstance(rule, ItemRule):
         batches = _batches(law, rule, matched=design == "matched")
         p_first = functools.partial(_batched, rule, batches)
@@ -182,9 +179,7 @@ def pairings(
     if not paired or matched:
         return [(first, second)]
     if len(first) > len(second):
-        ways = pairings(
-            tuple(1 - side for side in sides), paired=True, matched=matched, rest=rest
-        )
+        ways = pairings(tuple(1 - side for side in sides), paired=True, rest=rest)
         return [(one, two) for two, one in ways]
     return [
         (first, (*way, *(r for r in second if rest and r not in way)))
@@ -246,14 +241,3 @@ def _batches(
         first, second, shares = zip(*entries, strict=True)
         batches.append((np.array(first, int), np.array(second, int), shares))
     return batches
-
-
-def _own(law: Mapping[Sides, Fraction], n_reviewers: int) -> dict[Sides, Fraction]:
-    if sum(law.values()) != 1 or any(
-        len(sides) != n_reviewers or not set(sides) <= {0, 1} for sides in law
-    ):
-        raise DesignError(
-            f"design must give item 0 or 1 to each of {n_reviewers} reviewers, with "
-            f"probabilities that add up to 1, got {shown(law)}."
-        )
-    return dict(law)

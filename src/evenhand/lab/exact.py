@@ -25,14 +25,12 @@ from scipy.integrate import cubature
 
 from evenhand.ab.law import majority_probability
 from evenhand.ab.weights import GapWeight, as_weight, odd
-from evenhand.errors import DesignError, OptionError, unknown
+from evenhand.errors import DesignError
 from evenhand.lab.scales import scales
 from evenhand.randomness import RNGLike, seed_from, stream, uniforms
 
 if TYPE_CHECKING:
     from evenhand.ab.numbers import Floats
-
-__all__ = ["Success", "Weight", "biases", "uniform_success"]
 
 Weight: TypeAlias = GapWeight | Callable[[float], float] | str | None
 Law: TypeAlias = dict[Fraction, Fraction]
@@ -67,11 +65,6 @@ class Success:
     def improvement(self) -> float:
         """Relative improvement over a fair coin, in per cent."""
         return float(100 * (2 * self.probability - 1))
-
-    @property
-    def improvement_se(self) -> float:
-        """Standard error of the improvement, in per cent."""
-        return 200 * self.se
 
 
 def biases(spec: str, n_reviewers: int) -> tuple[Fraction, ...]:
@@ -110,7 +103,6 @@ def uniform_success(
 
     Raises:
         DesignError: If there is an odd number of reviewers.
-        OptionError: If the method is unknown.
 
     References:
         Wang and Shah (2019), Section 4.1.
@@ -121,7 +113,11 @@ def uniform_success(
         >>> round(uniform_success("votes", biases("one-biased", 100)).improvement, 3)
         75.309
     """
-    numbers = _as_numbers(method, shifts)
+    if len(shifts) % 2:
+        raise DesignError(
+            f"reviewers must be even in number for two equal halves, got {len(shifts)}."
+        )
+    numbers = sorted(Fraction(shift) for shift in shifts)
     levels = sorted(set(numbers))
     sizes = [numbers.count(level) for level in levels]
     if method == "votes":
@@ -131,18 +127,8 @@ def uniform_success(
         return _votes(as_weight(weight), levels, sizes)
     if method == "sign":
         return Success(_signs(levels, sizes))
-    law = _mean_law(numbers) if method == "mean" else _median_law(numbers)
+    law = {"mean": _mean_law, "median": _median_law}[method](numbers)
     return Success(sum((p * _exceeds(-gap) for gap, p in law.items()), Fraction(0)))
-
-
-def _as_numbers(method: str, shifts: Sequence[Fraction | int]) -> list[Fraction]:
-    if method not in METHODS:
-        raise OptionError(unknown("method", method, METHODS))
-    if not shifts or len(shifts) % 2:
-        raise DesignError(
-            f"reviewers must be even in number for two equal halves, got {len(shifts)}."
-        )
-    return sorted(Fraction(shift) for shift in shifts)
 
 
 def _exceeds(threshold: Fraction) -> Fraction:

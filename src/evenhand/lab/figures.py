@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import polars as pl
 
 from evenhand import _charts as charts
 from evenhand._charts import Axis, Style
@@ -111,20 +111,6 @@ def reproduce(
     return tuple(figures)
 
 
-def as_csv(figure: Figure) -> str:
-    """Return the rows of a figure as the text of a CSV file.
-
-    Examples:
-        >>> as_csv(Figure("fig", "A title", ({"m": 2, "se": 0.5},), 7, {})).split()
-        ['m,se', '2,0.5']
-    """
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(figure.rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(figure.rows)
-    return text.getvalue()
-
-
 def _joined(panels: list[Figure]) -> Figure:
     """Join the panels of Figure 1; each row says which one it is from."""
     rows = [{"figure": panel.name, **row} for panel in panels for row in panel.rows]
@@ -137,7 +123,7 @@ def _files(figure: Figure, chart: Chart, folder: Path) -> list[Output]:
     picture = charts.svg(chart)
     contents: dict[str, str | bytes] = {
         "json": json.dumps(figure.to_dict(), indent=2) + "\n",
-        "csv": as_csv(figure),
+        "csv": pl.DataFrame(figure.rows).write_csv(),
         "png": charts.png_from(picture),
         "svg": picture,
     }

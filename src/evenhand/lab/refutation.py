@@ -7,12 +7,9 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from evenhand.errors import OptionError, shown
-
-if TYPE_CHECKING:
-    from evenhand.claims import Json
 
 Assignment = tuple[int, int]
 Score: TypeAlias = int | float | Fraction
@@ -41,22 +38,6 @@ class Refutation:
     scales: tuple[Scale, Scale]
     answers: tuple[int, int]
     probability: Fraction
-
-    @property
-    def values(self) -> tuple[int, int]:
-        """Values of items 1 and 2: 1 for the better one and 0 for the other."""
-        return (1, 0) if self.better == 1 else (0, 1)
-
-    def to_dict(self) -> dict[str, Json]:
-        """Return the fields as plain values."""
-        return {
-            "construction": self.construction,
-            "better": self.better,
-            "values": list(self.values),
-            "scales": [[_plain(score) for score in scale] for scale in self.scales],
-            "answers": list(self.answers),
-            "probability": str(self.probability),
-        }
 
     def __repr__(self) -> str:
         tables = "; ".join(
@@ -165,7 +146,3 @@ def _answer(rule: FixedRule, question: Question) -> int:
             f"rule must answer 1 or 2, got {shown(answer)} for {question}."
         )
     return answer
-
-
-def _plain(score: Score) -> int | float | str:
-    return str(score) if isinstance(score, Fraction) else score

@@ -18,10 +18,10 @@ import dataclasses
 import functools
 import math
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -49,14 +49,13 @@ DESIGNS: Final = {
     "rank": (*designs.RANKING_DESIGNS, "everything"),
 }
 COUNTS = ("items", "reviewers", "per_reviewer", "panels")
-VALUES = ("uniform", "normal", "given")
+VALUES = ("uniform", "normal")
 NOISES = ("none", "normal", "per-reviewer")
 # How many SDs of normal values are taken for their range.
 FAR = 4
 TWO = 2
 FEWEST_RANKED = 3
-USUAL_REVIEWERS = 10
-USUAL_ITEMS = 10
+USUAL = 10
 USUAL_PER_REVIEWER = 3
 # Trials, and scores in them, that tell the range of scores.
 PILOT_TRIALS = 256
@@ -75,8 +74,8 @@ class Scenario:
         items: Number of items; two for `compare`.
         reviewers: Number of reviewers; for the design "pairs" by default half the
             number of pairs of items, as in the paper.
-        values: "uniform:LOW:HIGH", "normal:MEAN:SD", or "given:1,2,3", one number for
-            each item. `rank` takes uniform:0:ITEMS by default.
+        values: "uniform:LOW:HIGH" or "normal:MEAN:SD". `rank` takes uniform:0:ITEMS by
+            default.
         scales: What `evenhand.lab.scales` takes, "affine" by default.
         noise: "none"; "normal:SD"; or "per-reviewer:LOW:HIGH", normal with an SD that
             is drawn for each reviewer. It is added to the score, independently for each
@@ -121,7 +120,7 @@ class Scenario:
         _known("design", self.design, DESIGNS[self.job])
         _check_sizes(self)
         _check_design(self)
-        law = value_law(self.values, self.items)
+        law = value_law(self.values)
         noise_law(self.noise)
         scales(self.scales, span=law.span)
 
@@ -162,7 +161,7 @@ class Scenario:
         """
         given = {name: value for name, value in options.items() if value is not None}
         try:
-            return cls.from_options(**{**_read(path), **given})
+            return cls.from_options(**(_read(path) | given))
         except (OptionError, DesignError) as error:
             raise type(error)(f"{path}: {error}") from error
 
@@ -182,7 +181,7 @@ class Scenario:
             >>> Scenario(scales="affine > levels:5").family().draws
             2
         """
-        return scales(self.scales, span=value_law(self.values, self.items).span)
+        return scales(self.scales, span=value_law(self.values).span)
 
     def pairs_left(self) -> bool:
         """Say whether the paper's ranking theorems apply: 1 < m < C(n, 2) and n > 2.
@@ -214,9 +213,9 @@ def _check_types(scenario: Scenario) -> None:
 def _defaults(scenario: Scenario) -> dict[str, object]:
     """Return what was left out."""
     rank = scenario.job == "rank"
-    items = scenario.items or (USUAL_ITEMS if rank else TWO)
+    items = scenario.items or (USUAL if rank else TWO)
     design = scenario.design or DESIGNS[scenario.job][0]
-    reviewers = math.comb(max(items, 0), 2) // 2 if rank else USUAL_REVIEWERS
+    reviewers = math.comb(max(items, 0), 2) // 2 if rank else USUAL
     if rank and design != "pairs":
         reviewers = items
     per = {"pairs": TWO, "everything": items}.get(
@@ -234,66 +233,50 @@ def _defaults(scenario: Scenario) -> dict[str, object]:
 
 
 def _check_sizes(scenario: Scenario) -> None:
-    if scenario.job == "compare" and scenario.items != TWO:
+    items, reviewers = scenario.items, scenario.reviewers
+    if scenario.job == "compare" and items != TWO:
         raise OptionError(
-            f"items must be 2 to compare, got {scenario.items}. Use job 'rank' for "
-            "more."
+            f"items must be 2 to compare, got {items}. Use job 'rank' for more."
         )
     fewest = FEWEST_RANKED if scenario.design == "pairs" else TWO
-    least = {"items": fewest, "reviewers": 1, "per_reviewer": 0, "panels": 0}
-    for name, bound in {**least, "levels": 0}.items():
-        value = getattr(scenario, name)
-        if value < bound:
+    least = dict.fromkeys(("per_reviewer", "panels", "levels"), 0)
+    for name, bound in {"items": fewest, "reviewers": 1, **least}.items():
+        if (value := getattr(scenario, name)) < bound:
             raise OptionError(f"{name} must be at least {bound}, got {value}.")
     if scenario.levels == 1:
         raise OptionError("levels must be at least 2, or 0 for none, got 1.")
-    if scenario.items * scenario.reviewers > MOST_SCORES:
+    if items * reviewers > MOST_SCORES:
         raise OptionError(
             f"items times reviewers must be at most {MOST_SCORES:,} to fit in memory, "
-            f"got {scenario.items} times {scenario.reviewers}."
+            f"got {items} times {reviewers}."
         )
 
 
 def _check_design(scenario: Scenario) -> None:
-    m, design, per = scenario.reviewers, scenario.design, scenario.per_reviewer
-    if scenario.job == "compare":
-        if per:
-            raise DesignError(f"per_reviewer must be left out to compare, got {per}.")
-        _check_sides(m, design, scenario.panels)
-        return
-    if scenario.panels:
-        raise DesignError(f"panels must be left out to rank, got {scenario.panels}.")
-    wanted = {"pairs": TWO, "everything": scenario.items}.get(design, per)
-    if per != wanted:
-        raise DesignError(
-            f"per_reviewer must be {wanted} for design {design!r}, got {per}. Use "
-            "'balanced' for other numbers."
-        )
-    if per > scenario.items:
-        raise DesignError(
-            f"per_reviewer must be at most items = {scenario.items}, got {per}."
-        )
-    most = math.comb(scenario.items, 2)
-    if design == "pairs" and m >= most:
-        raise DesignError(
-            f"reviewers must be fewer than {most}, the number of pairs of "
-            f"{scenario.items} items, for design 'pairs', got {m}. With every pair "
-            "compared no theorem applies; 'balanced' may repeat a pair."
-        )
-
-
-def _check_sides(reviewers: int, design: str, panels: int) -> None:
-    if design == "matched" and reviewers % 2:
-        raise DesignError(
-            f"reviewers must be even for design 'matched', got {reviewers}. Use "
-            "'halves', where a coin decides which item gets the extra reviewer."
-        )
-    if panels and design != "panels":
-        raise DesignError(f"panels must be left out for design {design!r}.")
-    if panels and not TWO <= panels <= reviewers:
-        raise DesignError(
-            f"panels must be from 2 to the {reviewers} reviewers, got {panels}."
-        )
+    n, m, design = scenario.items, scenario.reviewers, scenario.design
+    per, panels = scenario.per_reviewer, scenario.panels
+    compares, most = scenario.job == "compare", math.comb(n, 2)
+    wanted = {"pairs": TWO, "everything": n}.get(design, per)
+    broken = {
+        f"per_reviewer must be left out to compare, got {per}.": compares and per,
+        f"reviewers must be even for design 'matched', got {m}. Use 'halves', where a "
+        "coin decides which item gets the extra reviewer.": design == "matched"
+        and m % 2,
+        f"panels must be left out to rank, got {panels}.": not compares and panels,
+        f"panels must be left out for design {design!r}.": panels
+        and design != "panels",
+        f"panels must be from 2 to the {m} reviewers, got {panels}.": panels
+        and not TWO <= panels <= m,
+        f"per_reviewer must be {wanted} for design {design!r}, got {per}. Use "
+        "'balanced' for other numbers.": per != wanted,
+        f"per_reviewer must be at most items = {n}, got {per}.": per > n,
+        f"reviewers must be fewer than {most}, the number of pairs of {n} items, for "
+        f"design 'pairs', got {m}. With every pair compared no theorem applies; "
+        "'balanced' may repeat a pair.": design == "pairs" and m >= most,
+    }
+    for sentence, holds in broken.items():
+        if holds:
+            raise DesignError(sentence)
 
 
 def _read(path: str | Path) -> dict[str, object]:
@@ -303,42 +286,35 @@ def _read(path: str | Path) -> dict[str, object]:
         raise OptionError(
             f"scenario must be a file that can be read: {error.strerror}."
         ) from error
-    except UnicodeDecodeError as error:
-        raise OptionError("scenario must be TOML in UTF-8.") from error
-    except tomllib.TOMLDecodeError as error:
-        raise OptionError(f"scenario must be TOML: {error}.") from error
+    except ValueError as error:
+        raise OptionError(f"scenario must be TOML in UTF-8: {error}.") from error
 
 
-@dataclass(frozen=True, slots=True)
-class ValueLaw:
+class ValueLaw(NamedTuple):
     """How values are drawn.
 
     Attributes:
         span: Between which numbers they lie, or most of them.
-        quantile: From uniforms, shape (..., items), to values.
-        given: Whether they are fixed, so that only their order over items is drawn.
+        quantile: From uniforms to values.
     """
 
     span: tuple[float, float]
     quantile: Callable[[Floats], Floats]
-    given: bool = False
 
 
-def value_law(spec: str, items: int) -> ValueLaw:
+def value_law(spec: str) -> ValueLaw:
     """Return the law that a text such as "uniform:0:1" names.
 
     Raises:
         OptionError: If it names none.
 
     Examples:
-        >>> value_law("uniform:2:4", 3).quantile(np.array([0.0, 0.5, 0.75]))
+        >>> value_law("uniform:2:4").quantile(np.array([0.0, 0.5, 0.75]))
         array([2. , 3. , 3.5])
     """
     name, _, rest = spec.partition(":")
     _known("value law", name, VALUES)
-    if name == "given":
-        return _given_values(_floats("values", spec, rest.split(",")), items)
-    found = _floats("values", spec, rest.split(":") if rest else ["0", "1"])
+    found = numbers("values", spec, rest.split(":") if rest else ["0", "1"])
     require("values", "two numbers", spec, holds=len(found) == TWO)
     one, two = found
     if name == "uniform":
@@ -347,25 +323,6 @@ def value_law(spec: str, items: int) -> ValueLaw:
     require("values", "an SD above 0", spec, holds=two > 0)
     span = (one - FAR * two, one + FAR * two)
     return ValueLaw(span, lambda units: one + two * standard_normal(units))
-
-
-def _floats(what: str, spec: str, given: Sequence[str]) -> list[float]:
-    return [float(number) for number in numbers(what, spec, given)]
-
-
-def _given_values(given: list[float], items: int) -> ValueLaw:
-    if len(given) != items:
-        raise OptionError(
-            f"values must give one number for each of the {items} items, got "
-            f"{len(given)}."
-        )
-    if len(set(given)) < items:
-        raise OptionError(
-            f"values must be different from each other, got {shown(given)}. Of two "
-            "equal items none is better."
-        )
-    fixed, span = np.array(given), (min(given), max(given))
-    return ValueLaw(span, lambda units: np.broadcast_to(fixed, units.shape), given=True)
 
 
 def noise_law(spec: str) -> Noise | None:
@@ -386,7 +343,7 @@ def noise_law(spec: str) -> Noise | None:
     if name == "none":
         require("noise", "nothing after 'none'", spec, holds=not rest)
         return None
-    found = _floats("noise", spec, rest.split(":") if rest else [])
+    found = numbers("noise", spec, rest.split(":") if rest else [])
     if name == "normal":
         require("noise", "one SD", spec, holds=len(found) == 1)
         require("noise", "an SD of at least 0", spec, holds=found[0] >= 0)
@@ -487,9 +444,8 @@ def _finite(scores: Floats) -> Floats:
 
 
 def _values(scenario: Scenario, trials: int, rng: Generator) -> Floats:
-    law = value_law(scenario.values, scenario.items)
-    values = law.quantile(rng.random((trials, scenario.items)))
-    return rng.permuted(values, axis=-1) if law.given else values
+    units = rng.random((trials, scenario.items))
+    return value_law(scenario.values).quantile(units)
 
 
 def _potential(scenario: Scenario, values: Floats, rng: Generator) -> Floats:

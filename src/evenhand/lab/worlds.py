@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand import designs, losses
-from evenhand.errors import DesignError, OptionError, shown, unknown
+from evenhand.errors import OptionError, unknown
 from evenhand.posets.graph import Comparisons, from_edges
 from evenhand.posets.orderings import all_orderings, topological_order
 from evenhand.randomness import HALF, Chance, outcomes
@@ -281,7 +281,7 @@ EXACT = (
     methods.Twins,
 )
 """Methods whose law can be worked out exactly."""
-ORDINALS = ("topological", "uniform", "best-ordinal")
+ORDINALS = ("topological", "uniform")
 
 
 @functools.lru_cache(maxsize=10_000)
@@ -356,7 +356,6 @@ def ordinal(name: str | Ordinal, what: str = "baseline") -> Ordinal:
         return name
     if name not in ORDINALS:
         raise OptionError(unknown(what, name, ORDINALS))
-    # Every optimal ordinal method succeeds with probability 1/T, as this one does.
     return index_order if name == "topological" else uniform
 
 
@@ -448,9 +447,6 @@ Procedure = Callable[[Comparisons, Scores, Chance], Sequence[int]]
 Margin = Callable[[Order, Table], Fraction]
 
 LOSSES = ("zero-one", "kendall", "footrule")
-FEWEST_ITEMS = 3
-MOST_ITEMS = 4
-PAIR = 2
 
 
 @functools.cache
@@ -506,14 +502,26 @@ class World:
 
     Attributes:
         n_items: Number of items.
-        n_reviewers: Number of reviewers, one pair of items each.
-        given: The comparisons, (above, below), if they are fixed; otherwise the pairs
-            are distinct and random.
+        pairs: How many distinct pairs there are, random and one for each reviewer; or
+            the comparisons, (above, below), if they are given.
+
+    Examples:
+        >>> len(World(4, 2).truths()), len(World(4, ((0, 1), (2, 3))).truths())
+        (24, 6)
     """
 
     n_items: int
-    n_reviewers: int
-    given: Edges | None = None
+    pairs: int | Edges
+
+    @property
+    def given(self) -> Edges | None:
+        """The comparisons, if they are given."""
+        return None if isinstance(self.pairs, int) else self.pairs
+
+    @property
+    def n_reviewers(self) -> int:
+        """Number of reviewers."""
+        return self.pairs if isinstance(self.pairs, int) else len(self.pairs)
 
     def truths(self) -> tuple[Order, ...]:
         """List the true rankings that may be, best item first."""
@@ -538,64 +546,14 @@ class World:
         return dict.fromkeys(ways, Fraction(1, len(ways)))
 
 
-def world(
-    n_items: int, n_reviewers: int | None, given: Sequence[Pair] | None = None
-) -> World:
-    """Check and return a world.
-
-    Raises:
-        OptionError: If there are too many items to enumerate, or a given comparison is
-            not one.
-        RatingsError: If given comparisons contradict each other.
-        DesignError: If the theorems ask for another number of reviewers.
-
-    Examples:
-        >>> len(world(4, None, [(0, 1), (2, 3)]).truths())
-        6
-    """
-    if not isinstance(n_items, int) or not FEWEST_ITEMS <= n_items <= MOST_ITEMS:
-        raise OptionError(
-            f"n_items must be 2, 3 or {MOST_ITEMS} for an exact answer, got "
-            f"{n_items!r}. Use simulate for more."
-        )
-    if given is not None:
-        edges = _as_edges(given, n_items)
-        if n_reviewers not in (None, len(edges)):
-            raise DesignError(
-                f"n_reviewers must be the number of given comparisons, {len(edges)}, "
-                f"got {n_reviewers}."
-            )
-        topological_order(graph(n_items, edges))
-        return World(n_items, len(edges), edges)
-    most = math.comb(n_items, 2)
-    count = max(2, most // 2) if n_reviewers is None else n_reviewers
-    if not isinstance(count, int) or not 1 < count < most:
-        raise DesignError(
-            f"n_reviewers must be above 1 and below {most}, the number of pairs of "
-            f"{n_items} items, got {count!r}."
-        )
-    return World(n_items, count)
-
-
-def _as_edges(given: Sequence[Pair], n_items: int) -> Edges:
-    items = set(range(n_items))
-    for entry in given:
-        if len(entry) != PAIR or len(items.intersection(entry)) != PAIR:
-            raise OptionError(
-                f"given must hold comparisons (above, below) of items 0 to "
-                f"{n_items - 1}, got {shown(entry)}."
-            )
-    if not given:
-        raise OptionError("given must hold a comparison at least, got none.")
-    return tuple((int(above), int(below)) for above, below in given)
+@functools.lru_cache(maxsize=4096)
+def _known_law(method: Estimator, n_items: int, edges: Edges) -> CoinLaw:
+    """Return a method's law given comparisons; all losses share it."""
+    return coin_law(method, graph(n_items, edges), edges)
 
 
 def risk_polynomials(
-    where: World,
-    method: Estimator,
-    loss: Loss,
-    *,
-    laws: dict[Edges, CoinLaw] | None = None,
+    where: World, method: Estimator, loss: Loss
 ) -> dict[Order, Polynomial]:
     """Return the risk at every true ranking as a polynomial in coins.
 
@@ -603,29 +561,22 @@ def risk_polynomials(
         where: The world.
         method: A ranking method.
         loss: Of a ranking and the true one.
-        laws: What is known of the method's laws already; what is worked out is added.
 
     Returns:
         From each true ranking to the expected loss.
 
     Examples:
-        >>> from evenhand.lab.worlds import flips
         >>> miss = lambda order, truth: int(order != truth)
-        >>> risk_polynomials(world(3, 2), flips, miss)[0, 1, 2]
+        >>> risk_polynomials(World(3, 2), flips, miss)[0, 1, 2]
         {(): Fraction(2, 3), ((0, 1, 1, 2),): Fraction(-1, 3),
          ((0, 0, 1, 1),): Fraction(-1, 3)}
     """
-    laws = {} if laws is None else laws
     risks = {}
     for truth in where.truths():
         arising = where.comparisons(truth)
-        for edges in arising:
-            if edges not in laws:
-                laws[edges] = coin_law(method, graph(where.n_items, edges), edges)
+        laws = [_known_law(method, where.n_items, edges) for edges in arising]
         share = Fraction(1, len(arising))
-        risks[truth] = combined(
-            [(share, risk(laws[edges], truth, loss)) for edges in arising]
-        )
+        risks[truth] = combined([(share, risk(law, truth, loss)) for law in laws])
     return risks
 
 
@@ -633,9 +584,8 @@ def ordinal_risk(method: Ordinal, where: World, loss: Loss, truth: Order) -> Fra
     """Return the expected loss of an ordinal method at a true ranking.
 
     Examples:
-        >>> from evenhand.lab.worlds import uniform
         >>> miss = lambda order, truth: int(order != truth)
-        >>> ordinal_risk(uniform, world(3, None, [(0, 1)]), miss, (0, 1, 2))
+        >>> ordinal_risk(uniform, World(3, ((0, 1),)), miss, (0, 1, 2))
         Fraction(2, 3)
     """
     arising = where.comparisons(truth)
@@ -664,8 +614,7 @@ def enumerated(
         A function of the true ranking and the scales.
 
     Examples:
-        >>> from evenhand.lab.worlds import index_order
-        >>> margin = enumerated(world(3, 2), lambda known, scores, chance:
+        >>> margin = enumerated(World(3, 2), lambda known, scores, chance:
         ...     index_order(known), index_order, lambda order, truth: order != truth)
         >>> margin((0, 1, 2), ((Fraction(0), Fraction(1), Fraction(2)),) * 2)
         Fraction(0, 1)
