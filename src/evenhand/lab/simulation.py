@@ -12,6 +12,7 @@ import functools
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -40,7 +41,6 @@ from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from concurrent.futures import Executor
 
     from numpy.typing import NDArray
 
@@ -58,6 +58,7 @@ OF_TWO = {"zero-one": 1.0, "kendall": 1.0, "footrule": 2.0, "top-1": 1.0}
 KEPT = "kept"
 # Trials are drawn in blocks, each with a stream of its own.
 BLOCK = 64
+MOST_TRIALS = 10**12
 
 # Other processes take about this many seconds to start.
 WORTH_SECONDS = 3.0
@@ -289,6 +290,8 @@ def simulate(
     plan = _plan(scenario, methods, losses, baseline, trials)
     plan = replace(plan, seed=seed_from(rng))
     require_sequence("integers", levels=levels)
+    if executor is not None and not isinstance(executor, Executor):
+        raise OptionError(f"executor must be an Executor, got {shown(executor)}.")
     if progress is not None:
         require_function("progress", progress, "trials done", "trials wanted")
     forms = [replace(scenario, levels=_whole("levels", k, 2)) for k in levels]
@@ -599,7 +602,10 @@ def _plan(
         if against not in tried:
             tried.insert(0, against)
         base = tried.index(against)
-    _whole("trials", trials, 2)
+    if _whole("trials", trials, 2) > MOST_TRIALS:
+        raise OptionError(
+            f"trials must be at most {MOST_TRIALS:,}, got {shown(trials)}."
+        )
     return Plan(scenario, tuple(tried), names, base, trials, 0)
 
 
