@@ -29,6 +29,12 @@ PEOPLE = ["Anna", "Bo", "Cy", "Dee", "Eli", "Fay", "Gus", "Hal"]
 # Anybody can work it out, so that the guide shows the same on every machine. A real one
 # is drawn by `evenhand assign --seal`.
 SECRET = hashlib.sha256(b"evenhand example 1").hexdigest()
+PROJECTS = [
+    *("Bike Radar", "Bus Whisperer", "Crop Doctor", "Fridge Finder", "Lost Gloves"),
+    *("Noise Map", "Pocket Notary", "Queue Cutter", "Rain Barrel", "Sign Reader"),
+    *("Tool Library", "Trail Mate"),
+]
+HACKERS = ["Ada", "Ben", "Chen", "Dita", "Emre", "Faye", "Goran", "Hana", "Kim", "Lou"]
 HERE = Path(__file__).parent
 SCRIPTS = ("exports_conference.py", "exports_teaching.py")
 # How good each model's answers are on average; the best two are close.
@@ -94,6 +100,32 @@ def reviews(*, changed: bool = False) -> str:
     if changed:
         rows[-1][2] = f"{float(str(rows[-1][2])) + 1:.1f}"
     return table(["reviewer", "item", "score"], rows)
+
+
+def hackathon() -> str:
+    """Ten judges of twelve projects, six each; Kim goes home before judging any.
+
+    No judge gives two projects the same mark, which was the rule of the event. This is
+    the tab of all scores as CSV: a row for each project, a column for each judge.
+    """
+    drawn = assign(PROJECTS, HACKERS, design="balanced", per_reviewer=6, secret=SECRET)
+    held = drawn.amend(["Kim"]).bundles()
+    values, offsets = normal("projects", len(PROJECTS)), normal("hackers", len(HACKERS))
+    noise = iter(normal("hackathon", len(PROJECTS) * len(HACKERS)))
+    given: dict[tuple[str, str], float] = {}
+    for project, value in zip(PROJECTS, values, strict=True):
+        for who, offset in zip(HACKERS, offsets, strict=True):
+            mark = round(5.5 + 1.6 * value + 0.9 * offset + 0.5 * next(noise), 1)
+            while project in held.get(who, []):
+                if (who, mark) not in {(one[0], it) for one, it in given.items()}:
+                    given[who, project] = mark
+                    break
+                mark = round(mark + 0.1, 1)
+    rows: list[list[object]] = [
+        [project, *(given.get((who, project), "") for who in HACKERS)]
+        for project in PROJECTS
+    ]
+    return table(["item", *HACKERS], rows)
 
 
 def normal(what: str, size: int) -> list[float]:
@@ -174,9 +206,19 @@ WORKSHOP: dict[str, Callable[[], str]] = {
     "changed.csv": lambda: reviews(changed=True),
 }
 
+HACKATHON: dict[str, Callable[[], str]] = {
+    "projects.txt": lambda: "".join(f"{project}\n" for project in PROJECTS),
+    "judges.txt": lambda: "".join(f"{person}\n" for person in HACKERS),
+    "secret.json": WORKSHOP["secret.json"],
+    "seal.json": WORKSHOP["seal.json"],
+    "scores.csv": hackathon,
+}
+
 if __name__ == "__main__":
-    (HERE / "workshop").mkdir(exist_ok=True)
-    for folder, files in ((HERE, FILES), (HERE / "workshop", WORKSHOP)):
+    for name in ("workshop", "hackathon"):
+        (HERE / name).mkdir(exist_ok=True)
+    every = {HERE: FILES, HERE / "workshop": WORKSHOP, HERE / "hackathon": HACKATHON}
+    for folder, files in every.items():
         for name, make in files.items():
             (folder / name).write_text(make(), encoding="utf-8")
     for script in SCRIPTS:

@@ -37,7 +37,7 @@ from evenhand.records.record import (
     secret_record,
 )
 from evenhand.records.replay import Audit, Check
-from examples.generate import HERE, PEOPLE, SECRET, TALKS, WORKSHOP
+from examples.generate import HACKATHON, HERE, PEOPLE, SECRET, TALKS, WORKSHOP
 
 ROOT = Path(__file__).parent.parent
 PAGES = [
@@ -305,7 +305,9 @@ def test_every_schema_is_in_the_json_page() -> None:
     assert {name for name in found if f"`{name}`" not in JSON} == set()
 
 
-@pytest.mark.parametrize("name", WORKSHOP)
-def test_the_workshop_of_the_pages_is_generated(name: str) -> None:
-    path = HERE / "workshop" / name
-    assert path.read_text(encoding="utf-8") == WORKSHOP[name]()
+@pytest.mark.parametrize("name", [*WORKSHOP, *HACKATHON])
+def test_the_workshop_and_the_hackathon_of_the_pages_are_generated(name: str) -> None:
+    for folder, files in (("workshop", WORKSHOP), ("hackathon", HACKATHON)):
+        if name in files:
+            path = HERE / folder / name
+            assert path.read_text(encoding="utf-8") == files[name]()

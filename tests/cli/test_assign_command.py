@@ -276,7 +276,9 @@ def test_a_judge_goes_home_and_the_audit_of_the_amended_draw_is_clean() -> None:
     assert told["theorem"] == "none" or "verified" in "".join(told["checked"])
     result = audited("d.json", file, "--assignment", "draw")
     assert result.exit_code == 0, result.stdout
-    assert "ok      amendment 2: The seed draws this amendment again." in result.stdout
+    assert (
+        "ok      assignment 2: The seed draws this assignment again." in result.stdout
+    )
     assert "--  " not in result.stdout
     alone = audited("draw", file)
     assert alone.exit_code == 0
@@ -307,7 +309,7 @@ def test_amendments_form_a_chain_and_an_edited_one_is_named() -> None:
     second.write_text(second.read_text().replace('"Lee"', '"Leo"'))
     result = audited("draw")
     assert result.exit_code == 1
-    assert "DIFFERS amendment 2 record: It was edited or damaged" in result.stdout
+    assert "DIFFERS assignment 2 record: It was edited or damaged" in result.stdout
 
 
 def test_another_draw_cannot_be_slipped_under_an_amendment() -> None:
@@ -319,7 +321,7 @@ def test_another_draw_cannot_be_slipped_under_an_amendment() -> None:
     Path("draw/assignment-3.json").write_text(kept)
     result = audited("draw")
     assert result.exit_code == 1
-    assert "DIFFERS amendment 3: It amends another record." in result.stdout
+    assert "DIFFERS assignment 3: It amends another record." in result.stdout
     ranked = CliRunner().invoke(
         cli, ["rank", ratings_of("first.csv"), "--assignment", "draw"]
     )

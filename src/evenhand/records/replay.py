@@ -70,8 +70,8 @@ class Check:
     """One thing that was checked, or could not be.
 
     Attributes:
-        name: "record", "assignment record", "seal", "seed", "assignment", "amendment 2"
-            and so on with "amendment 2 record", "ratings", "data" or "decision".
+        name: "record", "assignment record", "seal", "seed", "assignment", "assignment 2"
+            and so on with "assignment 2 record", "ratings", "data" or "decision".
         status: "same", "differs" or "unchecked".
         says: One sentence: what was found, or why it could not be checked.
         difference: The first place that differs, or None.
@@ -259,7 +259,7 @@ def _chain(
     before: Json = None
     for number, name in enumerate(names, start=1):
         record = read_record(name)
-        what = "assignment" if drawn is None else f"amendment {number}"
+        what = "assignment" if drawn is None else f"assignment {number}"
         checks.append(_whole(record, called if drawn is None else f"{what} record"))
         checks += [named] if named and drawn is None else []
         if any(check.status == "differs" for check in checks[-2:]):
