@@ -70,8 +70,8 @@ class Check:
     """One thing that was checked, or could not be.
 
     Attributes:
-        name: "record", "assignment record", "seal", "seed", "assignment", "assignment 2"
-            and so on with "assignment 2 record", "ratings", "data" or "decision".
+        name: "record", "assignment record", "seal", "seed", "assignment", "assignment
+            2" and so on with "assignment 2 record", "ratings", "data" or "decision".
         status: "same", "differs" or "unchecked".
         says: One sentence: what was found, or why it could not be checked.
         difference: The first place that differs, or None.
