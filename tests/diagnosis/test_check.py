@@ -421,7 +421,8 @@ def test_three_of_some_three_hundred_comparisons_accuse_nobody() -> None:
     moved = np.insert(np.delete(own, 3), 0, 3)
     scores = np.concatenate([moved.argsort(), np.tile(own, 59)])
     ratings = Ratings(np.repeat(np.arange(60), 27), np.tile(own, 60), scores)
-    found = check(ratings, rng=7).contradictions
+    pairs = pairs_within(ratings, stream(7, "pairs"))
+    found = find_contradictions(ratings, comparisons(ratings), pairs)
     assert found.minority_share == 3 / (60 * 351)
     assert found.dissenters == ()
 
