@@ -103,9 +103,6 @@ def _ranks(ratings: Ratings, result: Ranking) -> Figure | None:
         return None
     cut = None if result.top is None else result.top.k
     cut = cut if cut is not None and cut < len(rows) else None
-    crossing = [
-        (row.rank_low or 0) <= (cut or 0) < (row.rank_high or 0) for row in rows
-    ]
     numbers = fields(
         rows,
         rank="rank",
@@ -124,7 +121,7 @@ def _ranks(ratings: Ratings, result: Ranking) -> Figure | None:
         rows=rows,
         cut=cut,
         groups=len({row.bucket for row in rows}),
-        crossing=sum(crossing),
+        crossing=0 if result.top is None else len(result.top.open),
         whole=WHOLE,
         window=WINDOW,
         most=MOST,

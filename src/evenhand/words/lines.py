@@ -149,24 +149,25 @@ def cut_lines(result: Ranking, most: int = NAMED, *, html: bool = False) -> list
         go = "open place goes" if left == 1 else f"{left:,} open places go"
         rest = [show(item) for item in top.items if item in crossing]
         lines.append(text("By rank the {} to {}.").format(go, join(rest, most)))
+    sure = result.uncertainty
+    if top.open and sure is not None:
+        ranks = f"its {100 * sure.level:g} % interval of ranks goes"
+        if sure.level == 1:
+            ranks = "the ranks that the comparisons allow it go"
+        lines.append(text(f"An item is open if {ranks} across the cut."))
     return lines
 
 
 def ranking_lines(result: Ranking) -> list[str]:
-    """Say what open means, where another method differs, and the claim.
+    """Say where another method differs, and the claim.
 
     Examples:
         >>> from evenhand import Ratings, rank
         >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2])
-        >>> print(ranking_lines(rank(ratings, method="mean", top=1, rng=7))[0])
-        Open: the 90 % interval of ranks goes across the cut.
+        >>> print(ranking_lines(rank(ratings, method="safe", top=1, rng=7))[0])
+        Method 'adaptive' chooses the same.
     """
-    lines, top, sure = [], result.top, result.uncertainty
-    if top is not None and top.open and sure is not None:
-        spans = f"the {100 * sure.level:g} % interval of ranks goes"
-        if sure.level == 1:
-            spans = "the ranks that the comparisons allow go"
-        lines.append(f"Open: {spans} across the cut.")
+    lines, top = [], result.top
     if top is not None and top.opinion:
         lines.append(top.opinion)
     if result.eta_price:
