@@ -1,6 +1,7 @@
 """Accuracy of rankings on real ratings.
 
     python bench/real.py DIR [--draws 200] [--seed 7] [--workers 2] [--out FOLDER]
+    python bench/real.py DIR --grades [--draws 20]
 
 DIR holds NAME.csv (reviewer,item,score) and, where an outside order is known,
 NAME_truth.csv (item,value). From a dense set, sparse designs are drawn at random: 2, 3
@@ -10,17 +11,25 @@ taken as it is. Agreement is Kendall's, over pairs that the truth orders (withou
 truth: the mean of the ratings that were not drawn). Each design is ranked three times:
 on the real scores, and with each reviewer's scores put through a random increasing
 function, mild or extreme, as the warp test of the library draws it.
+
+With --grades, marks by `grade` are held against the means of the ratings that were not
+drawn, and against an outside truth that the items' means of all ratings are regressed
+on, once for each set. Of a sparse set half of each item's ratings are drawn. Printed:
+the root of the mean squared error over that of the plain mean (geometric mean over
+designs), the same for values by REML, which are drawn to the middle, and how often the
+90 % interval holds the mean of the others, where that mean's own error is added.
 """
 
 from __future__ import annotations
 
 import csv
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
+from itertools import groupby, pairwise
 from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
@@ -46,6 +55,7 @@ from evenhand.calibration.design import Design, design
 from evenhand.calibration.isotonic import isotonic
 from evenhand.calibration.results import standardised
 from evenhand.diagnosis import warp as warps
+from evenhand.grading import grade
 from evenhand.randomness import Stream, permutation, stream
 from evenhand.ratings import Ratings
 
@@ -457,6 +467,127 @@ def write(rows: list[Row], lines: list[dict[str, float | str]], folder: Path) ->
     (folder / "real.svg").write_text(charts.svg(chart(drawn).to_dict(validate=False)))
 
 
+class Graded(NamedTuple):
+    """Squared errors of means, marks and REML values in a design, and coverage."""
+
+    cell: Cell
+    kind: str
+    method: str
+    errors: list[float]
+    covered: float
+
+
+def grade_cells(data: Data) -> list[Cell]:
+    """List the designs for marks; of a sparse set, half of the ratings."""
+    n_items, dense = len(data.truth), [cell for cell in cells(data) if cell.load]
+    return dense or [Cell(data.name, 0, 0, n_items)]
+
+
+def half(data: Data, source: Stream) -> Codes:
+    """Draw half of each item's ratings, rounded up."""
+    order = np.lexsort((permutation(source, len(data.scores)), data.items))
+    start = np.searchsorted(data.items[order], np.arange(len(data.truth) + 1))
+    parts = [order[low : low + (high - low + 1) // 2] for low, high in pairwise(start)]
+    return np.sort(np.concatenate(parts))
+
+
+def run_grades(data: Data, cell: Cell, draws: int, seed: int) -> list[Graded]:
+    """Draw one cell's designs and mark the items of each."""
+    found = []
+    outside = _on_scores(data)
+    for number in range(draws):
+        name = f"{cell.data}/{cell.load}/{cell.reviews}/{number}/design"
+        source = stream(seed, name)
+        rows = draw(data, cell, source) if cell.load else half(data, source)
+        codes, place = np.unique(data.items[rows], return_inverse=True)
+        ratings = Ratings(data.reviewers[rows], place, data.scores[rows])
+        result = grade(ratings, rng=number)
+        rows_by_code = sorted(result.items, key=lambda row: int(row.item))
+        marks, low, high = np.array(
+            [(row.mark, row.low, row.high) for row in rows_by_code]
+        ).T
+        made = design(ratings)
+        mixed = Equations(made).fit(made.scores)
+        shrunk = (mixed.items + mixed.mean + made.centre) * made.unit
+        targets = {"other reviewers": _others(data, rows), "outside truth": outside}
+        for kind, (truth, fuzz) in targets.items():
+            known = ~np.isnan(truth[codes])
+            if known.sum() < FEWEST_ITEMS:
+                continue
+            away = [
+                float(np.mean((one - truth[codes])[known] ** 2))
+                for one in (mean(ratings), marks, shrunk)
+            ]
+            # The t quantile of the interval is kept for the error of both.
+            width = (high - low) / 2
+            errors = np.array([row.error for row in rows_by_code])
+            wide = width / np.maximum(errors, 1e-300) * np.hypot(errors, fuzz[codes])
+            inside = np.abs(marks - truth[codes]) <= wide
+            covered = float(np.mean(inside[known]))
+            found.append(Graded(cell, kind, result.method, away, covered))
+    return found
+
+
+def _others(data: Data, rows: Codes) -> tuple[Scores, Scores]:
+    """Return means of the ratings that were not drawn, and their errors."""
+    left = np.ones(len(data.scores), dtype=bool)
+    left[rows] = False
+    items, scores, size = data.items[left], data.scores[left], len(data.truth)
+    counts = np.bincount(items, minlength=size)
+    means = np.bincount(items, scores, size) / np.where(counts > 0, counts, np.nan)
+    squares = float(((scores - means[items]) ** 2).sum())
+    rest = squares / max(int((counts - 1)[counts > 0].sum()), 1)
+    return means, np.sqrt(rest / np.maximum(counts, 1))
+
+
+def _on_scores(data: Data) -> tuple[Scores, Scores]:
+    """Return an outside truth on the scale of the scores; all unknown without one."""
+    truth, none = data.truth, np.zeros(len(data.truth))
+    grouped = any(data.name.startswith(name) for name in GROUPS)
+    if grouped or np.isnan(truth).any():
+        return np.full(len(truth), np.nan), none
+    means = np.bincount(data.items, data.scores) / np.bincount(data.items)
+    slope, level = np.polyfit(truth, means, 1)
+    return level + slope * truth, none
+
+
+def grade_table(found: list[Graded]) -> Table:
+    """Lay out the figures, a row for each set and kind of truth."""
+    table = Table(title="Error of marks over that of plain means")
+    for title in ("set", "truth", "designs", "mean's error", "marks", "REML"):
+        table.add_column(title, justify="right")
+    table.add_column("covered", justify="right")
+    table.add_column("models")
+    groups: dict[tuple[str, str], dict[Cell, list[Graded]]] = {}
+    for one in found:
+        group = groups.setdefault((one.cell.data, one.kind), {})
+        group.setdefault(one.cell, []).append(one)
+    ratios: dict[str, list[Scores]] = {}
+    for (name, kind), by_cell in sorted(groups.items()):
+        sizes = np.sqrt(
+            [np.mean([one.errors for one in some], axis=0) for some in by_cell.values()]
+        )
+        share = np.exp(np.log(sizes / sizes[:, :1]).mean(axis=0))
+        ratios.setdefault(kind, []).append(share)
+        every = [one for some in by_cell.values() for one in some]
+        covered = float(np.mean([one.covered for one in every]))
+        used = Counter(one.method for one in every)
+        table.add_row(
+            name,
+            kind,
+            str(len(every)),
+            f"{sizes[:, 0].mean():.3g}",
+            f"{share[1]:.3f}",
+            f"{share[2]:.3f}",
+            f"{covered:.3f}" if kind == "other reviewers" else "",
+            ", ".join(f"{method} {times}" for method, times in used.most_common()),
+        )
+    for kind, rows in ratios.items():
+        share = np.mean(rows, axis=0)
+        table.add_row("average", kind, "", "", f"{share[1]:.3f}", f"{share[2]:.3f}")
+    return table
+
+
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--draws", default=200, show_default=True, type=click.IntRange(1))
@@ -469,6 +600,7 @@ def write(rows: list[Row], lines: list[dict[str, float | str]], folder: Path) ->
     type=click.Choice(list(METHODS)),
     help="Only this method, beside adaptive and mean; repeat for more.",
 )
+@click.option("--grades", is_flag=True, help="Hold marks against the others' means.")
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Folder for CSV and chart."
 )
@@ -479,11 +611,20 @@ def main(
     workers: int,
     methods: tuple[str, ...],
     out: Path | None,
+    *,
+    grades: bool,
 ) -> None:
     """Rank real ratings by every method and print how well each agrees."""
     wanted = {"adaptive", "mean", *(methods or METHODS)}
     chosen = [name for name in METHODS if name in wanted]
     sets = {data.name: data for data in read(folder)}
+    if grades:
+        jobs = [(data, cell) for data in sets.values() for cell in grade_cells(data)]
+        with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+            marking = partial(run_grades, draws=draws, seed=seed)
+            marked = pool.map(marking, *zip(*jobs, strict=True))
+            Console(width=150).print(grade_table([one for it in marked for one in it]))
+        return
     tasks = [cell for data in sets.values() for cell in cells(data)]
     # The largest first, so that no worker is left with one at the end.
     queue = sorted(tasks, key=lambda cell: cell.load > 0)

@@ -17,6 +17,7 @@ PUBLIC = {
     "ConvergenceError",
     "DesignError",
     "EvenhandError",
+    "Grades",
     "Method",
     "OptionError",
     "Ranking",
@@ -30,6 +31,7 @@ PUBLIC = {
     "check",
     "compare",
     "designs",
+    "grade",
     "lab",
     "losses",
     "methods",
@@ -60,7 +62,7 @@ def run(code: str) -> subprocess.CompletedProcess[str]:
 
 def test_public_names_are_these() -> None:
     assert set(evenhand.__all__) == PUBLIC
-    assert len(PUBLIC) <= 32
+    assert len(PUBLIC) <= 34
 
 
 def test_every_public_name_can_be_reached_and_no_other() -> None:

@@ -20,6 +20,7 @@ from evenhand import (
     check,
     compare,
     errors,
+    grade,
     lab,
     methods,
     rank,
@@ -260,6 +261,7 @@ def documents() -> Iterator[object]:
     panel = read_ratings(HERE / "panel.csv")
     yield rank(panel, method="safe(noise=5)", top=4, rng=7).to_dict()
     yield check(panel, top=4, rng=7).to_dict()
+    yield grade(panel, passing=60, rng=7).to_dict()
     yield warp(panel, draws=2, rng=7).to_dict()
     drawn = assign(TALKS, PEOPLE, design="balanced", per_reviewer=3, secret=SECRET)
     yield from (assignment_record(drawn), seal_record(SECRET), secret_record(SECRET))

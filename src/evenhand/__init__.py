@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         RecordError,
     )
     from evenhand.formats.reading import read_ratings
+    from evenhand.grading import Grades, grade
     from evenhand.lab.scenario import Scenario
     from evenhand.lab.simulation import Simulation, simulate
     from evenhand.method import Method, methods
@@ -49,6 +50,7 @@ _HOMES = {
     "claims": "Certificate",
     "diagnosis.check": "check Check",
     "diagnosis.warp": "warp Warp",
+    "grading": "grade Grades",
     "lab.scenario": "Scenario",
     "lab.simulation": "simulate Simulation",
     "method": "methods Method",
@@ -67,6 +69,8 @@ __all__ = [  # noqa: RUF022 - in the order in which a reader of the paper meets 
     "rank",
     "Ranking",
     "ranking",
+    "grade",
+    "Grades",
     "posets",
     "losses",
     "Certificate",

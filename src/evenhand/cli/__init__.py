@@ -24,6 +24,7 @@ COMMANDS = {
     "demo": "evenhand.cli.demo",
     "compare": "evenhand.cli.compare",
     "rank": "evenhand.cli.rank",
+    "grade": "evenhand.cli.grade",
     "check": "evenhand.cli.check",
     "assign": "evenhand.cli.assign",
     "audit": "evenhand.cli.audit",
@@ -149,6 +150,7 @@ def cli() -> None:
       evenhand demo                      a small conference, start to end
       evenhand compare ratings.csv       which of two items is better
       evenhand rank ratings.csv          order many items
+      evenhand grade ratings.csv         give marks, with their errors
       evenhand check ratings.csv         what the ratings can support
       evenhand assign --help             draw who reviews what, for all to check
     """

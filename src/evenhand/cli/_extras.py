@@ -13,18 +13,19 @@ from evenhand.cli._shared import writing
 from evenhand.errors import OptionError, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from evenhand._outputs import Output
     from evenhand.ab.comparison import Comparison
     from evenhand.claims import Notice
     from evenhand.diagnosis.check import Check
     from evenhand.diagnosis.warp import Warp
+    from evenhand.grading import Grades
     from evenhand.ranking.ranking import Ranking
     from evenhand.ratings import Ratings
     from evenhand.words.page import Replay
 
-    Result = Ranking | Comparison | Check
+    Result = Ranking | Comparison | Check | Grades
 
 CHARTS = "charts="
 ARGUMENTS = "evenhand.arguments"
@@ -32,6 +33,13 @@ ARGUMENTS = "evenhand.arguments"
 # A warp test of a report draws scales so often that it takes a few seconds at most.
 DRAWN_RATINGS, MOST_LEVELS, FEWEST, MOST = 50_000, 200, 10, 30
 
+export_option = writing(
+    "--export exports",
+    "Write a table to a .csv, .tsv, .xlsx, .parquet, .json, .jsonl or .md; an unknown "
+    "TABLE lists the available ones.  [repeatable]",
+    "[TABLE=]PATH",
+    multiple=True,
+)
 extra_options = _shared.options(
     writing(
         "--report",
@@ -62,8 +70,13 @@ class Job:
         explain: Whether explanations are.
     """
 
-    def __init__(self, command: str, options: dict[str, Any]) -> None:
-        """Check the paths, then read."""
+    def __init__(
+        self,
+        command: str,
+        options: dict[str, Any],
+        more: Mapping[str, str | None] | None = None,
+    ) -> None:
+        """Check the paths, then read; `more` are further files that are read."""
         self.options = options
         file, file_format = options.pop("file"), options.pop("file_format")
         self.seed, self.as_json = options.pop("seed"), options.pop("as_json")
@@ -72,13 +85,15 @@ class Job:
         self.explain = options.pop("explain", False)
         reading = _shared.take_reading(options)
         self._key = reading["anonymise"]
-        self.extras = Extras(command, options.pop("report"), options.pop("exports"))
+        self.extras = Extras(
+            command, options.pop("report", None), options.pop("exports")
+        )
         files = _shared.evidence_in(evidence)
         read = zip(("--assignment", "its seal", "its secret"), files, strict=True)
         written = {"--output": self._output, "--record": self._record}
         _shared.keep_inputs(
             {**written, **self.extras.paths()},
-            {"FILE": file, **dict(read), **_shared.read_too(reading)},
+            {"FILE": file, **dict(read), **_shared.read_too(reading), **(more or {})},
         )
         if self._key is not None and evidence is not None:
             raise OptionError(
@@ -202,11 +217,11 @@ class Extras:
             more: dict[str, Any] = {"check": check, "warp": warp}
             with _shared.working("Drawing"):
                 if self.charts is not None:
-                    drawn = page.figures_of(ratings, result, **more)
+                    drawn = page.figures_of(ratings, result, **more)  # type: ignore[arg-type]  # grades have no option for it
                     files += figures.pictures(drawn, self.charts)
                 if self.report is not None:
                     replay = _replay(ratings, record)
-                    html = page.report(ratings, result, replay=replay, **more)
+                    html = page.report(ratings, result, replay=replay, **more)  # type: ignore[arg-type]  # likewise
                     files.append(Output(self.report, html))
         return files
 

@@ -19,6 +19,7 @@ from evenhand.columns import (
     FORMULA_START,
     is_alias,
     label_series,
+    number_series,
 )
 from evenhand.designs.assignment import ESCAPED
 from evenhand.designs.drawing import GROUPED
@@ -106,6 +107,42 @@ def read_pairs(
         for what, column in (first, second)
     ]
     return list(zip(*columns, strict=True))
+
+
+def read_marks(path: str) -> dict[str, float]:
+    """Read marks that items have already.
+
+    Args:
+        path: Table with a column for the item and one for its mark.
+
+    Returns:
+        The mark of each item.
+
+    Raises:
+        RatingsError: If the file cannot be read, has no such column, a mark is no
+            number, or an item has two.
+    """
+    table = read_table(_fetched(path))
+    names = list(table.columns)
+    item, column = (
+        next((name for name in names if name.casefold() == word), "")
+        or next((name for name in names if _is_named(name, part)), "")
+        for word, part in (("item", "item"), ("mark", "score"))
+    )
+    if not (item and column):
+        raise table.source.whole(
+            "anchors must have a column for the item and one for its mark, got "
+            f"{listing(names)}. Call them item and mark."
+        )
+    labels = _labels(table, item, "item")
+    marks, missing = number_series(table.columns[column], column, table.source)
+    found: dict[str, float] = {}
+    for row, (label, mark) in enumerate(zip(labels, marks.tolist(), strict=True)):
+        if missing[row]:
+            raise table.source.at(row, f"{column} must be a number, got nothing")
+        if found.setdefault(label, mark) != mark:
+            raise table.source.at(row, f"{label!r} must have one mark, got two")
+    return found
 
 
 def to_csv(assignment: Assignment) -> str:

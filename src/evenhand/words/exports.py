@@ -23,6 +23,7 @@ from evenhand.ab.comparison import Comparison
 from evenhand.claims import version
 from evenhand.diagnosis.check import Check
 from evenhand.errors import OptionError, unknown
+from evenhand.grading import Grades
 from evenhand.ranking.results import Ranking
 from evenhand.words.export_files import SEVERAL, exported, suffix_of
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     Maker = Callable[..., pl.DataFrame]
 
-Result = Ranking | Comparison | Check
+Result = Ranking | Comparison | Check | Grades
 Kinds: TypeAlias = dict[str, type[pl.DataType]]
 
 ALL = "all"
@@ -152,6 +153,8 @@ def command_of(result: Result) -> str:
     """
     if isinstance(result, Ranking):
         return "rank"
+    if isinstance(result, Grades):
+        return "grade"
     return "compare" if isinstance(result, Comparison) else "check"
 
 
@@ -322,6 +325,10 @@ def _comparison(ratings: Ratings, result: Comparison) -> pl.DataFrame:
     return _titled(frame, [*sides], ratings)
 
 
+def _grades(ratings: Ratings, result: Grades) -> pl.DataFrame:
+    return _titled(result.to_frame(), ["item"], ratings)
+
+
 def _contradictions(ratings: Ratings, found: Check) -> pl.DataFrame:
     worst, sides = found.contradictions.worst, ("first", "second")
     labels = {
@@ -394,6 +401,7 @@ MAKERS: dict[str, dict[str, Maker]] = {
         "draws": _draws,
         "ratings": _ratings,
     },
+    "grade": {"grades": _grades, "ratings": _ratings},
     "compare": {"comparison": _comparison, "ratings": _ratings},
     "check": {
         "reviewers": _reviewers,

@@ -1,0 +1,80 @@
+"""`evenhand grade`: marks with their errors."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from evenhand.cli import _extras, _shared
+from evenhand.cli._shared import deciding
+
+
+@click.command("grade", cls=_shared.Grouped)
+@deciding(
+    "--onto",
+    "Lowest and highest mark; by default marks are on the scale of the scores.",
+    float,
+    nargs=2,
+    metavar="LOW HIGH",
+)
+@deciding(
+    "--form",
+    "Lowest and highest score of the form, for --onto.",
+    float,
+    nargs=2,
+    metavar="LOW HIGH",
+)
+@deciding(
+    "--anchors",
+    "Marks that staff gave: a table with an item and a mark in each row. One fixes the "
+    "level, several that differ fix level and spread.",
+    "FILE",
+)
+@deciding(
+    "--pass passing",
+    "Pass mark: says who is safely above, safely below, or open.",
+    float,
+    metavar="MARK",
+)
+@deciding(
+    "--round rounding",
+    "Round marks to a multiple of STEP, halves up.",
+    float,
+    metavar="STEP",
+)
+@_shared.explain_option
+@_extras.export_option
+@_shared.result_options
+@_shared.reading_options()
+def command(**options: Any) -> None:  # noqa: ANN401 - click's values
+    """Give each item a mark, with its error, from reviewers who each scored a few.
+
+    FILE is read as by rank. A mark is the mean of an item's scores, less how strict its
+    reviewers are known to be: what the reviewers would give on average if each had
+    scored the item. Marks are not drawn to the middle.
+
+    \b
+    Example:
+      evenhand grade examples/panel.csv --onto 0 100 --form 1 10 --pass 50
+    """
+    path = options.pop("anchors")
+    job = _extras.Job("grade", options, {"--anchors": path})
+    from evenhand.grading import grade
+    from evenhand.words import grades
+
+    if path is not None:
+        from evenhand.formats.lists import read_marks
+
+        options["anchors"] = read_marks(path)
+    with _shared.working("Finding marks") as say:
+        result = grade(job.ratings, **options, rng=job.seed, progress=say)
+    if job.as_json:
+        text = json.dumps(result.to_dict(), indent=2)
+    else:
+        table = _shared.table_of(grades.grades_table(result))
+        more = grades.claim_lines() if job.explain else []
+        lines = [*grades.model_lines(result), *more]
+        text = _shared.rendered(*grades.pass_lines(result), table, *lines)
+    job.deliver(result, text, result.notices)

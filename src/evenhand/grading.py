@@ -1,0 +1,541 @@
+"""Marks: what each item is worth on the form's scale, and how sure that is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from evenhand.calibration.design import data_notices, design, linked_groups
+from evenhand.calibration.marks import Means, adjusted_means
+from evenhand.claims import NONE, Claim, Json, Notice, certify, tail
+from evenhand.diagnosis import ladder
+from evenhand.diagnosis.check import LADDER_SEED
+from evenhand.errors import (
+    OptionError,
+    RatingsError,
+    as_finite,
+    as_positive,
+    require_function,
+    shown,
+)
+from evenhand.randomness import RNGLike, seed_from, stream
+from evenhand.ratings import Ratings, require_ratings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import polars as pl
+
+    from evenhand.arrays import Codes, Scores, Table
+    from evenhand.claims import Certificate, Label
+
+    Anchors = Mapping[str, float] | Mapping[int, float] | Mapping[Label, float]
+    Progress = Callable[[str], None]
+
+# Share of intervals that hold the truth, and of truths above each of them.
+COVERED, TAIL = 0.9, 0.05
+# Draws of values by orders alone, whose errors have no degrees of freedom to speak of.
+DRAWS, MANY = 2000, 10**6
+ORDERS = ("monotone", "order only")
+MODELS = {"none": "mean", "offset and slope": "affine"}
+REASONS = {
+    "none": "scores as they are predict what held-out reviewers put higher best",
+    "offset": "it pays to allow for how strict each reviewer is",
+    "offset and slope": "it pays to allow for how strict each reviewer is and how "
+    "widely they spread their scores",
+    ladder.CANNOT_TELL: "these ratings do not show which assumption about reviewers' "
+    "scales is best, and this one departs from the mean only as far as reviewers are "
+    "seen to differ in strictness",
+    "": "there are no comparisons to try other assumptions about scales on",
+}
+ONLY_ORDERS = (
+    "only each reviewer's order can be used; the anchors give level and spread"
+)
+NO_ANCHORS = "there are no anchors that orders could be held to"
+MISLED = (
+    "Each reviewer's order predicts better than the scores behind it, so marks by "
+    "scores may mislead. Give anchors with different marks, so that orders can be used."
+)
+SAYS = (
+    "no guarantee: marks are right to the extent that reviewers' scales are as the "
+    "{} model assumes"
+)
+
+
+class Grade(NamedTuple):
+    """The mark of one item.
+
+    Attributes:
+        item: Which.
+        mark: Its mark, within the range of marks and rounded if that was asked for; of
+            an anchor, the mark that it was given.
+        estimate: The mark before it was kept within the range and rounded.
+        error: Standard error of the estimate; 0 for an anchor.
+        low: Lower end of the 90 % interval of the mark.
+        high: Upper end.
+        standing: "above", "below" or "open" at the pass mark; None without one.
+        anchor: Whether the mark was given.
+        reviews: Number of scores.
+        mean_score: Their plain mean; None without scores.
+    """
+
+    item: Label
+    mark: float
+    estimate: float
+    error: float
+    low: float
+    high: float
+    standing: str | None
+    anchor: bool
+    reviews: int
+    mean_score: float | None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Grades:
+    """Marks of all items.
+
+    Attributes:
+        items: Marks, highest first.
+        method: The model that they come from: "mean", "additive", "affine" or
+            "bradley-terry".
+        verdict: What `check` says about the reviewers' scales; empty if it cannot.
+        because: Why this model was taken; a clause.
+        form: Lowest and highest score of the form; None if marks need no such range.
+        parameters: What was asked for.
+        seed: The seed that repeats it.
+        certificate: What the marks may claim.
+        data: Sizes and hash of the ratings.
+        notices: What the reader must know.
+        titles: What people call an item.
+    """
+
+    items: tuple[Grade, ...]
+    method: str
+    verdict: str
+    because: str
+    form: tuple[float, float] | None
+    parameters: Mapping[str, Json]
+    seed: int
+    certificate: Certificate
+    data: Mapping[str, Json]
+    notices: tuple[Notice, ...]
+    titles: Mapping[Label, str]
+
+    def at(self, standing: str) -> tuple[Label, ...]:
+        """Name the items that are "above", "open" or "below" at the pass mark."""
+        return tuple(row.item for row in self.items if row.standing == standing)
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the result as in the JSON.
+
+        Examples:
+            >>> ratings = Ratings(["a", "b"], ["x", "x"], [1, 2])
+            >>> grade(ratings, rng=7).to_dict()["grades"][0]["mark"]
+            1.5
+        """
+        passing: dict[str, Json] | None = None
+        if self.parameters["passing"] is not None:
+            passing = {"mark": self.parameters["passing"]}
+            passing |= {name: self.at(name) for name in ("above", "open", "below")}
+        return {
+            "schema": "evenhand.grade/1",
+            "grades": [row._asdict() for row in self.items],
+            "passing": passing,
+            "verdict": self.verdict or None,
+            "because": self.because,
+            "form": self.form,
+            **tail(self),
+        }
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return the marks as a polars dataframe.
+
+        Examples:
+            >>> ratings = Ratings(["a", "b"], ["x", "x"], [1, 2])
+            >>> grade(ratings, rng=7).to_frame()["mark"].to_list()
+            [1.5]
+        """
+        import polars as pl  # noqa: PLC0415 - few users ask for a frame
+
+        rows = [row._asdict() for row in self.items]
+        if not all(isinstance(row.item, int) for row in self.items):
+            rows = [{**row, "item": str(row["item"])} for row in rows]
+        return pl.DataFrame(rows, infer_schema_length=None)
+
+    def __repr__(self) -> str:
+        from evenhand.words.grades import grades_text  # noqa: PLC0415 - words come last
+
+        return grades_text(self)
+
+    def _repr_html_(self) -> str:
+        """Return the marks and what they may claim, for notebooks."""
+        from evenhand.words.grades import grades_card  # noqa: PLC0415 - notebooks only
+
+        return grades_card(self).html()
+
+
+class _Line(NamedTuple):
+    """How values become marks: value = level + slope * mark.
+
+    `pull` takes the anchors' values to level and, if they fix it, slope; None without
+    anchors. `widen` is what anchors multiply squared errors by.
+    """
+
+    level: float
+    slope: float
+    pull: Table | None = None
+    widen: float = 1.0
+
+
+def grade(
+    ratings: Ratings,
+    *,
+    onto: tuple[float, float] | None = None,
+    form: tuple[float, float] | None = None,
+    anchors: Anchors | None = None,
+    passing: float | None = None,
+    rounding: float | None = None,
+    rng: RNGLike = None,
+    progress: Progress | None = None,
+) -> Grades:
+    """Give each item a mark, with its error.
+
+    A mark is what the reviewers would give on average if each of them had scored the
+    item, by the model that `check` finds best. Marks are not drawn to the middle.
+
+    Args:
+        ratings: Scores; or ranks or comparisons, with at least two anchors.
+        onto: Lowest and highest mark. Marks are on the scale of the scores without it.
+        form: Lowest and highest score of the form, which `onto` stands for. By default
+            those that were given, and a notice says so.
+        anchors: Marks that are known, by item. One fixes the level; several that differ
+            fix level and spread.
+        passing: Pass mark: says who is above, below, or open by the 90 % interval.
+        rounding: Round marks to a multiple of this, halves up.
+        rng: Seed, generator or None; only marks by orders alone are drawn.
+        progress: Called with what is being done.
+
+    Returns:
+        The marks, highest first.
+
+    Raises:
+        OptionError: If an option is out of range, or anchors do not fix the spread.
+        RatingsError: If an item has no score, all have one only, or there are no scores
+            and fewer than two different anchors.
+
+    Examples:
+        >>> ratings = Ratings(list("aaabbbccc"), list("xyz") * 3,
+        ...                   [5, 4, 2, 4, 3, 1, 5, 3, 2])
+        >>> found = grade(ratings, onto=(0, 100), form=(1, 5), passing=50, rng=7)
+        >>> [(row.item, round(row.mark), row.standing) for row in found.items]
+        [('x', 92, 'above'), ('y', 58, 'open'), ('z', 17, 'below')]
+    """
+    require_ratings(ratings)
+    if progress is not None:
+        require_function("progress", progress, "what is being done")
+    say, seed = progress or (lambda _: None), seed_from(rng)
+    onto = None if onto is None else _range("onto", onto)
+    form = None if form is None else _form(ratings, form)
+    codes, given = _anchors(ratings, {} if anchors is None else anchors, onto)
+    asked: dict[str, Json] = {
+        "onto": onto,
+        "form": form,
+        "anchors": {
+            str(ratings.item_labels[code]): mark
+            for code, mark in zip(codes.tolist(), given.tolist(), strict=True)
+        },
+        "passing": None if passing is None else float(as_finite("passing", passing)),
+        "rounding": None
+        if rounding is None
+        else float(as_positive("rounding", rounding)),
+    }
+    spread = len(np.unique(given)) > 1
+    method, verdict, because, notices = _model(ratings, say, orders=spread)
+    say("Finding marks")
+    means = _means(ratings, method, codes, seed)
+    spanned, line = _scale(ratings, onto, form, notices, needed=not spread)
+    if len(codes):
+        line = _anchored(means, codes, given, line.slope, notices, spread=spread)
+    marks, errors, ends = _marks(means, line, codes)
+    for known in (marks, *ends):
+        known[codes] = given
+    errors[codes] = 0.0
+    limits = onto if onto is not None or len(codes) else form
+    return Grades(
+        items=_rows(ratings, (marks, errors, ends), codes, limits, asked),
+        method=method,
+        verdict=verdict,
+        because=because,
+        form=spanned,
+        parameters=asked,
+        seed=seed,
+        certificate=certify(Claim(NONE, SAYS.format(method))),
+        data=ratings.summary(),
+        notices=(*ratings.notices, *notices),
+        titles=ratings.titles,
+    )
+
+
+def _range(name: str, given: object) -> tuple[float, float]:
+    try:
+        low, high = (float(as_finite(name, one)) for one in given)  # type: ignore[attr-defined]  # that is the question
+    except (TypeError, ValueError):
+        low = high = 0.0
+    if not low < high:
+        raise OptionError(
+            f"{name} must be two numbers, the lower one first, got {shown(given)}."
+        )
+    return low, high
+
+
+def _form(ratings: Ratings, form: tuple[float, float]) -> tuple[float, float]:
+    low, high = _range("form", form)
+    outside = [
+        one
+        for one in (ratings.scores.min(), ratings.scores.max())
+        if not low <= one <= high
+    ]
+    if outside:
+        raise OptionError(
+            f"form must hold every score, got {low:g} to {high:g} and a score of "
+            f"{outside[0]:g}."
+        )
+    return low, high
+
+
+def _anchors(
+    ratings: Ratings, anchors: Anchors, onto: tuple[float, float] | None
+) -> tuple[Codes, Scores]:
+    """Return the items that have a mark already, and these marks."""
+    if not isinstance(anchors, Mapping):
+        raise OptionError(f"anchors must be marks by item, got {shown(anchors)}.")
+    found: dict[int, float] = {}
+    for label, mark in anchors.items():
+        given = float(as_finite(f"anchor of {label!r}", mark))
+        if onto is not None and not onto[0] <= given <= onto[1]:
+            raise OptionError(
+                f"anchor of {label!r} must be from {onto[0]:g} to {onto[1]:g}, as "
+                f"marks are, got {given:g}."
+            )
+        found[ratings.item_code(label)] = given
+    codes = sorted(found)
+    return np.array(codes, dtype=np.int64), np.array([found[code] for code in codes])
+
+
+def _model(
+    ratings: Ratings, say: Progress, *, orders: bool
+) -> tuple[str, str, str, list[Notice]]:
+    """Return the model, what the ladder says, why the model, and notices."""
+    notices = data_notices(ratings, prior=False)
+    groups = int(linked_groups(ratings).max()) + 1
+    if groups > 1:
+        text = (
+            f"The items fall into {groups} groups that no reviewer links; between them "
+            "only the level of scores compares marks, which stricter or more lenient "
+            "reviewers would explain as well."
+        )
+        notices.append(Notice("unlinked_groups", text))
+    verdict = ""
+    if not ladder.why_no_ladder(ratings):
+        source = stream(LADDER_SEED, "check: ladder")
+        verdict = ladder.climb(ratings, source, progress=say).verdict
+    if ratings.kind != "scores" or verdict in ORDERS:
+        if orders:
+            return "bradley-terry", verdict, ONLY_ORDERS, notices
+        if ratings.kind != "scores":
+            raise RatingsError(
+                f"grade needs scores, but the data holds only {ratings.kind}. Give "
+                "anchors: at least two items with different marks, which fix level and "
+                "spread."
+            )
+        notices.append(Notice("scores_mislead", MISLED))
+        return "additive", verdict, NO_ANCHORS, notices
+    return MODELS.get(verdict, "additive"), verdict, REASONS[verdict], notices
+
+
+def _means(ratings: Ratings, method: str, codes: Codes, seed: int) -> Means:
+    """Return values and their errors by the model, on the scale that it has."""
+    if method == "bradley-terry":
+        from evenhand.calibration.bradley_terry import bradley_terry  # noqa: PLC0415 - for orders alone
+        from evenhand.calibration.posterior import drawn_values  # noqa: PLC0415
+
+        drawn = drawn_values(ratings, bradley_terry(ratings), DRAWS, seed)
+        away = drawn - drawn.mean(axis=0)
+        shared = away.T @ away[:, codes] / DRAWS
+        return Means(drawn.mean(axis=0), drawn.var(axis=0), shared, MANY)
+    if method != "affine":
+        return adjusted_means(ratings, codes, offsets=method != "mean")
+    scaled, spent = _one_spread(ratings)
+    means = adjusted_means(scaled, codes)
+    left = max(means.freedom - spent, 1.0)
+    values, squares, shared, freedom = means
+    wider = freedom / left
+    return Means(values, wider * squares, wider * shared, left)
+
+
+def _one_spread(ratings: Ratings) -> tuple[Ratings, float]:
+    """Bring scores to the mean spread; who spreads them widely is the more precise.
+
+    Scores are level + slope * value. Values and offsets are fitted again after this;
+    what these reviewers would give on average stays what it is. Also returns how many
+    degrees of freedom slopes take.
+    """
+    from evenhand.calibration.affine import fit_affine  # noqa: PLC0415 - for few verdicts
+
+    made = design(ratings)
+    state = fit_affine(made)
+    levels, usual = state.mean + state.offsets, float(state.slopes.mean())
+    middle = float((levels / state.slopes).mean()) * usual
+    wide = state.slopes[ratings.reviewer_codes]
+    scores = made.scores * usual / wide + float(levels.mean()) - middle
+    # An error of the slope is one of the score, the larger the further out the value.
+    slack = state.slope_variances[ratings.reviewer_codes] / (state.rest or 1.0)
+    precise = made.weighted(wide**2) / (1 + slack * state.values[made.items] ** 2)
+    given = (scores + made.centre) * made.unit
+    spent = float((1 - state.slope_variances / state.spread).sum())
+    return Ratings(made.reviewers, made.items, given, weights=precise), spent
+
+
+def _scale(
+    ratings: Ratings,
+    onto: tuple[float, float] | None,
+    form: tuple[float, float] | None,
+    notices: list[Notice],
+    *,
+    needed: bool,
+) -> tuple[tuple[float, float] | None, _Line]:
+    """Return the range of scores that marks stand for, and how they do."""
+    if onto is None or not needed:
+        return form, _Line(0.0, 1.0)
+    low, high = form or (float(ratings.scores.min()), float(ratings.scores.max()))
+    if low == high:
+        raise RatingsError(
+            f"scores must differ to be mapped onto marks, got only {low:g}. Say which "
+            "scores the form allows (form= or --form LOW HIGH)."
+        )
+    if form is None:
+        text = (
+            "Nobody said which scores the form allows. The lowest and the highest that "
+            f"were given, {low:g} and {high:g}, were taken to stand for the lowest and "
+            "the highest mark. To say it: form= or --form LOW HIGH."
+        )
+        notices.append(Notice("form_assumed", text))
+    slope = (high - low) / (onto[1] - onto[0])
+    return (low, high), _Line(low - slope * onto[0], slope)
+
+
+def _anchored(
+    means: Means,
+    codes: Codes,
+    marks: Scores,
+    slope: float,
+    notices: list[Notice],
+    *,
+    spread: bool,
+) -> _Line:
+    """Fit value = level + slope * mark to the anchors, by generalised least squares.
+
+    Marks of anchors are known and values are not, so values are fitted to marks: the
+    other way round would draw marks to the middle.
+    """
+    error = means.shared[codes]
+    error = error + 1e-9 * (np.trace(error) or 1.0) * np.eye(len(codes))
+    known = np.linalg.inv(error)
+    inputs = np.ones((len(codes), 1))
+    wanted = means.values[codes] - slope * marks
+    if spread:
+        inputs, wanted = np.column_stack([inputs, marks]), means.values[codes]
+    covariance = np.linalg.inv(inputs.T @ known @ inputs)
+    pull = covariance @ inputs.T @ known
+    found = pull @ wanted
+    left = wanted - inputs @ found
+    freedom = len(codes) - inputs.shape[1]
+    widen = max(1.0, float(left @ known @ left) / freedom) if freedom else 1.0
+    if widen > 1:
+        text = (
+            "The anchors' marks and the reviewers' scores differ by more than errors "
+            f"explain, so all errors are {math.sqrt(widen):.2g} times as large."
+        )
+        notices.append(Notice("anchors_differ", text))
+    if spread:
+        slope = max(float(found[1]), 0.0)
+    return _Line(float(found[0]), slope, pull, widen)
+
+
+def _marks(means: Means, line: _Line, codes: Codes) -> tuple[Scores, Scores, Table]:
+    """Return marks, their errors, and the ends of their intervals.
+
+    An interval holds each mark m for which value - level - slope * m is within its own
+    error of 0 (Fieller's), as the slope may be uncertain. Its square is a + 2 b m + c m
+    squared.
+    """
+    from scipy.special import stdtrit  # noqa: PLC0415 - slow to load
+
+    values = means.values - line.level
+    a, b, c = means.squares, np.zeros_like(values), 0.0
+    if line.pull is not None:
+        moved = line.pull @ means.shared[codes] @ line.pull.T
+        tied = means.shared @ line.pull.T
+        a = a - 2 * tied[:, 0] + moved[0, 0]
+        if len(line.pull) > 1:
+            b, c = moved[0, 1] - tied[:, 1], float(moved[1, 1])
+    far = line.widen * float(stdtrit(means.freedom, 1 - TAIL)) ** 2
+    square = line.slope**2 - far * c
+    if square <= 0:
+        raise OptionError(
+            "anchors must have clearly higher marks where reviewers gave higher "
+            "scores, or they do not fix the spread of marks. Give anchors that differ "
+            "more, or one alone, which fixes the level."
+        )
+    marks = values / line.slope
+    errors = np.sqrt(line.widen * np.maximum(a + 2 * b * marks + c * marks**2, 0))
+    middle = line.slope * values + far * b
+    root = np.sqrt(np.maximum(middle**2 - square * (values**2 - far * a), 0))
+    return marks, errors / line.slope, np.stack([middle - root, middle + root]) / square
+
+
+def _rows(
+    ratings: Ratings,
+    found: tuple[Scores, Scores, Table],
+    codes: Codes,
+    limits: tuple[float, float] | None,
+    asked: Mapping[str, Json],
+) -> tuple[Grade, ...]:
+    """List marks from estimates, errors, and the ends of intervals."""
+    (estimates, errors, ends), (low, high) = found, limits or (-math.inf, math.inf)
+    ends = np.clip(ends, low, high)
+    marks, step, passing = estimates, asked["rounding"], asked["passing"]
+    if isinstance(step, float):
+        # A half that floats miss by their last digit is still a half.
+        marks = np.round(np.floor(estimates / step + 0.5 + 1e-9) * step, 10)
+    anchors, counts = set(codes.tolist()), np.bincount(ratings.item_codes)
+    plain: list[float | None] = [None] * ratings.n_items
+    if ratings.kind == "scores":
+        plain = (np.bincount(ratings.item_codes, ratings.scores) / counts).tolist()
+
+    def standing(code: int) -> str | None:
+        if not isinstance(passing, float):
+            return None
+        above, below = ends[0, code] >= passing, ends[1, code] < passing
+        return "above" if above else "below" if below else "open"
+
+    return tuple(
+        Grade(
+            item=ratings.item_labels[code],
+            mark=float(np.clip(marks[code], low, high)),
+            estimate=float(estimates[code]),
+            error=float(errors[code]),
+            low=float(ends[0, code]),
+            high=float(ends[1, code]),
+            standing=standing(code),
+            anchor=code in anchors,
+            reviews=int(counts[code]),
+            mean_score=plain[code],
+        )
+        for code in np.argsort(-estimates, kind="stable").tolist()
+    )

@@ -1,0 +1,163 @@
+"""Marks in words: sentences, the table, the card of notebooks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evenhand.errors import aligned, counted
+from evenhand.words.cards import Card
+from evenhand.words.lines import claim
+from evenhand.words.tables import Column, Most, Table, cell, table
+from evenhand.words.text import name, notice, plain_joined, plain_name
+
+if TYPE_CHECKING:
+    from evenhand.claims import Label
+    from evenhand.grading import Grades
+
+# Names in a sentence, and rows of a repr.
+NAMED, SHOWN = 12, 40
+# Marks from here on are shown with one digit behind the point, smaller ones with two.
+TEN = 10
+INTERVAL = "90 % interval"
+MAY = (
+    "9 intervals of 10 hold what the reviewers would give the item on average if each "
+    "had scored it, to the extent that the model is right.",
+    "No mark is drawn to the middle because few scored the item: its interval is "
+    "wider.",
+)
+MAY_NOT = (
+    "That a mark is deserved: if all reviewers are wrong in the same way, so is the "
+    "mark.",
+    "That of two items with overlapping intervals the one with the higher mark is "
+    "better.",
+)
+
+
+def pass_lines(result: Grades) -> list[str]:
+    """Say who is above, below and open at the pass mark; nothing without one.
+
+    Examples:
+        >>> from evenhand import Ratings, grade
+        >>> ratings = Ratings(list("aabb"), list("xyxy"), [5, 1, 5, 1.1])
+        >>> for line in pass_lines(grade(ratings, passing=3, rng=7)):
+        ...     print(line)
+        Pass mark 3: 1 safely above, 1 safely below, 0 open.
+        Below: y.
+    """
+    mark = result.parameters["passing"]
+    if not isinstance(mark, float):
+        return []
+    above, below, still = map(result.at, ("above", "below", "open"))
+    lines = [
+        f"Pass mark {mark:g}: {len(above)} safely above, {len(below)} safely below, "
+        f"{len(still)} open."
+    ]
+    for word, items in (("Open", still), ("Below", below)):
+        if items:
+            lines.append(f"{word}: {plain_joined(_names(result, items), NAMED)}.")
+    return lines
+
+
+def _names(result: Grades, items: tuple[Label, ...]) -> list[str]:
+    return [plain_name(item, result.titles.get(item)) for item in items]
+
+
+def model_lines(result: Grades) -> list[str]:
+    """Say which model marks come from, what they stand for, and what they may claim.
+
+    Examples:
+        >>> from evenhand import Ratings, grade
+        >>> ratings = Ratings(list("aabb"), list("xyxy"), [5, 1, 5, 1.1])
+        >>> print(model_lines(grade(ratings, rng=7))[1])
+        Marks are on the scale of the scores.
+    """
+    asked = result.parameters
+    anchors = [row.mark for row in result.items if row.anchor]
+    scale = "Marks are on the scale of the scores."
+    if anchors:
+        fixed = "level and spread" if len(set(anchors)) > 1 else "level"
+        scale = f"The marks of {counted(len(anchors), 'anchor')} fix their {fixed}."
+    elif asked["onto"] is not None and result.form is not None:
+        (low, high), (least, most) = asked["onto"], result.form  # type: ignore[misc]  # two numbers
+        given = "" if asked["form"] else ", the lowest and highest that were given"
+        scale = f"Marks {low:g} to {high:g} stand for scores {least:g} to {most:g}"
+        scale += f"{given}."
+    return [
+        f"Marks by the {result.method} model, because {result.because}.",
+        scale,
+        claim(result.certificate),
+    ]
+
+
+def claim_lines() -> list[str]:
+    """List what marks may claim and what not, for a terminal."""
+    may, may_not = ([f"  {line}" for line in lines] for lines in (MAY, MAY_NOT))
+    return ["What this may claim:", *may, "What it may not claim:", *may_not]
+
+
+def grades_table(result: Grades, *, html: bool = False) -> Table:
+    """Lay the marks out.
+
+    Examples:
+        >>> from evenhand import Ratings, grade
+        >>> ratings = Ratings(list("aabb"), list("xyxy"), [5, 1, 5, 1.1])
+        >>> [one.title for one in grades_table(grade(ratings, rng=7)).columns]
+        ['item', 'mark', '90 % interval', 'error', 'scores', 'mean score']
+    """
+    rows, show = result.items, name if html else plain_name
+    rounded = result.parameters["rounding"] is not None
+    digits = 1 if max(abs(row.mark) for row in rows) >= TEN else 2
+    columns: dict[Column, list[object]] = {
+        Column("item"): [show(row.item, result.titles.get(row.item)) for row in rows],
+        Most("mark"): [
+            cell(f"{row.mark:g}" if rounded else f"{row.mark:.{digits}f}", row.mark)
+            for row in rows
+        ],
+        Most(INTERVAL): [
+            cell(
+                "given"
+                if row.anchor
+                else f"{row.low:.{digits}f}\N{EN DASH}{row.high:.{digits}f}",
+                row.low,
+            )
+            for row in rows
+        ],
+        Most("error", "Standard error of the mark."): [
+            cell(f"{row.error:.{digits}f}", row.error) for row in rows
+        ],
+    }
+    if rows[0].standing is not None:
+        columns[Column("at the pass mark")] = [row.standing for row in rows]
+    columns[Most("scores")] = [row.reviews for row in rows]
+    if rows[0].mean_score is not None:
+        columns[Most("mean score")] = [row.mean_score for row in rows]
+    return table("grades-table", f"Marks ({counted(len(rows), 'item')})", columns)
+
+
+def grades_text(result: Grades) -> str:
+    """Show marks as plain text, as `repr` does."""
+    made = grades_table(result)
+    rows = [[one.text for one in row.cells] for row in made.rows[:SHOWN]]
+    lines = aligned([[column.title for column in made.columns], *rows])
+    more = [f"and {len(made.rows) - SHOWN} more"] if len(made.rows) > SHOWN else []
+    return "\n".join([*pass_lines(result), *lines, *more, *model_lines(result)[:2]])
+
+
+def grades_card(result: Grades) -> Card:
+    """Show marks in a notebook.
+
+    Examples:
+        >>> from evenhand import Ratings, grade
+        >>> ratings = Ratings(list("aabb"), list("xyxy"), [5, 1, 5, 1.1])
+        >>> grades_card(grade(ratings, rng=7)).title
+        'Marks of 2 items'
+    """
+    return Card(
+        f"Marks of {counted(len(result.items), 'item')}",
+        (*pass_lines(result), *model_lines(result)[:2]),
+        MAY,
+        MAY_NOT,
+        tuple(notice(one.message) for one in result.notices),
+        result.certificate,
+        table=grades_table(result, html=True),
+    )

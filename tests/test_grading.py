@@ -1,0 +1,388 @@
+"""Marks: the model behind them, the scale, anchors, the pass mark, and coverage."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import evenhand as eh
+from evenhand.calibration import _solver
+from evenhand.calibration.marks import RATIOS, adjusted_means
+from evenhand.diagnosis import ladder
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+
+def world(
+    seed: int, items: int = 30, reviews: int = 3, load: int = 3, offset: float = 0.6
+) -> tuple[Floats, eh.Ratings]:
+    """Draw what reviewers would give on average, and ratings by some of them."""
+    rng = np.random.default_rng([5, seed])
+    values = rng.normal(size=items)
+    what = np.concatenate([rng.permutation(items) for _ in range(reviews)])
+    who = np.arange(len(what)) // load
+    # A reviewer who would meet an item twice meets it once.
+    once = np.unique(who * items + what, return_index=True)[1]
+    who, what = who[once], what[once]
+    offsets = offset * rng.normal(size=who.max() + 1)
+    scores = offsets[who] + values[what] + 0.7 * rng.normal(size=len(who))
+    return values + offsets.mean(), eh.Ratings(who, what, scores)
+
+
+@pytest.fixture
+def no_ladder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take the verdict "cannot tell" for granted, as the ladder takes its time."""
+    found = SimpleNamespace(verdict=ladder.CANNOT_TELL)
+    monkeypatch.setattr(ladder, "climb", lambda *_, **__: found)
+
+
+def dense(ratings: eh.Ratings, ratio: float) -> tuple[Floats, Floats]:
+    """Values plus the mean offset, and their covariance, by the definition."""
+    people = np.eye(ratings.n_reviewers)[ratings.reviewer_codes]
+    items = np.eye(ratings.n_items)[ratings.item_codes]
+    known = np.linalg.inv(np.eye(len(people)) + ratio * people @ people.T)
+    inverse = np.linalg.inv(items.T @ known @ items)
+    values = inverse @ items.T @ known @ ratings.scores
+    left = ratings.scores - items @ values
+    rest = left @ known @ left / (len(people) - ratings.n_items)
+    return values, rest * (inverse - ratio / ratings.n_reviewers)
+
+
+def test_values_at_one_ratio_are_generalised_least_squares(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _, ratings = world(1)
+    monkeypatch.setattr("evenhand.calibration.marks.RATIOS", np.log([0.8]))
+    found = adjusted_means(ratings, np.array([3, 7]))
+    values, covariance = dense(ratings, 0.8)
+    assert found.values == pytest.approx(values, abs=1e-9)
+    assert found.squares == pytest.approx(np.diag(covariance), abs=1e-9)
+    assert found.shared == pytest.approx(covariance[:, [3, 7]], abs=1e-9)
+
+
+def test_ratios_are_averaged_by_their_likelihood() -> None:
+    """The restricted likelihood of each ratio, by its definition."""
+    _, ratings = world(2, items=10)
+    items = np.eye(ratings.n_items)[ratings.item_codes]
+    people = np.eye(ratings.n_reviewers)[ratings.reviewer_codes]
+    fits, every = [], []
+    for ratio in np.exp(RATIOS):
+        whole = np.eye(len(people)) + ratio * people @ people.T
+        known = np.linalg.inv(whole)
+        inside = items.T @ known @ items
+        values = np.linalg.solve(inside, items.T @ known @ ratings.scores)
+        left = ratings.scores - items @ values
+        size = np.linalg.slogdet(whole)[1] + np.linalg.slogdet(inside)[1]
+        fit = -((len(people) - len(values)) * np.log(left @ known @ left) + size) / 2
+        # Every share ratio / (1 + ratio) is equally likely beforehand.
+        fits.append(fit + np.log(ratio) - 2 * np.log1p(ratio))
+        every.append(values)
+    share = np.exp(np.array(fits) - max(fits))
+    expected = share @ np.array(every) / share.sum()
+    assert adjusted_means(ratings).values == pytest.approx(expected, abs=1e-9)
+
+
+def test_many_items_are_solved_by_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, ratings = world(3, items=120)
+    table = adjusted_means(ratings, np.array([0]))
+    monkeypatch.setattr(_solver, "TABLE", 10)
+    passes = adjusted_means(ratings, np.array([0]))
+    # The fitted ratio comes from probes there, and so do the errors.
+    assert passes.values == pytest.approx(table.values, abs=0.02)
+    assert passes.shared == pytest.approx(table.shared, abs=0.02)
+    assert passes.squares == pytest.approx(table.squares, rel=0.3)
+
+
+def test_marks_are_means_where_reviewers_do_not_differ() -> None:
+    scores = [1, 2, 3, 4, 2, 1, 4, 3, 3, 4, 1, 2, 4, 3, 2, 1]
+    ratings = eh.Ratings(np.repeat(range(4), 4), [1, 2, 3, 4] * 4, scores)
+    found = eh.grade(ratings, rng=7)
+    # Everyone scored every item, so every offset moves all marks alike.
+    assert [row.mark for row in found.items] == pytest.approx([2.5] * 4)
+
+
+@pytest.mark.usefixtures("no_ladder")
+def test_intervals_hold_nine_of_ten() -> None:
+    """40 worlds of 30 items; seeds 0 to 39 are fixed."""
+    inside = []
+    for seed in range(40):
+        truth, ratings = world(seed)
+        rows = eh.grade(ratings, rng=seed).items
+        inside += [row.low <= truth[int(row.item)] <= row.high for row in rows]
+    # 1,200 intervals; those of a world go together, so five standard errors of 90 % are
+    # taken as if they were 300: a correct build fails for one seed in a million.
+    assert abs(np.mean(inside) - 0.9) < 5 * np.sqrt(0.09 / 300)
+
+
+@pytest.mark.usefixtures("no_ladder")
+def test_marks_are_closer_than_means() -> None:
+    """Strict and lenient reviewers: means are a fifth farther off on average."""
+    errors = []
+    for seed in range(20):
+        truth, ratings = world(seed, offset=1.0)
+        rows = eh.grade(ratings, rng=seed).items
+        places = [int(row.item) for row in rows]
+        errors.append(
+            [
+                np.mean((np.array(column) - truth[places]) ** 2)
+                for column in (
+                    [row.mark for row in rows],
+                    [row.mean_score or 0.0 for row in rows],
+                )
+            ]
+        )
+    ours, means = np.sqrt(np.mean(errors, axis=0))
+    assert ours < 0.85 * means
+
+
+@pytest.mark.usefixtures("no_ladder")
+def test_the_form_is_mapped_onto_marks() -> None:
+    _, ratings = world(4)
+    plain = eh.grade(ratings, rng=7)
+    mapped = eh.grade(ratings, onto=(0, 100), form=(-5, 5), rng=7)
+    for one, other in zip(plain.items, mapped.items, strict=True):
+        assert other.mark == pytest.approx(50 + 10 * one.mark)
+        assert other.error == pytest.approx(10 * one.error)
+        assert other.low == pytest.approx(50 + 10 * one.low)
+    assert mapped.form == (-5, 5)
+
+
+@pytest.mark.usefixtures("no_ladder")
+def test_a_form_that_nobody_declared_is_said() -> None:
+    ratings = eh.Ratings(list("aabb"), list("xyxy"), [2, 4, 3, 4])
+    found = eh.grade(ratings, onto=(0, 10), rng=7)
+    assert found.form == (2, 4)
+    assert "form_assumed" in [notice.code for notice in found.notices]
+    assert "the lowest and highest that were given" in repr(found)
+
+
+@pytest.mark.usefixtures("no_ladder")
+def test_one_anchor_moves_all_marks() -> None:
+    _, ratings = world(5)
+    plain = {row.item: row for row in eh.grade(ratings, rng=7).items}
+    found = {row.item: row for row in eh.grade(ratings, anchors={0: 9.0}, rng=7).items}
+    moved = 9.0 - plain[0].mark
+    assert found[0].mark == 9.0
+    assert (found[0].low, found[0].error, found[0].anchor) == (9.0, 0.0, True)
+    for item in range(1, 30):
+        assert found[item].mark == pytest.approx(plain[item].mark + moved, abs=1e-6)
+        # What is not known of the anchor is not known of any mark now.
+        assert found[item].error > plain[item].error
+
+
+@pytest.mark.usefixtures("no_ladder")
+def test_anchors_fix_level_and_spread() -> None:
+    """Anchors on a line through the values are met, and errors grow with the line's."""
+    _, ratings = world(6, reviews=12)
+    plain = {row.item: row for row in eh.grade(ratings, rng=7).items}
+    anchors = {item: 50 + 10 * plain[item].mark for item in range(8)}
+    rows = eh.grade(ratings, anchors=anchors, rng=7).items
+    for row in rows:
+        old = plain[row.item]
+        assert row.mark == pytest.approx(50 + 10 * old.mark, abs=1e-5)
+        if not row.anchor:
+            assert row.low < row.mark - 1.3 * row.error
+            assert row.high > row.mark + 1.3 * row.error
+
+
+@pytest.mark.usefixtures("no_ladder")
+def test_intervals_with_anchors_hold_nine_of_ten() -> None:
+    """60 worlds with 6 anchors each, marks 50 + 10 v; refusals do not count."""
+    inside = []
+    for seed in range(60):
+        truth, ratings = world(seed, reviews=6)
+        marks = 50 + 10 * truth
+        anchors = {item: float(marks[item]) for item in range(6)}
+        try:
+            rows = eh.grade(ratings, anchors=anchors, rng=seed).items
+        except eh.OptionError:
+            continue
+        inside += [
+            row.low <= marks[int(row.item)] <= row.high
+            for row in rows
+            if not row.anchor
+        ]
+    assert len(inside) > 1000
+    # Items of a world share the line, so the 60 worlds count as 120 intervals: five
+    # standard errors, a false alarm in a million. Too wide is no error here.
+    assert np.mean(inside) > 0.9 - 5 * np.sqrt(0.09 / 120)
+
+
+def test_anchors_against_the_scores_are_refused() -> None:
+    _, ratings = world(7, reviews=12)
+    rows = eh.grade(ratings, rng=7).items
+    upside_down = {rows[0].item: 10.0, rows[-1].item: 90.0}
+    with pytest.raises(eh.OptionError, match="do not fix the spread of marks"):
+        eh.grade(ratings, anchors=upside_down, rng=7)
+
+
+@pytest.mark.usefixtures("no_ladder")
+def test_anchors_that_fit_badly_widen_errors() -> None:
+    truth, ratings = world(8, reviews=12)
+    marks = 50 + 10 * truth
+    wrong = {item: float(marks[item] + 8 * (-1) ** item) for item in range(12)}
+    found = eh.grade(ratings, anchors=wrong, rng=7)
+    assert "anchors_differ" in [notice.code for notice in found.notices]
+
+
+def test_orders_need_two_anchors_and_do_with_them() -> None:
+    truth, ratings = world(9, items=12, reviews=12, load=6)
+    ranks = eh.Ratings.from_ranks(
+        ratings.reviewer_codes.tolist(),
+        ratings.item_codes.tolist(),
+        (-ratings.scores).tolist(),
+    )
+    with pytest.raises(eh.RatingsError, match="at least two items with different"):
+        eh.grade(ranks, rng=7)
+    marks = 50 + 10 * truth
+    anchors = {item: float(marks[item]) for item in range(5)}
+    found = eh.grade(ranks, anchors=anchors, rng=7)
+    assert found.method == "bradley-terry"
+    places = [int(row.item) for row in found.items]
+    assert np.corrcoef([row.mark for row in found.items], marks[places])[0, 1] > 0.8
+    assert eh.grade(ranks, anchors=anchors, rng=7).to_dict() == found.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("verdict", "method"),
+    [
+        ("none", "mean"),
+        ("offset", "additive"),
+        ("offset and slope", "affine"),
+        ("order only", "additive"),
+        ("cannot tell", "additive"),
+    ],
+)
+def test_the_ladder_chooses_the_model(
+    verdict: str, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = SimpleNamespace(verdict=verdict)
+    monkeypatch.setattr(ladder, "climb", lambda *_, **__: found)
+    _, ratings = world(10, reviews=6, load=6)
+    result = eh.grade(ratings, rng=7)
+    assert (result.method, result.verdict) == (method, verdict)
+    misled = "scores_mislead" in [notice.code for notice in result.notices]
+    assert misled == (verdict == "order only")
+    assert f"by the {method} model, because {result.because}." in repr(result)
+
+
+def test_the_verdict_is_that_of_check() -> None:
+    _, ratings = world(11, items=12, reviews=6, load=6, offset=3.0)
+    found = eh.check(ratings, rng=3).ladder
+    assert found is not None
+    assert eh.grade(ratings, rng=7).verdict == found.verdict
+
+
+@pytest.mark.usefixtures("no_ladder")
+def test_affine_marks_are_what_these_reviewers_would_give(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Without noise, level and slope of each reviewer average out exactly enough."""
+    found = SimpleNamespace(verdict="offset and slope")
+    monkeypatch.setattr(ladder, "climb", lambda *_, **__: found)
+    rng = np.random.default_rng(5)
+    values, slopes = rng.normal(size=20), rng.uniform(0.5, 1.5, size=15)
+    levels = rng.normal(size=15)
+    who, what = np.repeat(np.arange(15), 20), np.tile(np.arange(20), 15)
+    kept = rng.random(300) < 0.6
+    scores = (levels[who] + slopes[who] * values[what])[kept]
+    scores += 0.01 * rng.normal(size=len(scores))
+    rows = eh.grade(eh.Ratings(who[kept], what[kept], scores), rng=7).items
+    places = [int(row.item) for row in rows]
+    expected = levels.mean() + slopes.mean() * values[places]
+    assert [row.mark for row in rows] == pytest.approx(expected, abs=0.05)
+
+
+@pytest.mark.usefixtures("no_ladder")
+def test_the_pass_mark_goes_by_intervals() -> None:
+    _, ratings = world(12)
+    found = eh.grade(ratings, passing=0.2, rng=7)
+    for row in found.items:
+        expected = "above" if row.low >= 0.2 else "below" if row.high < 0.2 else "open"
+        assert row.standing == expected
+    counts = [len(found.at(word)) for word in ("above", "below", "open")]
+    assert sum(counts) == 30
+    head = "Pass mark 0.2: {} safely above, {} safely below, {} open.".format(*counts)
+    assert repr(found).startswith(head)
+
+
+@pytest.mark.usefixtures("no_ladder")
+@pytest.mark.parametrize(
+    ("mean", "step", "mark"), [(2.25, 0.5, 2.5), (2.24, 0.5, 2.0), (2.15, 0.1, 2.2)]
+)
+def test_halves_are_rounded_up(mean: float, step: float, mark: float) -> None:
+    ratings = eh.Ratings(["a", "b"], ["x", "x"], [mean - 1, mean + 1])
+    assert eh.grade(ratings, rounding=step, rng=7).items[0].mark == mark
+
+
+@pytest.mark.usefixtures("no_ladder")
+def test_marks_stay_within_the_range_and_estimates_need_not() -> None:
+    ratings = eh.Ratings(list("aabb"), list("xyyz"), [9.9, 5, 10, 9.5])
+    found = eh.grade(ratings, form=(0, 10), rng=7)
+    assert max(row.estimate for row in found.items) > 10
+    assert max(max(row.mark, row.high) for row in found.items) == 10
+
+
+def test_labels_rows_and_units_do_not_matter() -> None:
+    _, ratings = world(13)
+    turned = np.random.default_rng(3).permutation(ratings.n_ratings)
+    again = eh.Ratings(
+        [f"r{code:03}" for code in ratings.reviewer_codes[turned]],
+        [f"i{code:03}" for code in ratings.item_codes[turned]],
+        1e6 * ratings.scores[turned] + 3e6,
+    )
+    one, two = (eh.grade(given, rng=7) for given in (ratings, again))
+    assert [f"i{row.item:03}" for row in one.items] == [row.item for row in two.items]
+    marks = [1e6 * row.mark + 3e6 for row in one.items]
+    assert [row.mark for row in two.items] == pytest.approx(marks)
+
+
+@pytest.mark.usefixtures("no_ladder")
+def test_json_and_frame_hold_every_field() -> None:
+    _, ratings = world(14)
+    found = eh.grade(ratings, passing=0, rng=7)
+    plain = json.loads(json.dumps(found.to_dict()))
+    assert plain["schema"] == "evenhand.grade/1"
+    assert set(plain["grades"][0]) == set(found.items[0]._fields)
+    assert found.to_frame().columns == list(found.items[0]._fields)
+    assert plain["certificate"]["theorem"] == "none"
+    assert "<table" in found._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"onto": (100, 0)}, r"onto must be two numbers, the lower one first"),
+        ({"onto": 7}, r"onto must be two numbers"),
+        ({"form": (0, 1)}, r"form must hold every score, got 0 to 1 and a score of"),
+        ({"rounding": 0}, r"rounding must be"),
+        ({"passing": "five"}, r"passing must be"),
+        ({"anchors": {"zz": 3}}, r"unknown item 'zz'"),
+        ({"anchors": [3]}, r"anchors must be marks by item"),
+        ({"anchors": {"x": 30}, "onto": (0, 10)}, r"must be from 0 to 10, as marks"),
+    ],
+)
+def test_bad_options_get_a_sentence(options: dict[str, object], words: str) -> None:
+    ratings = eh.Ratings(list("aabb"), list("xyxy"), [2, 4, 3, 4])
+    with pytest.raises((eh.OptionError, eh.RatingsError), match=words):
+        eh.grade(ratings, **options, rng=7)  # type: ignore[arg-type]  # on purpose
+
+
+def test_single_scores_have_no_errors() -> None:
+    ratings = eh.Ratings(list("aab"), list("xyz"), [2, 4, 3])
+    with pytest.raises(eh.RatingsError, match="must have two scores or more"):
+        eh.grade(ratings, rng=7)
+
+
+def test_equal_scores_need_a_form() -> None:
+    ratings = eh.Ratings(list("ab"), list("xx"), [3, 3])
+    with pytest.raises(eh.RatingsError, match="Say which scores the form allows"):
+        eh.grade(ratings, onto=(0, 10), rng=7)
+    assert eh.grade(ratings, onto=(0, 10), form=(1, 5), rng=7).items[0].mark == 5
