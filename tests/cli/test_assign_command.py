@@ -12,7 +12,8 @@ from click.testing import CliRunner, Result
 from evenhand import read_ratings
 from evenhand.cli import cli
 from evenhand.designs.drawing import seal_of
-from evenhand.records.record import load_assignment, read_hex, read_record
+from evenhand.records.canonical import contents, finish
+from evenhand.records.record import load_assignment, read_hex, read_record, text_of
 
 
 @pytest.fixture(autouse=True)
@@ -337,6 +338,16 @@ def test_what_a_judge_did_before_leaving_stays() -> None:
     assert own[0] in result.stdout.split()
     assert own[1] not in result.stdout.split()
     assert "those who stopped halfway are left out: 'Bo'" in result.stderr
+    # The same as a wide table, which the record tells how to read.
+    Path("draw/assignment-2.json").unlink()
+    item = own[0].split(",")[1]
+    Path("done.csv").write_text(f"item,Anna,Bo,Cy\n{item},,7,\np9,,,\n")
+    again = run("--amend", "draw", "--drop", "Bo", "--done", "done.csv")
+    assert again.stdout == result.stdout
+    Path("draw/assignment-2.json").unlink()
+    Path("done.csv").write_text("reviewer,item,score\nBo,p1,7\nBo,p2,7\nBo,p3,7\n")
+    words = ("--amend", "draw", "--drop", "Bo", "--done", "done.csv")
+    assert "ratings must come from the assignment" in refused(*words)
 
 
 @pytest.mark.parametrize(
@@ -366,3 +377,47 @@ def test_a_sealed_draw_is_amended_only_with_its_secret() -> None:
     Path("draw/secret.json").rename("kept.json")
     assert "secret must be given" in refused("--amend", "draw", "--drop", "Bo")
     assert run("--amend", "draw", "--drop", "Bo", "--secret", "kept.json").stdout
+
+
+def test_an_amendment_edited_with_its_hashes_is_found_by_the_draw() -> None:
+    sealed_draw()
+    run("--amend", "draw", "--drop", "Bo")
+    path = Path("draw/assignment-2.json")
+    record = read_record(path)
+    for field, value in (
+        ("rows", record["rows"][1:]),  # type: ignore[index]  # a list
+        ("amends", {**record["amends"], "leave_open": True}),  # type: ignore[dict-item]  # an object
+        ("law", "By lot."),
+    ):
+        path.write_text(text_of(finish({**contents(record), field: value})))
+        result = audited("draw")
+        assert result.exit_code == 1
+        assert "DIFFERS assignment 2: A replay gives another value" in result.stdout
+    for wrong in (7, {}, {**record["amends"], "done": [["Bo"]]}):  # type: ignore[dict-item]  # an object
+        path.write_text(text_of(finish({**contents(record), "amends": wrong})))
+        result = audited("draw")
+        assert result.exit_code == 2
+        assert "amends." in result.stderr
+    path.rename("alone.json")
+    assert (
+        "alone.json: The record amends another one. Put" in audited("alone.json").stderr
+    )
+
+
+def test_a_comparison_takes_a_chain_and_certifies_it() -> None:
+    Path("draw").mkdir()
+    seal = ("--seal", "draw/seal.json", "--secret", "draw/secret.json")
+    record = ("--record", "draw/assignment.json", "-o", "first.csv")
+    assert run(*TWO, "--design", "matched", *seal, *record).exit_code == 0
+    assert run("--amend", "draw", "--drop", "Bo", "-o", "second.csv").exit_code == 0
+    file = ratings_of("second.csv")
+    decide = ["compare", file, "--assignment", "draw", "--record", "d.json", "--json"]
+    compared = CliRunner().invoke(cli, [*decide, "--seed", "7"])
+    assert compared.exit_code == 0, compared.stderr
+    told = json.loads(compared.stdout)["certificate"]
+    assert (
+        "1 reviewer left for reasons that have nothing to do with items"
+        in (told["declared"])
+    )
+    assert told["conditional"].startswith("on average over the assignment")
+    assert audited("d.json", file, "--assignment", "draw").exit_code == 0

@@ -9,19 +9,27 @@ import click
 
 from evenhand.cli import _shared
 from evenhand.cli._shared import COUNT, option
-from evenhand.errors import OptionError, printable
+from evenhand.errors import EvenhandError, OptionError, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from evenhand._outputs import Output
     from evenhand.designs.assignment import Assignment
+    from evenhand.ratings import Ratings
 
     Options = dict[str, Any]
 
 DESIGNS = ["halves", "coins", "matched", "panels", "pairs", "balanced"]
 STDIN = "-"
 AMENDING = ("drop", "add", "done", "leave_open")
+WAYS: tuple[dict[str, str], ...] = (
+    {},
+    {"rows": "items"},
+    {"rows": "reviewers"},
+    {"sheet": "all", "rows": "items"},
+)
+"""How ratings so far may be read; the last is for the workbook of --sheets."""
 WRITTEN = ("output", "sheets", "ballots")
 
 
@@ -217,7 +225,6 @@ def _check(options: Options) -> None:
 def _amended(options: Options, secret: str | None) -> tuple[Assignment, str]:
     """Return the amended assignment, and where its record goes."""
     from evenhand.designs.drawing import amend
-    from evenhand.formats.reading import read_ratings
     from evenhand.records.record import chain_of, load_assignment, next_record
 
     record, _, kept = _shared.evidence_in(options["amend"])
@@ -231,15 +238,35 @@ def _amended(options: Options, secret: str | None) -> tuple[Assignment, str]:
             f"{target} must not be there: the amendment would replace it."
         )
     secret = secret or _shared.read_hex(kept, "secret")
-    done = options["done"]
+    drawn = load_assignment(chain[0], secret=secret)
     found = amend(
-        load_assignment(chain[0], secret=secret),
+        drawn,
         options["drop"],
         add=options["add"],
-        done=None if done is None else read_ratings(done),
+        done=None if options["done"] is None else _done(options["done"], drawn),
         leave_open=options["leave_open"],
     )
     return found, str(target)
+
+
+def _done(path: str, drawn: Assignment) -> Ratings:
+    """Read ratings of an assignment, which tells the rows of a table from its columns.
+
+    Raises:
+        EvenhandError: If they cannot be read, or one was not assigned.
+    """
+    from evenhand.formats.reading import read_ratings
+
+    failed: EvenhandError | None = None
+    for way in WAYS:
+        try:
+            found = read_ratings(path, **way)
+            drawn.require(found)
+        except EvenhandError as error:
+            failed = failed or error
+        else:
+            return found
+    raise failed or OptionError(f"{path}: The ratings cannot be read.")
 
 
 def _drawn(options: Options, secret: str | None) -> Assignment:

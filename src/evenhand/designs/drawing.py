@@ -265,7 +265,7 @@ def amended(change: Amendment, chance: Chance) -> Assignment:
         reviewers=tuple(people.values()),
         rows=tuple(sorted(found, key=lambda row: (order[row[0]], place[row[1]]))),
         groups=before.groups
-        and tuple((label, groups[who]) for who, label in people.items()),
+        and tuple((label, groups.get(who, "")) for who, label in people.items()),
         conflicts=tuple(row for row in before.conflicts if str(row[0]) in people),
         uniform=before.uniform and (change.leave_open or not left_over),
         law=" ".join([before.law, *said]),
