@@ -186,6 +186,7 @@ def test_a_uniform_order_is_drawn_from_a_plain_seed() -> None:
 DRAWING: dict[str, tuple[Callable[..., object], dict[str, object]]] = {
     **{name: CALLS[name] for name in ("rank", "compare", "warp", "assign", "simulate")},
     "check": (eh.check, {"ratings": DUELS}),
+    "grade": (eh.grade, {"ratings": TWO}),
     "sample": CALLS["sample"],
     "averages": (eh.posets.averages, {"data": MANY}),
     "halves": (eh.designs.halves, {"n_reviewers": 4}),
