@@ -1,8 +1,14 @@
 """A few lines say no more than the certificate does."""
 
+import io
+import re
+from dataclasses import replace
+
 import evenhand as eh
+from evenhand.ranking.results import topped
 from evenhand.words.cards import comparison_card
-from evenhand.words.lines import claim, comparison_lines
+from evenhand.words.exports import table_of
+from evenhand.words.lines import claim, comparison_lines, cut_lines
 
 
 def test_a_fault_of_the_data_is_not_hidden_behind_a_missing_declaration() -> None:
@@ -57,3 +63,57 @@ def test_a_test_that_is_asked_for_has_the_methods_own_median() -> None:
     followed = "guarded(statistic=median(lower))"
     guarded = eh.compare(*sides, method=followed, rng=7, **words)  # type: ignore[arg-type]  # by name
     assert guarded.p_value == upper.p_value != lower.p_value
+
+
+def papers(items: int = 5, title: str = "On trees; part") -> eh.Ratings:
+    """Three reviewers who agree on all papers, with titles."""
+    rows = [
+        f"{who},{item},{title} {item},{-item}" for who in "abc" for item in range(items)
+    ]
+    text = "\n".join(["reviewer,item,title,score", *rows])
+    return eh.read_ratings(io.StringIO(text), format="csv")
+
+
+def test_titles_are_everywhere_that_items_are() -> None:
+    ratings = papers()
+    result = eh.rank(ratings, method="mean-rank", top=2, rng=7)
+    assert result.titles == ratings.titles
+    assert (
+        cut_lines(result)[0] == "In (2): 0 (On trees; part 0) and 1 (On trees; part 1)."
+    )
+    assert "1 On trees; part 1" in repr(result)
+    assert '<bdi class="title">On trees; part 1</bdi>' in result._repr_html_()
+    assert result.to_frame()["title"].to_list() == [*ratings.titles.values()]
+    exported = table_of("ranking", ratings, result)
+    assert exported["title"].to_list() == [*ratings.titles.values()]
+    assert exported["side"].to_list() == ["in", "in", "out", "out", "out"]
+    assert (
+        "title" not in eh.rank(ratings.__class__(["a"], ["x"], [1])).to_frame().columns
+    )
+
+
+def test_a_notebook_has_the_columns_and_the_cut_of_the_terminal() -> None:
+    result = eh.rank(papers(), method="mean-rank", top=2, rng=7)
+    page, text = result._repr_html_(), repr(result).splitlines()
+    heads = re.findall(r'<th scope="col"[^>]*>(.*?)</th>', page)
+    assert (
+        "  ".join(head for head in heads if head != "group").split() == text[3].split()
+    )
+    assert ">cut after 2</td>" in page
+    assert " cut after 2 " in text[6]
+
+
+def test_names_of_a_group_are_markup_only_where_they_may_be() -> None:
+    result = eh.rank(papers(title="<b>"), method="mean-rank", top=1, rng=7)
+    assert cut_lines(result)[0] == "In (1): 0 (<b> 0)."
+    assert "&lt;b&gt; 0" in cut_lines(result, html=True)[0]
+
+
+def test_open_items_without_a_place_left_are_said_so() -> None:
+    # Both may be second, but the first two have no rank below.
+    ranks = eh.rank(papers(4), method="mean-rank", top=2, rng=7)
+    rows = [row._replace(rank_low=2) if row.rank == 3 else row for row in ranks.items]
+    again = topped(replace(ranks, items=tuple(rows)), 2, None)
+    said = cut_lines(again)
+    assert said[1] == "Open (1 with no place left): 2 (On trees; part 2)."
+    assert not any(line.startswith("By rank") for line in said)

@@ -172,8 +172,8 @@ class Warp:
             **tail(self, parameters=asked),
         }
 
-    def sentences(self) -> tuple[str, ...]:
-        """Say for each strength and method what survived.
+    def sentences(self, method: str | None = None) -> tuple[str, ...]:
+        """Say for each strength and method, or for one method, what survived.
 
         Examples:
             >>> item = WarpedItem("x", 1, 0.25, 0.25, 1, 2)
@@ -186,6 +186,7 @@ class Warp:
             f"Under {found.strength} warps {_stay(found, self.top)}. Agreement is "
             f"{found.agreement:.2f}."
             for found in self.survivals
+            if method in (None, found.method)
         )
 
     def __repr__(self) -> str:

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from evenhand.claims import NONE
 from evenhand.errors import aligned, counted, printable
-from evenhand.words.text import joined, name, plain_joined, plain_name
+from evenhand.words.text import joined, name, plain_joined, plain_name, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from evenhand.ranking.results import Ranking
 
 TIE = "tie coin"
-# Items named in a sentence.
-NAMED = 12
+# Items named in a sentence, and characters of a cell.
+NAMED, WIDE = 12, 60
 
 
 def claim(certificate: Certificate | None) -> str:
@@ -201,7 +201,7 @@ def ranking_text(result: Ranking) -> str:
     shown = tables.window(result)
     made = tables.ranking(result, shown)
     heads, rows = made.plain()
-    drawn = aligned([heads, *rows])
+    drawn = aligned([heads, *([shortened(it, WIDE) for it in row] for row in rows)])
     for place, row in enumerate(made.rows, start=1):
         if "cut" in row.attributes:
             drawn.insert(place, f" {made.cut} ".center(len(drawn[0]), "-"))

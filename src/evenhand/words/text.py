@@ -74,13 +74,14 @@ def name(label: Label, title: str | None = None) -> Markup:
 
 
 def plain_name(label: Label, title: str | None = None) -> str:
-    """Show a label in plain text.
+    """Show a label in plain text, with its title, cut if long.
 
     Examples:
         >>> plain_name("P1", "On trees")
         'P1 (On trees)'
     """
-    return f"{printable(label)} ({printable(title)})" if title else printable(label)
+    called = f" ({shortened(title, LONG_NAME)})" if title else ""
+    return f"{printable(label)}{called}"
 
 
 def joined(names: Sequence[str], most: int = 12) -> Markup:
