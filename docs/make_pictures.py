@@ -25,7 +25,7 @@ KEY = "who-is-who.csv"
 # Of each page the command, and which of its charts the page shows.
 COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "conference": (
-        f"rank {REVIEWS} --score 'Overall merit' --best A --top 4 --anonymise {KEY}",
+        f"rank {REVIEWS} --scale best=A --top 4 --anonymise {KEY}",
         ("ranks", "strictness"),
     ),
     "peer-grading": (

@@ -274,6 +274,67 @@ def canvas() -> str:
     return table([*header, *criteria], rows)
 
 
+def form_rows(what: str, students: int) -> list[tuple[dt.datetime, str, int, str]]:
+    """Draw answers to a form: time, student, presenter, and a score of 1 to 5."""
+    clock = dt.datetime(2026, 5, 4, 9, 30, tzinfo=dt.UTC)
+    found = []
+    for place, (student, peer, mark) in enumerate(peers(what, students)):
+        time = clock + dt.timedelta(minutes=7 * place)
+        found.append((time, PEOPLE[student], peer, str(whole(mark, 1, 5))))
+    return found
+
+
+def form_grid() -> str:
+    """Responses to a grid: some rate their own talk, and one answers twice."""
+    answers: dict[str, dict[int, str]] = {}
+    times: dict[str, dt.datetime] = {}
+    for time, student, peer, score in form_rows("form grid", 12):
+        answers.setdefault(student, {})[peer] = score
+        times[student] = time
+    for own in (2, 7):
+        answers[PEOPLE[own]][own] = "5"
+    rows = [
+        [
+            f"{times[student]:%Y/%m/%d %I:%M:%S %p} GMT+2",
+            f"{student.replace(' ', '.').lower()}@example.org",
+            *(answers[student].get(peer, "") for peer in range(12)),
+            REMARKS[place % len(REMARKS)],
+        ]
+        for place, student in enumerate(times)
+    ]
+    again = times[PEOPLE[4]] + dt.timedelta(days=1)
+    rows.append(
+        [f"{again:%Y/%m/%d %I:%M:%S %p} GMT+2", *rows[4][1:2], *["3"] * 5, *[""] * 8]
+    )
+    question = "How convincing was the talk of"
+    grid = [f"{question} [{person}]" for person in PEOPLE]
+    return table(
+        ["Timestamp", "Email Address", *grid, "Remarks"], [[*row] for row in rows]
+    )
+
+
+def form_each() -> str:
+    """Responses about one talk each, as a form in German writes them."""
+    rows: list[list[object]] = []
+    for place, (time, student, peer, score) in enumerate(form_rows("form each", 10)):
+        half = "n/a" if place == 17 else f"{score},{5 * (place % 2)}"  # noqa: PLR2004 - one
+        email = f"{student.replace(' ', '.').lower()}@example.org"
+        remark = REMARKS[place % len(REMARKS)]
+        rows.append(
+            [
+                f"{time:%d.%m.%Y %H:%M:%S}",
+                email,
+                student,
+                TITLES[peer],
+                half,
+                remark,
+            ]
+        )
+    rows.append(["11.05.2026 08:00:00", *rows[3][1:4], "2,5", ""])
+    header = "Zeitstempel,E-Mail-Adresse,Name,Welches Projekt?,Note (1 bis 5),Kommentar"
+    return table(header.split(","), rows, delimiter=";")
+
+
 def gavel() -> str:
     """Ninety decisions between ten projects by nine annotators."""
     values = normal("gavel values", 10)
@@ -396,6 +457,8 @@ FILES: dict[str, Callable[[], str | bytes]] = {
     "moodle-submissions.csv": moodle_submissions,
     "canvas.csv": canvas,
     "gavel-decisions.csv": gavel,
+    "forms-grid.csv": form_grid,
+    "forms.csv": form_each,
     "wide-items.csv": wide_items,
     "wide-reviewers.xlsx": wide_reviewers,
     "words.csv": words,

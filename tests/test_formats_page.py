@@ -57,7 +57,7 @@ def test_a_sample_is_read_ranked_checked_reported_and_audited(
     )
     assert ranked.exit_code == 0, ranked.stderr
     assert "Wrote r.html" in ranked.stderr
-    assert "The best 3" in ranked.stdout
+    assert "cut after 3" in ranked.stdout
     page = (desk / "r.html").read_text()
     assert "The best 3 of" in page
     audited = CliRunner().invoke(cli, printed_audit(page))

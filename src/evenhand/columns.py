@@ -8,12 +8,14 @@ is not part of it.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import astuple, dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
+from os.path import commonprefix
 from typing import TYPE_CHECKING, Literal
 
 import narwhals as nw
@@ -40,11 +42,17 @@ NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 COMMAS = r"^[+-]?[0-9]+(?:,[0-9]+)+(?:\.[0-9]+)?$"
 HIDDEN = r"[\p{Cf}\x{34f}\x{115f}\x{1160}\x{17b4}\x{17b5}\x{3164}\x{fe00}-\x{fe0f}]"
 """Characters that nobody sees: Unicode's marks of format, and a few letters."""
-MISSING_WORDS = frozenset({"na", "n/a", "nan", "null", "none", "-", "?"})
+MISSING_WORDS = frozenset(
+    {"no entry", "na", "n/a", "n.a.", "nan", "null", "none", "\\n", "x", "?", "."}
+    | {"-", "--", "\u2013", "\u2014"}
+)
+"""What people write where there is no score."""
 WORD = re.compile(r"[^\W\d_][^\n]*")
 SHEET_ERROR = re.compile(r"#[A-Z/0]+[!?]?")
 INFINITE = re.compile(r"(?i)[+-]?inf(inity)?")
 SIGNS = str.maketrans("\u2212\u2012\u2013", "---")
+LISTED = 20
+"""How many problems of one file an error lists."""
 NAMED = 5
 """How many rows or pairs of labels a notice names."""
 MAX_DIGITS = 640
@@ -79,11 +87,37 @@ class Source:
 
     def at(self, row: int, text: str, advice: str = "") -> RatingsError:
         """Return the error for one row; `text` ends without a full stop."""
-        end = f". {advice}" if advice else "."
-        if self.name is None:
-            return RatingsError(f"{text} at index {row}{end}")
-        colon = ":" if self.unit == "line" else f": {self.unit} "
-        return RatingsError(f"{self.name}{colon}{self.line(row)}: {text}{end}")
+        return self.each([(row, text, advice)])
+
+    def each(self, problems: Iterable[tuple[int, str, str]]) -> RatingsError:
+        """Return the error for several rows, each with a rule and an advice.
+
+        Examples:
+            >>> print(Source("r.csv").each([(3, "score must be 1", ""),
+            ...                             (2, "item must be given", "Name it.")]))
+            r.csv: 2 problems:
+              line 2: item must be given.
+              line 3: score must be 1.
+              Name it.
+        """
+        found = sorted(problems, key=lambda one: (self.line(one[0]), *one))
+        row, text, advice = found[0]
+        if len(found) > 1:
+            lines = [f"{self.place(row)}: {text}." for row, text, _ in found[:LISTED]]
+            more = [f"and {len(found) - LISTED} more."] if len(found) > LISTED else []
+            hints = dict.fromkeys(advice for *_, advice in found if advice)
+            head = self.whole(f"{len(found)} problems:")
+            error = RatingsError("\n  ".join([str(head), *lines, *more, *hints]))
+        else:
+            end = f". {advice}" if advice else "."
+            colon = ":" if self.unit == "line" else f": {self.unit} "
+            error = RatingsError(
+                f"{text} at index {row}{end}"
+                if self.name is None
+                else f"{self.name}{colon}{self.line(row)}: {text}{end}"
+            )
+        error.problems = tuple(found)
+        return error
 
     def whole(self, text: str) -> RatingsError:
         """Return the error for the whole table; `text` is a sentence."""
@@ -117,7 +151,8 @@ def label_series(values: object, what: str, source: Source) -> pl.Series:
     series = series.cast(pl.String).str.strip_chars()
     empty = (series.is_null() | (series == "")).fill_null(value=True)
     if empty.any():
-        raise source.at(int(empty.arg_true()[0]), f"{what} must be given, got nothing")
+        text = f"{what} must be given, got nothing"
+        raise source.each((row, text, "") for row in empty.arg_true())
     return series
 
 
@@ -236,14 +271,18 @@ def number_series(values: object, what: str, source: Source) -> tuple[Scores, Fl
         raise _wrong_type(series, f"{what} must be a number", source)
     # Adding zero turns -0.0 into 0.0, so that equal scores have equal bytes.
     numbers = numeric.fill_null(0.0).to_numpy() + 0.0
+    bad = []
     for row in np.flatnonzero(~(np.abs(numbers) < EXACT_BELOW)).tolist():
-        if not math.isfinite(numbers[row]):
-            raise source.at(row, f"{what} must be finite, got {shown(series[row])}")
-        # An integer that a double would change might tie with others.
-        digits = str(series[row]).strip().lstrip("+-").lstrip("0")
-        if digits.isdecimal() and int(digits) != abs(int(numbers[row])):
-            text = f"{what} must fit 53 bits exactly, got {shown(series[row])}"
-            raise source.at(row, text)
+        rule = "be finite"
+        if math.isfinite(numbers[row]):
+            # An integer that a double would change might tie with others.
+            digits = str(series[row]).strip().lstrip("+-").lstrip("0")
+            if not digits.isdecimal() or int(digits) == abs(int(numbers[row])):
+                continue
+            rule = "fit 53 bits exactly"
+        bad.append((row, f"{what} must {rule}, got {shown(series[row])}", ""))
+    if bad:
+        raise source.each(bad)
     return numbers, numeric.is_null().to_numpy()
 
 
@@ -399,9 +438,16 @@ def _parsed(series: pl.Series, what: str, source: Source) -> pl.Series:
     given = given.set(given == "", None)
     bad = (~given.str.contains(NUMBER)).fill_null(value=False).arg_true()
     if len(bad):
-        row = int(bad[0])
-        text = f"{what} must be a number, got {shown(given[row])}"
-        raise source.at(row, text, _hint(given[row], source))
+        # Where most are bad, they are of another kind, and one tells of all.
+        most = 2 * len(bad) > len(given) - given.null_count()
+        raise source.each(
+            (
+                row,
+                f"{what} must be a number, got {shown(given[row])}",
+                _hint(given[row], source),
+            )
+            for row in bad[: 1 if most else None]
+        )
     return given.cast(pl.Float64)
 
 
@@ -410,7 +456,10 @@ def _hint(value: str, source: Source) -> str:
     if value.casefold() in MISSING_WORDS or SHEET_ERROR.fullmatch(value):
         return "Leave the cell empty where there is no score."
     if re.fullmatch(COMMAS, value):
-        return "Write decimals with a point, and thousands without a comma."
+        return (
+            "Write decimals with a point, and thousands without a comma; or, if commas "
+            "are decimal points, say so with decimal= or --decimal ','."
+        )
     if re.fullmatch(NUMBER, value.translate(SIGNS)):
         return "Write its sign as a hyphen, -."
     if not source.orders or INFINITE.fullmatch(value):
@@ -418,15 +467,17 @@ def _hint(value: str, source: Source) -> str:
     order = "give their order with scale= or --scale 'worst<...<best'"
     if WORD.fullmatch(value):
         return (
-            f"If these scores are words, {order}, or the best letter with best= or "
-            "--best."
+            f"If these scores are words, {order}, or the best letter with --scale "
+            "best=A."
         )
     return f"Write a plain number; or, if these scores are words, {order}."
 
 
 Kind = Literal["scores", "ranks", "comparisons"]
 
-NAME_SHOWN = 40
+NAME_SHOWN = 60
+LONG_PREFIX = 20
+"""Names that share so many letters are told apart by what comes after them."""
 ID = re.compile(r"(?i:(?:\b|_)(?:id|number|nr|no)\b)|#|[a-z]I[dD]$")
 """How a column of ids is called."""
 
@@ -437,7 +488,8 @@ ALIASES: dict[str, frozenset[str]] = {
         "referee participant reviewername",
         "item": "paper submission entry project task candidate product proposal "
         "application variant assessee",
-        "score": "rating grade mark label points",
+        "score": "rating grade mark label points overallrating overallscore "
+        "overallmerit overallevaluation",
         "rank": "ranking position place",
         "winner": "preferred better",
         "loser": "rejected worse",
@@ -524,10 +576,10 @@ def _named(name: str, names: Sequence[str], source: Source) -> str:
     """Return a column that the user named, which must exist."""
     if not name or name in names:
         return name
-    near = [known for known in names if known.strip() == name.strip()]
+    near = called(name, names)
     if len(near) == 1:
         return near[0]
-    raise source.unknown("column", name, map(_short, names))
+    raise source.unknown("column", name, cut_alike(names))
 
 
 def _check_given(given: Columns, source: Source) -> None:
@@ -601,8 +653,35 @@ def is_alias(name: str, aliases: frozenset[str]) -> bool:
 
 
 def _listed(names: Sequence[str]) -> str:
-    return listing(_short(name) for name in names)
+    return listing(cut_alike(names))
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= NAME_SHOWN else name[: NAME_SHOWN - 3] + "..."
+def called(name: str, names: Sequence[str]) -> list[str]:
+    """Return the names that a text means: one of them, as it is or as it is shown."""
+    cut = dict(zip(names, cut_alike(names), strict=True))
+    bare = name.strip().strip(".")
+    return [it for it in names if bare in (it.strip().strip("."), cut[it].strip("."))]
+
+
+def cut_alike(names: Iterable[str]) -> list[str]:
+    """Cut names so that one sees where they differ, for a list of them.
+
+    Examples:
+        >>> cut_alike(["How do you rate the talk of Anna?", "score",
+        ...            "How do you rate the talk of Bo?"])
+        ['...Anna?', 'score', '...Bo?']
+    """
+    listed = list(names)
+    ordered = sorted(listed)
+    shared = dict.fromkeys(listed, 0)
+    for one, two in itertools.pairwise(ordered):
+        length = len(commonprefix([one, two]))  # noqa: RUF071 - names, not paths
+        shared[one], shared[two] = max(shared[one], length), length
+    found = []
+    for name in listed:
+        start = name.rfind(" ", 0, shared[name]) + 1
+        text = f"...{name[start:]}" if start >= LONG_PREFIX else name
+        found.append(
+            text if len(text) <= NAME_SHOWN else text[: NAME_SHOWN - 3] + "..."
+        )
+    return found

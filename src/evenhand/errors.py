@@ -28,7 +28,13 @@ class EvenhandError(Exception):
 
 
 class RatingsError(EvenhandError, ValueError):
-    """The ratings cannot be used as they are."""
+    """The ratings cannot be used as they are.
+
+    Attributes:
+        problems: Row, rule and advice of each bad value, if rows are to blame.
+    """
+
+    problems: tuple[tuple[int, str, str], ...] = ()
 
 
 class ContradictionError(RatingsError):

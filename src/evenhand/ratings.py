@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame, IntoLazyFrame
     from numpy.typing import NDArray
 
-    from evenhand.arrays import Codes, Flags, Scores
+    from evenhand.arrays import Codes, Scores
     from evenhand.claims import Json, Label
 
 
@@ -558,17 +558,8 @@ class Ratings:
         self.weights = None
         if "weight" in rows.columns:
             self.weights = frozen(rows["weight"].to_numpy()[order])
-        twice = np.flatnonzero(np.diff(keys[order]) == 0)
-        if len(twice):
-            place = int(twice[0])
-            first, second = rows["row"].gather(order[place : place + 2]).to_list()
-            reviewer = self.reviewer_labels[self.reviewer_codes[place]]
-            item = self.item_labels[self.item_codes[place]]
-            raise source.at(
-                second,
-                f"reviewer {shown(reviewer)} must rate item {shown(item)} once, "
-                f"got a second rating after {source.place(first)}",
-            )
+        if (np.diff(keys[order]) == 0).any():
+            raise source.each(_repeats(rows, source))
 
 
 def require_ratings(ratings: object) -> None:
@@ -613,37 +604,77 @@ def _rated_rows(
 ) -> pl.DataFrame:
     """Take scores or ranks from their columns, null where there is none."""
     value_name = names.score if names.kind == "scores" else names.rank
-    values, missing = number_series(columns[value_name], value_name, source)
-    # A rank counts downwards; its sign is turned so that higher is better everywhere.
-    preference = pl.Series(values if names.kind == "scores" else 0.0 - values)
-    found = {"reviewer": names.reviewer, "item": names.item, "pair": names.pair}
-    series = {
-        part: label_series(columns[name], name, source)
-        for part, name in found.items()
-        if name
+    called = {
+        "reviewer": names.reviewer,
+        "item": names.item,
+        "pair": names.pair,
+        "value": value_name,
+        "weight": names.weight,
     }
-    lengths = {found[part]: len(labels) for part, labels in series.items()}
-    _check_lengths({**lengths, value_name: len(values)}, source)
-    value = preference.set(pl.Series(missing), None) if missing.any() else preference
-    if names.weight:
-        series["weight"] = pl.Series(_weights(columns, names.weight, missing, source))
-    return pl.DataFrame({**series, "value": value}).with_row_index("row")
+    series: dict[str, pl.Series] = {}
+    problems: list[tuple[int, str, str]] = []
+    for part, name in called.items():
+        try:
+            if name and part in ("value", "weight"):
+                numbers, missing = number_series(columns[name], name, source)
+                # A rank counts downwards; higher is better everywhere else.
+                turned = 0.0 - numbers if name == names.rank else numbers
+                series[part] = pl.Series(turned)
+                if missing.any():
+                    series[part] = series[part].set(pl.Series(missing), None)
+            elif name:
+                series[part] = label_series(columns[name], name, source)
+        except RatingsError as error:
+            if not error.problems:
+                raise
+            problems += error.problems
+    lengths = {
+        name: len(series[part]) for part, name in called.items() if part in series
+    }
+    _check_lengths(lengths, source)
+    if "weight" in series and "value" in series:
+        problems += _bad_weights(series["weight"], series["value"], names.weight)
+    if problems:
+        if "reviewer" in series and "item" in series:
+            rows = pl.DataFrame({part: series[part] for part in ("reviewer", "item")})
+            problems += _repeats(rows.with_row_index("row"), source)
+        raise source.each(problems)
+    return pl.DataFrame(series).with_row_index("row")
 
 
-def _weights(
-    columns: Mapping[str, object], name: str, unused: Flags, source: Source
-) -> Scores:
-    """Return positive weights, 1 where a row has neither a score nor a weight."""
-    weights, missing = number_series(columns[name], name, source)
-    _check_lengths({"weights": len(weights), "scores": len(unused)}, source)
-    weights = np.where(missing, 0.0, weights)
-    bad = np.flatnonzero((weights <= 0) & ~unused)
-    if len(bad):
-        row = int(bad[0])
-        got = "nothing" if missing[row] else f"{weights[row]:g}"
-        text = f"{name} must be above 0, got {got}"
-        raise source.at(row, text, "It says how much the rating counts.")
-    return np.where(unused, 1.0, weights)
+def _repeats(rows: pl.DataFrame, source: Source) -> list[tuple[int, str, str]]:
+    """Return the rows in which a reviewer rates an item again."""
+    who, what = (
+        [labels[code] for code in codes.tolist()]
+        for labels, codes in (code_labels(rows[it]) for it in ("reviewer", "item"))
+    )
+    first: dict[tuple[Label, Label], int] = {}
+    return [
+        (
+            row,
+            f"reviewer {shown(pair[0])} must rate item {shown(pair[1])} once, got a "
+            f"second rating after {source.place(first[pair])}",
+            "",
+        )
+        for row, pair in zip(rows["row"], zip(who, what, strict=True), strict=True)
+        if first.setdefault(pair, row) != row
+    ]
+
+
+def _bad_weights(
+    weights: pl.Series, scores: pl.Series, name: str
+) -> list[tuple[int, str, str]]:
+    """Return what is wrong with weights; a row without a score needs none."""
+    bad = ~(weights > 0).fill_null(value=False) & scores.is_not_null()
+    return [
+        (
+            row,
+            f"{name} must be above 0, got "
+            f"{'nothing' if weights[row] is None else format(weights[row], 'g')}",
+            "It says how much the rating counts.",
+        )
+        for row in bad.arg_true()
+    ]
 
 
 def _compared_rows(
@@ -710,11 +741,11 @@ def _missing_notices(rows: pl.DataFrame, noun: str, lost: Labels) -> list[Notice
     # Rows are named by their labels: a line would change with the order of rows.
     order = lacking[np.lexsort((item_codes[lacking], reviewer_codes[lacking]))]
     places = [
-        f"item {shown(items[item_codes[row]])} by reviewer "
-        f"{shown(reviewers[reviewer_codes[row]])}"
+        f"item {items[item_codes[row]]} by {reviewers[reviewer_codes[row]]}"
         for row in order[:NAMED]
     ]
-    left_out = f"{counted(len(lacking), 'row')} without a {noun} left out"
+    were = "was" if len(lacking) == 1 else "were"
+    left_out = f"{counted(len(lacking), 'row')} without a {noun} {were} left out"
     text = f"{left_out}: {', '.join(places)}{more_than_named(len(lacking))}."
     notices = [Notice(f"missing_{noun}s", text)]
     if lost:

@@ -19,7 +19,7 @@ from tests.test_formats_page import READ, printed_audit, words
 ROOT = Path(__file__).parents[2]
 HOTCRP = (
     "examples/exports/hotcrp-reviews.csv",
-    *("--score", "Overall merit", "--best", "A", "--seed", "3"),
+    *("--score", "Overall merit", "--scale", "best=A", "--seed", "3"),
 )
 NAMES = ("anna@example.org", "bo@example.org", "cy@example.org", "kim@example.org")
 HOSTILE = (
@@ -85,7 +85,10 @@ def test_charts_are_written_as_png_and_svg(desk: Path) -> None:
         (("--export", "examples/conference.csv"), "must not replace FILE"),
         (("--export", "charts=examples/panel.csv"), "charts must be a folder"),
         (("--anonymise", ""), "anonymise must be given, got ''."),
-        (("--best", "AB"), "best must be a single letter, got 'AB'."),
+        (("--scale", "best=AB"), "scale must be best= and a single letter"),
+        (("--best", "A"), "--best is written --scale best=A now."),
+        (("--decimal", ";"), "decimal must be '.' or ',', got ';'."),
+        (("--exclude", "P77"), "unknown label 'P77'. Known labels: 'A', 'B'"),
         (("--scale", "good"), "scale must be words from worst to best"),
         (("--with", "examples/nothing.csv"), "There is no such file"),
         (
@@ -381,4 +384,4 @@ def test_the_audit_that_a_report_prints_runs_as_printed(
 def test_rows_without_scores_name_items_and_reviewers_as_such(desk: Path) -> None:
     (desk / "r.csv").write_text("reviewer,item,score\nbruno27,57,1\nbruno27,58,\n")
     told = run("rank", "r.csv", "--seed", "1").stderr
-    assert "1 row without a score left out: item 58 by reviewer 'bruno27'." in told
+    assert "1 row without a score was left out: item 58 by bruno27." in told

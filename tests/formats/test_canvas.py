@@ -90,7 +90,7 @@ def test_reviews_without_a_state_are_read() -> None:
     text = "Assessee,Assessor,Total Score (45.0)\nBo,Anna,30\nCy,Anna,\nCy,Bo,9\n"
     ratings = read(text)
     assert ratings.n_ratings == 2
-    assert "item 'Cy' by reviewer 'Anna'" in notices(ratings)["missing_scores"]
+    assert "item Cy by Anna" in notices(ratings)["missing_scores"]
 
 
 def test_what_is_not_a_peers_review_is_left_out_and_counted() -> None:
@@ -113,7 +113,7 @@ def test_a_total_of_zero_with_points_is_a_score() -> None:
 def test_a_completed_review_without_a_score_is_named() -> None:
     ratings = read(HEADER + ROWS.replace("20,5,15", ",,"))
     assert notices(ratings)["missing_scores"] == (
-        "1 row without a score left out: item 'Cy' by reviewer 'Anna'."
+        "1 row without a score was left out: item Cy by Anna."
     )
 
 

@@ -169,9 +169,8 @@ def test_questions_with_the_same_words_are_told_apart_by_number() -> None:
 def test_a_lone_number_is_not_taken_where_words_may_be_the_score() -> None:
     header = f"{HEADER},Q1 (Overall),Q2 (Confidence - Value)\n"
     text = header + "1,a,Anna,a@b,1,Accept,3\n1,a,Bo,b@b,2,Reject,2\n"
-    assert refused(text).startswith(
-        "reviews.csv: Several fields may be the score: 'Confidence', 'Overall'."
-    )
+    assert refused(text).startswith("reviews.csv:2: Overall must be a number, got 'Acc")
+    assert read(text, scale="reject<accept").scores.tolist() == [2.0, 1.0]
 
 
 def test_a_bad_cell_does_not_hide_the_question_it_is_in() -> None:
@@ -182,7 +181,7 @@ def test_a_bad_cell_does_not_hide_the_question_it_is_in() -> None:
         row.format(paper, answer.replace(",", ";"))
         for paper, answer in enumerate(answers)
     )
-    assert "may be the score: 'Confidence', 'Overall'" in refused(text)
+    assert refused(text).startswith("reviews.csv:2: Overall must be a number, got 'Acc")
     said = refused(text, score="Overall", scale="reject<accept")
     assert said.startswith("reviews.csv:5: Overall must be on the scale reject<accept")
 

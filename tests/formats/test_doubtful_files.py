@@ -318,11 +318,10 @@ def test_members_of_one_name_are_still_told_apart_by_number() -> None:
 
 def test_a_name_with_two_emails_is_two_people() -> None:
     table = "reviewer,email,item,score\nAnna,a1@x,x,3\nAnna,a2@x,y,4\n"
-    assert refused(table) == (
-        "f.csv:3: reviewer must be one person, got 'Anna' with 'a1@x' and 'a2@x'. If "
-        "the e-mails tell reviewers apart, name their column with reviewer= or "
-        "--reviewer 'email'; else name 'reviewer' there."
-    )
+    ratings = read(table)
+    assert ratings.reviewer_labels == ("a1@x", "a2@x")
+    assert [notice.code for notice in ratings.notices] == ["shared_names"]
+    assert "reviewer from 'email', item from 'item'" in ratings.read_as
     assert read(table, reviewer="email").n_reviewers == 2
     assert read(table, reviewer="reviewer").n_reviewers == 1
 
@@ -370,7 +369,7 @@ def test_a_key_that_stands_twice_inside_a_line_is_refused() -> None:
 def test_a_wide_table_of_letters_is_asked_which_way_round_it_is() -> None:
     table = "talk,Anna,Bo\nx,A,B\ny,C,A\n"
     assert refused(table).endswith("say what the rows are with rows= or --rows.")
-    assert read(table, rows="items", best="A").n_ratings == 4
+    assert read(table, rows="items", scale="best=A").n_ratings == 4
 
 
 def test_ids_of_another_range_do_not_make_a_wide_table() -> None:

@@ -88,8 +88,7 @@ def test_the_sample_is_read_by_its_field_of_scores() -> None:
         "older_versions": "2 older versions of reviews left out.",
         "subreviews": "3 reviews written by a subreviewer: the reviewer is who wrote "
         "it, not the member.",
-        "missing_scores": "1 row without a score left out: item 14 by "
-        "reviewer 'Hal Iversen'.",
+        "missing_scores": "1 row without a score was left out: item 14 by Hal Iversen.",
     }
     assert ratings.read_as == (
         "reviews of EasyChair, by columns 'submission #', 'member #' and 'scores': "
@@ -116,13 +115,9 @@ def test_scores_in_a_file_of_their_own_are_joined_in_either_order() -> None:
     )
 
 
-def test_fields_are_listed_when_none_is_named() -> None:
-    with pytest.raises(RatingsError) as caught:
-        read_ratings(HERE / REVIEWS)
-    assert str(caught.value).endswith(
-        "Several fields may be the score: 'Overall evaluation', \"Reviewer's "
-        "confidence\", 'total score'. Say which with score= or --score."
-    )
+def test_the_overall_evaluation_is_the_score_if_none_is_named() -> None:
+    ratings = read_ratings(HERE / REVIEWS)
+    assert ratings.read_as.endswith("score from 'Overall evaluation'.")
     with pytest.raises(RatingsError) as caught:
         read_ratings(HERE / SCORES, companion=HERE / REVIEWS)
     assert "Several fields may be the score: '1', '2', '3'." in str(caught.value)
@@ -277,7 +272,7 @@ def test_letters_and_numbers_in_one_field_are_refused_with_the_line() -> None:
     assert refused(text, score="Score").startswith(
         "review.csv:4: Score must be a number, got 'B'."
     )
-    assert refused(text, score="Score", best="A") == (
+    assert refused(text, score="Score", scale="best=A") == (
         "review.csv:2: Score must be one letter, got '2'. Numbers and letters cannot "
         "be one scale."
     )

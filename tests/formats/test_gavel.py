@@ -131,11 +131,10 @@ def test_decisions_without_annotators_are_read() -> None:
     assert ratings.read_as.endswith("winner from 'Winner ID', loser from 'Loser ID'.")
 
 
-@pytest.mark.parametrize("option", ["scale", "best"])
-def test_score_words_have_no_place_here(option: str) -> None:
-    value = {"scale": "a<b", "best": "A"}[option]
+@pytest.mark.parametrize("scale", ["a<b", "best=A", "/10"])
+def test_score_words_have_no_place_here(scale: str) -> None:
     with pytest.raises(OptionError, match="must be left out for comparisons"):
-        read(HEADER + ROWS, **{option: value})
+        read(HEADER + ROWS, scale=scale)
 
 
 def test_scores_cannot_be_asked_of_decisions() -> None:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 WORDS = "strong reject<reject<weak reject<weak accept<accept<strong accept"
 LONG: dict[str, dict[str, str]] = {
     "words.csv": {"scale": WORDS},
-    "letters.tsv": {"best": "A"},
+    "letters.tsv": {"scale": "best=A"},
     "long.jsonl": {},
     "long.parquet": {},
     "long.csv.gz": {},
@@ -131,7 +131,7 @@ def test_words_of_the_sample_keep_their_order() -> None:
 
 
 def test_letters_of_the_sample_keep_their_order() -> None:
-    ratings = read_ratings(HERE / "letters.tsv", best="A")
+    ratings = read_ratings(HERE / "letters.tsv", scale="best=A")
     rows = csv.DictReader(io.StringIO(sample("letters.tsv").decode()), delimiter="\t")
     expected = sorted("EDCBA".index(row["grade"]) + 1.0 for row in rows)
     assert sorted(ratings.scores.tolist()) == expected
@@ -143,7 +143,7 @@ def test_words_without_an_order_are_refused_with_the_way_to_give_one() -> None:
     assert str(caught.value).startswith(
         f"{HERE / 'letters.tsv'}:2: grade must be a number"
     )
-    assert str(caught.value).endswith("or the best letter with best= or --best.")
+    assert str(caught.value).endswith("or the best letter with --scale best=A.")
 
 
 def test_titles_are_taken_from_a_column_of_that_name() -> None:

@@ -58,8 +58,8 @@ def test_the_sample_is_read_with_its_submissions() -> None:
     assert notices(ratings) == {
         "example_submissions": "12 assessments of example submissions left out.",
         "self_assessments": "2 assessments of the reviewer's own work left out.",
-        "missing_scores": "2 rows without a score left out: item 511 by reviewer 302, "
-        "item 512 by reviewer 307.",
+        "missing_scores": "2 rows without a score were left out: item 511 by 302, item "
+        "512 by 307.",
     }
     assert ratings.read_as == (
         "a workshop of Moodle, by columns 'submissionid', 'reviewerid', 'weight' and "
@@ -113,7 +113,7 @@ def test_submissions_alone_ask_for_the_assessments() -> None:
 def test_no_grade_is_no_score(word: str) -> None:
     ratings = read(HEADER + ROWS.replace("NULL", word), second=SUBMISSIONS)
     assert ratings.n_ratings == 3
-    assert "item 10 by reviewer 302" in notices(ratings)["missing_scores"]
+    assert "item 10 by 302" in notices(ratings)["missing_scores"]
 
 
 def test_weight_zero_is_left_out_and_other_weights_are_not_used() -> None:

@@ -226,13 +226,14 @@ def changed(place: int, **parts: object) -> list[Any]:
         (
             changed(1, content={"rating": {"value": "strong accept"}}),
             {},
-            "notes.json: entry 2: rating must be a number, or begin with one, got "
-            "'strong accept'.",
+            "notes.json: entry 2: rating must be a number, got 'strong accept'. If "
+            "these scores are words, give their order with scale= or --scale "
+            "'worst<...<best', or the best letter with --scale best=A.",
         ),
         (
-            [note(1, "~Ada1", rating=6, confidence=2)],
+            [note(1, "~Ada1", novelty=6, soundness=2)],
             {},
-            "notes.json: Several fields may be the score: 'rating', 'confidence'. Say "
+            "notes.json: Several fields may be the score: 'novelty', 'soundness'. Say "
             "which with score= or --score.",
         ),
         (

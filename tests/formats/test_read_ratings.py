@@ -24,7 +24,7 @@ HEADER = "reviewer,item,score\n"
 GOOD = HEADER + "anna,x,7\nbo,x,6.5\n"
 WORDS = (
     " If these scores are words, give their order with scale= or --scale "
-    "'worst<...<best', or the best letter with best= or --best."
+    "'worst<...<best', or the best letter with --scale best=A."
 )
 EXPECTED = Ratings(["anna", "bo"], ["x", "x"], [7, 6.5])
 
@@ -472,19 +472,20 @@ def test_a_messy_file_is_read_as_it_was_meant(content: str) -> None:
             "Say which it is with reviewer= or --reviewer.",
         ),
         (
-            HEADER + "\na,b,7/10\n",
-            "ratings.csv:3: score must be a number, got '7/10'. Write a plain number; "
+            HEADER + "\na,b,7:10\n",
+            "ratings.csv:3: score must be a number, got '7:10'. Write a plain number; "
             "or, if these scores are words, give their order with scale= or --scale "
             "'worst<...<best'.",
         ),
         (
-            "who;item;Mark\na;b;7,5\n".replace("who", "judge"),
-            "ratings.csv:2: Mark must be a number, got '7,5'. "
-            "Write decimals with a point, and thousands without a comma.",
+            'judge,item,Mark\na,b,"7,5"\n',
+            "ratings.csv:2: Mark must be a number, got '7,5'. Write decimals with a "
+            "point, and thousands without a comma; or, if commas are decimal points, "
+            "say so with decimal= or --decimal ','.",
         ),
         (
-            HEADER + 'a,"x\ny",1\na,z,NA\n',
-            "ratings.csv:4: score must be a number, got 'NA'. "
+            HEADER + 'a,"x\ny",1\na,z,#REF!\n',
+            "ratings.csv:4: score must be a number, got '#REF!'. "
             "Leave the cell empty where there is no score.",
         ),
         (HEADER + "a,b,1e999\n", "ratings.csv:2: score must be finite, got '1e999'."),

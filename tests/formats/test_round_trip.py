@@ -211,7 +211,7 @@ def test_a_number_in_a_sheet_keeps_all_its_digits(score: float) -> None:
         ("moodle-assessments.csv", {"weight": "weight"}),
     ],
 )
-def test_platforms_deliver_weights(file: str, options: dict[str, str]) -> None:
+def test_platforms_deliver_weights(file: str, options: dict[str, Any]) -> None:
     weighted = read_ratings(HERE / file, **options)
     plain = read_ratings(HERE / file, **{**options, "weight": None})
     assert weighted.weights is not None

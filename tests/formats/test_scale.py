@@ -11,20 +11,18 @@ from hypothesis import strategies as st
 
 from evenhand.columns import Source, number_series
 from evenhand.errors import OptionError, RatingsError
-from evenhand.formats.scale import Scale, number_words, parse_scale
+from evenhand.formats.scale import Scale, number_cells, number_words, parse_scale
 
 FILE = Source("r.csv", lambda row: row + 2, orders=True)
 ORDER = "give their order with scale= or --scale 'worst<...<best'"
 HINT = (
     " If these scores are words, give their order with scale= or --scale "
-    "'worst<...<best', or the best letter with best= or --best."
+    "'worst<...<best', or the best letter with --scale best=A."
 )
 
 
 def scale(order: str = "", best: str = "") -> Scale:
-    found = parse_scale(order, best)
-    assert found is not None
-    return found
+    return parse_scale(order or f"best={best}")
 
 
 def refused(values: list[object], order: str = "", best: str = "") -> str:
@@ -35,7 +33,7 @@ def refused(values: list[object], order: str = "", best: str = "") -> str:
 
 def wrong(order: str = "", best: str = "") -> str:
     with pytest.raises(OptionError) as caught:
-        parse_scale(order, best)
+        parse_scale(order or f"best={best}")
     return str(caught.value)
 
 
@@ -64,7 +62,8 @@ def test_case_and_blanks_of_words_do_not_matter() -> None:
 def test_an_order_needs_words_between_its_signs(order: str) -> None:
     assert wrong(order) == (
         "scale must be words from worst to best with < between them, such as "
-        f"'reject<accept', got {order!r}."
+        "'reject<accept', or best= and a letter, or / and a base, such as /10, got "
+        f"{order!r}."
     )
 
 
@@ -92,15 +91,11 @@ def test_signs_of_equality_are_refused(order: str) -> None:
     )
 
 
-def test_scale_and_best_exclude_each_other() -> None:
-    assert wrong("a<b", "A") == "scale and best must not both be given."
-
-
 @pytest.mark.parametrize("best", ["A+", "AB", "1", "é"])
 def test_the_best_is_one_letter(best: str) -> None:
     assert wrong(best=best) == (
-        f"best must be a single letter, got {best!r}. Give the order of other grades "
-        "with scale= or --scale."
+        f"scale must be best= and a single letter, got 'best={best}'. Give the order "
+        "of other grades as 'worst<...<best'."
     )
 
 
@@ -114,8 +109,8 @@ def test_letters_count_from_the_best_one() -> None:
 
 def test_the_best_letter_must_be_at_an_end() -> None:
     assert refused(["A", "B", "C"], best="B") == (
-        "r.csv: best must be the first or the last letter of the scale, got 'B' among "
-        "'A', 'B', 'C'. Give the order with scale= or --scale."
+        "r.csv: The best letter must be the first or the last of the scale, got 'B' "
+        "among 'A', 'B', 'C'. Give the order with scale= or --scale."
     )
 
 
@@ -161,12 +156,51 @@ def test_an_unknown_word_is_refused_with_its_line_and_the_scale() -> None:
     )
 
 
-@pytest.mark.parametrize("best", ["", "A"])
-def test_a_word_for_nothing_is_to_be_left_empty(best: str) -> None:
-    order = "" if best else "b<a"
-    message = refused(["a", "N/A"], order, best)
-    assert message.startswith("r.csv:3: ")
-    assert message.endswith("got 'N/A'. Leave the cell empty where there is no score.")
+@pytest.mark.parametrize("order", ["b<a", "best=A"])
+def test_a_word_for_nothing_is_no_score(order: str) -> None:
+    words: list[object] = ["a", "N/A", "-", "b", "?"]
+    numbers, _ = number_words(words, "merit", FILE, parse_scale(order))
+    assert numbers == [2.0, None, None, 1.0, None]
+
+
+def test_an_x_is_a_letter_where_letters_are_scores_and_else_nothing() -> None:
+    letters: list[object] = ["X", "Y", "Z"]
+    assert number_words(letters, "m", FILE, scale(best="X"))[0] == [3.0, 2.0, 1.0]
+    crossed: list[object] = ["good", "x"]
+    assert number_words(crossed, "m", FILE, scale("bad<good"))[0] == [2.0, None]
+    assert number_cells(["4", "X"], "m", FILE)[0] == ["4", None]
+
+
+def test_numbers_may_have_words_or_a_base_beside_them() -> None:
+    cells: list[object] = [
+        "5. Strong accept",
+        "-1: weak reject",
+        "4 (good)",
+        "3 - fair",
+    ]
+    assert number_cells(cells, "m", FILE) == (["5.", "-1", "4", "3"], [])
+    cells = ["8/10", "7.5 / 10", "6 out of 10", "9", "", "n/a"]
+    numbers, notices = number_cells(cells, "m", FILE)
+    assert numbers == ["8", "7.5", "6", "9", None, None]
+    assert notices[0].message == "Scores of 'm' are out of 10: 8/10 counts as 8."
+
+
+def test_several_bases_need_one_to_be_put_onto() -> None:
+    cells: list[object] = ["8/10", "4/5", "7"]
+    with pytest.raises(RatingsError) as caught:
+        number_cells(cells, "m", FILE)
+    assert str(caught.value) == (
+        "r.csv: m has scores out of several numbers: '8/10', '4/5'. Put all onto one "
+        "scale, for instance with scale= or --scale /10."
+    )
+    assert number_cells(cells, "m", FILE, "/10")[0] == [8.0, 8.0, "7"]
+    with pytest.raises(RatingsError, match=r"r\.csv:4: m must be at most 5, got '7'"):
+        number_cells(cells, "m", FILE, "/5")
+
+
+@pytest.mark.parametrize("cell", ["7 to 8", "seven", "2024-05-01", "5a", "8/10/2024"])
+def test_other_cells_stay_for_the_error_that_names_them(cell: str) -> None:
+    assert number_cells([cell, "3"], "m", FILE)[0] == [cell, "3"]
 
 
 def test_numbers_may_be_words_of_a_scale() -> None:

@@ -62,6 +62,9 @@ MOVED = {
     "--pair": "--column pair=COLUMN",
     "--distinct": "--design 'balanced(distinct)'",
     "--warp": "evenhand check FILE --warp",
+    "--best": "--scale best=A",
+    "--out-of": "--scale /10",
+    "--weight-by": "--column weight=COLUMN",
     "--charts": "--export charts=FOLDER",
     "--seal": "--assignment FOLDER, with seal.json in it,",
     "--secret": "--assignment FOLDER, with secret.json in it,",
@@ -74,8 +77,9 @@ class Refusal(click.ClickException):
     exit_code = 2
 
     def show(self, file: object = None) -> None:  # noqa: ARG002 - click's signature
-        """Print the sentence, on one line."""
-        click.echo(f"evenhand: {printable(self.message)}", err=True)
+        """Print the sentence on one line, or each problem of a file on its own."""
+        lines = map(printable, self.message.split("\n  "))
+        click.echo("evenhand: " + "\n  ".join(lines), err=True)
 
 
 class Interrupted(Refusal):

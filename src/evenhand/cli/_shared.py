@@ -30,7 +30,10 @@ WIDTH = 100
 CUT = "\ue000"
 """Marks the row that becomes the line of the cut; a label has no such character."""
 
-READING = ("scale", "best", "rows", "companion", "sheet", "anonymise")
+READING = (
+    *("scale", "decimal", "exclude", "only", "rows", "companion", "sheet"),
+    "anonymise",
+)
 """Parameters that say how to read, beside columns and the format."""
 
 
@@ -136,16 +139,21 @@ FILE_OPTIONS = (
         multiple=True,
     ),
     reading(
-        "--scale", "Score words from worst to best, such as 'reject<accept'.", "ORDER"
+        "--scale",
+        "Score words from worst to best, such as 'reject<accept'; or best=A, the best "
+        "letter; or /10, to put scores such as 4/5 onto 0 to 10.",
+        "ORDER",
     ),
-    reading("--best", "The best letter, where scores are letters.", "LETTER"),
     reading("--rows", "What the rows of a wide table are.", ["items", "reviewers"]),
-    reading(
-        "--with companion",
-        "Second file of the same export, where a platform splits it.",
-        "FILE",
-    ),
     reading("--sheet", "Sheet of a workbook.", "NAME"),
+    reading("--decimal", "Decimal sign of the numbers: . or ,", "SIGN"),
+    reading(
+        "--exclude",
+        "Leave out an item or a reviewer: NAME, item=NAME or reviewer=NAME; or self, "
+        "ratings of the reviewer's own item.  [repeatable]",
+        "NAME",
+        multiple=True,
+    ),
     reading(
         "--anonymise",
         "Replace reviewers by codes in every output; the mapping is saved in KEY and "
@@ -153,6 +161,20 @@ FILE_OPTIONS = (
         "KEY",
     ),
 )
+MANY_OPTIONS = (
+    reading(
+        "--with companion",
+        "Second file of the same export, where a platform splits it.",
+        "FILE",
+    ),
+    reading(
+        "--only",
+        "Keep only these items or reviewers.  [repeatable]",
+        "NAME",
+        multiple=True,
+    ),
+)
+"""What reading two items does not need: --items names these."""
 COUNT = click.IntRange(min=1)
 seed_option = writing(
     "--seed",
@@ -194,10 +216,12 @@ def method_option(default: str, example: str) -> Decorator:
     )
 
 
-def reading_options(*, file: bool = True) -> Callable[[Command], Command]:
-    """Add FILE and the options that say how to read it."""
+def reading_options(
+    *, file: bool = True, many: bool = True
+) -> Callable[[Command], Command]:
+    """Add FILE and the options that say how to read it, all or those for two items."""
     named = (click.argument("file", metavar="FILE"),) if file else ()
-    return options(*named, *FILE_OPTIONS)
+    return options(*named, *FILE_OPTIONS, *(MANY_OPTIONS if many else ()))
 
 
 def take_reading(options: dict[str, Any]) -> dict[str, str | None]:
@@ -283,7 +307,7 @@ def read(
             rule = "the name of a column" if name.endswith("_column") else "given"
             raise OptionError(f"{name.removesuffix('_column')} must be {rule}, got ''.")
     given = {name.removesuffix("_column"): text or "" for name, text in options.items()}
-    wishes = {name: given.pop(name) for name in READING}
+    wishes: dict[str, Any] = {name: given.pop(name, "") for name in READING}
     companion = wishes.pop("companion") or None
     asked = Asked(Columns(**given), file_format or "", **wishes)
     with working(f"Reading {file}"):
@@ -293,7 +317,7 @@ def read(
 
 def read_too(options: Mapping[str, str | None]) -> dict[str, str | None]:
     """Name the further files that reading needs, which no output may replace."""
-    return {"--with": options["companion"], "--anonymise": options["anonymise"]}
+    return {"--with": options.get("companion"), "--anonymise": options["anonymise"]}
 
 
 def console(*, stderr: bool = False) -> Console:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 @_extras.extra_options
 @_shared.record_option
 @_shared.result_options
-@_shared.reading_options()
+@_shared.reading_options(many=False)
 def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     """Decide which of two items is better, from people who each scored one of them.
 

@@ -15,6 +15,10 @@ PLATFORMS: dict[str, tuple[str, ...]] = {
     "moodle": ("submissionid", "authorid"),
     "canvas": ("assessor", "num assigned peer reviews"),
     "gavel": ("annotator id",),
+    "forms": (
+        *("timestamp", "zeitstempel", "horodateur", "marca temporal", "tijdstempel"),
+        *("informazioni cronologiche", "carimbo de data/hora", "completion time"),
+    ),
     "wide": (),
     "long": (),
 }

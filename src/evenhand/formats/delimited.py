@@ -41,11 +41,12 @@ WORDS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """A header, the text below it, and each row's line in the file."""
+    """A header, the text below it, each row's line in the file, and what separates."""
 
     header: list[str]
     rows: pl.DataFrame
     line: Callable[[int], int]
+    separator: str
 
 
 def read_cells(name: str, data: bytes, separators: str) -> Cells:
@@ -123,7 +124,7 @@ def _by_polars(body: bytes, separator: str, first: int) -> Cells | None:
     if rows.height != len(stops):
         return None
     header = [name or "" for name in rows.row(0)]
-    return Cells(header, rows[1:], lambda row: first + row + 1)
+    return Cells(header, rows[1:], lambda row: first + row + 1, separator)
 
 
 def _plainly_quoted(buffer: NDArray[np.uint8], separator: str) -> bool:
@@ -161,7 +162,7 @@ def _by_csv(name: str, body: bytes, separator: str, first: int) -> Cells:
             for place, column in enumerate(columns)
         ]
     )
-    return Cells(header, frame, lambda row: rows[row][0])
+    return Cells(header, frame, lambda row: rows[row][0], separator)
 
 
 def _csv_rows(

@@ -66,14 +66,17 @@ def take(table: Table, asked: Asked) -> Long:
     if scores is None:
         score, values = _written(reviews, given.score)
     else:
-        numbers = {*table.texts("#", "review #")}
-        score, found = _scored(reviews, scores, given.score, numbers, notices)
+        every = {*table.texts("#", "review #")}
+        score, found = _scored(reviews, scores, given.score, every, notices)
         values = scores.keep(list(found)).texts("value")
         source = scores.source.keep(list(found))
         reviews = replace(reviews.keep(list(found.values())), source=source)
     titles = layouts.titled(items, table.texts("submission title"))
+    authors = {}
     if submissions is not None:
-        titles = layouts.titled(submissions.texts("#"), submissions.texts("title"))
+        numbers = submissions.texts("#")
+        titles = layouts.titled(numbers, submissions.texts("title"))
+        authors = layouts.titled(numbers, submissions.texts(*layouts.AUTHORS))
     return layouts.rated(
         reviews.source,
         item=(repr(item), reviews.columns[item]),
@@ -81,6 +84,7 @@ def take(table: Table, asked: Asked) -> Long:
         score=(score, [*values]),
         weight=[*_written(reviews, given.weight)[1]] if given.weight else None,
         titles=titles,
+        authors=authors,
         notices=notices,
     )
 

@@ -42,7 +42,6 @@ EMAILS = ("email", "reviewer email", "e mail")
 PEOPLE = ("reviewername", "reviewer name", "reviewer", "name")
 FINISHED = frozenset({"complete", "submitted"})
 META = frozenset({"5", "meta", "metareview"})
-NO_ENTRY = ("n/a", "no entry")
 REVIEW_ID = re.compile(r"[0-9]+[A-Z]*")
 KEYWORD = re.compile(r"(?:[A-Z][a-z]{2}){2,}[0-9]*")
 ANONYMOUS = re.compile(r"anonymous[0-9]*", re.IGNORECASE)
@@ -103,18 +102,16 @@ def take(table: Table, asked: Asked) -> Long:
     ]
     score = layouts.choose_score(asked.columns.score, fields, table.source)
     weight = asked.columns.weight
-    # Where a field was left without an entry, HotCRP says so.
-    scores: Values = [
-        None if text.casefold() in NO_ENTRY else text
-        for text in texts(table.columns[score])
-    ]
     return layouts.rated(
         table.source,
         item=(repr(item), table.columns[item]),
         reviewer=reviewer,
-        score=(score, scores),
+        score=(score, table.columns[score]),
         weight=table.columns[table.named("weight", weight)] if weight else None,
         titles=layouts.titled(texts(table.columns[item]), table.texts("title")),
+        authors=layouts.titled(
+            texts(table.columns[item]), table.texts(*layouts.AUTHORS)
+        ),
         notices=notices + unsaid,
     )
 

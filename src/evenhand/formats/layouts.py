@@ -15,8 +15,15 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evenhand.claims import Notice
-from evenhand.columns import NUMBER, Columns, find_columns
-from evenhand.errors import OptionError, counted, listing
+from evenhand.columns import (
+    MISSING_WORDS,
+    NUMBER,
+    Columns,
+    called,
+    cut_alike,
+    find_columns,
+)
+from evenhand.errors import OptionError, RatingsError, counted, listing
 from evenhand.formats.tables import as_text, plain, strings, texts
 
 if TYPE_CHECKING:
@@ -35,6 +42,18 @@ MERIT = re.compile(
     r"ove|mer|rat|sco|rec|eva|gra)\b"
 )
 """What a score is called; the short ones are HotCRP's, as in OveMer."""
+SCORE = re.compile(
+    r"(?:overall |final )?(?:merit|rating|score|evaluation|recommendation|assessment|"
+    r"grade|mark)|overall|ove mer|ove rat|ove sco|ove eva"
+)
+"""What the score is called where other fields stand beside it."""
+LED = (
+    r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:\s*(?:/|out of)\s*[0-9]+(?:\.[0-9]+)?|"
+    r"\s*[:.)(=\x{2013}\x{2014}-]\s*[^\W\d].*|\s+[^\W\d][^\d\n]*)$"
+)
+"""A number with its base or its words: 8/10, "5. Strong accept", "5 (accept)"."""
+AUTHORS = ("authors", "author", "author names", "author name", "author emails")
+AUTHORS_END = re.compile(r"\s*(?:[;,|\n]|\band\b)\s*")
 COUNTED = r"^(?i:(?:r|rev|reviewer|review|judge|rater|referee|grader|assessor)[ _#-]*)"
 NUMBER_COLUMN = re.compile(r".*(?:\bnumber|\bno\.?|\bnr\.?|#)")
 ANEW = (
@@ -51,8 +70,10 @@ class Asked:
     Attributes:
         columns: Columns that were named by option; empty where none was.
         format: What the file is, or how it is stored.
-        scale: Score words from worst to best.
-        best: The best letter.
+        scale: Score words from worst to best, "best=" and a letter, or "/" and a base.
+        decimal: The decimal sign, "." or ","; empty if the file tells.
+        exclude: Items and reviewers to leave out.
+        only: Items and reviewers to keep.
         rows: What the rows of a wide table are: "items", "reviewers" or "".
         sheet: Sheet of a workbook.
         anonymise: Path of a key.
@@ -61,7 +82,9 @@ class Asked:
     columns: Columns = field(default_factory=Columns)
     format: str = ""
     scale: str = ""
-    best: str = ""
+    decimal: str = ""
+    exclude: Sequence[str] = ()
+    only: Sequence[str] = ()
     rows: str = ""
     sheet: str = ""
     anonymise: str = ""
@@ -78,6 +101,8 @@ class Long:
         said: Where each part was taken from, to follow "Read as ...".
         titles: What people call an item, by its label as text.
         notices: What was left out, and what the reader must know.
+        authors: Whose an item is, by its label as text.
+        people: What a reviewer is called beside the label, such as an e-mail.
     """
 
     columns: Mapping[str, Values]
@@ -86,6 +111,8 @@ class Long:
     said: str
     titles: Mapping[str, str] = field(default_factory=dict)
     notices: Sequence[Notice] = ()
+    authors: Mapping[str, str] = field(default_factory=dict)
+    people: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +174,7 @@ def rated(
     score: tuple[str, Values],
     weight: Values | None,
     titles: Mapping[str, str],
+    authors: Mapping[str, str],
     notices: Sequence[Notice],
 ) -> Long:
     """Return the long form of a platform's reviews.
@@ -158,6 +186,7 @@ def rated(
         score: What the score is called, and the score of each review.
         weight: How much each review counts, if the user named a field that says so.
         titles: What people call an item.
+        authors: Whose an item is, where that is known.
         notices: What the reader must know.
     """
     name = score[0] if score[0] not in ("reviewer", "item", "weight") else "score"
@@ -171,6 +200,7 @@ def rated(
         f"item from {item[0]}, reviewer from {reviewer[0]}, score from {name!r}",
         titles,
         notices,
+        authors,
     )
 
 
@@ -216,7 +246,8 @@ def choose_score(given: str, fields: Sequence[str], source: Source) -> str:
         source: The file, for messages.
 
     Returns:
-        The named field, or the only one if it is called what scores are called.
+        The named field, or the only one that is called what scores are called, beside
+        which a confidence or an expertise is none.
 
     Raises:
         RatingsError: If it is unknown, or there is no such field; the fields are
@@ -226,33 +257,40 @@ def choose_score(given: str, fields: Sequence[str], source: Source) -> str:
         >>> from evenhand.columns import Source
         >>> choose_score("overall merit", ["Overall merit", "Expertise"], Source())
         'Overall merit'
-        >>> choose_score("", ["Overall merit", "Expertise"], Source("r.csv"))
+        >>> choose_score("", ["Overall merit", "Expertise"], Source())
+        'Overall merit'
+        >>> choose_score("", ["Novelty", "Clarity"], Source("r.csv"))
         Traceback (most recent call last):
         ...
-        evenhand.errors.RatingsError: r.csv: Several fields may be the score: 'Overall
-        merit', 'Expertise'. Say which with score= or --score.
+        evenhand.errors.RatingsError: r.csv: Several fields may be the score: 'Novelty',
+        'Clarity'. Say which with score= or --score.
     """
     if given:
         near = [name for name in fields if plain(name) == plain(given)]
+        near = near or called(given, fields)
         if given in fields or len(near) == 1:
             return given if given in fields else near[0]
-        raise source.unknown("score field", given, fields)
+        raise source.unknown("score field", given, cut_alike(fields))
+    words = {one: plain(re.sub("(?<=[a-z])(?=[A-Z])", " ", one)) for one in fields}
+    own = [one for one in fields if not ABOUT_REVIEWERS.search(words[one])]
+    sure = [one for one in own if SCORE.fullmatch(words[one])]
+    if len(sure) == 1:
+        return sure[0]
+    if len(own) == 1 and MERIT.search(words[own[0]]):
+        return own[0]
     if len(fields) == 1:
-        words = plain(re.sub("(?<=[a-z])(?=[A-Z])", " ", fields[0]))
-        if ABOUT_REVIEWERS.search(words):
+        if not own:
             raise source.whole(
                 f"The only field is {fields[0]!r}, which seems to be about the "
                 "reviewer. If it is the score, say so with score= or --score."
             )
-        if MERIT.search(words):
-            return fields[0]
         raise source.whole(
             f"The only field that may be the score is {fields[0]!r}. If it is, say "
             "so with score= or --score."
         )
     raise source.whole(
-        f"Several fields may be the score: {listing(fields)}. Say which with score= or "
-        "--score."
+        f"Several fields may be the score: {listing(cut_alike(fields))}. Say which "
+        "with score= or --score."
         if fields
         else "No field holds scores."
     )
@@ -268,6 +306,28 @@ def is_number(text: str) -> bool:
     return re.fullmatch(NUMBER, text) is not None
 
 
+def given(values: Values) -> pl.Series:
+    """Return the cells of a column that hold something, as text.
+
+    Examples:
+        >>> given(["3", "n/a", None, "x", "4"]).to_list()
+        ['3', '4']
+    """
+    cells = strings(values)
+    return cells.filter(~cells.str.to_lowercase().is_in(["", *MISSING_WORDS]))
+
+
+def scored(cells: pl.Series) -> pl.Series:
+    """Return which cells are numbers, or begin with one that a base or words follow.
+
+    Examples:
+        >>> cells = pl.Series(["2.5", "8/10", "5. Strong accept", "B", "7 to 8"])
+        >>> scored(cells).to_list()
+        [True, True, True, False, False]
+    """
+    return cells.str.contains(NUMBER) | cells.str.contains(LED)
+
+
 def may_be_scores(values: Values, least: int = 1) -> bool:
     """Return whether most of a column are numbers or few short words, at least so many.
 
@@ -279,16 +339,15 @@ def may_be_scores(values: Values, least: int = 1) -> bool:
     """
     if isinstance(values, list) and any(isinstance(it, list | dict) for it in values):
         return False
-    counts = Counter(texts(values))
-    del counts[""]
-    few = {
-        text: n
-        for text, n in counts.items()
-        if len(text) <= LONGEST_WORD and not text.endswith(".")
-    }
-    numbers = sum(n for text, n in few.items() if is_number(text))
-    words = sum(few.values()) if len(few) <= MOST_WORDS else 0
-    return len(counts) >= least and 2 * max(numbers, words) >= counts.total()
+    cells = given(values)
+    distinct = cells.n_unique()
+    short = (cells.str.len_chars() <= LONGEST_WORD) & ~cells.str.ends_with(".")
+    words = cells.filter(short)
+    numbers = scored(cells) & (short | (distinct <= MOST_WORDS))
+    if numbers.any() and 2 * int(numbers.sum()) >= len(cells):
+        return True
+    few = distinct >= least and words.n_unique() <= MOST_WORDS
+    return few and 2 * len(words) >= len(cells) > 0
 
 
 def titled(items: Iterable[str], titles: Iterable[str]) -> dict[str, str]:
@@ -303,6 +362,75 @@ def titled(items: Iterable[str], titles: Iterable[str]) -> dict[str, str]:
         if item and title:
             found.setdefault(item, title)
     return found
+
+
+def cut(names: Sequence[str]) -> list[str]:
+    """Cut off what all names begin with, if it is long: a form repeats its question.
+
+    Examples:
+        >>> cut(["How do you like the talk of Bo?", "How do you like the talk of Cy?"])
+        ['Bo', 'Cy']
+    """
+    cuts = cut_alike(names)
+    shown = [text.removeprefix("...").rstrip(" ?:") for text in cuts]
+    whole = all(text.startswith("...") and not text.endswith("...") for text in cuts)
+    return shown if whole and len({*shown}) == len(shown) else list(names)
+
+
+def own_rows(found: Long) -> list[int]:
+    """Return the rows in which somebody rates what seems to be their own.
+
+    The reviewer is called like the item, or is one of its authors, but for case and
+    blanks; the part of an e-mail before the @ counts as a name.
+
+    Examples:
+        >>> from evenhand.columns import Source
+        >>> columns = {"who": ["ann.lee@x.org", "Bo"], "what": ["Ann Lee", "Ann Lee"]}
+        >>> own_rows(Long({**columns}, Columns("who", "what"), Source(), ""))
+        [0]
+    """
+    names = found.names
+    if not names.reviewer or not names.item:
+        return []
+    try:
+        who, what = found.columns[names.reviewer], found.columns[names.item]
+        people, items = strings(who), strings(what)
+    except RatingsError:  # of half a character, which is refused with its place later
+        return []
+    owners = {
+        item: _called(item, found.titles.get(item, ""), found.authors.get(item, ""))
+        for item in items.unique().to_list()
+    }
+    anybody = set[str]().union(*owners.values())
+    callings = {
+        person: called & anybody
+        for person in people.unique().to_list()
+        if (called := _called(person, found.people.get(person, ""))) & anybody
+    }
+    rows = people.is_in(list(callings)).arg_true() if callings else ()
+    return [row for row in rows if callings[people[row]] & owners[items[row]]]
+
+
+def _called(*texts: str) -> set[str]:
+    """Return the names in some texts, folded; two letters are the least of a name."""
+    parts = [part for text in texts for part in (text, *AUTHORS_END.split(text))]
+    parts += [
+        re.sub("[._-]+", " ", part.partition("@")[0]) for part in parts if "@" in part
+    ]
+    folded = {" ".join(part.casefold().split()) for part in parts}
+    return {name for name in folded if len(re.findall(r"[^\W\d_]", name)) > 1}
+
+
+def own_notices(found: Long, rows: Sequence[int], *, named: bool) -> list[Notice]:
+    """Say how many, and who, seem to have rated their own item."""
+    people = found.columns[found.names.reviewer] if rows else []
+    who = listing(sorted({as_text(people[row]) for row in rows}))
+    text = (
+        f"{counted(len(rows), 'rating')} of the reviewer's own item kept"
+        f"{f': {who}' if named else ''}. Leave such ratings out with exclude= or "
+        "--exclude self."
+    )
+    return [Notice("self_ratings", text)] if rows else []
 
 
 def leave_out(

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import re
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from typing import TYPE_CHECKING
 
+from evenhand.claims import Notice
 from evenhand.columns import ALIASES, ID, Columns, find_columns, is_alias
-from evenhand.errors import RatingsError, shown
+from evenhand.errors import RatingsError
 from evenhand.formats import layouts
 from evenhand.formats.tables import plain, texts
 
 if TYPE_CHECKING:
-    from evenhand.claims import Notice
     from evenhand.formats.layouts import Asked, Long
     from evenhand.formats.tables import Table
 
 TITLE = re.compile(r"(?:(?:item|paper|submission|project) )?title")
 NAMES = ALIASES["item"] - {"item"} | {""}
 """An item's other name: "project" beside "project id", or a bare "name"."""
+SHARED = "A name has several e-mails, so reviewers are known by their e-mails."
 EMAIL = re.compile(
     f"(?:(?:{'|'.join(sorted(ALIASES['reviewer']))}) )?e ?mail(?: address)?"
 )
@@ -45,17 +46,26 @@ def take(table: Table, asked: Asked) -> Long:
         'winner'
     """
     names = _columns(table, asked)
+    email = ""
     if names.reviewer and not asked.columns.reviewer:
-        _check_people(table, names)
+        email = _namesakes(table, names)
     columns = {name: table.columns[name] for name in astuple(names) if name}
-    titles = _titles(table, names) if names.item else {}
     notices: tuple[Notice, ...] = ()
+    if email:
+        people = texts(columns.pop(names.reviewer))
+        columns[email] = [*layouts.identify(table.texts(email), people, table.source)]
+        names = replace(names, reviewer=email)
+        notices = (Notice("shared_names", SHARED),)
+    titles = _titles(table, names) if names.item else {}
     if names.reviewer and names.item:
-        notices = layouts.numbered_anew(
+        notices += layouts.numbered_anew(
             names.reviewer, columns[names.reviewer], columns[names.item]
         )
     said = layouts.say_columns(names, **{part: part for part in names.__slots__})
-    return layouts.Long(columns, names, table.source, said, titles, notices)
+    items = texts(columns[names.item]) if names.item else []
+    whose = table.texts(*layouts.AUTHORS) if items else []
+    authors = layouts.titled(items, whose)
+    return layouts.Long(columns, names, table.source, said, titles, notices, authors)
 
 
 def _columns(table: Table, asked: Asked) -> Columns:
@@ -88,26 +98,16 @@ def _titles(table: Table, names: Columns) -> dict[str, str]:
     return {}
 
 
-def _check_people(table: Table, names: Columns) -> None:
-    """Refuse a name that goes with several e-mails: it is more than one person."""
-    column = next(
-        (name for name in table.columns if EMAIL.fullmatch(plain(name))), names.reviewer
-    )
-    if column == names.reviewer:
-        return
+def _namesakes(table: Table, names: Columns) -> str:
+    """Return the column of e-mails if one name goes with several: it is no person's."""
+    column = next((name for name in table.columns if EMAIL.fullmatch(plain(name))), "")
+    if column in ("", names.reviewer):
+        return ""
     people, emails = texts(table.columns[names.reviewer]), texts(table.columns[column])
-    seen: dict[str, str] = {}
-    for row, (person, email) in enumerate(zip(people, emails, strict=True)):
-        if email and seen.setdefault(person, email) != email:
-            if _is_about_items(table, names, emails, people):
-                return
-            raise table.source.at(
-                row,
-                f"{names.reviewer} must be one person, got {shown(person)} with "
-                f"{shown(seen[person])} and {shown(email)}",
-                "If the e-mails tell reviewers apart, name their column with reviewer= "
-                f"or --reviewer {column!r}; else name {names.reviewer!r} there.",
-            )
+    pairs = {pair for pair in zip(people, emails, strict=True) if pair[1]}
+    shared = len(pairs) > len({person for person, _ in pairs})
+    about_items = shared and _is_about_items(table, names, emails, people)
+    return column if shared and not about_items else ""
 
 
 def _is_about_items(

@@ -7,7 +7,6 @@ submissions and of one's own work.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evenhand.claims import Notice
@@ -19,15 +18,13 @@ from evenhand.formats.tables import texts
 if TYPE_CHECKING:
     from evenhand.columns import Columns
     from evenhand.formats.layouts import Asked, Long
-    from evenhand.formats.tables import Table, Values
+    from evenhand.formats.tables import Table
 
 EXPORTS = {
     "workshop_assessments": ("submissionid", "reviewerid", "weight", "grade"),
     "workshop_submissions": ("id", "authorid", "title", "example"),
 }
 """The columns that mark each table; prefixes of table names do not matter."""
-NULLS = ("", "null", "\\n")
-"""How databases write that there is no value; the last is MySQL's."""
 MOST = 100.0
 LEFT_OUT = {
     "example_submissions": "of example submissions left out",
@@ -65,10 +62,8 @@ def take(table: Table, asked: Asked) -> Long:
     grades = texts(table.columns[names.score])
     if names.score == table.find("grade"):
         _check_range(grades, names.score, table)
-    given: Values = [None if text.casefold() in NULLS else text for text in grades]
-    graded = replace(table, columns={**table.columns, names.score: given})
     reasons = _reasons(table, names, submissions)
-    peers, notices = layouts.leave_out(graded, reasons, "assessment", LEFT_OUT)
+    peers, notices = layouts.leave_out(table, reasons, "assessment", LEFT_OUT)
     if not peers.height:
         raise table.source.whole(
             "There is no assessment by a peer: each is of an example, of one's own "

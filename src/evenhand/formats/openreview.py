@@ -31,6 +31,7 @@ INVITATIONS = ("invitations", "invitation")
 REPLIES = ("replies", "directReplies")
 REVIEW = "official_review"
 NOT_REVIEWS = ("meta", "ethic")
+AUTHORS = ("authorids", "authors")
 GONE = ("withdrawn", "desk_reject")
 PROSE = re.compile(
     "title|review|summary|comment|strengths|weaknesses|questions|limitations|abstract|"
@@ -40,7 +41,6 @@ PROSE = re.compile(
 PER_PAPER = re.compile(r"(?:.*/)?([^/]*[0-9])/([^/]+)")
 PAPER_NUMBER = re.compile(r"(?:paper|submission)([0-9]+)(?:/|$)", re.IGNORECASE)
 PAPER_PREFIX = re.compile(r"(?:paper|submission)[0-9]+/", re.IGNORECASE)
-NUMBER_AND_WORDS = re.compile(r"([+-]?[0-9]+(?:\.[0-9]+)?)(?:\s*:|\s)\s*[^\W\d]")
 
 ONE_PAPER = (
     "Reviews are signed with a pseudonym for one paper only, so the same person cannot "
@@ -162,7 +162,7 @@ def take(table: Table, asked: Asked) -> Long:
         ...         "content": {"rating": "6: Weak accept"}}
         >>> long = take(Table({}, Source(), document=[note]), Asked())
         >>> long.columns["item"], long.columns["rating"]
-        (['3'], ['6'])
+        (['3'], ['6: Weak accept'])
     """
     if table.why(*CONSOLE):
         raise table.source.whole(
@@ -184,6 +184,10 @@ def take(table: Table, asked: Asked) -> Long:
     notices += layouts.pseudonyms(hidden, len(reviews), ONE_PAPER)
     papers = [submissions.get(note.forum, _note(0, {})) for note in reviews]
     titles = [_text(paper.content.get("title")) for paper in papers]
+    authors = [
+        ";".join(it for key in AUTHORS for it in _several(paper.content.get(key)))
+        for paper in papers
+    ]
     return layouts.rated(
         source,
         item=(place, items),
@@ -191,6 +195,7 @@ def take(table: Table, asked: Asked) -> Long:
         score=(score, scores),
         weight=_scores(reviews, weight, source)[1] if weight else None,
         titles=layouts.titled(map(_text, items), titles),
+        authors=layouts.titled(map(_text, items), authors),
         notices=notices,
     )
 
@@ -303,45 +308,13 @@ def _scores(reviews: Sequence[_Note], given: str, source: Source) -> tuple[str, 
     fields: dict[str, Values] = {
         name: [note.content.get(name) for note in reviews] for name in names
     }
-    numeric = [name for name, values in fields.items() if _is_numeric(values)]
-    words = [
+    choices = [
         name
         for name, values in fields.items()
-        if name not in numeric
-        and not PROSE.fullmatch(name)
-        and layouts.may_be_scores(values, least=2)
+        if not PROSE.fullmatch(name) and layouts.may_be_scores(values, least=2)
     ]
-    score = layouts.choose_score(wanted, [*numeric, *words], source)
-    if score in words:
-        return score, fields[score]
-    return score, [
-        _number(value, score, row, source) for row, value in enumerate(fields[score])
-    ]
-
-
-def _is_numeric(values: Values) -> bool:
-    counts = Counter(text for value in values if (text := _text(value)))
-    numbers = sum(count for text, count in counts.items() if _leading(text))
-    # One bad value must not hide the field: the others would then be guessed from.
-    return numbers > 0 and 2 * numbers >= counts.total()
-
-
-def _leading(value: object) -> str:
-    """Return the number that a value is or begins with."""
-    text = "" if isinstance(value, bool) else _text(value)
-    match = NUMBER_AND_WORDS.match(text)
-    return match[1] if match else text if layouts.is_number(text) else ""
-
-
-def _number(value: object, name: str, row: int, source: Source) -> object:
-    if not _text(value) and not isinstance(value, list | dict):
-        return None
-    number = _leading(value)
-    if not number:
-        raise source.at(
-            row, f"{name} must be a number, or begin with one, got {shown(value)}"
-        )
-    return number
+    score = layouts.choose_score(wanted, choices, source)
+    return score, fields[score]
 
 
 def _items(

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 import narwhals as nw
+import polars as pl
 
 from evenhand.columns import Source, column_values, given_columns
 from evenhand.errors import OptionError, RatingsError, listing, require_text, unknown
-from evenhand.formats import FORMATS, PLATFORMS
+from evenhand.formats import FORMATS, PLATFORMS, layouts
 from evenhand.formats.files import Readable, fetch
 from evenhand.formats.layouts import Asked, Layout, Long
-from evenhand.formats.tables import Table, plain, read_table, texts
+from evenhand.formats.tables import Table, decimal_points, plain, read_table, texts
 from evenhand.ratings import Ratings, frame_columns
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from evenhand.formats.tables import Values
 
 GENERAL = ("long", "wide")
+Names = str | Iterable[object]
 
 
 def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command line
@@ -41,7 +44,9 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
     pair: str | None = None,
     weight: str | None = None,
     scale: str | None = None,
-    best: str | None = None,
+    decimal: str | None = None,
+    exclude: Names = (),
+    only: Names = (),
     rows: str | None = None,
     companion: Readable | IntoDataFrame | None = None,
     sheet: str | None = None,
@@ -73,8 +78,13 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
         loser: Column of the worse item.
         pair: Column of the pair of reviewers.
         weight: Column or field of how much a rating counts, such as a confidence.
-        scale: Score words from worst to best with < between them.
-        best: The best letter, where scores are single letters.
+        scale: Score words from worst to best with < between them; or "best=A" for the
+            best of single letters; or "/10" to put scores such as 4/5 onto 0 to 10.
+        decimal: Decimal sign of the numbers, "." or ",". By default it is a comma in
+            files with semicolons whose numbers have one, and else a point.
+        exclude: Items and reviewers to leave out, by label; "item=" or "reviewer="
+            before a label that is both; "self" for ratings of the reviewer's own item.
+        only: Items and reviewers to keep, by label.
         rows: What the rows of a wide table are: "items" or "reviewers".
         companion: Second file of the same export, where a platform splits it.
         sheet: Sheet of a workbook; by default the only one that holds anything.
@@ -112,15 +122,16 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
     options = {
         "format": format,
         "scale": scale,
-        "best": best,
+        "decimal": decimal,
         "rows": rows,
         "sheet": sheet,
         "anonymise": anonymise,
     }
     require_text(**options)
     said = {name: value or "" for name, value in options.items()}
+    asked = Asked(given, **said, exclude=_labels(exclude), only=_labels(only))
     ratings, key = read_with_key(
-        source, Asked(given, **said), companion=companion, all_items=all_items
+        source, asked, companion=companion, all_items=all_items
     )
     if key is not None and key.is_new:
         from evenhand._outputs import write_all  # noqa: PLC0415 - few ask
@@ -164,9 +175,12 @@ def read_with_key(
     table = _table(source, "" if named else name, asked.sheet, guess=named is not None)
     if companion is not None:
         table = replace(table, companion=_table(companion, "", "", guess=True))
+    table, commas = decimal_points(table, asked.decimal)
     layout, reason = recognise(table, asked, named)
     layout.check_options(table, asked)
-    found = _numbered(_take(layout, table, asked, doubtful=named is not None), asked)
+    found = _take(layout, table, asked, doubtful=named is not None)
+    found = replace(found, notices=(*found.notices, *commas))
+    found = _numbered(_selected(found, asked), asked)
     because = f", by {reason}" if reason else ""
     # Columns that are called what they are need no word.
     named_so = all(name in ("", part) for part, name in asdict(found.names).items())
@@ -224,16 +238,25 @@ def recognise(
         >>> recognise(table, Asked())[1]
         "columns 'judge', 'entry' and 'mark'"
     """
-    if asked.rows and layout is not None and layout.name != "wide":
+    if asked.rows and layout is not None and layout.name not in ("wide", "forms"):
         raise OptionError(
             "rows must be left out: it says which way round a wide table is."
         )
+    names = {plain(name) for name in table.columns}
+    columns = asked.columns
+    rated = not (columns.winner or columns.rank or asked.rows == "items")
+    if layout is None and rated and not names.isdisjoint(PLATFORMS["forms"]):
+        from evenhand.formats import forms  # noqa: PLC0415 - few files are
+
+        # The last responses count, whatever columns the user names.
+        time = forms.time_of(table) if columns.item or asked.rows else ""
+        reason = forms.tell(table) or (table.why(time) if time else "")
+        if reason:
+            return forms.LAYOUT, reason
     if layout is not None or asked.rows:
         return layout or layout_of("wide"), ""
-    columns = asked.columns
     if (columns.reviewer and columns.item) or columns.winner or columns.rank:
         return layout_of("long"), ""
-    names = {plain(name) for name in table.columns}
     possible = (
         layout_of(name)
         for name, marks in PLATFORMS.items()
@@ -287,24 +310,52 @@ def _table(
     return Table(values, Source())
 
 
-def _numbered(found: Long, asked: Asked) -> Long:
-    """Turn score words into numbers by their declared order."""
-    name, kind = found.names.score, found.names.kind
-    if not (asked.scale or asked.best):
-        return replace(found, source=replace(found.source, orders=kind == "scores"))
-    if kind != "scores":
-        raise OptionError(
-            f"scale and best must be left out for {kind}: they order score words."
-        )
-    from evenhand.formats.scale import number_words, parse_scale  # noqa: PLC0415 - few ask
+def _labels(names: Names) -> tuple[str, ...]:
+    return tuple(map(str, [names] if isinstance(names, str | int) else names))
 
-    order = parse_scale(asked.scale, asked.best)
-    numbers, notice = number_words(found.columns[name], name, found.source, order)
-    return replace(
-        found,
-        columns={**found.columns, name: numbers},
-        notices=(*found.notices, notice),
-    )
+
+def _selected(found: Long, asked: Asked) -> Long:
+    """Leave out what the user does not want, and tell of ratings of one's own."""
+    own = layouts.own_rows(found) if found.names.item else []
+    if asked.exclude or asked.only:
+        from evenhand.formats.selection import select  # noqa: PLC0415 - few ask
+
+        found, own = select(found, asked, own)
+    notices = layouts.own_notices(found, own, named=not asked.anonymise)
+    return replace(found, notices=(*found.notices, *notices))
+
+
+def _numbered(found: Long, asked: Asked) -> Long:
+    """Turn cells that are no plain numbers into numbers, if it is clear how."""
+    kind = found.names.kind
+    if asked.scale and kind != "scores":
+        raise OptionError(f"scale must be left out for {kind}: it orders scores.")
+    names = [
+        name
+        for name in (found.names.score, found.names.rank, found.names.weight)
+        if name
+    ]
+    columns = {**found.columns}
+    notices = list(found.notices)
+    for name in names:
+        scale = asked.scale if name == found.names.score else ""
+        if not scale and _has_numbers(columns[name]):
+            continue
+        from evenhand.formats.scale import number_column  # noqa: PLC0415 - few need it
+
+        columns[name], more = number_column(columns[name], name, found.source, scale)
+        notices += more
+    source = replace(found.source, orders=kind == "scores" and not asked.scale)
+    return replace(found, columns=columns, source=source, notices=notices)
+
+
+def _has_numbers(values: Values) -> bool:
+    """Return whether every value is a plain number or empty."""
+    if isinstance(values, list):
+        return not any(isinstance(value, str) for value in values)
+    if values.dtype != pl.String:
+        return True
+    return values.cast(pl.Float64, strict=False).null_count() == values.null_count()
 
 
 def _coded(found: Long, path: str) -> tuple[Key, dict[str, str], Long]:

@@ -1,22 +1,26 @@
-"""Score words and letters, mapped by an order that the user declares.
+"""Score cells: numbers with a base or words beside them; words and letters.
 
-The words of a form have an order, but no distances. They are given the numbers 1, 2,
-3, ... in their order; a method that uses the sizes of scores then treats steps as
-equal, which is said in `words_as_steps`. Numbers may be words too: "5<4<3<2<1" is the
-scale of schools where 1 is best.
+"8/10" and "5. Strong accept" begin with their number. The words of a form have an
+order, but no distances. They are given the numbers 1, 2, 3, ... in their order; a
+method that uses the sizes of scores then treats steps as equal, which is said in
+`words_as_steps`. Numbers may be words too: "5<4<3<2<1" is the scale of schools where 1
+is best.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from evenhand.claims import Notice
 from evenhand.columns import MISSING_WORDS
 from evenhand.errors import OptionError, listing, shown
-from evenhand.formats.layouts import is_number
+from evenhand.formats.layouts import is_number, scored
 from evenhand.formats.tables import texts
 
 if TYPE_CHECKING:
@@ -26,7 +30,11 @@ if TYPE_CHECKING:
     from evenhand.formats.tables import Values
 
 LETTER = re.compile(r"[A-Za-z]")
-EMPTY = "Leave the cell empty where there is no score."
+BEST = re.compile(r"\s*best\s*=\s*(.*?)\s*")
+BASE = re.compile(r"\s*/\s*([0-9]+(?:\.[0-9]+)?)\s*")
+NUMBERS = re.compile(
+    r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))(?:\s*(?:/|out of)\s*([0-9]+(?:\.[0-9]+)?))?"
+)
 FARTHEST = 5
 """Letters of one scale are no further apart; a lone Z after A to E is a slip."""
 
@@ -44,38 +52,38 @@ class Scale:
     best: str = ""
 
 
-def parse_scale(order: str = "", best: str = "") -> Scale:
-    """Take the order of words or the best letter from their options.
+def parse_scale(order: str) -> Scale:
+    """Take the order of words, or the best letter, from the option.
 
     Args:
-        order: Words from worst to best with < between them.
-        best: The best letter of a scale of single letters.
+        order: Words from worst to best with < between them, or "best=" and a letter.
 
     Returns:
         The scale.
 
     Raises:
-        OptionError: If both are given, or one cannot be used.
+        OptionError: If it cannot be used.
 
     Examples:
         >>> parse_scale("reject < weak reject < accept").steps
         {'reject': 1.0, 'weak reject': 2.0, 'accept': 3.0}
+        >>> parse_scale("best=A").best
+        'a'
     """
-    if order and best:
-        raise OptionError("scale and best must not both be given.")
-    if best:
-        if not LETTER.fullmatch(best.strip()):
+    if match := BEST.fullmatch(order):
+        if not LETTER.fullmatch(match[1]):
             raise OptionError(
-                f"best must be a single letter, got {shown(best)}. Give the order of "
-                "other grades with scale= or --scale."
+                f"scale must be best= and a single letter, got {shown(order)}. Give "
+                "the order of other grades as 'worst<...<best'."
             )
-        return Scale({}, best.strip().casefold())
+        return Scale({}, match[1].casefold())
     _check_signs(order)
     words = [_folded(word) for word in order.split("<")]
     if len(words) < 2 or not all(words):  # noqa: PLR2004 - one word has no order
         raise OptionError(
             "scale must be words from worst to best with < between them, such as "
-            f"'reject<accept', got {shown(order)}."
+            "'reject<accept', or best= and a letter, or / and a base, such as /10, got "
+            f"{shown(order)}."
         )
     twice = next((word for word in words if words.count(word) > 1), "")
     if twice:
@@ -92,6 +100,89 @@ def _check_signs(order: str) -> None:
         turned = "<".join(word.strip() for word in reversed(order.split(">")))
         hint = "" if "<" in order else f" Did you mean {shown(turned)}?"
         raise OptionError(f"{rule}{hint}")
+
+
+def number_column(
+    values: Values, what: str, source: Source, scale: str = ""
+) -> tuple[list[object], list[Notice]]:
+    """Turn a column of scores into numbers, by a scale if one is given.
+
+    Examples:
+        >>> from evenhand.columns import Source
+        >>> number_column(["good", "bad"], "mark", Source(), "bad<good")[0]
+        [2.0, 1.0]
+    """
+    if not scale or BASE.fullmatch(scale):
+        return number_cells(values, what, source, scale)
+    numbers, notice = number_words(values, what, source, parse_scale(scale))
+    return numbers, [notice]
+
+
+def number_cells(
+    values: Values, what: str, source: Source, base: str = ""
+) -> tuple[list[object], list[Notice]]:
+    """Turn cells such as "8/10", "5. Strong accept" and "n/a" into numbers.
+
+    Args:
+        values: The column.
+        what: Its name.
+        source: Its file and lines.
+        base: "/" and what all scores are to be out of, or empty.
+
+    Returns:
+        Each cell's number, None where there is no score. A cell that is something else
+        stays as it is, so that the usual error names its place. And what to say.
+
+    Raises:
+        RatingsError: If scores are out of several numbers and no base is given.
+
+    Examples:
+        >>> from evenhand.columns import Source
+        >>> number_cells(["8/10", "n/a", "5"], "mark", Source())[0]
+        ['8', None, '5']
+        >>> number_cells(["4/5", "9/10"], "mark", Source(), "/10")[0]
+        [8.0, 9.0]
+    """
+    cells = texts(values)
+    # A look at the distinct cells only, since a file may have a million rows.
+    distinct = pl.Series(list(dict.fromkeys(cells)), dtype=pl.String)
+    numbers = distinct.filter(scored(distinct)).to_list()
+    parsed = {cell: match for cell in numbers if (match := NUMBERS.match(cell))}
+    bases: dict[str, str] = {}
+    for cell, match in parsed.items():
+        if match[2]:
+            bases.setdefault(match[2], cell)
+    onto = BASE.fullmatch(base)
+    if len({*map(float, bases)}) > 1 and not onto:
+        raise source.whole(
+            f"{what} has scores out of several numbers: {listing(bases.values())}. Put "
+            "all onto one scale, for instance with scale= or --scale "
+            f"/{max(bases, key=float)}."
+        )
+    most = float(onto[1]) if onto else min(map(float, bases), default=math.inf)
+    found: dict[str, object] = {"": None}
+    for cell in {*cells} - parsed.keys():
+        found[cell] = None if cell.casefold() in MISSING_WORDS else cell or None
+    for cell, (number, out_of) in (
+        (it, match.groups()) for it, match in parsed.items()
+    ):
+        found[cell] = (
+            float(number) * most / float(out_of) if onto and out_of else number
+        )
+        if not out_of and float(number) > most:
+            raise source.at(
+                cells.index(cell),
+                f"{what} must be at most {most:g}, got {shown(cell)}",
+                f"Other scores are out of {most:g}.",
+            )
+    example = next(iter(bases.values()), "")
+    text = f"Scores of {what!r} are out of {most:g}: {example} counts as"
+    notices = [Notice("score_base", f"{text} {found[example]}.")] if bases else []
+    kept = (bool, list, dict)
+    return [
+        value if isinstance(value, kept) else found[cell]
+        for cell, value in zip(cells, values, strict=True)
+    ], notices
 
 
 def number_words(
@@ -114,20 +205,27 @@ def number_words(
 
     Examples:
         >>> from evenhand.columns import Source
-        >>> number_words(["B", "", "A"], "merit", Source(), parse_scale(best="A"))[0]
+        >>> number_words(["B", "", "A"], "merit", Source(), parse_scale("best=A"))[0]
         [1.0, None, 2.0]
     """
     words = texts(values)
     # A look at the distinct words only, since a file may have a million rows.
     keys = {word: _folded(word) for word in dict.fromkeys(words) if word}
+    for word, key in list(keys.items()):
+        is_step = key in scale.steps or (scale.best and LETTER.fullmatch(key))
+        if word.casefold() in MISSING_WORDS and not is_step:
+            del keys[word]
     steps = scale.steps or _letters(keys, words, what, source, scale.best)
-    bad = next((word for word, key in keys.items() if key not in steps), "")
+    bad = [word for word, key in keys.items() if key not in steps]
     if bad:
         kind = "" if any(map(is_number, steps)) else "words"
-        raise source.at(
-            words.index(bad),
-            f"{what} must be on the scale {_order(steps)}, got {shown(bad)}",
-            _advice(bad, kind, "Add it to --scale or mend the file."),
+        raise source.each(
+            (
+                words.index(word),
+                f"{what} must be on the scale {_order(steps)}, got {shown(word)}",
+                _advice(word, kind, "Add it to --scale or mend the file."),
+            )
+            for word in bad
         )
     found: dict[str, object] = {word: steps[key] for word, key in keys.items()}
     text = (
@@ -140,8 +238,6 @@ def number_words(
 
 def _advice(word: str, kind: str, advice: str) -> str:
     """Say what to do about a word that is not on a scale of words or letters."""
-    if word.casefold() in MISSING_WORDS:
-        return EMPTY
     if kind and is_number(word):
         return f"Numbers and {kind} cannot be one scale."
     return advice
@@ -159,7 +255,7 @@ def _letters(
     seen = sorted({*keys.values(), best})
     if best not in (seen[0], seen[-1]):
         raise source.whole(
-            f"best must be the first or the last letter of the scale, got "
+            f"The best letter must be the first or the last of the scale, got "
             f"{best.upper()!r} among {listing(letter.upper() for letter in seen)}. "
             "Give the order with scale= or --scale."
         )

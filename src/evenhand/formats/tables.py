@@ -8,14 +8,25 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 import polars as pl
 
-from evenhand.columns import FORMULA_START, NUMBER, TEXTUAL, Source
+from evenhand.claims import Notice
+from evenhand.columns import (
+    ALIASES,
+    FORMULA_START,
+    MISSING_WORDS,
+    NUMBER,
+    TEXTUAL,
+    Source,
+    called,
+    cut_alike,
+    is_alias,
+)
 from evenhand.errors import OptionError, RatingsError, listing, shown
 from evenhand.formats.delimited import HEADER_MARKS, PREAMBLE, read_cells
 from evenhand.formats.files import JSON_LINES
@@ -53,6 +64,10 @@ HTML = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 JSON_START = re.compile(rb'\s*(?:\[\s*[\[{]|\{\s*")')
+COMMA_NUMBER = r"^[+-]?[0-9]+,[0-9]+(?:\s*/\s*[0-9]+)?$"
+THOUSANDS = r"^[+-]?[0-9]{1,3},[0-9]{3}$"
+NOTHING = ["", *MISSING_WORDS]
+LABELS = ALIASES["reviewer"] | ALIASES["item"]
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 MOST_KEYS = 1000
 SAVE_AS = "Save the file as UTF-8."
@@ -72,6 +87,7 @@ class Table:
         document: What a JSON file holds, as plain values.
         nameless: How many other columns hold something but have no name.
         companion: A second table of the same export, if one was given.
+        commas: Whether numbers may have decimal commas: semicolons separate fields.
     """
 
     columns: Mapping[str, Values]
@@ -80,6 +96,7 @@ class Table:
     document: object = None
     nameless: int = 0
     companion: Table | None = None
+    commas: bool = False
 
     @property
     def height(self) -> int:
@@ -153,8 +170,10 @@ class Table:
         """
         wanted = [given] if given else names
         found = given if given in self.columns else self.find(*wanted)
+        near = called(given, list(self.columns)) if given and not found else []
+        found = near[0] if len(near) == 1 else found
         if given and not found:
-            raise self.source.unknown("column", given, self.columns)
+            raise self.source.unknown("column", given, cut_alike(self.columns))
         if not found:
             raise self.no_column(part)
         return found
@@ -162,8 +181,8 @@ class Table:
     def no_column(self, part: str) -> RatingsError:
         """Return the error that no column holds the reviewer, the item or the score."""
         return self.source.whole(
-            f"No column for the {part} among {listing(self.columns)}. Say which it is "
-            f"with {part}= or --{part}."
+            f"No column for the {part} among {listing(cut_alike(self.columns))}. Say "
+            f"which it is with {part}= or --{part}."
         )
 
 
@@ -265,7 +284,44 @@ def read_table(file: File, sheet: str = "") -> Table:
             "If they are separated by commas or semicolons, say so with format='csv' "
             "or --format csv."
         )
-    return _text_table(header, cells.rows, Source(file.name, cells.line))
+    table = _text_table(header, cells.rows, Source(file.name, cells.line))
+    return replace(table, commas=cells.separator == ";")
+
+
+def decimal_points(table: Table, sign: str) -> tuple[Table, list[Notice]]:
+    """Read commas in numbers as decimal points, if the file or the user says so.
+
+    Args:
+        table: The table.
+        sign: The decimal sign that the user named, or empty.
+
+    Returns:
+        The table, and what to say.
+
+    Raises:
+        OptionError: If the sign is neither a point nor a comma.
+
+    Examples:
+        >>> table = Table({"mark": ["7,5", "8"]}, Source(), commas=True)
+        >>> decimal_points(table, "")[0].columns["mark"].to_list()
+        ['7.5', '8']
+    """
+    if sign not in ("", ".", ","):
+        raise OptionError(f"decimal must be '.' or ',', got {sign!r}.")
+    found: dict[str, Values] = {}
+    free = [name for name in table.columns if not is_alias(name, LABELS)]
+    for name in free if sign == "," or (table.commas and not sign) else ():
+        cells = strings(table.columns[name])
+        number = cells.str.contains(COMMA_NUMBER)
+        others = cells.str.contains(NUMBER) | cells.str.to_lowercase().is_in(NOTHING)
+        # 1,250 alone may be a thousand; beside 7,5 it may not.
+        sure = sign or not cells.filter(number).str.contains(THOUSANDS).all()
+        if number.any() and sure and 2 * int((number | others).sum()) >= len(cells):
+            points = cells.str.replace(",", ".", literal=True)
+            found[name] = points.zip_with(number, cells)
+    text = "Commas in numbers are read as decimal points."
+    notices = [Notice("decimal_commas", text)] if found else []
+    return replace(table, columns={**table.columns, **found}), notices
 
 
 def _check_kind(file: File) -> None:

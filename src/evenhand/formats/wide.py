@@ -18,7 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from evenhand.claims import Notice
-from evenhand.columns import ALIASES, NUMBER, Columns, Source
+from evenhand.columns import ALIASES, Columns, Source
 from evenhand.errors import OptionError, RatingsError, counted, listing, shown
 from evenhand.formats import layouts
 from evenhand.formats.layouts import is_number
@@ -146,10 +146,11 @@ def take(table: Table, asked: Asked) -> Long:
     cells = pl.concat([cell.alias("score") for cell in parts.cells])
     found = {
         parts.down: parts.labels.gather(rows),
-        parts.other: pl.Series(parts.across, dtype=pl.String).gather(columns),
+        parts.other: pl.Series(layouts.cut(parts.across)).gather(columns),
     }
     # Reviewers are counted, not named: this stands in anonymised results too.
-    across = f": {listing(parts.across)}" if parts.other == "item" else ""
+    items = layouts.cut(parts.across)
+    across = f": {listing(items)}" if parts.other == "item" else ""
     anew = layouts.numbered_anew("reviewer", found["reviewer"], found["item"])
     return layouts.Long(
         {**found, "score": cells.gather(columns * len(parts.labels) + rows)},
@@ -245,8 +246,8 @@ def _check_column(
 ) -> None:
     """Refuse a column that does not hold the scores of one reviewer or item."""
     name = plain(column)
-    given = values.filter(values != "")
-    mostly_words = 2 * int(given.str.contains(NUMBER).sum()) < len(given)
+    given = layouts.given(values)
+    mostly_words = 2 * int(layouts.scored(given).sum()) < len(given)
     if SUMMARY.fullmatch(_bare(column)):
         raise _summary(source, f"Column {shown(column)}", parts.other)
     if OTHER.fullmatch(name) or OTHER.fullmatch(_bare(name)) or name in ROLES:
@@ -334,8 +335,8 @@ def _unused(parts: _Parts, filled: NDArray[np.bool_]) -> list[Notice]:
 
 
 def _is_numeric(values: pl.Series) -> bool:
-    given = values.filter(values != "")
-    return len(given) > 0 and bool(given.str.contains(NUMBER).all())
+    given = layouts.given(values)
+    return len(given) > 0 and bool(layouts.scored(given).all())
 
 
 def _numbers_of(cells: pl.Series) -> Floats:
