@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand.calibration.design import data_notices, design, linked_groups
+from evenhand.calibration.design import design, linked_groups, model_notices
 from evenhand.calibration.marks import Means, adjusted_means
 from evenhand.claims import NONE, Claim, Json, Notice, certify, tail
 from evenhand.diagnosis import ladder
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 COVERED, TAIL = 0.9, 0.05
 # Draws of values by orders alone, whose errors have no degrees of freedom to speak of.
 DRAWS, MANY = 2000, 10**6
+# Squared errors are said to be larger from this on; by chance they often are a little.
+POOR = 1.5
 ORDERS = ("monotone", "order only")
 MODELS = {"none": "mean", "offset and slope": "affine"}
 REASONS = {
@@ -59,6 +61,10 @@ NO_ANCHORS = "there are no anchors that orders could be held to"
 MISLED = (
     "Each reviewer's order predicts better than the scores behind it, so marks by "
     "scores may mislead. Give anchors with different marks, so that orders can be used."
+)
+UNLINKED = (
+    "between them only the level of scores compares marks, which stricter or more "
+    "lenient reviewers would explain as well"
 )
 SAYS = (
     "no guarantee: marks are right to the extent that reviewers' scales are as the "
@@ -295,15 +301,11 @@ def _range(name: str, given: object) -> tuple[float, float]:
 
 def _form(ratings: Ratings, form: tuple[float, float]) -> tuple[float, float]:
     low, high = _range("form", form)
-    outside = [
-        one
-        for one in (ratings.scores.min(), ratings.scores.max())
-        if not low <= one <= high
-    ]
-    if outside:
+    least, most = float(ratings.scores.min()), float(ratings.scores.max())
+    if not low <= least <= most <= high:
         raise OptionError(
-            f"form must hold every score, got {low:g} to {high:g} and a score of "
-            f"{outside[0]:g}."
+            f"form must hold every score, got {low:g} to {high:g} for scores from "
+            f"{least:g} to {most:g}."
         )
     return low, high
 
@@ -331,15 +333,8 @@ def _model(
     ratings: Ratings, say: Progress, *, orders: bool
 ) -> tuple[str, str, str, list[Notice]]:
     """Return the model, what the ladder says, why the model, and notices."""
-    notices = data_notices(ratings, prior=False)
-    groups = int(linked_groups(ratings).max()) + 1
-    if groups > 1:
-        text = (
-            f"The items fall into {groups} groups that no reviewer links; between them "
-            "only the level of scores compares marks, which stricter or more lenient "
-            "reviewers would explain as well."
-        )
-        notices.append(Notice("unlinked_groups", text))
+    groups = linked_groups(ratings)
+    notices = list(model_notices(ratings, groups, what=UNLINKED, prior=False))
     verdict = ""
     if not ladder.why_no_ladder(ratings):
         source = stream(LADDER_SEED, "check: ladder")
@@ -371,11 +366,9 @@ def _means(ratings: Ratings, method: str, codes: Codes, seed: int) -> Means:
     if method != "affine":
         return adjusted_means(ratings, codes, offsets=method != "mean")
     scaled, spent = _one_spread(ratings)
-    means = adjusted_means(scaled, codes)
-    left = max(means.freedom - spent, 1.0)
-    values, squares, shared, freedom = means
-    wider = freedom / left
-    return Means(values, wider * squares, wider * shared, left)
+    values, squares, shared, freedom = adjusted_means(scaled, codes)
+    left = max(freedom - spent, 1.0)
+    return Means(values, squares * freedom / left, shared * freedom / left, left)
 
 
 def _one_spread(ratings: Ratings) -> tuple[Ratings, float]:
@@ -456,7 +449,7 @@ def _anchored(
     left = wanted - inputs @ found
     freedom = len(codes) - inputs.shape[1]
     widen = max(1.0, float(left @ known @ left) / freedom) if freedom else 1.0
-    if widen > 1:
+    if widen > POOR:
         text = (
             "The anchors' marks and the reviewers' scores differ by more than errors "
             f"explain, so all errors are {math.sqrt(widen):.2g} times as large."
@@ -508,34 +501,24 @@ def _rows(
 ) -> tuple[Grade, ...]:
     """List marks from estimates, errors, and the ends of intervals."""
     (estimates, errors, ends), (low, high) = found, limits or (-math.inf, math.inf)
-    ends = np.clip(ends, low, high)
-    marks, step, passing = estimates, asked["rounding"], asked["passing"]
-    if isinstance(step, float):
-        # A half that floats miss by their last digit is still a half.
-        marks = np.round(np.floor(estimates / step + 0.5 + 1e-9) * step, 10)
-    anchors, counts = set(codes.tolist()), np.bincount(ratings.item_codes)
-    plain: list[float | None] = [None] * ratings.n_items
-    if ratings.kind == "scores":
-        plain = (np.bincount(ratings.item_codes, ratings.scores) / counts).tolist()
-
-    def standing(code: int) -> str | None:
-        if not isinstance(passing, float):
-            return None
-        above, below = ends[0, code] >= passing, ends[1, code] < passing
-        return "above" if above else "below" if below else "open"
-
-    return tuple(
-        Grade(
-            item=ratings.item_labels[code],
-            mark=float(np.clip(marks[code], low, high)),
-            estimate=float(estimates[code]),
-            error=float(errors[code]),
-            low=float(ends[0, code]),
-            high=float(ends[1, code]),
-            standing=standing(code),
-            anchor=code in anchors,
-            reviews=int(counts[code]),
-            mean_score=plain[code],
-        )
-        for code in np.argsort(-estimates, kind="stable").tolist()
+    step, passing = asked["rounding"], asked["passing"]
+    # A half that floats miss by their last digit is still a half.
+    marks = (
+        np.round(np.floor(estimates / step + 0.5 + 1e-9) * step, 10)
+        if isinstance(step, float)
+        else estimates
     )
+    marks, *ends = np.clip([marks, *ends], low, high)
+    standing, plain = (np.full(len(marks), None) for _ in range(2))
+    if isinstance(passing, float):
+        sides = [ends[0] >= passing, ends[1] < passing]
+        standing = np.select(sides, ["above", "below"], "open")
+    counts = np.bincount(ratings.item_codes)
+    if ratings.kind == "scores":
+        plain = np.bincount(ratings.item_codes, ratings.scores) / counts
+    given = np.isin(np.arange(len(marks)), codes)
+    order = np.argsort(-estimates, kind="stable")
+    columns = (marks, estimates, errors, *ends, standing, given, counts, plain)
+    labels = [ratings.item_labels[code] for code in order.tolist()]
+    sorted_columns = (column[order].tolist() for column in columns)
+    return tuple(map(Grade, labels, *sorted_columns))
