@@ -217,7 +217,7 @@ def test_bad_usage_is_one_sentence_and_exit_code_2(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("reviewer,item,score\na,x,7/10\n", "ratings.csv:2: score must be a number"),
+        ("reviewer,item,score\na,x,7:10\n", "ratings.csv:2: score must be a number"),
         ("reviewer,item,score\na,x,1\na,x,2\n", "ratings.csv:3: "),
         ("reviewer,item,score\na,x,inf\n", "got 'inf'"),
         ("reviewer,item\na,x\n", "No column for the score"),
