@@ -152,13 +152,17 @@ def test_what_is_no_text_of_a_method_is_refused_with_its_place(
     "wrong", [value for value in WRONG if not isinstance(value, eh.Ratings)]
 )
 def test_check_takes_ratings_only(wrong: object) -> None:
-    with pytest.raises(eh.RatingsError, match=r"ratings must be a Ratings, got"):
+    with pytest.raises(
+        eh.RatingsError, match=r"ratings must be a Ratings or a dataf|No column for"
+    ):
         eh.check(wrong)  # type: ignore[arg-type]  # that it is wrong is the point
 
 
-def test_a_frame_for_ratings_is_pointed_to_from_frame() -> None:
-    with pytest.raises(eh.RatingsError, match=r"got DataFrame\. .*Ratings\.from_frame"):
-        eh.check(MANY.to_frame())  # type: ignore[arg-type]  # wrong
+def test_columns_are_for_frames_only() -> None:
+    with pytest.raises(eh.OptionError, match=r"item must be left out for a Ratings"):
+        eh.check(MANY, item="item")
+    with pytest.raises(eh.RatingsError, match=r"or a dataframe, got list"):
+        eh.compare([1], [2], score="score")
 
 
 def test_a_start_of_one_argument_is_told_the_two_that_it_gets() -> None:
@@ -169,12 +173,16 @@ def test_a_start_of_one_argument_is_told_the_two_that_it_gets() -> None:
         eh.rank(MANY, method=Flips(start=lambda c: c))  # type: ignore[arg-type]  # wrong
 
 
-def test_a_list_of_columns_is_refused_by_its_name() -> None:
-    with pytest.raises(
-        eh.OptionError,
-        match=r"reviewer must be the name of a column, got \['judge', 'prompt'\]",
-    ):
-        eh.Ratings.from_frame(MANY.to_frame(), reviewer=["judge", "prompt"])  # type: ignore[arg-type]  # wrong
+@pytest.mark.parametrize("columns", [[], ["reviewer", 7], 7, ["reviewer", "nobody"]])
+def test_a_list_of_columns_must_hold_names_that_are_there(columns: object) -> None:
+    with pytest.raises(eh.EvenhandError, match=r"must|Unknown column 'nobody'"):
+        eh.Ratings.from_frame(MANY.to_frame(), reviewer=columns)  # type: ignore[arg-type]  # wrong
+
+
+def test_labels_that_would_be_one_when_joined_are_refused() -> None:
+    frame = pl.DataFrame({"a": ["x / y", "x"], "b": ["z", "y / z"], "score": [1, 2]})
+    with pytest.raises(eh.RatingsError, match=r"'a', 'b' cannot be joined.*' / '"):
+        eh.Ratings.from_frame(frame.with_columns(item=1), reviewer=["a", "b"])
 
 
 def test_a_uniform_order_is_drawn_from_a_plain_seed() -> None:

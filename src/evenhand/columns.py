@@ -559,7 +559,7 @@ def find_columns(names: Sequence[str], given: Columns, source: Source) -> Column
     wanted = _wanted(names, given)
     found = {part: _choose(part, names, given, source) for part in wanted}
     optional = "reviewer" if "winner" in wanted else "pair"
-    if _candidates(optional, names, given):
+    if candidates(optional, names, given):
         found[optional] = _choose(optional, names, given, source)
     if given.weight:
         found["weight"] = given.weight
@@ -597,7 +597,7 @@ def _check_given(given: Columns, source: Source) -> None:
 
 def _wanted(names: Sequence[str], given: Columns) -> tuple[str, ...]:
     def there(part: str) -> bool:
-        return bool(_candidates(part, names, given))
+        return bool(candidates(part, names, given))
 
     rated = there("item") and (there("score") or there("rank"))
     named = given.score or given.rank
@@ -608,7 +608,13 @@ def _wanted(names: Sequence[str], given: Columns) -> tuple[str, ...]:
     return "reviewer", "item", "rank" if ranked and not given.score else "score"
 
 
-def _candidates(part: str, names: Sequence[str], given: Columns) -> list[str]:
+def candidates(part: str, names: Sequence[str], given: Columns) -> list[str]:
+    """Return the columns that may hold a part, by their names.
+
+    Examples:
+        >>> candidates("reviewer", ["judge", "paper", "mark"], Columns())
+        ['judge']
+    """
     chosen = getattr(given, part)
     if chosen:
         return [chosen]
@@ -622,12 +628,12 @@ def _candidates(part: str, names: Sequence[str], given: Columns) -> list[str]:
 
 
 def _choose(part: str, names: Sequence[str], given: Columns, source: Source) -> str:
-    candidates = _candidates(part, names, given)
-    if len(candidates) == 1:
-        return candidates[0]
-    if candidates:
+    found = candidates(part, names, given)
+    if len(found) == 1:
+        return found[0]
+    if found:
         raise source.whole(
-            f"Several columns may be the {part}: {_listed(candidates)}. "
+            f"Several columns may be the {part}: {_listed(found)}. "
             f"Say which with {part}= or --{part}."
         )
     if source.name is not None and any(re.fullmatch(NUMBER, name) for name in names):

@@ -23,7 +23,7 @@ from evenhand.errors import (
     shown,
 )
 from evenhand.randomness import RNGLike, seed_from, stream
-from evenhand.ratings import Ratings, require_ratings
+from evenhand.ratings import Ratings, as_ratings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from evenhand.arrays import Codes, Scores, Table
     from evenhand.claims import Certificate, Label
+    from evenhand.ratings import Data, Names
 
     Anchors = Mapping[str, float] | Mapping[int, float] | Mapping[Label, float]
     Progress = Callable[[str], None]
@@ -199,8 +200,11 @@ class _Line(NamedTuple):
 
 
 def grade(
-    ratings: Ratings,
+    ratings: Data,
     *,
+    reviewer: Names | None = None,
+    item: Names | None = None,
+    score: str | None = None,
     onto: tuple[float, float] | None = None,
     form: tuple[float, float] | None = None,
     anchors: Anchors | None = None,
@@ -215,7 +219,12 @@ def grade(
     item, by the model that `check` finds best. Marks are not drawn to the middle.
 
     Args:
-        ratings: Scores; or ranks or comparisons, with at least two anchors.
+        ratings: Scores; or ranks or comparisons, with at least two anchors; in a
+            Ratings or a dataframe.
+        reviewer: Column of a dataframe that names the reviewer, or a list of columns
+            that do together; by default found by its name, as in files.
+        item: Column of the item, or a list of columns.
+        score: Column of the score.
         onto: Lowest and highest mark. Marks are on the scale of the scores without it.
         form: Lowest and highest score of the form, which `onto` stands for. By default
             those that were given, and a notice says so.
@@ -241,7 +250,7 @@ def grade(
         >>> [(row.item, round(row.mark), row.standing) for row in found.items]
         [('x', 92, 'above'), ('y', 58, 'open'), ('z', 17, 'below')]
     """
-    require_ratings(ratings)
+    ratings = as_ratings(ratings, reviewer=reviewer, item=item, score=score)
     if progress is not None:
         require_function("progress", progress, "what is being done")
     say, seed = progress or (lambda _: None), seed_from(rng)

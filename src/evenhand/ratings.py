@@ -6,9 +6,10 @@ import contextlib
 import copy
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import astuple
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import narwhals as nw
 import numpy as np
@@ -24,6 +25,7 @@ from evenhand.columns import (
     Source,
     alike,
     alike_notices,
+    candidates,
     code_labels,
     column_values,
     find_columns,
@@ -32,16 +34,28 @@ from evenhand.columns import (
     more_than_named,
     number_series,
 )
-from evenhand.errors import RatingsError, counted, listing, shown, unknown
+from evenhand.errors import (
+    OptionError,
+    RatingsError,
+    counted,
+    listing,
+    shown,
+    unknown,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from narwhals.typing import IntoDataFrame, IntoLazyFrame
     from numpy.typing import NDArray
 
     from evenhand.arrays import Codes, Scores
     from evenhand.claims import Json, Label
+
+Names: TypeAlias = "str | Sequence[str]"
+Data: TypeAlias = "Ratings | IntoDataFrame | IntoLazyFrame"
+# Between the labels of several columns that name one reviewer or item together.
+BETWEEN = " / "
 
 
 class Ratings:
@@ -131,8 +145,8 @@ class Ratings:
         cls,
         frame: IntoDataFrame | IntoLazyFrame,
         *,
-        reviewer: str = "",
-        item: str = "",
+        reviewer: Names = "",
+        item: Names = "",
         score: str = "",
         rank: str = "",
         winner: str = "",
@@ -149,8 +163,8 @@ class Ratings:
 
         Args:
             frame: pandas, polars, PyArrow, DuckDB, ... dataframe, one row per rating.
-            reviewer: Column of the reviewer.
-            item: Column of the item.
+            reviewer: Column of the reviewer, or several that name one together.
+            item: Column of the item, or several.
             score: Column of the score, higher is better.
             rank: Column of the rank, 1 is best; used when there is no score.
             winner: Column of the better item, for plain comparisons.
@@ -174,10 +188,14 @@ class Ratings:
             Ratings(1 score by 1 reviewer of 1 item)
             >>> ratings.notices[0].code
             'missing_scores'
+            >>> frame = frame.with_columns(prompt=polars.Series(["p", "q"]))
+            >>> Ratings.from_frame(frame, reviewer=["judge", "prompt"]).reviewer_labels
+            ('a / p',)
         """
+        known = frame_columns(frame)
         given = given_columns(
-            reviewer=reviewer,
-            item=item,
+            reviewer=_join_columns(known, "reviewer", reviewer),
+            item=_join_columns(known, "item", item),
             score=score,
             rank=rank,
             winner=winner,
@@ -185,7 +203,6 @@ class Ratings:
             pair=pair,
             weight=weight,
         )
-        known = frame_columns(frame)
         found = find_columns(list(known), given, Source())
         # Columns that are not used may be of types that nothing can read.
         columns = {name: column_values(known[name]) for name in astuple(found) if name}
@@ -562,21 +579,109 @@ class Ratings:
             raise source.each(_repeats(rows, source))
 
 
-def require_ratings(ratings: object) -> None:
-    """Refuse anything but a Ratings.
+def as_ratings(
+    data: Data, *, nameless: bool = False, **columns: Names | None
+) -> Ratings:
+    """Take a Ratings as it is, or make one of a dataframe.
+
+    Args:
+        data: The ratings.
+        nameless: Whether each row is a reviewer of its own where no column names them.
+        columns: Columns of a dataframe, as for `Ratings.from_frame`; None if not given.
+
+    Raises:
+        RatingsError: If it is neither, or a column cannot be used.
+        OptionError: If columns are named for a Ratings.
 
     Examples:
-        >>> require_ratings([1, 2])
+        >>> as_ratings([1, 2])
         Traceback (most recent call last):
         ...
-        evenhand.errors.RatingsError: ratings must be a Ratings, got list. Make one of a
-        dataframe with Ratings.from_frame, or of a file with read_ratings.
+        evenhand.errors.RatingsError: ratings must be a Ratings or a dataframe, got
+        list. Give three sequences to Ratings, or a file to read_ratings.
     """
-    if not isinstance(ratings, Ratings):
+    given = {part: names for part, names in columns.items() if names is not None}
+    if isinstance(data, Ratings):
+        if given:
+            raise OptionError(
+                f"{next(iter(given))} must be left out for a Ratings: it names a "
+                "column of a dataframe."
+            )
+        return data
+    if not is_frame(data):
         raise RatingsError(
-            f"ratings must be a Ratings, got {type(ratings).__name__}. Make one of a "
-            "dataframe with Ratings.from_frame, or of a file with read_ratings."
+            f"ratings must be a Ratings or a dataframe, got {type(data).__name__}. "
+            "Give three sequences to Ratings, or a file to read_ratings."
         )
+    if nameless and "reviewer" not in given:
+        known = frame_columns(data)
+        named = Columns(*(str(given.get(part, "")) for part in ("", "item", "score")))
+        if not candidates("reviewer", list(known), named):
+            return _numbered(known, given.get("item", ""), named.score)
+    return Ratings.from_frame(data, **given)  # type: ignore[arg-type]  # names of columns
+
+
+def _numbered(known: dict[str, nw.Series[Any]], item: Names, score: str) -> Ratings:
+    """Number the rows in the order of items and scores, so that theirs is no matter."""
+    joined = _join_columns(known, "item", item)
+    known["row"] = next(iter(known.values()))
+    names = find_columns(list(known), Columns("row", joined, score), Source())
+    items = label_series(column_values(known[names.item]), names.item, Source())
+    scores = column_values(known[names.score])
+    values, _ = number_series(scores, names.score, Source())
+    order = np.lexsort((values, items.cast(pl.String).to_numpy()))
+    rows = np.empty(len(order), dtype=np.int64)
+    rows[order] = np.arange(1, len(order) + 1)
+    text = "No column names the reviewers, so each row counts as another reviewer."
+    return Ratings.from_columns(
+        {"row": rows, names.item: items, names.score: scores},
+        names,
+        Source(),
+        notices=(Notice("rows_are_reviewers", text),),
+    )
+
+
+def is_frame(data: object) -> bool:
+    """Return whether this is a dataframe that narwhals knows.
+
+    Examples:
+        >>> is_frame(pl.DataFrame({"x": [1]})), is_frame([1])
+        (True, False)
+    """
+    native = nw.from_native(data, pass_through=True)
+    return isinstance(native, nw.DataFrame | nw.LazyFrame)
+
+
+def _join_columns(
+    known: dict[str, nw.Series[Any]], part: str, names: Names | None
+) -> str:
+    """Return a column's name; of several, join the labels to a new column."""
+    if isinstance(names, str) or names is None:
+        return names or ""
+    listed = isinstance(names, Sequence) and len(names) > 0
+    if not listed or not all(isinstance(name, str) for name in names):
+        raise OptionError(
+            f"{part} must be the name of a column or a list of names, got "
+            f"{shown(names)}."
+        )
+    for name in names:
+        if name not in known:
+            raise Source().unknown("column", name, known)
+    parts = pl.DataFrame(
+        {
+            str(place): label_series(column_values(known[name]), name, Source())
+            for place, name in enumerate(names)
+        }
+    )
+    labels = parts.select(pl.concat_str(pl.all(), separator=BETWEEN)).to_series()
+    if labels.n_unique() < parts.n_unique():
+        raise RatingsError(
+            f"{listing(names)} cannot be joined: some of their values hold "
+            f"{BETWEEN!r}. Rename these."
+        )
+    joined = BETWEEN.join(names)
+    known[joined] = nw.from_native(labels, series_only=True)
+    return joined
 
 
 def frame_columns(frame: IntoDataFrame | IntoLazyFrame) -> dict[str, nw.Series[Any]]:

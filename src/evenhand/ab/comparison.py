@@ -23,7 +23,7 @@ from evenhand.designs.assignment import declare
 from evenhand.errors import OptionError, RatingsError, require_text, unknown
 from evenhand.method import as_method
 from evenhand.randomness import RNGLike, seed_from
-from evenhand.ratings import Ratings
+from evenhand.ratings import Ratings, as_ratings, is_frame
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from evenhand.ab.checker import OwnRule
     from evenhand.claims import Certificate
     from evenhand.designs.assignment import Assignment
+    from evenhand.ratings import Data, Names
 
     Scores = Sequence[float] | NDArray[np.generic] | pl.Series
 
@@ -169,9 +170,12 @@ class Comparison:
 
 
 def compare(
-    first: Ratings | Scores,
+    first: Data | Scores,
     second: Scores | None = None,
     *,
+    reviewer: Names | None = None,
+    item: Names | None = None,
+    score: str | None = None,
     method: str | Rule | OwnRule = "guarded",
     items: Sequence[Label] | None = None,
     test: str | None = None,
@@ -183,9 +187,15 @@ def compare(
     """Compare two items that different reviewers scored.
 
     Args:
-        first: Scores of the first item; or a Ratings, with second left out.
+        first: Scores of the first item; or a Ratings or a dataframe, with second left
+            out.
         second: Scores of the second item, paired with those of the first in the order
             given, or at random if there are more of one than of the other.
+        reviewer: Column of a dataframe that names the reviewer, or a list of columns
+            that do together; by default found by its name, as in files. If there is
+            none, each row counts as another reviewer.
+        item: Column of the item, or a list of columns.
+        score: Column of the score.
         method: A rule by its name, "guarded"; by its text form with options,
             "guarded(eps=0.05, statistic=mean)"; a value of `evenhand.ab.methods`; or a
             function of both items' scores, two arrays of floats with the pairs first,
@@ -232,6 +242,9 @@ def compare(
         >>> compare([7, 9, 4], [6, 3, 5], method=best, rng=1).winner
         'A'
     """
+    columns = {"reviewer": reviewer, "item": item, "score": score}
+    if is_frame(first) or any(name is not None for name in columns.values()):
+        first = as_ratings(first, nameless=True, **columns)  # type: ignore[arg-type]  # a sequence is refused
     chosen = as_method(method, Rule)
     require_text(both=both, test=test)
     if both is not None and both not in BOTH:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # Reviewers shown, and what is told of them.
 SHOWN, CLEAR = 10, {"strict", "lenient", "wide", "narrow"}
+USUAL = ("agrees", "not enough ratings to say")
 TABLE = "(table)"
 """Stands in the sentences for the next table."""
 
@@ -93,8 +94,12 @@ def explain(found: Check) -> str:
     from evenhand.words import tables
     from evenhand.words.text import sentences
 
-    clear = [one for one in found.reviewers if {one.strictness, one.spread} & CLEAR]
-    clear.sort(key=lambda one: -abs(one.offset or 0.0))
+    clear = [
+        one
+        for one in found.reviewers
+        if {one.strictness, one.spread} & CLEAR or one.agreement not in USUAL
+    ]
+    clear.sort(key=lambda one: (one.agreement in USUAL, -abs(one.offset or 0.0)))
     used: list[Table] = []
 
     def table(made: Table) -> str:

@@ -17,13 +17,13 @@ from evenhand.calibration.design import data_notices, linked_groups
 from evenhand.claims import Json, Notice, tail
 from evenhand.columns import place_of
 from evenhand.diagnosis import contradictions, ladder, needed, reviewers
-from evenhand.diagnosis.reviewers import DISAGREES, NOT_ENOUGH
+from evenhand.diagnosis.reviewers import AGAINST, NOT_ENOUGH, UNRELATED
 from evenhand.errors import OptionError, counted, listing, require_function, shown
 from evenhand.posets.graph import comparisons, components
 from evenhand.randomness import RNGLike, seed_from, stream
 from evenhand.ranking.methods import by_estimates
 from evenhand.ranking.notices import information_notices
-from evenhand.ratings import Ratings, require_ratings
+from evenhand.ratings import Ratings, as_ratings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from evenhand.calibration.results import Fit
     from evenhand.claims import Label
     from evenhand.posets.graph import Comparisons
+    from evenhand.ratings import Data, Names
 
     Found = Iterator[tuple[str, str]]
     Progress = Callable[[str], None]
@@ -213,8 +214,11 @@ class Check:
 
 
 def check(
-    ratings: Ratings,
+    ratings: Data,
     *,
+    reviewer: Names | None = None,
+    item: Names | None = None,
+    score: str | None = None,
     top: int | None = None,
     order: Sequence[Label] | None = None,
     rng: RNGLike = None,
@@ -223,7 +227,11 @@ def check(
     """Find out what ratings can support.
 
     Args:
-        ratings: Scores, ranks or comparisons.
+        ratings: Scores, ranks or comparisons, in a Ratings or a dataframe.
+        reviewer: Column of a dataframe that names the reviewer, or a list of columns
+            that do together; by default found by its name, as in files.
+        item: Column of the item, or a list of columns.
+        score: Column of the score.
         top: Ask how many more reviews would separate the first so many items from the
             others.
         order: All items from best to worst, for which that is asked; by default the
@@ -247,7 +255,7 @@ def check(
         >>> found.contradictions.both_orders, found.ladder.verdict
         (1, 'cannot tell')
     """
-    require_ratings(ratings)
+    ratings = as_ratings(ratings, reviewer=reviewer, item=item, score=score)
     if progress is not None:
         require_function("progress", progress, "what is being done")
     seed, say = seed_from(rng), progress or (lambda _: None)
@@ -582,14 +590,18 @@ def _strictness(found: Check) -> Found:
     if unknown:
         text += f"; not enough ratings to say for {unknown:,} of {len(words):,}"
     yield "strictness", f"{text}."
-    against = [one.reviewer for one in found.reviewers if one.strictness == DISAGREES]
-    if against:
-        who, s = _some(against, len(against)), "" if len(against) == 1 else "s"
+    parts = []
+    for word, one, many in ((AGAINST, "goes", "go"), (UNRELATED, "has", "have")):
+        who = [each.reviewer for each in found.reviewers if each.agreement == word]
+        verb = one if len(who) == 1 else many
+        if who:
+            named = f"{counted(len(who), 'reviewer')} ({_some(who, len(who))})"
+            parts.append(f"{named} {verb} {word}")
+    if parts:
         yield (
             "disagreeing",
-            f"The order{s} of {counted(len(against), 'reviewer')} ({who}) "
-            f"do{'' if s else 'es'} not agree with the others', so no strictness is "
-            "given for them.",
+            f"{' and '.join(parts)}, so no strictness is given for them. Of 100 "
+            "reviewers who rate like the others, about 1 at most would be named here.",
         )
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy.special import nctdtr, stdtr
 
 from evenhand.calibration import affine
 from evenhand.calibration.crossed import Equations, Mixed
@@ -18,7 +19,7 @@ from evenhand.randomness import Stream, standard_normal, uniforms
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand.arrays import Flags, Scores
+    from evenhand.arrays import Codes, Flags, Scores
     from evenhand.claims import Label
     from evenhand.ratings import Ratings
 
@@ -36,7 +37,14 @@ BOOTSTRAP_LEVELS, BOOTSTRAP_RATINGS = 60, 4_000
 # Reviewers and items up to which everything is inverted as one table.
 CONTRASTS = 500
 NOT_ENOUGH = "not enough ratings to say"
-DISAGREES = "order does not agree with the others"
+# What is said of a reviewer's agreement, but of at most one in so many ordinary ones.
+AGREES, UNRELATED, AGAINST = "agrees", "no relation to the others", "against the others"
+ACCUSED = 0.01
+# A strictness is said unless an ordinary reviewer would seldom agree so little.
+DOUBTED = 0.05
+FEWEST_OTHERS = 2
+# Prior variance of slopes beyond which those who go against the others make it.
+WIDEST = 0.16
 # Fewest items whose order can speak against a reviewer: of three, one in six random
 # orders is upside down.
 ORDERED = 4
@@ -86,11 +94,15 @@ class Reviewer:
         offset: How much higher than others they score, drawn to 0 as far as their
             ratings are few or noisy; None if offsets cannot be told from the rest.
         offset_se: Its standard error.
-        strictness: "strict", "lenient", "typical", "not enough ratings to say" or
-            "order does not agree with the others", for whom offset and slope are None.
+        strictness: "strict", "lenient", "typical", "not enough ratings to say", or as
+            agreement of those who do not agree, for whom offset and slope are None.
         slope: How much wider than others they spread their scores, drawn to 1.
         slope_se: Its standard error.
         spread: "wide", "narrow", "typical" or as strictness.
+        agreement: "agrees", "no relation to the others", "against the others",
+            "always gives 8", or "not enough ratings to say".
+        correlation: Of their scores with the mean of the others' for the same items,
+            less the others' offsets; None if there is none.
     """
 
     reviewer: Label
@@ -101,6 +113,8 @@ class Reviewer:
     slope: float | None
     slope_se: float | None
     spread: str
+    agreement: str
+    correlation: float | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -306,19 +320,22 @@ def describe(ratings: Ratings, model: Model) -> tuple[Reviewer, ...]:
         >>> [one.strictness for one in found]
         ['strict', 'lenient', 'not enough ratings to say']
     """
-    made, against = model.made, disagreeing(model)
+    made = model.made
     state = affine.start(made, model.mixed)
     settle_slopes(made, state)
+    found = compare_with_others(model, state.spread if state.steps else 0.0)
+    constant = say_constant(ratings, made)
+    words = np.where(constant == "", found.words, constant)
     offsets, errors = model.mixed.reviewers, effect_errors(model)[0]
-    if against.any() and not against.all():
+    if found.doubtful.any() and not found.doubtful.all():
         # Offsets are from the mean of those who have one.
-        offsets = offsets - offsets[~against].mean()
+        offsets = offsets - offsets[~found.doubtful].mean()
     slopes, slope_errors = state.slopes, np.sqrt(state.slope_variances)
     prior = model.mixed.variances.reviewer
     strict = _words(offsets, errors, prior, ("strict", "lenient"))
     wide = _words(slopes - 1, slope_errors, state.spread, ("narrow", "wide"))
-    known, sloped = ~against & model.free[0], ~against & (state.steps > 0)
-    missing = np.where(against, DISAGREES, NOT_ENOUGH)
+    known, sloped = ~found.doubtful & model.free[0], ~found.doubtful & (state.steps > 0)
+    missing = np.where(np.isin(words, [AGAINST, UNRELATED]), words, NOT_ENOUGH)
     several = made.loads > 1
     columns = zip(
         ratings.reviewer_labels,
@@ -329,10 +346,12 @@ def describe(ratings: Ratings, model: Model) -> tuple[Reviewer, ...]:
         _where(sloped, slopes),
         _where(sloped, slope_errors),
         np.where(sloped & several, wide, missing).tolist(),
+        words.tolist(),
+        _where(found.tested, found.correlations),
         strict=True,
     )
-    found = [Reviewer(*row) for row in columns]
-    return tuple(sorted(found, key=lambda one: place_of(one.reviewer)))
+    people = [Reviewer(*row) for row in columns]
+    return tuple(sorted(people, key=lambda one: place_of(one.reviewer)))
 
 
 def _where(known: Flags, values: Scores) -> list[float | None]:
@@ -341,50 +360,115 @@ def _where(known: Flags, values: Scores) -> list[float | None]:
     ]
 
 
-def disagreeing(model: Model) -> Flags:
-    """Find the reviewers whose order does not agree with the others'.
+class Agreement(NamedTuple):
+    """How each reviewer's scores go with the others'.
 
-    A reviewer's scores are correlated with the mean of the others' for the same items,
-    less their offsets. By chance this is 0 with a standard error of 1 / sqrt(k - 1) for
-    k items. Reviewers are found who are not two such errors above 0, and two errors
-    below the mean correlation of all. In simulations with 4 to 10 items each these are
-    0.3 to 8 % of ordinary reviewers, 40 to 100 % of random ones and 87 to 100 % of
-    upside-down ones, depending on how much reviewers agree.
+    Attributes:
+        tested: Who has enough items in common with others.
+        correlations: With what the others' scores predict.
+        words: What may be said.
+        doubtful: Whose order is not seen to agree, so that an offset means nothing.
+    """
+
+    tested: Flags
+    correlations: Scores
+    words: NDArray[np.str_]
+    doubtful: Flags
+
+
+def compare_with_others(model: Model, spread: float) -> Agreement:
+    """Compare each reviewer's scores with what the others' scores predict for them.
+
+    The prediction is the expected value of each item given the others' scores of it,
+    less their offsets. For a reviewer of the fitted model the t-statistic of the
+    correlation has a noncentral t distribution, averaged here over how widely reviewers
+    spread their scores; for random scores, a central one. "no relation" is said if the
+    first would be this low with a probability of at most 1 %, "against" if the second
+    would; so each is said of at most about 1 in 100 ordinary reviewers.
 
     Examples:
         >>> from evenhand.ratings import Ratings
-        >>> scores = [1, 2, 3, 4, 5] * 4 + [5, 4, 3, 2, 1]
-        >>> who = [reviewer for reviewer in "abcde" for _ in range(5)]
-        >>> ratings = Ratings(who, [1, 2, 3, 4, 5] * 5, scores)
-        >>> disagreeing(fit_model(ratings)).tolist()
-        [False, False, False, False, True]
+        >>> scores = [1, 2, 3, 4, 5, 6] * 4 + [6, 5, 4, 3, 2, 1]
+        >>> who = [reviewer for reviewer in "abcde" for _ in range(6)]
+        >>> ratings = Ratings(who, [1, 2, 3, 4, 5, 6] * 5, scores)
+        >>> compare_with_others(fit_model(ratings), 0.0).words.tolist()[3:]
+        ['agrees', 'against the others']
     """
-    made, number = model.made, model.made.n_reviewers
+    made, number, parts = model.made, model.made.n_reviewers, model.mixed.variances
     level = made.scores - model.mixed.reviewers[made.reviewers]
     others = made.counts[made.items] - 1
     rows = others > 0
-    who = made.reviewers[rows]
+    who, others = made.reviewers[rows], others[rows]
     sums = totals(made.items, level, made.n_items)
-    means = (sums[made.items] - level)[rows] / others[rows]
+    means = (sums[made.items] - level)[rows] / others
+    total = parts.item + parts.rest / others
+    trust = np.divide(parts.item, total, out=np.zeros(len(who)), where=total > 0)
     loads = np.bincount(who, minlength=number)
 
+    def average(values: Scores) -> Scores:
+        return np.asarray(np.bincount(who, values, number) / np.maximum(loads, 1))
+
     def centred(values: Scores) -> Scores:
-        sums = np.bincount(who, values, number)
-        return np.asarray(values - (sums / np.maximum(loads, 1))[who])
+        return np.asarray(values - average(values)[who])
 
     own, theirs = centred(made.scores[rows]), centred(means)
-    squares = [np.bincount(who, part**2, number) for part in (own, theirs)]
-    size = np.sqrt(squares[0] * squares[1])
-    product = np.bincount(who, own * theirs, number)
+    width = np.sqrt(average(theirs**2))
+    size = np.sqrt(average(own**2)) * width
     tested = (loads >= ORDERED) & (size > affine.NEGLIGIBLE * size.max(initial=0.0))
-    if not tested.any():
-        return np.zeros(number, dtype=np.bool_)
-    usual = float(np.clip(product[tested].sum() / size[tested].sum(), 0, 1))
     found = np.zeros(number)
-    found[tested] = product[tested] / size[tested] * np.sqrt(loads[tested] - 1)
-    expected = usual * np.sqrt(np.maximum(loads - 1, 0))
-    least = np.minimum(SURE, expected - SURE * np.sqrt(1 - usual**2))
-    return np.asarray(tested & (found < least))
+    found[tested] = np.clip(average(own * theirs)[tested] / size[tested], -1, 1)
+    freedom = np.maximum(loads - 2, 1)
+    t = found * np.sqrt(freedom / np.maximum(1 - found**2, np.finfo(float).eps))
+    noise = np.sqrt(average(parts.item * (1 - trust)) + parts.rest)
+    expected = np.sqrt(loads) * average(centred(trust * means) * theirs)
+    floor = np.finfo(float).tiny
+    strength = np.where(tested, expected / np.maximum(width * noise, floor), 0.0)
+    usual, by_chance = _chance_of_less(t, freedom, strength, spread), stdtr(freedom, t)
+    clear = by_chance >= 1 - TAIL
+    # Of two, nobody can say who goes against whom.
+    heard = tested & (average(others.astype(float)) >= FEWEST_OTHERS)
+    cases = [~heard, by_chance <= ACCUSED, clear, usual <= ACCUSED]
+    words = np.select(cases, [NOT_ENOUGH, AGAINST, AGREES, UNRELATED], NOT_ENOUGH)
+    doubtful = tested & ~clear & ((usual <= DOUBTED) | (found <= 0))
+    return Agreement(tested, found, words, doubtful)
+
+
+def _chance_of_less(
+    t: Scores, freedom: Codes, strength: Scores, spread: float
+) -> Scores:
+    """Return how often an ordinary reviewer, of any width of scale, is as low as t."""
+    nodes, shares = np.polynomial.hermite_e.hermegauss(9)
+    widths = np.maximum(1 + np.sqrt(min(spread, WIDEST)) * nodes, 0.0)
+    below = nctdtr(freedom[:, None], strength[:, None] * widths, t[:, None])
+    return np.asarray(below @ (shares / shares.sum()))
+
+
+def say_constant(ratings: Ratings, made: Design) -> NDArray[np.str_]:
+    """Say who gave one score to all their items, if that tells them from others.
+
+    If two scores of one reviewer are equal with probability q, all k of them are with
+    probability at most q ** (k / 2); this must be at most 1 %.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> rows = Ratings(["a"] * 5 + ["b"] * 5, [1, 2, 3, 4, 5] * 2,
+        ...                [8, 8, 8, 8, 8, 1, 2, 3, 5, 4])
+        >>> say_constant(rows, design(rows)).tolist()
+        ['always gives 8', '']
+    """
+    number = made.n_reviewers
+    order = np.lexsort((ratings.scores, made.reviewers))
+    who, scores = made.reviewers[order], ratings.scores[order]
+    new = np.r_[True, (np.diff(who) > 0) | (np.diff(scores) > 0)]
+    runs = np.diff(np.append(np.flatnonzero(new), len(who)))
+    tied = np.bincount(who[new], runs * (runs - 1.0), number)
+    pairs = made.loads * (made.loads - 1.0)
+    rates = (tied.sum() - tied) / np.maximum(pairs.sum() - pairs, 1)
+    known = pairs.sum() > pairs
+    flat = known & (made.loads > 1) & (tied == pairs)
+    sure = flat & (rates ** (made.loads / 2) <= ACCUSED)
+    given = scores[np.searchsorted(who, np.arange(number))]
+    return np.where(sure, [f"always gives {one:g}" for one in given], "")
 
 
 def _words(

@@ -50,7 +50,7 @@ from evenhand.randomness import (
     uniforms,
 )
 from evenhand.ranking.methods import Adaptive, Mean, RankMethod, Task, by_estimates
-from evenhand.ratings import Ratings, require_ratings
+from evenhand.ratings import Data, Names, Ratings, as_ratings
 
 Order: TypeAlias = Callable[[Ratings, np.random.Generator], Sequence[int] | Codes]
 Reorder: TypeAlias = Callable[[Sequence[Scores]], Sequence[Sequence[int] | Codes]]
@@ -271,8 +271,11 @@ def warped(
 
 
 def warp(
-    ratings: Ratings,
+    ratings: Data,
     *,
+    reviewer: Names | None = None,
+    item: Names | None = None,
+    score: str | None = None,
     method: str | RankMethod | Order = "adaptive",
     draws: int = DRAWS,
     strength: str | Sequence[str] = STRENGTHS,
@@ -282,7 +285,11 @@ def warp(
     """Redraw every reviewer's scale many times, and see what of a ranking survives.
 
     Args:
-        ratings: Scores.
+        ratings: Scores, in a Ratings or a dataframe.
+        reviewer: Column of a dataframe that names the reviewer, or a list of columns
+            that do together; by default found by its name, as in files.
+        item: Column of the item, or a list of columns.
+        score: Column of the score.
         method: What `rank` takes. The plain mean is shown beside it.
         draws: How many times the scales are drawn.
         strength: "mild", "extreme" or both.
@@ -307,6 +314,7 @@ def warp(
         >>> [(row.method, row.strength, row.top_kept) for row in found.survivals][:2]
         [('bradley-terry', 'mild', 1.0), ('mean', 'mild', 0.95)]
     """
+    ratings = as_ratings(ratings, reviewer=reviewer, item=item, score=score)
     seed = seed_from(rng)
     require_sequence("names", strength=strength)
     strengths = (strength,) if isinstance(strength, str) else tuple(strength)
@@ -459,7 +467,6 @@ def _kept_apart(warped: Scores, scores: Scores, reviewer_codes: Codes) -> Scores
 def _checked(
     ratings: Ratings, draws: int, strengths: Sequence[str], top: int | None
 ) -> int:
-    require_ratings(ratings)
     if ratings.kind != "scores":
         raise RatingsError(
             f"warp needs scores, but the data holds only {ratings.kind}, which have no "

@@ -17,7 +17,7 @@ import numpy as np
 
 from evenhand.arrays import Codes
 from evenhand.errors import RatingsError
-from evenhand.ratings import require_ratings
+from evenhand.ratings import as_ratings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -162,7 +162,7 @@ def comparisons(ratings: Ratings) -> Comparisons:
         >>> [above.tolist() for above in edges(c)]
         [[1, 2], [0, 0]]
     """
-    require_ratings(ratings)
+    ratings = as_ratings(ratings)
     # Complex numbers sort by their real part first. Rows come sorted by reviewer and
     # item, so one stable sort is nearly done, and six times as quick as lexsort.
     keys = np.empty(len(ratings.preference), dtype=np.complex128)

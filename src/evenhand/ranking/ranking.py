@@ -17,7 +17,7 @@ from evenhand.ranking.methods import Answer, RankMethod, Task, checked_order
 from evenhand.ranking.notices import group_notices, information_notices
 from evenhand.ranking.results import Draw, RankedItem, Ranking, topped
 from evenhand.ranking.uncertainty import sureness
-from evenhand.ratings import Ratings, require_ratings
+from evenhand.ratings import Ratings, as_ratings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from evenhand.claims import Certificate, Json
     from evenhand.designs.assignment import Assignment
     from evenhand.ranking.uncertainty import RankUncertainty
+    from evenhand.ratings import Data, Names
 
     OwnMethod = Callable[[Ratings, np.random.Generator], ArrayLike]
 
@@ -41,8 +42,11 @@ DISTINCT = "(distinct)"
 
 
 def rank(
-    ratings: Ratings,
+    ratings: Data,
     *,
+    reviewer: Names | None = None,
+    item: Names | None = None,
+    score: str | None = None,
     method: str | RankMethod | OwnMethod = DEFAULT,
     top: int | None = None,
     design: str | None = None,
@@ -53,7 +57,11 @@ def rank(
     """Order items, from reviewers who each saw a few of them.
 
     Args:
-        ratings: Who gave what to which item.
+        ratings: Who gave what to which item, in a Ratings or a dataframe.
+        reviewer: Column of a dataframe that names the reviewer, or a list of columns
+            that do together; by default found by its name, as in files.
+        item: Column of the item, or a list of columns.
+        score: Column of the score.
         method: A method by its name, "adaptive"; by its text form with options,
             "flips(weight=rational(2), start=uniform)"; a value of
             `evenhand.ranking.methods`; or a function of the ratings and a Generator
@@ -90,7 +98,7 @@ def rank(
         >>> rank(ratings, rng=7).draws
         ()
     """
-    require_ratings(ratings)
+    ratings = as_ratings(ratings, reviewer=reviewer, item=item, score=score)
     if not isinstance(distinct, bool):
         raise OptionError(f"distinct must be True or False, got {shown(distinct)}.")
     if isinstance(design, str) and design.endswith(DISTINCT):

@@ -9,7 +9,7 @@ import numpy as np
 from evenhand._charts import BLUE, ORANGE, RED, quantity, word
 from evenhand.diagnosis.contradictions import pairs_within
 from evenhand.diagnosis.ladder import CANNOT_TELL, MEANINGS
-from evenhand.diagnosis.reviewers import DISAGREES, NOT_ENOUGH
+from evenhand.diagnosis.reviewers import AGAINST, NOT_ENOUGH, UNRELATED
 from evenhand.randomness import stream
 from evenhand.words.figures import (
     FEW_TICKS,
@@ -54,7 +54,8 @@ STRICT = {
     "lenient": (RED, "triangle-up"),
     "typical": (MIDDLE, "circle"),
     NOT_ENOUGH: (MIDDLE, "cross"),
-    DISAGREES: (MIDDLE, "diamond"),
+    AGAINST: (MIDDLE, "diamond"),
+    UNRELATED: (MIDDLE, "diamond"),
 }
 WIDE = {
     "narrow": (BLUE, "square"),
@@ -171,7 +172,9 @@ def consensus(ratings: Ratings, check: Check) -> Scores:
     # In a unit in which sums cannot leave the floats.
     unit = float(np.abs(ratings.scores).max()) or 1.0
     offsets = np.array([one.offset or 0.0 for one in check.reviewers]) / unit
-    heard = np.array([one.strictness != DISAGREES for one in check.reviewers])
+    heard = np.array(
+        [one.agreement not in (AGAINST, UNRELATED) for one in check.reviewers]
+    )
     counts = heard[ratings.reviewer_codes].astype(np.float64)
     level = counts * (ratings.scores / unit - offsets[ratings.reviewer_codes])
 
@@ -200,7 +203,7 @@ def _scales_chart(
         (code, end, given + (1.0 if slope is None else slope) * (end - heard))
         for code, (own, given, heard) in lines.items()
         for slope in [check.reviewers[code].slope]
-        if check.reviewers[code].strictness != DISAGREES
+        if check.reviewers[code].agreement not in (AGAINST, UNRELATED)
         for end in (others[own].min(), others[own].max())
     ]
     seen, scores = others[np.isfinite(others)], ratings.scores

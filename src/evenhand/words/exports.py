@@ -58,6 +58,8 @@ REVIEWER: Kinds = {
     "spread": pl.String,
     "slope": pl.Float64,
     "slope_se": pl.Float64,
+    "agreement": pl.String,
+    "correlation": pl.Float64,
 }
 RUNG: Kinds = {
     **dict.fromkeys(("assumption", "method"), pl.String),

@@ -333,20 +333,27 @@ def draws(result: Ranking) -> Table:
     return _cut(made, MOST_DRAWS)._replace(sortable=True)
 
 
+def _brief(word: str) -> str:
+    return "too few" if word.startswith("not enough") else word
+
+
 def reviewers(rows: Sequence[Reviewer]) -> Table:
     """List how strict each reviewer is and how widely they score."""
     columns: Columns = {
         Column("reviewer"): [name(one.reviewer) for one in rows],
         Most("ratings"): [one.ratings for one in rows],
-        Column("strictness"): [one.strictness for one in rows],
+        Column("strictness"): [_brief(one.strictness) for one in rows],
         Number(
             "above or below others",
             "Points above (+) or below (-) what others give to the same items, with "
             "its standard error.",
         ): [_with_error(one.offset, one.offset_se, "+") for one in rows],
-        Column("spread"): [one.spread for one in rows],
+        Column("spread"): [_brief(one.spread) for one in rows],
         Most("times as wide", "How much wider than others they spread their scores."): [
             _with_error(one.slope, one.slope_se, "") for one in rows
+        ],
+        Column("agreement", "With the mean of the others' scores of the same items."): [
+            _brief(one.agreement) for one in rows
         ],
     }
     caption = "Reviewers, how strict they are and how widely they score"

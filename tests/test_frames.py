@@ -1,0 +1,69 @@
+"""Dataframes go into every function that takes ratings."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import evenhand as eh
+
+RNG = np.random.default_rng(5)
+SCORES = pl.DataFrame(
+    [
+        (judge, prompt, model, float(RNG.integers(1, 11)))
+        for judge, prompt, model in itertools.product("xyz", range(6), "ABC")
+    ],
+    schema=["judge", "prompt", "model", "score"],
+    orient="row",
+)
+JOINED = eh.Ratings(
+    [f"{judge} / {prompt}" for judge, prompt in SCORES[["judge", "prompt"]].rows()],
+    SCORES["model"].to_list(),
+    SCORES["score"].to_list(),
+)
+
+
+@pytest.mark.parametrize(
+    "frame", [SCORES, SCORES.lazy(), pd.DataFrame(SCORES.to_dict(as_series=False))]
+)
+def test_several_columns_name_one_reviewer(frame: pl.DataFrame) -> None:
+    columns: Any = {"reviewer": ["judge", "prompt"], "item": "model"}
+    found = eh.rank(frame, rng=7, **columns)
+    assert found.to_dict() == eh.rank(JOINED, rng=7).to_dict()
+    assert eh.check(frame, rng=7, **columns).to_dict() == (
+        eh.check(JOINED, rng=7).to_dict()
+    )
+    warped = eh.warp(frame, draws=5, rng=7, **columns)
+    assert warped.to_dict() == eh.warp(JOINED, draws=5, rng=7).to_dict()
+
+
+def test_a_judge_of_all_prompts_is_summarised_by_items_of_two_columns() -> None:
+    found = eh.check(SCORES, reviewer="judge", item=["model", "prompt"], rng=7)
+    assert [(one.reviewer, one.ratings) for one in found.reviewers] == [
+        (judge, 18) for judge in "xyz"
+    ]
+
+
+def test_rows_of_an_ab_test_need_no_name_and_no_order() -> None:
+    frame = pl.DataFrame(
+        {"arm": ["a", "b", "a", "b", "a"], "stars": [5, 3, 4, 2, None]}
+    )
+    found = [
+        eh.compare(one, item="arm", score="stars", method="votes", rng=3)
+        for one in (frame, frame.reverse())
+    ]
+    assert found[0].to_dict() == found[1].to_dict()
+    assert found[0].p_value == eh.compare([5, 4], [3, 2], method="votes").p_value
+    codes = [notice.code for notice in found[0].notices]
+    assert codes[:2] == ["rows_are_reviewers", "missing_scores"]
+
+
+def test_a_reviewer_column_is_used_where_there_is_one() -> None:
+    frame = pl.DataFrame({"user": ["u", "u"], "variant": ["a", "b"], "rating": [5, 3]})
+    with pytest.raises(eh.RatingsError, match="both"):
+        eh.compare(frame, rng=3)
