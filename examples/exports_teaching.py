@@ -331,8 +331,10 @@ def form_each() -> str:
             ]
         )
     rows.append(["11.05.2026 08:00:00", *rows[3][1:4], "2,5", ""])
-    header = "Zeitstempel,E-Mail-Adresse,Name,Welches Projekt?,Note (1 bis 5),Kommentar"
-    return table(header.split(","), rows, delimiter=";")
+    names = (
+        "Zeitstempel,E-Mail-Adresse,Name,Welches Projekt?,Punkte (0 bis 6),Kommentar"
+    )
+    return table(names.split(","), rows, delimiter=";")
 
 
 def gavel() -> str:
