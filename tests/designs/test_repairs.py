@@ -249,6 +249,17 @@ def test_what_was_done_stays_and_nobody_steps_in_for_the_rest() -> None:
         amend(first, ["b"], done=done, add=["z"])
 
 
+def test_nobody_who_left_halfway_gets_more_to_do_later() -> None:
+    first = assign(range(6), list("abcd"), design="balanced", per_reviewer=3, rng=3)
+    own = [item for who, item in first.rows if who == "b"]
+    once = first.amend(["b"], done=Ratings(["b"], [own[0]], [5]), leave_open=True)
+    twice = once.amend(["c"])
+    assert [row for row in twice.rows if row[0] == "b"] == [("b", own[0])]
+    assert twice.present == ("a", "d")
+    with pytest.raises(OptionError, match=r"unknown reviewer 'b'"):
+        once.amend(["b"])
+
+
 def test_one_who_steps_in_takes_the_place_in_a_pair() -> None:
     pairs = {"a": "x", "b": "x", "c": "y", "d": "y"}
     first = assign([1, 2], list("abcd"), design="matched", groups=pairs, rng=5)

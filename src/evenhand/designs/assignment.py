@@ -138,6 +138,12 @@ class Assignment:
         rows = [row for one in self._amendments() for row in one.done]
         return tuple(dict.fromkeys(who for who, _ in rows))
 
+    @property
+    def present(self) -> tuple[Label, ...]:
+        """Reviewers who did not leave."""
+        gone = {*map(str, self.dropped)}
+        return tuple(who for who in self.reviewers if str(who) not in gone)
+
     def effect(self, ratings: Ratings | None = None) -> str:
         """Say what it does to the guarantee that people left, or gave no rating.
 

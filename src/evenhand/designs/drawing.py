@@ -20,7 +20,7 @@ from evenhand.claims import Label, version
 from evenhand.columns import Source, code_labels, label_series
 from evenhand.designs.assignment import Amendment, Assignment
 from evenhand.designs.balancing import InfeasibleError
-from evenhand.designs.repairs import hand_on, hand_out
+from evenhand.designs.repairs import hand_out, shuffled
 from evenhand.errors import (
     DesignError,
     OptionError,
@@ -208,7 +208,7 @@ def amend(
             "secret must be given: the assignment is sealed, and its amendments are "
             "drawn from the same secret."
         )
-    gone = _known(drop, assignment.reviewers)
+    gone = _known(drop, assignment.present)
     new = _distinct(add, "reviewer") if len(add) else ()
     known = {str(who) for one in assignment.chain for who in one.reviewers}
     if twice := [who for who in new if str(who) in known]:
@@ -239,10 +239,12 @@ def amended(change: Amendment, chance: Chance) -> Assignment:
     before, done = change.before, set(change.done)
     began = {who for who, _ in done}
     left = [who for who in change.drop if who not in began]
-    takers = hand_on(left, change.add, chance)
+    takers = dict(
+        zip(shuffled(left, chance), shuffled(change.add, chance), strict=False)
+    )
     rows = [(takers.get(who, who), item) for who, item in before.rows]
     gone = set(change.drop) - set(takers)
-    stay = [who for who in before.reviewers if who not in change.drop]
+    stay = [who for who in before.present if who not in change.drop]
     held: dict[Label, set[Label]] = {who: set() for who in (*stay, *takers.values())}
     for who, item in (*rows, *before.conflicts):
         held.get(who, set()).add(item)
@@ -250,9 +252,8 @@ def amended(change: Amendment, chance: Chance) -> Assignment:
     rows = [row for row in rows if row[0] not in gone or row in done]
     if not change.leave_open:
         rows += hand_out([item for _, item in left_over], held, chance)
-    people = {
-        str(who): who for who in _distinct([*held, *sorted(began, key=str)], "reviewer")
-    }
+    named = {str(who): who for who in (*held, *(who for who, _ in rows))}
+    people = {str(who): who for who in _distinct([*named.values()], "reviewer")}
     groups = {str(who): group for who, group in before.groups or ()}
     groups |= {str(new): groups.get(str(old), "") for old, new in takers.items()}
     place = {item: number for number, item in enumerate(before.items)}

@@ -1,8 +1,8 @@
 """Who takes over the items of reviewers who left, drawn at random.
 
 The ranking guarantees need that, given which sets of items are reviewed, any two
-reviewers might as well have changed places. Both procedures here look at nobody's name,
-so they keep that if it depends on the person alone who left. A test follows every
+reviewers might as well have changed places. What is drawn here looks at nobody's
+name, so it keeps that if it depends on the person alone who left. A test follows every
 choice and counts the swaps that change the law.
 """
 
@@ -33,20 +33,6 @@ def shuffled(things: Iterable[Thing], chance: Chance) -> list[Thing]:
     """
     left = list(things)
     return [left.pop(chance.pick(len(left))) for _ in range(len(left))]
-
-
-def hand_on(
-    left: Sequence[Label], add: Sequence[Label], chance: Chance
-) -> dict[Label, Label]:
-    """Return who takes all items of whom, where some step in for some who left.
-
-    Examples:
-        >>> from evenhand.randomness import outcomes
-        >>> law = outcomes(lambda c: tuple(hand_on(["a", "b"], ["s"], c).items()))
-        >>> law[("a", "s"),]
-        Fraction(1, 2)
-    """
-    return dict(zip(shuffled(left, chance), shuffled(add, chance), strict=False))
 
 
 def hand_out(
