@@ -5,7 +5,9 @@ import re
 from dataclasses import replace
 
 import evenhand as eh
+from evenhand.cli._shared import rendered
 from evenhand.ranking.results import topped
+from evenhand.words import tables
 from evenhand.words.cards import comparison_card
 from evenhand.words.exports import table_of
 from evenhand.words.lines import claim, comparison_lines, cut_lines
@@ -117,3 +119,12 @@ def test_open_items_without_a_place_left_are_said_so() -> None:
     said = cut_lines(again)
     assert said[1] == "Open (1 with no place left): 2 (On trees; part 2)."
     assert not any(line.startswith("By rank") for line in said)
+
+
+def test_a_title_takes_one_line_of_the_table() -> None:
+    result = eh.rank(papers(title="Trees and their many leaves " * 6), top=2, rng=7)
+    shown = rendered(tables.ranking(result)).splitlines()
+    rows = [line for line in shown if line.startswith("│")]
+    assert len(rows) == 5
+    assert all("Trees and" in row and "…" in row for row in rows)
+    assert {len(row) for row in rows} == {100}

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., None])
 Decorator = Callable[[Any], Any]
 WIDTH = 100
+# Characters of a name with its title that are shown however narrow the screen is.
+LEAST = 20
 CUT = "\ue000"
 """Marks the row that becomes the line of the cut; a label has no such character."""
 
@@ -386,6 +388,8 @@ def table(
 
 def table_of(made: words.Table) -> Table:
     """Lay out a table of `words` for a terminal."""
+    from evenhand.words.text import shortened
+
     titles, cells = made.plain()
     rows: list[list[str]] = []
     lines = set()
@@ -398,6 +402,13 @@ def table_of(made: words.Table) -> Table:
     columns = zip(*rows, strict=True) if rows else ([] for _ in titles)
     left = [one.title for one in made.columns if not one.number]
     named = dict(zip(titles, map(list, columns), strict=True))
+    for title in [one.title for one in made.columns if one.one_line]:
+        widths = {
+            name: max(map(len, [name, *column])) for name, column in named.items()
+        }
+        rest = sum(3 + width for name, width in widths.items() if name != title)
+        room = max(console().width - rest - 4, LEAST)
+        named[title] = [shortened(text, room) for text in named[title]]
     return table(named, left=left, lines=lines)
 
 

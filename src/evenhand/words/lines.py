@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from evenhand.ranking.results import Ranking
 
 TIE = "tie coin"
-# Items named in a sentence, and characters of a cell.
-NAMED, WIDE = 12, 60
+# Items named in a sentence, characters of their titles, and of a cell.
+NAMED, TITLE, WIDE = 12, 40, 60
 
 
 def claim(certificate: Certificate | None) -> str:
@@ -126,7 +126,8 @@ def cut_lines(result: Ranking, most: int = NAMED, *, html: bool = False) -> list
     )
 
     def names(items: Sequence[Label]) -> str:
-        return join([show(item, result.titles.get(item)) for item in items], most)
+        titles = {item: shortened(it, TITLE) for item, it in result.titles.items()}
+        return join([show(item, titles.get(item)) for item in items], most)
 
     if not (top.inside or top.open or top.out):
         return [

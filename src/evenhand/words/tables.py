@@ -56,12 +56,14 @@ class Column(NamedTuple):
         hint: What it means, a sentence; shown when the heading is pointed at.
         number: Whether it holds numbers.
         largest_first: Whether the first click puts large values on top.
+        one_line: Whether a terminal cuts what does not fit, as titles.
     """
 
     title: str
     hint: str = ""
     number: bool = False
     largest_first: bool = False
+    one_line: bool = False
 
 
 Number = partial(Column, number=True)
@@ -216,7 +218,7 @@ def ranking(result: Ranking, places: range | None = None) -> Table:
     known = [row for row in rows if row.rank_low is not None]
     columns: dict[Column, list[object]] = {
         Number("rank"): given["rank"],
-        Column("item"): [
+        Column("item", one_line=bool(result.titles)): [
             name(row.item, result.titles.get(row.item)) + marks.get(row.item, "")
             for row in rows
         ],
