@@ -162,3 +162,21 @@ def test_two_workers_find_what_one_process_finds(folder: Path) -> None:
     assert summary.count("10 ratings an item,1,") == 3
     assert "in 10 cells" in result.output
     assert "in 1 cells: 10 ratings" in result.output
+
+
+def test_marks_are_held_against_the_ratings_that_were_not_drawn(folder: Path) -> None:
+    sparse, wine = real.read(folder)
+    half = real.half(sparse, stream(7, "half"))
+    assert np.bincount(sparse.items[half], minlength=30).tolist() == [1] * 30
+    drawn = np.flatnonzero(wine.reviewers < 10)
+    means, errors = real._others(wine, drawn)  # noqa: SLF001 - the protocol itself
+    others = wine.scores[(wine.items == 3) & (wine.reviewers >= 10)]
+    assert means[3] == pytest.approx(others.mean())
+    # Noise of standard deviation 1 over five scores; 60 of them tell it to 10 %.
+    assert errors == pytest.approx(1 / math.sqrt(5), rel=0.5)
+    found = real.run_grades(wine, real.Cell("wine_test", 5, 5, 12), 2, 7)
+    assert [one.kind for one in found] == ["other reviewers"] * 2
+    for one in found:
+        assert 0.5 < one.covered <= 1
+        assert one.errors[1] < 3 * one.errors[0]
+    assert real.grade_table(found).row_count == 2
