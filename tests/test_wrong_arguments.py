@@ -80,6 +80,10 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, object]]] = {
             "per_reviewer": 2,
         },
     ),
+    "amend": (
+        eh.assign([1, 2, 3], ["a", "b", "c"], design="pairs", rng=1).amend,
+        {"drop": ["a"], "leave_open": True},
+    ),
     "simulate": (
         eh.simulate,
         {"scenario": eh.Scenario(), "methods": "mean", "trials": 64},

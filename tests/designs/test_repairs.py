@@ -18,7 +18,7 @@ from evenhand import DesignError, OptionError, Ratings, assign
 from evenhand.claims import Label
 from evenhand.designs import enumerate_balanced, enumerate_pairs
 from evenhand.designs.assignment import Amendment, Assignment
-from evenhand.designs.drawing import amend, amended, redraw, seal_of, verify
+from evenhand.designs.drawing import amended, redraw, seal_of, verify
 from evenhand.designs.repairs import hand_out
 from evenhand.randomness import Chance, outcomes, stream
 from evenhand.randomness import Drawn as FromStream
@@ -212,7 +212,7 @@ def test_open_reviews_are_spread_evenly_and_never_twice(data: st.DataObject) -> 
         rng=data.draw(st.integers(0, 99)),
     )
     drop = data.draw(st.lists(st.integers(0, people - 1), min_size=1, max_size=2))
-    after = amend(first, drop)
+    after = first.amend(drop)
     assert len(set(after.rows)) == len(after.rows) == len(first.rows)
     stay = {row for row in first.rows if row[0] not in drop}
     assert stay <= set(after.rows)
@@ -222,9 +222,9 @@ def test_open_reviews_are_spread_evenly_and_never_twice(data: st.DataObject) -> 
 
 def test_an_amendment_follows_from_the_secret_and_the_seal_covers_it() -> None:
     first = assign(ITEMS, PEOPLE, design="balanced", per_reviewer=2, secret=SECRET)
-    once = amend(first.sealed(), ["b"], secret=SECRET)
-    twice = amend(once, ["a"], add=["z"], leave_open=True)
-    assert once == amend(first, ["b"])
+    once = first.sealed().amend(["b"], secret=SECRET)
+    twice = once.amend(["a"], add=["z"], leave_open=True)
+    assert once == first.amend(["b"])
     assert once.rows != first.rows
     assert twice.dropped == ("b", "a")
     assert len(twice.chain) == 3
@@ -233,20 +233,20 @@ def test_an_amendment_follows_from_the_secret_and_the_seal_covers_it() -> None:
         assert verify(one.sealed(), SECRET, seal_of(SECRET)).verified
         assert one.sealed().amends.before.seed is None  # type: ignore[union-attr]  # amended
     with pytest.raises(OptionError, match=r"secret must be given: the assignment is s"):
-        amend(first.sealed(), ["b"])
+        first.sealed().amend(["b"])
 
 
 def test_what_was_done_stays_and_nobody_steps_in_for_the_rest() -> None:
     first = assign(range(6), list("abcd"), design="balanced", per_reviewer=3, rng=3)
     own = [item for who, item in first.rows if who == "b"]
     done = Ratings(["b"], [own[0]], [5])
-    after = amend(first, ["b"], done=done)
+    after = first.amend(["b"], done=done)
     assert [item for who, item in after.rows if who == "b"] == own[:1]
     assert after.stopped == ("b",)
     assert after.reviewers == ("a", "b", "c", "d")
     assert "left out: 'b'." in after.effect()
     with pytest.raises(OptionError, match=r"add must name at most 0, one for each who"):
-        amend(first, ["b"], done=done, add=["z"])
+        first.amend(["b"], done=done, add=["z"])
 
 
 def test_nobody_who_left_halfway_gets_more_to_do_later() -> None:
@@ -266,37 +266,35 @@ def test_one_who_steps_in_takes_the_place_in_a_pair() -> None:
     after = first.amend(["b"], add=["z"])
     assert dict(after.groups or ()) == {"a": "x", "c": "y", "d": "y", "z": "x"}
     assert dict(after.rows)["z"] == dict(first.rows)["b"]
-    gone = amend(first, ["b"])
+    gone = first.amend(["b"])
     assert set(gone.rows) == {row for row in first.rows if row[0] != "b"}
     assert "on average over the assignment" in gone.effect()
 
 
 def test_names_of_an_amendment_are_checked() -> None:
     first = assign(ITEMS, ["1", "2", "3"], design="balanced", per_reviewer=2, rng=1)
-    assert amend(first, ["2"]).dropped == (2,)
-    assert amend(first, [2], add=["Lee"]).reviewers == ("1", "3", "Lee")
+    assert first.amend(["2"]).dropped == (2,)
+    assert first.amend([2], add=["Lee"]).reviewers == ("1", "3", "Lee")
     for names, words in (
         (["4"], r"unknown reviewer '4'"),
         ([], r"drop must name at least one reviewer and leave at least one"),
         ([1, 2, 3], r"drop must name at least one reviewer and leave at least one"),
     ):
         with pytest.raises(OptionError, match=words):
-            amend(first, names)
+            first.amend(names)
     with pytest.raises(OptionError, match=r"add must name new reviewers, got 3"):
-        amend(first, [2], add=["3"])
-    with pytest.raises(OptionError, match=r"assignment must be an Assignment, got 7"):
-        amend(7, ["a"])  # type: ignore[arg-type]  # wrong
+        first.amend([2], add=["3"])
     with pytest.raises(
         OptionError, match=r"drop must be a sequence of names of reviewers, got 2"
     ):
-        amend(first, 2)  # type: ignore[arg-type]  # wrong
-    assert amend(first, "2").dropped == (2,)
+        first.amend(2)  # type: ignore[arg-type]  # wrong
+    assert first.amend("2").dropped == (2,)
 
 
 def test_pairs_keep_their_guarantee_only_whole() -> None:
     assert len(enumerate_pairs(4, 3)) == 120
     first = assign(ITEMS, PEOPLE, design="pairs", rng=3)
-    assert amend(first, ["a"]).effect().startswith("No guarantee is left")
+    assert first.amend(["a"]).effect().startswith("No guarantee is left")
     assert (
-        amend(first, ["a"], leave_open=True).effect().startswith("The guarantee stays")
+        first.amend(["a"], leave_open=True).effect().startswith("The guarantee stays")
     )

@@ -224,7 +224,6 @@ def _check(options: Options) -> None:
 
 def _amended(options: Options, secret: str | None) -> tuple[Assignment, str]:
     """Return the amended assignment, and where its record goes."""
-    from evenhand.designs.drawing import amend
     from evenhand.records.record import chain_of, load_assignment, next_record
 
     record, _, kept = _shared.evidence_in(options["amend"])
@@ -239,8 +238,7 @@ def _amended(options: Options, secret: str | None) -> tuple[Assignment, str]:
         )
     secret = secret or _shared.read_hex(kept, "secret")
     drawn = load_assignment(chain[0], secret=secret)
-    found = amend(
-        drawn,
+    found = drawn.amend(
         options["drop"],
         add=options["add"],
         done=None if options["done"] is None else _done(options["done"], drawn),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evenhand import designs
 from evenhand.claims import Finding
 from evenhand.columns import FORMULA_START
 from evenhand.errors import (
@@ -16,10 +17,12 @@ from evenhand.errors import (
     OptionError,
     counted,
     listing,
+    require_sequence,
     require_text,
     shown,
     unknown,
 )
+from evenhand.ratings import as_ratings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,8 +35,6 @@ if TYPE_CHECKING:
 SCHEMA = "evenhand.assignment/1"
 ESCAPED = re.compile(f"'+{FORMULA_START}")
 SHOWN = 20
-PAIR = 2
-TWO_ITEMS = ("halves", "coins", "matched", "panels")
 KEPT = "The guarantee stays if nobody left{} because of an item."
 UNEQUAL = "With unequal numbers of scores it holds on average over the assignment only."
 NO_PAIRS = (
@@ -166,9 +167,12 @@ class Assignment:
             return ""
         added = any(one.add for one in self._amendments())
         said = [KEPT.format(" or stepped in" if added else "")]
-        if self.design in TWO_ITEMS:
+        if self.design in designs.AB_DESIGNS:
             return f"{said[0]} {UNEQUAL}"
-        if self.design == "pairs" and max(map(len, self.bundles().values())) > PAIR:
+        if (
+            self.design == "pairs"
+            and max(map(len, self.bundles().values())) > designs.PAIR
+        ):
             return NO_PAIRS
         halfway = {*map(str, self.stopped)}
         if ratings is not None:
@@ -254,7 +258,13 @@ class Assignment:
         leave_open: bool = False,
         secret: str | None = None,
     ) -> Assignment:
-        """Repair it after somebody left, as `designs.drawing.amend` does.
+        """Repair it after somebody left.
+
+        What others were given stays as it is. Those who step in take all items of
+        somebody who left before the first rating; who takes whose is drawn at random.
+        What is still open goes to those who stay, at random and evenly, or is left
+        open; with two items it is left open. `effect` says what this does to the
+        guarantee.
 
         Args:
             drop: Reviewers who left.
@@ -263,17 +273,34 @@ class Assignment:
             leave_open: Whether nobody gets what those who step in do not take.
             secret: The secret, if it is sealed.
 
+        Returns:
+            The new assignment, which remembers this one.
+
+        Raises:
+            OptionError: If a name is not right, or the secret is not given.
+            DesignError: If nobody can take a review.
+
         Examples:
             >>> from evenhand.designs.drawing import assign
-            >>> drawn = assign(["x", "y"], ["a", "b"], design="halves", rng=7)
-            >>> drawn.amend(["b"], add=["z"]).rows
-            (('a', 'y'), ('z', 'x'))
+            >>> drawn = assign([1, 2, 3], ["a", "b", "c"], design="balanced",
+            ...                per_reviewer=1, rng=7)
+            >>> drawn.rows, drawn.amend(["b"], add=["z"]).rows
+            ((('a', 1), ('b', 3), ('c', 2)), (('a', 1), ('c', 2), ('z', 3)))
+            >>> drawn.amend(["b"]).rows
+            (('a', 1), ('a', 3), ('c', 2))
         """
         from evenhand.designs import drawing  # noqa: PLC0415 - it imports this module
 
-        return drawing.amend(
-            self, drop, add=add, done=done, leave_open=leave_open, secret=secret
-        )
+        names = [[it] if isinstance(it, str) else it for it in (drop, add)]
+        require_sequence("names of reviewers", drop=names[0], add=names[1])
+        gone, new = map(tuple, names)
+        if not isinstance(leave_open, bool):
+            raise OptionError(
+                f"leave_open must be True or False, got {shown(leave_open)}."
+            )
+        open_rows = self.rows if done is None else self.missing(as_ratings(done))
+        kept = tuple(row for row in self.rows if row not in set(open_rows))
+        return drawing.amend(Amendment(self, gone, new, kept, leave_open), secret)
 
     def strays(
         self, ratings: Ratings, items: Sequence[Label] | None = None

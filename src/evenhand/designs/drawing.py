@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from evenhand.claims import Backing
     from evenhand.designs.assignment import Rows
     from evenhand.randomness import Chance
-    from evenhand.ratings import Ratings
 
     # A mapping's keys are of one type to a type checker, which knows no subtypes there.
     Groups = Mapping[str, Label] | Mapping[int, Label] | Mapping[Label, Label]
@@ -160,70 +159,38 @@ def assign(
     )
 
 
-def amend(
-    assignment: Assignment,
-    drop: Sequence[Label],
-    *,
-    add: Sequence[Label] = (),
-    done: Ratings | None = None,
-    leave_open: bool = False,
-    secret: str | None = None,
-) -> Assignment:
-    """Repair an assignment after somebody left.
-
-    What others were given stays as it is. Those who step in take all items of somebody
-    who left before the first rating; who takes whose is drawn at random. What is still
-    open goes to those who stay, at random and evenly, or is left open; with two items
-    it is left open. `effect` says what this does to the guarantee.
-
-    Args:
-        assignment: What was drawn, or amended before.
-        drop: Reviewers who left.
-        add: Reviewers who step in, at most one for each who left without a rating.
-        done: The ratings so far; None if those who left gave none.
-        leave_open: Whether nobody gets what those who step in do not take.
-        secret: The secret, if the assignment is sealed.
-
-    Returns:
-        The new assignment, which remembers the old one.
-
-    Raises:
-        OptionError: If a name is not right, or the secret is not given.
-        DesignError: If nobody can take a review.
-
-    Examples:
-        >>> drawn = assign([1, 2, 3], ["a", "b", "c"], design="balanced",
-        ...                per_reviewer=1, rng=7)
-        >>> drawn.rows, amend(drawn, ["b"], add=["z"]).rows
-        ((('a', 1), ('b', 3), ('c', 2)), (('a', 1), ('c', 2), ('z', 3)))
-        >>> amend(drawn, ["b"]).rows
-        (('a', 1), ('a', 3), ('c', 2))
-    """
-    if not isinstance(assignment, Assignment):
-        raise OptionError(f"assignment must be an Assignment, got {shown(assignment)}.")
-    if secret is not None:
-        assignment = verify(assignment, secret, None)
-    elif assignment.seed is None:
+def amend(change: Amendment, secret: str | None = None) -> Assignment:
+    """Check the names of an amendment, and draw it as `Assignment.amend` says."""
+    before = change.before if secret is None else verify(change.before, secret, None)
+    if before.seed is None:
         raise OptionError(
             "secret must be given: the assignment is sealed, and its amendments are "
             "drawn from the same secret."
         )
-    gone = _known(drop, assignment.present)
-    new = _distinct(add, "reviewer") if len(add) else ()
-    known = {str(who) for one in assignment.chain for who in one.reviewers}
+    by_text = {str(who): who for who in before.present}
+    for name in change.drop:
+        if str(name).strip() not in by_text:
+            raise OptionError(unknown("reviewer", name, before.present))
+    named = {str(name).strip() for name in change.drop}
+    gone = tuple(who for text, who in by_text.items() if text in named)
+    if len(gone) in (0, len(by_text)):
+        raise OptionError(
+            "drop must name at least one reviewer and leave at least one, got "
+            f"{listing(change.drop)}."
+        )
+    new = _distinct(change.add, "reviewer") if change.add else ()
+    known = {str(who) for one in before.chain for who in one.reviewers}
     if twice := [who for who in new if str(who) in known]:
         raise OptionError(f"add must name new reviewers, got {shown(twice[0])}.")
-    open_rows = set(assignment.rows if done is None else assignment.missing(done))
-    kept = [it for it in assignment.rows if it[0] in gone and it not in open_rows]
-    free = len(gone) - len({who for who, _ in kept})
+    done = tuple(row for row in change.done if row[0] in gone)
+    free = len(gone) - len({who for who, _ in done})
     if len(new) > free:
         raise OptionError(
             f"add must name at most {free}, one for each who left without a rating, "
             f"got {len(new)}."
         )
-    few = assignment.design in designs.AB_DESIGNS
-    made = Amendment(assignment, gone, new, tuple(kept), leave_open or few)
-    return _amend(made)
+    leave_open = change.leave_open or before.design in designs.AB_DESIGNS
+    return _amend(Amendment(before, gone, new, done, leave_open))
 
 
 def amended(change: Amendment, chance: Chance) -> Assignment:
@@ -400,23 +367,6 @@ def _amend(change: Amendment) -> Assignment:
     text = f"{AMEND_PREFIX}{change.before.seed}:{len(change.before.chain) + 1}"
     seed = int(hashlib.sha256(text.encode()).hexdigest(), 16)
     return amended(change, Drawn(stream(seed, "design amend")))
-
-
-def _known(names: Sequence[Label], reviewers: Sequence[Label]) -> tuple[Label, ...]:
-    if isinstance(names, str):
-        names = [names]
-    require_sequence("names of reviewers", drop=names)
-    by_text = {str(who): who for who in reviewers}
-    for name in names:
-        if str(name).strip() not in by_text:
-            raise OptionError(unknown("reviewer", name, reviewers))
-    found = {by_text[str(name).strip()] for name in names}
-    if not found or len(found) == len(reviewers):
-        raise OptionError(
-            "drop must name at least one reviewer and leave at least one, got "
-            f"{listing(names)}."
-        )
-    return tuple(who for who in reviewers if who in found)
 
 
 def _walked(*, has_conflicts: bool) -> str:
