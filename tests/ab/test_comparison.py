@@ -243,7 +243,7 @@ class TestRatings:
         assert 0 < comparison.p_first_se < 0.01
         assert codes(comparison) == ["sampled_pairings"]
         assert "over 4000 sampled pairings" in comparison.notices[0].message
-        assert f"with probability about {comparison.p_first:.3g}." in repr(comparison)
+        assert f"with probability about {comparison.p_first:.3g}:" in repr(comparison)
         back = compare(ratings, items=("y", "x"), method="votes", rng=1)
         assert back.p_first == 1 - comparison.p_first
 
@@ -340,6 +340,8 @@ class TestResult:
             "p_first_se",
             "decided_by",
             "votes",
+            "scores",
+            "difference",
             "p_value",
             "p_value_first",
             "p_value_second",
@@ -400,6 +402,19 @@ class TestResult:
                 "decided_by": "pairwise wins",
                 "votes_first": 2,
                 "votes_second": 0,
+                "n_first": 2,
+                "n_second": 2,
+                "mean_first": 2.0,
+                "mean_second": 1.0,
+                "shares_first": [0.0, 0.5, 0.0, 0.5],
+                "shares_second": [0.5, 0.0, 0.5, 0.0],
+                "levels": [0.0, 1.0, 2.0, 3.0],
+                "difference": 1.0,
+                "difference_low": None,
+                "difference_high": None,
+                "p_value": 2 / 3,
+                "p_value_first": 1 / 3,
+                "p_value_second": 5 / 6,
                 "method": "sign",
                 "seed": str(2**80),
             }
@@ -410,18 +425,21 @@ class TestResult:
     def test_print_says_what_the_probability_is_not(self) -> None:
         text = repr(compare([3, 1], [2, 0], method="sign", rng=7))
         assert text.splitlines() == [
-            "A comes out ahead of B, by 2 votes to 0.",
-            "p = 0.667 two-sided, 0.333 for A, 0.833 for B (exact, if reviewers were "
-            "assigned at random, which nobody declared).",
-            "Given these scores the rule picks A with probability 1. This is "
-            "randomisation, not the probability that it is better.",
+            "A comes out ahead of B, by 2 votes to 0: mean 2 (n 2) against 1 (n 2).",
+            "Difference 1; p = 0.667, if reviewers were assigned at random, which "
+            "nobody declared.",
+            "score     0     1     2     3",
+            "A       0 %  50 %   0 %  50 %",
+            "B      50 %   0 %  50 %   0 %",
             "method sign, seed 7",
         ]
         assert "confiden" not in text
+        guarded = repr(compare([3, 1], [2, 0], rng=7))
+        assert ": its coin, not a chance of being better." in guarded
         tie = repr(compare([3, 0], [2, 1], method="sign", rng=7))
-        assert "by 1 vote to 1 and a fair coin." in tie
+        assert "by 1 vote to 1 and a fair coin:" in tie
         behind = repr(compare([3, 0, 0], [2, 1, 1], method="sign", rng=7))
-        assert behind.startswith("B comes out ahead of A, by 2 votes to 1.")
+        assert behind.startswith("B comes out ahead of A, by 2 votes to 1:")
         noticed = repr(compare([3], [2, 1], method="mean", rng=7))
         assert noticed.endswith("method mean, seed 7; notices: unequal_counts")
 
@@ -500,7 +518,7 @@ class TestCoins:
         def fixed(_: object, size: int) -> NDArray[np.float64]:
             return np.full(size, value)
 
-        for module in ("methods", "pairings"):
+        for module in ("methods", "law"):
             patch.setattr(f"evenhand.ab.{module}.uniforms", fixed)
 
     def test_what_has_no_chance_is_never_output(

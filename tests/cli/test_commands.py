@@ -31,6 +31,8 @@ COMPARE_FIELDS = [
     "p_first_se",
     "decided_by",
     "votes",
+    "scores",
+    "difference",
     "p_value",
     "p_value_first",
     "p_value_second",
@@ -272,7 +274,9 @@ def test_methods_lists_what_compare_and_rank_take() -> None:
 def test_every_method_of_compare_decides(method: str) -> None:
     result = run("compare", DESIGNS, "--method", method, "--seed", "1")
     assert result.exit_code == 0
-    assert "This is randomisation" in result.stdout
+    assert "Difference" in result.stdout
+    tossed = method in ("guarded", "votes", "sign")
+    assert ("its coin, not a chance of being better" in result.stdout) == tossed
     assert len(result.stdout.splitlines()) <= 8
 
 

@@ -188,6 +188,9 @@ class _Slack:
         test = self.document.get("test") or {}
         self.test_error = float(test.get("se") or 0)
         self.sampled = self.command == "check" or self.draws or self.test_error
+        shift = self.document.get("difference") or {}
+        ends = [float(shift.get(end) or 0) for end in ("low", "high")]
+        self.reach = ends[1] - ends[0] if shift.get("samples") else 0.0
         self.pairing_error = float(self.document.get("p_first_se") or 0)
 
     def of(
@@ -224,6 +227,8 @@ class _Slack:
             return ERRORS * math.sqrt(2) * 2 * self.test_error
         if self.test_error and key in {"se", "samples", "seed"}:
             return None
+        if self.reach and key in {"low", "high"}:
+            return 0.2 * self.reach  # of five standard errors of 1,000 redraws or more
         if self.pairing_error and key in {"p_first", "p_first_se"}:
             return ERRORS * math.sqrt(2) * self.pairing_error
         return 0.0

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Counts = NDArray[np.int64]
     Labels = tuple[list[Hashable], list[Hashable]]
-    Unit = list[tuple[int, bool]]
+    Unit = list[tuple[int, bool, bool]]
 
 GIVEN = "given counts"
 GIVEN_PANELS = "given panel counts"
@@ -45,6 +45,7 @@ class Redraws:
         values: Levels of scores, natural numbers in increasing order; of every reviewer
             by itself where there are units.
         sizes: How many scores of each level both items have.
+        first: How many of them are of the first item, as observed.
         counts: How many units may be on, None for any number.
         unit: The unit that each reviewer belongs to, None if each is one.
         when_on: Whether the reviewer scores the first item when that unit is on; or
@@ -54,6 +55,7 @@ class Redraws:
     name: str
     values: Counts
     sizes: Counts
+    first: Counts
     counts: tuple[int, ...] | None
     unit: Counts | None = None
     when_on: NDArray[np.bool_] | None = None
@@ -172,7 +174,7 @@ def redraw_levels(
     """
     sizes, ahead = first + second, int(first.sum())
     name, counts = _fitting(design, int(sizes.sum()), ahead, GIVEN)
-    return Redraws(name, values, sizes, counts)
+    return Redraws(name, values, sizes, first, counts)
 
 
 def redraw_units(
@@ -197,7 +199,11 @@ def redraw_units(
         4
     """
     ahead = len(first)
-    units: list[Unit] = [[(value, True)] for value in (*first, *second)]
+    units: list[Unit] = [
+        [(value, True, side)]
+        for values, side in ((first, True), (second, False))
+        for value in values
+    ]
     instead = GIVEN
     if design == "matched" and labels is not None:
         units = _pairs(_grouped(first, second, labels))
@@ -208,15 +214,16 @@ def redraw_units(
     # Equal units are interchangeable, so sorting them forgets the order of the rows
     # and nothing else.
     members = sorted(
-        (value, index, on)
+        (value, index, on, side)
         for index, unit in enumerate(sorted(map(sorted, units)))
-        for value, on in unit
+        for value, on, side in unit
     )
-    values, unit, when_on = zip(*members, strict=True) if members else ((), (), ())
+    values, unit, when_on, of = zip(*members, strict=True) if members else [()] * 4
     return Redraws(
         name,
         natural(list(values), len(values)),
         np.ones(len(values), np.int64),
+        np.array(of, np.int64),
         counts,
         np.array(unit, np.int64),
         np.array(when_on, np.bool_),
@@ -304,8 +311,8 @@ def _pairs(groups: dict[Hashable, tuple[list[int], list[int]]]) -> list[Unit]:
                 f"'matched', got {max(len(ones), len(twos))} of one item for "
                 f"{shown(label)}."
             )
-        low, *high = sorted(ones + twos)
-        units.append([(low, False), *((value, True) for value in high)])
+        low, *high = sorted([(v, True) for v in ones] + [(v, False) for v in twos])
+        units.append([(low[0], False, low[1]), *((v, True, of) for v, of in high)])
     return units
 
 
@@ -318,7 +325,10 @@ def _panels(
                 "groups must name panels that stay together for design 'panels', got "
                 f"reviewers of both items for {shown(label)}."
             )
-    units = [[(value, True) for value in ones + twos] for ones, twos in groups.values()]
+    units = [
+        [(value, True, bool(ones)) for value in ones + twos]
+        for ones, twos in groups.values()
+    ]
     return units, sum(1 for ones, _ in groups.values() if ones)
 
 

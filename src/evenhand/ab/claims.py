@@ -42,10 +42,10 @@ AB_DESIGN = (
     f"{ANY_SCALES}; reviewers assigned to the two items at random; noise that does not "
     "depend on the item"
 )
+WHATEVER = "whatever increasing scales the reviewers use and whatever the values"
 BEATS_A_COIN = strictly(
     Claim("G", "", loss="zero-one", baseline="fair coin", prior="any values"),
-    "right more often than a fair coin, whatever increasing scales the reviewers use "
-    "and whatever the values",
+    f"right more often than a fair coin, {WHATEVER}",
     conditional="given how many scored each item",
 )
 PAPER_BEATS_A_COIN = replace(BEATS_A_COIN, theorem="paper 4")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from evenhand.ab._sides import (
@@ -17,6 +18,7 @@ from evenhand.ab.claims import GROUPED, comparison_certificate
 from evenhand.ab.methods import Mean, Rule
 from evenhand.ab.pvalues import STATISTICS, PValues, p_values
 from evenhand.ab.rules import TRIM, effect_for_error
+from evenhand.ab.shift import Difference, mean_difference, mean_of
 from evenhand.claims import Json, Label, Notice, tail
 from evenhand.designs import AB_DESIGNS
 from evenhand.designs.assignment import declare
@@ -28,7 +30,6 @@ from evenhand.ratings import Ratings, as_ratings, is_frame
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from evenhand.ab.checker import OwnRule
@@ -41,8 +42,45 @@ if TYPE_CHECKING:
 __all__ = ["BOTH", "Comparison", "compare"]
 
 BOTH = ("drop", "decide")
+SIDES = ("first", "second")
 # Probability of error that the bound for a declared range is worked out for.
 ERROR = 0.05
+# Shares are given of each score where there are so many different ones at most.
+FEW_LEVELS = 10
+KINDS: dict[str, Any] = {
+    **{f"{name}_{side}": pl.Int64 for name in ("votes", "n") for side in SIDES},
+    **{f"shares_{side}": pl.List(pl.Float64) for side in SIDES},
+    **{f"{name}_{side}": pl.Float64 for name in ("mean", "p_value") for side in SIDES},
+    **{f"difference{end}": pl.Float64 for end in ("", "_low", "_high")},
+    "levels": pl.List(pl.Float64),
+    "p_value": pl.Float64,
+}
+
+
+class Summary(NamedTuple):
+    """The scores of the two items that were compared, the first item first.
+
+    Attributes:
+        n: Numbers of scores.
+        means: Mean scores, None of an item without a score.
+        levels: The different scores, increasing; None if there are more than ten.
+        shares: Share of each level in an item's scores; None without levels.
+    """
+
+    n: tuple[int, int]
+    means: tuple[float | None, float | None]
+    levels: tuple[float, ...] | None
+    shares: tuple[tuple[float, ...], tuple[float, ...]] | None
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return it as in the JSON."""
+        known = self.levels is not None and self.shares is not None
+        return {
+            "n": list(self.n),
+            "means": list(self.means),
+            "levels": list(self.levels or ()) if known else None,
+            "shares": [list(one) for one in self.shares or ()] if known else None,
+        }
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -64,17 +102,21 @@ class Comparison:
         seed: The seed that repeats the result.
         data: Sizes and hash of the data.
         notices: What the reader must know.
+        scores: How many scores each item has, their means and shares; None if the data
+            hold an order only.
+        difference: The first item's mean less the second's, with its interval, or None.
         test: The randomisation test behind the p-values, None if there is none.
         error_bound: What a declared range of scores says of the mean's errors, or None.
         certificate: What the result may claim.
 
     Examples:
-        >>> compare([7, 9, 4], [6, 3, 5], rng=1)
-        A comes out ahead of B, by trimmed means.
-        p = 0.4 two-sided, 0.2 for A, 0.9 for B (exact, if reviewers were assigned at
-        random, which nobody declared).
-        Given these scores the rule picks A with probability 0.977. This is
-        randomisation, not the probability that it is better.
+        >>> compare([7, 9, 4], [6, 3, 5], design="halves", rng=1)
+        A comes out ahead of B, by trimmed means: mean 6.67 (n 3) against 4.67 (n 3).
+        Difference 2; p = 0.4.
+        score     3     4     5     6     7     9
+        A       0 %  33 %   0 %   0 %  33 %  33 %
+        B      33 %   0 %  33 %  33 %   0 %   0 %
+        The rule picks A with probability 0.977: its coin, not a chance of being better.
         method guarded, seed 1
     """
 
@@ -89,6 +131,8 @@ class Comparison:
     seed: int
     data: Mapping[str, Json]
     notices: tuple[Notice, ...] = ()
+    scores: Summary | None = None
+    difference: Difference | None = None
     test: PValues | None = None
     error_bound: Mapping[str, Json] | None = None
     certificate: Certificate | None = None
@@ -123,6 +167,10 @@ class Comparison:
             "p_first_se": self.p_first_se,
             "decided_by": self.decided_by,
             "votes": None if self.votes is None else list(self.votes),
+            "scores": None if self.scores is None else self.scores.to_dict(),
+            "difference": None
+            if self.difference is None
+            else self.difference._asdict(),
             "p_value": self.p_value,
             "p_value_first": self.p_value_first,
             "p_value_second": self.p_value_second,
@@ -135,10 +183,17 @@ class Comparison:
         """Return the result as a polars dataframe of one row; the seed is text.
 
         Examples:
-            >>> compare([7], [6], method="mean", rng=7).to_frame()["winner"][0]
-            'A'
+            >>> frame = compare([7, 9, 4], [6, 3, 5], rng=7).to_frame()
+            >>> frame["n_first", "mean_first", "mean_second", "p_value"].row(0)
+            (3, 6.666666666666667, 4.666666666666667, 0.4)
         """
-        first, second = (None, None) if self.votes is None else self.votes
+        scores, found = self.scores, self.difference
+        pairs: dict[str, Sequence[Any] | None] = {
+            "votes": self.votes,
+            "n": scores and scores.n,
+            "mean": scores and scores.means,
+            "shares": scores and scores.shares,
+        }
         row = {
             "first": self.items[0],
             "second": self.items[1],
@@ -146,13 +201,22 @@ class Comparison:
             "p_first": self.p_first,
             "p_first_se": self.p_first_se,
             "decided_by": self.decided_by,
-            "votes_first": first,
-            "votes_second": second,
+            **{
+                f"{name}_{side}": None if pair is None else pair[end]
+                for name, pair in pairs.items()
+                for end, side in enumerate(SIDES)
+            },
+            "levels": scores and scores.levels,
+            "difference": found and found.estimate,
+            "difference_low": found and found.low,
+            "difference_high": found and found.high,
+            "p_value": self.p_value,
+            "p_value_first": self.p_value_first,
+            "p_value_second": self.p_value_second,
             "method": self.method,
             "seed": str(self.seed),
         }
-        counts = {"votes_first": pl.Int64, "votes_second": pl.Int64}
-        return pl.DataFrame([row], schema_overrides=counts)
+        return pl.DataFrame([row], schema_overrides=KINDS)
 
     def __repr__(self) -> str:
         from evenhand.words.lines import comparison_lines  # noqa: PLC0415 - if shown
@@ -264,7 +328,8 @@ def compare(
     else:
         sides = sides_from_lists(first, second, items)
     outcome = chosen.run(sides, seed)
-    found, told = _tested(sides, chosen, test, declared.design, seed)
+    found, shift, told = _tested(sides, chosen, test, declared.design, seed)
+    ordinal = sides.verdict is not None or (ratings and ratings.kind != "scores")
     used = {"pairing": outcome.pairing, "test": test, "both": both}
     return Comparison(
         items=sides.items,
@@ -282,6 +347,8 @@ def compare(
         seed=seed,
         data=sides.data,
         notices=(*sides.notices, *outcome.notices, *told),
+        scores=None if ordinal else _summary(sides),
+        difference=None if ordinal else shift,
         test=found,
         error_bound=_bound(sides, chosen, declared.design),
         certificate=comparison_certificate(sides, chosen, declared, outcome),
@@ -293,9 +360,22 @@ def _about(test: PValues) -> dict[str, Json]:
     return {name: told[name] for name in told if not name.startswith("p_value")}
 
 
+def _summary(sides: Sides) -> Summary:
+    one, two = sides.first, sides.second
+    n, means = (one.size, two.size), (mean_of(one), mean_of(two))
+    levels = np.union1d(one.levels, two.levels)
+    if len(levels) > FEW_LEVELS:
+        return Summary(n, means, None, None)
+    shares = np.zeros((2, len(levels)))
+    for row, side in zip(shares, (one, two), strict=True):
+        row[np.searchsorted(levels, side.levels)] = side.counts / max(side.size, 1)
+    first, second = shares.tolist()
+    return Summary(n, means, tuple(levels.tolist()), (tuple(first), tuple(second)))
+
+
 def _tested(
     sides: Sides, chosen: Rule, test: str | None, design: str | None, seed: int
-) -> tuple[PValues | None, tuple[Notice, ...]]:
+) -> tuple[PValues | None, Difference | None, tuple[Notice, ...]]:
     """Test that neither item is better, by drawing the assignment again.
 
     If no test is asked for, means, medians and a user's own function are tested
@@ -303,8 +383,9 @@ def _tested(
     """
     if test is not None and test not in STATISTICS:
         raise OptionError(unknown("test", test, STATISTICS))
+    tables = sides.first, sides.second
     if sides.verdict is not None or (test is None and chosen.blind):
-        return None, ()
+        return None, mean_difference(*tables), ()
     in_order = design == "matched" and sides.pairing == "given"
     if design in GROUPED and sides.groups is None and not in_order:
         text = (
@@ -312,24 +393,28 @@ def _tested(
             f"{'pair' if design == 'matched' else 'panel'} each reviewer belongs to. "
             "Name the column with --column pair=COLUMN, or give the assignment."
         )
-        return None, (Notice("groups_unknown", text),)
+        return None, mean_difference(*tables), (Notice("groups_unknown", text),)
     statistic, median = chosen.tested(design)
     if test is not None:
         statistic, median = test, getattr(chosen, "median", "upper")
-    listed = design in GROUPED or callable(statistic) or statistic == "pairs"
-    scores: tuple[Any, Any] = sides.first, sides.second
-    if listed:
+    grouped = design in GROUPED or statistic == "pairs"
+    scores: tuple[Any, Any] = tables
+    if grouped or callable(statistic):
         scores = sides.one_by_one(f"test {test or chosen.called!r}")
+    groups = sides.groups if design in GROUPED else None
     found = p_values(
         *scores,
         statistic=statistic,
         design=design,
-        groups=sides.groups if design in GROUPED else None,
+        groups=groups,
         trim=getattr(chosen, "trim", TRIM),
         median=median,
         rng=seed,
     )
-    return found, ()
+    drawn = "matched" if statistic == "pairs" else design
+    one, two = scores if grouped else tables
+    shift = mean_difference(one, two, found, design=drawn, groups=groups, seed=seed)
+    return found, shift, ()
 
 
 def _bound(sides: Sides, chosen: Rule, design: str | None) -> dict[str, Json] | None:

@@ -76,9 +76,9 @@ def explain(result: Comparison, *, more: bool = False) -> str:
     Examples:
         >>> from evenhand.ab.comparison import compare
         >>> print(explain(compare([3], [2], method="mean", rng=7)).splitlines()[0])
-        A comes out ahead of B, by means.
+        A comes out ahead of B, by means: mean 3 (n 1) against 2 (n 1).
     """
-    from evenhand.words.lines import comparison_lines
+    from evenhand.words.lines import comparison_lines, interval_sentences
 
     lines = comparison_lines(result)
     if more:
@@ -86,4 +86,5 @@ def explain(result: Comparison, *, more: bool = False) -> str:
 
         lines += comparison_card(result, html=False).lines()
         lines += [] if result.test is None else [result.test.explanation()]
+        lines += [*filter(None, [interval_sentences(result)])]
     return _shared.rendered(*lines)

@@ -12,7 +12,7 @@ from evenhand.claims import NONE
 from evenhand.diagnosis.check import TOLD
 from evenhand.method import methods
 from evenhand.words import tables
-from evenhand.words.lines import cut_lines
+from evenhand.words.lines import cut_lines, difference_sentence, means_phrase
 from evenhand.words.text import name, notice, plain_name, sentences, templates
 
 if TYPE_CHECKING:
@@ -122,6 +122,9 @@ def comparison_card(
         loser=result.items[1 - place],
         chance=(result.p_first, 1 - result.p_first)[place],
         about="about " if result.p_first_se else "",
+        # A terminal has said them before.
+        means=means_phrase(result) if html else "",
+        difference=difference_sentence(result) if html else "",
         decided_by_both=result.decided_by == BOTH,
         **_claimed(result.certificate, "scores"),
     )
@@ -202,7 +205,7 @@ def _card(
     template: str, notices: Iterable[Notice], *, html: bool = True, **facts: object
 ) -> Card:
     title, decision, may, may_not = (
-        sentences(template, part, facts, html=html)
+        sentences(template, part, {**facts, "html": html}, html=html)
         for part in ("title", "decision", "may", "may_not")
     )
     told = tuple(notice(one.message) for one in notices)

@@ -57,6 +57,8 @@ NEAR, NEAR_MOST, NEAR_WARPED = 4, 20, 10
 DRAWS, POINTS = 40, 1000
 BAND = 0.16
 EVEN, SMALL = 0.5, 0.001
+# A share that there is room for in a bar.
+TOLD = 0.05
 CHOSEN = {"chosen": (BLUE, "circle"), "not chosen": (RED, "diamond")}
 LANES = ((BLUE, "circle"), (ORANGE, "square"))
 # The golden section spreads dots evenly, whatever their number.
@@ -359,7 +361,8 @@ def comparison_figures(ratings: Ratings, result: Comparison) -> list[Figure]:
         result: The comparison.
 
     Returns:
-        "scores", if there are scores, and "coin".
+        "shares" if there are more scores than different ones, which are few, or else
+        "scores" if there are any; and "coin".
 
     Examples:
         >>> from evenhand import Ratings, compare
@@ -368,8 +371,63 @@ def comparison_figures(ratings: Ratings, result: Comparison) -> list[Figure]:
         >>> [one.name for one in comparison_figures(ratings, result)]
         ['scores', 'coin']
     """
-    found = [_scores(ratings.public, result), _coin(result)]
-    return [figure for figure in found if figure is not None]
+    scores = share_figure(result) or _scores(ratings.public, result)
+    return [*([] if scores is None else [scores]), _coin(result)]
+
+
+def share_figure(result: Comparison) -> Figure | None:
+    """Draw the share of each score as a stacked bar for each item.
+
+    Returns:
+        The figure; None if there are too many different scores, or hardly more scores.
+
+    Examples:
+        >>> from evenhand import compare
+        >>> share_figure(compare([3, 4, 4, 4], [3, 3, 4], rng=7)).alt
+        'A: 3 25 %, 4 75 %. B: 3 66.7 %, 4 33.3 %.'
+    """
+    scores = result.scores
+    if scores is None or scores.levels is None or scores.shares is None:
+        return None
+    levels, sides = [f"{level:g}" for level in scores.levels], np.array(scores.shares)
+    if min(scores.n) <= len(levels):
+        return None
+    ends = np.cumsum(sides, axis=1)
+    shown = [share(one) for one in sides.ravel()]
+    numbers: Columns = {
+        "item": np.repeat(np.array(result.items, object), len(levels)).tolist(),
+        "score": [*scores.levels] * 2,
+        "share": sides.ravel().tolist(),
+    }
+    data: Shown = {
+        "name": np.repeat(unique(result.items), len(levels)),
+        "score": levels * 2,
+        "share": shown,
+        "low": (ends - sides).ravel(),
+        "high": ends.ravel(),
+        "middle": (ends - sides / 2).ravel(),
+        "told": [f"{100 * one:.0f} %" if one >= TOLD else "" for one in sides.ravel()],
+        "pale": [place < len(levels) / 2 for place in range(len(levels))] * 2,
+    }
+    ramp = {"domain": levels, "scheme": {"name": "blues", "extent": [0.05, 1]}}
+    key = {"title": "score", "orient": "top", "columns": 5, "titleOrient": "left"}
+    x = quantity("low", title="share of its scores", axis={**PERCENT, "grid": False})
+    bar = {"x": x, "x2": {"field": "high"}, "y": names_axis()}
+    bar |= {"color": word("score", sort=None, scale=ramp, legend=key)}
+    text = {"x": quantity("middle"), "y": names_axis(), "text": word("told")}
+    layers = [
+        marks(
+            "shares",
+            "bar",
+            {**bar, "tooltip": tips("name", "score", "share")},
+            height=26,
+        )
+    ]
+    for where, ink in (("datum.pale", "#000000"), ("!datum.pale", "#ffffff")):
+        layers.append(filtered(marks("shares", "text", text, color=ink), where))
+    chart = layered(layers, {"shares": points(data)}, height=90)
+    told = [*zip(result.items, np.split(np.array(shown), 2), strict=True)]
+    return worded("shares", chart, numbers, levels=levels, sides=told)
 
 
 def _scores(ratings: Ratings, result: Comparison) -> Figure | None:

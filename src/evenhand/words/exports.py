@@ -314,10 +314,8 @@ def _comparison(ratings: Ratings, result: Comparison) -> pl.DataFrame:
     claim = None if result.certificate is None else result.certificate.sentence
     sides = {"first": result.items[0], "second": result.items[1]}
     labels = {**sides, "winner": result.winner}
-    tests = ("p_value", "p_value_first", "p_value_second")
     frame = result.to_frame().with_columns(
         *(_labels([label]).alias(name) for name, label in labels.items()),
-        *(pl.Series(name, [getattr(result, name)], dtype=pl.Float64) for name in tests),
         pl.Series("may_claim", [claim], dtype=pl.String),
     )
     last = ("method", "seed", "may_claim")

@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from evenhand.ab.claims import WHATEVER
 from evenhand.claims import NONE
 from evenhand.errors import aligned, counted, printable
-from evenhand.words.text import joined, name, plain_joined, plain_name, shortened
+from evenhand.words.text import (
+    figure,
+    joined,
+    name,
+    plain_joined,
+    plain_name,
+    shortened,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,8 +29,12 @@ if TYPE_CHECKING:
     from evenhand.ranking.results import Ranking
 
 TIE = "tie coin"
+COINS = (TIE, "coin")
+ALPHA = 0.05
 # Items named in a sentence, characters of their titles, and of a cell.
 NAMED, TITLE, WIDE = 12, 40, 60
+# Characters of a name before the shares of scores.
+LONG_NAME = 24
 
 
 def claim(certificate: Certificate | None) -> str:
@@ -48,24 +60,27 @@ def claim(certificate: Certificate | None) -> str:
 
 
 def comparison_lines(result: Comparison) -> list[str]:
-    """Say which of two items is ahead, how sure that is, and what it may claim.
+    """Say which of two items is ahead, by how much, how sure, and what it may claim.
 
     Examples:
         >>> from evenhand import compare
         >>> print(*comparison_lines(compare([3], [2], method="mean", rng=7))[:1])
-        A comes out ahead of B, by means.
+        A comes out ahead of B, by means: mean 3 (n 1) against 2 (n 1).
     """
     first, second = (printable(item) for item in result.items)
     winner = printable(result.winner)
     loser = second if winner == first else first
-    lines = [f"{winner} comes out ahead of {loser}{_why(result)}."]
-    lines += _p_values(result, first, second)
-    about = "about " if result.p_first_se else ""
-    lines.append(
-        f"Given these scores the rule picks {first} with probability {about}"
-        f"{result.p_first:.3g}. This is randomisation, not the probability that it is "
-        "better."
-    )
+    means = means_phrase(result)
+    more = f": {means}" if means else ""
+    lines = [f"{winner} comes out ahead of {loser}{_why(result)}{more}."]
+    lines += [difference_sentence(result), *_share_lines(result)]
+    leans = result.p_first not in (0, 1) and result.decided_by not in COINS
+    if leans or result.p_first_se:
+        about = "about " if result.p_first_se else ""
+        lines.append(
+            f"The rule picks {first} with probability {about}{result.p_first:.3g}: its "
+            "coin, not a chance of being better."
+        )
     if result.error_bound is not None:
         effect = result.error_bound["effect"]
         lines.append(
@@ -74,7 +89,24 @@ def comparison_lines(result: Comparison) -> list[str]:
             else "The mean errs with probability at most 5 % if scores differ by "
             f"{effect:.3g} or more on average."
         )
-    return [*lines, claim(result.certificate)]
+    return [*filter(None, lines), _short_claim(result.certificate)]
+
+
+def _short_claim(certificate: Certificate | None) -> str:
+    """Leave to --explain what the claim is given, and part of its words."""
+    said = claim(certificate)
+    if certificate is None or certificate.conditional is None:
+        return said
+    shorter = {
+        f", {certificate.conditional}": "",
+        f"a fair coin, {WHATEVER}": "a coin on any increasing scales",
+        "No less often right": "Never worse",
+        ". This rests on ": "; ",
+        "; see --explain": ": --explain",
+    }
+    for long, short in shorter.items():
+        said = said.replace(long, short)
+    return said
 
 
 def _why(result: Comparison) -> str:
@@ -83,24 +115,102 @@ def _why(result: Comparison) -> str:
         coin = " and a fair coin" if ours == theirs else ""
         return f", by {counted(ours, 'vote')} to {theirs}{coin}"
     if result.decided_by == TIE:
-        return ", by a fair coin after a tie"
+        return ", by a coin after a tie"
     article = "a fair " if result.decided_by == "coin" else ""
     return f", by {article}{result.decided_by}"
 
 
-def _p_values(result: Comparison, first: str, second: str) -> list[str]:
-    test = result.test
-    if test is None:
+def means_phrase(result: Comparison) -> str:
+    """Return the means of the item that came out and of the other; empty without.
+
+    Examples:
+        >>> from evenhand import compare
+        >>> means_phrase(compare([3, 4], [1, 2, 2], method="mean", rng=7))
+        'mean 3.5 (n 2) against 1.67 (n 3)'
+    """
+    if result.scores is None or None in result.scores.means:
+        return ""
+    sides = zip(result.scores.means, result.scores.n, strict=True)
+    said = [f"{figure(mean)} (n {number:,})" for mean, number in sides]
+    return "mean " + " against ".join(said[:: _way(result)])
+
+
+def _way(result: Comparison) -> int:
+    """Return 1 if the first item came out, and -1 if the second did."""
+    return 1 if result.winner == result.items[0] else -1
+
+
+def difference_sentence(result: Comparison) -> str:
+    """Say by how much the item that came out is ahead, and how sure that is.
+
+    Examples:
+        >>> from evenhand import compare
+        >>> found = compare([3, 4, 5, 6], [1, 2, 2, 3], design="halves", rng=7)
+        >>> print(difference_sentence(found))
+        Difference 2.5, 95 % interval 0 to 5 if it shifts all scores alike; p = 0.0571.
+    """
+    found, test, way = result.difference, result.test, _way(result)
+    said = []
+    if found is not None:
+        said.append(f"Difference {figure(way * found.estimate)}")
+    if found is not None and found.low is not None and found.high is not None:
+        low, high = sorted((way * found.low, way * found.high))
+        said[0] += f", 95 % interval {figure(low)} to {figure(high)}"
+        said[0] += " if it shifts all scores alike"
+    if test is not None:
+        said.append(f"p {'=' if test.exact else 'about'} {test.p_value:.3g}")
+        said[-1] += _by_means(result)
+        if result.parameters.get("design") is None:
+            said[-1] += ", if reviewers were assigned at random, which nobody declared"
+    return "; ".join(said) + "." if said else ""
+
+
+def _by_means(result: Comparison) -> str:
+    """Add the p-value of the interval where it is on the other side of 5 %."""
+    found = result.difference
+    if found is None or found.p_value is None or result.p_value is None:
+        return ""
+    if (found.p_value > ALPHA) == (result.p_value > ALPHA):
+        return ""
+    return f" (by means {found.p_value:.3g})"
+
+
+def interval_sentences(result: Comparison) -> str:
+    """Say what the interval of the difference is, and what it supposes.
+
+    Examples:
+        >>> from evenhand import compare
+        >>> found = compare([3, 4, 5, 6], [1, 2, 2, 3], design="halves", rng=7)
+        >>> interval_sentences(found)[:45]
+        'The interval is for the difference of means. '
+    """
+    found = result.difference
+    if found is None or found.low is None:
+        return ""
+    how = {
+        "enumeration": "going through all assignments",
+        "sampling": f"{found.samples:,} redraws",
+        "normal": "the normal limit, as there are very many scores",
+    }[str(found.how)]
+    return (
+        "The interval is for the difference of means. It supposes one common scale on "
+        "which one item adds the same number to every score, and holds each such "
+        "number that the randomisation test of the means does not reject at 5 % "
+        f"(by {how}). If scales differ, it says nothing on how much better an item is; "
+        "p-values do not need it."
+    )
+
+
+def _share_lines(result: Comparison) -> list[str]:
+    """Lay out the share of each score, if there are few different ones."""
+    scores = result.scores
+    if scores is None or scores.levels is None or scores.shares is None:
         return []
-    how = "exact" if test.exact else "sampled"
-    if result.parameters.get("design") is None:
-        how += ", if reviewers were assigned at random, which nobody declared"
-    else:
-        how += ", on any increasing scales"
-    return [
-        f"p = {test.p_value:.3g} two-sided, {test.p_value_first:.3g} for {first}, "
-        f"{test.p_value_second:.3g} for {second} ({how})."
-    ]
+    rows = [("", "score", *(f"{level:g}" for level in scores.levels))]
+    for item, side in zip(result.items, scores.shares, strict=True):
+        told = (f"{100 * one:.0f} %" for one in side)
+        rows.append(("", shortened(item, LONG_NAME), *told))
+    return [line[2:] for line in aligned(rows)]
 
 
 def cut_lines(result: Ranking, most: int = NAMED, *, html: bool = False) -> list[str]:

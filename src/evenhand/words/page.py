@@ -26,6 +26,7 @@ from evenhand.words import tables
 from evenhand.words.cards import check_card, comparison_card, ranking_card
 from evenhand.words.check_figures import check_figures
 from evenhand.words.decision_figures import comparison_figures, ranking_figures
+from evenhand.words.lines import interval_sentences
 from evenhand.words.text import asset, notice, shortened, templates
 
 if TYPE_CHECKING:
@@ -152,6 +153,7 @@ def report(
         version=version(),
         found=_found,
         share_text=share_text,
+        interval_sentences=interval_sentences,
         ladder=ladder,
         tables=tables,
     )

@@ -480,16 +480,33 @@ def scores(ratings: Ratings, result: Comparison) -> Table:
         Number("median"): median,
         Number("lowest"): low,
         Number("highest"): high,
+        **_shares(result),
     }
     return table("score-table", "Scores of the two items", columns)
 
 
+def _shares(result: Comparison) -> dict[Column, list[Cell]]:
+    """Return a column for each score, if there are few, with its share."""
+    scores = result.scores
+    if scores is None or scores.levels is None or scores.shares is None:
+        return {}
+    return {
+        Number(f"share of {level:g}"): [cell(share(one), one) for one in ones]
+        for level, *ones in zip(scores.levels, *scores.shares, strict=True)
+    }
+
+
 def outputs(result: Comparison, titles: Titles) -> Table:
-    """List with what probability each item was the output."""
+    """List the scores of each item, and with what probability it was the output."""
     about = "about " if result.p_first_se else ""
-    chances = (result.p_first, 1 - result.p_first)
+    chances, scores = (result.p_first, 1 - result.p_first), result.scores
+    counted_: Columns = {}
+    if scores is not None:
+        counted_ = {Number("scores"): scores.n, Number("mean"): scores.means}
     columns: Columns = {
         Column("item"): [name(item, titles.get(item)) for item in result.items],
+        **counted_,
+        **_shares(result),
         Column("output with probability"): [f"{about}{share(p)}" for p in chances],
     }
     return table(
