@@ -22,6 +22,7 @@ from evenhand.errors import OptionError
 from evenhand.formats import tables
 from evenhand.formats.decoder import decode
 from evenhand.formats.reading import read_ratings
+from evenhand.grading import grade
 from evenhand.ranking.ranking import rank
 from evenhand.ranking.results import Draw, RankedItem, Ranking
 from evenhand.ratings import Ratings
@@ -36,8 +37,9 @@ from evenhand.words.exports import (
 
 if TYPE_CHECKING:
     from evenhand.formats.files import File
+    from evenhand.grading import Grades
 
-    Results = dict[str, Ranking | Comparison | Check]
+    Results = dict[str, Ranking | Comparison | Check | Grades]
 
 READ = {".csv": "csv", ".tsv": "tsv", ".xlsx": "excel", ".parquet": "parquet"}
 READ |= {".jsonl": "jsonl", ".json": "json"}
@@ -252,6 +254,7 @@ def test_workbooks_hold_no_formula_and_no_link(
         "rank": ranked,
         "compare": compare(two, rng=7),
         "check": checked,
+        "grade": grade(ratings, rng=7),
     }
     given = two if command == "compare" else ratings
     exports = [("all", "out.xlsx")]
@@ -574,6 +577,7 @@ def test_each_command_makes_the_tables_that_it_names(
         "rank": ranked,
         "compare": compare(two, rng=7),
         "check": checked,
+        "grade": grade(ratings, rng=7),
     }
     for command, names in TABLES.items():
         given = two if command == "compare" else ratings
