@@ -43,7 +43,7 @@ COMMAS = r"^[+-]?[0-9]+(?:,[0-9]+)+(?:\.[0-9]+)?$"
 HIDDEN = r"[\p{Cf}\x{34f}\x{115f}\x{1160}\x{17b4}\x{17b5}\x{3164}\x{fe00}-\x{fe0f}]"
 """Characters that nobody sees: Unicode's marks of format, and a few letters."""
 MISSING_WORDS = frozenset(
-    {"no entry", "na", "n/a", "n.a.", "nan", "null", "none", "\\n", "x", "?", "."}
+    {"no entry", "na", "n/a", "n.a.", "nan", "null", "none", "\\n", "x", "?"}
     | {"-", "--", "\u2013", "\u2014"}
 )
 """What people write where there is no score."""
@@ -456,10 +456,9 @@ def _hint(value: str, source: Source) -> str:
     if value.casefold() in MISSING_WORDS or SHEET_ERROR.fullmatch(value):
         return "Leave the cell empty where there is no score."
     if re.fullmatch(COMMAS, value):
-        return (
-            "Write decimals with a point, and thousands without a comma; or, if commas "
-            "are decimal points, say so with decimal= or --decimal ','."
-        )
+        option = "; or, if commas are decimal points, say so with --decimal ','"
+        more = "" if source.name is None else option
+        return f"Write decimals with a point, and thousands without a comma{more}."
     if re.fullmatch(NUMBER, value.translate(SIGNS)):
         return "Write its sign as a hyphen, -."
     if not source.orders or INFINITE.fullmatch(value):

@@ -481,7 +481,7 @@ def test_a_messy_file_is_read_as_it_was_meant(content: str) -> None:
             'judge,item,Mark\na,b,"7,5"\n',
             "ratings.csv:2: Mark must be a number, got '7,5'. Write decimals with a "
             "point, and thousands without a comma; or, if commas are decimal points, "
-            "say so with decimal= or --decimal ','.",
+            "say so with --decimal ','.",
         ),
         (
             HEADER + 'a,"x\ny",1\na,z,#REF!\n',
