@@ -57,7 +57,7 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
 
     \b
     Example:
-      evenhand grade examples/panel.csv --onto 0 100 --form 1 10 --pass 50
+      evenhand grade examples/panel.csv --onto 0 100 --form 0 100 --pass 60
     """
     path = options.pop("anchors")
     job = _extras.Job("grade", options, {"--anchors": path})
