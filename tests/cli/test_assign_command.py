@@ -337,7 +337,7 @@ def test_what_a_judge_did_before_leaving_stays() -> None:
     result = run("--amend", "draw", "--drop", "Bo", "--done", "done.csv")
     assert own[0] in result.stdout.split()
     assert own[1] not in result.stdout.split()
-    assert "those who stopped halfway are left out: 'Bo'" in result.stderr
+    assert "those who stopped halfway are left out (--exclude): 'Bo'" in result.stderr
     # The same as a wide table, which the record tells how to read.
     Path("draw/assignment-2.json").unlink()
     item = own[0].split(",")[1]

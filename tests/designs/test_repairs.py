@@ -244,7 +244,7 @@ def test_what_was_done_stays_and_nobody_steps_in_for_the_rest() -> None:
     assert [item for who, item in after.rows if who == "b"] == own[:1]
     assert after.stopped == ("b",)
     assert after.reviewers == ("a", "b", "c", "d")
-    assert "left out: 'b'." in after.effect()
+    assert "left out (--exclude): 'b'." in after.effect()
     with pytest.raises(OptionError, match=r"add must name at most 0, one for each who"):
         first.amend(["b"], done=done, add=["z"])
 

@@ -44,7 +44,7 @@ NO_PAIRS = (
 )
 STOPPED = (
     "What scores settle keeps it only if the ratings of those who stopped halfway are "
-    "left out: {}."
+    "left out (--exclude): {}."
 )
 
 

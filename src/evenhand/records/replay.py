@@ -323,10 +323,8 @@ def _rated(drawn: Assignment | None, given: Evidence) -> Check:
     missing = drawn.missing(given.ratings)
     says = "Every rating was assigned."
     if missing:
-        pairs = listing(f"item {item} by reviewer {who}" for who, item in missing)
-        says += (
-            f" {counted(len(missing), 'assigned review')} without a rating: {pairs}."
-        )
+        who = listing(dict.fromkeys(who for who, _ in missing))
+        says += f" {counted(len(missing), 'assigned review')} without a rating: {who}."
     if effect := drawn.effect(given.ratings):
         says += f" {effect}"
     return Check("ratings", "same", says)
