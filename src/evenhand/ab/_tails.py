@@ -3,8 +3,8 @@
 A statistic is the difference of two central means: of all scores of a side (the mean),
 of those left when both ends are cut (the trimmed mean), or of the one or two in the
 middle (the median). Scores are natural numbers here, so that no rounding can break a
-tie. Small designs are counted by a recursion over units or levels. Where all scores
-count and every reviewer is a unit, any number is counted by frequencies.
+tie. Where all scores count, small designs are counted by a recursion over units, and
+any number of reviewers who each are a unit by frequencies.
 """
 
 from __future__ import annotations
@@ -25,14 +25,11 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 # Numbers added in a recursion, about half a second: floats, or whole numbers; up to
-# FEW_WORK they are whole in any case. Two seconds where some scores count, line by
-# line, and adding a line takes as long as so many numbers.
+# FEW_WORK they are whole in any case.
 DENSE_WORK = 400_000_000
 WHOLE_WORK = 10_000_000
 FEW_WORK = 20_000
 FEW = 1_000
-LINE = 100
-ORDER_WORK = 170_000_000
 MOST_UNITS = 2_000
 # Minus the logarithm of what may be left out of a sum by frequencies.
 SPARE = 40.0
@@ -181,65 +178,6 @@ def _spread(shifts: list[int], share: float | None) -> Floats:
     return law
 
 
-def count_orders(redraws: Redraws, centres: Centres, *, exact: bool) -> Tails | None:
-    """Do what `count_sums` does where some scores count, one level after the other."""
-    size, top, counts = redraws.size, int(redraws.values[-1]), redraws.counts
-    if size > MOST_UNITS:
-        return None
-    plans = []
-    work = 0
-    for ahead in range(size + 1) if counts is None else counts:
-        kept = [centres.kept(count) for count in (ahead, size - ahead)]
-        common = math.lcm(*(stop - start for start, stop in kept))
-        plans.append((ahead, kept, common))
-        work += (min(ahead, size - ahead) + 1) * size * (2 * common * top + LINE)
-    if work > (_most_work(redraws, exact=True) if exact else ORDER_WORK):
-        return None
-    parts = []
-    for ahead, kept, common in plans:
-        law = _order_law(redraws, ahead, kept, common)
-        edge = centres.observed * (common or 1) + common * top
-        parts.append(_parts(law, math.ceil(edge), math.floor(edge)))
-    return _shares(parts)
-
-
-def _order_law(
-    redraws: Redraws, ahead: int, kept: list[tuple[int, int]], common: int
-) -> Floats:
-    """Return the law of the difference of means, times common, from the least on.
-
-    Levels are gone through in increasing order, so that it is known which of a side's
-    scores count; the second item's count by what they lack, so that sums only rise.
-    """
-    size, top, seen = redraws.size, int(redraws.values[-1]), 0
-    weights = [common // max(stop - start, 1) for start, stop in kept]
-    done, start = np.zeros((2, 2 * common * top + 1), dtype=object)
-    start[0] = 1
-    states = {0: start}
-    for value, number in zip(
-        redraws.values.tolist(), redraws.sizes.tolist(), strict=True
-    ):
-        reached: dict[int, Floats] = {}
-        for held, law in states.items():
-            others = seen - held
-            fewest = max(0, others + number - (size - ahead))
-            for taken in range(fewest, min(number, ahead - held) + 1):
-                by = weights[0] * value * _overlap(held, taken, kept[0])
-                lack = _overlap(others, number - taken, kept[1])
-                by += weights[1] * (top - value) * lack
-                after = reached.setdefault(held + taken, np.zeros_like(law))
-                after[by:] += law[: len(law) - by] * math.comb(number, taken)
-        seen += number
-        states = {}
-        for held, law in reached.items():
-            if held < kept[0][1] or seen - held < kept[1][1]:
-                states[held] = law
-            else:
-                # Nothing further counts, and the rest may go anywhere.
-                done += law * math.comb(size - seen, ahead - held)
-    return done
-
-
 def _parts(law: Floats, low: int, high: int) -> list[float]:
     """Return the parts of a law from one place on, up to another, and in all."""
     sides = law[max(low, 0) :], law[: max(high + 1, 0)], law
@@ -251,10 +189,6 @@ def _shares(parts: list[list[float]]) -> Tails:
     if isinstance(total, int):
         return Tails(Fraction(above, total), Fraction(below, total))
     return Tails(float(above / total), float(below / total))
-
-
-def _overlap(start: int, number: int, kept: tuple[int, int]) -> int:
-    return max(0, min(start + number, kept[1]) - max(start, kept[0]))
 
 
 def sum_tails(redraws: Redraws, centres: Centres) -> Tails | None:

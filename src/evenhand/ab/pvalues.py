@@ -35,7 +35,6 @@ from evenhand.ab._tails import (
     Centres,
     Tails,
     central_mean,
-    count_orders,
     count_sums,
     sum_tails,
     tally,
@@ -322,8 +321,6 @@ class Problem(NamedTuple):
             found = count_sums(self.redraws, self.compared, exact=exact)
             if found is None and not exact:
                 found = sum_tails(self.redraws, self.compared)
-        elif isinstance(self.compared, Centres) and self.redraws.unit is None:
-            found = count_orders(self.redraws, self.compared, exact=exact)
         if found is not None:
             return found, "counting"
         if not self.redraws.at_most(limit):
