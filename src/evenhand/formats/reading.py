@@ -11,7 +11,14 @@ import narwhals as nw
 import polars as pl
 
 from evenhand.columns import Source, column_values, given_columns
-from evenhand.errors import OptionError, RatingsError, listing, require_text, unknown
+from evenhand.errors import (
+    OptionError,
+    RatingsError,
+    listing,
+    require_sequence,
+    require_text,
+    unknown,
+)
 from evenhand.formats import FORMATS, PLATFORMS, layouts
 from evenhand.formats.files import Readable, fetch
 from evenhand.formats.layouts import Asked, Layout, Long
@@ -129,7 +136,8 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
     }
     require_text(**options)
     said = {name: value or "" for name, value in options.items()}
-    asked = Asked(given, **said, exclude=_labels(exclude), only=_labels(only))
+    left, kept = _labels("exclude", exclude), _labels("only", only)
+    asked = Asked(given, **said, exclude=left, only=kept)
     ratings, key = read_with_key(
         source, asked, companion=companion, all_items=all_items
     )
@@ -310,8 +318,10 @@ def _table(
     return Table(values, Source())
 
 
-def _labels(names: Names) -> tuple[str, ...]:
-    return tuple(map(str, [names] if isinstance(names, str | int) else names))
+def _labels(option: str, names: Names) -> tuple[str, ...]:
+    several = [names] if isinstance(names, str | int) else names
+    require_sequence("labels", **{option: several})
+    return tuple(map(str, several))
 
 
 def _selected(found: Long, asked: Asked) -> Long:
