@@ -53,7 +53,9 @@ LED = (
 )
 """A number with its base or its words: 8/10, "5. Strong accept", "5 (accept)"."""
 AUTHORS = ("authors", "author", "author names", "author name", "author emails")
-AUTHORS_END = re.compile(r"\s*(?:[;,|\n]|\band\b)\s*")
+NAME = r"\pL.*\pL"
+"""Numbers and single letters are nobody's name."""
+AUTHORS_END = r"\s*(?:[;,|\n]|\band\b)\s*"
 COUNTED = r"^(?i:(?:r|rev|reviewer|review|judge|rater|referee|grader|assessor)[ _#-]*)"
 NUMBER_COLUMN = re.compile(r".*(?:\bnumber|\bno\.?|\bnr\.?|#)")
 ANEW = (
@@ -397,28 +399,30 @@ def own_rows(found: Long) -> list[int]:
         people, items = strings(who), strings(what)
     except RatingsError:  # of half a character, which is refused with its place later
         return []
-    owners = {
-        item: _called(item, found.titles.get(item, ""), found.authors.get(item, ""))
-        for item in items.unique().to_list()
-    }
-    anybody = set[str]().union(*owners.values())
-    callings = {
-        person: called & anybody
-        for person in people.unique().to_list()
-        if (called := _called(person, found.people.get(person, ""))) & anybody
-    }
-    rows = people.is_in(list(callings)).arg_true() if callings else ()
-    return [row for row in rows if callings[people[row]] & owners[items[row]]]
+    rows = pl.DataFrame({"person": people, "item": items}).with_row_index()
+    own = _called("item", found.titles, found.authors, _same(items))
+    pairs = _called("person", found.people, _same(people)).join(own, on="name")
+    return rows.join(pairs, on=["person", "item"], how="semi")["index"].to_list()
 
 
-def _called(*texts: str) -> set[str]:
-    """Return the names in some texts, folded; two letters are the least of a name."""
-    parts = [part for text in texts for part in (text, *AUTHORS_END.split(text))]
-    parts += [
-        re.sub("[._-]+", " ", part.partition("@")[0]) for part in parts if "@" in part
-    ]
-    folded = {" ".join(part.casefold().split()) for part in parts}
-    return {name for name in folded if len(re.findall(r"[^\W\d_]", name)) > 1}
+def _same(labels: pl.Series) -> dict[str, str]:
+    distinct = labels.filter(labels.str.contains(NAME)).unique().to_list()
+    return dict(zip(distinct, distinct, strict=True))
+
+
+def _called(what: str, *named: Mapping[str, str]) -> pl.DataFrame:
+    """Return the names in some texts beside whose they are; a name has two letters."""
+    both = [pair for texts in named for pair in texts.items()]
+    whole = pl.DataFrame(
+        both, schema={what: pl.String, "name": pl.String}, orient="row"
+    )
+    name = pl.col("name").str
+    parts = name.replace_all(AUTHORS_END, ";").str.split(";")
+    every = pl.concat([whole, whole.with_columns(parts).explode("name")])
+    before = name.extract("^([^@]+)@").str.replace_all("[._-]+", " ")
+    every = pl.concat([every, every.with_columns(before)])
+    folded = name.to_lowercase().str.replace_all(r"\s+", " ").str.strip_chars()
+    return every.with_columns(folded).filter(name.contains(NAME)).unique()
 
 
 def own_notices(found: Long, rows: Sequence[int], *, named: bool) -> list[Notice]:
