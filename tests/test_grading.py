@@ -161,6 +161,10 @@ def test_a_form_that_nobody_declared_is_said() -> None:
     assert found.form == (2, 4)
     assert "form_assumed" in [notice.code for notice in found.notices]
     assert "the lowest and highest that were given" in repr(found)
+    # Scores that fill more than half of the marks' range are marks already.
+    marks = eh.grade(ratings, onto=(1, 4), rng=7)
+    assert marks.form == (1, 4)
+    assert "taken to be marks of 1 to 4 already" in marks.notices[-1].message
 
 
 @pytest.mark.usefixtures("no_ladder")

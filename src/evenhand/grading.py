@@ -227,7 +227,8 @@ def grade(
         score: Column of the score.
         onto: Lowest and highest mark. Marks are on the scale of the scores without it.
         form: Lowest and highest score of the form, which `onto` stands for. By default
-            those that were given, and a notice says so.
+            `onto` itself if scores fill more than half of it, otherwise the lowest and
+            highest that were given; a notice says so.
         anchors: Marks that are known, by item. One fixes the level; several that differ
             fix level and spread.
         passing: Pass mark: says who is above, below, or open by the 90 % interval.
@@ -422,11 +423,20 @@ def _scale(
         )
     if form is None:
         text = (
-            "Nobody said which scores the form allows. The lowest and the highest that "
-            f"were given, {low:g} and {high:g}, were taken to stand for the lowest and "
-            "the highest mark. To say it: form= or --form LOW HIGH."
+            f"The lowest and the highest that were given, {low:g} and {high:g}, were "
+            "taken to stand for the lowest and the highest mark."
         )
-        notices.append(Notice("form_assumed", text))
+        inside = onto[0] <= low and high <= onto[1]
+        if inside and 2 * (high - low) > onto[1] - onto[0]:
+            low, high = onto
+            text = f"They were taken to be marks of {low:g} to {high:g} already."
+        notices.append(
+            Notice(
+                "form_assumed",
+                f"Nobody said which scores the form allows. {text} To say it: form= or "
+                "--form LOW HIGH.",
+            )
+        )
     slope = (high - low) / (onto[1] - onto[0])
     return (low, high), _Line(low - slope * onto[0], slope)
 

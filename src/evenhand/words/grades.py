@@ -81,7 +81,7 @@ def model_lines(result: Grades) -> list[str]:
         (low, high), (least, most) = asked["onto"], result.form  # type: ignore[misc]  # two numbers
         given = "" if asked["form"] else ", the lowest and highest that were given"
         scale = f"Marks {low:g} to {high:g} stand for scores {least:g} to {most:g}"
-        scale += f"{given}."
+        scale += f"{given if (low, high) != (least, most) else ''}."
     return [
         f"Marks by the {result.method} model, because {result.because}.",
         scale,
