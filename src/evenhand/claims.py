@@ -18,6 +18,9 @@ from evenhand.errors import listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from os import PathLike
+
+    import altair as alt
 
 
 Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
@@ -65,6 +68,32 @@ def tail(result: Any, **instead: Json) -> dict[str, Json]:  # noqa: ANN401 - res
         "version": version(),
         **instead,
     }
+
+
+class Drawn:
+    """A result that keeps its ratings, so that it can be drawn and reported."""
+
+    __slots__ = ()
+
+    def report(self, path: str | PathLike[str]) -> None:
+        """Write a self-contained HTML report, as the command line does.
+
+        Raises:
+            OptionError: If the path does not end in .html, or cannot be written.
+        """
+        from evenhand.words.page import write_report  # noqa: PLC0415 - words come last
+
+        write_report(self, path)
+
+    def plot(self) -> alt.TopLevelMixin:
+        """Draw the first figure of the report, as an Altair chart for notebooks.
+
+        Raises:
+            OptionError: If there is nothing to draw.
+        """
+        from evenhand.words.page import plot  # noqa: PLC0415 - words come last
+
+        return plot(self)
 
 
 Standing: TypeAlias = Literal["checked", "declared", "weaker", "void"]

@@ -22,6 +22,8 @@ from evenhand.errors import (
     require_function,
     shown,
 )
+from evenhand.progress import say as tell
+from evenhand.progress import working
 from evenhand.randomness import RNGLike, seed_from, stream
 from evenhand.ratings import Ratings, as_ratings
 
@@ -199,6 +201,7 @@ class _Line(NamedTuple):
     widen: float = 1.0
 
 
+@working("Finding marks")
 def grade(
     ratings: Data,
     *,
@@ -254,7 +257,7 @@ def grade(
     ratings = as_ratings(ratings, reviewer=reviewer, item=item, score=score)
     if progress is not None:
         require_function("progress", progress, "what is being done")
-    say, seed = progress or (lambda _: None), seed_from(rng)
+    say, seed = progress or tell, seed_from(rng)
     onto = None if onto is None else _range("onto", onto)
     form = None if form is None else _form(ratings, form)
     codes, given = _anchors(ratings, {} if anchors is None else anchors, onto)

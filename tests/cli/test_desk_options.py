@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from evenhand import Ratings, read_ratings
 from evenhand.cli import cli
-from evenhand.cli._extras import report_draws
+from evenhand.words.page import report_draws
 from tests.test_formats_page import READ, printed_audit, words
 
 ROOT = Path(__file__).parents[2]

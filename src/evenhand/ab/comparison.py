@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,11 +19,12 @@ from evenhand.ab.methods import Mean, Rule
 from evenhand.ab.pvalues import STATISTICS, PValues, p_values
 from evenhand.ab.rules import TRIM, effect_for_error
 from evenhand.ab.shift import Difference, mean_difference, mean_of
-from evenhand.claims import Json, Label, Notice, tail
+from evenhand.claims import Drawn, Json, Label, Notice, tail
 from evenhand.designs import AB_DESIGNS
 from evenhand.designs.assignment import declare
 from evenhand.errors import OptionError, RatingsError, require_text, unknown
 from evenhand.method import as_method
+from evenhand.progress import working
 from evenhand.randomness import RNGLike, seed_from
 from evenhand.ratings import Ratings, as_ratings, is_frame
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.ab.checker import OwnRule
+    from evenhand.ab.numbers import Floats
     from evenhand.claims import Certificate
     from evenhand.designs.assignment import Assignment
     from evenhand.ratings import Data, Names
@@ -84,7 +86,7 @@ class Summary(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Comparison:
+class Comparison(Drawn):
     """Which of two items was output as better, and with what probability.
 
     Attributes:
@@ -108,6 +110,7 @@ class Comparison:
         test: The randomisation test behind the p-values, None if there is none.
         error_bound: What a declared range of scores says of the mean's errors, or None.
         certificate: What the result may claim.
+        ratings: What was compared, a Ratings or two lists, for `report` and `plot`.
 
     Examples:
         >>> compare([7, 9, 4], [6, 3, 5], design="halves", rng=1)
@@ -136,6 +139,7 @@ class Comparison:
     test: PValues | None = None
     error_bound: Mapping[str, Json] | None = None
     certificate: Certificate | None = None
+    ratings: Ratings | tuple[Floats, Floats] | None = field(default=None, compare=False)
 
     @property
     def p_value(self) -> float | None:
@@ -233,6 +237,7 @@ class Comparison:
         return comparison_card(self).html()
 
 
+@working("Comparing")
 def compare(
     first: Data | Scores,
     second: Scores | None = None,
@@ -352,6 +357,7 @@ def compare(
         test=found,
         error_bound=_bound(sides, chosen, declared.design),
         certificate=comparison_certificate(sides, chosen, declared, outcome),
+        ratings=ratings or sides.lists,
     )
 
 

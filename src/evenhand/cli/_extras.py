@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from evenhand.ab.comparison import Comparison
     from evenhand.claims import Notice
     from evenhand.diagnosis.check import Check
-    from evenhand.diagnosis.warp import Warp
     from evenhand.grading import Grades
     from evenhand.ranking.ranking import Ranking
     from evenhand.ratings import Ratings
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
 CHARTS = "charts="
 ARGUMENTS = "evenhand.arguments"
 """Where the words of the command line are kept, for the report to show them."""
-# A warp test of a report draws scales so often that it takes a few seconds at most.
-DRAWN_RATINGS, MOST_LEVELS, FEWEST, MOST = 50_000, 200, 10, 30
 
 export_option = writing(
     "--export exports",
@@ -108,9 +105,6 @@ class Job:
         result: Result,
         text: str,
         notices: Iterable[Notice],
-        *,
-        check: Check | None = None,
-        warp: Warp | None = None,
     ) -> None:
         """Print or write the answer and the files that go with it; notes to stderr."""
         files = list(self._files)
@@ -120,9 +114,7 @@ class Job:
 
             record = decision_record(result, self.assignment)  # type: ignore[arg-type]  # a check has no option for it
             files.append(Output(self._record, text_of(record)))
-        files += self.extras.outputs(
-            self.ratings, result, record=self._record, check=check, warp=warp
-        )
+        files += self.extras.outputs(self.ratings, result, record=self._record)
         _shared.deliver(text, self._output, files)
         if self.ratings.read_as:
             click.echo(f"Read as {printable(self.ratings.read_as)}", err=True)
@@ -159,11 +151,9 @@ class Extras:
         self.command, self.report = command, report
         self.charts: str | None = None
         if report is not None:
-            if not report.casefold().endswith((".html", ".htm")):
-                raise OptionError(
-                    f"report must be a file that ends in .html, got {report!r}. To get "
-                    "a PDF, open it in a browser and print it."
-                )
+            from evenhand.words.page import require_html
+
+            require_html(report)
             _shared.check_file("report", report)
         tables = [text for text in exports if not text.startswith(CHARTS)]
         for folder in (text.removeprefix(CHARTS) for text in {*exports} - {*tables}):
@@ -201,20 +191,26 @@ class Extras:
         result: Result,
         *,
         record: str | None = None,
-        check: Check | None = None,
-        warp: Warp | None = None,
     ) -> list[Output]:
         """Return the files to write."""
         files: list[Output] = []
+        ranked, found = None, None
+        if self.needs_check:
+            from evenhand.ranking.results import Ranking
+            from evenhand.words.page import check_beside
+
+            ranked = result if isinstance(result, Ranking) else None
+            found = None if ranked is None else check_beside(ranked)
         if self.exports:
             from evenhand.words.exports import export_outputs
 
-            files += export_outputs(self.exports, ratings, result, check)
+            files += export_outputs(self.exports, ratings, result, found)
         if self.draws:
             from evenhand._outputs import Output
             from evenhand.words import figures, page
 
-            more: dict[str, Any] = {"check": check, "warp": warp}
+            warp = None if ranked is None else page.warp_beside(ranked)
+            more: dict[str, Any] = {"check": found, "warp": warp}
             with _shared.working("Drawing"):
                 if self.charts is not None:
                     drawn = page.figures_of(ratings, result, **more)  # type: ignore[arg-type]  # grades have no option for it
@@ -224,19 +220,6 @@ class Extras:
                     html = page.report(ratings, result, replay=replay, **more)  # type: ignore[arg-type]  # likewise
                     files.append(Output(self.report, html))
         return files
-
-
-def report_draws(ratings: Ratings) -> int:
-    """Return how often a report's warp test redraws scales, 0 where it takes long.
-
-    Examples:
-        >>> from evenhand.ratings import Ratings
-        >>> report_draws(Ratings(["a", "a"], ["x", "y"], [1, 2]))
-        30
-    """
-    draws = min(DRAWN_RATINGS // ratings.n_ratings, MOST)
-    few = min(ratings.n_reviewers, ratings.n_items) <= MOST_LEVELS
-    return draws if few and draws >= FEWEST else 0
 
 
 def _replay(ratings: Ratings, record: str | None) -> Replay:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from evenhand import progress
 from evenhand.errors import OptionError, printable, unknown
 from evenhand.formats import FORMATS, PLATFORMS
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from evenhand.ratings import Ratings
     from evenhand.words import tables as words
 
+working = progress.working
 Command = TypeVar("Command", bound=Callable[..., None])
 Decorator = Callable[[Any], Any]
 WIDTH = 100
@@ -322,38 +323,12 @@ def read_too(options: Mapping[str, str | None]) -> dict[str, str | None]:
     return {"--with": options.get("companion"), "--anonymise": options["anonymise"]}
 
 
-def console(*, stderr: bool = False) -> Console:
+def console() -> Console:
     """Open a console that takes every character as it is."""
     from rich.console import Console
 
-    width = None if (sys.stderr if stderr else sys.stdout).isatty() else WIDTH
-    return Console(
-        stderr=stderr, width=width, markup=False, emoji=False, highlight=False
-    )
-
-
-@contextlib.contextmanager
-def working(what: str) -> Iterator[Callable[..., None]]:
-    """Show on a terminal what is being done, and for how long.
-
-    Yields:
-        What says more: a text and, if they are known, the steps done and all steps.
-    """
-    if not sys.stderr.isatty():
-        yield lambda *_: None
-        return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console(stderr=True), transient=True) as display:
-        task = display.add_task(printable(what), total=None)
-
-        def say(said: str, done: int | None = None, total: int | None = None) -> None:
-            display.update(
-                task, description=printable(said), completed=done, total=total
-            )
-
-        yield say
+    width = None if sys.stdout.isatty() else WIDTH
+    return Console(width=width, markup=False, emoji=False, highlight=False)
 
 
 def table(

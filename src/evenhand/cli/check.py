@@ -65,7 +65,7 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     with _shared.working("Checking") as say:
         if top is not None and method != DEFAULT:
             order = rank(job.ratings, method=method, rng=seed).order
-        found = check(job.ratings, top=top, order=order, rng=seed, progress=say)
+        found = check(job.ratings, top=top, order=order, rng=seed)
         if options["warped"]:
             say("Redrawing scales")
             survived = warp(job.ratings, method=method, top=top, rng=seed)

@@ -60,10 +60,7 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     job = _extras.Job("compare", options)
     from evenhand.ab.comparison import compare
 
-    with _shared.working("Deciding"):
-        result = compare(
-            job.ratings, **options, assignment=job.assignment, rng=job.seed
-        )
+    result = compare(job.ratings, **options, assignment=job.assignment, rng=job.seed)
     text = json.dumps(result.to_dict(), indent=2)
     if not job.as_json:
         text = explain(result, more=job.explain)

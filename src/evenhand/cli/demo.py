@@ -87,14 +87,8 @@ def command(seed: int | None, save: str | None, report: str | None) -> None:
     )
     if extras.report is not None:
         from evenhand._outputs import write_all
-        from evenhand.diagnosis.check import check
-        from evenhand.diagnosis.warp import warp
 
-        with _shared.working("Drawing"):
-            found = check(ratings, top=TOP, rng=seed)
-            draws = _extras.report_draws(ratings)
-            survived = warp(ratings, draws=draws, top=TOP, rng=seed)
-        write_all(extras.outputs(ratings, ours, check=found, warp=survived))
+        write_all(extras.outputs(ratings, ours))
         click.echo(f"Open {report} in a browser.")
     click.echo(f"seed {seed}", err=True)
 

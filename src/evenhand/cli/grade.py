@@ -68,8 +68,7 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
         from evenhand.formats.lists import read_marks
 
         options["anchors"] = read_marks(path)
-    with _shared.working("Finding marks") as say:
-        result = grade(job.ratings, **options, rng=job.seed, progress=say)
+    result = grade(job.ratings, **options, rng=job.seed)
     if job.as_json:
         text = json.dumps(result.to_dict(), indent=2)
     else:

@@ -11,14 +11,9 @@ from evenhand.cli import _extras, _shared
 from evenhand.cli._shared import deciding
 
 if TYPE_CHECKING:
-    from evenhand.diagnosis.check import Check
-    from evenhand.diagnosis.warp import Warp
     from evenhand.ranking.ranking import Ranking
-    from evenhand.ratings import Ratings
 
 DESIGNS = ["pairs", "pairs(distinct)", "balanced", "balanced(distinct)"]
-# Methods of which a warp test is quick enough to be part of every report.
-MODELS = ("adaptive", "additive", "affine", "bradley-terry", "centred", "mean", "z")
 
 
 @click.command("rank", cls=_shared.Grouped)
@@ -61,45 +56,12 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     job = _extras.Job("rank", options)
     from evenhand.ranking.ranking import rank
 
-    with _shared.working("Ranking"):
-        result = rank(job.ratings, **options, assignment=job.assignment, rng=job.seed)
-    survived = _survived(job, result)
-    found = _checked(job.ratings, result) if job.extras.needs_check else None
+    result = rank(job.ratings, **options, assignment=job.assignment, rng=job.seed)
     if job.as_json:
         text = json.dumps(result.to_dict(), indent=2)
     else:
         text = explain(result, job.ratings.kind, more=job.explain)
-    job.deliver(result, text, result.notices, check=found, warp=survived)
-
-
-def _checked(ratings: Ratings, result: Ranking) -> Check:
-    from evenhand.diagnosis.check import check
-
-    k = None if result.top is None else result.top.k
-    cut = k if k is not None and k < ratings.n_items else None
-    with _shared.working("Checking"):
-        return check(ratings, top=cut, order=result.order, rng=result.seed)
-
-
-def _survived(job: _extras.Job, result: Ranking) -> Warp | None:
-    """Run the warp test if there is a report and the time for it."""
-    ratings = job.ratings
-    draws = _extras.report_draws(ratings) if job.extras.draws else 0
-    rated = ratings.kind == "scores" and len({*ratings.item_codes.tolist()})
-    quick = result.method in MODELS
-    if not (draws and quick and rated == ratings.n_items > 1):
-        return None
-    from evenhand.diagnosis.warp import warp
-
-    top = None if result.top is None else result.top.k
-    with _shared.working("Redrawing scales"):
-        return warp(
-            ratings,
-            method=job.options["method"],
-            draws=draws,
-            top=top,
-            rng=result.seed,
-        )
+    job.deliver(result, text, result.notices)
 
 
 def explain(result: Ranking, kind: str = "scores", *, more: bool = False) -> str:

@@ -100,11 +100,7 @@ def command(scenario: str | None, **options: Any) -> None:  # noqa: ANN401 - cli
         export(case, seed, options["export"])
     baseline = options["baseline"] or BASELINES[case.job]
     workers = options["workers"] or cores()
-    with _shared.working("Simulating") as say, processes(workers) as executor:
-
-        def progress(done: int, wanted: int) -> None:
-            say(f"{done:,} of {wanted:,} trials", done, wanted)
-
+    with processes(workers) as executor:
         result = simulate(
             case,
             options["method"] or METHODS[case.job],
@@ -114,7 +110,6 @@ def command(scenario: str | None, **options: Any) -> None:  # noqa: ANN401 - cli
             trials=options["trials"],
             executor=executor,
             rng=seed,
-            progress=progress,
         )
     document = json.dumps(result.to_dict(), indent=2) if options["as_json"] else None
     _shared.deliver(document or explain(result), options["output"])

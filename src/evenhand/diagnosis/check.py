@@ -7,19 +7,22 @@ each of them is, and which assumption about their scales the ratings bear out.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from evenhand.calibration.adaptive import adaptive
 from evenhand.calibration.design import data_notices, linked_groups
-from evenhand.claims import Json, Notice, tail
+from evenhand.claims import Drawn, Json, Notice, tail
 from evenhand.columns import place_of
 from evenhand.diagnosis import contradictions, ladder, needed, reviewers
 from evenhand.diagnosis.reviewers import AGAINST, NOT_ENOUGH, UNRELATED
 from evenhand.errors import OptionError, counted, listing, require_function, shown
 from evenhand.posets.graph import comparisons, components
+from evenhand.progress import say as tell
+from evenhand.progress import working
 from evenhand.randomness import RNGLike, seed_from, stream
 from evenhand.ranking.methods import by_estimates
 from evenhand.ranking.notices import information_notices
@@ -142,7 +145,7 @@ class Ties:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Check:
+class Check(Drawn):
     """What ratings can support.
 
     Attributes:
@@ -166,6 +169,7 @@ class Check:
         seed: The seed that repeats it.
         data: Sizes and hash of the ratings.
         notices: What the reader must know.
+        ratings: What was checked, for `report` and `plot`.
     """
 
     kind: str
@@ -185,6 +189,7 @@ class Check:
     seed: int
     data: Mapping[str, Json]
     notices: tuple[Notice, ...]
+    ratings: Ratings | None = field(default=None, compare=False)
 
     def to_dict(self) -> dict[str, Json]:
         """Return the result as in the JSON.
@@ -194,14 +199,26 @@ class Check:
             >>> check(Ratings(["a"], ["x"], [1]), rng=7).to_dict()["schema"]
             'evenhand.check/1'
         """
-        fields: dict[str, Json] = asdict(self)
+        fields: dict[str, Json] = asdict(replace(self, ratings=None))
         special = ("load", "reviews", "contradictions", "ladder", "needed")
         for name in special:
             part = getattr(self, name)
             fields[name] = None if part is None else part.to_dict()
-        for name in ("parameters", "seed", "data", "notices"):
+        for name in ("parameters", "seed", "data", "notices", "ratings"):
             del fields[name]
         return {"schema": "evenhand.check/1", **fields, **tail(self, method="check")}
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return the reviewers as a polars dataframe, one row for each.
+
+        Examples:
+            >>> ratings = Ratings(["a", "a", "b"], ["x", "y", "x"], [1, 2, 3])
+            >>> check(ratings, rng=7).to_frame()["reviewer", "ratings"].rows()
+            [('a', 2), ('b', 1)]
+        """
+        names = [one.name for one in fields(reviewers.Reviewer)]
+        rows = [[getattr(one, name) for name in names] for one in self.reviewers]
+        return pl.DataFrame(rows, schema=names, orient="row", infer_schema_length=None)
 
     def __repr__(self) -> str:
         return "\n".join(f"- {one.message}" for one in self.findings)
@@ -213,6 +230,7 @@ class Check:
         return check_card(self).html()
 
 
+@working("Checking")
 def check(
     ratings: Data,
     *,
@@ -258,7 +276,7 @@ def check(
     ratings = as_ratings(ratings, reviewer=reviewer, item=item, score=score)
     if progress is not None:
         require_function("progress", progress, "what is being done")
-    seed, say = seed_from(rng), progress or (lambda _: None)
+    seed, say = seed_from(rng), progress or tell
     needed.require_top(ratings, top)
     say("Counting")
     graph = comparisons(ratings)
@@ -306,6 +324,7 @@ def check(
         seed=seed,
         data=ratings.summary(),
         notices=(*notices, *([SAMPLED] if pairs.sampled else [])),
+        ratings=ratings,
     )
     return replace(found, findings=findings(found))
 

@@ -41,6 +41,7 @@ from evenhand.errors import (
 )
 from evenhand.losses import kendall_tau
 from evenhand.method import as_method
+from evenhand.progress import working
 from evenhand.randomness import (
     RNGLike,
     Stream,
@@ -270,6 +271,7 @@ def warped(
     return _kept_apart(low + width * values, scores, reviewer_codes)
 
 
+@working("Redrawing scales")
 def warp(
     ratings: Data,
     *,

@@ -34,6 +34,7 @@ from evenhand.errors import (
 from evenhand.lab.scenario import Scenario, Trials, draw_trials, score_range
 from evenhand.losses import loss as named_loss
 from evenhand.method import Method, as_method
+from evenhand.progress import say, working
 from evenhand.randomness import RNGLike, seed_from, stream
 from evenhand.ranking.claims import TIES
 from evenhand.ranking.methods import RankMethod, Task
@@ -242,6 +243,7 @@ NOTHING = Tally(0, 0, *np.zeros((3, 1, 1)))
 """No trials."""
 
 
+@working("Simulating")
 def simulate(
     scenario: Scenario,
     methods: Tried | Sequence[Tried],
@@ -300,9 +302,10 @@ def simulate(
         this, tally = replace(plan, scenario=form), NOTHING
         for block in _blocks(this, executor):
             tally = tally.plus(block, plan.baseline or 0)
+            at = done * trials + tally.trials, max(1, len(forms)) * trials
+            say(f"{at[0]:,} of {at[1]:,} trials", *at)
             if progress is not None:
-                wanted = max(1, len(forms)) * trials
-                progress(done * trials + tally.trials, wanted)
+                progress(*at)
         rows += _rows(this, tally)
     return Simulation(
         tuple(rows),

@@ -11,6 +11,7 @@ from evenhand.designs import RANKING_DESIGNS
 from evenhand.designs.assignment import declare
 from evenhand.errors import OptionError, require_whole, shown
 from evenhand.method import as_method
+from evenhand.progress import working
 from evenhand.randomness import RNGLike, seed_from
 from evenhand.ranking.claims import ranking_certificate
 from evenhand.ranking.methods import Answer, RankMethod, Task, checked_order
@@ -41,6 +42,7 @@ DISTINCT = "(distinct)"
 """Stands behind a design if no reviewer would give two items the same score."""
 
 
+@working("Ranking")
 def rank(
     ratings: Data,
     *,
@@ -175,6 +177,7 @@ def _ranking(
         eta_price=certificate.eta_price,
         uncertainty=sure,
         titles=ratings.titles,
+        ratings=ratings,
     )
 
 

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from evenhand.claims import Json, Label, Notice, tail
+from evenhand.claims import Drawn, Json, Label, Notice, tail
 from evenhand.errors import OptionError, listing
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from evenhand.claims import Certificate
     from evenhand.ranking.uncertainty import RankUncertainty
+    from evenhand.ratings import Ratings
 
 SCHEMA = "evenhand.rank/1"
 IN, OPEN, OUT = "in", "open", "out"
@@ -249,7 +250,7 @@ def _intervals(sure: RankUncertainty | None) -> dict[str, Json] | None:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Ranking:
+class Ranking(Drawn):
     """Items from best to worst, and how that came about.
 
     Attributes:
@@ -270,6 +271,7 @@ class Ranking:
         top: The best `k` items, how clear that is and, where there is another default
             for them, what that has instead; None if no number was asked for.
         titles: What people call an item, for those that have more than a label.
+        ratings: What was ranked, for `report` and `plot`.
     """
 
     order: tuple[Label, ...]
@@ -286,6 +288,7 @@ class Ranking:
     uncertainty: RankUncertainty | None = field(default=None, compare=False)
     top: Top | None = None
     titles: Mapping[Label, str] = field(default_factory=dict, compare=False)
+    ratings: Ratings | None = field(default=None, compare=False)
 
     @property
     def mean_rank(self) -> dict[Label, float] | None:

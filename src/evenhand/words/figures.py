@@ -89,19 +89,22 @@ class Figure:
             "autosize": {"type": "fit-x", "contains": "padding"},
         }
 
-    def svg(self) -> str:
-        """Draw it as a picture with title and caption, on white."""
-        import vl_convert  # noqa: PLC0415 - only for those who want a picture
-
+    def titled(self) -> Spec:
+        """Write it out as Vega-Lite with title and caption, on white."""
         heading = {**charts.TITLE, "frame": "bounds", "subtitleLineHeight": 14}
         caption = textwrap.wrap(self.caption, CAPTION_WIDTH)
-        written = {
+        return {
             **self.chart,
             "description": self.alt,
             "title": {"text": self.title, "subtitle": caption},
             "config": {**charts.CONFIG, "title": heading},
         }
-        return str(vl_convert.vegalite_to_svg(written))
+
+    def svg(self) -> str:
+        """Draw it as a picture with title and caption, on white."""
+        import vl_convert  # noqa: PLC0415 - only for those who want a picture
+
+        return str(vl_convert.vegalite_to_svg(self.titled()))
 
 
 def worded(name: str, chart: Spec, numbers: Columns, **facts: object) -> Figure:

@@ -11,17 +11,27 @@ import base64
 import functools
 import hashlib
 import json
+import os
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from markupsafe import Markup
 
+from evenhand._outputs import Output, write_all
 from evenhand.ab.comparison import Comparison
+from evenhand.ab.methods import Rule
 from evenhand.claims import version
 from evenhand.diagnosis import ladder
-from evenhand.diagnosis.check import Check, share_text
+from evenhand.diagnosis.check import Check, check, share_text
+from evenhand.diagnosis.warp import warp
+from evenhand.errors import OptionError, shown
+from evenhand.method import Method, as_method
+from evenhand.progress import working
+from evenhand.ranking.methods import RankMethod
 from evenhand.ranking.results import Ranking
+from evenhand.ratings import Ratings
 from evenhand.words import tables
 from evenhand.words.cards import check_card, comparison_card, ranking_card
 from evenhand.words.check_figures import check_figures
@@ -31,13 +41,19 @@ from evenhand.words.text import asset, notice, shortened, templates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from os import PathLike
+
+    import altair as alt
 
     from evenhand.diagnosis.warp import Warp
-    from evenhand.ratings import Ratings
     from evenhand.words.figures import Figure
 
 Result = Ranking | Comparison | Check
 LONG_TITLE = 120
+# Methods of which a warp test is quick enough to be part of every report, which draws
+# scales so often that it takes a few seconds at most.
+QUICK = ("adaptive", "additive", "affine", "bradley-terry", "centred", "mean", "z")
+DRAWN_RATINGS, MOST_LEVELS, FEWEST, MOST = 50_000, 200, 10, 30
 # What could end a script element early, or a line of JavaScript.
 UNSAFE = {"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"}
 UNSAFE |= {"\u2028": r"\u2028", "\u2029": r"\u2029"}
@@ -125,8 +141,9 @@ def report(
     else:
         card = ranking_card(result, ratings.kind)
     figures = figures_of(ratings, result, check=check, warp=warp)
+    shell = not replay.command.startswith("evenhand.")
     seeded = any(part.startswith("--seed") for part in replay.command.split())
-    command = replay.command + ("" if seeded else f" --seed {result.seed}")
+    seed = f" --seed {result.seed}" if shell and not seeded else ""
     scripts = [*([bundle()] if figures else []), asset("report.js")]
     page = templates().get_template("page.html.j2")
     return page.render(
@@ -140,7 +157,8 @@ def report(
         result=result,
         check=check,
         warp=warp,
-        replay=replace(replay, command=command),
+        replay=replace(replay, command=replay.command + seed),
+        shell=shell,
         options="; ".join(
             f"{option} = {json.dumps(value, ensure_ascii=False)}"
             for option, value in result.parameters.items()
@@ -157,6 +175,125 @@ def report(
         ladder=ladder,
         tables=tables,
     )
+
+
+@working("Drawing")
+def write_report(result: Any, path: str | PathLike[str]) -> None:  # noqa: ANN401 - of several rooms
+    """Write the report of a result that keeps its ratings.
+
+    Raises:
+        OptionError: If the path does not end in .html, or cannot be written.
+    """
+    file = require_html(path)
+    ratings = _ratings(result)
+    more: dict[str, Any] = {}
+    if isinstance(result, Ranking):
+        more = {"check": check_beside(result), "warp": warp_beside(result)}
+    replay = Replay(_call(result), None, ratings.read_as)
+    write_all([Output(file, report(ratings, result, replay=replay, **more))])
+
+
+def plot(result: Any) -> alt.TopLevelMixin:  # noqa: ANN401 - of several rooms
+    """Draw the first figure of a result's report as an Altair chart.
+
+    Raises:
+        OptionError: If there is nothing to draw.
+    """
+    import altair as alt  # noqa: PLC0415 - only for those who plot
+
+    figures = figures_of(_ratings(result), result)
+    if not figures:
+        raise OptionError("There is nothing to draw. Print the result, or to_frame().")
+    return alt.Chart.from_dict(figures[0].titled())
+
+
+def require_html(path: str | PathLike[str]) -> str:
+    """Return the path of a report.
+
+    Raises:
+        OptionError: If it does not end in .html.
+
+    Examples:
+        >>> require_html("page.html")
+        'page.html'
+    """
+    file = os.fspath(path) if isinstance(path, str | os.PathLike) else path
+    if not isinstance(file, str) or not file.casefold().endswith((".html", ".htm")):
+        raise OptionError(
+            f"report must be a file that ends in .html, got {shown(path)}. To get a "
+            "PDF, open it in a browser and print it."
+        )
+    return file
+
+
+def check_beside(result: Ranking) -> Check:
+    """Check the ratings of a ranking, at its cut."""
+    ratings = _ratings(result)
+    k = ratings.n_items if result.top is None else result.top.k
+    cut = k if k < ratings.n_items else None
+    return check(ratings, top=cut, order=result.order, rng=result.seed)
+
+
+def warp_beside(result: Ranking) -> Warp | None:
+    """Run the warp test of a ranking, None where it would take long."""
+    ratings = _ratings(result)
+    draws = report_draws(ratings) if result.method in QUICK else 0
+    rated = ratings.kind == "scores" and len({*ratings.item_codes.tolist()})
+    if not (draws and rated == ratings.n_items > 1):
+        return None
+    top = None if result.top is None else result.top.k
+    method: Any = _method(result)
+    return warp(ratings, method=method, draws=draws, top=top, rng=result.seed)
+
+
+def report_draws(ratings: Ratings) -> int:
+    """Return how often a report's warp test redraws scales, 0 where it takes long.
+
+    Examples:
+        >>> report_draws(Ratings(["a", "a"], ["x", "y"], [1, 2]))
+        30
+    """
+    draws = min(DRAWN_RATINGS // ratings.n_ratings, MOST)
+    few = min(ratings.n_reviewers, ratings.n_items) <= MOST_LEVELS
+    return draws if few and draws >= FEWEST else 0
+
+
+def _ratings(result: Any) -> Ratings:  # noqa: ANN401 - of several rooms
+    """Return the ratings that a result keeps; of two lists, each score by another."""
+    kept = result.ratings
+    if isinstance(kept, Ratings):
+        return kept
+    if kept is None:
+        raise OptionError(
+            "report and plot must have the ratings, which this result does not keep. "
+            "Make it again from them."
+        )
+    counts = [*map(len, kept)]
+    items = np.repeat(result.items, counts)
+    return Ratings(range(1, sum(counts) + 1), items.tolist(), np.concatenate(kept))
+
+
+def _method(result: Ranking | Comparison) -> Method:
+    """Make the method of a result again, from its name and parameters."""
+    job = RankMethod if isinstance(result, Ranking) else Rule
+    kind = type(as_method(result.method, job))
+    own = [name for name in kind.options() if name in result.parameters]
+    return kind.made({name: result.parameters[name] for name in own})
+
+
+def _call(result: Result) -> str:
+    """Write the call that repeats a result in Python."""
+    asked = {
+        name: value
+        for name in ("top", "design", "distinct", "test", "both")
+        if (value := result.parameters.get(name))
+    }
+    if not isinstance(result, Check):
+        own = result.parameters.get("own_function")
+        asked["method"] = result.method if own else str(_method(result))
+    verb = {Ranking: "rank", Comparison: "compare", Check: "check"}[type(result)]
+    options = [f"{name}={value!r}" for name, value in asked.items()]
+    return f"evenhand.{verb}({', '.join(['...', *options, f'rng={result.seed}'])})"
 
 
 def script_json(value: object) -> Markup:
