@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,9 @@ import polars as pl
 import pytest
 
 import evenhand as eh
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 RNG = np.random.default_rng(5)
 SCORES = pl.DataFrame(
@@ -67,3 +70,16 @@ def test_a_reviewer_column_is_used_where_there_is_one() -> None:
     frame = pl.DataFrame({"user": ["u", "u"], "variant": ["a", "b"], "rating": [5, 3]})
     with pytest.raises(eh.RatingsError, match="both"):
         eh.compare(frame, rng=3)
+
+
+def test_files_take_columns_that_name_a_reviewer_together(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    SCORES.write_csv(path)
+    found = eh.read_ratings(path, reviewer="judge+prompt", item="model")
+    assert found.sha256 == JOINED.sha256
+    with pytest.raises(eh.RatingsError, match=r"Unknown column 'promt'"):
+        eh.read_ratings(path, reviewer="judge+promt", item="model")
+    with pytest.raises(
+        eh.RatingsError, match=r"44 rows more\. If several columns name"
+    ):
+        eh.read_ratings(path, reviewer="judge", item="model")

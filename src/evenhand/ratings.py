@@ -18,6 +18,7 @@ import polars as pl
 from evenhand.arrays import frozen
 from evenhand.claims import Notice
 from evenhand.columns import (
+    LISTED,
     NAMED,
     Columns,
     Kind,
@@ -576,7 +577,16 @@ class Ratings:
         if "weight" in rows.columns:
             self.weights = frozen(rows["weight"].to_numpy()[order])
         if (np.diff(keys[order]) == 0).any():
-            raise source.each(_repeats(rows, source))
+            repeats = _repeats(rows, source)
+            if len(repeats) > LISTED:
+                row, text, _ = min(repeats)
+                raise source.at(
+                    row,
+                    f"{text}, and so have {len(repeats) - 1:,} rows more",
+                    "If several columns name the reviewer together, name them all, as "
+                    "in reviewer= or --reviewer judge+prompt.",
+                )
+            raise source.each(repeats)
 
 
 def as_ratings(
@@ -667,10 +677,23 @@ def _join_columns(
     for name in names:
         if name not in known:
             raise Source().unknown("column", name, known)
+    labels = join_labels(names, [column_values(known[name]) for name in names])
+    joined = BETWEEN.join(names)
+    known[joined] = nw.from_native(labels, series_only=True)
+    return joined
+
+
+def join_labels(names: Sequence[str], columns: Sequence[object]) -> pl.Series:
+    """Join the labels of several columns that name one thing together.
+
+    Examples:
+        >>> join_labels(["judge", "prompt"], [["a", "a"], [1, 2]]).to_list()
+        ['a / 1', 'a / 2']
+    """
     parts = pl.DataFrame(
         {
-            str(place): label_series(column_values(known[name]), name, Source())
-            for place, name in enumerate(names)
+            str(place): label_series(column, name, Source())
+            for place, (name, column) in enumerate(zip(names, columns, strict=True))
         }
     )
     labels = parts.select(pl.concat_str(pl.all(), separator=BETWEEN)).to_series()
@@ -679,9 +702,7 @@ def _join_columns(
             f"{listing(names)} cannot be joined: some of their values hold "
             f"{BETWEEN!r}. Rename these."
         )
-    joined = BETWEEN.join(names)
-    known[joined] = nw.from_native(labels, series_only=True)
-    return joined
+    return labels
 
 
 def frame_columns(frame: IntoDataFrame | IntoLazyFrame) -> dict[str, nw.Series[Any]]:

@@ -130,7 +130,11 @@ FILE_OPTIONS = (
         [*PLATFORMS, *FORMATS],
         metavar="NAME",
     ),
-    reading("--reviewer reviewer_column", "Column of the reviewer.", "COLUMN"),
+    reading(
+        "--reviewer reviewer_column",
+        "Column of the reviewer; judge+prompt if several name one together.",
+        "COLUMN",
+    ),
     reading("--item item_column", "Column of the item.", "COLUMN"),
     reading("--score score_column", "Column of the score; higher is better.", "COLUMN"),
     reading(

@@ -23,7 +23,7 @@ from evenhand.formats import FORMATS, PLATFORMS, layouts
 from evenhand.formats.files import Readable, fetch
 from evenhand.formats.layouts import Asked, Layout, Long
 from evenhand.formats.tables import Table, decimal_points, plain, read_table, texts
-from evenhand.ratings import Ratings, frame_columns
+from evenhand.ratings import Ratings, frame_columns, join_labels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,8 +77,9 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
             "easychair", "moodle", "canvas", "gavel", "wide", "long") or only how it is
             stored ("csv", "tsv", "parquet", "json", "jsonl", "excel"). By default the
             columns tell the one, and the suffix the other.
-        reviewer: Column of the reviewer.
-        item: Column of the item.
+        reviewer: Column of the reviewer, or several that name one together with +
+            between them, "judge+prompt".
+        item: Column of the item, or several.
         score: Column or field of the score, higher is better.
         rank: Column of the rank, 1 is best.
         winner: Column of the better item, for plain comparisons.
@@ -183,7 +184,7 @@ def read_with_key(
     table = _table(source, "" if named else name, asked.sheet, guess=named is not None)
     if companion is not None:
         table = replace(table, companion=_table(companion, "", "", guess=True))
-    table, commas = decimal_points(table, asked.decimal)
+    table, commas = decimal_points(_joined(table, asked), asked.decimal)
     layout, reason = recognise(table, asked, named)
     layout.check_options(table, asked)
     found = _take(layout, table, asked, doubtful=named is not None)
@@ -333,6 +334,19 @@ def _selected(found: Long, asked: Asked) -> Long:
         found, own = select(found, asked, own)
     notices = layouts.own_notices(found, own, named=not asked.anonymise)
     return replace(found, notices=(*found.notices, *notices))
+
+
+def _joined(table: Table, asked: Asked) -> Table:
+    """Add the columns that were asked for as several: judge+prompt."""
+    more = {}
+    for name in (asked.columns.reviewer, asked.columns.item):
+        parts = name.split("+")
+        if len(parts) > 1 and name not in table.columns:
+            for part in parts:
+                if part not in table.columns:
+                    raise table.source.unknown("column", part, table.columns)
+            more[name] = join_labels(parts, [table.columns[part] for part in parts])
+    return replace(table, columns={**table.columns, **more}) if more else table
 
 
 def _numbered(found: Long, asked: Asked) -> Long:
