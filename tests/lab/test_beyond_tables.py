@@ -140,8 +140,11 @@ def test_scores_gain_in_the_papers_scenario(
     for row in run.rows[1:]:
         found, error = gain(row)
         # The known numbers are from longer runs, with errors up to 0.26. That there
-        # is a gain is shown in tests/ranking/test_ties.py, by chances in fewer trials.
+        # is a gain at five items is shown in tests/ranking/test_ties.py, by chances in
+        # fewer trials; at ten it takes more trials to see without near ties.
         assert abs(found - known[row.method]) < WIDE * math.hypot(error, 0.26), row
+        if items == 10 and row.method == "safe(eta=0.1)":
+            assert found > WIDE * error
 
 
 @pytest.mark.parametrize("family", [*STRICT, "adversary:spread"])

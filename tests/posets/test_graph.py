@@ -13,6 +13,7 @@ from evenhand.posets.graph import (
     compared,
     comparisons,
     components,
+    connected,
     edges,
     from_edges,
     is_ordering,
@@ -63,6 +64,24 @@ def test_compared_tells_every_direct_edge_and_no_other(ratings: Ratings) -> None
     for first, second in itertools.product(range(c.n_items), repeat=2):
         expected = (first, second) in pairs or (second, first) in pairs
         assert compared(c, first, second) == expected
+
+
+@pytest.mark.parametrize("strongly", [False, True])
+def test_groups_of_few_nodes_are_those_that_scipy_finds(
+    *, strongly: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(64)
+    graphs = [
+        (n, *rng.integers(n, size=(2, n_edges)))
+        for n in (1, 2, 3, 5, 17, 63, 64)
+        for n_edges in (0, n // 2, n, 2 * n)
+    ]
+    # A path is the longest way from one node to another.
+    graphs += [(n, np.arange(n - 1), np.arange(1, n)) for n in (33, 64)]
+    graphs += [(n, np.arange(n), np.roll(np.arange(n), 1)) for n in (33, 64)]
+    few = [connected(*graph, strongly=strongly).tolist() for graph in graphs]
+    monkeypatch.setattr("evenhand.posets.graph.FEW_NODES", 0)
+    assert few == [connected(*graph, strongly=strongly).tolist() for graph in graphs]
 
 
 @few

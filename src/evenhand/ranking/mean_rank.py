@@ -134,7 +134,8 @@ def mean_rank_order(c: Comparisons, seed: int, how: str = "auto") -> MeanRankOrd
     )
     ties = itertools.groupby(order, key=exact.__getitem__)
     buckets = [number for number, (_, tie) in enumerate(ties, start=1) for _ in tie]
-    return MeanRankOrder(np.array(order, dtype=np.int64), tuple(buckets), found, proxy)
+    codes = frozen(np.array(order, dtype=np.int64))
+    return MeanRankOrder(codes, tuple(buckets), found, proxy)
 
 
 def _proxy(c: Comparisons, seed: int) -> Averages:

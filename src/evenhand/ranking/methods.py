@@ -70,6 +70,18 @@ class Task:
 
         return comparisons(self.ratings)
 
+    @functools.cached_property
+    def _mean_ranks(self) -> dict[str, MeanRankOrder]:
+        return {}
+
+    def mean_ranks(self, how: str) -> MeanRankOrder:
+        """Sort by mean rank, once for all methods that are tried on the same data."""
+        from evenhand.ranking.mean_rank import mean_rank_order
+
+        if how not in self._mean_ranks:
+            self._mean_ranks[how] = mean_rank_order(self.graph, self.seed, how)
+        return self._mean_ranks[how]
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -348,11 +360,7 @@ class MeanRank(Ordinal):
 
     def answer(self, task: Task) -> Answer:
         """Order the items of a task."""
-        from evenhand.ranking.mean_rank import mean_rank_order
-
-        return _by_mean_rank(
-            task, mean_rank_order(task.graph, task.seed, how=self.mean_ranks)
-        )
+        return _by_mean_rank(task, task.mean_ranks(self.mean_ranks))
 
 
 def _by_mean_rank(task: Task, found: MeanRankOrder) -> Answer:
@@ -614,11 +622,10 @@ class Safe(RankMethod):
         """Order the items of a task."""
         from evenhand.posets.contradictions import find_contradiction
         from evenhand.ranking.eta import safe_buckets
-        from evenhand.ranking.mean_rank import mean_rank_order
 
         if self.split == "always" or find_contradiction(task.graph) is not None:
             return self._split(task)
-        found = mean_rank_order(task.graph, task.seed, self.mean_ranks)
+        found = task.mean_ranks(self.mean_ranks)
         exact = self.mean_ranks == "exact"
         buckets, price = safe_buckets(
             task.ratings, task.graph, found, self.eta, task.seed, exact=exact

@@ -21,6 +21,7 @@ share does not show. No guarantee under arbitrary scales comes with them.
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import statistics
 from dataclasses import dataclass, field, replace
@@ -74,6 +75,8 @@ JOINT = ("adaptive", "additive", "bradley-terry", "mean")
 MODEL_WORK, MODEL_DRAWS = 4_000_000, (200, 2000)
 JOINT_WORK = 1_000_000
 REFIT_WORK, REFIT_DRAWS = 20_000_000, (20, 200)
+# Drawn values that are sorted in one go.
+RANKED_TOGETHER = 2**16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -494,7 +497,7 @@ def _from_ranks(
     In a long bucket the first 200 items are looked at; those after them are lower.
     """
     codes = np.array(order, dtype=np.int64)
-    ranks = _drawn_ranks(draws, seed)
+    ranks = _drawn_ranks(draws, len(codes), seed)
     by_item = np.sort(ranks, axis=0)
     out = math.floor(TAIL * len(ranks) + ROUNDING)
     interval = by_item[out], by_item[len(ranks) - 1 - out]
@@ -585,24 +588,28 @@ def _averaged(ratings: Ratings, said: PerRating, chosen: Codes) -> tuple[Codes, 
     return seen, settled(values[seen])
 
 
-def _drawn_ranks(draws: Iterable[Table], seed: int) -> Ranks:
+def _drawn_ranks(draws: Iterable[Table], n_items: int, seed: int) -> Ranks:
     """Rank each row of values, 1 for the highest; equal values by lot.
 
     Examples:
-        >>> _drawn_ranks([np.array([1.0, 5.0, 3.0])], 7)
+        >>> _drawn_ranks([np.array([1.0, 5.0, 3.0])], 3, 7)
         array([[3, 1, 2]], dtype=int32)
     """
-    source = stream(seed, "equal draws")
-    rows = []
-    for values in draws:
-        order = np.argsort(-values)
-        ordered = values[order]
-        if (ordered[1:] == ordered[:-1]).any():
-            order = np.lexsort((permutation(source, len(values)), -values))
-        ranks = np.empty(len(order), dtype=np.int32)
-        ranks[order] = np.arange(1, len(order) + 1)
-        rows.append(ranks)
-    return np.stack(rows)
+    source, draws = stream(seed, "equal draws"), iter(draws)
+    places = np.arange(1, n_items + 1, dtype=np.int32)
+    together, found = max(RANKED_TOGETHER // n_items, 1), []
+    while rows := list(itertools.islice(draws, together)):
+        values = np.stack(rows)
+        starts = np.arange(0, values.size, n_items)[:, None]
+        order = np.argsort(-values, axis=1) + starts
+        ordered = np.take(values, order)
+        for row in np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1)):
+            lot = permutation(source, n_items)
+            order[row] = np.lexsort((lot, -values[row])) + starts[row]
+        ranks = np.empty(order.shape, dtype=np.int32)
+        np.put(ranks, order, places)  # the same places for every row
+        found.append(ranks)
+    return np.concatenate(found)
 
 
 def _scaled(values: Table, errors: Table) -> tuple[Table, Table]:
