@@ -83,3 +83,13 @@ def test_files_take_columns_that_name_a_reviewer_together(tmp_path: Path) -> Non
         eh.RatingsError, match=r"44 rows more\. If several columns name"
     ):
         eh.read_ratings(path, reviewer="judge", item="model")
+
+
+def test_a_column_name_that_comes_twice_gets_a_sentence() -> None:
+    frame = pd.DataFrame(
+        [["a", "x", 3, 4]], columns=["reviewer", "item", "score", "score"]
+    )
+    with pytest.raises(
+        eh.RatingsError, match="Column names must differ, got one twice"
+    ):
+        eh.rank(frame)

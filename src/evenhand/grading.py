@@ -273,6 +273,11 @@ def grade(
         if rounding is None
         else float(as_positive("rounding", rounding)),
     }
+    if onto and passing is not None and not onto[0] <= passing <= onto[1]:
+        raise OptionError(
+            f"passing must be from {onto[0]:g} to {onto[1]:g}, as marks are, got "
+            f"{passing:g}."
+        )
     spread = len(np.unique(given)) > 1
     method, verdict, because, notices = _model(ratings, say, orders=spread)
     say("Finding marks")
@@ -284,6 +289,8 @@ def grade(
     for known in (marks, *ends):
         known[codes] = given
     errors[codes] = 0.0
+    orders = method == "bradley-terry"
+    weighing = ratings.unweighted(method) if orders else ratings.weighted()
     limits = onto if onto is not None or len(codes) else form
     return Grades(
         items=_rows(ratings, (marks, errors, ends), codes, limits, asked),
@@ -295,7 +302,7 @@ def grade(
         seed=seed,
         certificate=certify(Claim(NONE, SAYS.format(method))),
         data=ratings.summary(),
-        notices=(*ratings.notices, *notices),
+        notices=(*ratings.notices, *weighing, *notices),
         titles=ratings.titles,
     )
 

@@ -57,6 +57,8 @@ Names: TypeAlias = "str | Sequence[str]"
 Data: TypeAlias = "Ratings | IntoDataFrame | IntoLazyFrame"
 # Between the labels of several columns that name one reviewer or item together.
 BETWEEN = " / "
+# Weights further apart leave nothing of the smaller ones but rounding.
+WIDEST = 1e100
 
 
 class Ratings:
@@ -421,6 +423,19 @@ class Ratings:
         text = f"Method {method!r} does not use weights: every rating counts once."
         return () if self.weights is None else (Notice("weights_unused", text),)
 
+    def weighted(self) -> tuple[Notice, ...]:
+        """Say which numbers of a result use weights, if there are any.
+
+        Examples:
+            >>> Ratings(["a", "a"], ["x", "y"], [1, 2]).weighted()
+            ()
+        """
+        text = (
+            "Ratings count by their weights. The columns mean score and spread do not "
+            "use weights."
+        )
+        return () if self.weights is None else (Notice("weights_used", text),)
+
     def item_code(self, label: Label) -> int:
         """Return the code of an item.
 
@@ -658,7 +673,10 @@ def is_frame(data: object) -> bool:
         >>> is_frame(pl.DataFrame({"x": [1]})), is_frame([1])
         (True, False)
     """
-    native = nw.from_native(data, pass_through=True)
+    try:
+        native = nw.from_native(data, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        return True
     return isinstance(native, nw.DataFrame | nw.LazyFrame)
 
 
@@ -792,6 +810,10 @@ def _bad_weights(
 ) -> list[tuple[int, str, str]]:
     """Return what is wrong with weights; a row without a score needs none."""
     bad = ~(weights > 0).fill_null(value=False) & scores.is_not_null()
+    least, most = (float(end or 0.0) for end in (weights.min(), weights.max()))  # type: ignore[arg-type]  # floats
+    if not bad.any() and least * WIDEST < most:
+        rule = f"{name} must be at most {WIDEST:g} times the least, {least:g}"
+        return [(int(weights.arg_max() or 0), f"{rule}, got {most:g}", "")]
     return [
         (
             row,

@@ -313,6 +313,18 @@ def test_amendments_form_a_chain_and_an_edited_one_is_named() -> None:
     assert "DIFFERS assignment 2 record: It was edited or damaged" in result.stdout
 
 
+def test_a_lost_link_is_missed_and_the_law_says_each_thing_once() -> None:
+    sealed_draw()
+    for name in ("Bo", "Cy"):
+        last = run("--amend", "draw", "--drop", name)
+        assert last.stderr.count("Who took over reviews that were open") == 1
+    Path("draw/assignment-2.json").unlink()
+    says = "draw/assignment-2.json: The record is missing, though assignment-3.json"
+    assert says in refused("--amend", "draw", "--drop", "Di")
+    assert says in audited("draw").stderr
+    assert not Path("draw/assignment-2.json").exists()
+
+
 def test_another_draw_cannot_be_slipped_under_an_amendment() -> None:
     sealed_draw()
     run("--amend", "draw", "--drop", "Bo")
@@ -355,7 +367,10 @@ def test_what_a_judge_did_before_leaving_stays() -> None:
     [
         (("--drop", "Bo"), "--drop must come with --amend."),
         (("--leave-open", *BALANCED), "--leave-open must come with --amend."),
-        (("--amend", "draw"), "drop must name at least one reviewer"),
+        (
+            ("--amend", "draw"),
+            "drop must name at least one reviewer and leave at least one, got nobody.",
+        ),
         (("--amend", "draw", "--drop", "Boo"), "unknown reviewer 'Boo', did you mean"),
         (("--amend", "draw", "--drop", "Bo", "--seed", "7"), "--seed must be left out"),
         (("--amend", "none", "--drop", "Bo"), "none: The file cannot be read"),

@@ -65,6 +65,7 @@ def test_anchors_come_from_a_table(tmp_path: Path, header: str) -> None:
         (["item,mark", "P05,"], "staff.csv:2: mark must be a number, got nothing"),
         (["item,mark", "P05,1", "P05,2"], "staff.csv:3: 'P05' must have one mark"),
         (["a,b", "P05,1"], "Call them item and mark."),
+        (["item,mark", 'P05,"1,5"'], "staff.csv:2: mark must be a number, got '1,5'"),
     ],
 )
 def test_bad_anchors_get_a_sentence(
@@ -104,3 +105,29 @@ def test_titles_stand_beside_items() -> None:
     ratings = read_ratings(files[0], companion=files[2])
     frame = table_of("grades", ratings, grade(ratings, rng=7))
     assert frame.columns[:2] == ["item", "title"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (["item;mark", "P05;90,5", "P12;35"], ()),
+        (["item,mark", 'P05,"90,5"', "P12,35"], ("--decimal", ",")),
+    ],
+)
+def test_anchors_may_have_decimal_commas(
+    tmp_path: Path, rows: list[str], words: tuple[str, ...]
+) -> None:
+    path = tmp_path / "staff.csv"
+    path.write_text("\n".join(rows) + "\n")
+    result = run(PANEL, "--anchors", str(path), "--json", *words)
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["parameters"]["anchors"] == {
+        "P05": 90.5,
+        "P12": 35,
+    }
+
+
+def test_a_pass_mark_beyond_the_marks_is_refused() -> None:
+    result = run(PANEL, "--onto", "0", "100", "--form", "0", "100", "--pass", "500")
+    assert result.exit_code == 2
+    assert "passing must be from 0 to 100, as marks are, got 500." in result.stderr

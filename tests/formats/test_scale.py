@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 
 from evenhand.columns import Source, number_series
 from evenhand.errors import OptionError, RatingsError
-from evenhand.formats.scale import Scale, number_cells, number_words, parse_scale
+from evenhand.formats.scale import (
+    Scale,
+    number_cells,
+    number_column,
+    number_words,
+    parse_scale,
+)
 
 FILE = Source("r.csv", lambda row: row + 2, orders=True)
 ORDER = "give their order with scale= or --scale 'worst<...<best'"
@@ -275,3 +281,27 @@ def test_a_million_words_take_a_moment() -> None:
     )
     assert time.perf_counter() - start < 5
     assert numbers[:4] == [1.0, 3.0, None, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("cells", "scale", "words"),
+    [
+        (["12/10", "8/10"], "", "r.csv:0: m must be at most 10, got '12/10'."),
+        (["6/5", "8/10"], "/10", "r.csv:0: m must be at most 5, got '6/5'."),
+        (["8/0", "7/0", "3"], "", "m must be out of more than 0, got '7/0'."),
+        (["0/0", "4/5"], "/10", "m must be out of more than 0, got '0/0'."),
+    ],
+)
+def test_no_score_is_above_its_base(
+    cells: list[object], scale: str, words: str
+) -> None:
+    with pytest.raises(RatingsError) as caught:
+        number_column(cells, "m", Source("r.csv"), scale)
+    assert words in str(caught.value)
+
+
+def test_a_base_is_above_zero_and_the_note_shows_what_changed() -> None:
+    with pytest.raises(OptionError, match="or / and a base, such as /10, got '/0'"):
+        number_column(["8/10"], "m", Source(), "/0")
+    notices = number_column(["9/10", "4/5"], "m", Source(), "/10")[1]
+    assert notices[0].message == "Scores of 'm' are out of 10: 4/5 counts as 8."

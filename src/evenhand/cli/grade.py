@@ -59,7 +59,7 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     Example:
       evenhand grade examples/panel.csv --onto 0 100 --form 0 100 --pass 60
     """
-    path = options.pop("anchors")
+    path, decimal = options.pop("anchors"), options["decimal"]
     job = _extras.Job("grade", options, {"--anchors": path})
     from evenhand.grading import grade
     from evenhand.words import grades
@@ -67,7 +67,7 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     if path is not None:
         from evenhand.formats.lists import read_marks
 
-        options["anchors"] = read_marks(path)
+        options["anchors"] = read_marks(path, decimal or "")
     result = grade(job.ratings, **options, rng=job.seed)
     if job.as_json:
         text = json.dumps(result.to_dict(), indent=2)

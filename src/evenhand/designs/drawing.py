@@ -176,7 +176,7 @@ def amend(change: Amendment, secret: str | None = None) -> Assignment:
     if len(gone) in (0, len(by_text)):
         raise OptionError(
             "drop must name at least one reviewer and leave at least one, got "
-            f"{listing(change.drop)}."
+            f"{listing(change.drop) or 'nobody'}."
         )
     new = _distinct(change.add, "reviewer") if change.add else ()
     known = {str(who) for one in before.chain for who in one.reviewers}
@@ -236,7 +236,7 @@ def amended(change: Amendment, chance: Chance) -> Assignment:
         and tuple((label, groups.get(who, "")) for who, label in people.items()),
         conflicts=tuple(row for row in before.conflicts if str(row[0]) in people),
         uniform=before.uniform and (change.leave_open or not left_over),
-        law=" ".join([before.law, *said]),
+        law=" ".join([before.law, *(one for one in said if one not in before.law)]),
         version=version(),
         amends=change,
         _backing="declared",

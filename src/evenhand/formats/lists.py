@@ -26,7 +26,7 @@ from evenhand.designs.drawing import GROUPED
 from evenhand.errors import OptionError, listing, unknown
 from evenhand.formats.delimited import read_cells
 from evenhand.formats.files import SUFFIXES, fetch
-from evenhand.formats.tables import checked_text, read_table
+from evenhand.formats.tables import checked_text, decimal_points, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -109,11 +109,12 @@ def read_pairs(
     return list(zip(*columns, strict=True))
 
 
-def read_marks(path: str) -> dict[str, float]:
+def read_marks(path: str, decimal: str = "") -> dict[str, float]:
     """Read marks that items have already.
 
     Args:
         path: Table with a column for the item and one for its mark.
+        decimal: Decimal sign, "." or ","; empty if the file tells.
 
     Returns:
         The mark of each item.
@@ -122,7 +123,7 @@ def read_marks(path: str) -> dict[str, float]:
         RatingsError: If the file cannot be read, has no such column, a mark is no
             number, or an item has two.
     """
-    table = read_table(_fetched(path))
+    table, _ = decimal_points(read_table(_fetched(path)), decimal)
     names = list(table.columns)
     item, column = (
         next((name for name in names if name.casefold() == word), "")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 LETTER = re.compile(r"[A-Za-z]")
 BEST = re.compile(r"\s*best\s*=\s*(.*?)\s*")
-BASE = re.compile(r"\s*/\s*([0-9]+(?:\.[0-9]+)?)\s*")
+BASE = re.compile(r"\s*/\s*(?=.*[1-9])([0-9]+(?:\.[0-9]+)?)\s*")
 NUMBERS = re.compile(
     r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))(?:\s*(?:/|out of)\s*([0-9]+(?:\.[0-9]+)?))?"
 )
@@ -163,21 +163,23 @@ def number_cells(
     found: dict[str, object] = {"": None}
     for cell in {*cells} - parsed.keys():
         found[cell] = None if cell.casefold() in MISSING_WORDS else cell or None
-    for cell, (number, out_of) in (
-        (it, match.groups()) for it, match in parsed.items()
-    ):
-        found[cell] = (
-            float(number) * most / float(out_of) if onto and out_of else number
-        )
-        if not out_of and float(number) > most:
-            raise source.at(
-                cells.index(cell),
-                f"{what} must be at most {most:g}, got {shown(cell)}",
-                f"Other scores are out of {most:g}.",
-            )
-    example = next(iter(bases.values()), "")
+    bad = []
+    for cell, match in parsed.items():
+        number, limit = match[1], float(match[2] or most)
+        if float(number) > limit or not limit:
+            hint = "" if match[2] else f"Other scores are out of {most:g}."
+            rule = f"at most {limit:g}" if limit else "out of more than 0"
+            row = cells.index(cell)
+            bad.append((row, f"{what} must be {rule}, got {shown(cell)}", hint))
+        else:
+            found[cell] = float(number) * most / limit if onto and match[2] else number
+    if bad:
+        raise source.each(bad)
+    others = (cell for base, cell in bases.items() if float(base) != most)
+    example = next(others, next(iter(bases.values()), ""))
     text = f"Scores of {what!r} are out of {most:g}: {example} counts as"
-    notices = [Notice("score_base", f"{text} {found[example]}.")] if bases else []
+    said = f"{text} {float(str(found[example])):g}." if bases else ""
+    notices = [Notice("score_base", said)] if bases else []
     kept = (bool, list, dict)
     return [
         value if isinstance(value, kept) else found[cell]

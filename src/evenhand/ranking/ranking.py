@@ -158,7 +158,7 @@ def _ranking(
     notices = (
         *ratings.notices,
         *information_notices(ratings),
-        *([] if method.weighs else ratings.unweighted(method.called)),
+        *(ratings.weighted() if method.weighs else ratings.unweighted(method.called)),
         *groups,
         *answer.notices,
     )

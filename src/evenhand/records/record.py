@@ -274,7 +274,21 @@ def chain_of(path: str | os.PathLike[str]) -> list[str]:
     found = [first]
     while (later := next_record(found)).is_file() and "amends" in read_record(later):
         found.append(later)
+    for other in sorted(first.parent.glob(f"*{first.suffix}")):
+        ours = NUMBERED.search(other.stem) and NUMBERED.sub("", other.stem)
+        if ours == first.stem and other not in (*found, later) and _amends(other):
+            raise RecordError(
+                f"{later}: The record is missing, though {other.name} comes after it. "
+                "Put it back."
+            )
     return list(map(str, found if here in found else [here]))
+
+
+def _amends(path: Path) -> bool:
+    try:
+        return "amends" in read_record(path)
+    except RecordError:
+        return False
 
 
 def next_record(chain: Sequence[str | os.PathLike[str]]) -> Path:
