@@ -6,7 +6,7 @@ import contextlib
 import copy
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -45,8 +45,6 @@ from evenhand.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from narwhals.typing import IntoDataFrame, IntoLazyFrame
     from numpy.typing import NDArray
 
@@ -59,6 +57,8 @@ Data: TypeAlias = "Ratings | IntoDataFrame | IntoLazyFrame"
 BETWEEN = " / "
 # Weights further apart leave nothing of the smaller ones but rounding.
 WIDEST = 1e100
+# Of fewer clusters none can say how much they differ.
+FEWEST_CLUSTERS = 6
 
 
 class Ratings:
@@ -154,7 +154,7 @@ class Ratings:
         rank: str = "",
         winner: str = "",
         loser: str = "",
-        pair: str = "",
+        pair: Names = "",
         weight: str = "",
         all_items: Sequence[Label] | None = None,
     ) -> Ratings:
@@ -172,7 +172,7 @@ class Ratings:
             rank: Column of the rank, 1 is best; used when there is no score.
             winner: Column of the better item, for plain comparisons.
             loser: Column of the worse item.
-            pair: Column of the pair of reviewers.
+            pair: Column of the pair of reviewers, or several.
             weight: Column of how much each rating counts, such as a confidence.
             all_items: Every item there is, if some have no rating.
 
@@ -203,7 +203,7 @@ class Ratings:
             rank=rank,
             winner=winner,
             loser=loser,
-            pair=pair,
+            pair=_join_columns(known, "pair", pair),
             weight=weight,
         )
         found = find_columns(list(known), given, Source())
@@ -664,6 +664,68 @@ def _numbered(known: dict[str, nw.Series[Any]], item: Names, score: str) -> Rati
         Source(),
         notices=(Notice("rows_are_reviewers", text),),
     )
+
+
+def cluster_codes(
+    data: Data,
+    ratings: Ratings,
+    cluster: Names | Mapping[Label, Label],
+    **columns: Names | None,
+) -> Codes:
+    """Return the cluster of each rating, from 0.
+
+    Args:
+        data: The ratings as they were given.
+        ratings: What `as_ratings` made of them.
+        cluster: Column of a dataframe, or several; for a Ratings, the cluster of each
+            reviewer.
+        columns: Columns of a dataframe, as for `as_ratings`.
+
+    Raises:
+        OptionError: If clusters are too few, or a reviewer has none or several.
+        RatingsError: If a column cannot be used.
+
+    Examples:
+        >>> ratings = Ratings(list("abcdef"), list("xyxyxy"), [1, 2, 3, 4, 5, 6])
+        >>> cluster_codes(ratings, ratings, dict(zip("abcdef", "uqrstp"))).tolist()
+        [5, 1, 2, 3, 4, 0]
+    """
+    if isinstance(cluster, Mapping):
+        lacking = [who for who in ratings.reviewer_labels if who not in cluster]
+        if lacking:
+            raise OptionError(
+                f"cluster must name the cluster of each reviewer, got none of "
+                f"{listing(lacking)}."
+            )
+        named = [cluster[who] for who in ratings.reviewer_labels]
+        _, known = code_labels(label_series(named, "cluster", Source()))
+        codes = known[ratings.reviewer_codes]
+    elif isinstance(data, Ratings):
+        raise OptionError(
+            "cluster must be a mapping from reviewer to cluster for a Ratings, got "
+            f"{shown(cluster)}."
+        )
+    else:
+        _join_columns(frame_columns(data), "cluster", cluster)
+        given = {part: names for part, names in columns.items() if names is not None}
+        again = Ratings.from_frame(data, **given, pair=cluster)  # type: ignore[arg-type]  # names of columns
+        if again.pair_codes is None:
+            raise OptionError(f"cluster must be given, got {shown(cluster)}.")
+        codes = again.pair_codes
+    same = ratings.reviewer_codes[1:] == ratings.reviewer_codes[:-1]
+    torn = np.flatnonzero(same & (codes[1:] != codes[:-1]))
+    if len(torn):
+        who = ratings.reviewer_labels[ratings.reviewer_codes[torn[0]]]
+        raise OptionError(
+            f"cluster must be one for each reviewer, got several of {shown(who)}. Name "
+            "the reviewer by both columns, such as reviewer=['judge', 'prompt']."
+        )
+    if codes.max() + 1 < FEWEST_CLUSTERS:
+        raise OptionError(
+            f"cluster must give at least {FEWEST_CLUSTERS} clusters, got "
+            f"{codes.max() + 1}: so few do not show how much clusters differ."
+        )
+    return codes
 
 
 def is_frame(data: object) -> bool:

@@ -6,7 +6,10 @@ import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from evenhand.calibration.mean import mean, spread
+from evenhand.claims import Notice
 from evenhand.designs import RANKING_DESIGNS
 from evenhand.designs.assignment import declare
 from evenhand.errors import OptionError, require_whole, shown
@@ -17,18 +20,17 @@ from evenhand.ranking.claims import ranking_certificate
 from evenhand.ranking.methods import Answer, RankMethod, Task, checked_order
 from evenhand.ranking.notices import group_notices, information_notices
 from evenhand.ranking.results import Draw, RankedItem, Ranking, topped
-from evenhand.ranking.uncertainty import sureness
-from evenhand.ratings import Ratings, as_ratings
+from evenhand.ranking.uncertainty import from_clusters, sureness
+from evenhand.ratings import Ratings, as_ratings, cluster_codes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from evenhand.arrays import Codes
-    from evenhand.claims import Certificate, Json
+    from evenhand.claims import Certificate, Json, Label
     from evenhand.designs.assignment import Assignment
     from evenhand.ranking.uncertainty import RankUncertainty
     from evenhand.ratings import Data, Names
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
 __all__ = ["Draw", "RankedItem", "Ranking", "rank"]
 
 DEFAULT = "adaptive"
+# Of these, intervals by cluster were measured; adaptive gives orders no weight.
+CLUSTERED = ("centred", "mean")
 DISTINCT = "(distinct)"
 """Stands behind a design if no reviewer would give two items the same score."""
 
@@ -54,6 +58,7 @@ def rank(
     design: str | None = None,
     distinct: bool = False,
     assignment: Assignment | None = None,
+    cluster: Names | Mapping[Label, Label] | None = None,
     rng: RNGLike = None,
 ) -> Ranking:
     """Order items, from reviewers who each saw a few of them.
@@ -79,6 +84,10 @@ def rank(
             any assignment. The ranking guarantees need it; the scores at hand cannot
             show it.
         assignment: The assignment that the ratings came through, which says it better.
+        cluster: What reviewers share that may move their scores together, such as a
+            prompt: column of a dataframe, or several; for a Ratings, the cluster of
+            each reviewer. Intervals of ranks and probabilities of the best then come
+            from clusters weighted by chance. For methods "centred" and "mean".
         rng: Seed, generator or None.
 
     Returns:
@@ -100,7 +109,8 @@ def rank(
         >>> rank(ratings, rng=7).draws
         ()
     """
-    ratings = as_ratings(ratings, reviewer=reviewer, item=item, score=score)
+    data, columns = ratings, {"reviewer": reviewer, "item": item, "score": score}
+    ratings = as_ratings(data, nameless=False, **columns)
     if not isinstance(distinct, bool):
         raise OptionError(f"distinct must be True or False, got {shown(distinct)}.")
     if isinstance(design, str) and design.endswith(DISTINCT):
@@ -118,6 +128,10 @@ def rank(
             f"method {chosen} must return an Answer, got {shown(answer)}."
         )
     checked_order(answer.order, ratings.n_items, f"method {chosen}")
+    if cluster is not None:
+        answer = _by_cluster(
+            task, chosen, answer, cluster_codes(data, ratings, cluster, **columns)
+        )
     if declared.whole:
         known = (it for it in answer.notices if it.code != "unequal_loads")
         answer = replace(answer, notices=tuple(known))
@@ -141,6 +155,29 @@ def rank(
         rng=seed,
     )
     return topped(ranked, top, second)
+
+
+def _by_cluster(
+    task: Task, method: RankMethod, answer: Answer, clusters: Codes
+) -> Answer:
+    """Say how sure places are by clusters, which share what a model does not know."""
+    if method.name not in CLUSTERED:
+        raise OptionError(
+            "cluster must come with method 'centred' or 'mean', got "
+            f"{method.called!r}: it does not give every rating its weight."
+        )
+
+    def refit(again: Ratings) -> ArrayLike:
+        found = method.answer(Task(again, task.seed, intervals=False))
+        return -np.argsort(found.order) if found.fit is None else found.fit.estimates
+
+    sure = from_clusters(task.ratings, clusters, refit, task.seed, order=answer.order)
+    text = (
+        f"Intervals of ranks are by cluster ({sure.clusters:,} of them), as reviewers "
+        "of one cluster may err together."
+    )
+    told = (*answer.notices, Notice("intervals_by_cluster", text))
+    return replace(answer, uncertainty=sure, notices=told)
 
 
 def _ranking(

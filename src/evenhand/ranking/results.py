@@ -246,7 +246,12 @@ def _whatever_is_drawn(ranking: Ranking, k: int) -> tuple[set[Label], set[Label]
 def _intervals(sure: RankUncertainty | None) -> dict[str, Json] | None:
     if sure is None:
         return None
-    return {"source": sure.source, "level": sure.level, "draws": sure.draws}
+    found: dict[str, Json] = {
+        "source": sure.source,
+        "level": sure.level,
+        "draws": sure.draws,
+    }
+    return found | ({"clusters": sure.clusters} if sure.clusters else {})
 
 
 @dataclass(frozen=True, slots=True, repr=False)

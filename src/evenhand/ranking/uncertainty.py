@@ -4,7 +4,9 @@ Where the uncertainty comes from differs by method, and the result says so:
 
 - ordinal methods: all orderings that respect the comparisons, equally likely;
 - models: values of all items drawn together from what the model leaves open;
-- anything else: the same method on reviewers drawn again, with replacement.
+- anything else: the same method on reviewers drawn again, with replacement;
+- clusters of reviewers, if they are named: the same method with clusters weighted by
+  chance, as an error that a cluster shares is seen between clusters only.
 
 An item's interval leaves out at most (1 - level) / 2 of the probability at either end,
 and holds the place that the order gave the item in any case. Two items are told apart
@@ -20,6 +22,7 @@ share does not show. No guarantee under arbitrary scales comes with them.
 
 from __future__ import annotations
 
+import copy
 import functools
 import itertools
 import math
@@ -54,6 +57,7 @@ if TYPE_CHECKING:
 ORDERINGS = "posterior over orderings"
 MODEL = "model"
 BOOTSTRAP = "bootstrap over reviewers"
+CLUSTERS = "bootstrap over clusters"
 BOUNDS = "ranks that the comparisons allow"
 LEVEL = 0.9
 # What an interval may leave out at either end.
@@ -77,6 +81,7 @@ JOINT_WORK = 1_000_000
 REFIT_WORK, REFIT_DRAWS = 20_000_000, (20, 200)
 # Drawn values that are sorted in one go.
 RANKED_TOGETHER = 2**16
+CLUSTER_DRAWS, LEAST_WEIGHT = 200, 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,6 +96,7 @@ class RankUncertainty:
         source: Where the uncertainty comes from.
         level: Probability that an interval has at least.
         draws: How many rankings were drawn; 0 if probabilities were worked out.
+        clusters: How many clusters were weighted by chance; 0 without them.
     """
 
     order: Codes
@@ -102,6 +108,7 @@ class RankUncertainty:
     draws: int
     _places: Table | None = field(default=None, repr=False)
     _ranks: Ranks | None = field(default=None, repr=False)
+    clusters: int = 0
 
     def p_top(self, k: int) -> Table:
         """Return the probability of each item, by code, to be among the best k.
@@ -312,6 +319,47 @@ def from_bootstrap(
     whole = np.asarray(refit(ratings), dtype=np.float64)
     values = _redraws(ratings, redraw, whole, number, seed)
     return _from_ranks(order, values, seed, BOOTSTRAP)
+
+
+def from_clusters(
+    ratings: Ratings,
+    clusters: Codes,
+    refit: Refit,
+    seed: int,
+    *,
+    order: Sequence[int] | Codes,
+) -> RankUncertainty:
+    """Rank again 200 times, with a random weight for each cluster of ratings.
+
+    Weights are a Bayesian bootstrap's, gamma variates, of the shape at which a mean of
+    n clusters varies by its variance over n, not over n + 1 and by a biased one.
+
+    Args:
+        ratings: The ratings.
+        clusters: Cluster of each rating.
+        refit: From ratings to a value for each item, by code, higher for better; it
+            uses their weights.
+        seed: Where the draws come from.
+        order: Item codes, best first: the ranking of all ratings.
+
+    Examples:
+        >>> ratings = Ratings([0, 0, 1, 1, 2, 2], ["x", "y"] * 3, [2, 1, 7, 5, 3, 2])
+        >>> refit = lambda again: np.bincount(again.item_codes, again.weights)
+        >>> from_clusters(ratings, np.arange(6) // 2, refit, 7, order=[0, 1]).clusters
+        3
+    """
+    number = int(clusters.max()) + 1
+    source = np.random.Generator(stream(seed, "clusters"))
+    drawn = source.gamma(1 - 2 / number, size=(CLUSTER_DRAWS, number))
+    own = np.ones(ratings.n_ratings) if ratings.weights is None else ratings.weights
+    again = copy.copy(ratings)
+
+    def values() -> Iterator[Table]:
+        for row in np.maximum(drawn, LEAST_WEIGHT):
+            again.weights = own * row[clusters]
+            yield np.asarray(refit(again), dtype=np.float64)
+
+    return replace(_from_ranks(order, values(), seed, CLUSTERS), clusters=number)
 
 
 def from_model(

@@ -318,4 +318,5 @@ def ranking_text(result: Ranking) -> str:
             drawn.insert(place, f" {made.cut} ".center(len(drawn[0]), "-"))
     left = len(result.items) - len(shown)
     more = [f"{made.caption}. to_frame() has all."] if left else []
+    more += [it.message for it in result.notices if it.code == "intervals_by_cluster"]
     return "\n".join([*lines, *drawn, *more])
