@@ -10,16 +10,19 @@ demo: $(VENV)/installed
 	$(BIN)/evenhand demo --report demo.html
 
 # Each of several test processes computes on one core, and takes whole files, since
-# tests of a file share what they made. Types are checked at the same time. What one
-# process compiled, the next one finds.
+# tests of a file share what they made. Types are checked at the same time, and what is
+# wrong with them is shown at the end. What one process compiled, the next one finds.
 test: export PYTHONDONTWRITEBYTECODE :=
+test: export OPENBLAS_NUM_THREADS := 1
+test: export POLARS_MAX_THREADS := 1
 test: $(VENV)/installed-test chromium
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
-	$(BIN)/mypy & types=$$!; \
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile; tests=$$?; \
-	wait $$types && exit $$tests
+	$(BIN)/mypy >$(VENV)/types.txt 2>&1 & \
+	$(BIN)/python -m pytest -n auto --dist loadfile; tests=$$?; \
+	wait $$!; types=$$?; \
+	cat $(VENV)/types.txt; exit $$((tests | types))
 
 docs: $(VENV)/installed-docs
 	$(BIN)/zensical build --strict

@@ -214,6 +214,8 @@ def alike(labels: Iterable[Label]) -> list[tuple[str, str]]:
         [('Anna', 'anna'), ('1', '01')]
     """
     texts = [label for label in labels if isinstance(label, str)]
+    if not texts:
+        return []
     label = pl.col("label").str
     # What case hides, upper case shows in full: "ß" is "SS" there.
     plain = (

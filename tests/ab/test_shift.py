@@ -63,7 +63,8 @@ def test_the_interval_holds_0_exactly_if_the_p_value_of_means_is_above_5_percent
     size: int, levels: int
 ) -> None:
     rng = np.random.default_rng(size + levels)
-    for lift in (0, 1, 2, 3):
+    # Of many scores, no lift and one about as large as can be told from it.
+    for lift in (0, 1, 2, 3) if size < 60 else (0, 2):
         one = rng.integers(0, levels, size) + lift * levels / (4 * math.sqrt(size))
         two = rng.integers(0, levels, size + 1)
         found = compare(one, two, method="mean", rng=1)

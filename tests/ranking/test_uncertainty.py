@@ -379,10 +379,10 @@ def test_the_bootstrap_draws_whole_reviewers() -> None:
     # 1/4, and both with 1/2, which leaves a tie.
     ratings = Ratings([0, 0, 1, 1], ["x", "y"] * 2, [2, 1, 1, 2])
     found = from_bootstrap(
-        ratings, lambda r: borda(r).estimates, 7, order=[0, 1], draws=2000
+        ratings, lambda r: borda(r).estimates, 7, order=[0, 1], draws=600
     )
     # Five standard errors: false alarm 6e-7.
-    assert abs(found.p_top(1)[0] - 0.5) < 5 * math.sqrt(0.25 / 2000)
+    assert abs(found.p_top(1)[0] - 0.5) < 5 * math.sqrt(0.25 / 600)
     one = Ratings([0, 0], ["x", "y"], [2, 1])
     sure = from_bootstrap(one, lambda r: borda(r).estimates, 7, order=[0, 1])
     assert sure.p_top(1).tolist() == [1.0, 0.0]
@@ -403,7 +403,7 @@ def test_the_bootstrap_covers_true_ranks_nearly_as_stated() -> None:
     for seed in range(25):
         values, ratings = draw(seed, m=60, offset=0.2)
         order = order_of(plain_means(ratings))
-        found = from_bootstrap(ratings, plain_means, seed, order=order, draws=100)
+        found = from_bootstrap(ratings, plain_means, seed, order=order, draws=40)
         shares.append(covered(values, found))
     # As above, with 500 ranks: 0.9 has a standard error of 0.03.
     assert 0.75 < np.mean(shares) < 0.99
