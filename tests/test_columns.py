@@ -171,3 +171,10 @@ def test_one_column_is_not_used_twice() -> None:
 def test_half_a_comparison_is_refused() -> None:
     text = refused("reviewer", "winner", given=Columns(winner="winner"))
     assert text.startswith("No column for the loser among 'reviewer', 'winner'.")
+
+
+def test_a_line_that_holds_several_ratings_has_each_problem_once() -> None:
+    problem = "reviewer must be given, got nothing"
+    source = Source("f.csv", lambda row: 2 + row // 3)
+    error = source.each([(row, problem, "") for row in range(3)])
+    assert str(error) == f"f.csv:2: {problem}."

@@ -100,7 +100,9 @@ class Source:
               line 3: score must be 1.
               Name it.
         """
-        found = sorted(problems, key=lambda one: (self.line(one[0]), *one))
+        # A line that holds several ratings has each of its problems once.
+        said = {(self.line(one[0]), *one[1:]): one for one in problems}
+        found = [said[key] for key in sorted(said)]
         row, text, advice = found[0]
         if len(found) > 1:
             lines = [f"{self.place(row)}: {text}." for row, text, _ in found[:LISTED]]

@@ -218,3 +218,11 @@ def test_billions_of_scores_have_an_interval_at_once() -> None:
     assert found[1:3] == pytest.approx(
         (1.5 - 1.96 * spread, 1.5 + 1.96 * spread), abs=0.2 * spread
     )
+
+
+def test_shares_are_for_forms_and_a_tie_has_no_sign() -> None:
+    found = compare([0.00694378, 2.11045], [0.307389, 0.785939], rng=7)
+    assert found.scores is not None
+    assert found.scores.levels is None
+    tied = [str(compare([5, 5], [5, 5], rng=seed)) for seed in range(4)]
+    assert all("Difference 0;" in text for text in tied)

@@ -370,7 +370,9 @@ def _summary(sides: Sides) -> Summary:
     one, two = sides.first, sides.second
     n, means = (one.size, two.size), (mean_of(one), mean_of(two))
     levels = np.union1d(one.levels, two.levels)
-    if len(levels) > FEW_LEVELS:
+    # A form has few scores, and short ones.
+    short = all(float(f"{level:.3g}") == level for level in levels[:FEW_LEVELS])
+    if len(levels) > FEW_LEVELS or not short:
         return Summary(n, means, None, None)
     shares = np.zeros((2, len(levels)))
     for row, side in zip(shares, (one, two), strict=True):
