@@ -562,7 +562,7 @@ def test_frequencies_left_out_do_not_count(
 
 def test_tables_of_counts_have_the_p_values_of_their_lists() -> None:
     source = stream(5, "levels")
-    for case in range(40):
+    for case in range(24):
         sizes = 1 + below(source, 30), 1 + below(source, 30)
         one, two = (
             np.array([below(source, 4) / 10 for _ in range(size)]) for size in sizes
