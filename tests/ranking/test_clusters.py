@@ -40,15 +40,15 @@ def covered(frame: pl.DataFrame, values: Any, **more: Any) -> int:  # noqa: ANN4
 
 
 def test_intervals_by_prompt_cover_and_others_are_too_short() -> None:
-    # Over 40 sets of 10 items, 77 % without clusters and 94 % with them. Sets are
-    # independent: shares of both, and what clusters add, have standard errors of 2 to 3
-    # points; bounds are five away, a false alarm for one seed in 1.7 million.
+    # Over 40 other sets of 10 items (seed 11): 79.5 % without clusters, 93.8 % with
+    # them, which add 14 points with a standard error of 2.1; bounds are five errors off
+    # or more, a false alarm for one seed in 1.7 million.
     hits = np.array([0, 0])
     for child in np.random.default_rng(5).spawn(40):
         frame, values = draw(child)
         hits += covered(frame, values), covered(frame, values, cluster="prompt")
     without, by_prompt = hits / (40 * MODELS)
-    assert by_prompt > without + 0.04
+    assert by_prompt > without + 0.035
     assert by_prompt > 0.8
 
 
@@ -89,11 +89,7 @@ def test_a_mapping_a_frame_and_any_row_order_say_the_same() -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"method": "adaptive"}, "got 'adaptive': it does not give every"),
-        (
-            {"method": "safe"},
-            "cluster must come with method 'centred' or 'mean', got 'safe'",
-        ),
+        ({"method": "safe"}, "such as adaptive or mean, got 'safe'"),
         ({"cluster": "judge"}, "cluster must give at least 6 clusters, got 5"),
         (
             {"cluster": "batch"},

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 __all__ = ["Draw", "RankedItem", "Ranking", "rank"]
 
 DEFAULT = "adaptive"
-# Of these, intervals by cluster were measured; adaptive gives orders no weight.
-CLUSTERED = ("centred", "mean")
 DISTINCT = "(distinct)"
 """Stands behind a design if no reviewer would give two items the same score."""
 
@@ -87,7 +85,7 @@ def rank(
         cluster: What reviewers share that may move their scores together, such as a
             prompt: column of a dataframe, or several; for a Ratings, the cluster of
             each reviewer. Intervals of ranks and probabilities of the best then come
-            from clusters weighted by chance. For methods "centred" and "mean".
+            from clusters drawn again. For methods with values, such as "adaptive".
         rng: Seed, generator or None.
 
     Returns:
@@ -161,10 +159,10 @@ def _by_cluster(
     task: Task, method: RankMethod, answer: Answer, clusters: Codes
 ) -> Answer:
     """Say how sure places are by clusters, which share what a model does not know."""
-    if method.name not in CLUSTERED:
+    if answer.fit is None and method.name != "mean":
         raise OptionError(
-            "cluster must come with method 'centred' or 'mean', got "
-            f"{method.called!r}: it does not give every rating its weight."
+            "cluster must come with a method that gives items values, such as adaptive "
+            f"or mean, got {method.called!r}."
         )
 
     def refit(again: Ratings) -> ArrayLike:

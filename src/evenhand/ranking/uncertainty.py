@@ -5,8 +5,8 @@ Where the uncertainty comes from differs by method, and the result says so:
 - ordinal methods: all orderings that respect the comparisons, equally likely;
 - models: values of all items drawn together from what the model leaves open;
 - anything else: the same method on reviewers drawn again, with replacement;
-- clusters of reviewers, if they are named: the same method with clusters weighted by
-  chance, as an error that a cluster shares is seen between clusters only.
+- clusters of reviewers, if they are named: the same method on clusters drawn from the
+  same ones, as an error that a cluster shares is seen between clusters only.
 
 An item's interval leaves out at most (1 - level) / 2 of the probability at either end,
 and holds the place that the order gave the item in any case. Two items are told apart
@@ -22,7 +22,6 @@ share does not show. No guarantee under arbitrary scales comes with them.
 
 from __future__ import annotations
 
-import copy
 import functools
 import itertools
 import math
@@ -81,7 +80,7 @@ JOINT_WORK = 1_000_000
 REFIT_WORK, REFIT_DRAWS = 20_000_000, (20, 200)
 # Drawn values that are sorted in one go.
 RANKED_TOGETHER = 2**16
-CLUSTER_DRAWS, LEAST_WEIGHT = 200, 1e-6
+CLUSTER_DRAWS = 200
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,7 +95,7 @@ class RankUncertainty:
         source: Where the uncertainty comes from.
         level: Probability that an interval has at least.
         draws: How many rankings were drawn; 0 if probabilities were worked out.
-        clusters: How many clusters were weighted by chance; 0 without them.
+        clusters: How many clusters there are to draw from; 0 without them.
     """
 
     order: Codes
@@ -329,37 +328,31 @@ def from_clusters(
     *,
     order: Sequence[int] | Codes,
 ) -> RankUncertainty:
-    """Rank again 200 times, with a random weight for each cluster of ratings.
+    """Rank again 200 times, with clusters of reviewers drawn from the same ones.
 
-    Weights are a Bayesian bootstrap's, gamma variates, of the shape at which a mean of
-    n clusters varies by its variance over n, not over n + 1 and by a biased one.
+    Of n clusters n - 1 are drawn with replacement, so that the mean of a cluster's
+    effects varies as much as it does between samples.
 
     Args:
         ratings: The ratings.
-        clusters: Cluster of each rating.
-        refit: From ratings to a value for each item, by code, higher for better; it
-            uses their weights.
+        clusters: Cluster of each rating, the same for all of a reviewer.
+        refit: From ratings to a value for each item, by code, higher for better.
         seed: Where the draws come from.
         order: Item codes, best first: the ranking of all ratings.
 
     Examples:
         >>> ratings = Ratings([0, 0, 1, 1, 2, 2], ["x", "y"] * 3, [2, 1, 7, 5, 3, 2])
-        >>> refit = lambda again: np.bincount(again.item_codes, again.weights)
+        >>> refit = lambda again: np.bincount(again.item_codes, again.scores)
         >>> from_clusters(ratings, np.arange(6) // 2, refit, 7, order=[0, 1]).clusters
         3
     """
-    number = int(clusters.max()) + 1
-    source = np.random.Generator(stream(seed, "clusters"))
-    drawn = source.gamma(1 - 2 / number, size=(CLUSTER_DRAWS, number))
-    own = np.ones(ratings.n_ratings) if ratings.weights is None else ratings.weights
-    again = copy.copy(ratings)
-
-    def values() -> Iterator[Table]:
-        for row in np.maximum(drawn, LEAST_WEIGHT):
-            again.weights = own * row[clusters]
-            yield np.asarray(refit(again), dtype=np.float64)
-
-    return replace(_from_ranks(order, values(), seed, CLUSTERS), clusters=number)
+    _, first = np.unique(ratings.reviewer_codes, return_index=True)
+    known = clusters[first]
+    members = [np.flatnonzero(known == one) for one in range(known.max() + 1)]
+    redraw = functools.partial(_refitted, ratings, refit)
+    whole = np.asarray(refit(ratings), dtype=np.float64)
+    values = _redraws(ratings, redraw, whole, CLUSTER_DRAWS, seed, members)
+    return replace(_from_ranks(order, values, seed, CLUSTERS), clusters=len(members))
 
 
 def from_model(
@@ -585,22 +578,35 @@ def _number(draws: int | None, size: int, work: int, bounds: tuple[int, int]) ->
 
 
 def _redraws(
-    ratings: Ratings, redraw: Redraw, whole: Table, draws: int, seed: int
+    ratings: Ratings,
+    redraw: Redraw,
+    whole: Table,
+    draws: int,
+    seed: int,
+    members: Sequence[Codes] | None = None,
 ) -> Iterator[Table]:
     """Yield what a method makes of reviewers drawn with replacement, row by row.
 
     Values are by item code; an item that no drawn reviewer rated gets that of another,
     by lot. An item of k ratings varies by (k - 1) / k of what it should when its
     reviewers are drawn from themselves, so deviations are stretched to make up for it.
+    Of clusters with these members one fewer is drawn instead.
     """
     # Eighths, as a stretched difference of large values would leave the floats.
     whole = whole / 8
     counts = np.bincount(ratings.item_codes, minlength=ratings.n_items)
     stretch = np.sqrt(np.maximum(counts, 1) / np.maximum(counts - 1, 1))
+    if members is not None:
+        stretch = np.ones(ratings.n_items)
     source = stream(seed, "bootstrap")
     for _ in range(draws):
-        units = uniforms(source, ratings.n_reviewers)
-        seen, found = redraw((units * ratings.n_reviewers).astype(np.int64))
+        if members is None:
+            units = uniforms(source, ratings.n_reviewers)
+            chosen = (units * ratings.n_reviewers).astype(np.int64)
+        else:
+            units = uniforms(source, len(members) - 1) * len(members)
+            chosen = np.concatenate([members[one] for one in units.astype(np.int64)])
+        seen, found = redraw(chosen)
         values = np.empty(ratings.n_items)
         values[seen] = whole[seen] + stretch[seen] * (found / 8 - whole[seen])
         # By lot among the others: the value of one of them.
