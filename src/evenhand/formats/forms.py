@@ -111,8 +111,8 @@ def take(table: Table, asked: Asked) -> Long:
         >>> columns = {"Timestamp": ["2026/05/01 9:30:00"], "Name": ["Bo"],
         ...            "How good? [Tea]": ["4"], "How good? [Milk]": [""]}
         >>> long = take(Table({**columns}, Source()), Asked())
-        >>> long.columns["reviewer"], long.columns["item"], long.columns["score"]
-        (['Bo'], ['Tea'], ['4'])
+        >>> [long.columns[name] for name in ("reviewer", "item", "How good?")]
+        [['Bo'], ['Tea'], ['4']]
     """
     form = _form(table)
     given = asked.columns
