@@ -343,5 +343,5 @@ def test_refusals_name_items_as_the_user_does() -> None:
 def test_what_is_not_scores_is_refused() -> None:
     with pytest.raises(RatingsError, match="needs scores"):
         warp(Ratings.from_comparisons(["x"], ["y"]))
-    with pytest.raises(RatingsError, match="must be a Ratings or a dataframe, got list"):
+    with pytest.raises(RatingsError, match="Ratings or a dataframe, got list"):
         warp([1, 2])  # type: ignore[arg-type] # wrong on purpose
