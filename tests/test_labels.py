@@ -403,15 +403,20 @@ def test_a_column_of_nothing_is_all_missing() -> None:
         ("7,5", " Write decimals with a point, and thousands without a comma."),
         ("1,234", " Write decimals with a point, and thousands without a comma."),
         ("1,234,567.8", " Write decimals with a point, and thousands without a comma."),
-        ("NaN", " Leave the cell empty where there is no score."),
-        ("n/a", " Leave the cell empty where there is no score."),
-        ("-", " Leave the cell empty where there is no score."),
+        ("#N/A", " Leave the cell empty where there is no score."),
     ],
 )
 def test_text_that_is_no_number_is_refused(text: str, hint: str) -> None:
     message = f"score must be a number, got {text!r} at index 1.{hint}"
     assert number_error(["7", text]) == message
     assert number_error([7, text]) == message
+
+
+@pytest.mark.parametrize("word", ["NaN", "n/a", " - ", "x", "None"])
+def test_a_word_for_no_score_is_missing(word: str) -> None:
+    for values in ["7", word], [7, word]:
+        numbers, missing = number_series(values, "score", Source())
+        assert (numbers[0], missing.tolist()) == (7, [False, True])
 
 
 @pytest.mark.parametrize(

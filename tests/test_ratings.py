@@ -204,7 +204,7 @@ def test_there_must_be_a_rating() -> None:
 
 def test_a_missing_score_is_refused_in_sequences() -> None:
     assert refused(["a", "a"], ["x", "y"], [1, None]) == (
-        "score must be a number, got None at index 1."
+        "score must be a number, got no score at index 1."
     )
 
 

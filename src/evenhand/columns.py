@@ -262,8 +262,8 @@ def more_than_named(count: int) -> str:
 def number_series(values: object, what: str, source: Source) -> tuple[Scores, Flags]:
     """Return finite numbers, and a mask of the rows that have none.
 
-    An empty cell or null is missing; any other value that is not a finite number is an
-    error.
+    An empty cell, null or a word such as "n/a" is missing; any other value that is not
+    a finite number is an error.
     """
     series = _series(values, what, source, _number)
     if series.dtype in TEXTUAL or series.dtype.is_decimal():
@@ -439,7 +439,7 @@ def _parsed(series: pl.Series, what: str, source: Source) -> pl.Series:
     if numeric.null_count() == series.null_count() and numeric.is_finite().all():
         return numeric
     given = series.str.strip_chars()
-    given = given.set(given == "", None)
+    given = given.set(given.str.to_lowercase().is_in(["", *MISSING_WORDS]), None)
     bad = (~given.str.contains(NUMBER)).fill_null(value=False).arg_true()
     if len(bad):
         # Where most are bad, they are of another kind, and one tells of all.
@@ -457,7 +457,7 @@ def _parsed(series: pl.Series, what: str, source: Source) -> pl.Series:
 
 def _hint(value: str, source: Source) -> str:
     """Say what to write instead of a text that is no number."""
-    if value.casefold() in MISSING_WORDS or SHEET_ERROR.fullmatch(value):
+    if SHEET_ERROR.fullmatch(value):
         return "Leave the cell empty where there is no score."
     if re.fullmatch(COMMAS, value):
         option = "; or, if commas are decimal points, say so with --decimal ','"

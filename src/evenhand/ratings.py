@@ -556,7 +556,7 @@ class Ratings:
         lacking = rows.filter(pl.col("value").is_null())
         if lacking.height and not missing_allowed:
             row = int(lacking["row"][0])
-            raise source.at(row, f"{names.score} must be a number, got None")
+            raise source.at(row, f"{names.score} must be a number, got no score")
         self.unrated_labels = _unrated(rows, extra) if lacking.height else ()
         notices = _missing_notices(rows, names.kind[:-1], self.unrated_labels)
         rows = rows.filter(pl.col("value").is_not_null())

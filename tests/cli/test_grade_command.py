@@ -61,7 +61,8 @@ def test_anchors_come_from_a_table(tmp_path: Path, header: str) -> None:
     ("rows", "words"),
     [
         (["item,mark", "P99,3"], "unknown item 'P99'"),
-        (["item,mark", "P05,x"], "staff.csv:2: mark must be a number, got 'x'"),
+        (["item,mark", "P05,B"], "staff.csv:2: mark must be a number, got 'B'"),
+        (["item,mark", "P05,x"], "staff.csv:2: mark must be a number, got nothing"),
         (["item,mark", "P05,"], "staff.csv:2: mark must be a number, got nothing"),
         (["item,mark", "P05,1", "P05,2"], "staff.csv:3: 'P05' must have one mark"),
         (["a,b", "P05,1"], "Call them item and mark."),

@@ -367,7 +367,7 @@ def _as_scores(values: object, what: str) -> Floats:
     scores, missing = number_series(values, what, Source())
     if missing.any():
         raise RatingsError(
-            f"{what} must be a number, got None at index {int(np.argmax(missing))}."
+            f"{what} must be a number, got no score at index {int(np.argmax(missing))}."
         )
     return scores
 
