@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import itertools
 import math
 import runpy
 import statistics
@@ -54,12 +55,29 @@ JUDGES: dict[str, Callable[[float], float]] = {
     "judge D": lambda merit: round(1 / (1 + math.exp(2 - merit)), 2),
 }
 PROMPTS = 15
+FORENAMES = ["Ana", "Björn", "Chloé", "Dmitri", "Esra"]
+SURNAMES = ["Abe", "Brandt", "Costa", "Diaz", "O'Neill"]
+THINGS = ["Bridges", "Buses", "Clocks", "Gardens", "Maps", "Queues"]
+PLACES = ["that hum", "at night", "by the sea", "from memory", "without a plan"]
+# Titles that upset tables: right to left, accents, commas, quotes, and no end.
+TITLES = {
+    3: "\u05de\u05e4\u05d5\u05ea \u05dc\u05de\u05d8\u05d9\u05d9\u05dc\u05d9\u05dd",
+    5: "Où vont les gants perdus ?",
+    9: 'Is "good enough" good enough? What committees do when nobody looks, with a '
+    "second part; and an appendix",
+    12: "Tea, measured twice",
+}
+OPTIONS = [
+    *("1. Strong reject", "2. Weak reject", "3. Borderline"),
+    *("4. Weak accept", "5. Strong accept"),
+]
+SURE = ["1. Low", "2. Medium", "3. High"]
 
 
-def table(header: list[str], rows: list[list[object]]) -> str:
+def table(header: list[str], rows: list[list[object]], *, delimiter: str = ",") -> str:
     """Write rows as the text of a CSV file."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    writer = csv.writer(text, lineterminator="\n", delimiter=delimiter)
     writer.writerow(header)
     writer.writerows(rows)
     return text.getvalue()
@@ -181,6 +199,75 @@ def judged_long() -> str:
     return table(["reviewer", "item", "score"], rows)
 
 
+def submissions() -> str:
+    """Thirty papers, four of 25 reviewers each, as a chair's spreadsheet saves it.
+
+    Semicolons, a mark of the encoding, options of a form for scores, confidence beside
+    them, several ways to give no score, two people of one name, empty lines at the end.
+    """
+    people = [f"{first} {last}" for last in SURNAMES for first in FORENAMES]
+    people[-1] = people[0]
+    usual = [f"{thing} {place}" for place in PLACES for thing in THINGS]
+    sees = designs.balanced(len(people), 30, per_reviewer=4, rng=SEED).tolist()
+    values, offsets = normal("papers", 30), normal("committee", len(people))
+    noise = iter(normal("reviews", 240))
+    missing = iter(["n/a", "-", "n/a", ""])
+    rows: list[list[object]] = []
+    for paper, readers in enumerate(sees, start=1):
+        for who in sorted(readers):
+            level = 3.2 + values[paper - 1] + 0.6 * offsets[who] + 0.5 * next(noise)
+            score = OPTIONS[min(max(round(level), 1), 5) - 1]
+            if len(rows) % 29 == 17:  # noqa: PLR2004 - a few, here and there
+                score = next(missing)
+            sure = SURE[min(max(round(2 + next(noise)), 1), 3) - 1]
+            address = f"pc{who + 1:02d}@example.org"
+            title = TITLES.get(paper, usual[paper - 1])
+            rows.append([paper, title, people[who], address, score, sure])
+    header = ["Paper #", "Title", "Reviewer", "E-mail", "Overall evaluation"]
+    lines = table([*header, "Confidence"], rows, delimiter=";")
+    return f"\ufeff{lines}{';' * len(header)}\n\n\n"
+
+
+def stars() -> str:
+    """Stars of 240 visitors for two pages; some gave none, three sent theirs twice."""
+    shown = designs.halves(240, rng=SEED).tolist()
+    merit, noise = normal("visitors", 240), normal("stars", 240)
+    rows: list[list[object]] = []
+    for visitor in [*range(240), 40, 130, 200]:
+        liking = 0.8 * merit[visitor] + 0.6 * noise[visitor]
+        given = min(max(round(3.1 + 0.45 * shown[visitor] + liking), 1), 5)
+        said = {5: "", 6: "-", 7: f" {given} "}.get(visitor % 23, f"{given}")
+        day, hour = divmod(len(rows), 12)
+        rows.append(
+            [
+                f"2026-03-{day + 1:02d} {hour + 8:02d}:{7 * visitor % 60:02d}",
+                f"u{1000 + 7 * visitor}",
+                "new" if shown[visitor] else "old",
+                said,
+                ("phone", "desktop", "tablet")[visitor % 3],
+                ("", "", "too slow, but nice", "ok")[visitor % 4],
+            ]
+        )
+    return table(["time", "user", "variant", "stars", "device", "comment"], rows)
+
+
+def leaderboard() -> str:
+    """Two judges, 0 to 100 and 1 to 5, of six models on twelve prompts; some failed."""
+    hardness, answers = normal("hard", 12), normal("answered", 12 * len(MODELS))
+    noise = iter(normal("board", 2 * len(answers)))
+    rows: list[list[object]] = []
+    for prompt, (name, scale), (place, model) in itertools.product(
+        range(12), list(JUDGES.items())[:2], enumerate(MODELS)
+    ):
+        answer = answers[prompt * len(MODELS) + place]
+        merit = MODELS[model] - 0.8 * hardness[prompt] + 0.6 * answer
+        score = scale(merit + 0.4 * next(noise))
+        note = "timeout" if len(rows) % 31 == 11 else ""  # noqa: PLR2004 - a few
+        shown = "" if note else score
+        rows.append([f"p{prompt + 1:02d}", name, model, note, shown, note])
+    return table(["prompt", "judge", "model", "notes", "score", "notes"], rows)
+
+
 FILES: dict[str, Callable[[], str]] = {
     "conference.csv": lambda: as_csv(conference(SEED)[0]),
     "designs.csv": two_designs,
@@ -214,12 +301,18 @@ HACKATHON: dict[str, Callable[[], str]] = {
     "scores.csv": hackathon,
 }
 
+# Files as people have them, for the walks that start with one.
+RAW: dict[str, Callable[[], str]] = {
+    "submissions.csv": submissions,
+    "stars.csv": stars,
+    "leaderboard.csv": leaderboard,
+}
+FOLDERS = {"workshop": WORKSHOP, "hackathon": HACKATHON, "raw": RAW}
+
 if __name__ == "__main__":
-    for name in ("workshop", "hackathon"):
-        (HERE / name).mkdir(exist_ok=True)
-    every = {HERE: FILES, HERE / "workshop": WORKSHOP, HERE / "hackathon": HACKATHON}
-    for folder, files in every.items():
+    for folder, files in {"": FILES, **FOLDERS}.items():
+        (HERE / folder).mkdir(exist_ok=True)
         for name, make in files.items():
-            (folder / name).write_text(make(), encoding="utf-8")
+            (HERE / folder / name).write_text(make(), encoding="utf-8")
     for script in SCRIPTS:
         runpy.run_path(str(HERE / script), run_name="__main__")

@@ -38,7 +38,7 @@ from evenhand.records.record import (
     secret_record,
 )
 from evenhand.records.replay import Audit, Check
-from examples.generate import HACKATHON, HERE, PEOPLE, SECRET, TALKS, WORKSHOP
+from examples.generate import FOLDERS, HERE, PEOPLE, SECRET, TALKS
 
 ROOT = Path(__file__).parent.parent
 PAGES = [
@@ -307,9 +307,7 @@ def test_every_schema_is_in_the_json_page() -> None:
     assert {name for name in found if f"`{name}`" not in JSON} == set()
 
 
-@pytest.mark.parametrize(
-    ("folder", "files"), [("workshop", WORKSHOP), ("hackathon", HACKATHON)]
-)
+@pytest.mark.parametrize(("folder", "files"), FOLDERS.items())
 def test_the_folders_of_the_pages_are_generated(
     folder: str, files: dict[str, Callable[[], str]]
 ) -> None:
