@@ -47,7 +47,7 @@ $(VENV)/installed: pyproject.toml | $(BIN)/pip
 	touch $@
 
 $(VENV)/installed-test: pyproject.toml | $(BIN)/pip
-	$(PIP) --editable '.[test]'
+	$(PIP) --no-compile --editable '.[test]'
 	touch $(VENV)/installed $@
 
 $(VENV)/installed-docs: pyproject.toml | $(BIN)/pip
