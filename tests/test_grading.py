@@ -385,8 +385,10 @@ def test_single_scores_have_no_errors() -> None:
         eh.grade(ratings, rng=7)
 
 
-def test_equal_scores_need_a_form() -> None:
-    ratings = eh.Ratings(list("ab"), list("xx"), [3, 3])
-    with pytest.raises(eh.RatingsError, match="Say which scores the form allows"):
-        eh.grade(ratings, onto=(0, 10), rng=7)
-    assert eh.grade(ratings, onto=(0, 10), form=(1, 5), rng=7).items[0].mark == 5
+@pytest.mark.parametrize("scores", [[5, 5, 5, 5], [5, 1, 5, 1]])
+def test_marks_are_not_called_certain_because_few_reviewers_agree(
+    scores: list[float],
+) -> None:
+    ratings = eh.Ratings(list("aabb"), list("xyxy"), scores)
+    with pytest.raises(eh.RatingsError, match="nothing shows how large errors are"):
+        eh.grade(ratings, form=(1, 5), rng=7)

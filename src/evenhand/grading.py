@@ -45,6 +45,7 @@ COVERED, TAIL = 0.9, 0.05
 DRAWS, MANY = 2000, 10**6
 # Squared errors are said to be larger from this on; by chance they often are a little.
 POOR = 1.5
+ROUNDING = 1e-6
 ORDERS = ("monotone", "order only")
 MODELS = {"none": "mean", "offset and slope": "affine"}
 REASONS = {
@@ -282,6 +283,11 @@ def grade(
     method, verdict, because, notices = _model(ratings, say, orders=spread)
     say("Finding marks")
     means = _means(ratings, method, codes, seed)
+    if math.sqrt(means.squares.max()) <= ROUNDING * np.ptp(means.values):
+        raise RatingsError(
+            "reviewers must differ somewhere, or nothing shows how large errors are. "
+            "Take the scores as marks, or collect more."
+        )
     spanned, line = _scale(ratings, onto, form, notices, needed=not spread)
     if len(codes):
         line = _anchored(means, codes, given, line.slope, notices, spread=spread)
@@ -426,11 +432,6 @@ def _scale(
     if onto is None or not needed:
         return form, _Line(0.0, 1.0)
     low, high = form or (float(ratings.scores.min()), float(ratings.scores.max()))
-    if low == high:
-        raise RatingsError(
-            f"scores must differ to be mapped onto marks, got only {low:g}. Say which "
-            "scores the form allows (form= or --form LOW HIGH)."
-        )
     if form is None:
         text = (
             f"The lowest and the highest that were given, {low:g} and {high:g}, were "
