@@ -644,4 +644,4 @@ def test_weights_follow_their_scores_into_any_row_order_and_into_the_hash() -> N
 )
 def test_weights_are_positive_numbers(weights: list[object], words: str) -> None:
     with pytest.raises(RatingsError, match=words):
-        Ratings(["a", "b"], ["x", "x"], [1, 2], weights=weights)  # type: ignore[arg-type]
+        Ratings(["a", "b"], ["x", "x"], [1, 2], weights=weights)  # type: ignore[arg-type]  # wrong

@@ -383,7 +383,7 @@ def _means(ratings: Ratings, method: str, codes: Codes, seed: int) -> Means:
     """Return values and their errors by the model, on the scale that it has."""
     if method == "bradley-terry":
         from evenhand.calibration.bradley_terry import bradley_terry  # noqa: PLC0415 - for orders alone
-        from evenhand.calibration.posterior import drawn_values  # noqa: PLC0415
+        from evenhand.calibration.posterior import drawn_values  # noqa: PLC0415 - likewise
 
         drawn = drawn_values(ratings, bradley_terry(ratings), DRAWS, seed)
         away = drawn - drawn.mean(axis=0)

@@ -32,7 +32,7 @@ def draw(rng: np.random.Generator) -> tuple[pl.DataFrame, np.ndarray[Any, Any]]:
     return pl.DataFrame(columns), values
 
 
-def covered(frame: pl.DataFrame, values: Any, **more: Any) -> tuple[int, int]:  # noqa: ANN401
+def covered(frame: pl.DataFrame, values: Any, **more: Any) -> tuple[int, int]:  # noqa: ANN401 - options of rank
     """Count true ranks inside the intervals, and the ranks in all intervals."""
     found = eh.rank(frame, method="centred", rng=7, **COLUMNS, **more)
     true = 1 + np.argsort(np.argsort(-values))

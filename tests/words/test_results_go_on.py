@@ -83,6 +83,6 @@ def test_a_check_is_a_frame_of_its_reviewers() -> None:
     found = eh.check(eh.read_ratings(PANEL), rng=7)
     frame = found.to_frame()
     rows = found.to_dict()["reviewers"]
-    assert frame.to_dicts() == list(rows)  # type: ignore[arg-type]
+    assert frame.to_dicts() == list(rows)  # type: ignore[arg-type]  # dicts of fields
     orders = eh.Ratings.from_comparisons(["x"], ["y"])
     assert eh.check(orders, rng=7).to_frame().columns == frame.columns
