@@ -357,7 +357,7 @@ def test_a_given_array_is_not_touched() -> None:
 
 
 def test_a_frame_of_the_ratings_gives_the_same_ratings() -> None:
-    big = 10**30
+    big = 10**18
     ratings = Ratings([1, 2, 2], [big, 7, big], [0.1, 0.2, 0.3])
     frame = ratings.to_frame()
     assert frame.columns == ["reviewer", "item", "score"]

@@ -55,8 +55,6 @@ LISTED = 20
 """How many problems of one file an error lists."""
 NAMED = 5
 """How many rows or pairs of labels a notice names."""
-MAX_DIGITS = 640
-"""Python may refuse to print a longer integer; longer text of digits stays text."""
 EXACT_BELOW = 2.0**53
 MISSING_TYPES = frozenset({"NAType", "NaTType"})
 """How pandas names the types of its missing values, without importing it."""
@@ -169,27 +167,17 @@ def code_labels(series: pl.Series) -> tuple[Labels, Codes]:
         >>> labels, codes.tolist()
         ((9, 10), [1, 0, 1])
     """
-    distinct = series.unique().sort()
-    labels: Labels = tuple(distinct.to_list())
-    if _are_integers(distinct):
-        labels = tuple(sorted(map(int, labels)))
-        distinct = pl.Series(map(str, labels), dtype=pl.String)
-    places = distinct.alias("label").to_frame().with_row_index("code")
+    distinct = series.unique()
+    whole = distinct.cast(pl.Int64, strict=False)
+    is_whole = series.dtype == pl.String and whole.null_count() == 0
+    # 7 and 07 are two labels, so zeros in front keep a column text.
+    if is_whole and distinct.str.contains(CANONICAL_INTEGER).all():
+        series, distinct = series.cast(pl.Int64), whole
+    places = distinct.sort().alias("label").to_frame().with_row_index("code")
     rows = series.alias("label").to_frame()
     coded = rows.join(places, on="label", how="left", maintain_order="left")
-    return labels, coded["code"].to_numpy().astype(np.int64)
-
-
-def _are_integers(distinct: pl.Series) -> bool:
-    """Return whether labels of text are canonical integers, every one."""
-    if distinct.dtype == pl.Int64 or len(distinct) == 0:
-        return False
-    longest = distinct.str.strip_prefix("-").str.len_bytes().max()
-    return (
-        isinstance(longest, int)
-        and longest <= MAX_DIGITS
-        and bool(distinct.str.contains(CANONICAL_INTEGER).all())
-    )
+    codes = coded["code"].to_numpy().astype(np.int64)
+    return tuple(places["label"].to_list()), codes
 
 
 def place_of(label: Label) -> tuple[bool, Label]:
@@ -332,7 +320,7 @@ def _series(
             converted.append(convert(value))
         except (ValueError, OverflowError) as error:
             raise source.at(row, f"{what} {error}, got {shown(value)}") from None
-    if all(not isinstance(it, str) and _fits(it) for it in converted):
+    if not any(isinstance(it, str) for it in converted):
         return pl.Series(converted, dtype=None if converted else pl.String)
     texts = [None if it is None else str(it) for it in converted]
     return pl.Series(texts, dtype=pl.String)
@@ -374,9 +362,9 @@ def as_label(value: object) -> Label | None:
     if isinstance(value, str):
         return _text(value)
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
-        if abs(int(value)) >= 10**MAX_DIGITS:
-            raise ValueError(f"must have at most {MAX_DIGITS} digits")
-        return int(value)
+        if abs(int(value)) >= 2**64:
+            raise ValueError("must be text or an integer of at most 64 bits")
+        return int(value) if _fits(int(value)) else str(value)
     if isinstance(value, float | np.floating):
         number = float(value)
         if math.isnan(number):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import hashlib
 import json
@@ -300,35 +299,37 @@ class Ratings:
             columns["reviewer"] = reviewers
         return cls.from_columns(columns, Columns(), Source(), all_items=all_items)
 
-    def under_codes(
-        self, coded: Ratings, people: Mapping[str, str], pairs: Mapping[str, str]
-    ) -> Ratings:
-        """Show other labels, and keep the order in which these draw and decide.
+    def in_order_of(self, names: Mapping[str, str]) -> Ratings:
+        """Return the same ratings, with reviewers in the order of the names behind.
+
+        Draws and decisions follow the order of reviewers; outputs list `public`, in the
+        order of the labels.
 
         Args:
-            coded: The same ratings under the other labels; for outputs.
-            people: The other label of each reviewer.
-            pairs: The other label of each pair.
+            names: The name behind each reviewer's label.
 
         Examples:
-            >>> named = Ratings(["Anna", "Bo"], ["x", "x"], [1, 2])
             >>> coded = Ratings(["R2", "R1"], ["x", "x"], [1, 2])
-            >>> found = named.under_codes(coded, {"Anna": "R2", "Bo": "R1"}, {})
+            >>> found = coded.in_order_of({"R2": "Anna", "R1": "Bo"})
             >>> found.reviewer_labels, found.public.reviewer_labels
             (('R2', 'R1'), ('R1', 'R2'))
         """
+        # Each comparison is a reviewer of its own: "R1#1", "R1#2".
+        parts = (str(label).partition("#") for label in self.reviewer_labels)
+        behind = [f"{names[code]}{sign}{number}" for code, sign, number in parts]
+        _, places = code_labels(pl.Series(behind))
+        reviewers = places[self.reviewer_codes]
+        order = np.lexsort((self.item_codes, reviewers))
         ratings = copy.copy(self)
-        names = [str(label) for label in self.reviewer_labels]
-        if self.kind == "comparisons":
-            # Each is a reviewer of its own: "anna#1", "anna#2".
-            parts = [name.rpartition("#") for name in names]
-            others = [f"{people[name]}#{number}" for name, _, number in parts]
-        else:
-            others = [people[name] for name in names]
-        ratings.reviewer_labels = tuple(others)
-        ratings.pair_labels = tuple(pairs[str(label)] for label in self.pair_labels)
-        ratings.notices = coded.notices
-        ratings._public = coded  # noqa: SLF001 - our own
+        ratings.reviewer_labels = tuple(
+            self.reviewer_labels[code] for code in np.argsort(places).tolist()
+        )
+        ratings.reviewer_codes = frozen(reviewers[order])
+        ratings.item_codes = frozen(self.item_codes[order])
+        ratings.preference = frozen(self.preference[order])
+        if self.weights is not None:
+            ratings.weights = frozen(self.weights[order])
+        ratings._public = self  # noqa: SLF001 - our own
         return ratings
 
     @property
@@ -446,22 +447,15 @@ class Ratings:
             >>> Ratings(["a", "a"], ["x", "y"], [1, 2]).item_code("y")
             1
         """
-        # On a command line every label is text, so "7" also finds the item 7.
-        found = [self._item_code_of.get(str(label))]
-        with contextlib.suppress(TypeError):
-            found.append(self._item_code_of.get(label))
-        codes = [code for code in found if code is not None]
-        if not codes:
+        code = self._item_code_of.get(str(label))
+        if code is None:
             raise RatingsError(unknown("item", label, self.item_labels))
-        return min(codes)
+        return code
 
     @cached_property
-    def _item_code_of(self) -> dict[Label, int]:
-        codes: dict[Label, int] = {}
-        for code, known in enumerate(self.item_labels):
-            codes.setdefault(known, code)
-            codes.setdefault(str(known), code)
-        return codes
+    def _item_code_of(self) -> dict[str, int]:
+        # On a command line every label is text, so "7" also finds the item 7.
+        return {str(known): code for code, known in enumerate(self.item_labels)}
 
     def by_item(self) -> tuple[Codes, Codes]:
         """Group the ratings by item.
@@ -491,22 +485,7 @@ class Ratings:
             >>> Ratings(["a"], ["x"], [1]).rows()
             [{'reviewer': 'a', 'item': 'x', 'score': 1.0}]
         """
-        public = self.public
-        who, what = public.reviewer_labels, public.item_labels
-        columns: dict[str, list[Json]] = {
-            "reviewer": [who[code] for code in public.reviewer_codes.tolist()],
-            "item": [what[code] for code in public.item_codes.tolist()],
-            **{name: values.tolist() for name, values in public._numbers().items()},  # noqa: SLF001 - our own
-        }
-        return [
-            dict(zip(columns, row, strict=True))
-            for row in zip(*columns.values(), strict=True)
-        ]
-
-    def _numbers(self) -> dict[str, Scores]:
-        value = "score" if self.kind == "scores" else "preference"
-        found = {value: self.preference}
-        return found if self.weights is None else {**found, "weight": self.weights}
+        return self.to_frame().to_dicts()
 
     def to_frame(self) -> pl.DataFrame:
         """Return the ratings as a polars dataframe.
@@ -516,15 +495,13 @@ class Ratings:
             ['reviewer', 'item', 'score']
         """
         public = self.public
-        return pl.DataFrame(
-            [
-                _label_column(
-                    "reviewer", public.reviewer_labels, public.reviewer_codes
-                ),
-                _label_column("item", public.item_labels, public.item_codes),
-                *(pl.Series(*it) for it in public._numbers().items()),  # noqa: SLF001 - our own
-            ]
-        )
+        columns = {
+            "reviewer": pl.Series(public.reviewer_labels).gather(public.reviewer_codes),
+            "item": pl.Series(public.item_labels).gather(public.item_codes),
+            "score" if self.kind == "scores" else "preference": public.preference,
+        }
+        more = {} if public.weights is None else {"weight": public.weights}
+        return pl.DataFrame({**columns, **more})
 
     def __repr__(self) -> str:
         items = counted(self.n_items, "item")
@@ -962,12 +939,3 @@ def _missing_notices(rows: pl.DataFrame, noun: str, lost: Labels) -> list[Notice
         text = f"Items without any {noun} are not in the result: {listing(lost)}."
         notices.append(Notice("unrated_items", text))
     return notices
-
-
-def _label_column(name: str, labels: Labels, codes: Codes) -> pl.Series:
-    try:
-        distinct = pl.Series(name, labels)
-    except (OverflowError, TypeError):
-        # No integer type of polars holds them all.
-        distinct = pl.Series(name, [str(label) for label in labels])
-    return distinct.gather(codes)

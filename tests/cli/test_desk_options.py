@@ -160,18 +160,6 @@ def test_an_audit_makes_no_key() -> None:
     assert not Path("k.csv").exists()
 
 
-def test_pairs_that_are_named_for_people_are_coded_too(desk: Path) -> None:
-    rows = "anna,x,3,anna+bo\nbo,y,4,anna+bo\ncarl,x,2,carl+dora\ndora,y,5,carl+dora\n"
-    (desk / "p.csv").write_text(f"reviewer,item,score,pair\n{rows}")
-    result = run(
-        *("compare", "p.csv", "--seed", "1", "--design", "matched", "--json"),
-        *("--anonymise", "key.csv", "--export", "ratings=r.csv"),
-    )
-    assert result.exit_code == 0, result.stderr
-    shown = result.stdout + result.stderr + (desk / "r.csv").read_text()
-    assert not re.search(r"\b(anna|bo|carl|dora)\b", shown)
-
-
 def test_nothing_stays_where_the_answer_cannot_be_written(desk: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("there is no /dev/full on this system")
@@ -266,7 +254,6 @@ def decided(*words: str) -> dict[str, object]:
         ("rank", "w.csv", "--method", "flips"),
         ("rank", "w.csv", "--method", "sorter"),
         ("compare", "examples/designs.csv", "--method", "votes"),
-        ("compare", "p.csv", "--method", "votes", "--design", "matched"),
     ],
 )
 def test_one_announced_seed_gives_one_decision_whatever_key_is_drawn(
@@ -284,8 +271,6 @@ def test_one_announced_seed_gives_one_decision_whatever_key_is_drawn(
         f"r{w},{i % 12},{(i % 12) * (w + 2)}" for w in range(24) for i in (w, w + 5)
     ]
     (desk / "w.csv").write_text("\n".join(["reviewer,item,score", *rows]))
-    pairs = [f"r{w},{'xy'[w % 2]},{w * w % 7},pair {w // 2}" for w in range(12)]
-    (desk / "p.csv").write_text("\n".join(["reviewer,item,score,pair", *pairs]))
     plain = decided(*words, "--seed", "7")
     for number in range(6):
         key = f"key{number}.csv"

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 import narwhals as nw
 import polars as pl
 
-from evenhand.columns import Source, column_values, given_columns
+from evenhand.columns import (
+    Source,
+    alike,
+    alike_notices,
+    column_values,
+    given_columns,
+    label_series,
+)
 from evenhand.errors import (
     OptionError,
     RatingsError,
@@ -22,7 +29,7 @@ from evenhand.errors import (
 from evenhand.formats import FORMATS, PLATFORMS, layouts
 from evenhand.formats.files import Readable, fetch
 from evenhand.formats.layouts import Asked, Layout, Long
-from evenhand.formats.tables import Table, decimal_points, plain, read_table, texts
+from evenhand.formats.tables import Table, decimal_points, plain, read_table
 from evenhand.ratings import Ratings, frame_columns, join_labels
 
 if TYPE_CHECKING:
@@ -196,23 +203,21 @@ def read_with_key(
     is_plain = layout.name == "long" and named_so
     read_as = "" if is_plain else f"{layout.title}{because}: {found.said}."
 
-    def taken(it: Long) -> Ratings:
-        return Ratings.from_columns(
-            it.columns,
-            it.names,
-            it.source,
-            all_items=all_items,
-            titles=it.titles,
-            notices=it.notices,
-            read_as=read_as,
-        )
-
-    if not asked.anonymise:
-        return taken(found), None
-    key, pairs, coded = _coded(found, asked.anonymise)
-    # Errors and notes come from the codes, draws from the names.
-    public = taken(coded)
-    return taken(found).under_codes(public, key.codes, pairs), key
+    key = None
+    if asked.anonymise:
+        key, found = _coded(found, asked.anonymise)
+    ratings = Ratings.from_columns(
+        found.columns,
+        found.names,
+        found.source,
+        all_items=all_items,
+        titles=found.titles,
+        notices=found.notices,
+        read_as=read_as,
+    )
+    if key is None:
+        return ratings, None
+    return ratings.in_order_of({code: name for name, code in key.codes.items()}), key
 
 
 def layout_of(name: str) -> Layout:
@@ -382,29 +387,25 @@ def _has_numbers(values: Values) -> bool:
     return values.cast(pl.Float64, strict=False).null_count() == values.null_count()
 
 
-def _coded(found: Long, path: str) -> tuple[Key, dict[str, str], Long]:
-    """Replace reviewers by codes, and pairs by the codes of their reviewers."""
-    from evenhand.formats.anonymise import CODED, open_key, recode  # noqa: PLC0415 - few ask
+def _coded(found: Long, path: str) -> tuple[Key, Long]:
+    """Replace reviewers by codes."""
+    from evenhand.formats.anonymise import CODED, open_key  # noqa: PLC0415 - few ask
 
-    name, pair = found.names.reviewer, found.names.pair
+    name = found.names.reviewer
     if not name:
         raise found.source.whole("There is no reviewer to anonymise.")
-    key = open_key(path, found.columns[name])
-    codes = recode(found.columns[name], key)
-    columns: dict[str, Values] = {**found.columns, name: codes}
-    shown: dict[str, str] = {}
-    if pair:
-        # A pair is often named for the two people in it.
-        labels = texts(found.columns[pair])
-        members: dict[str, set[str]] = {}
-        for label, code in zip(labels, codes, strict=True):
-            members.setdefault(label, set()).add(str(code))
-        shown = {label: "+".join(sorted(them)) for label, them in members.items()}
-        if len(set(shown.values())) < len(shown):
-            raise found.source.whole(
-                "Pairs of the same reviewers cannot be told apart by codes. Leave out "
-                "anonymise or mend the pairs."
-            )
-        columns[pair] = [shown[label] if label else None for label in labels]
-    notices = (*found.notices, CODED, *key.notices(found.columns[name]))
-    return key, shown, replace(found, columns=columns, notices=notices)
+    if found.names.pair:
+        raise OptionError(
+            "anonymise must be left out for pairs of reviewers, whose labels may tell "
+            "who they are."
+        )
+    people = label_series(found.columns[name], name, found.source).cast(pl.String)
+    names = people.unique().sort().to_list()
+    key = open_key(path, names)
+    coded = (sorted(key.codes[one] for one in pair) for pair in alike(names))
+    similar = alike_notices("reviewer", [(one, two) for one, two in sorted(coded)])
+    return key, replace(
+        found,
+        columns={**found.columns, name: people.replace_strict(key.codes)},
+        notices=(*found.notices, CODED, *similar),
+    )
