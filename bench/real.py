@@ -44,7 +44,7 @@ from rich.table import Table
 from scipy.stats import rankdata
 
 from evenhand import _charts as charts
-from evenhand.calibration.adaptive import _views, adaptive
+from evenhand.calibration.adaptive import adaptive, views_of
 from evenhand.calibration.additive import additive
 from evenhand.calibration.affine import affine
 from evenhand.calibration.borda import borda
@@ -158,7 +158,7 @@ def reliabilities(ratings: Ratings) -> Scores:
     made = design(ratings)
     equations, total = Equations(made), np.zeros(ratings.n_items)
     rho = 1.0
-    for view in _views(made, ratings.scores, ratings):
+    for view in views_of(made, ratings.scores, ratings):
         mixed = equations.fit(view - view.mean())
         total += standardised(_reliable(view - view.mean(), made, mixed))
         rho = mixed.variances.reviewer_share

@@ -332,6 +332,29 @@ class Ratings:
         ratings._public = self  # noqa: SLF001 - our own
         return ratings
 
+    def without(self, row: int) -> Ratings:
+        """Return the same ratings but one; all items stay.
+
+        Examples:
+            >>> ratings = Ratings(["a", "b", "b"], ["x", "x", "y"], [1, 2, 3])
+            >>> ratings.without(0)
+            Ratings(2 scores by 1 reviewer of 2 items)
+        """
+        fewer = copy.copy(self)
+        for name in ("_by_item", "_digest", "tied_reviewers"):
+            fewer.__dict__.pop(name, None)
+        fewer._public = None  # noqa: SLF001 - our own
+        for name in ("item_codes", "preference", "pair_codes", "weights"):
+            if (column := getattr(self, name)) is not None:
+                setattr(fewer, name, np.delete(column, row))
+        who, people = int(self.reviewer_codes[row]), np.delete(self.reviewer_codes, row)
+        if who not in people:
+            labels = self.reviewer_labels
+            fewer.reviewer_labels = (*labels[:who], *labels[who + 1 :])
+            people = people - (people > who)
+        fewer.reviewer_codes = people
+        return fewer
+
     @property
     def public(self) -> Ratings:
         """The same ratings as outputs list them, in the order of the labels."""

@@ -305,7 +305,7 @@ def test_the_consensus_leaves_out_the_reviewer_and_the_others_strictness() -> No
     offsets = {one.reviewer: one.offset or 0.0 for one in found.reviewers}
     assert offsets["a"] < 0
     expected = ((4 - offsets["b"]) + (3 - offsets["c"])) / 2
-    assert consensus(ratings, found)[0] == pytest.approx(expected)
+    assert consensus(ratings, found.reviewers)[0] == pytest.approx(expected)
 
 
 def test_contradictions_are_those_of_the_check(panel: Case) -> None:

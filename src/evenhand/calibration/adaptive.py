@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.calibration.bradley_terry import order_values
-from evenhand.calibration.crossed import START, Equations, PassSystem
+from evenhand.calibration.crossed import START, Equations, Mixed, PassSystem
 from evenhand.calibration.design import (
     Design,
     design,
@@ -72,12 +72,13 @@ def adaptive(ratings: Ratings) -> Fit:
         groups = components(comparisons(ratings))
         return _fit(ratings, ordinal, groups, 1.0, None, Notice("orders_only", text))
     made = design(ratings)
-    views = _views(made, ratings.scores, ratings)
-    values, parts, converged = _fitted(views, Equations(made))
-    rho = parts.reviewer_share
+    fits = fit_views(views_of(made, ratings.scores, ratings), Equations(made))
+    parts = fits[-1].variances if fits else Variances(0.0, 0.0, 0.0)
+    values, rho = _values(fits)
     estimates = _combined(values, rho, ordinal)
     wild = rho > WILD
     groups = components(comparisons(ratings)) if wild else linked_groups(ratings)
+    converged = all(one.converged for one in fits)
     return _fit(ratings, estimates, groups, rho, parts, converged=converged)
 
 
@@ -105,11 +106,10 @@ def adaptive_again(ratings: Ratings) -> Callable[[Sequence[Scores]], list[Scores
     equations = Equations(design(ratings))
 
     def estimates(sets: Sequence[Scores]) -> list[Scores]:
-        views = [_views(design(ratings, scores), scores, ratings) for scores in sets]
+        views = [views_of(design(ratings, one), one, ratings) for one in sets]
         found: Iterable[tuple[Sequence[Scores], float]]
         if isinstance(equations.system, PassSystem):
-            fits = [_fitted(some, equations) for some in views]
-            found = [(values, parts.reviewer_share) for values, parts, _ in fits]
+            found = [_values(fit_views(some, equations)) for some in views]
         else:
             columns = [
                 # The rounding errors of a mean are no scores.
@@ -126,25 +126,34 @@ def adaptive_again(ratings: Ratings) -> Callable[[Sequence[Scores]], list[Scores
     return estimates
 
 
-def _fitted(
-    views: Sequence[Scores], equations: Equations
-) -> tuple[Sequence[Scores], Variances, bool]:
-    """Fit each view of the scores; return values, variances of the last and success."""
-    start, parts = START, Variances(0.0, 0.0, 0.0)
-    values, converged = [], True
+def fit_views(views: Sequence[Scores], equations: Equations) -> list[Mixed]:
+    """Fit each view of the scores; none if all scores are equal.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> made = design(Ratings(["a", "a"], ["x", "y"], [1, 1]))
+        >>> fit_views([made.scores], Equations(made))
+        []
+    """
+    start, found = START, list[Mixed]()
     if all(scores.min() == scores.max() for scores in views):
         # The rounding errors of a mean are no scores.
-        return (), parts, True
+        return []
     for scores in views:
         mixed = equations.fit(scores - scores.mean(), start)
-        parts = mixed.variances
-        values.append(mixed.items)
+        found.append(mixed)
         if mixed.ratios is not None:
-            converged &= mixed.converged
             # The next view is much like this one, so its search starts from here.
+            parts = mixed.variances
             ratios = (parts.reviewer / parts.rest, parts.item / parts.rest)
             start = (max(ratios[0], LEAST_START), max(ratios[1], LEAST_START))
-    return values, parts, converged
+    return found
+
+
+def _values(fits: Sequence[Mixed]) -> tuple[Sequence[Scores], float]:
+    """Return the predictions, and the reviewers' share of variance in the last fit."""
+    share = fits[-1].variances.reviewer_share if fits else 0.0
+    return [one.items for one in fits], share
 
 
 def _combined(values: Iterable[Scores], rho: float, ordinal: Scores) -> Scores:
@@ -153,8 +162,15 @@ def _combined(values: Iterable[Scores], rho: float, ordinal: Scores) -> Scores:
     return np.asarray((1 - rho**2) * standardised(total) + rho**2 * ordinal)
 
 
-def _views(made: Design, scores: Scores, ratings: Ratings) -> Sequence[Scores]:
-    """Return the scores with outliers pulled in, as normal quantiles and as ranks."""
+def views_of(made: Design, scores: Scores, ratings: Ratings) -> Sequence[Scores]:
+    """Return the scores with outliers pulled in, as normal quantiles and as ranks.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2])
+        >>> len(views_of(design(ratings), ratings.scores, ratings))
+        3
+    """
     # In sixteenths, so that the fence is a float for all scores.
     parts = scores / 16
     low, high = np.quantile(parts, [0.25, 0.75])

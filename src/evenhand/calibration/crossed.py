@@ -300,9 +300,10 @@ class Equations:
         kept_items: Whether items are the kept effect.
         free: Whether the variances of reviewers and of items can be told from the rest.
         system: The equations.
+        made: The ratings.
     """
 
-    __slots__ = ("_codes", "_made", "_sizes", "free", "kept_items", "system")
+    __slots__ = ("_codes", "_sizes", "free", "kept_items", "made", "system")
 
     def __init__(self, made: Design) -> None:
         """Choose the smaller effect to keep, and a table if it fits."""
@@ -310,7 +311,7 @@ class Equations:
         self.kept_items = least > _solver.TABLE or made.n_items == least
         self._codes = self.ordered(made.reviewers, made.items)
         self._sizes = self.ordered(made.n_reviewers, made.n_items)
-        self._made = made
+        self.made = made
         links = Links(*self._codes, self._sizes, made.weights)
         self.system: System
         self.system = (PassSystem if least > _solver.TABLE else TableSystem)(links)
@@ -339,7 +340,7 @@ class Equations:
 
     def sums(self, scores: Table) -> Sums:
         """Add up scores by level, each times its weight."""
-        heavy = self._made.weighted(scores)
+        heavy = self.made.weighted(scores)
         dropped, kept = (
             totals(codes, heavy, size)
             for codes, size in zip(self._codes, self._sizes, strict=True)

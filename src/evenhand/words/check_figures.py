@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from evenhand._charts import Spec
     from evenhand.diagnosis.check import Check
     from evenhand.diagnosis.ladder import Ladder
+    from evenhand.diagnosis.reviewers import Reviewer
     from evenhand.ratings import Ratings
     from evenhand.words.figures import Shown
 
@@ -116,7 +117,7 @@ def _scales(ratings: Ratings, check: Check) -> Figure | None:
     """Draw each reviewer's scores against those of the others for the same items."""
     if ratings.kind != "scores" or ratings.n_reviewers == 1:
         return None
-    others = consensus(ratings, check)
+    others = consensus(ratings, check.reviewers)
     usable = np.flatnonzero(np.isfinite(others))
     if len(usable) == 0 or ratings.scores.min() == ratings.scores.max():
         return None
@@ -156,25 +157,24 @@ def _scales(ratings: Ratings, check: Check) -> Figure | None:
     )
 
 
-def consensus(ratings: Ratings, check: Check) -> Scores:
+def consensus(ratings: Ratings, people: Sequence[Reviewer]) -> Scores:
     """Return for each rating what the other reviewers say of the item.
 
     That is the mean of their scores, less their offsets; NaN if there are no others.
     Reviewers without an offset, whose order does not agree, are no others.
 
     Examples:
-        >>> from evenhand.diagnosis.check import check
+        >>> from evenhand.diagnosis.reviewers import describe, fit_model
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "b", "b"], ["x", "x", "y"], [1.0, 2.0, 5.0])
-        >>> consensus(ratings, check(ratings, rng=7)).tolist()[2]
+        >>> people = describe(ratings, fit_model(ratings))
+        >>> consensus(ratings, people).tolist()[2]
         nan
     """
     # In a unit in which sums cannot leave the floats.
     unit = float(np.abs(ratings.scores).max()) or 1.0
-    offsets = np.array([one.offset or 0.0 for one in check.reviewers]) / unit
-    heard = np.array(
-        [one.agreement not in (AGAINST, UNRELATED) for one in check.reviewers]
-    )
+    offsets = np.array([one.offset or 0.0 for one in people]) / unit
+    heard = np.array([one.agreement not in (AGAINST, UNRELATED) for one in people])
     counts = heard[ratings.reviewer_codes].astype(np.float64)
     level = counts * (ratings.scores / unit - offsets[ratings.reviewer_codes])
 
