@@ -29,7 +29,6 @@ from evenhand.words.check_figures import (
 )
 from evenhand.words.decision_figures import comparison_figures, ranking_figures
 from evenhand.words.figures import Figure, pictures, unique
-from evenhand.words.page import bundle, inline_safe
 from evenhand.words.text import share
 
 if TYPE_CHECKING:
@@ -452,11 +451,3 @@ def test_a_folder_that_cannot_be_made_is_named(panel: Case, tmp_path: Path) -> N
     there.write_text("x", encoding="utf-8")
     with pytest.raises(OptionError, match=r"must be a path .*file/ranks\.svg'"):
         write_all(pictures(panel.figures()[:1], str(there)))
-
-
-def test_the_script_is_safe_between_script_tags_and_puts_embed_on_the_window() -> None:
-    script = bundle()
-    assert not re.search(r"</?script|<!--", script, re.IGNORECASE)
-    assert "window.vegaEmbed=" in script
-    assert bundle() is script
-    assert inline_safe("a<!--b</SCRIPT>") == r"a\x3C!--b\x3C/SCRIPT>"

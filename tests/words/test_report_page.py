@@ -1,5 +1,6 @@
+"""The report as text: what it says, what it may not, and that no name breaks it."""
+
 import functools
-import json
 import re
 from collections.abc import Callable
 from html.parser import HTMLParser
@@ -11,13 +12,7 @@ from markupsafe import escape
 from evenhand import Ratings, compare, rank, read_ratings
 from evenhand.diagnosis.check import check
 from evenhand.diagnosis.warp import warp
-from evenhand.words.figures import Figure
-from evenhand.words.page import (
-    Replay,
-    report,
-    script_json,
-)
-from evenhand.words.tables import numbers
+from evenhand.words.page import Replay, report
 
 NASTY = [
     "<script>alert(1)</script>",
@@ -53,6 +48,9 @@ class Page(HTMLParser):
         self.tags.append((tag, dict(attrs)))
         if tag not in VOID:
             self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
@@ -117,7 +115,7 @@ class TestEveryPage:
     ) -> None:
         page = Page(make())
         assert len(page.all("h1")) == 1
-        for landmark in ("header", "nav", "main", "footer"):
+        for landmark in ("header", "main", "footer"):
             assert len(page.all(landmark)) == 1
         assert page.all("html")[0]["lang"] == "en"
         ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
@@ -141,8 +139,8 @@ class TestEveryPage:
         assert policy is not None
         assert policy.startswith("default-src 'none'; script-src 'sha256-")
         assert "unsafe-eval" not in policy
-        shown = re.sub(r"<script>.*?</script>", "", make(), flags=re.DOTALL)
-        assert "http" not in shown.replace("http-equiv", "")
+        assert "http" not in make().replace("http-equiv", "")
+        assert len(page.all("script")) == 1
 
     def test_never_speaks_of_confidence_but_to_deny_it(
         self, make: Callable[[], str]
@@ -157,95 +155,111 @@ class TestEveryPage:
         page = make()
         places = [
             page.index(text)
-            for text in ("<h1", "What this may claim", "What this may not claim")
+            for text in (
+                "<h1",
+                "What this may claim",
+                "What this may not claim",
+                'class="part"',
+            )
         ]
         assert places == sorted(places)
-        second = page.index("<section", page.index("<section") + 1)
-        assert places[-1] < second
 
     def test_every_table_has_a_caption_and_scopes(
         self, make: Callable[[], str]
     ) -> None:
         page = Page(make())
-        assert len(page.all("caption")) == len(page.all("table")) > 0
+        assert len(page.all("caption")) == len(page.all("table"))
         assert all("scope" in head for head in page.all("th"))
 
-    def test_every_chart_has_words_and_numbers(self, make: Callable[[], str]) -> None:
+    def test_every_part_is_closed_and_says_its_answer_in_a_line(
+        self, make: Callable[[], str]
+    ) -> None:
         page = Page(make())
-        charts = [one for one in page.all("div") if one.get("class") == "chart"]
-        assert charts or make is check_page
-        assert len(charts) == len(page.all("figure")) == len(page.all("figcaption"))
-        for chart in charts:
-            assert chart["role"] == "img"
-            assert chart["aria-label"]
-        numbers = [one for one in page.all("details") if one.get("class") == "numbers"]
-        assert len(numbers) == len(charts)
+        assert not any("open" in one for one in page.all("details"))
+        answers = re.findall(r'<span class="answer">(.*?)</span>', make())
+        parts = [one for one in page.all("details") if one.get("class") == "part"]
+        assert len(answers) == len(parts) > 2
+        assert all(5 < len(answer) < 120 for answer in answers)
 
     def test_is_small(self, make: Callable[[], str]) -> None:
-        assert len(make().encode()) < 1_300_000
+        assert len(make().encode()) < 150_000
 
 
-def test_sections_of_a_ranking_come_in_order() -> None:
-    sections = [one.get("id") for one in Page(workshop_page()).all("section")]
-    assert sections == [
-        "decision",
-        "ranking",
-        "places",
-        "reviewers",
-        "contradictions",
-        "ladder",
-        "needed",
-        "warp",
-        "draws",
-        "load",
-        "replay",
+def test_parts_of_a_ranking_come_in_order() -> None:
+    parts = [one.get("data-part") for one in Page(workshop_page()).all("details")]
+    assert [one for one in parts if one] == [
+        "people",
+        "assumptions",
+        "chance",
+        "repeat",
         "glossary",
     ]
 
 
-def test_sections_of_a_comparison_come_in_order() -> None:
-    sections = [one.get("id") for one in Page(designs_page()).all("section")]
-    assert sections == ["decision", "scores", "coin", "p-values", "replay", "glossary"]
+def rows_of(page: str, kind: str = "item") -> list[tuple[str, str]]:
+    """Return class and content of the rows of a list."""
+    head = rf'<li class="row ([^"]*)" data-{kind}="[^"]*"><details>'
+    found = re.findall(rf"{head}<summary>(.*?)</summary>", page, flags=re.DOTALL)
+    assert found
+    return found
 
 
-def test_the_ranking_table_shows_the_order_the_groups_and_the_cut() -> None:
+def test_the_rows_show_the_order_the_groups_and_the_cut() -> None:
     page = workshop_page()
-    table = page[page.index('<table id="ranking-table"') :]
-    table = table[: table.index("</table>")]
-    rows = re.findall(r"<tr([^>]*)>(.*?)</tr>", table, flags=re.DOTALL)[1:]
+    rows = rows_of(page)
     assert [re.findall(r"<bdi>(.*?)</bdi>", row)[0] for _, row in rows] == [
         f"talk {number}" for number in (5, 6, 1, 8, 2, 3, 4, 7)
     ]
-    classes = [re.findall(r'class="(.*?)"', head) for head, _ in rows]
-    assert classes == [["in"], ["in"], ["in"], ["cut "], ["edge "], [], [], []]
-    first = rank(workshop(), top=3, rng=7).items[0]
-    assert f"{first.rank_low}\u2013{first.rank_high}" in rows[0][1]
-    assert f"{100 * (first.p_top or 0):.3g} %" in rows[0][1]
+    items = rank(workshop(), top=3, rng=7).items
+    assert [kind for kind, _ in rows] == [
+        f"{item.side}{' edge' if number == 4 else ''}"
+        for number, item in enumerate(items)
+    ]
+    before, after = page.split('<li class="cut"><span>cut after 3</span></li>')
+    assert before.count('<li class="row') == 3
+    first = Page(f"<p>{rows[0][1]}</p>").words
+    assert f"ranks {items[0].rank_low}\u2013{items[0].rank_high}" in first
+    assert f"top 3, % {100 * (items[0].p_top or 0):.0f}" in first
+    assert f"reviews {items[0].reviews}" in first
+    assert after.count('<li class="row') >= 5
+
+
+def test_bars_are_intervals_of_ranks_in_per_cent_of_the_items() -> None:
+    items = rank(workshop(), top=3, rng=7).items
+    for item, (_, row) in zip(items, rows_of(workshop_page()), strict=True):
+        low, width = re.findall(r'<i style="left:([\d.]+)%;width:([\d.]+)%"', row)[0]
+        dot = re.findall(r'<b style="left:([\d.]+)%"', row)[0]
+        assert item.rank_low is not None
+        assert item.rank_high is not None
+        assert float(low) == 100 * (item.rank_low - 1) / 8
+        assert float(width) == 100 * (item.rank_high - item.rank_low + 1) / 8
+        assert float(dot) == 100 * (item.rank - 0.5) / 8
 
 
 def test_where_methods_disagree_items_are_marked() -> None:
     ratings = read_ratings("examples/panel.csv")
     result = rank(ratings, method="safe", top=4, design="balanced", rng=7)
     page = report(ratings, result, check=None, warp=None, replay=REPLAY)
-    assert page.count('<span class="mark">') == 2
-    assert '<bdi>P11</bdi> <span class="mark">adaptive leaves it out</span>' in page
-    assert '<bdi>P10</bdi> <span class="mark">adaptive has it in</span>' in page
+    assert page.count("<em>") == 2
+    assert "<bdi>P11</bdi> <em>adaptive leaves it out</em>" in page
+    assert "<bdi>P10</bdi> <em>adaptive has it in</em>" in page
     notice = next(one for one in result.notices if one.code == "methods_disagree")
-    assert escape(notice.message) in page[: page.index('id="ranking"')]
+    assert escape(notice.message) in page[: page.index('class="rows')]
 
 
 def test_draws_are_shown_with_the_probability_of_the_draw() -> None:
     words = Page(safe_page()).words
+    assert "2 pairs of items settled by a coin" in words
     assert "2 pairs of items were settled by chance and scores." in words
     assert "probabilities of the draw, not chances of being right" in words
-    assert "82.7 % to be above talk 1" in words
+    assert "82.7 %" in words
 
 
 def test_what_was_not_run_is_said_in_one_sentence() -> None:
     words = Page(safe_page()).words
     assert "evenhand check --warp redraws" in words
     assert "The ratings were not checked for this report" in words
-    assert 'id="ladder"' not in safe_page()
+    assert "Can scores be compared" not in words
 
 
 def test_it_says_how_to_repeat_it() -> None:
@@ -274,7 +288,6 @@ def test_an_error_bound_is_told_if_a_range_was_declared() -> None:
     ratings = read_ratings("examples/designs.csv")
     result = compare(ratings, method="mean(range=(0, 10))", design="halves", rng=1)
     page = report(ratings, result, replay=REPLAY)
-    assert 'id="error-bound"' in page
     assert "wrong with probability at most 5 %" in page or "bounded by 5 %" in page
 
 
@@ -284,21 +297,21 @@ def test_no_name_can_break_the_page(method: str) -> None:
     items = NASTY * len(NASTY)
     scores = np.arange(len(items)) % 7 + np.arange(len(items)) % len(NASTY)
     ratings = Ratings(reviewers, items, scores)
+    ratings.titles = dict(zip(NASTY, NASTY[::-1], strict=True))
     result = rank(ratings, method=method, top=3, rng=7)
     found = check(ratings, top=3, rng=7)
     replay = Replay(f"evenhand rank '{NASTY[0]}'", NASTY[3], NASTY[6], NASTY[7])
     page = report(ratings, result, check=found, warp=None, replay=replay)
     parts = Page(page)
-    scripts = parts.all("script")
-    assert [one for one in scripts if one.get("type") is None] == [{}, {}]
+    assert parts.all("script") == [{}]
     assert not any(key.startswith("on") for _, known in parts.tags for key in known)
     assert "alert(1)" in parts.words
     assert "{{7*7}}" in parts.words
     assert "\u202e" not in page
     assert "\x1b" not in page
     longest = max(map(len, re.findall(r"x{50,}", page)))
-    assert longest < 10_000
-    assert len(page.encode()) < 1_800_000
+    assert longest < 1_000
+    assert len(page.encode()) < 300_000
 
 
 def test_titles_stand_beside_labels() -> None:
@@ -340,21 +353,6 @@ def test_a_thousand_items_stay_under_three_megabytes() -> None:
     result = rank(ratings, top=100, rng=7)
     found = check(ratings, top=100, rng=7)
     page = report(ratings, result, check=found, warp=None, replay=REPLAY)
-    assert page.count("data-g=") == 1000
+    assert len(rows_of(page)) == 1000
+    assert len(rows_of(page, "reviewer")) == 1000
     assert len(page.encode()) < 3_000_000
-
-
-def test_json_in_a_script_cannot_end_it() -> None:
-    hard = {"a": "</script><!--\u2028\u2029&", "b": [1.5, None]}
-    text = script_json(hard)
-    assert not re.search("[<>&\u2028\u2029]", text)
-    assert json.loads(text) == hard
-
-
-def test_numbers_behind_a_chart_are_cut_when_there_are_thousands() -> None:
-    columns: dict[str, list[int | str | float | None]]
-    columns = {"a": [*range(1500)], "b": ["x"] * 1500}
-    made = numbers(Figure("x", "X", "How.", "What.", {}, columns))
-    assert len(made.rows) == 1000
-    assert made.left == 500
-    assert [column.number for column in made.columns] == [True, False]

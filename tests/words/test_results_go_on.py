@@ -21,7 +21,7 @@ DESIGNS = "examples/designs.csv"
 
 def without_command(page: str) -> str:
     """Leave out what names the command, the file and its folder."""
-    parts = re.split(r"(?s)<section[^>]*id=\"replay\".*?</section>", page)
+    parts = re.split(r"(?s)<details[^>]*data-part=\"repeat\".*?</details>", page)
     file = r"(panel|designs)\.csv: | · <bdi>(panel|designs)\.csv</bdi>"
     return re.sub(file, "", "".join(parts))
 

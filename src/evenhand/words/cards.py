@@ -12,7 +12,7 @@ from evenhand.claims import NONE
 from evenhand.diagnosis.check import TOLD
 from evenhand.method import methods
 from evenhand.words import tables
-from evenhand.words.lines import cut_lines, difference_sentence, means_phrase
+from evenhand.words.lines import cut_lines, difference_sentence, means_phrase, verdict
 from evenhand.words.text import name, notice, plain_name, sentences, templates
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def ranking_card(result: Ranking, kind: str = "scores", *, html: bool = True) ->
         >>> from evenhand import Ratings, rank
         >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2])
         >>> ranking_card(rank(ratings, method="mean", top=1, rng=7)).title
-        Markup('The best of 2 items')
+        Markup('1 of 2 chosen: none is safely in, 2 compete for the one place.')
     """
     given = result.order if result.top is None else result.top.items
     chosen = given[: FIRST if result.top is None else MOST]
@@ -168,6 +168,7 @@ def ranking_card(result: Ranking, kind: str = "scores", *, html: bool = True) ->
         result.notices,
         html=html,
         result=result,
+        verdict=verdict(result),
         kind=kind,
         names=names,
         codes=codes,

@@ -5,12 +5,15 @@ Terminals and `repr` show these; what explains them stands in the templates.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from evenhand.ab.claims import WHATEVER
 from evenhand.claims import NONE
+from evenhand.diagnosis.ladder import CANNOT_TELL
+from evenhand.diagnosis.reviewers import AGAINST, UNRELATED
 from evenhand.errors import aligned, counted, printable
 from evenhand.words.text import (
     figure,
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 
     from evenhand.ab.comparison import Comparison
     from evenhand.claims import Certificate, Label
+    from evenhand.diagnosis.check import Check
+    from evenhand.diagnosis.warp import Warp
     from evenhand.ranking.results import Ranking
 
 TIE = "tie coin"
@@ -35,6 +40,15 @@ ALPHA = 0.05
 NAMED, TITLE, WIDE = 12, 40, 60
 # Characters of a name before the shares of scores.
 LONG_NAME = 24
+# The ladder's verdicts in a line.
+VERDICTS = {
+    "none": "scores can be compared as they are",
+    "offset": "reviewers differ in how strict they are",
+    "offset and slope": "reviewers differ in how strict they are and in their spread",
+    "monotone": "each reviewer has an increasing scale of their own",
+    "order only": "reviewers' own orders predict better than their scores",
+    CANNOT_TELL: "these ratings do not tell whether scores can be compared",
+}
 
 
 def claim(certificate: Certificate | None) -> str:
@@ -213,6 +227,59 @@ def _share_lines(result: Comparison) -> list[str]:
     return [line[2:] for line in aligned(rows)]
 
 
+def verdict(result: Ranking) -> str:
+    """Say in one sentence what a ranking decided, and what it left open.
+
+    Examples:
+        >>> from evenhand import Ratings, rank
+        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [3, 2, 5, 1])
+        >>> verdict(rank(ratings, method="mean-rank", top=1, rng=7))
+        '1 of 3 chosen: no interval of ranks crosses the cut.'
+        >>> verdict(rank(ratings, method="mean-rank", rng=7))
+        '3 items ranked, each told apart from the next.'
+    """
+    top, total = result.top, len(result.order)
+    if top is None:
+        return _order_verdict(result)
+    if top.k >= total:
+        return f"All {counted(total, 'item')} chosen."
+    chosen = f"{top.k:,} of {total:,} chosen"
+    if not (top.inside or top.open or top.out):
+        return f"{chosen}; method {result.method} cannot say how clearly."
+    return f"{chosen}: {_cut_verdict(top.k, len(top.inside), len(top.open))}."
+
+
+def _cut_verdict(k: int, inside: int, rivals: int) -> str:
+    """Say how clear a cut is."""
+    left = k - inside
+    if not rivals:
+        return "no interval of ranks crosses the cut"
+    if not left:
+        return f"all {k:,} are in, and {rivals:,} more reach the cut"
+    compete = f"{rivals:,} {'competes' if rivals == 1 else 'compete'} for"
+    if not inside:
+        places = "the one place" if left == 1 else f"all {left:,} places"
+        return f"none is safely in, {compete} {places}"
+    places = "place" if left == 1 else f"{left:,} places"
+    are = "1 is" if inside == 1 else f"{inside:,} are"
+    return f"{are} in, {compete} the other {places}"
+
+
+def _order_verdict(result: Ranking) -> str:
+    """Say how far an order without a cut is settled."""
+    total = len(result.order)
+    ranked, groups = f"{counted(total, 'item')} ranked", len(result.buckets)
+    if total == 1:
+        return "1 item: there is nothing to rank."
+    if result.items[0].bucket is None:
+        return f"{ranked} by method {result.method}."
+    if groups == 1:
+        return f"{ranked}, but the ratings distinguish no two of them clearly."
+    if groups == total:
+        return f"{ranked}, each told apart from the next."
+    return f"{ranked}, in {groups:,} groups that the ratings cannot order further."
+
+
 def cut_lines(result: Ranking, most: int = NAMED, *, html: bool = False) -> list[str]:
     """Say which items are in, open and out, before anything else.
 
@@ -320,3 +387,41 @@ def ranking_text(result: Ranking) -> str:
     more = [f"{made.caption}. to_frame() has all."] if left else []
     more += [it.message for it in result.notices if it.code == "intervals_by_cluster"]
     return "\n".join([*lines, *drawn, *more])
+
+
+def people_answer(check: Check) -> str:
+    """Say in a line what stands out about the reviewers.
+
+    Examples:
+        >>> from evenhand import Ratings, check
+        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [1, 2, 5, 4])
+        >>> people_answer(check(ratings, rng=7))
+        '2 reviewers, 1 clearly strict, 1 clearly lenient'
+    """
+    words = Counter(one.strictness for one in check.reviewers)
+    agreeing = Counter(one.agreement for one in check.reviewers)
+    said = [
+        f"{words[one]:,} clearly {one}" for one in ("strict", "lenient") if words[one]
+    ]
+    said = said or ["none clearly strict or lenient"]
+    told = {AGAINST: "against the others", UNRELATED: "unrelated to the others"}
+    said += [f"{agreeing[one]:,} {text}" for one, text in told.items() if agreeing[one]]
+    return ", ".join([counted(len(check.reviewers), "reviewer"), *said])
+
+
+def assumption_answer(check: Check | None, warp: Warp | None) -> str:
+    """Say in a line what a decision owes to scales, or what was found of them.
+
+    Examples:
+        >>> assumption_answer(None, None)
+        'not tested for this report'
+    """
+    if warp is not None:
+        found = next(one for one in warp.survivals if one.method == warp.method)
+        stay = f"{found.stay:.0f} of the {warp.top:,} stay on average"
+        if warp.top == 1:
+            stay = f"the best one stays in {100 * found.stay:.0f} % of draws"
+        return f"{stay} if every reviewer had used another scale ({found.strength})"
+    if check is None or check.ladder is None:
+        return "not tested for this report"
+    return VERDICTS[check.ladder.verdict]

@@ -1,30 +1,28 @@
 """The report: one HTML file that works offline, prints well and asks for nothing.
 
-The words stand in the templates, the numbers come from `tables` and the figures.
-Everything that comes from data is escaped on its way into a template, and the page's
-own policy lets no script run but the two that are in it, by their hashes.
+The words stand in the templates, the numbers come from `rows` and `tables`. Pictures
+are elements placed in per cent, so the page needs no script to draw them. Everything
+that comes from data is escaped on its way into a template, and the page's own policy
+lets no script run but the one that is in it, by its hash.
 """
 
 from __future__ import annotations
 
 import base64
-import functools
 import hashlib
 import json
 import os
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from markupsafe import Markup
 
 from evenhand._outputs import Output, write_all
 from evenhand.ab.comparison import Comparison
 from evenhand.ab.methods import Rule
 from evenhand.claims import version
 from evenhand.diagnosis import ladder
-from evenhand.diagnosis.check import Check, check, share_text
+from evenhand.diagnosis.check import Check, check
 from evenhand.diagnosis.warp import warp
 from evenhand.errors import OptionError, shown
 from evenhand.method import Method, as_method
@@ -32,18 +30,17 @@ from evenhand.progress import working
 from evenhand.ranking.methods import RankMethod
 from evenhand.ranking.results import Ranking
 from evenhand.ratings import Ratings
-from evenhand.words import tables
+from evenhand.words import lines, rows, tables
 from evenhand.words.cards import check_card, comparison_card, ranking_card
 from evenhand.words.check_figures import check_figures
 from evenhand.words.decision_figures import comparison_figures, ranking_figures
-from evenhand.words.lines import interval_sentences
 from evenhand.words.text import asset, notice, shortened, templates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from os import PathLike
 
     import altair as alt
+    from markupsafe import Markup
 
     from evenhand.diagnosis.warp import Warp
     from evenhand.words.figures import Figure
@@ -54,11 +51,6 @@ LONG_TITLE = 120
 # scales so often that it takes a few seconds at most.
 QUICK = ("adaptive", "additive", "affine", "bradley-terry", "centred", "mean", "z")
 DRAWN_RATINGS, MOST_LEVELS, FEWEST, MOST = 50_000, 200, 10, 30
-# What could end a script element early, or a line of JavaScript.
-UNSAFE = {"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"}
-UNSAFE |= {"\u2028": r"\u2028", "\u2029": r"\u2029"}
-# A page would take these for the end of the script, or for a comment.
-TAGS = re.compile(r"<(?=/script|script|!--)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +123,7 @@ def report(
         >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2])
         >>> replay = Replay("evenhand rank ratings.csv")
         >>> page = report(ratings, rank(ratings, rng=7), replay=replay)
-        >>> page[:15], "Ranking of 2 items" in page
+        >>> page[:15], "2 items ranked" in page
         ('<!DOCTYPE html>', True)
     """
     if isinstance(result, Check):
@@ -140,20 +132,22 @@ def report(
         card = comparison_card(result, ratings.titles)
     else:
         card = ranking_card(result, ratings.kind)
-    figures = figures_of(ratings, result, check=check, warp=warp)
     shell = not replay.command.startswith("evenhand.")
     seeded = any(part.startswith("--seed") for part in replay.command.split())
     seed = f" --seed {result.seed}" if shell and not seeded else ""
-    scripts = [*([bundle()] if figures else []), asset("report.js")]
-    page = templates().get_template("page.html.j2")
+    script = asset("report.js")
+    page = templates().get_template(f"{type(result).__name__.lower()}.html.j2")
     return page.render(
         kind=type(result).__name__,
         card=card,
-        contents=[],
-        figures={one.name: one for one in figures},
-        specs={one.name: script_json(one.spec()) for one in figures},
         ratings=ratings,
         titles=ratings.titles,
+        item_ids=rows.anchors(ratings.item_labels),
+        reviewer_ids=rows.anchors(ratings.reviewer_labels),
+        linked={
+            "item": isinstance(result, Ranking),
+            "reviewer": check is not None and bool(check.reviewers),
+        },
         result=result,
         check=check,
         warp=warp,
@@ -166,13 +160,13 @@ def report(
         ),
         file=shortened(replay.file, LONG_TITLE),
         style=asset("style.css"),
-        scripts=scripts,
-        policy=_policy(scripts),
+        script=script,
+        policy=_policy(script),
         version=version(),
         found=_found,
-        share_text=share_text,
-        interval_sentences=interval_sentences,
+        lines=lines,
         ladder=ladder,
+        rows=rows,
         tables=tables,
     )
 
@@ -296,61 +290,15 @@ def _call(result: Result) -> str:
     return f"evenhand.{verb}({', '.join(['...', *options, f'rng={result.seed}'])})"
 
 
-def script_json(value: object) -> Markup:
-    r"""Write JSON that no name in it can break out of.
-
-    Examples:
-        >>> print(script_json({"name": "</script>"}))
-        {"name":"\u003c/script\u003e"}
-    """
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    for character, written in UNSAFE.items():
-        text = text.replace(character, written)
-    return Markup(text)  # noqa: S704 - what could end the script is escaped
-
-
-@functools.cache
-def bundle() -> str:
-    """Return the script that draws charts, safe to put between script tags.
-
-    It holds Vega, Vega-Lite and Vega-Embed and makes no request. After it has run,
-    `window.vegaEmbed(element, spec, options)` draws a chart.
-
-    Examples:
-        >>> "window.vegaEmbed=" in bundle()
-        True
-    """
-    import vl_convert  # noqa: PLC0415 - pages without charts need none of it
-
-    script = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-    # Its one-letter names would otherwise be those of every script of the page.
-    return f"(function () {{{inline_safe(script)}}})();"
-
-
-def inline_safe(script: str) -> str:
-    r"""Write what would end or upset a script element in another way.
-
-    In strings, regular expressions and templates of JavaScript "\x3C" is "<".
-
-    Examples:
-        >>> print(inline_safe("x = '</script>'"))
-        x = '\x3C/script>'
-    """
-    return TAGS.sub(r"\\x3C", script)
-
-
 def _found(check: Check, *codes: str) -> list[Markup]:
     """Return the findings with these codes, cut if endless labels made them so."""
     return [notice(one.message) for one in check.findings if one.code in codes]
 
 
-def _policy(scripts: Iterable[str]) -> str:
-    """Let nothing load, and no script run but these."""
-    digests = (hashlib.sha256(one.encode()).digest() for one in scripts)
-    hashes = " ".join(
-        f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests
-    )
+def _policy(script: str) -> str:
+    """Let nothing load, and no script run but this one."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return (
-        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; script-src 'sha256-{digest}'; "
+        "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
     )
