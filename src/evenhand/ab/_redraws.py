@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,12 +21,13 @@ from evenhand.designs import AB_DESIGNS
 from evenhand.errors import DesignError, OptionError, counted, shown, unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     Counts = NDArray[np.int64]
     Labels = tuple[list[Hashable], list[Hashable]]
+    Groups = dict[Hashable, tuple[list[int], list[int]]]
     Unit = list[tuple[int, bool, bool]]
 
 GIVEN = "given counts"
@@ -178,18 +178,15 @@ def redraw_levels(
 
 
 def redraw_units(
-    first: Sequence[int],
-    second: Sequence[int],
-    design: str | None,
-    labels: Labels | None,
+    first: Sequence[int], second: Sequence[int], design: str, labels: Labels
 ) -> Redraws:
-    """Work out what could have been drawn, reviewer by reviewer.
+    """Work out what could have been drawn, pair by pair or panel by panel.
 
     Args:
         first: Scores of the first item, as natural numbers.
         second: Scores of the second item.
-        design: One of AB_DESIGNS, or None for the observed counts.
-        labels: Pair or panel of each reviewer, for "matched" and "panels".
+        design: "matched" or "panels".
+        labels: Pair or panel of each reviewer.
 
     Raises:
         DesignError: If a pair or panel is not one that the design could have drawn.
@@ -198,19 +195,13 @@ def redraw_units(
         >>> redraw_units([3, 4], [1], "matched", (["a", "b"], ["a"])).total
         4
     """
-    ahead = len(first)
-    units: list[Unit] = [
-        [(value, True, side)]
-        for values, side in ((first, True), (second, False))
-        for value in values
-    ]
-    instead = GIVEN
-    if design == "matched" and labels is not None:
-        units = _pairs(_grouped(first, second, labels))
-    if design == "panels" and labels is not None:
-        units, ahead = _panels(_grouped(first, second, labels))
-        instead = GIVEN_PANELS
-    name, counts = _fitting(design, len(units), ahead, instead)
+    groups: Groups = {}
+    for side, values in enumerate((first, second)):
+        for label, value in zip(labels[side], values, strict=True):
+            groups.setdefault(label, ([], []))[side].append(value)
+    units = _pairs(groups) if design == "matched" else _panels(groups)
+    ahead = sum(1 for ones, _ in groups.values() if ones)
+    name, counts = _fitting(design, len(units), ahead, GIVEN_PANELS)
     # Equal units are interchangeable, so sorting them forgets the order of the rows
     # and nothing else.
     members = sorted(
@@ -248,8 +239,8 @@ def as_labels(
 
     Args:
         design: One of AB_DESIGNS, or None.
-        groups: Labels of the first item's reviewers, then of the second's, as one
-            sequence or two; None pairs equally many in the order given.
+        groups: Labels of the first item's reviewers, and of the second's; None pairs
+            equally many in the order given.
         counts: Numbers of scores.
 
     Raises:
@@ -257,7 +248,7 @@ def as_labels(
         DesignError: If there is not one label for each reviewer.
 
     Examples:
-        >>> as_labels("panels", ["x", "y", "y"], (1, 2))
+        >>> as_labels("panels", (["x"], ["y", "y"]), (1, 2))
         (['x'], ['y', 'y'])
     """
     if design is not None and design not in AB_DESIGNS:
@@ -269,24 +260,21 @@ def as_labels(
                 "They belong to 'matched' and 'panels'."
             )
         return None
-    if groups is None:
-        if design == "matched" and counts[0] == counts[1]:
-            return list(range(counts[0])), list(range(counts[1]))
+    if groups is None and design == "matched" and counts[0] == counts[1]:
+        return list(range(counts[0])), list(range(counts[1]))
+    try:
+        first, second = map(list, groups)  # type: ignore[call-overload]  # or else
+        known = {*first, *second} if (len(first), len(second)) == counts else None
+    except (TypeError, ValueError):
+        known = None
+    if known is None:
         what = "pair" if design == "matched" else "panel"
         raise DesignError(
-            f"groups must name the {what} of each reviewer for design {design!r}, got "
-            "None."
-        )
-    flat = _listed(groups)
-    parts = [_listed(part) or [] for part in flat or []]
-    if tuple(map(len, parts)) == counts:
-        return _hashable(parts[0]), _hashable(parts[1])
-    if flat is None or len(flat) != sum(counts):
-        raise DesignError(
-            f"groups must hold a label for each of {counted(sum(counts), 'reviewer')}, "
+            f"groups must name the {what} of each reviewer, in a list for each item, "
+            f"for design {design!r} of {counts[0]} and {counted(counts[1], 'score')}, "
             f"got {shown(groups)}."
         )
-    return _hashable(flat[: counts[0]]), _hashable(flat[counts[0] :])
+    return first, second
 
 
 def _fitting(
@@ -301,7 +289,7 @@ def _fitting(
     return instead, (ahead,)
 
 
-def _pairs(groups: dict[Hashable, tuple[list[int], list[int]]]) -> list[Unit]:
+def _pairs(groups: Groups) -> list[Unit]:
     """Return the pairs; whoever is left of one was still sent by a fair coin."""
     units: list[Unit] = []
     for label, (ones, twos) in groups.items():
@@ -316,49 +304,14 @@ def _pairs(groups: dict[Hashable, tuple[list[int], list[int]]]) -> list[Unit]:
     return units
 
 
-def _panels(
-    groups: dict[Hashable, tuple[list[int], list[int]]],
-) -> tuple[list[Unit], int]:
+def _panels(groups: Groups) -> list[Unit]:
     for label, (ones, twos) in groups.items():
         if ones and twos:
             raise DesignError(
                 "groups must name panels that stay together for design 'panels', got "
                 f"reviewers of both items for {shown(label)}."
             )
-    units = [
+    return [
         [(value, True, bool(ones)) for value in ones + twos]
         for ones, twos in groups.values()
     ]
-    return units, sum(1 for ones, _ in groups.values() if ones)
-
-
-def _grouped(
-    first: Sequence[int], second: Sequence[int], labels: Labels
-) -> dict[Hashable, tuple[list[int], list[int]]]:
-    groups: dict[Hashable, tuple[list[int], list[int]]] = {}
-    for side, values in enumerate((first, second)):
-        for label, value in zip(labels[side], values, strict=True):
-            groups.setdefault(label, ([], []))[side].append(value)
-    return groups
-
-
-def _listed(values: object) -> list[object] | None:
-    if isinstance(values, np.ndarray):
-        return list(values.tolist())
-    # Anything in order: lists, tuples, columns of a frame.
-    if isinstance(values, Iterable) and not isinstance(
-        values, str | bytes | Set | Mapping
-    ):
-        return list(values)
-    return None
-
-
-def _hashable(labels: list[object]) -> list[Hashable]:
-    for label in labels:
-        try:
-            hash(label)
-        except TypeError:
-            raise DesignError(
-                f"groups must hold a label for each reviewer, got {shown(label)}."
-            ) from None
-    return list(labels)

@@ -31,14 +31,6 @@ from evenhand.ab._redraws import (
     redraw_levels,
     redraw_units,
 )
-from evenhand.ab._tails import (
-    Centres,
-    Tails,
-    central_mean,
-    count_sums,
-    sum_tails,
-    tally,
-)
 from evenhand.ab.law import Table, as_table
 from evenhand.ab.numbers import Floats, Numbers, as_lists, is_exact
 from evenhand.ab.rules import TRIM, Kept, as_kept
@@ -52,7 +44,13 @@ from evenhand.errors import (
 from evenhand.randomness import RNGLike, seed_from, stream
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from evenhand.ab._redraws import Counts, Labels
+
+    # Shares of the assignments with the statistic at its observed value or above, and
+    # at it or below.
+    Tails = tuple[float | Fraction, float | Fraction]
 
 __all__ = [
     "LIMIT",
@@ -69,6 +67,12 @@ How = Literal["enumeration", "counting", "sampling"]
 STATISTICS = ("mean", "median", "trimmed", "midrank", "pairs")
 WHOLE = ("mean", "midrank", "pairs")
 LIMIT = 200_000
+# Numbers added in a recursion, about half a second: floats, or whole numbers; up to
+# FEW_WORK they are whole in any case.
+DENSE_WORK = 400_000_000
+WHOLE_WORK = 10_000_000
+FEW_WORK = 20_000
+MOST_UNITS = 2_000
 # Redraws: as many as have these cells, up to half a second of work, within bounds.
 SAMPLED_CELLS = 1_000_000
 FEWEST_SAMPLES = 1_000
@@ -101,7 +105,7 @@ class PValues:
         exact: Whether every assignment was counted, up to the rounding of floats.
         samples: Number of sampled assignments, 0 if exact.
         se: Standard error of the one-sided values, the larger of the two; 0 if exact.
-        how: "counting" (by a recursion or a Fourier sum), "enumeration" or "sampling".
+        how: "counting" (by a recursion), "enumeration" or "sampling".
         statistic: Name of the statistic; "callable" for a function.
         design: What was redrawn: a design, "given counts" or "given panel counts".
         seed: The seed that repeats the sampling, None if exact.
@@ -185,9 +189,9 @@ def p_values(
             one of the second falls: the caller vouches for that.
         design: How the items were assigned: "halves", "coins", "matched" or "panels";
             None redraws who scored what, given the numbers of scores.
-        groups: For "matched" and "panels": label of the pair or panel of each
-            reviewer of the first item, then of the second, or the two as a tuple. For
-            "matched" None pairs the scores in the order given.
+        groups: For "matched" and "panels": two lists, with the pair or panel of each
+            reviewer of the first item and of the second. For "matched" None pairs the
+            scores in the order given.
         trim: For "trimmed": share cut at each end.
         median: For "median": "upper", "lower" or "middle".
         samples: Redraws where not all can be counted; None for as many as take about
@@ -282,8 +286,123 @@ def leading_item(
     values, one, two = _aligned(first, second, statistic)
     if not one.any() or not two.any():
         return 0
-    means = [central_mean(values, side, kept) for side in (one, two)]
+    means = [_central_mean(values, side, kept) for side in (one, two)]
     return (means[0] > means[1]) - (means[0] < means[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Centres:
+    """The difference of two central means, and its observed value.
+
+    A central mean is that of all scores of an item (the mean), of those left when both
+    ends are cut (the trimmed mean), or of the one or two in the middle (the median).
+    Scores are natural numbers, so that no rounding can break a tie.
+
+    Attributes:
+        kept: From a number of scores to the places, from and to, of those that count
+            when they are in increasing order; never none of one or more scores.
+        observed: The observed value.
+        whole: Whether all scores count.
+    """
+
+    kept: Kept
+    observed: Fraction
+    whole: bool
+
+    def sum_edge(self, redraws: Redraws, ahead: int) -> tuple[int, int]:
+        """Return the observed value as a sum of the first item's scores, from and to.
+
+        Only where all scores count: the second item has the rest of the total. With a
+        side empty the statistic is 0. The proof asks that, for each assignment by
+        itself, it does not fall when a score of the first item rises and does not rise
+        when one of the second does; a constant does neither.
+        """
+        size, total = redraws.size, redraws.everything
+        if ahead in (0, size):
+            here = total if ahead else 0
+            return here + (self.observed > 0), here - (self.observed < 0)
+        edge = (self.observed * (size - ahead) + total) * ahead / size
+        return math.ceil(edge), math.floor(edge)
+
+    def tally(self, rows: Counts, redraws: Redraws) -> tuple[int, int]:
+        """Count assignments in both tails, with exact comparisons.
+
+        Args:
+            rows: How many scores of each level the first item has, by assignment.
+            redraws: The levels of scores, and how many of each both items have.
+        """
+        ahead, back = np.unique(rows.sum(axis=1), return_inverse=True)
+        sums, numbers = [], []
+        sides = (ahead, rows), (redraws.size - ahead, redraws.sizes - rows)
+        for counts, side in sides:
+            places = np.array([self.kept(count) for count in counts.tolist()])[back]
+            sums.append(_central_sums(side, places, redraws.values))
+            numbers.append((places[:, 1] - places[:, 0]).astype(object))
+        gaps = (sums[0] * numbers[1] - sums[1] * numbers[0]) * self.observed.denominator
+        # With a side empty there is a difference of 0.
+        edges = np.maximum(numbers[0] * numbers[1], 1) * self.observed.numerator
+        return int((gaps >= edges).sum()), int((gaps <= edges).sum())
+
+
+def _central_mean(values: Counts, counts: Counts, kept: Kept) -> Fraction:
+    places = np.array([kept(int(counts.sum()))])
+    number = int(places[0, 1] - places[0, 0])
+    return Fraction(int(_central_sums(counts[None, :], places, values)[0]), number)
+
+
+def _central_sums(rows: Counts, places: Counts, values: Counts) -> NDArray[np.object_]:
+    seen = np.clip(rows.cumsum(axis=1), places[:, :1], places[:, 1:])
+    return np.asarray(np.diff(seen, prepend=places[:, :1]) @ values, dtype=object)
+
+
+def _count_sums(redraws: Redraws, centres: Centres, *, exact: bool) -> Tails | None:
+    """Count where all scores count, one unit after the other.
+
+    Returns:
+        Shares of both tails, Fractions if exact, or None if that is too much work.
+    """
+    n_units, counts = redraws.n_units, redraws.counts
+    if n_units > MOST_UNITS:
+        return None
+    units = redraws.units()
+    steps, least = units[:, 1] - units[:, 0], units[:, 0].sum(axis=0).tolist()
+    sizes, sums = (steps.sum(axis=0) + 1).tolist()
+    # How many units are on is how many scores the first item has, but for panels.
+    ons = 1 if redraws.unit is None or counts is None else n_units + 1
+    work = n_units * sums * sizes * ons // 3
+    # To go through a few assignments is quicker than much work.
+    if work > (WHOLE_WORK if exact or redraws.at_most(FEW_WORK) else DENSE_WORK):
+        return None
+    # A state is a sum, a number of scores and one of units in one index.
+    shifts = (steps[:, 1] * sizes + steps[:, 0]) * ons + (ons > 1)
+    whole = exact or work <= FEW_WORK
+    law = _spread(sorted(shifts.tolist()), None if whole else redraws.share)
+    law = np.append(law, np.zeros(-len(law) % (sizes * ons), dtype=law.dtype))
+    table = law.reshape(-1, sizes, ons)
+    if ons > 1 and counts is not None:
+        table = table[:, :, list(counts)]
+    parts = []
+    for ahead, column in enumerate(table.sum(axis=2).T, least[0]):
+        if ons > 1 or counts is None or ahead in counts:
+            low, high = (edge - least[1] for edge in centres.sum_edge(redraws, ahead))
+            tails = column[max(low, 0) :], column[: max(high + 1, 0)], column
+            parts.append([part.sum() for part in tails])
+    above, below, total = map(sum, zip(*parts, strict=True))
+    if whole:
+        return Fraction(above, total), Fraction(below, total)
+    return float(above / total), float(below / total)
+
+
+def _spread(shifts: list[int], share: float | None) -> Floats:
+    """Return the law of a sum of shifts, each with the same chance; ways if None."""
+    on, off = (1, 1) if share is None else (share, 1 - share)
+    law = np.ones(1, dtype=object if share is None else np.float64)
+    for shift in shifts:
+        wider = np.zeros(len(law) + shift, dtype=law.dtype)
+        wider[: len(law)] = law * off
+        wider[shift:] += law * on
+        law = wider
+    return law
 
 
 class Problem(NamedTuple):
@@ -300,12 +419,12 @@ class Problem(NamedTuple):
         found = self.shares(min(limit, ENUMERATED_CELLS // self.redraws.size))
         if found is not None:
             return self._result(*found)
-        drawn = self.n_samples() if samples is None else samples
+        drawn = self._n_samples() if samples is None else samples
         rng = np.random.Generator(stream(seed, "redraws"))
         tails = self.tally(self.redraws.sampled(drawn, rng))
         # With the observed assignment counted in, validity does not rest on the sample.
         above, below = ((1 + count) / (1 + drawn) for count in tails)
-        return self._result(Tails(above, below), "sampling", drawn, seed)
+        return self._result((above, below), "sampling", drawn, seed)
 
     def shares(self, limit: int, *, exact: bool = False) -> tuple[Tails, How] | None:
         """Return the shares of both tails, or None if there are too many to count.
@@ -316,39 +435,31 @@ class Problem(NamedTuple):
         """
         found: Tails | None = None
         if self.nothing:
-            found = Tails(Fraction(1), Fraction(1))
+            found = Fraction(1), Fraction(1)
         elif isinstance(self.compared, Centres) and self.compared.whole:
-            found = count_sums(self.redraws, self.compared, exact=exact)
-            if found is None and not exact:
-                found = sum_tails(self.redraws, self.compared)
+            found = _count_sums(self.redraws, self.compared, exact=exact)
         if found is not None:
             return found, "counting"
         if not self.redraws.at_most(limit):
             return None
         above, below = self.tally(self.redraws.enumerated())
         total = self.redraws.total
-        return Tails(Fraction(above, total), Fraction(below, total)), "enumeration"
+        return (Fraction(above, total), Fraction(below, total)), "enumeration"
 
-    def n_samples(self) -> int:
+    def tally(self, blocks: Iterable[Counts]) -> tuple[int, int]:
+        """Count given assignments in both tails."""
+        parts = [self.compared.tally(block, self.redraws) for block in blocks]
+        return sum(part[0] for part in parts), sum(part[1] for part in parts)
+
+    def _n_samples(self) -> int:
         """Return how many redraws take about half a second."""
         if isinstance(self.compared, _Function):
             return OWN_SAMPLES
         cells = SAMPLED_CELLS // len(self.redraws.values)
         return min(max(cells, FEWEST_SAMPLES), MOST_SAMPLES)
 
-    def tally(self, blocks: Iterable[Counts]) -> tuple[int, int]:
-        """Count given assignments in both tails."""
-        if isinstance(self.compared, _Function):
-            return self.compared.tally(blocks)
-        parts = [tally(block, self.redraws, self.compared) for block in blocks]
-        return sum(part[0] for part in parts), sum(part[1] for part in parts)
-
     def _result(
-        self,
-        tails: Tails,
-        how: How,
-        samples: int = 0,
-        seed: int | None = None,
+        self, tails: Tails, how: How, samples: int = 0, seed: int | None = None
     ) -> PValues:
         # The observed assignment is in both tails, so that no share is 0.
         shares = [max(float(share), sys.float_info.min) for share in tails]
@@ -375,11 +486,10 @@ class _Function(NamedTuple):
     scores: Floats
     observed: int | float | Fraction
 
-    def tally(self, blocks: Iterable[Counts]) -> tuple[int, int]:
+    def tally(self, rows: Counts, redraws: Redraws) -> tuple[int, int]:
+        del redraws
         found = [
-            self.value(self.scores[row > 0], self.scores[row == 0])
-            for block in blocks
-            for row in block
+            self.value(self.scores[row > 0], self.scores[row == 0]) for row in rows
         ]
         middle, slack = Fraction(self.observed), Fraction(0)
         if any(isinstance(value, float) for value in (*found, self.observed)):
@@ -418,12 +528,11 @@ def problem(
         raise RatingsError("There is no score. Give at least one of either item.")
     if len(one) and len(two) and is_exact(one) != is_exact(two):
         one, two = one.astype(np.float64), two.astype(np.float64)
-    if statistic == "pairs":
-        if design not in (None, "matched"):
-            raise OptionError(
-                f"statistic 'pairs' must come with design 'matched', got {design!r}."
-            )
-        design = "matched"
+    if statistic == "pairs" and design not in (None, "matched"):
+        raise OptionError(
+            f"statistic 'pairs' must come with design 'matched', got {design!r}."
+        )
+    design = "matched" if statistic == "pairs" else design
     labels = as_labels(design, groups, (len(one), len(two)))
     if callable(statistic):
         return _function_problem(statistic, one, two, design, labels)
@@ -432,16 +541,19 @@ def problem(
     ready = _ready(as_table(one), as_table(two), statistic, kept, design)
     if labels is None:
         return ready
-    # The same scores, reviewer by reviewer.
+    return _by_reviewer(ready, one, two, str(design), labels)
+
+
+def _by_reviewer(
+    ready: Problem, one: Floats, two: Floats, design: str, labels: Labels
+) -> Problem:
+    """Redraw the same scores pair by pair or panel by panel."""
     levels = np.union1d(one, two)
-    scores = [
-        ready.redraws.values[np.searchsorted(levels, side)].tolist()
-        for side in (one, two)
-    ]
-    (ahead, its), (other, others) = list(zip(scores, labels, strict=True))[
-        :: -1 if ready.swapped else 1
-    ]
-    return ready._replace(redraws=redraw_units(ahead, other, design, (its, others)))
+    places = [np.searchsorted(levels, side) for side in (one, two)]
+    ahead, other = (ready.redraws.values[place].tolist() for place in places)
+    if ready.swapped:
+        ahead, other, labels = other, ahead, labels[::-1]
+    return ready._replace(redraws=redraw_units(ahead, other, design, labels))
 
 
 def _ready(
@@ -462,7 +574,7 @@ def _ready(
     one, two = sides[::-1] if swapped else sides
     observed, nothing = Fraction(0), not one.any() or not two.any()
     if not nothing:
-        observed = central_mean(values, one, kept) - central_mean(values, two, kept)
+        observed = _central_mean(values, one, kept) - _central_mean(values, two, kept)
     centres = Centres(kept, observed, statistic in WHOLE)
     drawn = redraw_levels(values, one, two, design)
     return Problem(statistic, drawn, centres, bool(swapped), nothing)
@@ -488,10 +600,16 @@ def _function_problem(
     design: str | None,
     labels: Labels | None,
 ) -> Problem:
-    levels, places = np.unique(np.concatenate([one, two]), return_inverse=True)
-    scores = places.tolist()
-    drawn = redraw_units(scores[: len(one)], scores[len(one) :], design, labels)
-    compared = _Function(function, levels[np.sort(places)], 0)
+    scores = np.concatenate([one, two])
+    order = np.argsort(scores, kind="stable")
+    if labels is None:
+        ahead = (order < len(one)).astype(np.int64)
+        drawn = redraw_levels(np.arange(len(order)), ahead, 1 - ahead, design)
+    else:
+        places = np.searchsorted(scores[order], scores).tolist()
+        sides = places[: len(one)], places[len(one) :]
+        drawn = redraw_units(*sides, str(design), labels)
+    compared = _Function(function, scores[order], 0)
     compared = compared._replace(observed=compared.value(np.sort(one), np.sort(two)))
     nothing = len(one) == 0 or len(two) == 0
     return Problem("callable", drawn, compared, swapped=False, nothing=nothing)

@@ -121,7 +121,7 @@ def mean_difference(
                 np.concatenate([first, second]), return_inverse=True
             )
             ones, others = np.split(places, [len(first)])
-            drawn = redraw_units(ones.tolist(), others.tolist(), design, labels)
+            drawn = redraw_units(ones.tolist(), others.tolist(), str(design), labels)
             return _with_ends(found, drawn, levels[drawn.values], tested, seed)
     one, two = (side.counts for side in sides)
     held = np.concatenate([one, 0 * two]), np.concatenate([0 * one, two])
