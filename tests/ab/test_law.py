@@ -193,9 +193,9 @@ class TestMajority:
         chances = 1 - of_kind(kind, votes)
         found = majority_probability(chances)
         turned = majority_probability(1 - chances)
-        assert turned == pytest.approx(1 - found, abs=1e-11)
+        assert turned == pytest.approx(1 - found, abs=1e-10)
         for order in (np.sort(chances), chances[::-1], np.roll(chances, votes // 3)):
-            assert majority_probability(order) == pytest.approx(found, abs=1e-11)
+            assert majority_probability(order) == pytest.approx(found, abs=1e-10)
 
     @pytest.mark.parametrize("middle", [0, 1])
     def test_many_votes_that_do_not_lean_may_be_turned_round(self, middle: int) -> None:
@@ -416,10 +416,10 @@ class TestOverPairings:
         levels, size = np.array([1.0, 2.0, 3.0]), 10**9
         one = law.Table(levels, np.array([300, 300, 400]) * 10**6)
         two = law.Table(levels, np.array([310, 290, 400]) * 10**6)
-        ahead = law.average_votes(one, two, weights.rational(), 1)
+        ahead = votes_over_pairings(one, two, rng=1)
         assert one.size == two.size == size
         assert ahead == (1.0, 0.0, 0)
-        assert law.average_sign(two, one, 1) == (0.0, 0.0, 0)
+        assert sign_over_pairings(two, one, rng=1) == (0.0, 0.0, 0)
 
     def test_weights_without_exact_form_turn_fractions_into_floats(self) -> None:
         pair = [Fraction(3), Fraction(1)], [Fraction(2), Fraction(0)]

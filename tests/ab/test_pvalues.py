@@ -633,12 +633,12 @@ def test_too_many_assignments_cannot_be_exact() -> None:
         (
             {"design": "panels", "groups": ([1], [2])},
             DesignError,
-            "groups must name the panel of each reviewer, in a list for each item",
+            "groups must name the panel of each reviewer for design 'panels', got",
         ),
         (
             {"design": "panels", "groups": {1, 2, 3}},
             DesignError,
-            "of 2 and 1 score, got {1, 2, 3}",
+            "design 'panels', got {1, 2, 3}",
         ),
         (
             {"design": "panels", "groups": ([1, 2], [1])},

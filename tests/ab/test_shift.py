@@ -174,7 +174,7 @@ def test_the_normal_limit_is_where_redraws_lead_to(
     one, two = as_table(rng.normal(size=3000) + 0.05), as_table(rng.normal(size=2500))
     tested = p_values(one, two, statistic="midrank", samples=99)
     redrawn = mean_difference(one, two, tested)
-    monkeypatch.setattr(shift, "MOST_CELLS", 0)
+    monkeypatch.setattr(shift, "MANY_SCORES", 0)
     limit = mean_difference(one, two, tested)
     assert redrawn is not None
     assert limit is not None

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import evenhand as eh
-from evenhand.cli import MOVED, cli
+from evenhand.cli import cli
 from evenhand.cli.rank import command as rank_command
 from evenhand.errors import printable
 from evenhand.words.lines import cut_lines
@@ -171,10 +171,6 @@ def test_output_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
         (("rank", CONFERENCE, "--metod", "flips"), "Did you mean --method?"),
         (("rank", CONFERENCE, "--seed", "-1"), "--seed"),
         (("rank", CONFERENCE, "--score", "mark"), "unknown column 'mark'"),
-        (
-            ("rank", CONFERENCE, "--scan", "paper"),
-            "--scan is written --method 'flips-uniform(scan=paper)' now.",
-        ),
         (
             ("rank", CONFERENCE, "--method", "flips(weigth=1)"),
             "unknown option 'weigth' of flips, did you mean 'weight'?",
@@ -469,15 +465,6 @@ def test_ranks_have_no_scale_to_warp(tmp_path: Path) -> None:
     assert "have no scale to redraw" in refused(run("check", str(file), "--warp"))
 
 
-def test_options_that_moved_say_where_to() -> None:
-    for option, form in (
-        ("--distinct", "--design 'balanced(distinct)'"),
-        ("--warp", "evenhand check FILE --warp"),
-    ):
-        said = refused(run("rank", CONFERENCE, option))
-        assert said == f"evenhand: {option} is written {form} now.\n"
-
-
 def test_rank_has_at_most_24_options() -> None:
     assert len([one for one in rank_command.params if one.name != "file"]) <= 24
 
@@ -563,20 +550,6 @@ def test_a_command_has_at_most_24_options_under_headings(command: str) -> None:
     places = [shown.index(heading) for heading in headings]
     assert places == sorted(places)
     assert shown[: places[-1]].count("\n") < 60
-
-
-@pytest.mark.parametrize("flag", MOVED)
-def test_every_old_spelling_gets_the_new_one(flag: str) -> None:
-    message = refused(run("rank", CONFERENCE, flag, "x"))
-    assert message == f"evenhand: {flag} is written {MOVED[flag]} now.\n"
-    if MOVED[flag].startswith("--method"):
-        text = MOVED[flag].removeprefix("--method ").strip("'")
-        job = "rank" if "median" not in text and "guarded" not in text else "compare"
-        source = DESIGNS if job == "compare" or "mean(r" in text else CONFERENCE
-        job = "compare" if "mean(r" in text else job
-        words = ("--method", text, "--seed", "1")
-        found = run(job, source, *words)
-        assert found.exit_code == 0 or "range" in found.stderr
 
 
 def test_explain_says_what_may_not_be_claimed() -> None:

@@ -86,7 +86,6 @@ def test_charts_are_written_as_png_and_svg(desk: Path) -> None:
         (("--export", "charts=examples/panel.csv"), "charts must be a folder"),
         (("--anonymise", ""), "anonymise must be given, got ''."),
         (("--scale", "best=AB"), "scale must be best= and a single letter"),
-        (("--best", "A"), "--best is written --scale best=A now."),
         (("--decimal", ";"), "decimal must be '.' or ',', got ';'."),
         (("--exclude", "P77"), "unknown label 'P77'. Known labels: 'A', 'B'"),
         (("--scale", "good"), "scale must be words from worst to best"),

@@ -13,7 +13,6 @@ from evenhand.lab.curves import Size
 
 @pytest.fixture(autouse=True)
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(cli.COMMANDS, "reproduce", "evenhand.cli.reproduce")
     small = Size(
         rounds=20,
         matchings=20,

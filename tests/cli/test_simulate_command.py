@@ -14,14 +14,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from evenhand.cli import COMMANDS, cli
+from evenhand.cli import cli
 from evenhand.cli.simulate import cores, processes
 from evenhand.errors import OptionError
-
-
-@pytest.fixture(autouse=True)
-def known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(COMMANDS, "simulate", "evenhand.cli.simulate")
 
 
 def run(*words: str) -> Result:

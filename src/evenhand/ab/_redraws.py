@@ -18,7 +18,7 @@ import numpy as np
 
 from evenhand.ab.law import sample_subsets
 from evenhand.designs import AB_DESIGNS
-from evenhand.errors import DesignError, OptionError, counted, shown, unknown
+from evenhand.errors import DesignError, OptionError, shown, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
@@ -270,9 +270,8 @@ def as_labels(
     if known is None:
         what = "pair" if design == "matched" else "panel"
         raise DesignError(
-            f"groups must name the {what} of each reviewer, in a list for each item, "
-            f"for design {design!r} of {counts[0]} and {counted(counts[1], 'score')}, "
-            f"got {shown(groups)}."
+            f"groups must name the {what} of each reviewer for design {design!r}, got "
+            f"{shown(groups)}."
         )
     return first, second
 

@@ -14,7 +14,7 @@ estimates, only how many pairs there are of each two levels is drawn.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -50,18 +50,15 @@ FEWEST_PAIRINGS = 8
 SAMPLED_CELLS = 2_000_000
 # Up to so many votes their law is multiplied out vote by vote.
 FEW_VOTES = 640
-MULTIPLIED = 200_000_000
+MULTIPLIED = 100_000_000
 # A vote is worth no point or one; a pair's sign no point, one or two.
 COINS = 2
-# Minus the logarithm of what may be left out of a sum of probabilities.
-SPARE = 40.0
-# With so much scatter in the votes only low frequencies count, and so few kinds of
-# votes stand for all.
-OPEN = 640.0
-KINDS = 32
-VANISHED = 1e4
+# From so large a variance on, votes are counted by their normal limit, which puts a
+# margin off by no more than this.
+OPEN = 150.0
+OFF = 1e-4
 # A mean lead d of k pairs errs with probability below 2 exp(-k d**2 / 18).
-CLEAR = 18 * SPARE
+CLEAR = 18 * 40.0
 
 # Up to so many scores pairs and coins are drawn one by one, from raw bits.
 LISTED = 1_000_000
@@ -142,14 +139,18 @@ def majority_probability(probabilities: Numbers) -> Floats:
         raise RatingsError(
             f"probability must be in [0, 1], got {chances[outside].flat[0]}."
         )
-    shape = chances.shape[:-1]
-    rows = chances.reshape(math.prod(shape), chances.shape[-1])
-    return from_margin(_row_margins(rows)).reshape(shape)[()]
+    shape, votes = chances.shape[:-1], chances.shape[-1]
+    rows = chances.reshape(math.prod(shape), votes)
+    if is_exact(rows) or votes <= FEW_VOTES:
+        laws = _products(rows)
+    else:
+        laws = np.array([_law_of_many(row) for row in rows])
+    return from_margin(_margin(laws)).reshape(shape)[()]
 
 
 def votes_over_pairings(
-    first: Numbers,
-    second: Numbers,
+    first: Numbers | Table,
+    second: Numbers | Table,
     *,
     weight: GapWeight | Callable[[float], float] | str | None = None,
     rng: RNGLike = None,
@@ -159,7 +160,7 @@ def votes_over_pairings(
     Scores of the smaller side are paired with a uniformly random choice of the larger.
 
     Args:
-        first: Scores of the first item.
+        first: Scores of the first item, or both items' as tables.
         second: Scores of the second item.
         weight: Increasing map from a gap to [0, 1), rational(1) if None.
         rng: Seed for sampled pairings; not used where the average is exact.
@@ -181,17 +182,22 @@ def votes_over_pairings(
         >>> round(average.probability, 10), average.se
         (0.65625, 0.0)
     """
-    one, two = map(as_table, as_lists(first, second))
-    return average_votes(one, two, as_weight(weight), seed_from(rng))
+    chosen = as_weight(weight)
+
+    def terms(one: Floats, two: Floats) -> Floats:
+        chance = np.asarray(odd(chosen, difference(one, two)))
+        return np.stack([1 - chance, chance], axis=-1)
+
+    return _average(*_as_tables(first, second), terms, seed_from(rng))
 
 
 def sign_over_pairings(
-    first: Numbers, second: Numbers, *, rng: RNGLike = None
+    first: Numbers | Table, second: Numbers | Table, *, rng: RNGLike = None
 ) -> Averaged:
     """Probability that more pairwise wins go to the first item, over all pairings.
 
     Args:
-        first: Scores of the first item.
+        first: Scores of the first item, or both items' as tables.
         second: Scores of the second item.
         rng: Seed for sampled pairings; not used where the average is exact.
 
@@ -205,35 +211,25 @@ def sign_over_pairings(
         >>> sign_over_pairings([3, 1], [2, 0]).probability
         0.75
     """
-    one, two = map(as_table, as_lists(first, second))
-    return average_sign(one, two, seed_from(rng))
-
-
-def average_votes(
-    first: Table, second: Table, weight: GapWeight, seed: int
-) -> Averaged:
-    """Do what `votes_over_pairings` does on tables of scores."""
-
-    def terms(one: Floats, two: Floats) -> Floats:
-        chance = np.asarray(odd(weight, difference(one, two)))
-        return np.stack([1 - chance, chance], axis=-1)
-
-    return _average(first, second, terms, seed)
-
-
-def average_sign(first: Table, second: Table, seed: int) -> Averaged:
-    """Do what `sign_over_pairings` does on tables of scores."""
 
     def terms(one: Floats, two: Floats) -> Floats:
         zero = constant(Fraction(0), one)
         wins = [one < two, one == two, one > two]
         return np.stack([zero + win * (zero + 1) for win in wins], axis=-1)
 
-    return _average(first, second, terms, seed)
+    return _average(*_as_tables(first, second), terms, seed_from(rng))
+
+
+def _as_tables(first: Numbers | Table, second: Numbers | Table) -> tuple[Table, Table]:
+    if isinstance(first, Table) and isinstance(second, Table):
+        return first, second
+    one, two = as_lists(first, second)
+    return as_table(one), as_table(two)
 
 
 def _average(first: Table, second: Table, terms: Terms, seed: int) -> Averaged:
-    if not len(first.levels) or not len(second.levels) or _same(first, second):
+    same = all(map(np.array_equal, first, second))
+    if not len(first.levels) or not len(second.levels) or same:
         half = constant(Fraction(1, 2), first.levels)
         return Averaged(half.item(), 0.0, 0)
     # The widest gaps, so that one beyond the range of a weight is always seen.
@@ -259,12 +255,6 @@ def _average(first: Table, second: Table, terms: Terms, seed: int) -> Averaged:
         margin = np.asarray(lead)
     margin = np.asarray(-margin if turned else margin)
     return Averaged(from_margin(margin).item(), se / 2, pairings)
-
-
-def _same(first: Table, second: Table) -> bool:
-    return np.array_equal(first.levels, second.levels) and np.array_equal(
-        first.counts, second.counts
-    )
 
 
 def _order(held: Table, taken: Table, trial: Floats) -> tuple[object, ...]:
@@ -341,20 +331,17 @@ def _sampled(
         if pairs * lead * lead > CLEAR:
             return math.copysign(1.0, lead), 0.0, 0
     rng = np.random.Generator(stream(seed, "pairings"))
-    if cells <= pairs:
+    if FEW_VOTES < pairs >= cells:
         rows = _n_pairings(cells)
         counts = sample_tables(held.counts, taken.counts, rows, rng).reshape(rows, -1)
-        flat = table.reshape(cells, -1)
-        if flat.shape[1] == COINS:
-            values = table_margins(flat[:, 1], counts)
-        else:
-            values = np.sign(counts @ (flat[:, -1] - flat[:, 0]))
+        values = _margins(table.reshape(1, cells, -1), counts.astype(float), rng)
     else:
-        values = _margins_of_orders(held, taken, terms, rng)
+        drawn, ones = _sample_orders(held, taken, terms, rng), np.ones((1, pairs))
+        values = np.concatenate([_margins(points, ones, rng) for points in drawn])
     # A sample in which all pairings agree is still a sample.
     total = len(values)
     se = float(values.std(ddof=1)) / math.sqrt(total) or 1 / total
-    return float(values.mean()), se, total
+    return float(values.mean()), se + OFF * (pairs > FEW_VOTES), total
 
 
 def _mean_lead(held: Table, taken: Table, table: Floats) -> float:
@@ -370,132 +357,85 @@ def _mean_lead(held: Table, taken: Table, table: Floats) -> float:
     return float(parts[0] @ lead @ parts[1])
 
 
-def _margins_of_orders(
+def _sample_orders(
     held: Table, taken: Table, terms: Terms, rng: np.random.Generator
-) -> Floats:
+) -> Iterator[Floats]:
+    """Give chances of points by pairing and pair, in blocks."""
     one, two = (np.repeat(side.levels, side.counts) for side in (held, taken))
     pairs = min(len(one), len(two))
     few = min(_n_pairings(pairs), max(FEWEST_PAIRINGS, MULTIPLIED // pairs**2))
     rows = few if pairs <= FEW_VOTES else _n_pairings(pairs // 4)
     block = max(1, SAMPLED_CELLS // pairs)
-    found = []
     for start in range(0, rows, block):
         some = range(min(block, rows - start))
         # To put the longer side in a random order is enough.
         if len(one) > pairs:
-            drawn = [rng.permutation(one)[:pairs] for _ in some]
-            table = terms(np.array(drawn), two)
+            yield terms(np.array([rng.permutation(one)[:pairs] for _ in some]), two)
         else:
-            drawn = [rng.permutation(two)[:pairs] for _ in some]
-            table = terms(one, np.array(drawn))
-        if table.shape[-1] == COINS:
-            found.append(_row_margins(table[..., 1]))
-        else:
-            found.append(np.sign((table[..., -1] - table[..., 0]).sum(axis=-1)))
-    return np.concatenate(found)
+            yield terms(one, np.array([rng.permutation(two)[:pairs] for _ in some]))
 
 
 def _n_pairings(cells: int) -> int:
     return min(PAIRINGS, max(FEWEST_PAIRINGS, SAMPLED_CELLS // cells))
 
 
-def _row_margins(rows: Floats) -> Floats:
-    """Return P(more votes for than against) - P(fewer), by row of chances."""
-    votes = rows.shape[1]
-    if is_exact(rows) or votes <= FEW_VOTES:
-        return _margin(_products(rows))
-    kinds = [np.unique(row, return_counts=True) for row in rows]
-    return np.array([table_margins(p, n[None, :])[0] for p, n in kinds])
-
-
-def table_margins(chances: Floats, counts: Counts) -> Floats:
-    """Return P(more votes for than against) - P(fewer), by row of counts.
+def _margins(points: Floats, counts: Floats, rng: np.random.Generator) -> Floats:
+    """Return P(more votes for than against) - P(fewer) of sampled pairings.
 
     Args:
-        chances: Chance of a vote of each kind, shape (kinds,).
-        counts: How many votes of each kind there are, shape (rows, kinds); as many in
-            all in each row.
-
-    Returns:
-        Margins, shape (rows,); the error is below 1e-13.
+        points: Chances of 0, 1, ... points, by pairing, kind of pair and points.
+        counts: How many pairs there are of each kind, by pairing and kind.
+        rng: Tosses votes that are nearly sure, which have no normal limit.
     """
-    votes, numbers = round(counts[0].sum()), counts.astype(np.float64, copy=False)
-    scatter = numbers @ (4 * chances * (1 - chances))
-    window = _window(numbers @ chances, scatter, votes)
-    if len(chances) > KINDS and scatter.min() >= OPEN:
-        chances, numbers = _condensed(chances, numbers)
-    return _inverted(chances, numbers, window, votes)
-
-
-def _condensed(chances: Floats, numbers: Floats) -> tuple[Floats, Floats]:
-    """Replace votes by so many of each of a few kinds that no law of theirs changes.
-
-    A function that is smooth in the chance, as the logarithm of an image is at the low
-    frequencies that count for many open votes, is interpolated at Chebyshev's points;
-    the numbers are sums of its weights, and need not be whole.
-    """
-    lean = 2 * chances - 1
-    before, power = np.ones_like(lean), lean
-    sums = [numbers @ before]
-    for _ in range(KINDS - 1):
-        sums.append(numbers @ power)
-        before, power = power, 2 * lean * power - before
-    angles = np.pi * (np.arange(KINDS) + 0.5) / KINDS
-    weights = np.cos(np.arange(KINDS)[:, None] * angles) * 2 / KINDS
-    weights[0] /= 2
-    return (1 + np.cos(angles)) / 2, np.transpose(sums) @ weights
-
-
-def _window(totals: Floats, scatter: Floats, votes: int) -> tuple[int, int, int]:
-    """Return where laws of votes start, how wide they are, and how many waves count.
-
-    All but exp(-SPARE) of a law lies within Bernstein's bound of its mean.
-    """
-    reach = SPARE / 3 + math.sqrt(SPARE**2 / 9 + SPARE * float(scatter.max()) / 2)
-    low = max(0, math.floor(totals.min() - reach))
-    period = min(votes, math.ceil(totals.max() + reach)) - low + 1
-    waves, variance = period // 2 + 1, float(scatter.min()) / 4
-    if 2 * variance > SPARE:
-        # An image is at most exp(-variance (1 - cos angle)) in size.
-        furthest = math.acos(1 - SPARE / variance)
-        waves = min(waves, int(furthest * period / (2 * np.pi)) + 2)
-    return low, period, waves
-
-
-def _inverted(
-    chances: Floats, numbers: Floats, window: tuple[int, int, int], votes: int
-) -> Floats:
-    """Turn images of laws, by frequency, into margins."""
-    low, period, waves = window
-    half = np.pi * np.arange(waves) / period
-    lean = (2 * chances - 1)[:, None]
-    with np.errstate(divide="ignore"):
-        sizes = np.log1p(-(1 - lean**2) * np.sin(half) ** 2) / 2
-    # A vote of chance 1/2 has no image at the highest frequency.
-    sizes = numbers @ np.maximum(sizes, -VANISHED)
-    angles = numbers @ np.arctan2(lean * np.sin(half), np.cos(half))
-    end = low + period
-    win = _swings(waves, max(low, votes // 2 + 1), end, period, votes)
-    loss = _swings(waves, low, min((votes + 1) // 2, end), period, votes)
-    # Every wave but the first and, of an even period, the last has a mirror image.
-    twice = np.where(2 * np.arange(waves) % period == 0, 1, 2)
-    parts = np.cos(angles) * (win[0] - loss[0]) + np.sin(angles) * (win[1] - loss[1])
-    return np.asarray(np.clip((np.exp(sizes) * parts) @ twice / period, -1, 1))
-
-
-def _swings(
-    waves: int, start: int, stop: int, period: int, votes: int
-) -> tuple[Floats, Floats]:
-    """Sum cos and sin of 2 pi wave (count - votes / 2) / period over counts."""
-    number, wave = max(0, stop - start), np.arange(1, waves)
-    # Geometric sums; their angles are reduced in integers, where that is exact.
-    middle = np.pi / period * ((wave * (start + stop - 1 - votes)) % (2 * period))
-    length = np.sin(np.pi / period * ((wave * number) % (2 * period)))
-    length = length / np.sin(np.pi / period * wave)
-    return (
-        np.append(float(number), length * np.cos(middle)),
-        np.append(0.0, length * np.sin(middle)),
+    if points.shape[-1] != COINS:
+        lead = points[..., -1] - points[..., 0]
+        return np.asarray(np.sign((counts * lead).sum(axis=-1)))
+    chances, votes = points[..., 1], int(counts[0].sum())
+    if votes <= FEW_VOTES:
+        return _margin(_products(chances))
+    scatter = chances * (1 - chances)
+    mean, variance, third = (
+        np.einsum("...k,...k->...", part, counts)
+        for part in (chances, scatter, scatter * (1 - 2 * chances))
     )
+    found = _limit(mean, np.maximum(variance, OPEN), third, votes)
+    sure = variance < OPEN
+    if sure.any():
+        chances, numbers = np.broadcast_arrays(chances, counts)
+        tosses = rng.binomial(numbers[sure].astype(np.int64), chances[sure])
+        found[sure] = np.sign(2 * tosses.sum(axis=-1) - votes)
+    return found
+
+
+def _limit(mean: Floats, variance: Floats, third: Floats, votes: int) -> Floats:
+    """Return margins of many votes by their normal limit, corrected for skewness.
+
+    Its error falls as one over the variance; from OPEN on it is below OFF.
+    """
+    from scipy.special import ndtr  # noqa: PLC0415 - slow to load
+
+    spread = np.sqrt(variance)
+
+    def up_to(count: int) -> Floats:
+        place = (count + 0.5 - mean) / spread
+        bell = np.exp(-(place**2) / 2) / math.sqrt(2 * math.pi)
+        return np.asarray(ndtr(place) + third / spread**3 * (1 - place**2) * bell / 6)
+
+    found = 1 - up_to(votes // 2) - up_to((votes + 1) // 2 - 1)
+    return np.asarray(np.clip(found, -1, 1))
+
+
+def _law_of_many(chances: Floats) -> Floats:
+    """Return the law of the number of votes, two and two multiplied together."""
+    from scipy.signal import fftconvolve  # noqa: PLC0415 - slow to load
+
+    # Votes that never come make their number a power of two.
+    lacking = (1 << (len(chances) - 1).bit_length()) - len(chances)
+    padded = np.append(np.sort(chances), np.zeros(lacking))
+    laws = np.stack([1 - padded, padded], axis=1)
+    while len(laws) > 1:
+        laws = fftconvolve(laws[::2], laws[1::2], axes=1)
+    return np.asarray(laws[0, : len(chances) + 1])
 
 
 def _products(rows: Floats) -> Floats:

@@ -269,7 +269,9 @@ class Sign(Rule):
         part = _certain(_majority(votes), "pairwise wins")._replace(votes=votes)
         if sides.pairing != "random":
             return part
-        return part._replace(law=law.average_sign(sides.first, sides.second, seed))
+        return part._replace(
+            law=law.sign_over_pairings(sides.first, sides.second, rng=seed)
+        )
 
     def tested(self, design: str | None) -> Tested:
         """Return what the p-values test if nothing else is asked for."""
@@ -386,7 +388,8 @@ class Votes(Rule):
     def average(self, sides: Sides, seed: int) -> law.Averaged:
         """Return the probability of the first item over all pairings."""
         if sides.pairing == "random":
-            return law.average_votes(sides.first, sides.second, self.weight, seed)
+            tables = sides.first, sides.second
+            return law.votes_over_pairings(*tables, weight=self.weight, rng=seed)
         gaps = difference(*sides.one_by_one("a given pairing"))
         # In increasing order, so that the order of the pairs does not matter.
         chances = np.sort(np.asarray(odd(self.weight, gaps)))

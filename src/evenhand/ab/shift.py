@@ -30,10 +30,9 @@ ALPHA = 0.05
 # A shift is rejected by each side's test if at most one assignment in so many is there.
 ONE_IN = 40
 # Up to so many assignments are gone through. Otherwise as many are drawn as have these
-# cells, within bounds; where even the fewest have more than MOST_CELLS, which takes
-# more than a second, the normal limit does as well.
+# cells, within bounds. Of so many scores the normal limit does as well.
 FEW, CELLS, FEWEST, MOST = 20_000, 4_000_000, 1_000, 20_000
-MOST_CELLS = 20_000_000
+MANY_SCORES = 20_000
 NORMAL = 1.959963984540054
 ROUNDING = 1e-9
 HUGE = 1e200
@@ -135,7 +134,7 @@ def _with_ends(
 ) -> Difference:
     """Add the interval, from scores each of which is of one item only."""
     unit = float(np.abs(scores).max()) or 1.0
-    if drawn.unit is None and FEWEST * len(scores) > MOST_CELLS:
+    if drawn.unit is None and drawn.size > MANY_SCORES:
         shifts, place, p_value = _normal(drawn, scores / unit)
         found = found._replace(p_value=p_value, how="normal")
     else:

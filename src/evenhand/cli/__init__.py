@@ -20,55 +20,11 @@ from evenhand.errors import EvenhandError, printable, unknown
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-COMMANDS = {
-    "demo": "evenhand.cli.demo",
-    "compare": "evenhand.cli.compare",
-    "rank": "evenhand.cli.rank",
-    "grade": "evenhand.cli.grade",
-    "check": "evenhand.cli.check",
-    "assign": "evenhand.cli.assign",
-    "audit": "evenhand.cli.audit",
-    "simulate": "evenhand.cli.simulate",
-    "reproduce": "evenhand.cli.reproduce",
-    "theorems": "evenhand.cli.theorems",
-    "methods": "evenhand.cli.methods",
-}
-
-
-# Options that moved, with their new form.
-MOVED = {
-    "--start": "--method 'flips(start=uniform)'",
-    "--scan": "--method 'flips-uniform(scan=paper)'",
-    "--twins": "--method 'twins(twins=one)'",
-    "--by": "--method 'twins(by=direct)'",
-    "--weight": "--method 'flips(weight=rational(2))'",
-    "--score-pairs": "--method 'flips(score_pairs=3)'",
-    "--noise": "--method 'safe(noise=0.5)'",
-    "--anchored": "--method 'safe(anchored=true)'",
-    "--raw": "--method 'safe(anchored=false)'",
-    "--eta": "--method 'safe(eta=0.1)'",
-    "--split": "--method 'safe(split=always)'",
-    "--mean-ranks": "--method 'mean-rank(mean_ranks=proxy)'",
-    "--shrink": "--method 'additive(shrink=true)'",
-    "--no-shrink": "--method 'additive(shrink=false)'",
-    "--median": "--method 'median(lower)'",
-    "--trim": "--method 'guarded(trim=0.1)'",
-    "--eps": "--method 'guarded(eps=0.05)'",
-    "--statistic": "--method 'guarded(statistic=mean)'",
-    "--range": "--method 'mean(range=(1, 5))'",
-    "--rank": "--column rank=COLUMN",
-    "--winner": "--column winner=COLUMN",
-    "--loser": "--column loser=COLUMN",
-    "--pair": "--column pair=COLUMN",
-    "--distinct": "--design 'balanced(distinct)'",
-    "--warp": "evenhand check FILE --warp",
-    "--best": "--scale best=A",
-    "--out-of": "--scale /10",
-    "--weight-by": "--column weight=COLUMN",
-    "--charts": "--export charts=FOLDER",
-    "--seal": "--assignment FOLDER, with seal.json in it,",
-    "--secret": "--assignment FOLDER, with secret.json in it,",
-}
+COMMANDS = (
+    *("demo", "compare", "rank", "grade", "check", "assign", "audit"),
+    *("simulate", "reproduce", "theorems", "methods"),
+)
+"""Each is the `command` of its module; in the order in which people meet them."""
 
 
 class Refusal(click.ClickException):
@@ -103,11 +59,6 @@ def one_sentence() -> Iterator[None]:
     except click.exceptions.NoArgsIsHelpError:
         raise
     except click.NoSuchOption as error:
-        if error.option_name in MOVED:
-            form = MOVED[error.option_name]
-            if error.ctx is not None and error.ctx.info_name == "compare":
-                form = form.replace("flips(weight", "votes(weight")
-            raise Refusal(f"{error.option_name} is written {form} now.") from error
         near = f" Did you mean {error.possibilities[0]}?" if error.possibilities else ""
         raise Refusal(f"There is no option {error.option_name}.{near}") from error
     except click.UsageError as error:
@@ -118,14 +69,14 @@ class Commands(click.Group):
     """Commands that are imported when they are needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """List the commands in the order in which people meet them."""
+        """List the commands."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
         """Import one command."""
         if cmd_name not in COMMANDS:
             raise Refusal(unknown("command", cmd_name, COMMANDS))
-        module = importlib.import_module(COMMANDS[cmd_name])
+        module = importlib.import_module(f"{__name__}.{cmd_name}")
         command: click.Command = module.command
         return command
 
