@@ -70,19 +70,6 @@ def test_a_step_function_is_its_own_left_limit_just_below() -> None:
     assert threshold_probability(table, step).tolist() == [0.0, 0.5, 1.0]
 
 
-def test_left_limits_can_be_given() -> None:
-    def at(z: float) -> Fraction:
-        return Fraction(int(z >= 2))
-
-    def before(z: float) -> Fraction:
-        return Fraction(int(z > 2))
-
-    pair = [Fraction(2), Fraction(0)]
-    half = threshold_probability(pair, at, left=before)
-    assert exact(half) == Fraction(1, 2)
-    assert threshold_probability([2.0, 0.0], at, left=before) == 0.5
-
-
 def test_continuous_distributions_give_their_distribution_function() -> None:
     value = threshold_probability([0.3, 1.0], scipy.stats.norm(loc=1, scale=2).cdf)
     assert value == scipy.stats.norm(1, 2).cdf(-0.7)
@@ -101,7 +88,7 @@ def test_bad_distributions_are_named() -> None:
     with pytest.raises(OptionError, match=r"a distribution function, got .*2\.0"):
         threshold_probability([1.0, 0.0], lambda _: 2.0)
     with pytest.raises(OptionError, match=r"got .*0\.2.* at 1\.0 and .*0\.9"):
-        threshold_probability([1.0, 0.0], lambda _: 0.2, left=lambda _: 0.9)
+        threshold_probability([1.0, 0.0], lambda z: 0.2 if z >= 1 else 0.9)
     with pytest.raises(
         OptionError, match=r"distribution must be a function .* got 3\."
     ):

@@ -79,7 +79,7 @@ STATISTICS: dict[str, Callable[[Side, Side], Fraction]] = {
 
 def options(name: str) -> dict[str, object]:
     if name in ("upper", "lower", "middle"):
-        return {"statistic": "median", "median": name}
+        return {"statistic": f"median:{name}"}
     return {"statistic": best if name == "callable" else name}
 
 
@@ -101,9 +101,8 @@ def ready(
     groups: object = None,
     *,
     statistic: str = "mean",
-    median: str = "upper",
 ) -> Problem:
-    kept = rules.as_kept(statistic, 0.2, median)
+    kept = rules.as_kept(statistic, 0.2)
     return problem(one, two, statistic, kept, design, groups)
 
 
@@ -205,8 +204,7 @@ def test_every_way_of_counting_gives_the_same(
     scores, sides, design, labels = experiment
     one, two = split(scores, sides)
     assume(one and two)
-    chosen = {"statistic": "mean", "median": "upper", **options(name)}
-    test = ready(one, two, design, grouped(design, labels, sides), **chosen)  # type: ignore[arg-type]  # by name
+    test = ready(one, two, design, grouped(design, labels, sides), **options(name))  # type: ignore[arg-type]  # by name
     assert isinstance(test.compared, Centres)
     counted_, floats = (test.shares(0, exact=exact) for exact in (True, False))
     through = test.tally(test.redraws.enumerated())
@@ -392,7 +390,7 @@ def test_trimming_leaves_something() -> None:
     almost_half = math.nextafter(0.5, 0)
     first, second = [1, 5, 9, 9], [0, 2, 2, 3]
     found = exact_p_values(first, second, statistic="trimmed", trim=almost_half)
-    assert found == exact_p_values(first, second, statistic="median", median="middle")
+    assert found == exact_p_values(first, second, statistic="median:middle")
 
 
 def many_digits(seed: int, size: int) -> list[float]:
@@ -521,8 +519,7 @@ def test_tables_of_counts_have_the_p_values_of_their_lists() -> None:
             listed = p_values(one, two, statistic=statistic, design=design, rng=3)
             counted_ = p_values(*tables, statistic=statistic, design=design, rng=3)
             assert listed == counted_
-            options = {"trim": 0.2, "median": "upper"}
-            ahead = leading_item(*tables, statistic=statistic, **options)  # type: ignore[arg-type]  # by name
+            ahead = leading_item(*tables, statistic, 0.2)
             assert (1 + ahead) / 2 == rules.followed(statistic, one, two)
 
 
@@ -613,7 +610,7 @@ def test_too_many_assignments_cannot_be_exact() -> None:
     ("wrong", "error", "words"),
     [
         ({"statistic": "means"}, OptionError, "unknown statistic 'means', did you"),
-        ({"median": "mid"}, OptionError, "unknown median 'mid'"),
+        ({"statistic": "median:mid"}, OptionError, "unknown median 'mid'"),
         ({"trim": 0.5}, OptionError, "trim must be at least 0 and below 0.5"),
         ({"design": "half"}, OptionError, "unknown design 'half', did you"),
         (

@@ -60,12 +60,7 @@ def first_probability(scores: Numbers, *, weight: Weight = None) -> Floats:
     return odd(as_weight(weight), _gap(scores))
 
 
-def threshold_probability(
-    scores: Numbers,
-    distribution: GapWeight | Cdf,
-    *,
-    left: Cdf | None = None,
-) -> Floats:
+def threshold_probability(scores: Numbers, distribution: GapWeight | Cdf) -> Floats:
     """Probability that the first REVIEWER's item is output, by a random threshold Z.
 
     It is output iff the difference of the scores exceeds Z, by a fair coin if they are
@@ -77,10 +72,8 @@ def threshold_probability(
     Args:
         scores: Score by the first reviewer and by the second, shape (..., 2).
         distribution: Distribution function of Z, such as the `cdf` of a distribution
-            of scipy.stats, or a GapWeight, which stands for its W.
-        left: For a distribution function, its limits from the left, F(d-). Without
-            it, the next float below d is asked; for Fractions, F is taken as having no
-            jumps.
+            of scipy.stats, or a GapWeight, which stands for its W. F(d-) is asked of
+            the next float below d; for Fractions, F is taken as having no jumps.
 
     Returns:
         Probabilities, shape (...).
@@ -101,7 +94,7 @@ def threshold_probability(
         np.float64(0.8413)
     """
     gap = _gap(scores)
-    below, at = _limits(distribution, gap, left)
+    below, at = _limits(distribution, gap)
     wrong = ~((below >= 0) & (below <= at) & (at <= 1))
     if wrong.any():
         raise OptionError(
@@ -121,20 +114,14 @@ def _gap(scores: Numbers) -> Floats:
     return difference(pairs[..., 0], pairs[..., 1])
 
 
-def _limits(
-    distribution: GapWeight | Cdf, gap: Floats, left: Cdf | None
-) -> tuple[Floats, Floats]:
+def _limits(distribution: GapWeight | Cdf, gap: Floats) -> tuple[Floats, Floats]:
     if isinstance(distribution, GapWeight):
         upper = np.asarray((1 + distribution.values(magnitude(gap))) / 2)
         lower = 1 - upper
         return np.where(gap > 0, upper, lower), np.where(gap >= 0, upper, lower)
     require_function("distribution", distribution, "a difference of scores")
     if is_exact(gap):
-        below, at = (
-            as_numbers(map_exact(function, gap), "distribution")
-            for function in (left or distribution, distribution)
-        )
-        return below, at
-    before = gap if left else np.nextafter(gap, -np.inf)
-    below = on_floats(left or distribution, before, "distribution")
+        at = as_numbers(map_exact(distribution, gap), "distribution")
+        return at, at
+    below = on_floats(distribution, np.nextafter(gap, -np.inf), "distribution")
     return below, on_floats(distribution, gap, "distribution")

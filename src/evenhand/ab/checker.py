@@ -55,15 +55,12 @@ class RuleCheck:
     """What a search for a failure of a user's rule or statistic found.
 
     Attributes:
-        evaluations: How often the function was asked.
-        undefined: How often it refused a neighbour of the data with a ValueError or an
-            ArithmeticError; nothing was learnt there.
+        evaluations: How often the function was asked and had an answer.
         sentence: What was found, for people.
         failure: Two places between which it fails, if there are such.
     """
 
     evaluations: int
-    undefined: int
     sentence: str
     failure: tuple[Place, Place] | None = None
 
@@ -130,32 +127,25 @@ def check_rule(
             f"{len(one)} and {len(two)} scores."
         )
     seed, most, name = seed_from(rng), as_whole("limit", limit, 1), name_of(rule)
-    places = [Place(one, two, float(answer(rule, one, two, kind)))]
-    undefined = 0
-    for swapped, rows in _chains(one, two, np.random.Generator(stream(seed, "check"))):
-        done = len(places)
-        for row in itertools.islice(rows, max(0, most - done - undefined)):
-            found = _ask(rule, *row, kind)
-            places += found
-            undefined += not found
-        size = float(np.median([abs(place.value) for place in places]))
-        for before, after in itertools.pairwise(places[done:]):
+    asked, sizes = 1, [abs(float(answer(rule, one, two, kind)))]
+    chains = _chains(one, two, np.random.Generator(stream(seed, "check")))
+    while asked < most:
+        swapped, rows = next(chains)
+        rows = rows[: most - asked]
+        asked += len(rows)
+        places = [place for row in rows for place in _ask(rule, *row, kind)]
+        sizes += [abs(place.value) for place in places]
+        size = float(np.median(sizes))
+        for before, after in itertools.pairwise(places):
             if _fails(before.value, after.value, kind, size, swapped=swapped):
                 text = _sentence(name, kind, before, after, swapped=swapped)
-                return RuleCheck(
-                    len(places) + undefined, undefined, text, (before, after)
-                )
-        if len(places) + undefined >= most:
-            break
-    asked = len(places) + undefined
+                return RuleCheck(len(sizes), text, (before, after))
     text = (
-        f"{name} was asked {asked} times around the data, and no score was found at "
-        "which it falls when it should rise, or does not turn round when the items "
+        f"{name} was asked {len(sizes)} times around the data, and no score was found "
+        "at which it falls when it should rise, or does not turn round when the items "
         "swap."
     )
-    if undefined:
-        text += f" {undefined} times it had no answer."
-    return RuleCheck(asked, undefined, text)
+    return RuleCheck(len(sizes), text)
 
 
 def answer(
@@ -198,7 +188,7 @@ class _NoAnswerError(OptionError):
 
 
 def _ask(rule: OwnRule, one: Floats, two: Floats, kind: Kind) -> list[Place]:
-    """Ask near the data; a rule may have nothing to say there."""
+    """Ask near the data; a rule may refuse with an error, which tells nothing."""
     try:
         with np.errstate(all="ignore"):
             return [Place(one, two, float(answer(rule, one, two, kind)))]
@@ -263,7 +253,7 @@ def _targets(scores: Floats) -> tuple[Floats, Floats]:
 
 
 def _text(first: Floats, second: Floats) -> str:
-    one, two = (listing(map(_short, side.tolist())) for side in (first, second))
+    one, two = (listing(_short(x) for x in side.tolist()) for side in (first, second))
     return f"first {one} and second {two}"
 
 

@@ -402,9 +402,9 @@ def _tested(
             "Name the column with --column pair=COLUMN, or give the assignment."
         )
         return None, mean_difference(*tables), (Notice("groups_unknown", text),)
-    statistic, median = chosen.tested(design)
-    if test is not None:
-        statistic, median = test, getattr(chosen, "median", "upper")
+    statistic = chosen.tested(design)
+    if test is not None and not str(statistic).startswith(test):
+        statistic = test
     grouped = design in GROUPED or statistic == "pairs"
     scores: tuple[Any, Any] = tables
     if grouped or callable(statistic):
@@ -416,7 +416,6 @@ def _tested(
         design=design,
         groups=groups,
         trim=getattr(chosen, "trim", TRIM),
-        median=median,
         rng=seed,
     )
     drawn = "matched" if statistic == "pairs" else design

@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from evenhand.ab.checker import Kind, OwnRule, RuleCheck
     from evenhand.ab.law import Counts
 
-    # A statistic of `p_values`, and which median that is.
-    Tested = tuple[str | OwnRule, str]
 
 PAPER = "Wang and Shah (2019)"
 TIE = "tie coin"
@@ -141,9 +139,22 @@ class Rule(Method):
         """Draw an outcome from scores of both items."""
         return _ask(self.asked, "probability", sides, seed)
 
-    def tested(self, design: str | None) -> Tested:  # noqa: ARG002 - of some rules
-        """Return what the p-values test if nothing else is asked for."""
-        return self.asked, "upper"
+    @property
+    def follows(self) -> str | OwnRule:
+        """The statistic that it follows, by its name or as a function."""
+        return self.asked
+
+    def tested(self, design: str | None) -> str | OwnRule:
+        """Return what the p-values test if nothing else is asked for.
+
+        Pairs where they are the design's own, and means and medians as they are;
+        otherwise midranks: on few levels cutting ends costs power.
+        """
+        statistic = self.follows
+        if not isinstance(statistic, str) or statistic.startswith(("mean", "median")):
+            return statistic
+        paired = statistic in ("sign", "votes") and design == "matched"
+        return "pairs" if paired else "midrank"
 
     def run(self, sides: Sides, seed: int) -> Outcome:
         """Draw an outcome.
@@ -273,27 +284,12 @@ class Sign(Rule):
             law=law.sign_over_pairings(sides.first, sides.second, rng=seed)
         )
 
-    def tested(self, design: str | None) -> Tested:
-        """Return what the p-values test if nothing else is asked for."""
-        return _tested(self.name, design)
+    follows = "sign"
 
 
-def _led(sides: Sides, statistic: str, trim: float, median: str) -> Outcome:
-    ahead = leading_item(
-        sides.first, sides.second, statistic=statistic, trim=trim, median=median
-    )
-    return _certain((1 + ahead) / 2, DECIDERS[statistic])
-
-
-def _tested(statistic: str, design: str | None, median: str = "upper") -> Tested:
-    """Test pairs where they are the design's own, and means and medians as they are.
-
-    Otherwise midranks: on few levels cutting ends costs power.
-    """
-    if statistic in ("mean", "median"):
-        return statistic, median
-    paired = statistic in ("sign", "votes") and design == "matched"
-    return "pairs" if paired else "midrank", "upper"
+def _led(sides: Sides, statistic: str, trim: float) -> Outcome:
+    ahead = leading_item(sides.first, sides.second, statistic, trim)
+    return _certain((1 + ahead) / 2, DECIDERS[statistic.partition(":")[0]])
 
 
 class Unpaired(Rule):
@@ -302,21 +298,20 @@ class Unpaired(Rule):
     pairs = "none"
     unequal = claims.UNEQUAL_MEANS
     trim: ClassVar[float] = rules.TRIM
-    median: ClassVar[str] = "upper"
+
+    @property
+    def follows(self) -> str:
+        """The statistic that it is named after."""
+        return self.name
 
     def chance(self, first: Numbers, second: Numbers) -> Floats:
         """Return the probability that the first item is output."""
-        options: dict[str, Any] = {"trim": self.trim, "median": self.median}
-        return rules.followed(self.name, first, second, **options)
+        return rules.followed(self.follows, first, second, trim=self.trim)
 
     def decide(self, sides: Sides, seed: int) -> Outcome:
         """Draw an outcome from scores of both items."""
         del seed
-        return _led(sides, self.name, self.trim, self.median)
-
-    def tested(self, design: str | None) -> Tested:
-        """Return what the p-values test if nothing else is asked for."""
-        return _tested(self.name, design, self.median)
+        return _led(sides, self.follows, self.trim)
 
 
 class Mean(Unpaired):
@@ -337,11 +332,16 @@ class Median(Unpaired):
 
     name = "median"
     reference = f"{PAPER}, Section 3.2"
-    median: str = option(  # type: ignore[misc]  # an option here, fixed elsewhere
+    median: str = option(
         "upper",
         "Which median of an even number of scores: upper, lower or middle.",
         choice("median", *rules.MEDIANS),
     )
+
+    @property
+    def follows(self) -> str:
+        """The median that was chosen."""
+        return f"median:{self.median}"
 
 
 TRIM = option(
@@ -370,6 +370,7 @@ class Votes(Rule):
     reference = f"{PAPER}, Theorem 4"
     pairs = "only"
     unequal = claims.UNEQUAL_PAIRS
+    follows = "votes"
     weight: GapWeight = WEIGHT
 
     def chance(self, first: Numbers, second: Numbers) -> Floats:
@@ -407,10 +408,6 @@ class Votes(Rule):
         steps = POWERS[finest(np.concatenate([one, two])) >= POWERS]
         enough = steps[resolved(self.weight, gap, step=steps)]
         return float(enough.min(initial=math.inf))
-
-    def tested(self, design: str | None) -> Tested:
-        """Return what the p-values test if nothing else is asked for."""
-        return _tested(self.name, design)
 
 
 class Guarded(Rule):
@@ -491,17 +488,14 @@ class Guarded(Rule):
     def _follow(self, sides: Sides, seed: int) -> Outcome:
         if not isinstance(self.statistic, str):
             return _ask(self.statistic, "statistic", sides, seed)
-        name, _, which = self.statistic.partition(":")
-        if name == "sign":
+        if self.statistic == "sign":
             return Sign().decide(sides, seed)._replace(votes=None)
-        return _led(sides, name, self.trim, which or "upper")
+        return _led(sides, self.statistic, self.trim)
 
-    def tested(self, design: str | None) -> Tested:
-        """Test what is followed."""
-        if not isinstance(self.statistic, str):
-            return self.statistic, "upper"
-        name, _, which = self.statistic.partition(":")
-        return _tested(name, design, which or "upper")
+    @property
+    def follows(self) -> str | OwnRule:
+        """Its statistic, the votes apart."""
+        return self.statistic
 
 
 def as_range(value: object) -> tuple[float, float]:

@@ -33,7 +33,7 @@ from evenhand.ab._redraws import (
 )
 from evenhand.ab.law import Table, as_table
 from evenhand.ab.numbers import Floats, Numbers, as_lists, is_exact
-from evenhand.ab.rules import TRIM, Kept, as_kept
+from evenhand.ab.rules import MEDIANS, TRIM, Kept, as_kept
 from evenhand.errors import (
     ConvergenceError,
     OptionError,
@@ -171,7 +171,6 @@ def p_values(
     design: str | None = None,
     groups: object = None,
     trim: float = TRIM,
-    median: str = "upper",
     samples: int | None = None,
     limit: int = LIMIT,
     rng: RNGLike = None,
@@ -182,18 +181,18 @@ def p_values(
         first: Scores of the first item; or a table of them, and of the second as well,
             where there are no pairs, panels or functions.
         second: Scores of the second item.
-        statistic: Difference of "mean", "median" or "trimmed" means; "midrank", the
-            share of pairs of scores won by the first item, ties half; "pairs", the sum
-            of differences within matched pairs; or a function of the two sides, in
-            increasing order, which does not fall when a score of the first rises or
-            one of the second falls: the caller vouches for that.
+        statistic: Difference of "mean", "median" (also "median:lower" and
+            "median:middle") or "trimmed" means; "midrank", the share of pairs of
+            scores won by the first item, ties half; "pairs", the sum of differences
+            within matched pairs; or a function of the two sides, in increasing order,
+            which does not fall when a score of the first rises or one of the second
+            falls: the caller vouches for that.
         design: How the items were assigned: "halves", "coins", "matched" or "panels";
             None redraws who scored what, given the numbers of scores.
         groups: For "matched" and "panels": two lists, with the pair or panel of each
             reviewer of the first item and of the second. For "matched" None pairs the
             scores in the order given.
         trim: For "trimmed": share cut at each end.
-        median: For "median": "upper", "lower" or "middle".
         samples: Redraws where not all can be counted; None for as many as take about
             half a second, 1,000 to 100,000.
         limit: Up to so many assignments are enumerated, where that takes seconds.
@@ -221,7 +220,7 @@ def p_values(
         >>> tested.p_value_first, tested.how
         (0.2, 'counting')
     """
-    kept = as_kept(statistic, trim, median)
+    kept = as_kept(statistic, trim)
     test = problem(first, second, statistic, kept, design, groups)
     drawn = None if samples is None else as_whole("samples", samples, 1)
     return test.p_values(drawn, as_whole("limit", limit, 0), seed_from(rng))
@@ -235,7 +234,6 @@ def exact_p_values(
     design: str | None = None,
     groups: object = None,
     trim: float = TRIM,
-    median: str = "upper",
     limit: int = LIMIT,
 ) -> tuple[Fraction, Fraction]:
     """Return the two one-sided p-values as Fractions.
@@ -247,7 +245,6 @@ def exact_p_values(
         design: How the items were assigned.
         groups: Labels of pairs or panels.
         trim: For "trimmed".
-        median: For "median".
         limit: Up to so many assignments are enumerated.
 
     Returns:
@@ -260,7 +257,7 @@ def exact_p_values(
         >>> exact_p_values([3, 4], [1], design="halves")
         (Fraction(1, 6), Fraction(1, 1))
     """
-    kept = as_kept(statistic, trim, median)
+    kept = as_kept(statistic, trim)
     test = problem(first, second, statistic, kept, design, groups)
     found = test.shares(as_whole("limit", limit, 0), exact=True)
     if found is None:
@@ -272,17 +269,15 @@ def exact_p_values(
     return (two, one) if test.swapped else (one, two)
 
 
-def leading_item(
-    first: Table, second: Table, *, statistic: str, trim: float, median: str
-) -> int:
+def leading_item(first: Table, second: Table, statistic: str, trim: float) -> int:
     """Say which item a statistic favours: 1 the first, -1 the second, 0 neither.
 
     Examples:
         >>> sides = as_table(np.array([0.1, 0.2])), as_table(np.array([0.3, 0.0]))
-        >>> leading_item(*sides, statistic="mean", trim=0.2, median="upper")
+        >>> leading_item(*sides, "mean", 0.2)
         0
     """
-    kept = as_kept(statistic, trim, median)
+    kept = as_kept(statistic, trim)
     values, one, two = _aligned(first, second, statistic)
     if not one.any() or not two.any():
         return 0
@@ -473,7 +468,7 @@ class Problem(NamedTuple):
             samples=samples,
             se=math.sqrt(spread / samples) if samples else 0.0,
             how=how,
-            statistic=self.statistic,
+            statistic=self.statistic.partition(":")[0],
             design=self.redraws.name,
             seed=seed,
         )
@@ -519,7 +514,8 @@ def problem(
     groups: object,
 ) -> Problem:
     """Check everything, and make a test ready."""
-    if not callable(statistic) and statistic not in STATISTICS:
+    known = {*STATISTICS, *(f"median:{which}" for which in MEDIANS)}
+    if not callable(statistic) and statistic not in known:
         raise OptionError(unknown("statistic", statistic, STATISTICS))
     if isinstance(first, Table) and isinstance(second, Table):
         return _ready(first, second, str(statistic), kept, design)

@@ -180,7 +180,7 @@ def median(first: Numbers, second: Numbers, *, median: str = "upper") -> Floats:
         >>> [float(median([1, 4], [2, 3], median=name)) for name in MEDIANS]
         [1.0, 0.0, 0.5]
     """
-    return _central(first, second, as_kept("median", median=median))
+    return _central(first, second, as_kept(f"median:{median}"))
 
 
 def _central(first: Numbers, second: Numbers, kept: Kept) -> Floats:
@@ -333,7 +333,6 @@ def followed(
     second: Numbers,
     *,
     trim: float = TRIM,
-    median: str = "upper",
 ) -> Floats:
     """Follow the sign of a statistic.
 
@@ -343,7 +342,6 @@ def followed(
         second: Scores of the second item, shape (..., k2); for "sign" the first
             min(k1, k2) of each are pairs.
         trim: For "trimmed": share cut at each end.
-        median: For "median": which of an even number of scores.
 
     Returns:
         0, 1/2 (a tie, or a side without scores) or 1, shape (...).
@@ -362,13 +360,14 @@ def followed(
     one, two = _as_sides(first, second)
     if not isinstance(chosen, str):
         return _chance(_signs(chosen, one, two), one)
-    name, _, which = chosen.partition(":")
-    if name == "sign":
+    if chosen == "sign":
         pairs = min(one.shape[-1], two.shape[-1])
         return sign(one[..., :pairs], two[..., :pairs])
-    if name == "midrank":
-        return midrank(one, two)
-    return _central(one, two, as_kept(name, trim, which or median))
+    return (
+        midrank(one, two)
+        if chosen == "midrank"
+        else _central(one, two, as_kept(chosen, trim))
+    )
 
 
 def mean_error_bound(per_item: int, *, score_range: float, effect: float) -> float:
@@ -451,31 +450,34 @@ def _bound(count: int, share: float) -> float:
     return math.exp(-(count * count / (count + 1)) * share * share)
 
 
-def as_kept(statistic: object, trim: float = TRIM, median: str = "upper") -> Kept:
+def as_kept(statistic: object, trim: float = TRIM) -> Kept:
     """Return which of an item's scores count, by their number, from and to which place.
 
     Raises:
-        OptionError: If trim or median are out of range.
+        OptionError: If trim is out of range, or there is no such median.
 
     Examples:
         >>> as_kept("trimmed", 0.29)(94_000_000), as_kept("mean")(7)
         ((27260000, 66740000), (0, 7))
-        >>> as_kept("median")(4), as_kept("median", median="middle")(4)
+        >>> as_kept("median")(4), as_kept("median:middle")(4)
         ((2, 3), (1, 3))
     """
-    if median not in MEDIANS:
-        raise OptionError(unknown("median", median, MEDIANS))
+    name, _, which = (
+        statistic.partition(":") if isinstance(statistic, str) else [""] * 3
+    )
+    if which and which not in MEDIANS:
+        raise OptionError(unknown("median", which, MEDIANS))
     # 0.29 of 100 is 29, though it is 28.999999999999996 in floats.
     share = Fraction(repr(as_share(trim)))
 
     def kept(count: int) -> tuple[int, int]:
-        if statistic == "trimmed":
+        if name == "trimmed":
             return math.floor(share * count), count - math.floor(share * count)
-        if statistic != "median":
+        if name != "median":
             return 0, count
         lower, upper = max(count - 1, 0) // 2, count // 2
-        start = upper if median == "upper" else lower
-        return start, min((lower if median == "lower" else upper) + 1, count)
+        start = lower if which in ("lower", "middle") else upper
+        return start, min((lower if which == "lower" else upper) + 1, count)
 
     return kept
 
@@ -553,17 +555,11 @@ def as_eps(eps: object) -> Fraction:
         Fraction(1, 10)
     """
     number = as_finite("eps", eps)
-    if number == 0:
+    if not LEAST_EPS <= number <= 1:
         raise OptionError(
-            "eps must be above 0 and at most 1, got 0. Without votes the statistic is "
-            "on some scales no better than a coin; if that will do, use its own method."
-        )
-    if not 0 < number <= 1:
-        raise OptionError(f"eps must be above 0 and at most 1, got {shown(eps)}.")
-    if number < LEAST_EPS:
-        raise OptionError(
-            f"eps must be at least 2**-53, got {shown(eps)}. Votes that are rarer than "
-            "the steps of a random number never come up."
+            f"eps must be above 0 and at most 1, got {shown(eps)}. Without votes, or "
+            "with votes rarer than 2**-53, the statistic is on some scales no better "
+            "than a coin; if that will do, use its own method."
         )
     return (
         Fraction(repr(float(eps))) if isinstance(eps, float | np.floating) else number

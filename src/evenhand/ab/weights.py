@@ -8,8 +8,10 @@ where the formula allows it.
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -30,6 +32,7 @@ from evenhand.errors import (
     RatingsError,
     as_finite,
     as_positive,
+    name_of,
     require_function,
     shown,
     unknown,
@@ -204,13 +207,13 @@ def sigmoid(scale: Number = 1) -> GapWeight:
     )
 
 
-def linear(declared_range: Number) -> GapWeight:
+def linear(range: Number) -> GapWeight:  # noqa: A002 - its name in text and JSON
     """Return the linear weight, gap / range, for scores on a declared range.
 
     It has the best guaranteed margin per unit of effect, if no gap exceeds the range.
 
     Args:
-        declared_range: Highest minus lowest possible score, above 0.
+        range: Highest minus lowest possible score, above 0.
 
     Returns:
         The weight; exact on Fractions. A gap beyond the range is an OptionError.
@@ -222,11 +225,11 @@ def linear(declared_range: Number) -> GapWeight:
         >>> linear(10)([0.0, 4.0, 10.0])
         array([0. , 0.4, 1. ])
     """
-    exact = as_positive("range", declared_range)
+    exact = as_positive("range", range)
     width = float(exact)
     return GapWeight(
         "linear",
-        {"range": _json(declared_range)},
+        {"range": _json(range)},
         lambda gaps: np.minimum(gaps / width, 1.0),
         lambda gap: gap / exact,
         limit=exact,
@@ -322,12 +325,16 @@ def as_weight(
     if isinstance(weight, GapWeight):
         return weight
     if isinstance(weight, str):
-        return _from_text(weight)
+        call = parse(weight, "weight", "rational(2)")
+        return _made(call.name, call.given, call.named, weight)
     if isinstance(weight, Mapping):
         return from_dict(weight)
     if callable(weight):
         require_function("weight", weight, "a gap")
-        return _from_function(weight)
+        name = name_of(weight)
+        check_weight(name, weight)
+        function = functools.partial(_in_range, name, weight)
+        return GapWeight(name, {}, function, checked_on_grid=True)
     raise OptionError(
         f"weight must be a name, a gap weight or a function of a gap, "
         f"got {shown(weight)}. Known weights: {', '.join(NAMES)}."
@@ -357,7 +364,11 @@ def from_dict(record: Mapping[str, object]) -> GapWeight:
             f"weight must be a built-in one to be made again from a record, got the "
             f"function {shown(name)}. Pass the function itself."
         )
-    return _made(name, given, given, complete=True)
+    if not isinstance(given, Mapping):
+        raise OptionError(
+            f"parameters of a weight must be by name, got {shown(given)}."
+        )
+    return _made(name, (), given, given)
 
 
 def odd(weight: GapWeight, gap: Numbers) -> Floats:
@@ -463,47 +474,26 @@ def _json(value: Number) -> int | float:
 
 
 def _made(
-    name: object, given: object, told: object, *, complete: bool = False
+    name: object, given: Sequence[object], named: Mapping[str, object], told: object
 ) -> GapWeight:
-    """Make a weight by its name and parameters; those that are needed come first."""
+    """Make a weight by its name and parameters."""
     if not isinstance(name, str) or name not in _MAKERS:
         raise OptionError(unknown("weight", name, NAMES))
-    maker, wanted, needed = _MAKERS[name]
-    least = wanted if complete else wanted[:needed]
-    if not isinstance(given, Mapping) or not set(least) <= set(given) <= set(wanted):
+    form = inspect.signature(_MAKERS[name])
+    try:
+        form.bind(*given, **named)
+    except TypeError:
         raise OptionError(
-            f"weight {name} must have {', '.join(wanted)}, got {shown(told)}. {_FORM}"
-        )
-    return maker(**given)
+            f"weight {name} must have {', '.join(form.parameters)}, got {shown(told)}. "
+            "Write for instance rational(1), linear(10) or offset(0.3, rational(1))."
+        ) from None
+    return _MAKERS[name](*given, **named)
 
 
-def _from_text(text: str) -> GapWeight:
-    call = parse(text, "weight", "rational(2)")
-    wanted = _MAKERS[call.name][1] if call.name in _MAKERS else ()
-    given = dict(zip(wanted, call.given, strict=False)) | call.named
-    whole = len(given) == len(call.given) + len(call.named)
-    return _made(call.name, given if whole or not wanted else None, text)
-
-
-# From a name to the function, its parameters and how many of them are needed.
-_MAKERS: dict[str, tuple[Callable[..., GapWeight], tuple[str, ...], int]] = {
-    "rational": (rational, ("gamma",), 0),
-    "sigmoid": (sigmoid, ("scale",), 0),
-    "linear": (lambda range: linear(range), ("range",), 1),  # noqa: A006, PLW0108 - its name
-    "exponential": (exponential, ("scale",), 0),
-    "offset": (offset, ("c", "base"), 1),
+_MAKERS: dict[str, Callable[..., GapWeight]] = {
+    maker.__name__: maker for maker in (rational, sigmoid, linear, exponential, offset)
 }
 NAMES = tuple(_MAKERS)
-_FORM = "Write for instance rational(1), linear(10) or offset(0.3, rational(1))."
-
-
-def _from_function(function: Callable[[float], float]) -> GapWeight:
-    name = str(getattr(function, "__name__", type(function).__name__))
-    check_weight(name, function)
-
-    return GapWeight(
-        name, {}, lambda gaps: _in_range(name, function, gaps), checked_on_grid=True
-    )
 
 
 def _in_range(name: str, function: Callable[[float], float], gaps: Floats) -> Floats:
@@ -518,13 +508,10 @@ def _in_range(name: str, function: Callable[[float], float], gaps: Floats) -> Fl
 
 
 def on_floats(function: Callable[..., object], points: Floats, what: str) -> Floats:
-    """Apply a user's function to an array, or to one float after another.
-
-    A function that was written for single numbers raises TypeError or ValueError on an
-    array, or answers with one number. Any other error is the user's to see.
+    """Apply a user's function to one float after another.
 
     Args:
-        function: The user's function.
+        function: The user's function; an error in it is the user's to see.
         points: Where it is wanted.
         what: What it is called in a message.
 
@@ -540,14 +527,6 @@ def on_floats(function: Callable[..., object], points: Floats, what: str) -> Flo
         array([1., 2.])
     """
     with np.errstate(all="ignore"):
-        # A function of one number may take an array of one, with a warning.
-        if points.size > 1:
-            try:
-                values = np.asarray(function(points), dtype=np.float64)
-            except (TypeError, ValueError):
-                values = np.empty(0)
-            if values.shape == points.shape:
-                return values
         answers = [function(point) for point in points.reshape(-1).tolist()]
     try:
         numbers = [float(answer) for answer in answers]  # type: ignore[arg-type]  # tried
