@@ -116,7 +116,7 @@ def rank_effects(ratings: Ratings) -> Scores:
     """Fit random effects to pooled ranks."""
     ranks = rankdata(ratings.scores)
     pooled = Ratings(ratings.reviewer_codes, ratings.item_codes, ranks)
-    return additive(pooled, shrink=True).estimates
+    return additive(pooled).estimates
 
 
 def p910(ratings: Ratings) -> Scores:
@@ -127,7 +127,7 @@ def p910(ratings: Ratings) -> Scores:
     """
     reviewers, items = ratings.reviewer_codes, ratings.item_codes
     scores = ratings.scores - ratings.scores.mean()
-    start = additive(ratings, shrink=True)
+    start = additive(ratings)
     if start.variances is None or start.offsets is None:
         return start.estimates
     size, rest = float(scores.std()), start.variances.rest
@@ -194,14 +194,13 @@ METHODS: dict[str, Method] = {
     "adaptive": lambda ratings: adaptive(ratings).estimates,
     "reliabilities": reliabilities,
     "rank effects": rank_effects,
-    "additive REML": lambda ratings: additive(ratings, shrink=True).estimates,
+    "additive": lambda ratings: additive(ratings).estimates,
     "P.910 style": p910,
     "affine": lambda ratings: affine(ratings).estimates,
     "isotonic": lambda ratings: isotonic(ratings).estimates,
     "mean": mean,
     "bradley-terry": lambda ratings: bradley_terry(ratings).estimates,
     "centred": lambda ratings: centred(ratings).estimates,
-    "additive": lambda ratings: additive(ratings).estimates,
     "z": lambda ratings: z(ratings).estimates,
     "borda": lambda ratings: borda(ratings).estimates,
 }

@@ -72,15 +72,6 @@ def test_one_void_leaves_nothing_whatever_else_holds() -> None:
     )
 
 
-def test_the_price_of_eta_is_in_the_sentence() -> None:
-    found = certify(BEST, eta_price=0.25)
-    assert found.eta_price == 0.25
-    assert "costs 0.25 in Kendall tau at worst" in found.sentence
-    assert "No neighbours" in certify(BEST, eta_price=0.0).sentence
-    void = certify(BEST, [Finding("void", "ties")], eta_price=0.25)
-    assert "Kendall" not in void.sentence
-
-
 def test_a_method_without_a_theorem_keeps_its_own_words() -> None:
     found = certify(Claim("none", "no guarantee: means compare scales"))
     assert found.theorem == "none"
@@ -117,7 +108,6 @@ def test_json_has_exactly_the_fields_of_the_contract() -> None:
         "checked",
         "declared",
         "retired",
-        "eta_price",
         "sentence",
     ]
 

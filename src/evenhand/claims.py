@@ -173,7 +173,6 @@ class Certificate:
         checked: Assumptions that hold in the data.
         declared: Assumptions that are only said to hold.
         retired: Number of reviewers whose scores were used up by coins, or None.
-        eta_price: Most that overturned neighbours can cost in Kendall tau, or None.
         sentence: All of it for people.
         brief: The claim alone, without what it assumes.
         reasons: Why there is no guarantee, what the data show first.
@@ -188,7 +187,6 @@ class Certificate:
     checked: tuple[str, ...]
     declared: tuple[str, ...]
     retired: int | None
-    eta_price: float | None
     sentence: str
     brief: str = ""
     reasons: tuple[str, ...] = ()
@@ -213,7 +211,6 @@ def certify(
     findings: Iterable[Finding] = (),
     *,
     retired: int | None = None,
-    eta_price: float | None = None,
 ) -> Certificate:
     """Hold what was found against what is claimed.
 
@@ -221,7 +218,6 @@ def certify(
         claim: What is proved of the method at best.
         findings: What was found in the data and said of the design.
         retired: Number of reviewers that coins used up.
-        eta_price: Price of overturned neighbours.
 
     Returns:
         What remains.
@@ -253,14 +249,6 @@ def certify(
         for finding in found:
             claim = claim if finding.leaves is None else finding.leaves(claim)
         brief, sentence = _sentences(claim, found)
-    if eta_price == 0:
-        sentence += " No neighbours were open enough to be put at risk (eta)."
-    elif eta_price is not None and claim.theorem != NONE:
-        sentence += (
-            " Neighbours that the comparisons order by a small margin count as tied; "
-            f"on average, if every true ranking is equally likely, that costs "
-            f"{eta_price:.3g} in Kendall tau at worst, against mean ranks."
-        )
     return Certificate(
         theorem=claim.theorem,
         loss=claim.loss,
@@ -271,7 +259,6 @@ def certify(
         checked=_texts(found, "checked"),
         declared=_texts(found, "declared"),
         retired=retired,
-        eta_price=eta_price,
         sentence=sentence,
         brief=brief,
         reasons=reasons,

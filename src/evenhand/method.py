@@ -179,7 +179,7 @@ def flag(name: str) -> Callable[[Any], bool]:
     """Return what reads an option that is true or false.
 
     Examples:
-        >>> flag("shrink")(False)
+        >>> flag("anchored")(False)
         False
     """
 
@@ -206,7 +206,7 @@ def number(
         kind: What it is stored as.
 
     Examples:
-        >>> number("eta", "a number below 0.5", lambda eta: eta < 0.5)(1 / 8)
+        >>> number("eps", "a number below 0.5", lambda eps: eps < 0.5)(1 / 8)
         0.125
     """
 

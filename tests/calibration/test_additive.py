@@ -1,18 +1,15 @@
-"""Offsets of reviewers and values of items, with and without shrinkage."""
+"""Offsets of reviewers and values of items."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from evenhand.calibration import _solver, crossed
 from evenhand.calibration.additive import additive
-from evenhand.errors import RatingsError
 from evenhand.ratings import Ratings
-from tests.strategies import any_ratings
 
 Table = NDArray[np.float64]
 
@@ -78,60 +75,6 @@ class Dense:
         return np.asarray(np.exp(found.x))
 
 
-@settings(max_examples=60)
-@given(any_ratings(max_items=6, max_reviewers=5))
-def test_least_squares_has_the_smallest_residuals(ratings: Ratings) -> None:
-    if len(np.unique(ratings.item_codes)) < ratings.n_items:
-        with pytest.raises(RatingsError, match="at least one rating each"):
-            additive(ratings)
-        return
-    fit = additive(ratings)
-    wanted = np.linalg.lstsq(np.hstack(indicators(ratings)), ratings.scores)[0]
-    items = wanted[ratings.n_reviewers :]
-    for group in range(int(fit.groups.max()) + 1):
-        own = fit.groups == group
-        assert np.allclose(fit.estimates[own], items[own] - items[own].mean())
-
-
-def test_standard_errors_of_least_squares_are_those_of_contrasts() -> None:
-    ratings = noisy(7, 12, 3, seed=1)
-    fit = additive(ratings)
-    design = np.hstack(indicators(ratings))
-    inverse = np.linalg.pinv(design.T @ design)
-    contrast = np.hstack([np.zeros((7, 12)), np.eye(7) - 1 / 7])
-    left = ratings.scores - design @ (inverse @ design.T @ ratings.scores)
-    rest = float(left @ left) / (36 - 7 - 12 + 1)
-    wanted = np.sqrt(np.diag(contrast @ inverse @ contrast.T) * rest)
-    assert fit.errors is not None
-    assert np.allclose(fit.errors, wanted, rtol=1e-9)
-
-
-def test_least_squares_by_passes_agrees_with_the_table(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    ratings = noisy(60, 120, 4, seed=2)
-    by_table = additive(ratings)
-    monkeypatch.setattr(_solver, "TABLE", 1)
-    by_passes = additive(ratings)
-    assert np.allclose(by_passes.estimates, by_table.estimates, atol=1e-9)
-    assert by_passes.error_method == "probes"
-    assert by_passes.errors is not None
-    assert by_table.errors is not None
-    # The probes are fixed, so this is what they reach, not a chance bound.
-    assert np.abs(by_passes.errors / by_table.errors - 1).max() < 0.15
-
-
-def test_a_long_chain_of_items_is_solved_directly() -> None:
-    # Reviewer j compares items j and j + 1: too many passes, but little to eliminate.
-    n = 3000
-    reviewers = np.repeat(np.arange(n - 1), 2)
-    items = np.stack([np.arange(n - 1), np.arange(1, n)], axis=1).ravel()
-    values = np.sin(np.arange(n))
-    fit = additive(Ratings(reviewers, items, values[items] + reviewers % 7))
-    assert fit.converged
-    assert np.allclose(fit.estimates, values - values.mean(), atol=1e-8)
-
-
 def test_reml_equals_analysis_of_variance_on_balanced_data() -> None:
     # Searle, Casella and McCulloch (1992), section 4.4: with every cell filled once and
     # positive estimates, REML is (MS reviewer - MS rest) / items and so on.
@@ -143,7 +86,7 @@ def test_reml_equals_analysis_of_variance_on_balanced_data() -> None:
         + source.normal(size=(p, q))
     )
     reviewers, items = np.divmod(np.arange(p * q), q)
-    fit = additive(Ratings(reviewers, items, scores.ravel()), shrink=True)
+    fit = additive(Ratings(reviewers, items, scores.ravel()))
     centre, rows, columns = scores.mean(), scores.mean(axis=1), scores.mean(axis=0)
     by_rows = q * ((rows - centre) ** 2).sum() / (p - 1)
     by_columns = p * ((columns - centre) ** 2).sum() / (q - 1)
@@ -159,7 +102,7 @@ def test_reml_equals_analysis_of_variance_on_balanced_data() -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_reml_maximises_the_dense_likelihood(seed: int) -> None:
     ratings = noisy(8, 14, 3, seed)
-    fit = additive(ratings, shrink=True)
+    fit = additive(ratings)
     assert fit.variances is not None
     found = np.array([fit.variances.reviewer, fit.variances.item, fit.variances.rest])
     dense = Dense(ratings)
@@ -172,7 +115,7 @@ def test_reml_maximises_the_dense_likelihood(seed: int) -> None:
 
 def test_predictions_and_their_errors_are_the_textbook_ones() -> None:
     ratings = noisy(8, 14, 3, seed=1)
-    fit = additive(ratings, shrink=True)
+    fit = additive(ratings)
     assert fit.variances is not None
     assert fit.errors is not None
     assert fit.offsets is not None
@@ -195,7 +138,7 @@ def test_keeping_reviewers_or_items_gives_the_same_fit() -> None:
     # With fewer reviewers than items the reviewers are kept, otherwise the items.
     wide, tall = noisy(12, 5, 6, seed=3), noisy(5, 12, 3, seed=3)
     for ratings in (wide, tall):
-        fit = additive(ratings, shrink=True)
+        fit = additive(ratings)
         dense = Dense(ratings)
         best = dense.best()
         assert fit.variances is not None
@@ -212,11 +155,9 @@ def test_keeping_reviewers_or_items_gives_the_same_fit() -> None:
 
 def test_reml_by_passes_agrees_with_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     ratings = noisy(150, 300, 4, seed=4)
-    by_table = additive(ratings, shrink=True)
+    by_table = additive(ratings)
     monkeypatch.setattr(_solver, "TABLE", 1)
-    by_passes = additive(ratings, shrink=True)
-    assert by_passes.error_method == "probes"
-    assert by_table.error_method == "exact"
+    by_passes = additive(ratings)
     assert by_passes.variances is not None
     assert by_table.variances is not None
     # Traces come from fixed probes, so this is what they reach, not a chance bound.
@@ -307,7 +248,7 @@ def test_no_offsets_are_found_where_there_are_none() -> None:
     reviewers, items = np.divmod(np.arange(40), 8)
     # Each reviewer's scores have the same mean, so the offsets' estimate is 0.
     scores = np.array([[(i + 3 * j) % 8 for i in range(8)] for j in range(5)]).ravel()
-    fit = additive(Ratings(reviewers, items, scores), shrink=True)
+    fit = additive(Ratings(reviewers, items, scores))
     assert fit.variances is not None
     assert fit.offsets is not None
     assert fit.variances.reviewer == 0.0
@@ -319,8 +260,7 @@ def test_scores_without_noise_are_recovered() -> None:
     values, offsets = np.arange(8.0), np.linspace(-3, 3, 14)
     scores = values[ratings.item_codes] + offsets[ratings.reviewer_codes]
     clean = Ratings(ratings.reviewer_codes, ratings.item_codes, scores)
-    assert np.allclose(additive(clean).estimates, values - 3.5, atol=1e-10)
-    fit = additive(clean, shrink=True)
+    fit = additive(clean)
     assert np.allclose(fit.estimates, values - 3.5, atol=1e-3)
     assert fit.variances is not None
     assert fit.variances.reviewer_share == pytest.approx(0.4, abs=0.1)

@@ -8,7 +8,6 @@ from evenhand.calibration import isotonic as room
 from evenhand.calibration.affine import fit_affine
 from evenhand.calibration.design import design, normal_scores
 from evenhand.calibration.isotonic import isotonic
-from evenhand.errors import OptionError
 from evenhand.ratings import Ratings
 
 Table = NDArray[np.float64]
@@ -73,8 +72,3 @@ def test_a_common_increasing_function_changes_nothing() -> None:
     scores = np.exp(3 * ratings.scores)
     other = Ratings(ratings.reviewer_codes, ratings.item_codes, scores)
     assert np.array_equal(isotonic(ratings).estimates, isotonic(other).estimates)
-
-
-def test_stiffness_must_be_positive() -> None:
-    with pytest.raises(OptionError, match="stiffness must be a positive number, got 0"):
-        isotonic(Ratings(["a"], ["x"], [1]), stiffness=0)

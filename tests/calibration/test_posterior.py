@@ -35,7 +35,7 @@ def means(ratings: Ratings) -> Fit:
 
 FITS = {
     "adaptive": adaptive,
-    "additive": lambda ratings: additive(ratings, shrink=True),
+    "additive": additive,
     "least squares": additive,
     "bradley-terry": bradley_terry,
     "mean": means,

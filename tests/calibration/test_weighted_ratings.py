@@ -33,7 +33,6 @@ MODELS: dict[str, Callable[[eh.Ratings], ArrayLike]] = {
     "centred": lambda ratings: centred(ratings).estimates,
     "z": lambda ratings: z(ratings).estimates,
     "additive": lambda ratings: additive(ratings).estimates,
-    "REML": lambda ratings: additive(ratings, shrink=True).estimates,
     "affine": lambda ratings: affine(ratings).estimates,
     "isotonic": lambda ratings: isotonic(ratings).estimates,
     "adaptive": lambda ratings: adaptive(ratings).estimates,
@@ -91,23 +90,10 @@ def dense(ratings: eh.Ratings) -> tuple[Floats, Floats]:
     return np.hstack([people, items]), weights / weights.mean()
 
 
-def test_least_squares_repeats_rows_as_often_as_they_weigh() -> None:
-    """The normal equations of repeated rows, solved by NumPy."""
-    ratings = data(expertise)
-    rows, _ = dense(ratings)
-    times = np.asarray(ratings.weights, dtype=int)
-    repeated = np.repeat(rows, times, axis=0)
-    scores = np.repeat(ratings.scores, times)
-    expected = np.linalg.lstsq(repeated, scores, rcond=None)[0][ratings.n_reviewers :]
-    assert additive(ratings).estimates == pytest.approx(
-        expected - expected.mean(), abs=1e-9
-    )
-
-
 def test_random_effects_solve_the_weighted_equations() -> None:
     """Henderson's equations at the fitted variances, as one table."""
     ratings = data(expertise)
-    fit = additive(ratings, shrink=True)
+    fit = additive(ratings)
     assert fit.variances is not None
     rows, weights = dense(ratings)
     number = ratings.n_reviewers
@@ -138,7 +124,7 @@ def test_restricted_likelihood_is_that_of_weighted_scores() -> None:
         size = np.linalg.slogdet(covariance)[1] + np.log(inside[0, 0])
         return float(size + ratings.scores @ left @ ratings.scores)
 
-    fit = additive(ratings, shrink=True).variances
+    fit = additive(ratings).variances
     assert fit is not None
     found = np.log([fit.reviewer, fit.item, fit.rest])
     best = minimize(minus_twice, found, method="Nelder-Mead", tol=1e-10)

@@ -51,7 +51,6 @@ RANK_FIELDS = [
     "order",
     "items",
     "rho",
-    "eta_price",
     "intervals",
     "top",
     "draws",
@@ -447,7 +446,7 @@ def test_every_comparison_can_be_audited(method: str, tmp_path: Path) -> None:
 
 def test_a_warp_tests_the_ranking_that_is_printed() -> None:
     base = (str(EXAMPLES / "panel.csv"), "--seed", "7", "--json", "--method")
-    for method in ("additive", "additive(shrink=False)"):
+    for method in ("additive", "safe(noise=1.0)"):
         ranked = json.loads(run("rank", *base, method).stdout)["order"]
         found = json.loads(run("check", *base, method, "--warp", "--top", "4").stdout)
         ours = [row for row in found["warp"]["survivals"] if row["method"] == method]

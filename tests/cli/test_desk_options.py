@@ -146,7 +146,7 @@ def test_no_reviewer_is_named_in_what_is_anonymised(name: str, desk: Path) -> No
     assert stat.S_IMODE(Path("key.csv").stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize("options", [("--top", "99"), ("--method", "safe(eta=3)")])
+@pytest.mark.parametrize("options", [("--top", "99"), ("--method", "safe(noise=-3)")])
 def test_a_command_that_fails_leaves_no_key(options: tuple[str, ...]) -> None:
     refused("rank", "examples/conference.csv", "--anonymise", "key.csv", *options)
     assert not Path("key.csv").exists()

@@ -86,7 +86,7 @@ def test_methods_take_options_in_brackets() -> None:
     tried = [
         "sorter(score_pairs=3, anchored=False)",
         "ties(noise=0.5)",
-        "safe(eta=0.1)",
+        "safe(noise=0.1)",
     ]
     for method in tried:
         words += ["--method", method]
@@ -176,8 +176,8 @@ def test_a_result_can_be_written(tmp_path: Path) -> None:
         (["--scales", "afine"], "unknown scale 'afine', did you mean 'affine'?"),
         (["--method", "voes"], "unknown method 'voes', did you mean 'votes'?"),
         (
-            ["--job", "rank", "--items", "4", "--method", "safe(eta=0.7)"],
-            "eta must be a number from 0 to below 0.5, got 0.7.",
+            ["--job", "rank", "--items", "4", "--method", "safe(noise=-0.7)"],
+            "noise must be a finite number of at least 0, got -0.7.",
         ),
         (["--loss", "kendal"], "'kendal', did you mean 'kendall'?"),
         (["--design", "halfs"], "unknown design 'halfs', did you mean 'halves'?"),

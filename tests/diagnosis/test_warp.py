@@ -12,7 +12,7 @@ from evenhand.calibration.mean import mean_order
 from evenhand.diagnosis.warp import STRENGTHS, warp, warped
 from evenhand.errors import OptionError, RatingsError
 from evenhand.randomness import permutation, stream
-from evenhand.ranking.methods import Additive, Borda, Twins
+from evenhand.ranking.methods import Borda, Safe, Twins
 from evenhand.ratings import Ratings
 
 Floats = NDArray[np.float64]
@@ -197,10 +197,10 @@ def test_a_function_of_ones_own_gets_the_same_generator_for_each_draw() -> None:
 def test_a_value_is_a_method_with_its_options() -> None:
     value, text, plain = (
         warp(panel(), method=method, draws=6, strength="extreme", rng=7)
-        for method in (Additive(shrink=False), "additive(shrink=false)", "additive")
+        for method in (Safe(noise=5), "safe(noise=5)", "safe")
     )
     assert value.to_dict() == text.to_dict()
-    assert value.method == str(Additive(shrink=False))
+    assert value.method == str(Safe(noise=5))
     assert value.survivals[0].method == value.method
     assert value.survivals[0].items != plain.survivals[0].items
     ordered = warp(consistent(), method=Twins(start=Borda()), draws=2, rng=7)

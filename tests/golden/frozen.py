@@ -132,10 +132,6 @@ def _many_items(folder: Path) -> Iterator[Case]:
                 words += ["--design", "pairs(distinct)"]
             yield Case(f"{name} rank {method}", tuple(words))
         yield Case(f"{name} check", ("check", str(path), "--seed", "7", "--top", "2"))
-    additive = ("rank", str(named["panel"]), "--seed", "7", "--method")
-    for option, shrink in (("--shrink", "true"), ("--no-shrink", "false")):
-        method = f"additive(shrink={shrink})"
-        yield Case(f"panel rank additive {option}", (*additive, method))
     split = ("--design", "pairs(distinct)", "--method", "safe(split=always)")
     safe = ("rank", str(named["contradictions"]), "--seed", "7", *split)
     yield Case("contradictions rank safe split", safe)

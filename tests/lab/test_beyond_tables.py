@@ -122,8 +122,8 @@ def test_mean_ranks_of_five_items_lose_as_much_as_is_exact() -> None:
 @pytest.mark.parametrize(
     ("items", "trials", "known"),
     [
-        (5, 640, {"ties": 7.4, "safe": 10.4, "safe(eta=0.1)": 14.9}),
-        (10, 256, {"ties": 3.0, "safe": 4.0, "safe(eta=0.1)": 11.7}),
+        (5, 640, {"ties": 7.4, "safe": 10.4}),
+        (10, 256, {"ties": 3.0, "safe": 4.0}),
     ],
 )
 def test_scores_gain_in_the_papers_scenario(
@@ -141,10 +141,8 @@ def test_scores_gain_in_the_papers_scenario(
         found, error = gain(row)
         # The known numbers are from longer runs, with errors up to 0.26. That there
         # is a gain at five items is shown in tests/ranking/test_ties.py, by chances in
-        # fewer trials; at ten it takes more trials to see without near ties.
+        # fewer trials; at ten it takes more trials to see.
         assert abs(found - known[row.method]) < WIDE * math.hypot(error, 0.26), row
-        if items == 10 and row.method == "safe(eta=0.1)":
-            assert found > WIDE * error
 
 
 @pytest.mark.parametrize("family", [*STRICT, "adversary:spread"])

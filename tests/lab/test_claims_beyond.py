@@ -182,27 +182,6 @@ def test_a_p_value_that_is_too_small_is_found_out(
     assert not checked("P-values").holds
 
 
-def test_a_price_that_is_too_low_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = claims_beyond._merged  # noqa: SLF001 - the price alone is changed
-
-    def cheaper(
-        known: Comparisons, edges: tuple[tuple[int, int], ...]
-    ) -> tuple[list[tuple[int, ...]], Fraction]:
-        buckets, price = honest(known, edges)
-        return buckets, price / 1000
-
-    def negated(
-        sheets: Sheets, items: Sequence[int], layers: Sequence[Layer]
-    ) -> list[Fraction]:
-        return [value / 36 for value in anchors.mean_values(sheets, items, layers)]
-
-    # Scores that tell all but nothing: what the merging itself costs is left.
-    monkeypatch.setattr(claims_beyond, "mean_values", negated)
-    assert checked("Eta, price").holds
-    monkeypatch.setattr(claims_beyond, "_merged", cheaper)
-    assert not checked("Eta, price").holds
-
-
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize(
     "claim",

@@ -156,7 +156,7 @@ TIED = Ratings(
         "ties",
         "ties(start=borda, noise=2, anchored=false)",
         "safe",
-        "safe(eta=0.3, noise=1)",
+        "safe(noise=1)",
         "safe(split=always)",
         "borda",
         "adaptive",

@@ -387,7 +387,6 @@ def test_a_form_without_ties_leaves_the_guarantee() -> None:
         ("safe", "kendall", {"design": "balanced", "per_reviewer": 2}, AGAINST),
         ("safe(noise=1)", "kendall", {}, AGAINST),
         ("safe(split=always)", "kendall", {}, AGAINST),
-        ("safe(eta=0.1)", "kendall", {}, "none"),
         ("mean-rank", "kendall", {}, "none"),
     ],
 )
@@ -521,17 +520,11 @@ def test_bad_options_are_refused(options: dict[str, object], words: str) -> None
         (
             SMALL,
             "safe(row)",
-            "options of safe must be named, got 'safe(row)'. It has 'eta', 'split', "
-            "'noise', 'anchored', 'mean_ranks'.",
+            "options of safe must be named, got 'safe(row)'. It has 'split', 'noise', "
+            " 'anchored', 'mean_ranks'.",
         ),
         (SMALL, "safe:0.1", "with options in brackets, got 'safe:0.1', not after a"),
-        (
-            Scenario(job="rank", items=5, noise="normal:9", reviewers=9),
-            "safe(eta=0.1)",
-            "eta must be 0 if reviewers contradict each other",
-        ),
         (SMALL, "mean-rank(3)", "one of 'auto', 'exact', 'sampled', 'proxy', got"),
-        (SMALL, "safe(eta=0.5)", "eta must be a number from 0 to below 0.5, got 0.5."),
         (
             SMALL,
             "ties(noise=-1)",

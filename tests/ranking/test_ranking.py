@@ -581,7 +581,6 @@ def test_parameters_are_the_options_that_were_used() -> None:
             {
                 "mean_ranks": "exact",
                 "samples": 0,
-                "eta": 0.0,
                 "noise": 0.3,
                 "anchored": True,
             },

@@ -8,7 +8,7 @@ from evenhand.claims import Certificate, Label
 from evenhand.designs.drawing import assign, fresh_secret, seal_of, verify
 from evenhand.method import methods
 from evenhand.posets.graph import comparisons, edges
-from evenhand.ranking.methods import Flips, Safe, Twins
+from evenhand.ranking.methods import Flips, Twins
 from evenhand.ranking.ranking import rank
 from evenhand.ratings import Ratings
 
@@ -51,7 +51,6 @@ def test_flips_on_clean_data_may_claim_the_papers_theorem_5() -> None:
     assert found.conditional == "given the comparisons"
     assert found.strict
     assert found.retired == 2
-    assert found.eta_price is None
     assert "no ties within a reviewer" in found.checked
     assert "equal loads: 2 items each" in found.checked
     assert "random assignment (pairs): declared" in found.declared
@@ -296,25 +295,6 @@ def test_a_reviewer_who_serves_twice_leaves_kendall_only() -> None:
 def test_without_noise_ties_are_never_worse_but_not_strictly_better() -> None:
     assert certificate(TWINS, method="ties").strict
     assert not certificate(TWINS, method="ties(noise=0)").strict
-
-
-def test_a_price_is_in_the_certificate_only_if_eta_was_asked_for() -> None:
-    ratings = Ratings(
-        ["a", "a", "b", "b", "c", "c"],
-        ["1", "2", "1", "3", "2", "4"],
-        [9, 7, 8, 5, 6, 4],
-    )
-    assert certificate(ratings, method="safe").eta_price is None
-    safe = Safe(eta=0.4)
-    found = rank(ratings, method=safe, design="pairs", distinct=True, rng=7)
-    assert found.certificate is not None
-    assert found.eta_price is not None
-    assert found.eta_price == found.certificate.eta_price
-    assert found.eta_price > 0
-    assert "in Kendall tau at worst" in found.certificate.sentence
-    void = rank(ratings, method=safe, rng=7).certificate
-    assert void is not None
-    assert "Kendall tau at worst" not in void.sentence
 
 
 def test_a_claim_that_is_not_strict_is_never_worded_as_if_it_were() -> None:

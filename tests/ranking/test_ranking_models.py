@@ -125,17 +125,10 @@ def test_a_split_chosen_beforehand_rests_on_that_and_not_on_a_contradiction() ->
         "split=always was chosen before scores were seen" in found.certificate.declared
     )
     assert found.certificate.conditional == "given the reviewers who made the groups"
-    with pytest.raises(OptionError, match="split is 'always'"):
-        rank(clean, method="safe(split=always, eta=0.1)")
     with pytest.raises(OptionError, match="split must be one of 'auto', 'always'"):
         rank(clean, method="safe(split=never)")
     with pytest.raises(OptionError, match="distinct must be True or False"):
         rank(clean, distinct="yes")  # type: ignore[arg-type]  # wrong on purpose
-
-
-def test_eta_is_refused_where_its_price_is_not_known() -> None:
-    with pytest.raises(OptionError, match="contradict each other"):
-        rank(CONTRADICTORY, method="safe(eta=0.1)")
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -293,25 +286,6 @@ def test_orders_have_no_second_opinion_that_needs_scores() -> None:
 def test_a_number_that_cannot_be_chosen_is_refused(top: object) -> None:
     with pytest.raises(OptionError, match="top must be a whole number from 1 to 3"):
         rank(CONTRADICTORY, top=top)  # type: ignore[arg-type]  # refused
-
-
-def test_shrinkage_can_be_left_out() -> None:
-    ratings = noisy(4)
-    shrunk, plain = (
-        rank(ratings, method=method, rng=7)
-        for method in ("additive", "additive(shrink=false)")
-    )
-    assert shrunk.parameters["shrink"] is True
-    assert plain.parameters["shrink"] is False
-
-    def spread(values: list[float | None]) -> float:
-        return float(np.std([value or 0.0 for value in values]))
-
-    assert spread([row.estimate for row in shrunk.items]) < spread(
-        [row.estimate for row in plain.items]
-    )
-    with pytest.raises(OptionError, match="method 'adaptive' has no options, got 's"):
-        rank(ratings, method="adaptive(shrink=true)")
 
 
 def test_equal_estimates_are_told_and_ordered_by_lot() -> None:

@@ -20,7 +20,6 @@ def test_json_has_the_documented_fields_in_their_order() -> None:
         "order",
         "items",
         "rho",
-        "eta_price",
         "intervals",
         "top",
         "draws",

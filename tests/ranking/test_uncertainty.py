@@ -21,7 +21,6 @@ from evenhand.posets import averages, from_edges
 from evenhand.ranking.uncertainty import (
     RankUncertainty,
     from_bootstrap,
-    from_bounds,
     from_fit,
     from_model,
     from_orderings,
@@ -139,35 +138,24 @@ def test_twins_share_a_bucket_and_a_chain_has_none() -> None:
     assert found.rank_high.tolist() == [3, 3, 3]
 
 
-def test_orderings_give_pairs_places_or_bounds() -> None:
+def test_orderings_give_pairs_places_or_nothing() -> None:
     c = from_edges(5, [0, 0, 1, 3], [1, 2, 4, 4])
     known = averages(c)
     assert known.places is not None
     order = np.argsort(known.mean_rank, kind="stable")
     bare = replace(known, above=None)
     paired = from_places(order, known.places, above=known.above)
-    for found in (known, bare):
-        assert from_orderings(order, c, found).buckets == paired.buckets
+    for law in (known, bare):
+        found = from_orderings(order, c, law)
+        assert found is not None
+        assert found.buckets == paired.buckets
     sampled = averages(c, samples=50, ideals=0, pairs=False, rng=7)
     assert sampled.places is not None
     drawn = from_orderings(order, c, sampled)
+    assert drawn is not None
     assert drawn.draws == 50
     assert drawn.buckets == from_places(order, sampled.places).buckets
-    none = from_orderings(order, c, replace(known, places=None))
-    assert none.source == "ranks that the comparisons allow"
-
-
-def test_bounds_are_all_ranks_that_the_comparisons_allow() -> None:
-    c = from_edges(6, [0, 0, 1, 2, 3], [1, 2, 3, 3, 4])
-    found = from_bounds([0, 1, 2, 3, 4, 5], c)
-    assert found.rank_low.tolist() == [1, 2, 2, 4, 5, 1]
-    assert found.rank_high.tolist() == [2, 4, 4, 5, 6, 6]
-    assert found.buckets == (1, 1, 1, 1, 1, 1)
-    clear = from_bounds([0, 1, 2, 3], from_edges(4, [0, 0, 1, 2], [1, 2, 3, 3]))
-    assert clear.buckets == (1, 2, 2, 3)
-    assert (clear.level, clear.draws) == (1.0, 0)
-    with pytest.raises(OptionError, match="p_top must be asked"):
-        clear.p_top(1)
+    assert from_orderings(order, c, replace(known, places=None)) is None
 
 
 # Models.
@@ -250,8 +238,7 @@ def mean_fit(ratings: Ratings) -> Fit:
 
 
 MODELS: dict[str, Callable[[Ratings], Fit]] = {
-    "reml": lambda ratings: additive(ratings, shrink=True),
-    "least squares": additive,
+    "additive": additive,
     "adaptive": adaptive,
     "bradley": bradley_terry,
     "mean": mean_fit,
@@ -277,7 +264,7 @@ def test_probabilities_of_the_top_are_right_on_average() -> None:
     told, came = [], []
     for seed in range(60):
         values, ratings = draw(seed)
-        fit = additive(ratings, shrink=True)
+        fit = additive(ratings)
         order = order_of(fit.estimates)
         found = from_model(ratings, fit, plain_means, seed, order=order, draws=300)
         p = found.p_top(5)
@@ -304,7 +291,7 @@ def test_errors_of_variance_components_are_exact_on_a_tree() -> None:
 def test_errors_of_variance_components_are_near_those_of_the_model() -> None:
     for seed in range(5):
         _, ratings = draw(seed, n=40, m=40, load=5)
-        fit = additive(ratings, shrink=True)
+        fit = additive(ratings)
         assert fit.errors is not None
         assert fit.variances is not None
         found = np.sqrt(value_variances(ratings, fit.variances))
@@ -427,7 +414,6 @@ def test_the_source_is_that_of_the_model() -> None:
     for fit, source in (
         (adaptive(ratings), "model"),
         (additive(ratings), "model"),
-        (additive(ratings, shrink=True), "model"),
         (bradley_terry(ratings), "model"),
         (borda(ratings), "bootstrap over reviewers"),
     ):
@@ -474,7 +460,7 @@ def test_odd_data_get_intervals_all_the_same(
     n = ratings.n_items
     for fit in (
         adaptive(ratings),
-        additive(ratings, shrink=True),
+        additive(ratings),
         bradley_terry(ratings),
         borda(ratings),
     ):

@@ -397,10 +397,9 @@ def test_every_comparison_replays(options: dict[str, object], tmp_path: Path) ->
         {"method": "mean", "design": "balanced"},
         {"method": "safe", "design": "balanced", "distinct": True},
         {"method": "safe(split=always)", "design": "balanced"},
-        {"method": "safe(eta=0.1, noise=0.5, anchored=false)"},
+        {"method": "safe(noise=0.5, anchored=false)"},
         {"method": "sorter(score_pairs=3)"},
         {"method": "ties(start=mean-rank(mean_ranks=proxy))"},
-        {"method": "additive(shrink=false)"},
     ],
 )
 def test_every_ranking_replays(options: dict[str, object], tmp_path: Path) -> None:

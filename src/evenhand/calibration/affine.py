@@ -68,13 +68,11 @@ def affine(ratings: Ratings) -> Fit:
         estimates=settled(made.in_units(state.values)),
         groups=groups,
         errors=frozen(made.in_units(np.sqrt(state.value_variances))),
-        error_method="variational",
         offsets=frozen(made.in_units(state.offsets)),
         slopes=frozen(state.slopes),
         variances=made.squared(
             Variances(state.offset_variance, state.value_variance, state.rest)
         ),
-        iterations=state.steps,
         converged=state.converged,
         notices=model_notices(ratings, groups, converged=state.converged),
     )

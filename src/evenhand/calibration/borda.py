@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.calibration.bradley_terry import rating_wins
-from evenhand.calibration.design import model_notices
-from evenhand.calibration.results import Fit, PerRating, settled
+from evenhand.calibration.bradley_terry import wins
+from evenhand.calibration.design import model_notices, totals
+from evenhand.calibration.results import Fit, settled
 from evenhand.posets.graph import comparisons, components
 
 if TYPE_CHECKING:
@@ -36,11 +36,10 @@ def borda(ratings: Ratings) -> Fit:
     """
     loads = np.bincount(ratings.reviewer_codes).astype(np.float64)
     others = loads[ratings.reviewer_codes] - 1
-    shares = rating_wins(ratings) / np.maximum(others, 1)
-    said = PerRating(shares, others, missing=0.5)
-    once = np.ones(len(shares))
-    estimates = settled(said.averages(ratings.item_codes, ratings.n_items, once))
+    met = totals(ratings.item_codes, others, ratings.n_items)
+    half = np.full(ratings.n_items, 0.5)
+    estimates = settled(np.divide(wins(ratings), met, out=half, where=met > 0))
     groups = components(comparisons(ratings))
     what = "shares won in different groups say nothing about each other"
     notices = model_notices(ratings, groups, what=what)
-    return Fit("borda", estimates, groups, notices=notices, said=said)
+    return Fit("borda", estimates, groups, notices=notices)

@@ -16,7 +16,6 @@ from evenhand.calibration._solver import (
 )
 from evenhand.calibration.design import model_notices, steps, totals
 from evenhand.calibration.results import Fit, settled
-from evenhand.errors import OptionError, unknown
 from evenhand.posets.graph import comparisons, components
 
 if TYPE_CHECKING:
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
 
 PRIOR_PRECISION = 0.4
-PAIR_WEIGHTS = ("2/k", "1")
 # Items up to which Newton's steps come from a table.
 SMALL = 128
 STEPS, HALVINGS, TOLERANCE = 100, 40, 1e-10
@@ -37,23 +35,16 @@ MOST_PAIRS = 20_000_000
 TINY = 1e-290
 
 
-def bradley_terry(
-    ratings: Ratings,
-    *,
-    prior_precision: float = PRIOR_PRECISION,
-    pair_weight: str = "2/k",
-) -> Fit:
+def bradley_terry(ratings: Ratings) -> Fit:
     """Fit the values under which the reviewers' comparisons are most likely.
 
     Item a is put above b with probability 1 / (1 + exp(b - a)). A tie is half a win for
     both. Values have independent normal priors of mean 0, so that they exist and are
-    finite on any graph, and items that were never compared have 0.
+    finite on any graph, and items that were never compared have 0. Each pair of a
+    reviewer of k items has the weight 2 / k: a reviewer counts as k - 1 comparisons.
 
     Args:
         ratings: Scores, ranks or comparisons; only each reviewer's order is used.
-        prior_precision: One over the prior's variance, positive.
-        pair_weight: "2/k" gives each pair of a reviewer of k items the weight 2 / k, so
-            that a reviewer counts as k - 1 comparisons; "1" counts every pair fully.
 
     Returns:
         The fit. Standard errors, against the mean of all items, come from the curvature
@@ -61,9 +52,6 @@ def bradley_terry(
         pairs for independent. More than 20 million pairs are summed up by
         interpolation, to 1e-12, so that time and memory grow with the number of
         ratings.
-
-    Raises:
-        OptionError: If an option is out of range.
 
     References:
         Bradley and Terry (1952), Rank analysis of incomplete block designs.
@@ -76,23 +64,19 @@ def bradley_terry(
         >>> (fit.estimates.round(3) + 0).tolist()
         [0.784, 0.0, -0.784]
     """
-    _check(prior_precision, pair_weight)
-    loads = np.bincount(ratings.reviewer_codes).astype(np.float64)
-    weights = 2 / loads if pair_weight == "2/k" else np.ones_like(loads)
+    weights = 2 / np.bincount(ratings.reviewer_codes)
     pairs, won = pairs_of(ratings, weights), wins(ratings, weights)
-    values, steps, converged = maximise(pairs, won, prior_precision)
+    values, converged = maximise(pairs, won, PRIOR_PRECISION)
     groups = components(comparisons(ratings))
     what = "each group's values lie around 0, and groups are not compared"
-    squared, how = _squared_errors(pairs, values, prior_precision)
+    squared = _squared_errors(pairs, values)
     # Comparisons say nothing about the common level, which keeps the prior's variance.
-    squared = np.maximum(squared - 1 / (prior_precision * len(values)), 0)
+    squared = np.maximum(squared - 1 / (PRIOR_PRECISION * len(values)), 0)
     return Fit(
         method="bradley-terry",
         estimates=settled(values),
         groups=groups,
         errors=frozen(np.sqrt(squared)),
-        error_method=how,
-        iterations=steps,
         converged=converged,
         notices=model_notices(ratings, groups, what=what, converged=converged),
     )
@@ -109,15 +93,6 @@ def order_values(ratings: Ratings) -> Table:
     weights = 2 / np.bincount(ratings.reviewer_codes)
     pairs, won = pairs_of(ratings, weights), wins(ratings, weights)
     return maximise(pairs, won, PRIOR_PRECISION)[0]
-
-
-def _check(prior_precision: float, pair_weight: str) -> None:
-    if not 0 < prior_precision < np.inf:
-        raise OptionError(
-            f"prior_precision must be a positive number, got {prior_precision!r}."
-        )
-    if pair_weight not in PAIR_WEIGHTS:
-        raise OptionError(unknown("pair_weight", pair_weight, PAIR_WEIGHTS))
 
 
 def wins(ratings: Ratings, weights: Table | None = None) -> Table:
@@ -301,7 +276,7 @@ def _links(ratings: Ratings) -> csr_array:
 
 def maximise(
     pairs: AnyPairs, won: Table, precision: float, start: Table | None = None
-) -> tuple[Table, int, bool]:
+) -> tuple[Table, bool]:
     """Climb by Newton's steps, shortened where they overshoot.
 
     The log posterior is strictly concave, so there is one peak.
@@ -313,16 +288,16 @@ def maximise(
         start: Where to start from; zero if None.
 
     Returns:
-        The values, the steps taken, and whether they settled.
+        The values, and whether they settled.
     """
     values = np.zeros(len(won)) if start is None else start
     found = pairs.at(values)
     slope = won - found.wins - precision * values
-    for step in range(1, STEPS + 1):
+    for _ in range(STEPS):
         move = _move(found, slope, precision)
         rise = float(slope @ move)
         if rise <= TOLERANCE**2 * len(values):
-            return values, step, True
+            return values, True
         for _ in range(HALVINGS):
             after = values + move
             found = pairs.at(after)
@@ -332,14 +307,14 @@ def maximise(
                 break
             move, rise = move / 2, rise / 2
         values = after
-    return values, STEPS, False
+    return values, False
 
 
 def _move(found: Expected, slope: Table, precision: float) -> Table:
     if len(slope) <= SMALL:
         root = information_root(found, precision)
         return np.asarray(root.T @ (root @ slope))
-    move, _ = conjugate_gradients(
+    move = conjugate_gradients(
         lambda columns: found.product(columns) + precision * columns,
         found.diagonal + precision,
         slope[:, None],
@@ -354,14 +329,12 @@ def information_root(found: Expected, precision: float) -> Table:
     return inverse_root(found.product(unit) + precision * unit)
 
 
-def _squared_errors(
-    pairs: AnyPairs, values: Table, precision: float
-) -> tuple[Table, str]:
-    found = pairs.at(values)
+def _squared_errors(pairs: AnyPairs, values: Table) -> Table:
+    found, precision = pairs.at(values), PRIOR_PRECISION
     if len(values) <= _solver.TABLE:
         with one_thread(len(values)):
             root = information_root(found, precision)
-        return (root**2).sum(axis=0), "exact"
+        return np.asarray((root**2).sum(axis=0))
 
     def product(columns: Table) -> Table:
         return found.product(columns) + precision * columns
@@ -370,4 +343,4 @@ def _squared_errors(
     few = isinstance(pairs, ManyPairs)
     most = _solver.ERROR_PROBES if few else _solver.MOST_PROBES
     squared = inverse_diagonal(product, found.diagonal + precision, most=most)
-    return np.minimum(squared, 1 / precision), "probes"
+    return np.minimum(squared, 1 / precision)

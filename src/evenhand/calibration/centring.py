@@ -13,8 +13,9 @@ from evenhand.calibration.design import (
     linked_groups,
     model_notices,
     require_rated,
+    totals,
 )
-from evenhand.calibration.results import ROUNDING, Fit, PerRating, settled
+from evenhand.calibration.results import ROUNDING, Fit, settled
 from evenhand.claims import Notice
 from evenhand.errors import counted
 
@@ -51,8 +52,8 @@ def centred(ratings: Ratings) -> Fit:
     made = design(ratings)
     require_rated(ratings, "centred")
     means, away = _deviations(made)
-    said = PerRating(away, _telling(made), unit=made.unit)
-    return _fit(ratings, "centred", said, frozen(made.in_units(means)))
+    values = made.in_units(_averages(made, away))
+    return _fit(ratings, "centred", values, frozen(made.in_units(means)))
 
 
 def z(ratings: Ratings) -> Fit:
@@ -102,7 +103,7 @@ def z(ratings: Ratings) -> Fit:
     return _fit(
         ratings,
         "z",
-        PerRating(standard, _telling(made)),
+        _averages(made, standard),
         frozen(made.in_units(means)),
         *notices,
         slopes=frozen(made.in_units(np.where(flat, 0.0, spread))),
@@ -117,27 +118,29 @@ def _deviations(made: Design) -> tuple[Scores, Scores]:
     return means, away
 
 
-def _telling(made: Design) -> Scores:
-    """Weigh ratings: those of the reviewers of several items count."""
-    return made.weighted((made.loads[made.reviewers] > 1).astype(np.float64))
+def _averages(made: Design, said: Scores) -> Scores:
+    """Average what ratings say of each item; a reviewer's only one says nothing."""
+    weights = made.weighted((made.loads[made.reviewers] > 1).astype(np.float64))
+    counts = totals(made.items, weights, made.n_items)
+    sums = totals(made.items, weights * said, made.n_items)
+    return np.divide(sums, counts, out=np.zeros(made.n_items), where=counts > 0)
 
 
 def _fit(
     ratings: Ratings,
     method: str,
-    said: PerRating,
+    values: Scores,
     offsets: Scores,
     *notices: Notice,
     slopes: Scores | None = None,
 ) -> Fit:
-    groups, once = linked_groups(ratings), np.ones(ratings.n_ratings)
+    groups = linked_groups(ratings)
     what = "they are compared as if all groups were equally good"
     return Fit(
         method=method,
-        estimates=settled(said.averages(ratings.item_codes, ratings.n_items, once)),
+        estimates=settled(values),
         groups=groups,
         offsets=offsets,
         slopes=slopes,
         notices=model_notices(ratings, groups, *notices, what=what, prior=False),
-        said=said,
     )

@@ -230,7 +230,7 @@ class PassSystem:
     def solve(self, right: Table, key: str, tolerance: float = SOLVED) -> Table:
         """Solve, starting from the last answer to the same question."""
         start = self.answers.get(key)
-        found, _ = conjugate_gradients(
+        found = conjugate_gradients(
             self.product, self._diagonal, right, start, tolerance=tolerance
         )
         self.answers[key] = found
@@ -382,26 +382,26 @@ class Equations:
         found = float(x[0]), point.ratios, steps, converged
         return Mixed(items, reviewers, variances, *found)
 
-    def errors(self, mixed: Mixed) -> tuple[Table | None, Table, str]:
-        """Return the errors of offsets, if known, and of values, and how they are.
+    def errors(self, mixed: Mixed) -> tuple[Table | None, Table]:
+        """Return the errors of offsets, if known, and of values.
 
         Values are held against the mean of the items.
         """
         if mixed.ratios is None:
-            return np.zeros_like(mixed.reviewers), np.zeros_like(mixed.items), "exact"
+            return np.zeros_like(mixed.reviewers), np.zeros_like(mixed.items)
         rest = mixed.variances.rest
         reviewers = None
         if isinstance(self.system, PassSystem):
             self.system.at(mixed.ratios)
-            items, how = self.system.errors(), "probes"
+            items = self.system.errors()
         else:
             with one_thread(min(self._sizes)):
                 self.system.at(mixed.ratios)
                 offsets, items = self.ordered(*self.system.errors())
-            reviewers, how = np.sqrt(rest * np.maximum(offsets, 0)), "exact"
+            reviewers = np.sqrt(rest * np.maximum(offsets, 0))
         # Ratings say nothing about the common level, which keeps the prior's variance.
         level = mixed.variances.item / len(items)
-        return reviewers, np.sqrt(np.maximum(rest * items - level, 0)), how
+        return reviewers, np.sqrt(np.maximum(rest * items - level, 0))
 
 
 def maximise(

@@ -27,7 +27,6 @@ from evenhand.calibration.design import (
     steps,
 )
 from evenhand.calibration.results import Fit, settled
-from evenhand.errors import OptionError
 
 if TYPE_CHECKING:
     from evenhand.arrays import Scores
@@ -65,39 +64,34 @@ def isotonic(ratings: Ratings, *, stiffness: float = STIFFNESS) -> Fit:
         >>> bool((np.diff(isotonic(ratings).estimates) > 0).all())
         True
     """
-    if not 0 < stiffness < np.inf:
-        raise OptionError(f"stiffness must be a positive number, got {stiffness!r}.")
     made = design(ratings, normal_scores(ratings.scores))
     state = fit_affine(made)
-    values, iterations, converged = _alternate(made, state, stiffness)
+    values, converged = _alternate(made, state, stiffness)
     groups = linked_groups(ratings)
     return Fit(
         method="isotonic",
         estimates=settled(made.in_units(values)),
         groups=groups,
-        iterations=iterations,
         converged=converged,
         notices=model_notices(ratings, groups, converged=converged),
     )
 
 
-def _alternate(
-    made: Design, state: State, stiffness: float
-) -> tuple[Scores, int, bool]:
+def _alternate(made: Design, state: State, stiffness: float) -> tuple[Scores, bool]:
     lines = line_levels(made, state)
     scale = float(np.abs(lines).max())
     if scale == 0 or state.value_variance == 0:
-        return np.zeros(made.n_items), 0, True
+        return np.zeros(made.n_items), True
     ridge = state.rest / state.value_variance
     scales = Scales(made)
     values = state.values
-    for step in range(1, STEPS + 1):
+    for _ in range(STEPS):
         before = values
         levels = scales.pooled(values[made.items], lines, stiffness)
         values = made.by_item(levels) / (made.count_weights + ridge)
         if float(np.abs(values - before).max()) <= TOLERANCE * scale:
-            return values, step, True
-    return values, STEPS, False
+            return values, True
+    return values, False
 
 
 def line_levels(made: Design, state: State) -> Scores:

@@ -167,5 +167,5 @@ def _by_passes(
 
     diagonal = links.diagonal(weights)
     columns = np.column_stack([right, wanted])
-    found, _ = conjugate_gradients(product, diagonal, columns, tolerance=TOLERANCE)
+    found = conjugate_gradients(product, diagonal, columns, tolerance=TOLERANCE)
     return found[:, 0], inverse_diagonal(product, diagonal), found[:, 1:]

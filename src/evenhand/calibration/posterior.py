@@ -44,8 +44,6 @@ VALUES = np.arange(-9.0, 14.0, 0.25)
 ORDINAL = np.arange(-4.0, 4.5, 0.5)
 # A difference in log probability beyond which nothing is drawn.
 NEGLIGIBLE = 8.0
-# Offsets that may be anything.
-ANY_OFFSET = 1e6
 # A logistic comparison is as uncertain as that of two ratings of this variance.
 LOGISTIC = math.pi**2 / 6
 # Variance of values before it is fitted, and fits.
@@ -204,12 +202,9 @@ def _of_scores(
     if ratings.n_items > INTEGRATED:
         from evenhand.calibration.additive import additive
 
-        fixed = (additive(ratings, shrink=True) if means else fit).variances
+        fixed = (additive(ratings) if means else fit).variances
         return _fitted(crossed, fixed, units, means=means)
-    # Least squares has no components of variance, as offsets may be anything.
-    any_offset = not means and fit.variances is None
-    logs = np.log([ANY_OFFSET]) if any_offset else OFFSETS
-    return _integrated(crossed, logs, lots, units, means=means)
+    return _integrated(crossed, lots, units, means=means)
 
 
 def _of_adaptive(
@@ -221,7 +216,7 @@ def _of_adaptive(
     if ratings.n_items > INTEGRATED:
         middle, away = _fitted(crossed, fit.variances, units)
     else:
-        middle, away = _integrated(crossed, OFFSETS, lots, units)
+        middle, away = _integrated(crossed, lots, units)
     spread = middle.std(axis=1, keepdims=True)
     estimates = standardised(fit.estimates)
     if weight < SLIGHT:
@@ -238,12 +233,10 @@ def _fitted(
     crossed: Crossed, parts: Variances | None, units: Table, *, means: bool = False
 ) -> tuple[Table, Table]:
     """Return the mean and the deviations at fitted ratios."""
-    offset, value = ANY_OFFSET, 1.0
+    offset, value = 1e6, 1.0
     if parts is not None:
         rest = max(parts.rest, 1e-300)
-        offset, value = (
-            min(max(part / rest, 1e-6), 1e6) for part in (parts.reviewer, parts.item)
-        )
+        offset, value = np.clip([parts.reviewer / rest, parts.item / rest], 1e-6, 1e6)
     node, logs = crossed.of_ratings(offset), np.log([value])
     squares, _ = node.profile(logs, crossed.freedom, crossed.least)
     if means:
@@ -314,7 +307,7 @@ def _law(pairs: csr_array, won: Table, variance: float, start: Table) -> _Law:
     from evenhand.calibration.bradley_terry import Pairs, information_root, maximise
 
     listed = Pairs(pairs)
-    values, _, _ = maximise(listed, won, 1 / variance, start)
+    values, _ = maximise(listed, won, 1 / variance, start)
     lower = information_root(listed.at(values), 1 / variance)
     likely = float(won @ values) - listed.log_sum(values)
     likely -= float(values @ values) / variance / 2 - float(
@@ -350,12 +343,12 @@ def _excess(ratings: Ratings, weights: Table, law: _Law) -> float:
 
 
 def _integrated(
-    crossed: Crossed, logs: Table, lots: Table, units: Table, *, means: bool = False
+    crossed: Crossed, lots: Table, units: Table, *, means: bool = False
 ) -> tuple[Table, Table]:
     """Return means and deviations at ratios drawn from their posterior."""
     from scipy.special import gammaincinv
 
-    freedom = crossed.freedom
+    freedom, logs = crossed.freedom, OFFSETS
     for zoom in range(ZOOMS + 1):
         nodes = [crossed.of_ratings(math.exp(log)) for log in logs]
         found = [node.profile(VALUES, freedom, crossed.least) for node in nodes]
@@ -366,7 +359,7 @@ def _integrated(
         fits = VALUES + logs[:, None] - 3 * np.log(ratios) - likely / 2
         best = fits.max(axis=1)
         near = np.flatnonzero(best > best.max() - NEGLIGIBLE)
-        if len(near) >= ENOUGH or len(logs) == 1 or zoom == ZOOMS:
+        if len(near) >= ENOUGH or zoom == ZOOMS:
             break
         ends = max(near[0] - 1, 0), min(near[-1] + 1, len(logs) - 1)
         logs = np.linspace(logs[ends[0]], logs[ends[1]], CLOSER)

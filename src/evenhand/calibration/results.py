@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -53,32 +53,6 @@ class Variances:
         return part / largest / sum(parts)
 
 
-class PerRating(NamedTuple):
-    """What each rating says by itself: items have the averages of these values.
-
-    Attributes:
-        values: Of each rating.
-        weights: How much it counts.
-        missing: Value of an item of which nothing is said.
-        unit: What values are multiplied by in the end.
-    """
-
-    values: Scores
-    weights: Scores
-    missing: float = 0.0
-    unit: float = 1.0
-
-    def averages(self, items: Codes, n_items: int, times: Scores) -> Scores:
-        """Average by item, where each rating counts so many times."""
-        weights = self.weights * times
-        counts = np.bincount(items, weights, n_items)
-        sums = np.bincount(items, weights * self.values, n_items)
-        missing = np.full(n_items, self.missing)
-        found = np.divide(sums, counts, out=missing, where=counts > 0)
-        with np.errstate(over="ignore"):
-            return np.asarray(np.clip(found * self.unit, -LARGEST, LARGEST))
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Fit:
     """Items on one common scale, as a model sees them.
@@ -88,14 +62,12 @@ class Fit:
         estimates: Value of each item, by item code; higher is better. Values that are
             equal but for rounding are made equal.
         errors: Standard error of each estimate, or None.
-        error_method: How the errors were found: "exact", "probes" or "none".
         offsets: How much higher than others each reviewer scores, or None.
         slopes: How much wider than others each reviewer scores, or None.
         variances: Components of variance, or None.
         groups: Group of each item; estimates of different groups rest on no link
             between them but the model's prior.
         rho: For adaptive, the share of reviewers' offsets in the variance of ranks.
-        iterations: How many steps it took.
         converged: Whether the last step changed nothing that matters.
         notices: What the reader must know.
         said: For models that average what each reviewer says alone.
@@ -105,15 +77,12 @@ class Fit:
     estimates: Scores
     groups: Codes
     errors: Scores | None = None
-    error_method: str = "none"
     offsets: Scores | None = None
     slopes: Scores | None = None
     variances: Variances | None = None
     rho: float | None = None
-    iterations: int = 0
     converged: bool = True
     notices: tuple[Notice, ...] = ()
-    said: PerRating | None = None
 
     def __repr__(self) -> str:
         groups = int(self.groups.max()) + 1

@@ -22,7 +22,7 @@ TABLE = "(table)"
 
 
 @click.command("check", cls=_shared.Grouped)
-@_shared.method_option("adaptive", "additive(shrink=false)")
+@_shared.method_option("adaptive", "safe(noise=1)")
 @deciding(
     "--top",
     "Ask how many more reviews would separate the best K items of that method from the "

@@ -17,7 +17,7 @@ DESIGNS = ["pairs", "pairs(distinct)", "balanced", "balanced(distinct)"]
 
 
 @click.command("rank", cls=_shared.Grouped)
-@_shared.method_option("adaptive", "safe(eta=0.1)")
+@_shared.method_option("adaptive", "safe(noise=1)")
 @deciding(
     "--top",
     "How many are to be chosen: says which are in, open and out; with --design or "

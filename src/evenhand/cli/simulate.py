@@ -58,7 +58,7 @@ NONE = "none"
 @option(
     "--method",
     "A method, with its own options in brackets, such as 'guarded(eps=0.2)' or "
-    "'safe(eta=0.1)'; `evenhand methods` lists them; repeatable.",
+    "'safe(noise=1)'; `evenhand methods` lists them; repeatable.",
     "TEXT",
     multiple=True,
 )

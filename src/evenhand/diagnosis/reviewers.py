@@ -250,7 +250,7 @@ def effect_errors(model: Model) -> tuple[Scores, Scores]:
     mixed, made = model.mixed, model.made
     if mixed.ratios is not None and made.n_reviewers + made.n_items <= CONTRASTS:
         return _contrast_errors(model)
-    offsets, values, _ = model.equations.errors(mixed)
+    offsets, values = model.equations.errors(mixed)
     if offsets is not None:
         return offsets, values
     spread, rest = mixed.variances.reviewer, mixed.variances.rest

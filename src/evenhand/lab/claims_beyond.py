@@ -1,6 +1,6 @@
 """Claims beyond the paper, checked.
 
-Two items: Theorems G and D, bounds and p-values. Many: Theorems K, T and A, eta, equal
+Two items: Theorems G and D, bounds and p-values. Many: Theorems K, T and A, equal
 groups.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -23,10 +23,8 @@ from evenhand.lab.claims import Found, Trial, claim, least
 from evenhand.lab.dominance import Contest, Witness, contest, scales_text
 from evenhand.lab.duels import TRUTHS, ItemRule, assignments, duel
 from evenhand.lab.worlds import Edges, World, graph, mean_rank_buckets, uniform
-from evenhand.posets.orderings import all_orderings
 from evenhand.randomness import HALF, Chance, Stream, below
 from evenhand.ranking.anchors import Layer, Sheets, mean_values
-from evenhand.ranking.eta import near_ties
 from evenhand.ranking.flips import reviewers_of
 
 if TYPE_CHECKING:
@@ -45,7 +43,6 @@ RANGE = 6
 TERMS = 40
 # Who scores is worth so many times more than what is scored.
 FARTHEST = 10**8
-ETA = 0.25
 GROUPS = 3
 
 
@@ -362,7 +359,6 @@ def against_lots(
     n: int,
     edges: Edges,
     layers: Callable[..., tuple[Layer, ...]],
-    weak: WeakOrder = mean_rank_buckets,
 ) -> Margin:
     """Return how much Kendall tau is gained over equal mean ranks in order by lot.
 
@@ -370,7 +366,6 @@ def against_lots(
         n: Number of items.
         edges: The comparisons.
         layers: What chooses the reviewers.
-        weak: From comparisons to the buckets that are sorted by scores.
 
     Examples:
         >>> from evenhand.ranking.anchors import choose_layers
@@ -378,7 +373,7 @@ def against_lots(
         >>> gained((0, 1, 2), ((Fraction(0), Fraction(1), Fraction(2)),) * 2)
         Fraction(63, 130)
     """
-    method = functools.partial(settled, weak, layers)
+    method = functools.partial(settled, mean_rank_buckets, layers)
     where = World(n, edges)
     return worlds.enumerated(where, method, _by_lot, worlds.loss_named("kendall"))
 
@@ -498,61 +493,6 @@ def _anchored_margin(
         one, two = relative(sheets, (0, 1), Layer(crew, anchors))
         right += first(one - two) / 2
     return right - HALF
-
-
-@claim("Eta, price", "enumeration")
-def eta_price(trial: Trial) -> Found:
-    """Settling near ties by scores costs no more than its price.
-
-    Given {shapes} shapes of comparisons of 4 items and a uniform true ranking,
-    neighbours of probability at most 1/2 + 0.25 that are settled by scores lose less
-    Kendall tau than the price said, on random scales for each true ranking; the margin
-    is what is left of the price.
-    """
-    found = []
-    source = trial.source("eta")
-    for edges in [*shapes(4, 3), *shapes(4, 4)]:
-        buckets, price = _merged(graph(4, edges), edges)
-        if not price:
-            continue
-        gain = against_lots(
-            4, edges, trial.on_trial.layers, functools.partial(_given, buckets)
-        )
-        truths = World(4, edges).truths()
-        lost = [
-            max(
-                -gain(truth, _integers(len(edges), 4, source))
-                for _ in range(trial.pick(1, 8))
-            )
-            for truth in truths
-        ]
-        left = price - sum(lost, Fraction(0)) / len(truths)
-        found.append((left, f"given {edges}: price {price}"))
-    return least(found, shapes=len(found))
-
-
-def _given(buckets: Buckets, _: Comparisons) -> Buckets:
-    return buckets
-
-
-def _merged(known: Comparisons, edges: Edges) -> tuple[Buckets, Fraction]:
-    """Return the buckets after near ties are merged, and the exact price."""
-    orders, n = list(all_orderings(known)), known.n_items
-    counts = Counter(pair for o in orders for pair in itertools.combinations(o, 2))
-    above = np.array([[counts[a, b] / len(orders) for b in range(n)] for a in range(n)])
-    runs = mean_rank_buckets(known)
-    seen = {item for pair in edges for item in pair}
-    near = near_ties(
-        [item for run in runs for item in run],
-        [run for run in runs if len(run) > 1],
-        above,
-        ETA,
-        scored=[item in seen for item in range(n)],
-    )
-    price = sum((Fraction(counts[p], len(orders)) for p in near.merged), Fraction(0))
-    whole = {item: bucket for bucket in near.buckets for item in bucket}
-    every = [whole.get(item, (item,)) for run in runs for item in run]
-    return list(dict.fromkeys(every)), price - len(near.merged) * HALF
 
 
 @claim("Equal groups", "enumeration")

@@ -260,7 +260,7 @@ def simulate(
 
     Args:
         scenario: The situation.
-        methods: Methods by name, "guarded"; by text form, "safe(eta=0.1)"; values; or
+        methods: Methods by name, "guarded"; by text form, "safe(noise=1)"; values; or
             functions: for two items, from the scores of the first and of the second to
             the probability that the first is output; for many, from Ratings and a
             Generator to item codes, best first.
@@ -644,8 +644,8 @@ def _certificate(
 ) -> str:
     """Say what the scenario, and ties within reviewers, leave of a guarantee.
 
-    With eta nothing is left but a price that is known beforehand. Where every reviewer
-    scores every item nothing is left to settle, so that no method is better.
+    Where every reviewer scores every item nothing is left to settle, so that no method
+    is better.
     """
     best = method.best
     if best.theorem == NONE or method.own:
@@ -664,7 +664,6 @@ def _certificate(
         or scenario.reviewers == 1
         or scenario.design == "everything"
         or getattr(method, "scan", "") == "paper"
-        or getattr(method, "eta", 0) > 0
     ):
         return "none"
     if ties:

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from evenhand.ranking.methods import Answer, RankMethod
     from evenhand.ratings import Ratings
 
-HALF = 0.5
 CONSISTENT = (
     f"{ANY_SCALES}, strictly (no reviewer would give two items the same score); "
     "consistent comparisons"
@@ -183,9 +182,6 @@ ON_AVERAGE = Finding(
     "with the paper's scan it is proved over random comparisons only",
     _on_average,
 )
-SAMPLED_PRICE = Finding(
-    "declared", "a price of eta that is near enough, from sampled orderings"
-)
 NO_NOISE = Finding(
     "weaker", "without noise nothing distinguishes equal means", not_strict
 )
@@ -247,7 +243,7 @@ def ranking_certificate(
         *_design_findings(method, answer.split, declared),
         *answer.findings,
     )
-    return certify(claim, findings, retired=answer.retired, eta_price=answer.eta_price)
+    return certify(claim, findings, retired=answer.retired)
 
 
 def _design_findings(

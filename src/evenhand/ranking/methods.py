@@ -94,7 +94,6 @@ class Answer:
         coins: Every coin that was flipped.
         retired: Number of reviewers that coins used up, None if they may serve again.
         ties: How ties were broken, if they were.
-        eta_price: Price of neighbours put at risk, None without them.
         split: "always", if the reviewers were split whatever they scored; "first", if
             those who made the groups contradict each other; "all", if they do not, so
             that the scores of the others showed the contradiction; None if they were
@@ -111,7 +110,6 @@ class Answer:
     coins: tuple[Coin, ...] = ()
     retired: int | None = None
     ties: TieBreak | None = None
-    eta_price: float | None = None
     split: str | None = None
     notices: tuple[Notice, ...] = ()
     mean_ranks: MeanRankOrder | None = None
@@ -594,14 +592,6 @@ class Safe(RankMethod):
     reference = "docs/theory.md, Theorems T and A"
     noisy = True
     other = "adaptive"
-    eta: float = option(
-        0.0,
-        "Also let scores settle neighbours whose order is no more certain than 1/2 + "
-        "eta. The result shows the price.",
-        number(
-            "eta", "a number from 0 to below 0.5", lambda eta: 0 <= eta < claims.HALF
-        ),
-    )
     split: str = option(
         "auto",
         "Split the reviewers where they contradict each other, or always. always keeps "
@@ -621,27 +611,19 @@ class Safe(RankMethod):
     def answer(self, task: Task) -> Answer:
         """Order the items of a task."""
         from evenhand.posets.contradictions import find_contradiction
-        from evenhand.ranking.eta import safe_buckets
+        from evenhand.ranking.ties import equal_mean_ranks
 
         if self.split == "always" or find_contradiction(task.graph) is not None:
             return self._split(task)
         found = task.mean_ranks(self.mean_ranks)
-        exact = self.mean_ranks == "exact"
-        buckets, price = safe_buckets(
-            task.ratings, task.graph, found, self.eta, task.seed, exact=exact
-        )
-        begun = replace(_by_mean_rank(task, found), eta_price=price, findings=())
-        return _sorted_within(task, self, _left_to_scores(begun), buckets)
+        buckets = equal_mean_ranks(found, task.graph)
+        begun = _left_to_scores(replace(_by_mean_rank(task, found), findings=()))
+        return _sorted_within(task, self, begun, buckets)
 
     def _split(self, task: Task) -> Answer:
         """Order by some reviewers, and break its ties by the scores of the others."""
         from evenhand.ranking.split import contradictory, split_order
 
-        if self.eta > 0:
-            raise OptionError(
-                "eta must be 0 if reviewers contradict each other or split is "
-                f"'always', got {self.eta}. Its price is not known then."
-            )
         found = split_order(
             task.ratings, task.seed, noise=self.noise, anchored=self.anchored
         )
@@ -692,12 +674,10 @@ def _tied(task: Task, found: TieBreak, begun: Answer) -> Answer:
         settled=found.settled > 0,
         split=begun.split is not None,
     )
-    sampled = begun.mean_ranks is not None and not begun.mean_ranks.averages.exact
     reused = _served_twice(found)
     findings = (
         (not resolved, UNRESOLVED),
         (reused > 0, claims.served_again(reused)),
-        (begun.eta_price and sampled, claims.SAMPLED_PRICE),
         (found.noise == 0, claims.NO_NOISE),
         (not found.settled, claims.NOTHING_SETTLED),
     )
@@ -881,12 +861,6 @@ class Additive(Model):
 
     name = "additive"
     assumes = "scales that differ by an offset"
-    shrink: bool = option(
-        default=True,
-        says="Draw values and offsets to the middle to the extent that ratings are few "
-        "or noisy (REML).",
-        read=flag("shrink"),
-    )
     module = "additive"
 
 

@@ -209,7 +209,6 @@ def _ranking(
         notices=tuple(first.values())[::-1],
         certificate=certificate,
         rho=None if answer.fit is None else answer.fit.rho,
-        eta_price=certificate.eta_price,
         uncertainty=sure,
         titles=ratings.titles,
         ratings=ratings,

@@ -269,8 +269,6 @@ class Ranking(Drawn):
         notices: What the reader must know.
         certificate: What the result may claim.
         rho: For adaptive, the share of reviewers' offsets in the variance.
-        eta_price: Most that neighbours put at risk for their scores can cost in Kendall
-            tau, None without the option eta.
         uncertainty: How sure the places are, and where that comes from; None if it is
             not known.
         top: The best `k` items, how clear that is and, where there is another default
@@ -289,7 +287,6 @@ class Ranking(Drawn):
     notices: tuple[Notice, ...]
     certificate: Certificate | None = None
     rho: float | None = None
-    eta_price: float | None = None
     uncertainty: RankUncertainty | None = field(default=None, compare=False)
     top: Top | None = None
     titles: Mapping[Label, str] = field(default_factory=dict, compare=False)
@@ -345,7 +342,6 @@ class Ranking(Drawn):
             "order": list(self.order),
             "items": self.rows(),
             "rho": self.rho,
-            "eta_price": self.eta_price,
             "intervals": _intervals(self.uncertainty),
             "top": None if self.top is None else self.top.to_dict(),
             "draws": [draw.to_dict() for draw in self.draws],

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.calibration.posterior import adaptive_errors, drawn_values
-from evenhand.calibration.results import Fit, settled
+from evenhand.calibration.results import Fit
 from evenhand.errors import require_whole
 from evenhand.randomness import below, permutation, standard_normal, stream, uniforms
 from evenhand.ratings import Ratings
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from evenhand.arrays import Codes, Table
-    from evenhand.calibration.results import PerRating
     from evenhand.posets.averaging import Averages
     from evenhand.posets.graph import Comparisons
     from evenhand.ranking.methods import Answer, Task
@@ -57,7 +56,6 @@ ORDERINGS = "posterior over orderings"
 MODEL = "model"
 BOOTSTRAP = "bootstrap over reviewers"
 CLUSTERS = "bootstrap over clusters"
-BOUNDS = "ranks that the comparisons allow"
 LEVEL = 0.9
 # What an interval may leave out at either end.
 TAIL = (1 - LEVEL) / 2
@@ -65,9 +63,8 @@ TAIL = (1 - LEVEL) / 2
 ROUNDING = 1e-9
 # Items of a bucket, from its first, that drawn rankings are counted for.
 LOOKED_AT = 200
-# Up to so many items all orderings are weighed in well under a second, and up to so
-# many what the comparisons allow is worked out.
-WEIGHED_ITEMS, BOUNDED_ITEMS = 100, 5000
+# Up to so many items all orderings are weighed in well under a second.
+WEIGHED_ITEMS = 100
 # Items up to which the law of all pairs is quick to count.
 PAIRED_ITEMS = 500
 # Items up to which values are drawn together; beyond, the common level is 1/200.
@@ -176,7 +173,7 @@ def from_places(
 
 def from_orderings(
     order: Sequence[int] | Codes, c: Comparisons, found: Averages
-) -> RankUncertainty:
+) -> RankUncertainty | None:
     """Take the most that consistent comparisons say, at little cost.
 
     That is the law of places and of pairs if orderings were counted and items are at
@@ -195,7 +192,7 @@ def from_orderings(
         (1, 1, 2)
     """
     if found.places is None:
-        return from_bounds(order, c)
+        return None
     above = found.above
     if above is None and found.exact and c.n_items <= PAIRED_ITEMS:
         from evenhand.posets.averaging import averages
@@ -204,55 +201,24 @@ def from_orderings(
     return from_places(order, found.places, above=above, draws=found.samples)
 
 
-def from_bounds(order: Sequence[int] | Codes, c: Comparisons) -> RankUncertainty:
-    """Take all ranks that the comparisons allow, where orderings are too many to weigh.
-
-    The intervals are certain if the comparisons are right, and so is the order of items
-    of different buckets. There are no probabilities.
-
-    Args:
-        order: Item codes, best first, as the comparisons have it.
-        c: The comparisons, without a contradiction.
-
-    Examples:
-        >>> from evenhand.posets import from_edges
-        >>> found = from_bounds([0, 2, 1], from_edges(3, [0, 0], [1, 2]))
-        >>> found.rank_low.tolist(), found.rank_high.tolist(), found.buckets
-        ([1, 2, 2], [1, 3, 3], (1, 2, 2))
-    """
-    from evenhand.posets.reach import closure_counts
-
-    codes = np.asarray(order, dtype=np.int64)
-    above, below_counts = closure_counts(c)
-    low, high = 1 + above, c.n_items - below_counts
-    reach = np.maximum.accumulate(high[codes])
-    begins = low[codes] > np.concatenate([[0], reach[:-1]])
-    buckets = tuple(np.cumsum(begins).tolist())
-    return _made(codes, (low, high), buckets, BOUNDS, level=1.0)
-
-
 def from_fit(
     fit: Fit,
     seed: int,
     *,
     order: Sequence[int] | Codes,
     errors: Table | None = None,
-    shrink: bool = False,
     draws: int | None = None,
 ) -> RankUncertainty:
     """Draw values of items from their estimates and standard errors.
 
     Errors of different items count as independent and normal. That is right for the
-    predictions of a model with a prior: given the data, values lie about them. Plain
-    estimates stick out in part by luck, so they must be drawn to the middle first.
+    predictions of a model with a prior: given the data, values lie about them.
 
     Args:
         fit: Estimates of a model.
         seed: Where the draws come from.
         order: Item codes, best first.
         errors: Standard errors, if not those of the fit.
-        shrink: Whether estimates are plain ones, without a prior; they are then drawn
-            to their mean as far as errors explain their spread.
         draws: How many; from 200 to 2,000 by the number of items, if not given.
 
     Examples:
@@ -265,8 +231,6 @@ def from_fit(
     """
     given = fit.errors if errors is None else errors
     values, spread = _scaled(fit.estimates, np.asarray(given, dtype=np.float64))
-    if shrink:
-        values, spread = _shrunk(values, spread)
     codes = np.array(order, dtype=np.int64)
     number = _number(draws, len(codes), MODEL_WORK, MODEL_DRAWS)
     source = stream(seed, "model draws")
@@ -284,7 +248,6 @@ def from_bootstrap(
     seed: int,
     *,
     order: Sequence[int] | Codes,
-    said: PerRating | None = None,
     draws: int | None = None,
 ) -> RankUncertainty:
     """Rank again, with as many reviewers drawn from the same ones.
@@ -312,9 +275,7 @@ def from_bootstrap(
         [0.69, 0.31]
     """
     number = _number(draws, ratings.n_ratings, REFIT_WORK, REFIT_DRAWS)
-    redraw: Redraw = functools.partial(_refitted, ratings, refit)
-    if said is not None:
-        redraw = functools.partial(_averaged, ratings, said)
+    redraw = functools.partial(_refitted, ratings, refit)
     whole = np.asarray(refit(ratings), dtype=np.float64)
     values = _redraws(ratings, redraw, whole, number, seed)
     return _from_ranks(order, values, seed, BOOTSTRAP)
@@ -395,18 +356,14 @@ def from_model(
     elif fit.method == "mean":
         fit = _shrunk_means(ratings, fit)
     elif fit.errors is None:
-        return from_bootstrap(
-            ratings, refit, seed, order=order, said=fit.said, draws=draws
-        )
-    # Least squares has no prior, and no components of variance.
-    plain = fit.method == "additive" and fit.variances is None
-    return from_fit(fit, seed, order=order, errors=errors, shrink=plain, draws=draws)
+        return from_bootstrap(ratings, refit, seed, order=order, draws=draws)
+    return from_fit(fit, seed, order=order, errors=errors, draws=draws)
 
 
 def _shrunk_means(ratings: Ratings, fit: Fit) -> Fit:
     from evenhand.calibration.additive import additive
 
-    parts = additive(ratings, shrink=True).variances
+    parts = additive(ratings).variances
     counts = np.bincount(ratings.item_codes, minlength=ratings.n_items)
     if parts is None or not parts.item > 0:
         return replace(fit, errors=np.ones(len(counts)))
@@ -456,16 +413,12 @@ def sureness(task: Task, found: Answer, *, noisy: bool) -> RankUncertainty | Non
         return from_model(task.ratings, fit, _means, task.seed, order=found.order)
     if found.mean_ranks is not None:
         return from_orderings(found.order, task.graph, found.mean_ranks.averages)
-    if noisy:
+    if noisy or task.ratings.n_items > WEIGHED_ITEMS:
         return None
-    graph = task.graph
-    if graph.n_items <= WEIGHED_ITEMS:
-        from evenhand.posets.averaging import averages
+    from evenhand.posets.averaging import averages
 
-        known = averages(graph, pairs=False, rng=task.seed)
-        return from_orderings(found.order, graph, known)
-    few = graph.n_items <= BOUNDED_ITEMS
-    return from_bounds(found.order, graph) if few else None
+    known = averages(task.graph, pairs=False, rng=task.seed)
+    return from_orderings(found.order, task.graph, known)
 
 
 def _means(ratings: Ratings) -> Table:
@@ -633,15 +586,6 @@ def _refitted(ratings: Ratings, refit: Refit, chosen: Codes) -> tuple[Codes, Tab
     return seen, np.asarray(refit(again), dtype=np.float64)
 
 
-def _averaged(ratings: Ratings, said: PerRating, chosen: Codes) -> tuple[Codes, Table]:
-    """Return the same from what each rating says by itself."""
-    drawn = np.bincount(chosen, minlength=ratings.n_reviewers).astype(np.float64)
-    times = drawn[ratings.reviewer_codes]
-    values = said.averages(ratings.item_codes, ratings.n_items, times)
-    seen = np.unique(ratings.item_codes[times > 0])
-    return seen, settled(values[seen])
-
-
 def _drawn_ranks(draws: Iterable[Table], n_items: int, seed: int) -> Ranks:
     """Rank each row of values, 1 for the highest; equal values by lot.
 
@@ -677,17 +621,3 @@ def _scaled(values: Table, errors: Table) -> tuple[Table, Table]:
     if not 0 < largest < math.inf:
         return np.zeros_like(values), np.zeros_like(errors)
     return values / largest, errors / largest
-
-
-def _shrunk(values: Table, errors: Table) -> tuple[Table, Table]:
-    """Draw plain estimates to their mean: empirical Bayes with a normal prior.
-
-    Examples:
-        >>> _shrunk(np.array([-1.0, 1.0]), np.array([0.5, 0.5]))
-        (array([-0.75,  0.75]), array([0.4330127, 0.4330127]))
-    """
-    prior = max(float(np.var(values)) - float(np.mean(errors**2)), 0.0)
-    total = prior + errors**2
-    kept = np.divide(prior, total, out=np.ones_like(total), where=total > 0)
-    centre = float(values.mean())
-    return centre + kept * (values - centre), np.sqrt(kept) * errors

@@ -330,8 +330,6 @@ def cut_lines(result: Ranking, most: int = NAMED, *, html: bool = False) -> list
     sure = result.uncertainty
     if top.open and sure is not None:
         ranks = f"its {100 * sure.level:g} % interval of ranks goes"
-        if sure.level == 1:
-            ranks = "the ranks that the comparisons allow it go"
         lines.append(text(f"An item is open if {ranks} across the cut."))
     return lines
 
@@ -348,11 +346,6 @@ def ranking_lines(result: Ranking) -> list[str]:
     lines, top = [], result.top
     if top is not None and top.opinion:
         lines.append(top.opinion)
-    if result.eta_price:
-        lines.append(
-            f"Settling near ties costs at most {result.eta_price:.3g} in expected "
-            "Kendall tau, if every true ranking is equally likely."
-        )
     return [*lines, claim(result.certificate)]
 
 

@@ -32,7 +32,6 @@ SOURCES = {
     "comparisons",
     "model": "with probability {level} or more if the model fitted for them is right",
     "bootstrap over reviewers": "in {level} of repeats with reviewers drawn again",
-    "ranks that the comparisons allow": "every rank that the comparisons allow",
 }
 SHARES = {
     "posterior over orderings": "in all orders that agree with the comparisons",
