@@ -191,7 +191,6 @@ def test_a_p_value_that_is_too_small_is_found_out(
         "Theorem K",
         "Theorem T",
         "Theorem A",
-        "Eta, price",
     ],
 )
 def test_the_claims_hold_from_other_seeds(claim: str, seed: int) -> None:
