@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand.calibration.design import design, linked_groups, model_notices
+from evenhand.calibration.design import linked_groups, model_notices
 from evenhand.calibration.marks import Means, adjusted_means
 from evenhand.claims import NONE, Claim, Json, Notice, certify, tail
 from evenhand.diagnosis import ladder
@@ -19,17 +19,13 @@ from evenhand.errors import (
     RatingsError,
     as_finite,
     as_positive,
-    require_function,
     shown,
 )
-from evenhand.progress import say as tell
-from evenhand.progress import working
+from evenhand.progress import say, working
 from evenhand.randomness import RNGLike, seed_from, stream
 from evenhand.ratings import Ratings, as_ratings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import polars as pl
 
     from evenhand.arrays import Codes, Scores, Table
@@ -37,7 +33,6 @@ if TYPE_CHECKING:
     from evenhand.ratings import Data, Names
 
     Anchors = Mapping[str, float] | Mapping[int, float] | Mapping[Label, float]
-    Progress = Callable[[str], None]
 
 # Share of intervals that hold the truth, and of truths above each of them.
 COVERED, TAIL = 0.9, 0.05
@@ -47,12 +42,11 @@ DRAWS, MANY = 2000, 10**6
 POOR = 1.5
 ROUNDING = 1e-6
 ORDERS = ("monotone", "order only")
-MODELS = {"none": "mean", "offset and slope": "affine"}
 REASONS = {
     "none": "scores as they are predict what held-out reviewers put higher best",
     "offset": "it pays to allow for how strict each reviewer is",
-    "offset and slope": "it pays to allow for how strict each reviewer is and how "
-    "widely they spread their scores",
+    "offset and slope": "it pays to allow for how strict each reviewer is; how widely "
+    "they spread their scores is not known well enough to correct marks for it",
     ladder.CANNOT_TELL: "these ratings do not show which assumption about reviewers' "
     "scales is best, and this one departs from the mean only as far as reviewers are "
     "seen to differ in strictness",
@@ -111,8 +105,7 @@ class Grades:
 
     Attributes:
         items: Marks, highest first.
-        method: The model that they come from: "mean", "additive", "affine" or
-            "bradley-terry".
+        method: The model that they come from: "mean", "additive" or "bradley-terry".
         verdict: What `check` says about the reviewers' scales; empty if it cannot.
         because: Why this model was taken; a clause.
         form: Lowest and highest score of the form; None if marks need no such range.
@@ -215,7 +208,6 @@ def grade(
     passing: float | None = None,
     rounding: float | None = None,
     rng: RNGLike = None,
-    progress: Progress | None = None,
 ) -> Grades:
     """Give each item a mark, with its error.
 
@@ -238,7 +230,6 @@ def grade(
         passing: Pass mark: says who is above, below, or open by the 90 % interval.
         rounding: Round marks to a multiple of this, halves up.
         rng: Seed, generator or None; only marks by orders alone are drawn.
-        progress: Called with what is being done.
 
     Returns:
         The marks, highest first.
@@ -256,9 +247,7 @@ def grade(
         [('x', 92, 'above'), ('y', 58, 'open'), ('z', 17, 'below')]
     """
     ratings = as_ratings(ratings, reviewer=reviewer, item=item, score=score)
-    if progress is not None:
-        require_function("progress", progress, "what is being done")
-    say, seed = progress or tell, seed_from(rng)
+    seed = seed_from(rng)
     onto = None if onto is None else _range("onto", onto)
     form = None if form is None else _form(ratings, form)
     codes, given = _anchors(ratings, {} if anchors is None else anchors, onto)
@@ -280,7 +269,7 @@ def grade(
             f"{passing:g}."
         )
     spread = len(np.unique(given)) > 1
-    method, verdict, because, notices = _model(ratings, say, orders=spread)
+    method, verdict, because, notices = _model(ratings, orders=spread)
     say("Finding marks")
     means = _means(ratings, method, codes, seed)
     if math.sqrt(means.squares.max()) <= ROUNDING * np.ptp(means.values):
@@ -355,16 +344,14 @@ def _anchors(
     return np.array(codes, dtype=np.int64), np.array([found[code] for code in codes])
 
 
-def _model(
-    ratings: Ratings, say: Progress, *, orders: bool
-) -> tuple[str, str, str, list[Notice]]:
+def _model(ratings: Ratings, *, orders: bool) -> tuple[str, str, str, list[Notice]]:
     """Return the model, what the ladder says, why the model, and notices."""
     groups = linked_groups(ratings)
     notices = list(model_notices(ratings, groups, what=UNLINKED, prior=False))
     verdict = ""
     if not ladder.why_no_ladder(ratings):
         source = stream(LADDER_SEED, "check: ladder")
-        verdict = ladder.climb(ratings, source, progress=say).verdict
+        verdict = ladder.climb(ratings, source).verdict
     if ratings.kind != "scores" or verdict in ORDERS:
         if orders:
             return "bradley-terry", verdict, ONLY_ORDERS, notices
@@ -376,7 +363,8 @@ def _model(
             )
         notices.append(Notice("scores_mislead", MISLED))
         return "additive", verdict, NO_ANCHORS, notices
-    return MODELS.get(verdict, "additive"), verdict, REASONS[verdict], notices
+    method = "mean" if verdict == "none" else "additive"
+    return method, verdict, REASONS[verdict], notices
 
 
 def _means(ratings: Ratings, method: str, codes: Codes, seed: int) -> Means:
@@ -389,35 +377,7 @@ def _means(ratings: Ratings, method: str, codes: Codes, seed: int) -> Means:
         away = drawn - drawn.mean(axis=0)
         shared = away.T @ away[:, codes] / DRAWS
         return Means(drawn.mean(axis=0), drawn.var(axis=0), shared, MANY)
-    if method != "affine":
-        return adjusted_means(ratings, codes, offsets=method != "mean")
-    scaled, spent = _one_spread(ratings)
-    values, squares, shared, freedom = adjusted_means(scaled, codes)
-    left = max(freedom - spent, 1.0)
-    return Means(values, squares * freedom / left, shared * freedom / left, left)
-
-
-def _one_spread(ratings: Ratings) -> tuple[Ratings, float]:
-    """Bring scores to the mean spread; who spreads them widely is the more precise.
-
-    Scores are level + slope * value. Values and offsets are fitted again after this;
-    what these reviewers would give on average stays what it is. Also returns how many
-    degrees of freedom slopes take.
-    """
-    from evenhand.calibration.affine import fit_affine  # noqa: PLC0415 - for few verdicts
-
-    made = design(ratings)
-    state = fit_affine(made)
-    levels, usual = state.mean + state.offsets, float(state.slopes.mean())
-    middle = float((levels / state.slopes).mean()) * usual
-    wide = state.slopes[ratings.reviewer_codes]
-    scores = made.scores * usual / wide + float(levels.mean()) - middle
-    # An error of the slope is one of the score, the larger the further out the value.
-    slack = state.slope_variances[ratings.reviewer_codes] / (state.rest or 1.0)
-    precise = made.weighted(wide**2) / (1 + slack * state.values[made.items] ** 2)
-    given = (scores + made.centre) * made.unit
-    spent = float((1 - state.slope_variances / state.spread).sum())
-    return Ratings(made.reviewers, made.items, given, weights=precise), spent
+    return adjusted_means(ratings, codes, offsets=method != "mean")
 
 
 def _scale(

@@ -19,17 +19,16 @@ from evenhand.claims import Drawn, Json, Notice, tail
 from evenhand.columns import place_of
 from evenhand.diagnosis import contradictions, ladder, needed, reviewers
 from evenhand.diagnosis.reviewers import AGAINST, NOT_ENOUGH, UNRELATED
-from evenhand.errors import OptionError, counted, listing, require_function, shown
+from evenhand.errors import OptionError, counted, listing, shown
 from evenhand.posets.graph import comparisons, components
-from evenhand.progress import say as tell
-from evenhand.progress import working
+from evenhand.progress import say, working
 from evenhand.randomness import RNGLike, seed_from, stream
 from evenhand.ranking.methods import by_estimates
 from evenhand.ranking.notices import information_notices
 from evenhand.ratings import Ratings, as_ratings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from evenhand.arrays import Codes
     from evenhand.calibration.results import Fit
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
     from evenhand.ratings import Data, Names
 
     Found = Iterator[tuple[str, str]]
-    Progress = Callable[[str], None]
 
 # The parts of reviewers are always the same, so that the verdict depends on nothing but
 # the ratings; every other draw comes from the seed.
@@ -200,7 +198,7 @@ class Check(Drawn):
             'evenhand.check/1'
         """
         fields: dict[str, Json] = asdict(replace(self, ratings=None))
-        special = ("load", "reviews", "contradictions", "ladder", "needed")
+        special = ("load", "reviews", "ladder", "needed")
         for name in special:
             part = getattr(self, name)
             fields[name] = None if part is None else part.to_dict()
@@ -240,7 +238,6 @@ def check(
     top: int | None = None,
     order: Sequence[Label] | None = None,
     rng: RNGLike = None,
-    progress: Progress | None = None,
 ) -> Check:
     """Find out what ratings can support.
 
@@ -255,7 +252,6 @@ def check(
         order: All items from best to worst, for which that is asked; by default the
             order that `rank` gives with this seed.
         rng: Seed, generator or None.
-        progress: Called with what is being done.
 
     Returns:
         What was found.
@@ -274,9 +270,7 @@ def check(
         (1, 'cannot tell')
     """
     ratings = as_ratings(ratings, reviewer=reviewer, item=item, score=score)
-    if progress is not None:
-        require_function("progress", progress, "what is being done")
-    seed, say = seed_from(rng), progress or tell
+    seed = seed_from(rng)
     needed.require_top(ratings, top)
     say("Counting")
     graph = comparisons(ratings)
@@ -295,7 +289,7 @@ def check(
         notices.append(Notice("no_ladder", f"The ladder is left out. {why}"))
     else:
         source = stream(LADDER_SEED, "check: ladder")
-        climbed = ladder.climb(ratings, source, progress=say)
+        climbed = ladder.climb(ratings, source)
     say("Simulating")
     if top is not None:
         codes = _codes(ratings, order, fit, seed)

@@ -21,16 +21,13 @@ from evenhand.calibration.isotonic import isotonic
 from evenhand.calibration.results import settled
 from evenhand.diagnosis.contradictions import MOST_PAIRS, count_pairs, pairs_within
 from evenhand.diagnosis.reviewers import settle_slopes
+from evenhand.progress import say
 from evenhand.randomness import Stream, permutation
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from evenhand.arrays import Flags, Table
     from evenhand.claims import Json
-
-    Progress = Callable[[str], None]
 
 ASSUMPTIONS = ("none", "offset", "offset and slope", "monotone", "order only")
 METHODS = ("mean", "additive", "affine", "isotonic", "bradley-terry")
@@ -156,15 +153,12 @@ def why_no_ladder(ratings: Ratings) -> str:
     return ""
 
 
-def climb(
-    ratings: Ratings, source: Stream, *, progress: Progress | None = None
-) -> Ladder:
+def climb(ratings: Ratings, source: Stream) -> Ladder:
     """Try each assumption on held-out reviewers.
 
     Args:
         ratings: Scores for which `why_no_ladder` says nothing.
         source: Where the parts of reviewers come from.
-        progress: Called with what is being done.
 
     Returns:
         The ladder.
@@ -185,8 +179,7 @@ def climb(
     right, total = np.zeros((len(ASSUMPTIONS), number)), np.zeros(number)
     n_pairs = 0
     for fold in range(tried):
-        if progress is not None:
-            progress(f"Holding out reviewers, part {fold + 1} of {tried}")
+        say(f"Holding out reviewers, part {fold + 1} of {tried}")
         held = np.flatnonzero((pairs.signs != 0) & (part[pairs.reviewers] == fold))
         n_pairs += len(held)
         if len(held):

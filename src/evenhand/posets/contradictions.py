@@ -55,15 +55,15 @@ def find_contradiction(c: Comparisons) -> tuple[list[int], list[int]] | None:
     """
     if len(c.order) == c.n_items:
         return None
-    search = _Search(c)
+    group = strong_groups(c)
     cycle: list[int] = []
-    # An item that has been searched from is taken out.
-    for item in np.flatnonzero(strong_groups(c) >= 0).tolist():
+    for item in np.flatnonzero(group >= 0).tolist():
         longest = len(cycle) - 1 if cycle else c.n_items
         if longest < LEAST:
             break
-        cycle = search.cycle_through(item, longest) or cycle
-        search.group[item] = -1
+        cycle = _cycle_through(c, item, group, longest) or cycle
+        # An item that has been searched from is taken out.
+        group[item] = -1
     return cycle, [
         _reviewer_of(c, above, below)
         for above, below in zip(cycle, cycle[1:] + cycle[:1], strict=True)
@@ -75,76 +75,43 @@ def _reviewer_of(c: Comparisons, above: int, below: int) -> int:
     return next(by for by, upper, lower in both if upper < lower)
 
 
-class _Search:
-    """Searches for short cycles through one item after another."""
-
-    def __init__(self, c: Comparisons) -> None:
-        self.group = strong_groups(c).tolist()
-        self.reviewer = c.level_reviewer.tolist()
-        parts = np.split(c.level_items, c.level_start[1:-1])
-        self.items = [part.tolist() for part in parts]
-        self.levels = c.item_levels
-
-    def cycle_through(self, item: int, longest: int) -> list[int] | None:
-        """Return a shortest cycle through an item if it has at most `longest` items.
-
-        One side grows down from the item and one up, each by whole steps; after f steps
-        down and b steps up, both at least 1, they have met if and only if there is a
-        cycle of at most f + b items.
-        """
-        parents: list[dict[int, int]] = [{item: item}, {item: item}]
-        covered: list[set[int]] = [set(), set()]
-        edge, depth = [[item], [item]], [0, 0]
-        while sum(depth) < longest:
-            side = int(len(edge[0]) > len(edge[1]))
-            if depth[side] > 0 and depth[1 - side] == 0:
-                side = 1 - side
-            if not edge[side]:
-                break
-            depth[side] += 1
-            grown, edge[side] = edge[side], []
-            for origin, other in chain.from_iterable(
-                self._next_to(one, side, covered[side]) for one in grown
-            ):
-                if self.group[other] != self.group[item] or other in parents[side]:
-                    continue
-                parents[side][other] = origin
-                edge[side].append(other)
-                if other in parents[1 - side]:
-                    return _joined(parents, item, other)
-        return None
-
-    def _next_to(
-        self, item: int, side: int, covered: set[int]
-    ) -> Iterator[tuple[int, int]]:
-        """Yield the item with each item directly below (above) it that may be new.
-
-        Of each reviewer only levels that this search has not yet covered are looked
-        at, so a whole search takes each rating at most twice.
-        """
-        step = 1 - 2 * side
-        for own in self.levels[item]:
-            level = own + step
-            while (
-                0 <= level < len(self.reviewer)
-                and self.reviewer[level] == self.reviewer[own]
-                and level not in covered
-            ):
-                covered.add(level)
-                for other in self.items[level]:
-                    yield item, other
-                level += step
+def _cycle_through(
+    c: Comparisons, item: int, group: Codes, longest: int
+) -> list[int] | None:
+    """Return a shortest cycle through an item if it has at most `longest` items."""
+    upper, edge = {item: item}, [item]
+    covered: set[int] = set()
+    for _ in range(longest):
+        grown, edge = edge, []
+        for one, other in chain.from_iterable(_below(c, it, covered) for it in grown):
+            if other == item:
+                way = [one]
+                while way[-1] != item:
+                    way.append(upper[way[-1]])
+                return way[::-1]
+            if group[other] == group[item] and other not in upper:
+                upper[other] = one
+                edge.append(other)
+    return None
 
 
-def _joined(parents: list[dict[int, int]], item: int, meet: int) -> list[int]:
-    """Put together the way down from an item to where both sides met, and back."""
-    ways = []
-    for parent in parents:
-        way = [meet]
-        while way[-1] != item:
-            way.append(parent[way[-1]])
-        ways.append(way)
-    return ways[0][::-1] + ways[1][1:-1]
+def _below(c: Comparisons, item: int, covered: set[int]) -> Iterator[tuple[int, int]]:
+    """Yield the item with each item that somebody put below it and that may be new.
+
+    Of each reviewer only levels that this search has not yet covered are looked at, so
+    a whole search takes each rating once.
+    """
+    for own in c.item_levels[item]:
+        level = own + 1
+        while (
+            level < len(c.level_reviewer)
+            and c.level_reviewer[level] == c.level_reviewer[own]
+            and level not in covered
+        ):
+            covered.add(level)
+            items = c.level_items[c.level_start[level] : c.level_start[level + 1]]
+            yield from ((item, other) for other in items.tolist())
+            level += 1
 
 
 def require_consistent(ratings: Ratings, c: Comparisons, *, method: str) -> None:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand._charts import BLUE, ORANGE, RED, quantity, word
-from evenhand.diagnosis.contradictions import pairs_within
+from evenhand.diagnosis.contradictions import find_contradictions, pairs_within
 from evenhand.diagnosis.ladder import CANNOT_TELL, MEANINGS
 from evenhand.diagnosis.reviewers import AGAINST, NOT_ENOUGH, UNRELATED
+from evenhand.posets.graph import comparisons
 from evenhand.randomness import stream
 from evenhand.words.figures import (
     FEW_TICKS,
@@ -323,10 +324,10 @@ def _contradictions(ratings: Ratings, check: Check) -> Figure | None:
     if found.both_orders == 0:
         return None
     pairs = pairs_within(ratings, stream(check.seed, "check: pairs"))
-    contested = pairs.votes(ratings.n_items).contested(PAIRS)
-    one, other, up, down = (list(column) for column in zip(*contested, strict=True))
-    labels = ratings.item_labels
-    first, second = ([labels[code] for code in codes] for codes in (one, other))
+    graph = comparisons(ratings)
+    worst = find_contradictions(ratings, graph, pairs, most=PAIRS).worst
+    first, second = zip(*(pair.items for pair in worst), strict=True)
+    up, down = zip(*(pair.votes for pair in worst), strict=True)
     numbers = {
         "first": first,
         "second": second,

@@ -383,18 +383,6 @@ def contested(found: Contradictions) -> Table:
     return table("contested", "Pairs of items with the most votes each way", columns)
 
 
-def dissenters(found: Contradictions) -> Table:
-    """List the reviewers who are unusually often in the minority."""
-    rows = found.dissenters
-    columns: Columns = {
-        Column("reviewer"): [name(one.reviewer) for one in rows],
-        Number("against most others"): [one.minority for one in rows],
-        Number("of comparisons"): [one.shared for one in rows],
-    }
-    caption = "Reviewers who are unusually often against most others"
-    return table("dissenters", caption, columns)
-
-
 def rungs(ladder: Ladder) -> Table:
     """List how often each assumption predicts rightly."""
     rows, verdict = ladder.rungs, {ladder.verdict: " (the verdict)"}
