@@ -79,39 +79,39 @@ def _cycle_through(
     c: Comparisons, item: int, group: Codes, longest: int
 ) -> list[int] | None:
     """Return a shortest cycle through an item if it has at most `longest` items."""
-    upper, edge = {item: item}, [item]
+    lower, edge = {item: item}, [item]
     covered: set[int] = set()
     for _ in range(longest):
         grown, edge = edge, []
-        for one, other in chain.from_iterable(_below(c, it, covered) for it in grown):
+        for one, other in chain.from_iterable(_above(c, it, covered) for it in grown):
             if other == item:
-                way = [one]
-                while way[-1] != item:
-                    way.append(upper[way[-1]])
-                return way[::-1]
-            if group[other] == group[item] and other not in upper:
-                upper[other] = one
+                way = [item, one]
+                while lower[way[-1]] != item:
+                    way.append(lower[way[-1]])
+                return way
+            if group[other] == group[item] and other not in lower:
+                lower[other] = one
                 edge.append(other)
     return None
 
 
-def _below(c: Comparisons, item: int, covered: set[int]) -> Iterator[tuple[int, int]]:
-    """Yield the item with each item that somebody put below it and that may be new.
+def _above(c: Comparisons, item: int, covered: set[int]) -> Iterator[tuple[int, int]]:
+    """Yield the item with each item that somebody put above it and that may be new.
 
     Of each reviewer only levels that this search has not yet covered are looked at, so
     a whole search takes each rating once.
     """
     for own in c.item_levels[item]:
-        level = own + 1
+        level = own - 1
         while (
-            level < len(c.level_reviewer)
+            level >= 0
             and c.level_reviewer[level] == c.level_reviewer[own]
             and level not in covered
         ):
             covered.add(level)
             items = c.level_items[c.level_start[level] : c.level_start[level + 1]]
             yield from ((item, other) for other in items.tolist())
-            level += 1
+            level -= 1
 
 
 def require_consistent(ratings: Ratings, c: Comparisons, *, method: str) -> None:
