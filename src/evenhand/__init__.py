@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from evenhand.designs.drawing import assign
     from evenhand.diagnosis.check import Check, check
     from evenhand.diagnosis.warp import Warp, warp
+    from evenhand.engines.counts import Counts
     from evenhand.errors import (
         ContradictionError,
         ConvergenceError,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
         RatingsError,
         RecordError,
     )
-    from evenhand.formats.reading import read_ratings
+    from evenhand.formats.reading import read_counts, read_ratings
     from evenhand.grading import Grades, grade
     from evenhand.lab.scenario import Scenario
     from evenhand.lab.simulation import Simulation, simulate
@@ -42,7 +43,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "ratings": "Ratings",
-    "formats.reading": "read_ratings",
+    "formats.reading": "read_ratings read_counts",
+    "engines.counts": "Counts",
     "ab.comparison": "compare Comparison",
     "ranking.ranking": "rank Ranking",
     "designs.drawing": "assign",
@@ -62,6 +64,8 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 __all__ = [  # noqa: RUF022 - in the order in which a reader of the paper meets them
     "Ratings",
     "read_ratings",
+    "Counts",
+    "read_counts",
     "compare",
     "Comparison",
     "ab",

@@ -2,7 +2,6 @@
 
 import json
 import math
-from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -21,6 +20,7 @@ from evenhand.ab._sides import sides_from_counts
 from evenhand.ab.comparison import Comparison, compare
 from evenhand.ab.methods import Guarded, Rule, Sign, Votes
 from evenhand.claims import Label
+from evenhand.engines.counts import Counts
 from evenhand.method import methods
 
 METHODS = [method.name for method in methods("compare")]
@@ -139,7 +139,8 @@ class TestRatings:
     def test_the_drawn_pairing_depends_on_the_counts_alone(self) -> None:
         """Lists in any order, ratings and counts: one pairing, one answer."""
         first, second = [4.0, 5.0, 5.0, 2.0, 4.0], [5.0, 1.0, 4.0, 4.0]
-        counts = sides_from_counts(Counter(first), Counter(second))
+        items, scores = ["A"] * 5 + ["B"] * 4, [*first, *second]
+        counts = sides_from_counts(Counts(items, scores, [1] * 9))
         both: tuple[Rule, ...] = Sign(), Votes()
         for method in both:
             for seed in range(10):
@@ -588,7 +589,10 @@ class TestRefusals:
                 {"method": "guarded(weight=linear(0.5))"},
                 r"within the range 0\.5 .* got 1\.0",
             ),
-            ({"both": "drop"}, r"both='drop' must come with a Ratings\. Two lists"),
+            (
+                {"both": "drop"},
+                r"both='drop' must come with a Ratings\. Counts and lists",
+            ),
             ({"both": "keep"}, r"both must be 'drop' or 'decide', got 'keep'"),
             ({"items": ("A",)}, r"items must be two labels, got \('A',\)"),
             ({"items": "AB"}, r"items must be two labels, got 'AB'"),
@@ -661,4 +665,4 @@ def test_integers_that_floats_cannot_hold_are_refused() -> None:
     with pytest.raises(RatingsError, match="9007199254740993"):
         compare([2**53 + 1, 1], [2, 3], rng=7)
     with pytest.raises(RatingsError, match="got 9007199254740992"):
-        sides_from_counts({1.0: 2**53}, {1.0: 1})
+        Counts(["x", "y"], [1.0, 1.0], [2**53, 1])

@@ -13,10 +13,11 @@ import numpy as np
 from evenhand.ab.law import Table, as_table
 from evenhand.claims import Json, Label, Notice
 from evenhand.columns import Source, code_labels, label_series, number_series, place_of
+from evenhand.engines.counts import MOST_LEVELS, Counts, Once
 from evenhand.errors import OptionError, RatingsError, counted, listing, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -31,7 +32,6 @@ Pairing = Literal["given", "random", "pairs"]
 Both = Literal["drop", "decide"]
 TWO = 2
 UNRATED = -1
-MOST = 2**53
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,7 @@ class Sides:
         verdict: Index of the item that all reviewers of both put first, or None.
         groups: Pair or panel of the reviewer of each score, for the two items, if it is
             known.
+        once: Of counts, how it is known that nobody gave two of the scores.
     """
 
     items: tuple[Label, Label]
@@ -62,6 +63,7 @@ class Sides:
     notices: tuple[Notice, ...] = ()
     verdict: int | None = None
     groups: tuple[tuple[Label, ...], tuple[Label, ...]] | None = None
+    once: Once | None = None
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -82,44 +84,71 @@ class Sides:
         return self.lists
 
 
-def sides_from_counts(
-    first: Mapping[float, int],
-    second: Mapping[float, int],
-    items: tuple[Label, Label] = ("A", "B"),
-) -> Sides:
-    """Take two tables of how many scores there are of each value.
+def sides_from_counts(counts: Counts, items: Sequence[Label] | None = None) -> Sides:
+    """Take two items from counts of scores.
 
     Args:
-        first: Number of scores of the first item, by score.
-        second: The same of the second item.
-        items: Labels of the two items.
+        counts: How many scores of each value each item has.
+        items: Labels of the two items, None if there are only two.
 
     Raises:
-        RatingsError: If a score is not finite, a count is not a natural number, or
-            there is no score at all.
+        RatingsError: If there are not two items to compare, reviewers scored several,
+            or there are too many different scores.
+        OptionError: If items are not two different labels.
 
     Examples:
-        >>> sides = sides_from_counts({5.0: 10**9, 4.0: 3}, {4.0: 7})
+        >>> from evenhand.engines.counts import Counts
+        >>> sides = sides_from_counts(Counts(["x", "x", "y"], [5, 4, 4], [9, 3, 7]))
         >>> sides.sizes, sides.first.levels.tolist()
-        ((1000000003, 7), [4.0, 5.0])
+        ((12, 7), [4.0, 5.0])
     """
-    one, two = (_as_table(side) for side in (first, second))
-    parts = [part for side in (one, two) for part in side]
-    data = _summary("evenhand.counts/1", items, (one.size, two.size), parts)
-    return Sides(items, one, two, "random", data)
+    chosen = _chosen(counts, items)
+    labels = chosen[0][0], chosen[1][0]
+    if counts.once == "per item":
+        raise RatingsError(
+            "counts must be of two items to compare them, as nothing says who scored "
+            f"both {labels[0]!r} and {labels[1]!r}. Count these two alone: "
+            "count_ratings(..., items=(a, b)) or --items A B."
+        )
+    one, two = (Table(*counts.scores_of(code)) for _, code in chosen)
+    _require_scores(labels, one.size + two.size)
+    levels = len(np.union1d(one.levels, two.levels))
+    if levels > MOST_LEVELS:
+        raise RatingsError(
+            f"scores must have at most {MOST_LEVELS:,} different values to be compared "
+            f"from counts, got {levels:,}. Give the ratings themselves, or round the "
+            "scores before you count them."
+        )
+    notices = _without_unrated(counts, labels)
+    return Sides(
+        labels,
+        one,
+        two,
+        "random",
+        counts.summary(),
+        notices=tuple(notices),
+        once=counts.once,
+    )
 
 
-def _as_table(counts: Mapping[float, int]) -> Table:
-    for count in counts.values():
-        whole = isinstance(count, int) and not isinstance(count, bool)
-        if not whole or not 0 <= count < MOST:
-            raise RatingsError(
-                "count must be an integer of at least 0 and below 2**53, got "
-                f"{shown(count)}."
-            )
-    held = sorted(pair for pair in counts.items() if pair[1] > 0)
-    levels = _as_scores([float(score) for score, _ in held], "score")
-    return Table(levels, np.array([count for _, count in held], np.int64))
+def _without_unrated(
+    data: Ratings | Counts, labels: tuple[Label, Label]
+) -> list[Notice]:
+    """An item without a score is in this result after all, on an empty side."""
+    beside = set(data.unrated_labels) <= set(labels)
+    return [
+        notice
+        for notice in data.notices
+        if not (beside and notice.code == "unrated_items")
+    ]
+
+
+def _require_scores(labels: tuple[Label, Label], number: int) -> None:
+    if not number:
+        raise RatingsError(
+            f"There is no score of {labels[0]!r} or {labels[1]!r}. Choose items that "
+            "were scored."
+        )
 
 
 def sides_from_lists(
@@ -142,7 +171,7 @@ def sides_from_lists(
         )
     labels = ("A", "B") if items is None else _as_labels(items)
     one, two = _as_scores(first, "first score"), _as_scores(second, "second score")
-    data = _summary("evenhand.scores/1", labels, (len(one), len(two)), (one, two))
+    data = _summary(labels, one, two)
     pairing: Pairing = "given" if len(one) == len(two) else "random"
     return Sides(labels, as_table(one), as_table(two), pairing, data, (one, two))
 
@@ -182,18 +211,8 @@ def sides_from_ratings(
     labels = chosen[0][0], chosen[1][0]
     rows: list[Codes]
     rows = [np.flatnonzero(ratings.item_codes == code) for _, code in chosen]
-    if len(rows[0]) + len(rows[1]) == 0:
-        raise RatingsError(
-            f"There is no score of {labels[0]!r} or {labels[1]!r}. Choose items that "
-            "were scored."
-        )
-    # An item without a score is in this result after all, on an empty side.
-    beside = set(ratings.unrated_labels) <= set(labels)
-    notices = [
-        notice
-        for notice in ratings.notices
-        if not (beside and notice.code == "unrated_items")
-    ]
+    _require_scores(labels, len(rows[0]) + len(rows[1]))
+    notices = _without_unrated(ratings, labels)
     notices += ratings.unweighted(rule.name)
     verdict: int | None = None
     pairing: Pairing = "random"
@@ -246,7 +265,9 @@ def _grouped(
     return one, two
 
 
-def _chosen(ratings: Ratings, items: Sequence[Label] | None) -> list[tuple[Label, int]]:
+def _chosen(
+    ratings: Ratings | Counts, items: Sequence[Label] | None
+) -> list[tuple[Label, int]]:
     """Return the two items and their codes; an item without a score has code -1."""
     unrated = {str(label): label for label in ratings.unrated_labels}
     if items is not None:
@@ -372,19 +393,15 @@ def _as_scores(values: object, what: str) -> Floats:
     return scores
 
 
-def _summary(
-    schema: str,
-    labels: tuple[Label, Label],
-    counts: tuple[int, int],
-    parts: Iterable[NDArray[np.generic]],
-) -> dict[str, Json]:
-    """Return the sizes of the data and their hash."""
+def _summary(labels: tuple[Label, Label], one: Floats, two: Floats) -> dict[str, Json]:
+    """Return the sizes of two lists and their hash."""
+    counts = len(one), len(two)
     total = sum(counts)
     if total == 0:
         raise RatingsError("There is no score. Give at least one of either item.")
-    head = {"schema": schema, "items": labels, "counts": counts}
+    head = {"schema": "evenhand.scores/1", "items": labels, "counts": counts}
     hashed = hashlib.sha256(json.dumps(head, ensure_ascii=True).encode())
-    for part in parts:
-        hashed.update(part.astype(part.dtype.newbyteorder("<")).tobytes())
+    for part in (one, two):
+        hashed.update(part.astype("<f8").tobytes())
     sizes = {"reviewers": total, "items": TWO, "ratings": total}
     return {**sizes, "sha256": hashed.hexdigest()}

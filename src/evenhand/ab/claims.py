@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from evenhand.ab._sides import Sides
     from evenhand.ab.methods import Outcome, Rule
     from evenhand.ab.weights import GapWeight
+    from evenhand.claims import Standing
     from evenhand.designs.assignment import Declared
 
+NOT_SEEN = "from counts: reviewers were not seen"
 AVERAGE = "on average over the assignment, not given how many scored each item"
 SOMEONE = (
     "at least one reviewer would score the better item higher (if none would, it is "
@@ -127,6 +129,9 @@ def _findings(
         return
     yield assignment_finding(declared.design, AB_DESIGNS, backing=declared.backing)
     yield from _count_findings(sides, chosen, declared)
+    if sides.once is not None:
+        standing: Standing = "checked" if sides.once == "checked" else "declared"
+        yield Finding(standing, f"{NOT_SEEN}, none of whom gave two of the scores")
     yield Finding("declared", "noise in scores does not depend on the item")
     if chosen.pairs != "none" and not _paired_by_chance(sides, declared.design):
         text = "scores were paired blindly, without a look at them"

@@ -11,6 +11,7 @@ import polars as pl
 from evenhand.ab._sides import (
     Both,
     Sides,
+    sides_from_counts,
     sides_from_lists,
     sides_from_ratings,
 )
@@ -22,11 +23,12 @@ from evenhand.ab.shift import Difference, mean_difference, mean_of
 from evenhand.claims import Drawn, Json, Label, Notice, tail
 from evenhand.designs import AB_DESIGNS
 from evenhand.designs.assignment import declare
+from evenhand.engines.counts import Counts, counts_or_ratings
 from evenhand.errors import OptionError, RatingsError, require_text, unknown
 from evenhand.method import as_method
 from evenhand.progress import working
 from evenhand.randomness import RNGLike, seed_from
-from evenhand.ratings import Ratings, as_ratings, is_frame
+from evenhand.ratings import Ratings, is_frame
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -110,7 +112,8 @@ class Comparison(Drawn):
         test: The randomisation test behind the p-values, None if there is none.
         error_bound: What a declared range of scores says of the mean's errors, or None.
         certificate: What the result may claim.
-        ratings: What was compared, a Ratings or two lists, for `report` and `plot`.
+        ratings: What was compared, a Ratings, Counts or two lists, for `report` and
+            `plot`.
 
     Examples:
         >>> compare([7, 9, 4], [6, 3, 5], design="halves", rng=1)
@@ -139,7 +142,9 @@ class Comparison(Drawn):
     test: PValues | None = None
     error_bound: Mapping[str, Json] | None = None
     certificate: Certificate | None = None
-    ratings: Ratings | tuple[Floats, Floats] | None = field(default=None, compare=False)
+    ratings: Ratings | Counts | tuple[Floats, Floats] | None = field(
+        default=None, compare=False
+    )
 
     @property
     def p_value(self) -> float | None:
@@ -239,7 +244,7 @@ class Comparison(Drawn):
 
 @working("Comparing")
 def compare(
-    first: Data | Scores,
+    first: Data | Counts | Scores,
     second: Scores | None = None,
     *,
     reviewer: Names | None = None,
@@ -256,8 +261,9 @@ def compare(
     """Compare two items that different reviewers scored.
 
     Args:
-        first: Scores of the first item; or a Ratings or a dataframe, with second left
-            out.
+        first: Scores of the first item; or, with second left out, a Ratings, a
+            dataframe, or Counts, which a dataframe with a column `count` and none for
+            the reviewer becomes.
         second: Scores of the second item, paired with those of the first in the order
             given, or at random if there are more of one than of the other.
         reviewer: Column of a dataframe that names the reviewer, or a list of columns
@@ -313,7 +319,7 @@ def compare(
     """
     columns = {"reviewer": reviewer, "item": item, "score": score}
     if is_frame(first) or any(name is not None for name in columns.values()):
-        first = as_ratings(first, nameless=True, **columns)  # type: ignore[arg-type]  # a sequence is refused
+        first = counts_or_ratings(first, **columns)
     chosen = as_method(method, Rule)
     require_text(both=both, test=test)
     if both is not None and both not in BOTH:
@@ -321,15 +327,23 @@ def compare(
     seed = seed_from(rng)
     ratings = first if isinstance(first, Ratings) else None
     declared = declare(design, assignment, AB_DESIGNS, ratings, items)
+    if isinstance(first, Ratings | Counts) and second is not None:
+        what = f"a {'Ratings' if ratings else 'Counts'}"
+        raise RatingsError(f"second must be left out when first is {what}.")
     if isinstance(first, Ratings):
-        if second is not None:
-            raise RatingsError("second must be left out when first is a Ratings.")
         sides = sides_from_ratings(first, items, chosen, both, declared)
     elif both is not None:
         raise OptionError(
-            f"both={both!r} must come with a Ratings. Two lists of scores do not say "
-            "who scored what; leave it out."
+            f"both={both!r} must come with a Ratings. Counts and lists of scores do "
+            "not say who scored what; leave it out."
         )
+    elif isinstance(first, Counts):
+        if design in GROUPED:
+            raise OptionError(
+                f"design {design!r} must come with the ratings: counts do not say who "
+                f"is in which {'pair' if design == 'matched' else 'panel'}."
+            )
+        sides = sides_from_counts(first, items)
     else:
         sides = sides_from_lists(first, second, items)
     outcome = chosen.run(sides, seed)
@@ -357,7 +371,7 @@ def compare(
         test=found,
         error_bound=_bound(sides, chosen, declared.design),
         certificate=comparison_certificate(sides, chosen, declared, outcome),
-        ratings=ratings or sides.lists,
+        ratings=first if isinstance(first, Ratings | Counts) else sides.lists,
     )
 
 

@@ -97,7 +97,15 @@ class Job:
                 "--anonymise must be left out with --assignment, whose record holds "
                 "the reviewers' names."
             )
-        self.ratings, self._files = _shared.read(file, file_format, reading)
+        self.ratings, self._files = _shared.read(
+            file, file_format, reading, counts=command == "compare"
+        )
+        # A report lists scores one by one, so that one of too many is refused now.
+        self._listed = self.ratings
+        if self.extras.draws or self.extras.exports:
+            from evenhand.engines.counts import one_by_one
+
+            self._listed = one_by_one(self.ratings)
         self.assignment = _shared.read_assignment(*files)
 
     def deliver(
@@ -114,7 +122,7 @@ class Job:
 
             record = decision_record(result, self.assignment)  # type: ignore[arg-type]  # a check has no option for it
             files.append(Output(self._record, text_of(record)))
-        files += self.extras.outputs(self.ratings, result, record=self._record)
+        files += self.extras.outputs(self._listed, result, record=self._record)
         _shared.deliver(text, self._output, files)
         if self.ratings.read_as:
             click.echo(f"Read as {printable(self.ratings.read_as)}", err=True)

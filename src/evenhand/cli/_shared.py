@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from evenhand._outputs import Output
     from evenhand.claims import Notice
     from evenhand.designs.assignment import Assignment
-    from evenhand.ratings import Ratings
     from evenhand.words import tables as words
 
 working = progress.working
@@ -293,21 +292,26 @@ def read_assignment(
 
 
 def read(
-    file: str, file_format: str | None, options: Mapping[str, str | None]
-) -> tuple[Ratings, list[Output]]:
+    file: str,
+    file_format: str | None,
+    options: Mapping[str, str | None],
+    *,
+    counts: bool = False,
+) -> tuple[Any, list[Output]]:
     """Read the ratings of a command.
 
     Args:
         file: Path, or "-" for standard input.
         file_format: What --format says.
         options: The other options of `how_to_read`, by their parameter.
+        counts: Whether counts of scores will do.
 
     Returns:
-        The ratings, and a new key, to be written with the other files.
+        The ratings or counts, and a new key, to be written with the other files.
     """
     from evenhand.columns import Columns
     from evenhand.formats.layouts import Asked
-    from evenhand.formats.reading import read_with_key
+    from evenhand.formats.reading import read_counts_or_ratings, read_with_key
 
     for name, value in options.items():
         if value == "":
@@ -318,7 +322,10 @@ def read(
     companion = wishes.pop("companion") or None
     asked = Asked(Columns(**given), file_format or "", **wishes)
     with working(f"Reading {file}"):
-        ratings, key = read_with_key(file, asked, companion=companion)
+        if counts and companion is None:
+            ratings, key = read_counts_or_ratings(file, asked)
+        else:
+            ratings, key = read_with_key(file, asked, companion=companion)
     return ratings, [key.output()] if key is not None and key.is_new else []
 
 

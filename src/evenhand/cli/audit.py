@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from evenhand.cli import _shared
 from evenhand.cli._shared import option
 from evenhand.errors import OptionError, printable
+
+if TYPE_CHECKING:
+    from evenhand._outputs import Output
 
 DIFFERS = 1
 HIDDEN = ("seal", "secret")
@@ -66,9 +69,10 @@ def command(
     evidence = {f"--{name}": path for name, path in given.items()}
     files = {"RECORD": record, "RATINGS": ratings, **evidence}
     _shared.keep_inputs({"--output": output}, {**files, **_shared.read_too(options)})
-    read, new = (
-        (None, []) if ratings is None else _shared.read(ratings, file_format, options)
-    )
+    read: Any = None
+    new: list[Output] = []
+    if ratings is not None:
+        read, new = _shared.read(ratings, file_format, options, counts=True)
     if new:
         raise OptionError(
             f"--anonymise must be the key of the decision, got {new[0].path!r}: there "

@@ -18,6 +18,7 @@ from evenhand.columns import (
     given_columns,
     label_series,
 )
+from evenhand.engines.counts import COUNT, ONCE, Counts, are_counts, count_columns
 from evenhand.errors import (
     OptionError,
     RatingsError,
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
 
     from narwhals.typing import IntoDataFrame
 
-    from evenhand.claims import Label
+    from evenhand.claims import Label, Notice
+    from evenhand.engines.counts import Once
     from evenhand.formats.anonymise import Key
     from evenhand.formats.tables import Values
 
@@ -183,6 +185,94 @@ def read_with_key(
         >>> read_with_key(io.StringIO("judge,paper,mark\nanna,1,7\n"), Asked())
         (Ratings(1 score by 1 reviewer of 1 item), None)
     """
+    table, named, commas = _opened(source, asked, companion)
+    if are_counts(table.columns, asked.columns):
+        raise table.source.whole(
+            "These are counts of scores, by the column 'count', and only compare can "
+            "decide from them. Give the ratings, or leave out that column."
+        )
+    return _ratings(table, asked, named, commas, all_items)
+
+
+def read_counts(
+    source: Readable | IntoDataFrame,
+    *,
+    item: str | None = None,
+    score: str | None = None,
+    once: Once | None = None,
+) -> Counts:
+    r"""Read counts of scores from a file: columns item, score and count.
+
+    Args:
+        source: Path, "-" for standard input, a stream or a dataframe.
+        item: Column of the item, by default found by its name.
+        score: Column of the score, likewise.
+        once: How it is known that nobody gave two of the scores, see Counts; by default
+            what a column `once` says, or "declared".
+
+    Raises:
+        RatingsError: If the file cannot be read or a value in it is bad.
+
+    Examples:
+        >>> import io
+        >>> read_counts(io.StringIO("item,score,count\nx,5,70\ny,4,90\n"))
+        Counts(160 scores of 2 items)
+    """
+    asked = Asked(given_columns(item=item, score=score))
+    table, _, _ = _opened(source, asked, None)
+    return _counts(table, asked, once)
+
+
+def read_counts_or_ratings(
+    source: Readable | IntoDataFrame, asked: Asked
+) -> tuple[Ratings | Counts, Key | None]:
+    r"""Read what `compare` can decide from, and leave a new key to the caller.
+
+    Args:
+        source: As for `read_ratings`.
+        asked: What the user said.
+
+    Raises:
+        RatingsError: As for `read_ratings`.
+        OptionError: If an option is unknown, or not for counts.
+
+    Examples:
+        >>> import io
+        >>> read_counts_or_ratings(io.StringIO("item,score,count\nx,5,70\n"), Asked())
+        (Counts(70 scores of 1 item), None)
+    """
+    table, named, commas = _opened(source, asked, None)
+    if not are_counts(table.columns, asked.columns):
+        return _ratings(table, asked, named, commas, None)
+    for option in ("scale", "rows", "exclude", "only", "anonymise"):
+        if getattr(asked, option):
+            raise OptionError(
+                f"{option} must be left out for counts of scores: it is about ratings."
+            )
+    return _counts(table, asked, None), None
+
+
+def _counts(table: Table, asked: Asked, once: Once | None) -> Counts:
+    names = count_columns(table.columns, asked.columns, table.source)
+    # What `evenhand count` found out stands in a column of its own.
+    said = {*table.texts(ONCE)} if ONCE in table.columns else set()
+    if once is None and len(said) == 1:
+        once = said.pop()  # type: ignore[assignment]  # checked by Counts
+    return Counts.from_columns(
+        table.columns,
+        names,
+        table.source,
+        once=once or "declared",
+        read_as=f"counts of scores, by {table.why(COUNT)}.",
+    )
+
+
+def _opened(
+    source: Readable | IntoDataFrame,
+    asked: Asked,
+    companion: Readable | IntoDataFrame | None,
+) -> tuple[Table, Layout | None, Sequence[Notice]]:
+    """Read a file's cells; the layout is the one that the user named."""
     name = asked.format
     if name and name not in PLATFORMS and name not in FORMATS:
         text = unknown("format", name, [*PLATFORMS, *FORMATS])
@@ -192,6 +282,16 @@ def read_with_key(
     if companion is not None:
         table = replace(table, companion=_table(companion, "", "", guess=True))
     table, commas = decimal_points(_joined(table, asked), asked.decimal)
+    return table, named, commas
+
+
+def _ratings(
+    table: Table,
+    asked: Asked,
+    named: Layout | None,
+    commas: Sequence[Notice],
+    all_items: Sequence[Label] | None,
+) -> tuple[Ratings, Key | None]:
     layout, reason = recognise(table, asked, named)
     layout.check_options(table, asked)
     found = _take(layout, table, asked, doubtful=named is not None)

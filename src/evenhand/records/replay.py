@@ -15,6 +15,7 @@ from evenhand.ab.methods import Rule
 from evenhand.calibration.mean import mean
 from evenhand.claims import NOT_SEALED, REVEALED, Json, version
 from evenhand.designs.drawing import redraw, seal_of
+from evenhand.engines.counts import Counts
 from evenhand.errors import EvenhandError, RecordError, counted, listing
 from evenhand.formats.anonymise import CODED
 from evenhand.method import Method, as_method
@@ -166,7 +167,7 @@ class Evidence:
         secret: The revealed secret, or None.
     """
 
-    ratings: Ratings | None = None
+    ratings: Ratings | Counts | None = None
     assignment: str | None = None
     seal: str | None = None
     secret: str | None = None
@@ -174,7 +175,7 @@ class Evidence:
 
 def audit(
     record: str | os.PathLike[str],
-    ratings: Ratings | None = None,
+    ratings: Ratings | Counts | None = None,
     *,
     assignment: str | os.PathLike[str] | None = None,
     seal: str | None = None,
@@ -310,6 +311,8 @@ def _draw(record: Record, drawn: Assignment, given: Evidence, what: str) -> Chec
 def _rated(drawn: Assignment | None, given: Evidence) -> Check:
     if drawn is None or given.ratings is None:
         return _open("ratings", "No ratings were given.")
+    if isinstance(given.ratings, Counts):
+        return _open("ratings", "Counts of scores do not say who scored what.")
     strays = drawn.strays(given.ratings)
     if strays:
         reviewer, item = strays[0]
@@ -363,11 +366,13 @@ def _decision(record: Record, name: str, given: Evidence) -> list[Check]:
     return [*checks, *replay.checks(given, sound=sound)]
 
 
-def _data(result: Mapping[str, Json], ratings: Ratings) -> Check:
+def _data(result: Mapping[str, Json], ratings: Ratings | Counts) -> Check:
     where = difference(ratings.summary(), result.get("data", ABSENT), "result.data")
     says = "The decision was not made from these ratings, or one was changed"
     says += ", or this is not its key." if _is_coded(result.get("warnings")) else "."
-    changed = [] if where is None else _changed_items(result, ratings)
+    changed = []
+    if where is not None and not isinstance(ratings, Counts):
+        changed = _changed_items(result, ratings)
     if changed:
         says += f" The reviews or mean scores of {listing(changed)} differ."
     return _told("data", where, "The decision was made from these ratings.", says)
@@ -430,7 +435,7 @@ class _Replay:
             return [data, _open("decision", says)]
         return [data, self._check(given, ratings)]
 
-    def _check(self, given: Evidence, ratings: Ratings) -> Check:
+    def _check(self, given: Evidence, ratings: Ratings | Counts) -> Check:
         if self.came and self.drawn is None:
             says = "It was made with an assignment, which was not given."
             return _open("decision", says)
@@ -459,7 +464,9 @@ class _Replay:
             return "revealed"
         return "verified" if '): verified"' in text else "declared"
 
-    def _again(self, ratings: Ratings, drawn: Assignment | None) -> dict[str, Json]:
+    def _again(
+        self, ratings: Ratings | Counts, drawn: Assignment | None
+    ) -> dict[str, Json]:
         parameters, seed = self.result.get("parameters"), self.result.get("seed")
         if not is_dict(parameters) or not isinstance(seed, int):
             raise RecordError(f"{self.name}: parameters and seed must be there.")

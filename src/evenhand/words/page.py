@@ -24,6 +24,7 @@ from evenhand.claims import version
 from evenhand.diagnosis import ladder
 from evenhand.diagnosis.check import Check, check
 from evenhand.diagnosis.warp import warp
+from evenhand.engines.counts import Counts, one_by_one
 from evenhand.errors import OptionError, shown
 from evenhand.method import Method, as_method
 from evenhand.progress import working
@@ -255,8 +256,8 @@ def report_draws(ratings: Ratings) -> int:
 def _ratings(result: Any) -> Ratings:  # noqa: ANN401 - of several rooms
     """Return the ratings that a result keeps; of two lists, each score by another."""
     kept = result.ratings
-    if isinstance(kept, Ratings):
-        return kept
+    if isinstance(kept, Ratings | Counts):
+        return one_by_one(kept)
     if kept is None:
         raise OptionError(
             "report and plot must have the ratings, which this result does not keep. "

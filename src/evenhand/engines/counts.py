@@ -1,0 +1,425 @@
+"""Counts: how many scores of each value each item has, whoever gave them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Literal
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from evenhand.arrays import frozen
+from evenhand.claims import Notice
+from evenhand.columns import (
+    ALIASES,
+    Columns,
+    Labels,
+    Source,
+    candidates,
+    code_labels,
+    column_values,
+    label_series,
+    number_series,
+)
+from evenhand.errors import OptionError, RatingsError, counted, listing, shown, unknown
+from evenhand.ratings import Ratings, as_ratings, frame_columns, is_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from narwhals.typing import IntoDataFrame, IntoLazyFrame
+    from numpy.typing import NDArray
+
+    from evenhand.arrays import Codes, Scores
+    from evenhand.claims import Json, Label
+    from evenhand.ratings import Names
+
+    Values = Sequence[object] | NDArray[np.generic] | pl.Series
+
+Once = Literal["checked", "declared", "per item"]
+COUNT, ONCE = "count", "once"
+MOST = 2**53
+# Beyond so many different scores, counts are no shorter than scores.
+MOST_LEVELS = 1_000
+# Reports and exports list every score.
+MOST_LISTED = 100_000
+
+
+class Counts:
+    """How many scores of each value each item has.
+
+    `compare` decides from them as from the ratings themselves. Rows of the same item
+    and score are added up.
+
+    Args:
+        items: Item of each row.
+        scores: Score of each row, finite.
+        counts: How many reviewers gave that score to that item.
+        once: How it is known that nobody gave two of the scores: "checked" or
+            "declared"; "per item" if reviewers scored several items, but each once.
+
+    Attributes:
+        item_labels: Distinct items, sorted, as in Ratings.
+        item_codes: Index into item_labels of each row; rows are sorted by it.
+        scores: Score of each row, increasing within an item.
+        counts: How many scores each row stands for, at least 1.
+        once: How it is known that nobody gave two of the scores.
+        missing: How many rows without a score each item has, for those that have any.
+        unrated_labels: Items that were named, but without any score.
+        notices: What the reader of a result must know.
+        read_as: What a file was taken for.
+
+    Raises:
+        RatingsError: If a label is missing, a score is not finite, or a count is not a
+            natural number.
+
+    Examples:
+        >>> counts = Counts(["x", "x", "y"], [5, 4, 4], [10**9, 3, 7])
+        >>> counts
+        Counts(1,000,000,010 scores of 2 items)
+        >>> counts.scores.tolist(), counts.counts.tolist()
+        ([4.0, 5.0, 4.0], [3, 1000000000, 7])
+    """
+
+    kind: Literal["scores"] = "scores"
+    item_labels: Labels
+    unrated_labels: Labels
+    item_codes: Codes
+    scores: Scores
+    counts: Codes
+    missing: Mapping[Label, int]
+    once: Once
+    notices: tuple[Notice, ...]
+    titles: Mapping[Label, str]
+    read_as: str
+
+    def __init__(
+        self, items: Values, scores: Values, counts: Values, *, once: Once = "declared"
+    ) -> None:
+        """Validate, add up and sort the rows."""
+        columns = {"item": items, "score": scores, COUNT: counts}
+        self._fill(columns, Columns(item="item", score="score"), COUNT, Source(), once)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: IntoDataFrame | IntoLazyFrame,
+        *,
+        item: str = "",
+        score: str = "",
+        count: str = COUNT,
+        once: Once = "declared",
+    ) -> Counts:
+        """Take counts from a dataframe of any kind that narwhals knows.
+
+        Args:
+            frame: One row for each item and score.
+            item: Column of the item, by default found by its name.
+            score: Column of the score, likewise.
+            count: Column of how many there are.
+            once: As for Counts.
+
+        Examples:
+            >>> frame = pl.DataFrame({"paper": [1, 2], "mark": [5, 4], "count": [8, 9]})
+            >>> Counts.from_frame(frame)
+            Counts(17 scores of 2 items)
+        """
+        known = frame_columns(frame)
+        names = count_columns(known, Columns(item=item, score=score), Source(), count)
+        used = (names.item, names.score, count)
+        columns = {name: column_values(known[name]) for name in used}
+        return cls.from_columns(columns, names, Source(), count=count, once=once)
+
+    @classmethod
+    def from_columns(
+        cls,
+        columns: Mapping[str, object],
+        names: Columns,
+        source: Source,
+        *,
+        count: str = COUNT,
+        once: Once = "declared",
+        read_as: str = "",
+    ) -> Counts:
+        """Take counts from named columns.
+
+        Args:
+            columns: Values of each column.
+            names: Which column holds the item and which the score.
+            source: Where they came from, for messages.
+            count: Column of how many there are.
+            once: As for Counts.
+            read_as: What a file was taken for.
+
+        Examples:
+            >>> columns = {"item": ["x"], "score": [3], "count": [2]}
+            >>> names = Columns(item="item", score="score")
+            >>> Counts.from_columns(columns, names, Source()).n_ratings
+            2
+        """
+        made = cls.__new__(cls)
+        made._fill(columns, names, count, source, once)  # noqa: SLF001 - our own
+        made.read_as = read_as
+        return made
+
+    def _fill(
+        self,
+        columns: Mapping[str, object],
+        names: Columns,
+        count: str,
+        source: Source,
+        once: Once,
+    ) -> None:
+        if once not in ("checked", "declared", "per item"):
+            raise OptionError(
+                f"once must be 'checked', 'declared' or 'per item', got {shown(once)}."
+            )
+        self.once, self.read_as, self.titles = once, "", {}
+        items = label_series(columns[names.item], names.item, source)
+        scores, missing = number_series(columns[names.score], names.score, source)
+        numbers = _whole_numbers(columns[count], count, source)
+        sizes = {names.item: len(items), names.score: len(scores), count: len(numbers)}
+        if len(set(sizes.values())) > 1:
+            got = ", ".join(f"{size} of {name}" for name, size in sizes.items())
+            raise source.whole(f"Columns must be of one length, got {got}.")
+        labels, codes = code_labels(items)
+        rows = pl.DataFrame({"item": codes, "score": scores, "count": numbers})
+        held = rows.filter(~pl.Series(missing) & (pl.col("count") > 0))
+        rated = set(held["item"].to_list())
+        self.unrated_labels = tuple(
+            it for code, it in enumerate(labels) if code not in rated
+        )
+        self.item_labels = tuple(it for code, it in enumerate(labels) if code in rated)
+        place = np.cumsum(np.isin(np.arange(len(labels)), [*rated])) - 1
+        added = held.group_by("item", "score").agg(pl.col("count").sum())
+        added = added.sort("item", "score")
+        self.item_codes = frozen(place[added["item"].to_numpy()])
+        self.scores = frozen(added["score"].to_numpy())
+        self.counts = frozen(added["count"].to_numpy())
+        left = np.bincount(codes[missing], numbers[missing], len(labels)).tolist()
+        self.missing = {
+            label: int(size) for label, size in zip(labels, left, strict=True) if size
+        }
+        notices = _missing_notices(sum(self.missing.values()), self.unrated_labels)
+        self.notices = (*notices, self._told())
+
+    def _told(self) -> Notice:
+        how = {
+            "checked": "That nobody gave two of the scores was checked when they were "
+            "counted.",
+            "declared": "That nobody gave two of the scores is declared.",
+            "per item": "Reviewers scored several items.",
+        }
+        text = f"From counts: reviewers were not seen. {how[self.once]}"
+        return Notice("from_counts", text)
+
+    @property
+    def n_items(self) -> int:
+        """Number of items with a score."""
+        return len(self.item_labels)
+
+    @property
+    def n_ratings(self) -> int:
+        """Number of scores."""
+        return int(self.counts.sum())
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the counts, the same for any source and order of rows."""
+        head = {"schema": "evenhand.counts/1", "items": self.item_labels}
+        hashed = hashlib.sha256(json.dumps(head, ensure_ascii=True).encode())
+        for part, kind in (
+            (self.item_codes, "<i8"),
+            (self.scores, "<f8"),
+            (self.counts, "<i8"),
+        ):
+            hashed.update(part.astype(kind, copy=False).tobytes())
+        return hashed.hexdigest()
+
+    def summary(self) -> dict[str, Json]:
+        """Return the sizes and the hash, the `data` field of a result.
+
+        Examples:
+            >>> Counts(["x"], [1], [5]).summary()["ratings"]
+            5
+        """
+        return {
+            # Nobody gave two, so that there are as many reviewers as scores.
+            "reviewers": None if self.once == "per item" else self.n_ratings,
+            "items": self.n_items,
+            "ratings": self.n_ratings,
+            "sha256": self.sha256,
+        }
+
+    def item_code(self, label: Label) -> int:
+        """Return the code of an item.
+
+        Raises:
+            RatingsError: If there is no such item.
+
+        Examples:
+            >>> Counts(["x", "y"], [1, 2], [5, 5]).item_code("y")
+            1
+        """
+        # On a command line every label is text, so "7" also finds the item 7.
+        for code, known in enumerate(self.item_labels):
+            if known == label or str(known) == str(label):
+                return code
+        raise RatingsError(unknown("item", label, self.item_labels))
+
+    def scores_of(self, code: int) -> tuple[Scores, Codes]:
+        """Return the different scores of an item, and how many there are of each.
+
+        Examples:
+            >>> Counts(["x", "x"], [4, 2], [5, 6]).scores_of(0)
+            (array([2., 4.]), array([6, 5]))
+        """
+        rows = self.item_codes == code
+        return self.scores[rows], self.counts[rows]
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return the counts as a polars dataframe; missing scores are null.
+
+        Examples:
+            >>> Counts(["x", "x"], [1, None], [5, 2]).to_frame().rows()
+            [('x', 1.0, 5), ('x', None, 2)]
+        """
+        labels = [self.item_labels[code] for code in self.item_codes.tolist()]
+        labels += self.missing
+        small = all(isinstance(it, int) and abs(it) < 2**63 for it in labels)
+        items = labels if small else [str(label) for label in labels]
+        kind = pl.Int64 if small else pl.String
+        return pl.DataFrame(
+            {
+                "item": pl.Series(items, dtype=kind),
+                "score": [*self.scores.tolist(), *[None] * len(self.missing)],
+                COUNT: [*self.counts.tolist(), *self.missing.values()],
+            }
+        )
+
+    def __repr__(self) -> str:
+        scores, items = counted(self.n_ratings, "score"), counted(self.n_items, "item")
+        return f"Counts({scores} of {items})"
+
+
+def count_columns(
+    names: Iterable[str], given: Columns, source: Source, count: str = COUNT
+) -> Columns:
+    """Choose the columns of a table of counts.
+
+    Raises:
+        RatingsError: If one is missing or ambiguous.
+
+    Examples:
+        >>> count_columns(["paper", "mark", "count"], Columns(), Source()).score
+        'mark'
+    """
+    known = list(names)
+    for name in (given.item, given.score, count):
+        if name and name not in known:
+            raise source.unknown("column", name, known)
+    found: dict[str, str] = {}
+    for part in ("item", "score"):
+        free = [name for name in known if name != count]
+        several = candidates(part, free, given)
+        if len(several) != 1:
+            what = "Several columns may be" if several else "No column for"
+            raise source.whole(
+                f"{what} the {part} among {listing(several or known)}. Say which with "
+                f"{part}= or --{part}."
+            )
+        found[part] = several[0]
+    return Columns(**found)
+
+
+def are_counts(names: Iterable[str], given: Columns | None = None) -> bool:
+    """Say whether a table holds counts: a column `count`, and none for the reviewer.
+
+    Examples:
+        >>> are_counts(["item", "score", "count"])
+        True
+        >>> are_counts(["judge", "item", "score", "count"])
+        False
+    """
+    known, given = list(names), given or Columns()
+    return (
+        COUNT in known
+        and all(candidates(part, known, given) for part in ("item", "score"))
+        and not candidates("reviewer", known, given)
+        and COUNT not in ALIASES["score"]
+        and COUNT not in (given.item, given.score)
+    )
+
+
+def counts_or_ratings(data: object, **columns: Names | None) -> Counts | Ratings:
+    """Take a dataframe that compare was given, with each row a reviewer's or counts.
+
+    Args:
+        data: The dataframe.
+        columns: Its columns, as for `as_ratings`.
+
+    Examples:
+        >>> frame = pl.DataFrame({"item": ["x"], "score": [3], "count": [2]})
+        >>> counts_or_ratings(frame, item=None)
+        Counts(2 scores of 1 item)
+    """
+    if is_frame(data):
+        known = nw.from_native(data).collect_schema().names()  # type: ignore[call-overload]  # a frame
+        given = {part: name or "" for part, name in columns.items()}
+        plain = {it: name for it, name in given.items() if isinstance(name, str)}
+        if plain == given and are_counts(map(str, known), Columns(**plain)):
+            item, score = plain.get("item", ""), plain.get("score", "")
+            return Counts.from_frame(data, item=item, score=score)  # type: ignore[arg-type]  # a frame
+    return as_ratings(data, nameless=True, **columns)  # type: ignore[arg-type]  # or it is refused
+
+
+def one_by_one(data: Ratings | Counts) -> Ratings:
+    """Return ratings as they are; of counts, every score by a reviewer of its own.
+
+    Raises:
+        RatingsError: If there are too many scores to list.
+
+    Examples:
+        >>> one_by_one(Counts(["x", "y"], [4, 2], [5, 6]))
+        Ratings(11 scores by 11 reviewers of 2 items)
+    """
+    if isinstance(data, Ratings):
+        return data
+    if data.n_ratings > MOST_LISTED:
+        raise RatingsError(
+            f"a report, a chart or a table must have at most {MOST_LISTED:,} scores "
+            f"from counts, got {data.n_ratings:,}. Use --json, or leave it out."
+        )
+    rows = np.repeat(np.arange(len(data.counts)), data.counts)
+    items = [data.item_labels[code] for code in data.item_codes[rows].tolist()]
+    ratings = Ratings(range(1, len(rows) + 1), items, data.scores[rows])
+    ratings.read_as = data.read_as
+    return ratings
+
+
+def _whole_numbers(values: object, what: str, source: Source) -> Codes:
+    numbers, missing = number_series(values, what, source)
+    bad = missing | (numbers < 0) | (numbers >= MOST) | (numbers != np.floor(numbers))
+    rows = np.flatnonzero(bad).tolist()
+    if rows:
+        rule = f"{what} must be a whole number of at least 0 and below 2**53"
+        got = ["nothing" if missing[row] else f"{numbers[row]:.17g}" for row in rows]
+        problems = zip(rows, got, strict=True)
+        raise source.each((row, f"{rule}, got {text}", "") for row, text in problems)
+    if numbers.sum() >= MOST:
+        raise source.whole(f"{what} must add up to less than 2**53.")
+    return numbers.astype(np.int64)
+
+
+def _missing_notices(left: int, lost: Labels) -> list[Notice]:
+    notices = []
+    if left:
+        were = "was" if left == 1 else "were"
+        text = f"{counted(left, 'row')} without a score {were} left out."
+        notices.append(Notice("missing_scores", text))
+    if lost:
+        text = f"Items without any score are not in the result: {listing(lost)}."
+        notices.append(Notice("unrated_items", text))
+    return notices
