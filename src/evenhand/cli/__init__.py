@@ -25,6 +25,18 @@ COMMANDS = (
     *("simulate", "reproduce", "theorems", "methods"),
 )
 """Each is the `command` of its module; in the order in which people meet them."""
+# Options that moved elsewhere than into a method, with their new form.
+MOVED = {
+    "--best": "--scale best=A",
+    "--charts": "--export charts=FOLDER",
+    "--distinct": "--design 'balanced(distinct)'",
+    "--out-of": "--scale /10",
+    "--raw": "--method 'safe(anchored=false)'",
+    "--seal": "--assignment FOLDER, with seal.json in it,",
+    "--secret": "--assignment FOLDER, with secret.json in it,",
+    "--warp": "evenhand check FILE --warp",
+    "--weight-by": "--column weight=COLUMN",
+}
 
 
 class Refusal(click.ClickException):
@@ -59,10 +71,32 @@ def one_sentence() -> Iterator[None]:
     except click.exceptions.NoArgsIsHelpError:
         raise
     except click.NoSuchOption as error:
+        command = error.ctx.info_name if error.ctx else None
+        if form := new_form(error.option_name, command):
+            raise Refusal(f"{error.option_name} is written {form} now.") from error
         near = f" Did you mean {error.possibilities[0]}?" if error.possibilities else ""
         raise Refusal(f"There is no option {error.option_name}.{near}") from error
     except click.UsageError as error:
         raise Refusal(error.format_message()) from error
+
+
+def new_form(option: str, command: str | None) -> str | None:
+    """Write an option that belongs to a method or a column; None of any other.
+
+    Examples:
+        >>> new_form("--scan", "rank")
+        "--method 'flips-uniform(scan=VALUE)'"
+    """
+    from evenhand.cli._shared import ROLES
+    from evenhand.method import methods
+
+    name = option.removeprefix("--").replace("-", "_")
+    owners = [one for one in methods() if name in one.options()]
+    # Of several methods, one that the command has.
+    owners.sort(key=lambda one: one.job != command)
+    if owners:
+        return f"--method '{owners[0].name}({name}=VALUE)'"
+    return f"--column {name}=COLUMN" if name in ROLES else MOVED.get(option)
 
 
 class Commands(click.Group):
