@@ -1,6 +1,7 @@
 """Accuracy of rankings on real ratings.
 
     python bench/real.py DIR [--draws 200] [--seed 7] [--workers 2] [--out FOLDER]
+    python bench/real.py DIR --dask ADDRESS
     python bench/real.py DIR --grades [--draws 20]
 
 DIR holds NAME.csv (reviewer,item,score) and, where an outside order is known,
@@ -26,13 +27,11 @@ import csv
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby, pairwise
-from multiprocessing import get_context
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import altair as alt
 import click
@@ -55,6 +54,7 @@ from evenhand.calibration.design import Design, design
 from evenhand.calibration.isotonic import isotonic
 from evenhand.calibration.results import standardised
 from evenhand.diagnosis import warp as warps
+from evenhand.engines import executors
 from evenhand.grading import grade
 from evenhand.randomness import Stream, permutation, stream
 from evenhand.ratings import Ratings
@@ -587,11 +587,17 @@ def grade_table(found: list[Graded]) -> Table:
     return table
 
 
+def apply(work: Callable[[Data, Cell], Any], task: tuple[Data, Cell]) -> Any:  # noqa: ANN401 - rows of either kind
+    """Work on one cell of a set."""
+    return work(*task)
+
+
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--draws", default=200, show_default=True, type=click.IntRange(1))
 @click.option("--seed", default=7, show_default=True, type=click.IntRange(0))
-@click.option("--workers", default=2, show_default=True, type=click.IntRange(1))
+@click.option("--workers", type=click.IntRange(1), help="Processes, one a core.")
+@click.option("--dask", metavar="ADDRESS", help="Run on a Dask cluster.")
 @click.option(
     "--method",
     "methods",
@@ -605,35 +611,36 @@ def grade_table(found: list[Graded]) -> Table:
 )
 def main(
     folder: Path,
+    *,
     draws: int,
     seed: int,
-    workers: int,
+    workers: int | None,
+    dask: str | None,
     methods: tuple[str, ...],
     out: Path | None,
-    *,
     grades: bool,
 ) -> None:
     """Rank real ratings by every method and print how well each agrees."""
     wanted = {"adaptive", "mean", *(methods or METHODS)}
     chosen = [name for name in METHODS if name in wanted]
-    sets = {data.name: data for data in read(folder)}
-    if grades:
-        jobs = [(data, cell) for data in sets.values() for cell in grade_cells(data)]
-        with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-            marking = partial(run_grades, draws=draws, seed=seed)
-            marked = pool.map(marking, *zip(*jobs, strict=True))
-            Console(width=150).print(grade_table([one for it in marked for one in it]))
-        return
-    tasks = [cell for data in sets.values() for cell in cells(data)]
+    sets = list(read(folder))
+    pick = grade_cells if grades else cells
+    tasks = [(data, cell) for data in sets for cell in pick(data)]
     # The largest first, so that no worker is left with one at the end.
-    queue = sorted(tasks, key=lambda cell: cell.load > 0)
-    # Fresh processes: threads of the reader do not survive a copy of this one.
-    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-        work = partial(run, draws=draws, seed=seed, methods=chosen)
-        parts = pool.map(work, [sets[cell.data] for cell in queue], queue)
+    tasks.sort(key=lambda task: task[1].load > 0)
+    work = (
+        partial(run_grades, draws=draws, seed=seed)
+        if grades
+        else partial(run, draws=draws, seed=seed, methods=chosen)
+    )
+    with executors.workers(workers, dask) as executor:
+        parts = executors.run_parts(partial(apply, work), tasks, executor)
         screen = Console(stderr=True)
-        done = track(parts, "cells", total=len(queue), console=screen)
+        done = track(parts, "cells", total=len(tasks), console=screen)
         found = [row for part in done for row in part]
+    if grades:
+        Console(width=150).print(grade_table(found))
+        return
     rows = sorted(found, key=lambda row: (*row[:2], chosen.index(row.method)))
     lines = report(rows)
     for _, part in groupby(lines, key=lambda line: line["part"]):

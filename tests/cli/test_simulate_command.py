@@ -8,15 +8,12 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from evenhand.cli import cli
-from evenhand.cli.simulate import cores, processes
-from evenhand.errors import OptionError
 
 
 def run(*words: str) -> Result:
@@ -280,18 +277,3 @@ def test_workers_end_with_their_parent_within_two_seconds(
     else:
         assert process.returncode == -number
     assert not list(tmp_path.iterdir())
-
-
-def test_there_is_a_core() -> None:
-    assert cores() >= 1
-
-
-def test_work_is_done_elsewhere() -> None:
-    with processes(2) as executor:
-        assert executor is not None
-        assert executor.submit(os.getppid).result() == os.getpid()
-
-
-def test_processes_that_do_not_start_are_an_error_in_words() -> None:
-    with pytest.raises(OptionError, match="workers must be 1 here"), processes(2):
-        raise BrokenProcessPool

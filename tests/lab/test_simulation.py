@@ -14,14 +14,13 @@ from hypothesis import strategies as st
 from evenhand.ab.methods import Median, Rule, Votes
 from evenhand.ab.numbers import Floats
 from evenhand.ab.weights import rational
-from evenhand.cli.simulate import processes
+from evenhand.engines.executors import processes
 from evenhand.errors import OptionError
 from evenhand.lab import simulation
 from evenhand.lab.scenario import Scenario
 from evenhand.lab.simulation import (
     BLOCK,
     NOTHING,
-    SENT,
     TIMED,
     Plan,
     Row,
@@ -191,7 +190,7 @@ def test_processes_leave_no_trace(
     scenario: Scenario, tried: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def run(executor: Executor | None = None) -> str:
-        trials = BLOCK * (TIMED + SENT + 1) + 10 if tried == RULES else BLOCK * 20
+        trials = BLOCK * (TIMED + 99) + 10 if tried == RULES else BLOCK * 20
         options: dict[str, Any] = {"trials": trials, "executor": executor, "rng": 7}
         result = simulate(scenario, tried, baseline=tried[0], **options)
         return json.dumps(result.to_dict())

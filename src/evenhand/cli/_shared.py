@@ -206,6 +206,15 @@ evidence_option = deciding(
     "published, seal.json and secret.json; or the record alone.",
     "FOLDER",
 )
+workers_option = option(
+    "--workers", "Processes on this machine.  [default: one for each core]", COUNT
+)
+dask_option = option(
+    "--dask",
+    "Run on the Dask cluster whose scheduler has this address, such as "
+    "tcp://10.0.0.7:8786; needs evenhand[dask]. The result is the same.",
+    "ADDRESS",
+)
 record_option = writing("--record", "Write a record there, for evenhand audit.", "PATH")
 
 

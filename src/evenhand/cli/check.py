@@ -36,6 +36,7 @@ TABLE = "(table)"
     "beside the plain mean.",
     bool,
 )
+@deciding("--dask", "Redraw scales on the Dask cluster with this address.", "ADDRESS")
 @_extras.extra_options
 @_shared.result_options
 @_shared.reading_options()
@@ -57,6 +58,7 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     job = _extras.Job("check", options)
     from evenhand.diagnosis.check import TOLD, check
     from evenhand.diagnosis.warp import warp
+    from evenhand.engines.executors import workers
     from evenhand.randomness import seed_from
     from evenhand.ranking.ranking import DEFAULT, rank
 
@@ -68,7 +70,10 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
         found = check(job.ratings, top=top, order=order, rng=seed)
         if options["warped"]:
             say("Redrawing scales")
-            survived = warp(job.ratings, method=method, top=top, rng=seed)
+            with workers(None if options["dask"] else 1, options["dask"]) as executor:
+                survived = warp(
+                    job.ratings, method=method, top=top, executor=executor, rng=seed
+                )
     if job.as_json:
         more = {} if survived is None else {"warp": survived.to_dict()}
         text = json.dumps({**found.to_dict(), **more}, indent=2)

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import signal
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +13,6 @@ from evenhand.cli._shared import COUNT, option
 from evenhand.errors import OptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from concurrent.futures import Executor
-    from multiprocessing.connection import Connection
-
     from rich.table import Table
 
     from evenhand.lab.scenario import Scenario
@@ -72,7 +64,8 @@ NONE = "none"
 )
 @option("--trials", "How many.", default=10_000, show_default=True)
 @option("--levels", "Repeat with scores on forms with this many marks.", "2,3,5")
-@option("--workers", "Processes.  [default: one for each core]", COUNT)
+@_shared.workers_option
+@_shared.dask_option
 @option(
     "--export",
     "Write the ratings of one trial there as CSV, and the true values beside them.",
@@ -90,6 +83,7 @@ def command(scenario: str | None, **options: Any) -> None:  # noqa: ANN401 - cli
     Example:
       evenhand simulate --reviewers 10 --scales one-biased --trials 1000 --seed 7
     """
+    from evenhand.engines.executors import workers
     from evenhand.lab.simulation import simulate
     from evenhand.randomness import seed_from
 
@@ -99,8 +93,7 @@ def command(scenario: str | None, **options: Any) -> None:  # noqa: ANN401 - cli
     if options["export"] is not None:
         export(case, seed, options["export"])
     baseline = options["baseline"] or BASELINES[case.job]
-    workers = options["workers"] or cores()
-    with processes(workers) as executor:
+    with workers(options["workers"], options["dask"]) as executor:
         result = simulate(
             case,
             options["method"] or METHODS[case.job],
@@ -114,70 +107,6 @@ def command(scenario: str | None, **options: Any) -> None:  # noqa: ANN401 - cli
     document = json.dumps(result.to_dict(), indent=2) if options["as_json"] else None
     _shared.deliver(document or explain(result), options["output"])
     _shared.note(result.notices, result.seed)
-
-
-def cores() -> int:
-    """Return the number of cores that this process may use.
-
-    Examples:
-        >>> cores() >= 1
-        True
-    """
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-@contextlib.contextmanager
-def processes(count: int) -> Iterator[Executor | None]:
-    """Give some processes to run in, or None for one; they end with the block.
-
-    Raises:
-        OptionError: If they cannot be started, or one of them is killed.
-
-    Examples:
-        >>> with processes(1) as executor:
-        ...     print(executor)
-        None
-    """
-    if count == 1:
-        yield None
-        return
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
-
-    # Fresh processes: forking one that has threads, as polars has, may hang.
-    context = multiprocessing.get_context("spawn")
-    theirs, ours = context.Pipe(duplex=False)
-    pool = ProcessPoolExecutor(
-        count, mp_context=context, initializer=end_with, initargs=(theirs,)
-    )
-    try:
-        yield pool
-    except BrokenProcessPool as error:
-        raise OptionError(
-            "workers must be 1 here, as other processes could not be started."
-        ) from error
-    finally:
-        ours.close()  # which ends them, whatever they are at
-        pool.shutdown(wait=True, cancel_futures=True)
-        theirs.close()
-
-
-def end_with(parent: Connection) -> None:
-    """Let a worker process end as soon as its parent closes its side, or is gone.
-
-    The keyboard interrupts all processes; workers leave that to their parent.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    def watch() -> None:
-        with contextlib.suppress(EOFError, OSError):
-            parent.recv_bytes()
-        os._exit(0)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 def explain(result: Simulation) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from textwrap import fill
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -29,10 +29,10 @@ LONGEST = 24
     help="A small search of half a minute at most, or one of some minutes.  "
     "[default: full]",
 )
+@_shared.workers_option
+@_shared.dask_option
 @_shared.result_options
-def command(
-    *, quick: bool, seed: int | None, as_json: bool, output: str | None
-) -> None:
+def command(*, quick: bool, **options: Any) -> None:  # noqa: ANN401 - click's values
     """Check every theorem and lemma of the paper.
 
     Each row says what was checked, how, and the smallest margin found: how much more
@@ -44,20 +44,23 @@ def command(
     Example:
       evenhand theorems --quick --seed 7
     """
+    from evenhand.engines import executors
     from evenhand.lab import theorems
 
-    _shared.check_output(output)
-    with _shared.working("theorems") as say:
+    _shared.check_output(options["output"])
+    chosen = executors.workers(options["workers"], options["dask"])
+    with _shared.working("theorems") as say, chosen as executor:
         found = theorems.check_theorems(
             quick=quick,
             progress=lambda done, total, name: say(name, done, total),
-            rng=seed,
+            executor=executor,
+            rng=options["seed"],
         )
-    if as_json:
+    if options["as_json"]:
         text = json.dumps(found.to_dict(), indent=2)
     else:
         text = _shared.rendered(_table(found), _verdict(found))
-    _shared.deliver(text, output)
+    _shared.deliver(text, options["output"])
     _shared.note((), found.seed)
     if not found.holds:
         sys.exit(1)

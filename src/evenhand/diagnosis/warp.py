@@ -19,9 +19,11 @@ f(u) is u to the power of the exponent between 0 and 1, and u itself outside.
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -29,6 +31,7 @@ from evenhand.arrays import Codes, Scores
 from evenhand.calibration.adaptive import adaptive_again
 from evenhand.calibration.mean import mean_order
 from evenhand.claims import Json, Label, Notice, tail
+from evenhand.engines.executors import require_executor, run_parts
 from evenhand.errors import (
     OptionError,
     RatingsError,
@@ -53,8 +56,10 @@ from evenhand.randomness import (
 from evenhand.ranking.methods import Adaptive, Mean, RankMethod, Task, by_estimates
 from evenhand.ratings import Data, Names, Ratings, as_ratings
 
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
 Order: TypeAlias = Callable[[Ratings, np.random.Generator], Sequence[int] | Codes]
-Reorder: TypeAlias = Callable[[Sequence[Scores]], Sequence[Sequence[int] | Codes]]
 
 SCHEMA = "evenhand.warp/1"
 SHOWN = 20
@@ -65,8 +70,8 @@ WIDEST = 1e300
 # Scores further out than so many ranges only keep their order.
 FARTHEST = 1e6
 TAILS = (0.05, 0.95)
-# Scores that are warped at once, and draws.
-AT_ONCE, MOST_AT_ONCE = 2_000_000, 200
+# Scores that are warped at once, and draws: adaptive fits many sets in one go.
+AT_ONCE, MOST_AT_ONCE, ONE_BY_ONE = 2_000_000, 200, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,6 +287,7 @@ def warp(
     draws: int = DRAWS,
     strength: str | Sequence[str] = STRENGTHS,
     top: int | None = None,
+    executor: Executor | None = None,
     rng: RNGLike = None,
 ) -> Warp:
     """Redraw every reviewer's scale many times, and see what of a ranking survives.
@@ -297,6 +303,8 @@ def warp(
         strength: "mild", "extreme" or both.
         top: How many of the best are to be chosen; a quarter of the items, rounded up,
             if not given.
+        executor: What ranks warped scores, such as a ProcessPoolExecutor or Dask's
+            `client.get_executor()`. The result is the same with any.
         rng: Seed, generator or None.
 
     Returns:
@@ -321,20 +329,28 @@ def warp(
     require_sequence("names", strength=strength)
     strengths = (strength,) if isinstance(strength, str) else tuple(strength)
     k = _checked(ratings, draws, strengths, top)
+    require_executor(executor)
     chosen = as_method(method, RankMethod)
     # A user's function may be called mean, too.
     own = chosen.own and chosen.called != Mean.name
     name = chosen.called if own else str(chosen)
     methods: dict[str, RankMethod] = {name: chosen, "mean": Mean()}
-    survivals = []
     orders = {label: _order(one, ratings, seed) for label, one in methods.items()}
-    reorders = {label: _reorder(one, ratings, seed) for label, one in methods.items()}
-    for one in strengths:
-        again = _warped_orders(ratings, reorders, one, draws, seed)
-        survivals += [
-            _survival(ratings, (label, one), orders[label], again[label], k)
-            for label in methods
-        ]
+    step = MOST_AT_ONCE if isinstance(chosen, Adaptive) else ONE_BY_ONE
+    step = min(max(AT_ONCE // ratings.n_ratings, 1), step)
+    starts = range(0, draws, step)
+    parts = [
+        (one, range(start, min(start + step, draws)))
+        for one, start in itertools.product(strengths, starts)
+    ]
+    work = functools.partial(_warped_orders, ratings, methods, seed)
+    found = list(run_parts(work, parts, executor))
+    survivals = []
+    for place, one in enumerate(strengths):
+        mine = found[place * len(starts) : (place + 1) * len(starts)]
+        for label, before in orders.items():
+            again = np.concatenate([part[label] for part in mine])
+            survivals.append(_survival(ratings, (label, one), before, again, k))
     return Warp(
         survivals=tuple(survivals),
         top=k,
@@ -348,27 +364,19 @@ def warp(
 
 def _warped_orders(
     ratings: Ratings,
-    reorders: Mapping[str, Reorder],
-    strength: str,
-    draws: int,
+    methods: Mapping[str, RankMethod],
     seed: int,
+    part: tuple[str, range],
 ) -> dict[str, Codes]:
-    """Order warped scores by each method; a row for each draw."""
-    found: dict[str, list[Codes]] = {label: [] for label in reorders}
-    step = min(max(AT_ONCE // ratings.n_ratings, 1), MOST_AT_ONCE)
-    for begin in range(0, draws, step):
-        sets = [
-            warped(
-                ratings.scores,
-                ratings.reviewer_codes,
-                stream(seed, f"warp {strength} {draw}"),
-                strength,
-            )
-            for draw in range(begin, min(begin + step, draws))
-        ]
-        for label, reorder in reorders.items():
-            found[label] += map(np.asarray, reorder(sets))
-    return {label: np.stack(rows) for label, rows in found.items()}
+    """Order scores warped by some draws of a strength by each method, row by row."""
+    strength, draws = part
+    people = ratings.reviewer_codes
+    sources = (stream(seed, f"warp {strength} {draw}") for draw in draws)
+    sets = [warped(ratings.scores, people, one, strength) for one in sources]
+    return {
+        label: np.stack(_reorders(method, ratings, seed, sets))
+        for label, method in methods.items()
+    }
 
 
 def _survival(
@@ -408,24 +416,25 @@ def _order(method: RankMethod, ratings: Ratings, seed: int) -> Codes:
     return method.answer(task).order
 
 
-def _reorder(method: RankMethod, ratings: Ratings, seed: int) -> Reorder:
-    """Return a function from sets of warped scores to item codes for each.
+def _reorders(
+    method: RankMethod, ratings: Ratings, seed: int, sets: Sequence[Scores]
+) -> Sequence[Sequence[int] | Codes]:
+    """Order items by sets of warped scores.
 
     Warps keep who rated what, and each reviewer's order; where that is most of the
     work, it is done once.
     """
     if isinstance(method, Mean):
-        return lambda sets: [
+        return [
             mean_order(ratings, stream(seed, "mean"), scores=scores).order
             for scores in sets
         ]
     if isinstance(method, Adaptive):
-        again = adaptive_again(ratings)
-        return lambda sets: [by_estimates(found, seed) for found in again(sets)]
+        return [by_estimates(it, seed) for it in adaptive_again(ratings)(sets)]
     # Codes do for labels, and keep their order.
     who, what, weights = ratings.reviewer_codes, ratings.item_codes, ratings.weights
     items = range(ratings.n_items)
-    return lambda sets: [
+    return [
         _order(method, Ratings(who, what, it, weights=weights, all_items=items), seed)
         for it in sets
     ]

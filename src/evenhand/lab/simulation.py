@@ -7,12 +7,12 @@ came before the coins. What else is left to chance counts as it was drawn.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -22,6 +22,7 @@ import polars as pl
 from evenhand.ab.methods import Rule
 from evenhand.ab.numbers import Floats
 from evenhand.claims import NONE, Json, Label, Notice, version
+from evenhand.engines.executors import require_executor, run_parts
 from evenhand.errors import (
     ContradictionError,
     OptionError,
@@ -42,6 +43,7 @@ from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from concurrent.futures import Executor
 
     from numpy.typing import NDArray
 
@@ -63,8 +65,8 @@ MOST_TRIALS = 10**12
 
 # Other processes take about this many seconds to start.
 WORTH_SECONDS = 3.0
-# Blocks that tell how long a run will take, and that go to processes at a time.
-TIMED, SENT = 16, 256
+# Blocks that tell how long a run will take, and seconds of work that travel together.
+TIMED, BATCH_SECONDS = 16, 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +272,8 @@ def simulate(
         trials: How many trials.
         levels: Repeat everything for forms with so many marks each.
         executor: What runs blocks of trials if they take more than some seconds, such
-            as a ProcessPoolExecutor. The result is the same with any.
+            as a ProcessPoolExecutor or Dask's `client.get_executor()`. The result is
+            the same with any.
         rng: Seed, generator or None.
         progress: Called with the number of trials done and wanted.
 
@@ -292,20 +295,21 @@ def simulate(
     plan = _plan(scenario, methods, losses, baseline, trials)
     plan = replace(plan, seed=seed_from(rng))
     require_sequence("integers", levels=levels)
-    if executor is not None and not isinstance(executor, Executor):
-        raise OptionError(f"executor must be an Executor, got {shown(executor)}.")
+    require_executor(executor)
     if progress is not None:
         require_function("progress", progress, "trials done", "trials wanted")
     forms = [replace(scenario, levels=_whole("levels", k, 2)) for k in levels]
     rows: list[Row] = []
     for done, form in enumerate(forms or [scenario]):
         this, tally = replace(plan, scenario=form), NOTHING
-        for block in _blocks(this, executor):
-            tally = tally.plus(block, plan.baseline or 0)
-            at = done * trials + tally.trials, max(1, len(forms)) * trials
-            say(f"{at[0]:,} of {at[1]:,} trials", *at)
-            if progress is not None:
-                progress(*at)
+        # Closed on an interrupt, which cancels what has not begun.
+        with contextlib.closing(_blocks(this, executor)) as blocks:
+            for block in blocks:
+                tally = tally.plus(block, plan.baseline or 0)
+                at = done * trials + tally.trials, max(1, len(forms)) * trials
+                say(f"{at[0]:,} of {at[1]:,} trials", *at)
+                if progress is not None:
+                    progress(*at)
         rows += _rows(this, tally)
     return Simulation(
         tuple(rows),
@@ -372,15 +376,15 @@ def run_block(plan: Plan, number: int) -> Tally:
     return Tally(size, int(trials.tied.sum()), mean, squares, products)
 
 
-def _blocks(plan: Plan, executor: Executor | None) -> Iterator[Tally]:
+def _blocks(plan: Plan, executor: Executor | None) -> Generator[Tally]:
     """Run all blocks in their order, in other processes if that is worth it."""
     run, count = functools.partial(run_block, plan), -(-plan.trials // BLOCK)
     begun = time.perf_counter()
     yield from map(run, range(min(TIMED, count)))
-    seconds = (time.perf_counter() - begun) / TIMED * count
-    go = executor.map if executor is not None and seconds > WORTH_SECONDS else map
-    for start in range(TIMED, count, SENT):
-        yield from go(run, range(start, min(start + SENT, count)))
+    each = (time.perf_counter() - begun) / TIMED
+    place = executor if each * count > WORTH_SECONDS else None
+    batch = max(1, round(BATCH_SECONDS / each))
+    yield from run_parts(run, range(TIMED, count), place, batch=batch)
 
 
 def check_loss(name: str, items: int) -> None:

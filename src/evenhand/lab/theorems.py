@@ -7,13 +7,16 @@ fail an estimator: they hold if a known failure was found.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import functools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evenhand.claims import version
+from evenhand.engines.executors import require_executor, run_parts
 from evenhand.errors import OptionError, unknown
 from evenhand.lab import claims_beyond, claims_failures, claims_paper
 from evenhand.lab.claims import LISTED, OnTrial, Row, Trial
@@ -21,6 +24,8 @@ from evenhand.lab.worlds import brief
 from evenhand.randomness import RNGLike, seed_from
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from evenhand.claims import Json
 
 Progress = Callable[[int, int, str], None]
@@ -80,6 +85,7 @@ def check_theorems(
     only: tuple[str, ...] | None = None,
     on_trial: OnTrial | None = None,
     progress: Progress | None = None,
+    executor: Executor | None = None,
     rng: RNGLike = None,
 ) -> Theorems:
     """Check every theorem and lemma of the paper, and those that go further.
@@ -91,6 +97,7 @@ def check_theorems(
         on_trial: Estimators to check instead of the library's own.
         progress: Called before each claim with the number of claims done, the number
             of all and the name of the next, and at the end.
+        executor: What checks claims, each as one part, such as a ProcessPoolExecutor.
         rng: Seed of the searches.
 
     Returns:
@@ -112,14 +119,26 @@ def check_theorems(
         if name not in CLAIMS:
             raise OptionError(unknown("claim", name, CLAIMS))
     trial = Trial(seed_from(rng), quick, on_trial or OnTrial())
+    require_executor(executor)
+    tell = progress or (lambda *_: None)
+    tell(0, len(wanted), *wanted[:1])
     rows = []
-    for done, name in enumerate(wanted):
-        if progress is not None:
-            progress(done, len(wanted), name)
-        began = time.perf_counter()
-        row = CLAIMS[name](trial)
-        spent = time.perf_counter() - began
-        rows.append(dataclasses.replace(row, seconds=spent))
-    if progress is not None:
-        progress(len(wanted), len(wanted), "")
+    with contextlib.closing(
+        run_parts(functools.partial(check_claim, trial), wanted, executor)
+    ) as found:
+        for name, row in zip((*wanted[1:], ""), found, strict=True):
+            rows.append(row)
+            tell(len(rows), len(wanted), name)
     return Theorems(tuple(rows), quick, trial.seed)
+
+
+def check_claim(trial: Trial, name: str) -> Row:
+    """Check one claim, and say how long it took.
+
+    Examples:
+        >>> check_claim(Trial(7, quick=True, on_trial=OnTrial()), "Theorem 1").holds
+        True
+    """
+    began = time.perf_counter()
+    row = CLAIMS[name](trial)
+    return dataclasses.replace(row, seconds=time.perf_counter() - began)

@@ -25,6 +25,7 @@ from evenhand.ranking import claims
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Executor
 
     from numpy.typing import ArrayLike
 
@@ -57,11 +58,13 @@ class Task:
         seed: Where all chance comes from.
         intervals: Whether a model is to say how sure it is, which takes most of its
             time.
+        executor: What fits ratings of reviewers drawn again, None for here.
     """
 
     ratings: Ratings
     seed: int
     intervals: bool = True
+    executor: Executor | None = None
 
     @functools.cached_property
     def graph(self) -> Comparisons:
@@ -773,7 +776,15 @@ class Model(RankMethod):
         """Say how sure the places are, and what stands in the way of saying so."""
         from evenhand.ranking.uncertainty import from_model
 
-        return from_model(task.ratings, fit, self.values, task.seed, order=order), ()
+        sure = from_model(
+            task.ratings,
+            fit,
+            self.values,
+            task.seed,
+            order=order,
+            executor=task.executor,
+        )
+        return sure, ()
 
 
 def by_estimates(estimates: Scores, seed: int) -> Codes:
@@ -888,8 +899,14 @@ class Isotonic(Model):
         del fit
         ratings, seed = task.ratings, task.seed
         if ratings.n_ratings <= REFITTED_RATINGS:
-            draws = SLOW_DRAWS
-            sure = from_bootstrap(ratings, self.values, seed, order=order, draws=draws)
+            sure = from_bootstrap(
+                ratings,
+                self.values,
+                seed,
+                order=order,
+                draws=SLOW_DRAWS,
+                executor=task.executor,
+            )
             return sure, ()
         text = (
             "There are no intervals of ranks: method 'isotonic' has no standard "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from evenhand.calibration.mean import mean, spread
 from evenhand.claims import Notice
 from evenhand.designs import RANKING_DESIGNS
 from evenhand.designs.assignment import declare
+from evenhand.engines.executors import require_executor
 from evenhand.errors import OptionError, require_whole, shown
 from evenhand.method import as_method
 from evenhand.progress import working
@@ -25,6 +27,7 @@ from evenhand.ratings import Ratings, as_ratings, cluster_codes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from concurrent.futures import Executor
     from typing import Any
 
     from numpy.typing import ArrayLike, NDArray
@@ -57,6 +60,7 @@ def rank(
     distinct: bool = False,
     assignment: Assignment | None = None,
     cluster: Names | Mapping[Label, Label] | None = None,
+    executor: Executor | None = None,
     rng: RNGLike = None,
 ) -> Ranking:
     """Order items, from reviewers who each saw a few of them.
@@ -86,6 +90,9 @@ def rank(
             prompt: column of a dataframe, or several; for a Ratings, the cluster of
             each reviewer. Intervals of ranks and probabilities of the best then come
             from clusters drawn again. For methods with values, such as "adaptive".
+        executor: What ranks reviewers or clusters that were drawn again, such as a
+            ProcessPoolExecutor or Dask's `client.get_executor()`; for cluster= and
+            methods without standard errors, such as "isotonic".
         rng: Seed, generator or None.
 
     Returns:
@@ -118,7 +125,8 @@ def rank(
     seed = seed_from(rng)
     if top is not None:
         require_whole("top", top, 1, ratings.n_items, "the number of items")
-    task = Task(ratings, seed)
+    require_executor(executor)
+    task = Task(ratings, seed, executor=executor)
     chosen.check(task)
     answer = chosen.answer(task)
     if not isinstance(answer, Answer):
@@ -164,18 +172,25 @@ def _by_cluster(
             "cluster must come with a method that gives items values, such as adaptive "
             f"or mean, got {method.called!r}."
         )
-
-    def refit(again: Ratings) -> ArrayLike:
-        found = method.answer(Task(again, task.seed, intervals=False))
-        return -np.argsort(found.order) if found.fit is None else found.fit.estimates
-
-    sure = from_clusters(task.ratings, clusters, refit, task.seed, order=answer.order)
+    sure = from_clusters(
+        task.ratings,
+        clusters,
+        functools.partial(_values, method, task.seed),
+        task.seed,
+        order=answer.order,
+        executor=task.executor,
+    )
     text = (
         f"Intervals of ranks are by cluster ({sure.clusters:,} of them), as reviewers "
         "of one cluster may err together."
     )
     told = (*answer.notices, Notice("intervals_by_cluster", text))
     return replace(answer, uncertainty=sure, notices=told)
+
+
+def _values(method: RankMethod, seed: int, ratings: Ratings) -> ArrayLike:
+    found = method.answer(Task(ratings, seed, intervals=False))
+    return -np.argsort(found.order) if found.fit is None else found.fit.estimates
 
 
 def _ranking(

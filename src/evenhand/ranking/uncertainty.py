@@ -26,6 +26,7 @@ import functools
 import itertools
 import math
 import statistics
+from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -33,12 +34,14 @@ import numpy as np
 
 from evenhand.calibration.posterior import adaptive_errors, drawn_values
 from evenhand.calibration.results import Fit
+from evenhand.engines.executors import run_parts
 from evenhand.errors import require_whole
 from evenhand.randomness import below, permutation, standard_normal, stream, uniforms
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from concurrent.futures import Executor
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -249,6 +252,7 @@ def from_bootstrap(
     *,
     order: Sequence[int] | Codes,
     draws: int | None = None,
+    executor: Executor | None = None,
 ) -> RankUncertainty:
     """Rank again, with as many reviewers drawn from the same ones.
 
@@ -265,6 +269,7 @@ def from_bootstrap(
         said: What each rating says by itself, if values are its averages; they are then
             averaged again and not refitted.
         draws: How many; from 20 to 200 by the number of ratings, if not given.
+        executor: What ranks again, None for here.
 
     Examples:
         >>> from evenhand.calibration.borda import borda
@@ -277,7 +282,7 @@ def from_bootstrap(
     number = _number(draws, ratings.n_ratings, REFIT_WORK, REFIT_DRAWS)
     redraw = functools.partial(_refitted, ratings, refit)
     whole = np.asarray(refit(ratings), dtype=np.float64)
-    values = _redraws(ratings, redraw, whole, number, seed)
+    values = _redraws(ratings, redraw, whole, number, seed, executor=executor)
     return _from_ranks(order, values, seed, BOOTSTRAP)
 
 
@@ -288,6 +293,7 @@ def from_clusters(
     seed: int,
     *,
     order: Sequence[int] | Codes,
+    executor: Executor | None = None,
 ) -> RankUncertainty:
     """Rank again 200 times, with clusters of reviewers drawn from the same ones.
 
@@ -300,6 +306,7 @@ def from_clusters(
         refit: From ratings to a value for each item, by code, higher for better.
         seed: Where the draws come from.
         order: Item codes, best first: the ranking of all ratings.
+        executor: What ranks again, None for here.
 
     Examples:
         >>> ratings = Ratings([0, 0, 1, 1, 2, 2], ["x", "y"] * 3, [2, 1, 7, 5, 3, 2])
@@ -312,7 +319,15 @@ def from_clusters(
     members = [np.flatnonzero(known == one) for one in range(known.max() + 1)]
     redraw = functools.partial(_refitted, ratings, refit)
     whole = np.asarray(refit(ratings), dtype=np.float64)
-    values = _redraws(ratings, redraw, whole, CLUSTER_DRAWS, seed, members)
+    values = _redraws(
+        ratings,
+        redraw,
+        whole,
+        CLUSTER_DRAWS,
+        seed,
+        members=members,
+        executor=executor,
+    )
     return replace(_from_ranks(order, values, seed, CLUSTERS), clusters=len(members))
 
 
@@ -324,6 +339,7 @@ def from_model(
     *,
     order: Sequence[int] | Codes,
     draws: int | None = None,
+    executor: Executor | None = None,
 ) -> RankUncertainty:
     """Draw values by the model if it says how, and reviewers again if not.
 
@@ -337,6 +353,7 @@ def from_model(
         seed: Where the draws come from.
         order: Item codes, best first.
         draws: How many; by the size of the data, if not given.
+        executor: What ranks reviewers drawn again, None for here.
 
     Examples:
         >>> from evenhand.calibration.borda import borda
@@ -356,7 +373,9 @@ def from_model(
     elif fit.method == "mean":
         fit = _shrunk_means(ratings, fit)
     elif fit.errors is None:
-        return from_bootstrap(ratings, refit, seed, order=order, draws=draws)
+        return from_bootstrap(
+            ratings, refit, seed, order=order, draws=draws, executor=executor
+        )
     return from_fit(fit, seed, order=order, errors=errors, draws=draws)
 
 
@@ -536,7 +555,9 @@ def _redraws(
     whole: Table,
     draws: int,
     seed: int,
+    *,
     members: Sequence[Codes] | None = None,
+    executor: Executor | None = None,
 ) -> Iterator[Table]:
     """Yield what a method makes of reviewers drawn with replacement, row by row.
 
@@ -551,20 +572,27 @@ def _redraws(
     stretch = np.sqrt(np.maximum(counts, 1) / np.maximum(counts - 1, 1))
     if members is not None:
         stretch = np.ones(ratings.n_items)
-    source = stream(seed, "bootstrap")
-    for _ in range(draws):
-        if members is None:
-            units = uniforms(source, ratings.n_reviewers)
-            chosen = (units * ratings.n_reviewers).astype(np.int64)
-        else:
-            units = uniforms(source, len(members) - 1) * len(members)
-            chosen = np.concatenate([members[one] for one in units.astype(np.int64)])
-        seen, found = redraw(chosen)
+    source, lots = stream(seed, "bootstrap"), deque[list[int]]()
+
+    def choices() -> Iterator[Codes]:
+        for _ in range(draws):
+            if members is None:
+                units = uniforms(source, ratings.n_reviewers)
+                chosen = (units * ratings.n_reviewers).astype(np.int64)
+            else:
+                units = uniforms(source, len(members) - 1) * len(members)
+                chosen = np.concatenate([members[int(one)] for one in units])
+            rated = ratings.item_codes[np.isin(ratings.reviewer_codes, chosen)]
+            seen = len(np.unique(rated))
+            lots.append([below(source, seen) for _ in range(ratings.n_items - seen)])
+            yield chosen
+
+    for seen, found in run_parts(redraw, choices(), executor):
         values = np.empty(ratings.n_items)
         values[seen] = whole[seen] + stretch[seen] * (found / 8 - whole[seen])
         # By lot among the others: the value of one of them.
         bare = np.setdiff1d(np.arange(ratings.n_items), seen)
-        values[bare] = values[seen[[below(source, len(seen)) for _ in bare]]]
+        values[bare] = values[seen[lots.popleft()]]
         yield values
 
 
