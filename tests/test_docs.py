@@ -284,7 +284,7 @@ def fields(document: object) -> Iterator[str]:
 def test_every_field_of_the_json_is_in_its_page() -> None:
     found = {name for document in documents() for name in fields(document)}
     assert found >= {"decided_by", "anchors", "sentence", "hashes", "witness"}
-    assert found >= {"only_here", "breakers", "rungs", "votes", "curve", "kept"}
+    assert found >= {"inside", "breakers", "rungs", "votes", "curve", "kept"}
     assert found >= {"own_function", "checked_on_data", "options", "reference"}
     assert {name for name in found if f"`{name}`" not in JSON} == set()
 

@@ -43,7 +43,7 @@ WORDS = {"true": True, "false": False, "none": None}
 LONGEST = 1000
 NAME = r"[A-Za-z][A-Za-z0-9_]*(-[A-Za-z][A-Za-z0-9_]*)*"
 EXAMPLES: Mapping[Job, str]
-EXAMPLES = {"compare": "guarded(eps=0.2)", "rank": "flips(score_pairs=3)"}
+EXAMPLES = {"compare": "guarded(eps=0.2)", "rank": "safe(noise=1)"}
 Chosen = TypeVar("Chosen", bound="Method")
 
 
@@ -61,9 +61,7 @@ class Call(NamedTuple):
     named: dict[str, Any]
 
 
-def parse(
-    text: str, what: str = "method", example: str = "flips(score_pairs=3)"
-) -> Call:
+def parse(text: str, what: str = "method", example: str = "safe(noise=1)") -> Call:
     """Take a text form apart; nothing of it is run.
 
     Args:
@@ -75,13 +73,13 @@ def parse(
         OptionError: If it is no text form; the message has the place.
 
     Examples:
-        >>> parse("flips(weight=rational(2), score_pairs=3)").named
-        {'weight': 'rational(2)', 'score_pairs': 3}
+        >>> parse("ties(start=uniform, noise=3)").named
+        {'start': 'uniform', 'noise': 3}
         >>> parse("flips(")
         Traceback (most recent call last):
         ...
         evenhand.errors.OptionError: method must be a name, with options in brackets,
-        got 'flips(', wrong at character 6. Write for instance flips(score_pairs=3).
+        got 'flips(', wrong at character 6. Write for instance safe(noise=1).
     """
     source = text.strip()
     # flips-uniform is a name, not a difference; places and lengths stay.

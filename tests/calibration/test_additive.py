@@ -235,7 +235,7 @@ def test_the_search_ends_where_the_slope_is_nothing(seed: int) -> None:
     links, sums = equations(ratings)
     system = crossed.TableSystem(links)
     start, free = np.array(crossed.START), np.array([True, True])
-    point, _, converged = crossed.maximise(system, sums, start, free)
+    point, converged = crossed.maximise(system, sums, start, free)
     slope, (curvature, _) = crossed.derivatives(system, sums, point)
     inside = (point.ratios > crossed.LEAST) & (point.ratios < crossed.MOST)
     assert converged

@@ -85,8 +85,7 @@ def test_a_cut_beyond_the_items_is_one_sentence(scores: str) -> None:
     error = run(scores, "--top", "10").exception
     assert isinstance(error, OptionError)
     assert str(error) == (
-        "top must be an integer of at least 1 and less than the number of items (10), "
-        "got 10."
+        "top must be a whole number from 1 to 9, one less than the items, got 10."
     )
 
 

@@ -81,7 +81,7 @@ def test_options_say_what_is_simulated() -> None:
 def test_methods_take_options_in_brackets() -> None:
     words = ["--job", "rank", "--items", "5", "--loss", "zero-one", "--loss", "kendall"]
     tried = [
-        "sorter(score_pairs=3, anchored=False)",
+        "sorter(anchored=False)",
         "ties(noise=0.5)",
         "safe(noise=0.1)",
     ]

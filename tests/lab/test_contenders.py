@@ -152,7 +152,7 @@ TIED = Ratings(
         "mean-rank",
         "mean-rank(mean_ranks=proxy)",
         "sorter(anchored=false)",
-        "sorter(score_pairs=3, weight=rational(2))",
+        "sorter(weight=rational(2))",
         "ties",
         "ties(start=borda, noise=2, anchored=false)",
         "safe",

@@ -373,9 +373,8 @@ def test_a_form_without_ties_leaves_the_guarantee() -> None:
         ("twins", "zero-one", {}, "none"),
         ("topological", "zero-one", {}, "none"),
         ("flips", "zero-one", {"reviewers": 1}, "none"),
-        ("flips-uniform(score_pairs=3)", "zero-one", {}, "kept"),
         ("flips", "zero-one", {"design": "everything"}, "none"),
-        ("sorter(score_pairs=3, anchored=false)", "zero-one", {}, "kept"),
+        ("sorter(anchored=false)", "zero-one", {}, "kept"),
         ("sorter", "kendall", {}, "none"),
         ("sorter", "zero-one", {"noise": "normal:0.0001"}, "none"),
         ("ties", "kendall", {}, AGAINST),
@@ -535,8 +534,6 @@ def test_bad_options_are_refused(options: dict[str, object], words: str) -> None
             "noise must be a finite number of at least 0, got inf.",
         ),
         (SMALL, "ties(anchored=1)", "anchored must be True or False, got 1."),
-        (SMALL, "sorter(score_pairs=2)", "score_pairs must be an odd whole number"),
-        (SMALL, "sorter(score_pairs=1.5)", "score_pairs must be an odd whole number"),
         (SMALL, "sorter(weight=some)", "unknown weight 'some'"),
         *(
             (

@@ -78,12 +78,6 @@ def assert_averages_are_brute_force(c: Comparisons) -> None:
     assert found.above is not None
     assert np.abs(found.places - places).max() < CLOSE
     assert np.abs(found.above - above).max() < CLOSE
-    for k in range(1, c.n_items + 1):
-        top = (ranks < k).mean(axis=0)
-        shares = found.p_top(k)
-        assert np.abs(shares - top).max() < CLOSE
-        assert ((shares == 0) == (top == 0)).all()
-        assert ((shares == 1) == (top == 1)).all()
 
 
 @settings(max_examples=60)
@@ -244,8 +238,6 @@ def test_tables_are_left_out_for_many_items() -> None:
     assert found.places is None
     assert found.above is None
     assert found.fractions[:3] == (Fraction(3002, 3), Fraction(6004, 3), Fraction(1501))
-    with pytest.raises(OptionError, match="at most 3,000 items"):
-        found.p_top(1)
 
 
 def test_pairs_are_left_out_on_request() -> None:
@@ -326,13 +318,6 @@ def test_arrays_are_read_only() -> None:
     for table in (found.mean_rank, found.mean_rank_se, found.places, found.above):
         assert table is not None
         assert not table.flags.writeable
-
-
-@pytest.mark.parametrize("k", [0, 5, True, 1.0])
-def test_p_top_names_a_bad_k(k: int) -> None:
-    found = averages(from_edges(4, *N_SHAPE))
-    with pytest.raises(OptionError, match=f"k must be .* 1 to 4, .* got {k!r}"):
-        found.p_top(k)
 
 
 def test_bad_options_are_named() -> None:

@@ -1,16 +1,17 @@
 import itertools
 import math
 from collections import Counter
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from evenhand.ab.weights import odd, rational
-from evenhand.errors import OptionError, RatingsError
+from evenhand.errors import RatingsError
 from evenhand.posets.graph import compared, comparisons, from_edges, is_ordering
 from evenhand.posets.orderings import topological_order
 from evenhand.randomness import outcomes, stream, uniforms
@@ -19,13 +20,10 @@ from evenhand.ranking.flips import (
     choose_flips,
     flip_neighbours,
     flips_program,
-    majority,
     people_of,
-    pick_by,
     pick_pair,
     scan_from,
 )
-from evenhand.ranking.methods import Flips, FlipsUniform, Sorter
 from evenhand.ratings import Ratings
 
 SCANS = [(0, 1), (0, 2), (1, 2)]
@@ -63,38 +61,29 @@ def listed_pairs(
     ]
 
 
-@given(
-    ratings_with_ties(), st.data(), st.sampled_from(SCANS), st.sampled_from([1, 3, 5])
-)
+def pick_by(unit: float) -> Callable[[int], int]:
+    return lambda count: int(unit * count)
+
+
+@given(ratings_with_ties(), st.data(), st.sampled_from(SCANS))
 def test_neighbours_and_reviewers_are_chosen_as_from_plain_lists(
-    ratings: Ratings, data: st.DataObject, scan: tuple[int, int], score_pairs: int
+    ratings: Ratings, data: st.DataObject, scan: tuple[int, int]
 ) -> None:
     n = ratings.n_items
     order = data.draw(st.permutations(range(n)))
-    row = st.lists(units, min_size=score_pairs, max_size=score_pairs)
-    draws = data.draw(st.lists(row, min_size=n, max_size=n))
+    draws = data.draw(st.lists(units, min_size=n, max_size=n))
     free, people = free_in(ratings, order), people_of(ratings)
     expected, retired = [], set[int]()
     position, step = scan
     while position < n - 1:
         a, b = order[position : position + 2]
-        crew: list[int] = []
-        for unit in draws[position] if free[position] else []:
-            pairs = listed_pairs(people[a], people[b], retired.union(crew))
-            crew += pairs[int(unit * len(pairs))] if pairs else ()
-        del crew[len(crew) - (len(crew) % 4 == 0) * 2 :]
-        retired.update(crew)
-        if crew:
+        pairs = listed_pairs(people[a], people[b], retired) if free[position] else []
+        if pairs:
+            crew = pairs[int(draws[position] * len(pairs))]
+            retired.update(crew)
             expected.append((position, crew))
-        position += 2 if crew else step
-    chosen = choose_flips(
-        free,
-        people,
-        order,
-        scan,
-        lambda position: pick_by(draws[position]),
-        score_pairs=score_pairs,
-    )
+        position += 2 if pairs else step
+    chosen = choose_flips(free, people, order, scan, lambda at: pick_by(draws[at]))
     assert chosen == expected
 
 
@@ -108,7 +97,7 @@ def test_pairs_of_reviewers_are_numbered_like_a_plain_list(
 ) -> None:
     pairs = listed_pairs(ones, others, set())
     expected = pairs[int(unit * len(pairs))] if pairs else None
-    assert pick_pair(pick_by([unit]), ones, others) == expected
+    assert pick_pair(pick_by(unit), ones, others) == expected
 
 
 @given(ratings_with_ties(), st.data())
@@ -163,10 +152,9 @@ def scores_by_code(ratings: Ratings) -> dict[tuple[int, int], float]:
     consistent_ratings(),
     st.integers(0, 2**32),
     st.sampled_from(SCANS),
-    st.sampled_from([1, 3]),
 )
 def test_coins_are_what_they_say_and_the_ordering_stays_topological(
-    ratings: Ratings, seed: int, scan: tuple[int, int], score_pairs: int
+    ratings: Ratings, seed: int, scan: tuple[int, int]
 ) -> None:
     graph = comparisons(ratings)
     start = topological_order(graph)
@@ -176,7 +164,6 @@ def test_coins_are_what_they_say_and_the_ordering_stays_topological(
         rational(),
         stream(seed, "flips"),
         scan=scan,
-        score_pairs=score_pairs,
     )
     assert is_ordering(graph, after)
     score = scores_by_code(ratings)
@@ -187,12 +174,9 @@ def test_coins_are_what_they_say_and_the_ordering_stays_topological(
     settled: set[int] = set()
     for coin in coins:
         a, b = coin.items
-        used = list(zip(coin.reviewers[::2], coin.reviewers[1::2], strict=True))
-        gaps = [score[one, a] - score[other, b] for one, other in used]
-        assert len(gaps) in {1, score_pairs}
-        assert coin.gap in gaps
-        assert abs(coin.gap) == max(map(abs, gaps))
-        p_first = float(by_counting([canonical(Fraction(gap)) for gap in gaps]))
+        one, other = coin.reviewers
+        assert coin.gap == score[one, a] - score[other, b]
+        p_first = float(canonical(Fraction(coin.gap)))
         assert coin.p_first == pytest.approx(p_first, abs=1e-15)
         assert coin.anchors == ()
         assert before[b] == before[a] + 1
@@ -205,10 +189,9 @@ def test_coins_are_what_they_say_and_the_ordering_stays_topological(
 
 
 @given(consistent_ratings(), st.integers(0, 2**32))
-def test_one_score_pair_takes_two_uniforms_for_each_position(
+def test_a_coin_takes_two_uniforms_for_each_position(
     ratings: Ratings, seed: int
 ) -> None:
-    # What was drawn before there were several score pairs is drawn still.
     graph = comparisons(ratings)
     start = topological_order(graph)
     draws = uniforms(stream(seed, "flips"), (ratings.n_items, 2))
@@ -218,7 +201,7 @@ def test_one_score_pair_takes_two_uniforms_for_each_position(
         people_of(ratings),
         start.tolist(),
         (0, 1),
-        lambda position: pick_by(draws[position]),
+        lambda position: pick_by(draws[position, 0]),
     )
     expected = []
     for position, (one, other) in chosen:
@@ -229,117 +212,6 @@ def test_one_score_pair_takes_two_uniforms_for_each_position(
         expected.append(Coin((a, b), gap, p_first, kept, (one, other)))
     _, coins = flip_neighbours(ratings, start, rational(), stream(seed, "flips"))
     assert list(coins) == expected
-
-
-def by_counting(chances: list[Fraction]) -> Fraction:
-    """The probability of a majority, over all ways that coins may fall."""
-    total = Fraction(0)
-    for falls in itertools.product((True, False), repeat=len(chances)):
-        if 2 * sum(falls) > len(chances):
-            total += math.prod(
-                p if fall else 1 - p for p, fall in zip(chances, falls, strict=True)
-            )
-    return total
-
-
-@given(st.lists(st.fractions(0, 1, max_denominator=20), min_size=1, max_size=7))
-def test_a_majority_is_counted_over_all_falls(chances: list[Fraction]) -> None:
-    odd_number = chances[: len(chances) - 1 + len(chances) % 2]
-    assert majority(odd_number) == by_counting(odd_number)
-
-
-# Theorem 5 with three score pairs: six reviewers, each of one of two bundles.
-
-
-def three_pairs(
-    bundles: list[tuple[int, int]], truth: tuple[int, ...], scales: list[list[Fraction]]
-) -> Fraction:
-    """The probability of finding the truth, over all assignments of reviewers."""
-    value = {item: len(truth) - 1 - rank for rank, item in enumerate(truth)}
-    edges = [sorted(bundle, key=truth.index) for bundle in bundles]
-    graph = from_edges(len(truth), *zip(*edges, strict=True))
-    start = topological_order(graph).tolist()
-    total, count = Fraction(0), 0
-    for chosen in itertools.combinations(range(6), 3):
-        scores = {
-            (reviewer, item): scales[reviewer][value[item]]
-            for reviewer in range(6)
-            for item in bundles[reviewer not in chosen]
-        }
-        program = flips_program(graph, scores, start, canonical, score_pairs=3)
-        total += outcomes(program).get(truth, Fraction(0))
-        count += 1
-    return total / count
-
-
-steps = st.lists(st.integers(1, 1000), min_size=4, max_size=4)
-bases = st.integers(-1000, 1000)
-six_scales = st.lists(
-    st.builds(
-        lambda base, jumps: [
-            Fraction(base + jump, 7) for jump in itertools.accumulate(jumps)
-        ],
-        bases,
-        steps,
-    ),
-    min_size=6,
-    max_size=6,
-)
-
-
-@settings(max_examples=3)
-@given(st.data())
-def test_theorem_5_with_a_majority_of_three_on_any_scales(data: st.DataObject) -> None:
-    # B = {0 > 2, 1 > 2}, two orderings: the flip of 0 and 1 uses all six reviewers.
-    truths = [(0, 1, 2), (1, 0, 2)]
-    found = [
-        three_pairs([(0, 2), (1, 2)], truth, data.draw(six_scales)) for truth in truths
-    ]
-    assert sum(found) > 1
-
-
-def test_a_majority_of_three_beats_one_coin_on_equal_scales() -> None:
-    ratings = table(
-        *((reviewer, 0, 5) for reviewer in range(3)),
-        *((reviewer, 1, 4) for reviewer in range(3, 6)),
-    )
-    p_first = {
-        score_pairs: flip_neighbours(
-            ratings,
-            np.arange(2),
-            rational(),
-            stream(7, "flips"),
-            score_pairs=score_pairs,
-        )[1][0].p_first
-        for score_pairs in (1, 3, 5)
-    }
-    # Three coins of 3/4: 27/64 and three times 9/64. There are no five fresh pairs.
-    assert p_first == {1: 0.75, 3: 54 / 64, 5: 54 / 64}
-
-
-def test_an_even_number_of_fresh_reviewers_leaves_two_for_later() -> None:
-    # Two reviewers of each of 0 and 1, who are the only ones of 2 and 3, too.
-    ratings = table(
-        *((reviewer, 0, 5) for reviewer in (0, 1)),
-        *((reviewer, 1, 5) for reviewer in (2, 3)),
-        *((reviewer, 2, 1) for reviewer in (0, 1)),
-        *((reviewer, 3, 1) for reviewer in (2, 3)),
-    )
-    _, coins = flip_neighbours(
-        ratings, np.arange(4), rational(), stream(7, "flips"), score_pairs=3
-    )
-    assert [coin.items for coin in coins] == [(0, 1), (2, 3)]
-    assert [len(coin.reviewers) for coin in coins] == [2, 2]
-    assert {who for coin in coins for who in coin.reviewers} == {0, 1, 2, 3}
-
-
-@pytest.mark.parametrize("score_pairs", [0, 2, -1, 1.5, True, math.inf, math.nan, "3"])
-@pytest.mark.parametrize("method", [Flips, FlipsUniform, Sorter])
-def test_a_number_without_a_majority_is_refused(
-    method: type[Flips | FlipsUniform | Sorter], score_pairs: int
-) -> None:
-    with pytest.raises(OptionError, match="score_pairs must be an odd whole number"):
-        method(score_pairs=score_pairs)
 
 
 def test_outputs_are_as_frequent_as_the_exact_law_says() -> None:

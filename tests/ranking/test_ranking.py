@@ -372,10 +372,9 @@ def test_a_function_of_ones_own_must_return_each_item_once() -> None:
 def test_a_text_a_value_and_a_class_are_the_same_method() -> None:
     ratings = conference(3)
     given: list[str | RankMethod] = [
-        "flips(start=mean-rank(mean_ranks=proxy), weight=rational(3), score_pairs=3)",
-        Flips(start=MeanRank(mean_ranks="proxy"), weight=rational(3), score_pairs=3),
-        "flips( score_pairs = 3, weight='rational(3)', "
-        "start=mean-rank(mean_ranks='proxy') )",
+        "flips(start=mean-rank(mean_ranks=proxy), weight=rational(3))",
+        Flips(start=MeanRank(mean_ranks="proxy"), weight=rational(3)),
+        "flips( weight = 'rational(3)', start=mean-rank(mean_ranks='proxy') )",
     ]
     first, *others = (rank(ratings, method=method, rng=7) for method in given)
     assert others == [first, first]
@@ -556,15 +555,15 @@ def test_parameters_are_the_options_that_were_used() -> None:
         ("uniform", {}),
         (
             "flips",
-            {"start": "topological", "weight": weight, "score_pairs": 1},
+            {"start": "topological", "weight": weight},
         ),
         (
             "flips-uniform",
-            {"scan": "parity", "weight": weight, "score_pairs": 1},
+            {"scan": "parity", "weight": weight},
         ),
         (
             "sorter",
-            {"weight": weight, "score_pairs": 1, "anchored": True},
+            {"weight": weight, "anchored": True},
         ),
         (
             "ties",

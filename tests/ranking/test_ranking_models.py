@@ -1,4 +1,4 @@
-"""Rankings by models, with intervals, the best k, and a second opinion."""
+"""Rankings by models, with intervals and the best k."""
 
 import itertools
 
@@ -16,6 +16,7 @@ from evenhand.ranking.ranking import rank
 from evenhand.ratings import Ratings
 
 METHODS = [method.name for method in methods("rank")]
+SURE = [name for name in METHODS if name not in {"centred", "z", "borda", "isotonic"}]
 MODELS = [method.name for method in methods("rank") if issubclass(method, Model)]
 CONTRADICTORY = Ratings(
     ["a", "a", "b", "b", "c", "c", "d", "d"],
@@ -48,18 +49,10 @@ def test_adaptive_is_the_default_and_says_what_offsets_explain() -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_models_sort_by_estimate_and_have_intervals_about_the_rank(name: str) -> None:
+def test_models_sort_by_estimate(name: str) -> None:
     result = rank(noisy(2), method=name, rng=7)
     values = [row.estimate for row in result.items]
     assert values == sorted(values, key=lambda value: -(value or 0))
-    assert result.uncertainty is not None
-    for row in result.items:
-        assert row.rank_low is not None
-        assert row.rank_high is not None
-        assert row.rank_low <= row.rank <= row.rank_high
-    buckets = [row.bucket for row in result.items]
-    assert buckets == sorted(buckets, key=lambda number: number or 0)
-    assert sum(map(len, result.buckets)) == len(result.order)
     assert result.certificate is not None
     assert result.certificate.theorem == "none"
 
@@ -131,7 +124,7 @@ def test_a_split_chosen_beforehand_rests_on_that_and_not_on_a_contradiction() ->
         rank(clean, distinct="yes")  # type: ignore[arg-type]  # wrong on purpose
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", SURE)
 def test_the_best_k_come_with_probabilities_that_add_up(name: str) -> None:
     scenario = Scenario(job="rank", items=6, reviewers=9, design="pairs")
     ratings = draw_ratings(scenario, rng=5)[0]
@@ -148,69 +141,18 @@ def in_pairs(seed: int, items: int, reviewers: int) -> Ratings:
     return draw_ratings(scenario, rng=seed)[0]
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_a_second_opinion_names_what_safe_does_whatever_it_draws(seed: int) -> None:
-    ratings = in_pairs(seed, 7, 8)
-    tops = [rank(ratings, top=3, design="pairs", rng=draw).top for draw in range(20)]
-    first = tops[0]
-    assert first is not None
-    drawn = [top.other_items for top in tops if top is not None]
-    assert len({top.opinion for top in tops if top is not None}) == 1
-    assert {top.other_in for top in tops if top is not None} == {first.other_in}
-    assert {top.other_out for top in tops if top is not None} == {first.other_out}
-    for chosen in drawn:
-        assert {*first.other_in} <= {*chosen}
-        assert not {*first.other_out} & {*chosen}
-    if len(first.other_in) == 3:
-        assert len({frozenset(chosen) for chosen in drawn}) == 1
+@pytest.mark.parametrize("name", sorted({*METHODS} - {*SURE}))
+def test_a_method_that_is_not_sure_of_its_places_says_so(name: str) -> None:
+    result = rank(in_pairs(5, 6, 9), method=name, top=2, rng=7)
+    assert result.top is not None
+    assert result.top.items == result.order[:2]
+    assert "no_intervals" in {one.code for one in result.notices}
+    assert {row.side for row in result.items} == {None}
+    with pytest.raises(OptionError, match="p_top is not known by method"):
+        result.p_top(2)
 
 
-def test_second_opinions_come_in_all_kinds() -> None:
-    said = set()
-    for seed in range(40):
-        top = rank(in_pairs(seed, 8, 6), top=4, design="pairs", rng=7).top
-        assert top is not None
-        differ = bool(top.surely_there or top.surely_not_there)
-        said.add((differ, len(top.other_in) < 4))
-        assert ("instead of" in top.opinion) == (differ and len(top.other_in) == 4)
-        assert ("by chance" in top.opinion) == (len(top.other_in) < 4)
-    assert len(said) == 4
-
-
-def test_safe_names_nobody_where_drawn_reviewers_make_the_order() -> None:
-    for seed in range(12):
-        results = [
-            rank(noisy(seed), top=5, design="balanced", rng=draw) for draw in (1, 2)
-        ]
-        tops = [result.top for result in results]
-        assert tops[0] is not None
-        assert tops[1] is not None
-        assert tops[0].opinion == tops[1].opinion
-        assert tops[0].opinion == "Method 'safe' settles all 5 places by chance."
-        codes = [one.code for result in results for one in result.notices]
-        assert "methods_disagree" not in codes
-
-
-def test_two_defaults_that_disagree_are_both_shown() -> None:
-    found = []
-    for seed in range(12):
-        ratings = noisy(seed)
-        result = rank(ratings, method="safe", top=5, design="balanced", rng=7)
-        other = rank(ratings, rng=7)
-        assert result.top is not None
-        assert result.top.other == "adaptive"
-        assert result.top.other_items == other.order[:5]
-        differ = set(result.order[:5]) != set(other.order[:5])
-        told = [one for one in result.notices if one.code == "methods_disagree"]
-        assert len(told) == differ
-        for item in set(other.order[:5]) ^ set(result.order[:5]):
-            assert repr(item) in told[0].message
-        found.append(differ)
-    assert any(found)
-    assert not all(found)
-
-
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", SURE)
 def test_items_are_in_open_or_out_by_their_intervals(name: str) -> None:
     result = rank(in_pairs(5, 6, 9), method=name, top=2, rng=7)
     top = result.top
@@ -219,9 +161,13 @@ def test_items_are_in_open_or_out_by_their_intervals(name: str) -> None:
     assert sorted([*top.inside, *top.open, *top.out]) == sorted(result.order)
     assert {*top.inside} <= {*top.items}
     assert not {*top.out} & {*top.items}
+    buckets = [row.bucket for row in result.items]
+    assert buckets == sorted(buckets, key=lambda number: number or 0)
+    assert sum(map(len, result.buckets)) == len(result.order)
     for row in result.items:
         assert row.rank_low is not None
         assert row.rank_high is not None
+        assert row.rank_low <= row.rank <= row.rank_high
         assert (row.item in top.inside) == (row.rank_high <= 2)
         assert (row.item in top.out) == (row.rank_low > 2)
     told = result.to_dict()["top"]
@@ -255,31 +201,6 @@ def test_what_is_in_or_out_is_so() -> None:
         wrong += len({*top.inside} - best) + len({*top.out} & best)
         called += len(top.inside) + len(top.out)
     assert wrong <= 0.05 * called
-
-
-def test_without_a_declared_design_there_is_no_opinion_of_safe(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    # Without a design, safe has no claim and its order is one of many random ones.
-    def refuse(*_: object) -> None:
-        raise AssertionError
-
-    monkeypatch.setattr(Safe, "answer", refuse)
-    for seed in range(12):
-        result = rank(noisy(seed), top=5, rng=7)
-        assert result.top is not None
-        told = result.to_dict()["top"]
-        assert isinstance(told, dict)
-        assert told["other"] is None
-        assert told["other_items"] == told["only_here"] == told["only_there"] == []
-        assert all(one.code != "methods_disagree" for one in result.notices)
-
-
-def test_orders_have_no_second_opinion_that_needs_scores() -> None:
-    result = rank(Ratings.from_comparisons(["x", "y"], ["y", "z"]), top=1, rng=7)
-    assert result.top is not None
-    assert result.top.other is None
-    assert result.rho == 1
 
 
 @pytest.mark.parametrize("top", [0, 4, 1.5, True, "2"])

@@ -69,7 +69,7 @@ def test_json_has_the_documented_fields_in_their_order() -> None:
 
 def test_probabilities_keep_full_precision() -> None:
     draw = Draw(("x", "y"), 1 / 3, "x", ("a", "b"))
-    assert json.loads(json.dumps(draw.to_dict()))["p_first"] == 1 / 3
+    assert json.loads(json.dumps(draw._asdict()))["p_first"] == 1 / 3
 
 
 def test_the_frame_has_a_row_for_each_item_best_first() -> None:

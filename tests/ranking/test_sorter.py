@@ -35,7 +35,7 @@ from evenhand.ranking.sorter import (
     ask_pairs,
     begin_table,
     choose_reviewers,
-    gaps_of,
+    gap_of,
     sort_free_pairs,
     sorter_program,
 )
@@ -155,12 +155,9 @@ ADVERSARIES = [offsets, stretched, tailored]
 def the_sorter(
     *,
     anchors: bool,
-    score_pairs: int = 1,
     first: Callable[[Fraction], Fraction] = canonical,
 ) -> Program:
-    return functools.partial(
-        sorter_program, first=first, anchors=anchors, score_pairs=score_pairs
-    )
+    return functools.partial(sorter_program, first=first, anchors=anchors)
 
 
 @pytest.mark.parametrize("anchors", [False, True])
@@ -202,20 +199,6 @@ def test_it_does_so_with_a_linear_weight() -> None:
         assert total > 1 if a_pair_is_asked(4, compared) else total == 1
 
 
-@pytest.mark.parametrize("anchors", [False, True])
-def test_it_does_so_with_a_majority_of_three(*, anchors: bool) -> None:
-    # Six reviewers, each of one of two bundles; the first question uses all of them.
-    pairs = [(0, 2), (1, 2)] * 3
-    compared = ((0, 2), (1, 2))
-    program = the_sorter(anchors=anchors, score_pairs=3)
-    total = sum(
-        chance_of_success(pairs, truth, tailored(truth, 6), program)
-        for truth in itertools.permutations(range(3))
-        if all(truth.index(a) < truth.index(b) for a, b in compared)
-    )
-    assert total > 1
-
-
 # Why reviewers are retired.
 
 
@@ -249,10 +232,9 @@ def careless(c: Comparisons, scores: dict[Pair, Fraction]) -> Callable[[Chance],
                 [people[item] for item in pair],
                 bundles,
                 chance.pick,
-                score_pairs=1,
                 anchors=False,
             )
-            ((gap, _),) = gaps_of(bundles, pair, crew, anchors=False)
+            gap, _ = gap_of(bundles, pair, crew, anchors=False)
             kept = chance.coin(canonical(gap))
             left = tuple(
                 order
@@ -398,11 +380,10 @@ def bundles_of(ratings: Ratings) -> dict[int, dict[int, Fraction]]:
 @given(
     ratings=consistent_ratings(max_items=7, max_reviewers=12),
     seed=st.integers(0, 2**32),
-    score_pairs=st.sampled_from([1, 3]),
     anchors=st.booleans(),
 )
 def test_coins_are_what_they_say_and_nothing_is_left_to_ask(
-    *, ratings: Ratings, seed: int, score_pairs: int, anchors: bool
+    *, ratings: Ratings, seed: int, anchors: bool
 ) -> None:
     c = comparisons(ratings)
     order, coins = sort_free_pairs(
@@ -410,7 +391,6 @@ def test_coins_are_what_they_say_and_nothing_is_left_to_ask(
         c,
         rational(),
         stream(seed, "sorter"),
-        score_pairs=score_pairs,
         anchors=anchors,
     )
     score = bundles_of(ratings)
@@ -423,26 +403,14 @@ def test_coins_are_what_they_say_and_nothing_is_left_to_ask(
         assert a < b
         assert not known[a, b]
         assert not known[b, a]
-        assert len(crew) // 2 in {1, score_pairs}
-        gaps: list[Fraction] = []
-        for number, (one, other) in enumerate(zip(crew[::2], crew[1::2], strict=True)):
-            shared = coin.anchors[number] if coin.anchors else ()
-            both = (score[one].keys() & score[other].keys()) - {a, b}
-            assert set(shared) == (both if anchors else set())
-            offsets = [score[one][k] - score[other][k] for k in shared]
-            base = sum(offsets, Fraction(0))
-            gap = score[one][a] - score[other][b]
-            gaps.append(gap - base / max(len(shared), 1))
-        votes = [float(canonical(gap)) for gap in gaps]
-        p_first = sum(
-            math.prod(
-                p if fall else 1 - p for p, fall in zip(votes, falls, strict=True)
-            )
-            for falls in itertools.product((0, 1), repeat=len(votes))
-            if 2 * sum(falls) > len(votes)
-        )
-        assert coin.p_first == pytest.approx(p_first, abs=1e-14)
-        assert abs(coin.gap) == float(max(map(abs, gaps)))
+        one, other = crew
+        (shared,) = coin.anchors or ((),)
+        both = (score[one].keys() & score[other].keys()) - {a, b}
+        assert set(shared) == (both if anchors else set())
+        base = sum((score[one][k] - score[other][k] for k in shared), Fraction(0))
+        gap = score[one][a] - score[other][b] - base / max(len(shared), 1)
+        assert coin.p_first == pytest.approx(float(canonical(gap)), abs=1e-14)
+        assert coin.gap == float(gap)
         above.append(a if coin.kept else b)
         below.append(b if coin.kept else a)
     settled = from_edges(c.n_items, above, below)
@@ -553,7 +521,6 @@ def test_only_some_of_many_reviewers_are_looked_at_and_any_may_be() -> None:
             people,
             bundles,
             lambda count: int(source.integers(count)),
-            score_pairs=1,
             anchors=True,
         )
     )
@@ -629,7 +596,7 @@ def test_at_eight_items_it_finds_the_truth_as_often_as_measured_before(
     for seed in range(250):
         ratings, truth = scenario(8, 14, seed)
         coins = ask_pairs(
-            begin_table(ratings, comparisons(ratings), rational(), 1, anchors=anchors),
+            begin_table(ratings, comparisons(ratings), rational(), anchors=anchors),
             functools.partial(below, stream(seed, "sorter")),
             functools.partial(is_right, truth),
         )

@@ -20,7 +20,6 @@ from evenhand.errors import OptionError
 from evenhand.posets import averages, from_edges
 from evenhand.ranking.uncertainty import (
     RankUncertainty,
-    from_bootstrap,
     from_fit,
     from_model,
     from_orderings,
@@ -104,7 +103,11 @@ def test_intervals_of_orderings_leave_out_a_tail_at_either_end(
         assert found.rank_high[item] == max(high, place)
         inside = known.places[item, found.rank_low[item] - 1 : found.rank_high[item]]
         assert inside.sum() >= 0.9 - 1e-9
-    assert np.array_equal(found.p_top(2), known.p_top(2))
+    for k in range(1, 7):
+        top, shares = known.places[:, :k].sum(axis=1), found.p_top(k)
+        assert shares == pytest.approx(top)
+        # Certain answers are exactly so.
+        assert ((shares == 1) == (known.places[:, k:].sum(axis=1) == 0)).all()
 
 
 @given(st.lists(edge, max_size=8))
@@ -252,7 +255,8 @@ def test_intervals_of_models_cover_the_true_rank_about_as_stated(model: str) -> 
         values, ratings = draw(seed)
         fit = MODELS[model](ratings)
         order = order_of(fit.estimates)
-        found = from_model(ratings, fit, plain_means, seed, order=order, draws=300)
+        found = from_model(ratings, fit, seed, order=order, draws=300)
+        assert found is not None
         shares.append(covered(values, found))
         widths.append(float(np.mean(found.rank_high - found.rank_low + 1)))
     assert np.mean(shares) > LEAST
@@ -266,7 +270,8 @@ def test_probabilities_of_the_top_are_right_on_average() -> None:
         values, ratings = draw(seed)
         fit = additive(ratings)
         order = order_of(fit.estimates)
-        found = from_model(ratings, fit, plain_means, seed, order=order, draws=300)
+        found = from_model(ratings, fit, seed, order=order, draws=300)
+        assert found is not None
         p = found.p_top(5)
         best = np.argsort(-values)[:5]
         sure = p > 0.7
@@ -329,7 +334,8 @@ def test_intervals_shrink_with_data_and_chances_of_small_panels_stay_open(
         _, ratings = draw(3, m=reviewers, load=5, noise=1.0)
         fit = MODELS[model](ratings)
         order = order_of(fit.estimates)
-        found = from_model(ratings, fit, plain_means, 7, order=order)
+        found = from_model(ratings, fit, 7, order=order)
+        assert found is not None
         widths.append(float(np.mean(found.rank_high - found.rank_low + 1)))
     assert widths[0] > 6
     assert widths[1] < 3
@@ -337,7 +343,8 @@ def test_intervals_shrink_with_data_and_chances_of_small_panels_stay_open(
         _, ratings = draw(seed, n=4, m=3, load=4, noise=1.0)
         fit = MODELS[model](ratings)
         order = order_of(fit.estimates)
-        found = from_model(ratings, fit, plain_means, 7, order=order)
+        found = from_model(ratings, fit, 7, order=order)
+        assert found is not None
         assert found.p_top(1).max() < 0.999
 
 
@@ -345,7 +352,8 @@ def test_buckets_are_cut_by_the_drawn_rankings() -> None:
     _, ratings = draw(4, m=100)
     fit = adaptive(ratings)
     order = order_of(fit.estimates)
-    found = from_model(ratings, fit, plain_means, 7, order=order, draws=500)
+    found = from_model(ratings, fit, 7, order=order, draws=500)
+    assert found is not None
     ranks = found._ranks  # noqa: SLF001 - the draws themselves
     assert ranks is not None
     groups = groups_of(found)
@@ -361,66 +369,19 @@ def test_buckets_are_cut_by_the_drawn_rankings() -> None:
 # Bootstrap.
 
 
-def test_the_bootstrap_draws_whole_reviewers() -> None:
-    # Two reviewers disagree about everything: either is drawn twice with probability
-    # 1/4, and both with 1/2, which leaves a tie.
-    ratings = Ratings([0, 0, 1, 1], ["x", "y"] * 2, [2, 1, 1, 2])
-    found = from_bootstrap(
-        ratings, lambda r: borda(r).estimates, 7, order=[0, 1], draws=600
-    )
-    # Five standard errors: false alarm 6e-7.
-    assert abs(found.p_top(1)[0] - 0.5) < 5 * math.sqrt(0.25 / 600)
-    one = Ratings([0, 0], ["x", "y"], [2, 1])
-    sure = from_bootstrap(one, lambda r: borda(r).estimates, 7, order=[0, 1])
-    assert sure.p_top(1).tolist() == [1.0, 0.0]
-    assert (sure.source, sure.draws) == ("bootstrap over reviewers", 200)
-
-
-def test_a_lost_item_gets_a_place_by_lot() -> None:
-    ratings = Ratings([0, 0, 1, 1], [0, 1, 2, 3], [9, 8, 2, 1])
-    found = from_bootstrap(ratings, plain_means, 7, order=[0, 1, 2, 3], draws=400)
-    # Reviewer 0 is lost in a quarter of the draws; items 2 and 3 are on top then, or
-    # tied with what stands in for 0 and 1.
-    assert 0 < found.p_top(2)[2] < 0.5
-    assert found.p_top(2).sum() == pytest.approx(2)
-
-
-def test_the_bootstrap_covers_true_ranks_nearly_as_stated() -> None:
-    shares = []
-    for seed in range(25):
-        values, ratings = draw(seed, m=60, offset=0.2)
-        order = order_of(plain_means(ratings))
-        found = from_bootstrap(ratings, plain_means, seed, order=order, draws=40)
-        shares.append(covered(values, found))
-    # As above, with 500 ranks: 0.9 has a standard error of 0.03.
-    assert 0.75 < np.mean(shares) < 0.99
-
-
-def test_the_bootstrap_knows_ranks_and_comparisons() -> None:
-    ranks = Ratings.from_ranks([0, 0, 1, 1], ["x", "y"] * 2, [1, 2, 1, 2])
-    plain = Ratings.from_comparisons(["x", "x"], ["y", "y"])
-    for ratings in (ranks, plain):
-        found = from_bootstrap(
-            ratings, lambda r: borda(r).estimates, 7, order=[0, 1], draws=50
-        )
-        assert found.p_top(1).tolist() == [1.0, 0.0]
-
-
 # Which of them.
 
 
-def test_the_source_is_that_of_the_model() -> None:
+def test_models_have_intervals_if_they_say_how_sure_they_are() -> None:
     _, ratings = draw(1)
-    for fit, source in (
-        (adaptive(ratings), "model"),
-        (additive(ratings), "model"),
-        (bradley_terry(ratings), "model"),
-        (borda(ratings), "bootstrap over reviewers"),
-    ):
+    for fit in (adaptive(ratings), additive(ratings), bradley_terry(ratings)):
         order = order_of(fit.estimates)
-        found = from_model(ratings, fit, lambda r: borda(r).estimates, 7, order=order)
-        assert found.source == source
+        found = from_model(ratings, fit, 7, order=order)
+        assert found is not None
+        assert found.source == "model"
         assert np.array_equal(found.order, order)
+    fit = borda(ratings)
+    assert from_model(ratings, fit, 7, order=order_of(fit.estimates)) is None
 
 
 def test_the_same_seed_gives_the_same_answer_whatever_the_row_order() -> None:
@@ -433,12 +394,15 @@ def test_the_same_seed_gives_the_same_answer_whatever_the_row_order() -> None:
     )
     order = order_of(plain_means(ratings))
     one, other = (
-        from_bootstrap(part, plain_means, 7, order=order, draws=30)
+        from_model(part, mean_fit(part), 7, order=order, draws=30)
         for part in (ratings, again)
     )
+    assert one is not None
+    assert other is not None
     assert np.array_equal(one.p_top(3), other.p_top(3))
     assert one.buckets == other.buckets
-    third = from_bootstrap(ratings, plain_means, 8, order=order, draws=30)
+    third = from_model(ratings, mean_fit(ratings), 8, order=order, draws=30)
+    assert third is not None
     assert not np.array_equal(one.p_top(3), third.p_top(3))
 
 
@@ -462,10 +426,10 @@ def test_odd_data_get_intervals_all_the_same(
         adaptive(ratings),
         additive(ratings),
         bradley_terry(ratings),
-        borda(ratings),
     ):
         order = order_of(fit.estimates)
-        found = from_model(ratings, fit, plain_means, 7, order=order)
+        found = from_model(ratings, fit, 7, order=order)
+        assert found is not None
         assert (found.rank_low >= 1).all()
         assert (found.rank_low <= found.rank_high).all()
         assert (found.rank_high <= n).all()
@@ -476,7 +440,8 @@ def test_odd_data_get_intervals_all_the_same(
 def test_items_that_nothing_tells_apart_are_one_bucket() -> None:
     ratings = Ratings([0, 1, 2, 3], [0, 1, 2, 3], [5.0] * 4)
     fit = adaptive(ratings)
-    found = from_model(ratings, fit, plain_means, 7, order=range(4))
+    found = from_model(ratings, fit, 7, order=range(4))
+    assert found is not None
     assert found.buckets == (1, 1, 1, 1)
     assert found.rank_low.tolist() == [1] * 4
     assert found.rank_high.tolist() == [4] * 4

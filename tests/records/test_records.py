@@ -398,7 +398,7 @@ def test_every_comparison_replays(options: dict[str, object], tmp_path: Path) ->
         {"method": "safe", "design": "balanced", "distinct": True},
         {"method": "safe(split=always)", "design": "balanced"},
         {"method": "safe(noise=0.5, anchored=false)"},
-        {"method": "sorter(score_pairs=3)"},
+        {"method": "sorter(anchored=false)"},
         {"method": "ties(start=mean-rank(mean_ranks=proxy))"},
     ],
 )

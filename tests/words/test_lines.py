@@ -188,7 +188,7 @@ def test_open_items_without_a_place_left_are_said_so() -> None:
     # Both may be second, but the first two have no rank below.
     ranks = eh.rank(papers(4), method="mean-rank", top=2, rng=7)
     rows = [row._replace(rank_low=2) if row.rank == 3 else row for row in ranks.items]
-    again = topped(replace(ranks, items=tuple(rows)), 2, None)
+    again = topped(replace(ranks, items=tuple(rows)), 2)
     said = cut_lines(again)
     assert said[1] == "Open (1 with no place left): 2 (On trees; part 2)."
     assert not any(line.startswith("By rank") for line in said)

@@ -236,17 +236,6 @@ def test_bars_are_intervals_of_ranks_in_per_cent_of_the_items() -> None:
         assert float(dot) == 100 * (item.rank - 0.5) / 8
 
 
-def test_where_methods_disagree_items_are_marked() -> None:
-    ratings = read_ratings("examples/panel.csv")
-    result = rank(ratings, method="safe", top=4, design="balanced", rng=7)
-    page = report(ratings, result, check=None, warp=None, replay=REPLAY)
-    assert page.count("<em>") == 2
-    assert "<bdi>P11</bdi> <em>adaptive leaves it out</em>" in page
-    assert "<bdi>P10</bdi> <em>adaptive has it in</em>" in page
-    notice = next(one for one in result.notices if one.code == "methods_disagree")
-    assert escape(notice.message) in page[: page.index('class="rows')]
-
-
 def test_draws_are_shown_with_the_probability_of_the_draw() -> None:
     words = Page(safe_page()).words
     assert "2 pairs of items settled by a coin" in words

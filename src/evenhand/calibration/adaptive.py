@@ -116,10 +116,10 @@ def adaptive_again(ratings: Ratings) -> Callable[[Sequence[Scores]], list[Scores
                 view - (view.mean() if np.ptp(view) else view)
                 for view in itertools.chain.from_iterable(views)
             ]
-            many = fit_many(equations, np.stack(columns, axis=1))
-            values = many.items.T.reshape(len(sets), len(views[0]), -1)
+            items, parts = fit_many(equations, np.stack(columns, axis=1))
+            values = items.T.reshape(len(sets), len(views[0]), -1)
             # Of the last view, the ranks.
-            shares = many.shares[0, len(views[0]) - 1 :: len(views[0])]
+            shares = parts[0, len(views[0]) - 1 :: len(views[0])]
             found = zip(values, shares.tolist(), strict=True)
         return [settled(_combined(values, rho, ordinal)) for values, rho in found]
 

@@ -115,20 +115,41 @@ class State:
     converged: bool = True
 
 
-def fit_affine(made: Design) -> State:
-    """Update everything in turn until nothing moves."""
-    state = start(made)
-    if state.value_variance <= NEGLIGIBLE * state.rest or state.rest == 0:
+def fit_affine(
+    made: Design,
+    state: State | None = None,
+    *,
+    spread: float | None = None,
+    quick: bool = False,
+) -> State:
+    """Update everything in turn until nothing moves.
+
+    Args:
+        made: The ratings.
+        state: Where to start from, and what is changed; the additive model if None.
+        spread: Prior variance of slopes, if it is not to be fitted.
+        quick: Whether a few digits of the values will do.
+
+    Returns:
+        The state; as it was, with 0 steps, if nothing shows a slope.
+    """
+    state = state or start(made)
+    least = NEGLIGIBLE * state.rest
+    if state.value_variance <= least or state.rest == 0 or made.loads.max() == 1:
         return state
-    scale = float(np.sqrt(state.value_variance))
+    tolerance, most = 1e-4, LEAST_STEPS
+    if not quick:
+        most = min(max(WORK // len(made.scores), LEAST_STEPS), MOST_STEPS)
+        tolerance = TOLERANCE
+    scale = tolerance * float(np.sqrt(state.value_variance))
     state.converged = False
-    most = min(max(WORK // len(made.scores), LEAST_STEPS), MOST_STEPS)
     for state.steps in range(1, most + 1):
         before = state.values
+        state.spread = state.spread if spread is None else spread
         update_reviewers(made, state)
         update_values(made, state)
         update_variances(made, state)
-        if float(np.abs(state.values - before).max()) <= TOLERANCE * scale:
+        if float(np.abs(state.values - before).max()) <= scale:
             state.converged = True
             break
     return state

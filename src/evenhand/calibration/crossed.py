@@ -134,18 +134,6 @@ class Sums(NamedTuple):
     kept: Table
 
 
-class Traces(NamedTuple):
-    """Derivatives of log det A by (a, 1 / b).
-
-    Attributes:
-        first: tr(T A') of each, where T is the inverse of A.
-        second: tr(T A'') - tr(T A' T A') of each two; None if unknown.
-    """
-
-    first: Table
-    second: Table | None
-
-
 class TableSystem:
     """Equations that are inverted as a table.
 
@@ -171,8 +159,11 @@ class TableSystem:
         """Solve for several columns."""
         return np.asarray(self._root.T @ (self._root @ right))
 
-    def traces(self) -> Traces:
-        """Return the exact traces."""
+    def traces(self) -> tuple[Table, Table | None]:
+        """Return the first and second derivatives of log det A by (a, 1 / b).
+
+        With T for the inverse of A, they are tr(T A') and tr(T A'') - tr(T A' T A').
+        """
         table, loads = self._root.T @ self._root, self.links.loads
         spread = 1 + self._ratios[0] * loads
         # By a, A' is -M' spread^-2 M and A'' is 2 M' load spread^-3 M.
@@ -181,7 +172,7 @@ class TableSystem:
         cross = float((product[1:] * table[1:]).sum())
         second = np.array([[0.0, cross], [cross, -float((table[1:, 1:] ** 2).sum())]])
         second[0, 0] = float((table * twice).sum()) - float((product * product.T).sum())
-        return Traces(np.array([-product.trace(), table[1:, 1:].trace()]), second)
+        return np.array([-product.trace(), table[1:, 1:].trace()]), second
 
     def errors(self) -> tuple[Table, Table]:
         """Return both effects' squared errors of prediction, in units of the rest."""
@@ -236,14 +227,14 @@ class PassSystem:
         self.answers[key] = found
         return found
 
-    def traces(self) -> Traces:
-        """Estimate the traces by probes."""
+    def traces(self) -> tuple[Table, Table | None]:
+        """Estimate the first derivatives by probes."""
         spread = 1 + self._ratios[0] * self.links.loads
         mapped = self.links.back @ (self._thrown / spread[:, None])
         right = np.hstack([mapped, self._kept])
         found = self.solve(right, "traces", ROUGH)
         inner = np.einsum("ij,ij->j", right, found).reshape(2, -1).mean(axis=1)
-        return Traces(np.array([-inner[0], inner[1]]), None)
+        return np.array([-inner[0], inner[1]]), None
 
     def errors(self) -> Table:
         """Estimate the kept effect's squared errors of prediction by probes."""
@@ -280,7 +271,6 @@ class Mixed:
         variances: Of reviewers, items and the rest.
         mean: Overall mean, from the design's centre.
         ratios: Of the dropped and the kept effect; None if nothing varies.
-        steps: Steps of the search.
         converged: Whether the last one changed nothing that matters.
     """
 
@@ -289,7 +279,6 @@ class Mixed:
     variances: Variances
     mean: float = 0.0
     ratios: Table | None = None
-    steps: int = 0
     converged: bool = True
 
 
@@ -363,10 +352,10 @@ class Equations:
             self.system.answers.clear()
         ratios, free = self.start(start)
         with one_thread(min(self._sizes)):
-            point, steps, converged = maximise(self.system, sums, ratios, free)
-            return self._mixed(sums, point, steps, converged=converged)
+            point, converged = maximise(self.system, sums, ratios, free)
+            return self._mixed(sums, point, converged=converged)
 
-    def _mixed(self, sums: Sums, point: Point, steps: int, *, converged: bool) -> Mixed:
+    def _mixed(self, sums: Sums, point: Point, *, converged: bool) -> Mixed:
         links, x = self.system.links, point.solution
         if isinstance(self.system, PassSystem):
             self.system.at(point.ratios)
@@ -379,8 +368,8 @@ class Equations:
         reviewers, items = self.ordered(*effects)
         reviewer, item = self.ordered(*parts)
         variances = Variances(reviewer, item, rest)
-        found = float(x[0]), point.ratios, steps, converged
-        return Mixed(items, reviewers, variances, *found)
+        mean = float(x[0])
+        return Mixed(items, reviewers, variances, mean, point.ratios, converged)
 
     def errors(self, mixed: Mixed) -> tuple[Table | None, Table]:
         """Return the errors of offsets, if known, and of values.
@@ -406,7 +395,7 @@ class Equations:
 
 def maximise(
     system: System, sums: Sums, start: Table, free: Flags
-) -> tuple[Point, int, bool]:
+) -> tuple[Point, bool]:
     """Find the ratios of largest restricted likelihood.
 
     Args:
@@ -416,11 +405,11 @@ def maximise(
         free: Which of the two ratios to estimate.
 
     Returns:
-        Where the search ended, the steps it took, and whether it settled.
+        Where the search ended, and whether it settled.
     """
     point = evaluate(system, sums, start)
     before = np.inf
-    for step in range(1, STEPS + 1):
+    for _ in range(STEPS):
         slope, curvatures = derivatives(system, sums, point)
         # A ratio at a bound that the likelihood pushes against stays there.
         low = (point.ratios <= LEAST) & (slope >= 0)
@@ -428,7 +417,7 @@ def maximise(
         active = free & ~low & ~high
         move, decrement = _newton(point.ratios, slope, curvatures, active)
         if point.value is None and before / 2 < decrement < WANDERING:
-            return point, step, True
+            return point, True
         if point.value is None and decrement > before:
             move = move / 2
         before = decrement
@@ -437,11 +426,11 @@ def maximise(
         if last:
             # Newton's last step squares the error. More would follow rounding alone
             # where the likelihood is flat.
-            return after or point, step, True
+            return after or point, True
         if after is None:
-            return point, step, decrement < DONE_PROBED
+            return point, decrement < DONE_PROBED
         point = after
-    return point, STEPS, False
+    return point, False
 
 
 def _newton(
@@ -538,17 +527,17 @@ def derivatives(system: System, sums: Sums, point: Point) -> tuple[Table, list[T
     second = -2 * targets.T @ system.solve(targets, "targets")
     second[0, 0] += 2 * float((loads * left**2 / spread**3).sum())
     # Of the determinants.
-    traces = system.traces()
+    slope, exactly = system.traces()
     size = len(links.counts)
-    slope = traces.first + np.array([float((loads / spread).sum()), -size * b])
+    slope = slope + np.array([float((loads / spread).sum()), -size * b])
     own = np.diag([-float(((loads / spread) ** 2).sum()), size * b**2])
-    known = np.zeros((2, 2)) if traces.second is None else traces.second + own
+    known = np.zeros((2, 2)) if exactly is None else exactly + own
     slope, known = _by_ratios(slope, known, b)
     first, second = _by_ratios(first, second, b)
     share = (float(loads.sum()) - 1) / point.squared
     outer = share / point.squared * np.outer(first, first)
     average = share * second / 2 - outer
-    exact = [] if traces.second is None else [share * second - outer + known]
+    exact = [] if exactly is None else [share * second - outer + known]
     return share * first + slope, [*exact, average]
 
 

@@ -32,20 +32,7 @@ WINDOWS, STEPS, FARTHEST, TINY = 60, 60, 1.0, 1e-9
 GRID = 24
 
 
-class Many(NamedTuple):
-    """Fits to several scores, a column for each.
-
-    Attributes:
-        items: Predicted values.
-        shares: Of the reviewers' offsets and of the items' values in the variance; two
-            rows.
-    """
-
-    items: Table
-    shares: Table
-
-
-def fit_many(equations: Equations, scores: Table) -> Many:
+def fit_many(equations: Equations, scores: Table) -> tuple[Table, Table]:
     """Fit random effects to many scores, as `Equations.fit` does to one.
 
     Args:
@@ -53,14 +40,16 @@ def fit_many(equations: Equations, scores: Table) -> Many:
         scores: A column for each set of scores, with mean 0.
 
     Returns:
-        The fits; like those of `Equations.fit` they are good to about 1e-9.
+        Predicted values of items, a column for each; and the shares of reviewers'
+        offsets and of items' values in the variance, two rows. Like those of
+        `Equations.fit` they are good to about 1e-9.
 
     Examples:
         >>> from evenhand.calibration.design import design
         >>> from evenhand.ratings import Ratings
         >>> made = design(Ratings([0, 0, 1, 1], ["x", "y", "y", "z"], [9, 7, 8, 2]))
         >>> equations = Equations(made)
-        >>> found = fit_many(equations, made.scores[:, None]).items[:, 0]
+        >>> found = fit_many(equations, made.scores[:, None])[0][:, 0]
         >>> bool(np.allclose(found, equations.fit(made.scores).items, atol=1e-8))
         True
     """
@@ -80,7 +69,7 @@ def fit_many(equations: Equations, scores: Table) -> Many:
     dropped = weights * (sums.dropped - links.matrix @ kept)
     _, items = equations.ordered(dropped, kept[1:])
     parts = np.stack(equations.ordered(*np.where(logs <= LOW, 0.0, ratios)))
-    return Many(items, parts / (1 + parts.sum(axis=0)))
+    return items, parts / (1 + parts.sum(axis=0))
 
 
 def _fit(links: Links, sums: Columns, start: Table, free: Flags) -> tuple[Table, Table]:

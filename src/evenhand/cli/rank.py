@@ -75,9 +75,9 @@ def explain(result: Ranking, kind: str = "scores", *, more: bool = False) -> str
         True
     """
     from evenhand.words import tables
-    from evenhand.words.lines import cut_lines, ranking_lines
+    from evenhand.words.lines import claim, cut_lines
 
-    lines = ranking_lines(result)
+    lines = [claim(result.certificate)]
     if more:
         from evenhand.words.cards import ranking_card
 

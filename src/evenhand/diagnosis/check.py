@@ -19,7 +19,7 @@ from evenhand.claims import Drawn, Json, Notice, tail
 from evenhand.columns import place_of
 from evenhand.diagnosis import contradictions, ladder, needed, reviewers
 from evenhand.diagnosis.reviewers import AGAINST, NOT_ENOUGH, UNRELATED
-from evenhand.errors import OptionError, counted, listing, shown
+from evenhand.errors import OptionError, counted, listing, require_whole, shown
 from evenhand.posets.graph import comparisons, components
 from evenhand.progress import say, working
 from evenhand.randomness import RNGLike, seed_from, stream
@@ -271,7 +271,8 @@ def check(
     """
     ratings = as_ratings(ratings, reviewer=reviewer, item=item, score=score)
     seed = seed_from(rng)
-    needed.require_top(ratings, top)
+    if top is not None:
+        require_whole("top", top, 1, ratings.n_items - 1, "one less than the items")
     say("Counting")
     graph = comparisons(ratings)
     loads = np.bincount(ratings.reviewer_codes, minlength=ratings.n_reviewers)

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.calibration.affine import start
+from evenhand.calibration.affine import fit_affine, start
 from evenhand.calibration.bradley_terry import order_values
 from evenhand.calibration.design import design
 from evenhand.calibration.isotonic import isotonic
 from evenhand.calibration.results import settled
 from evenhand.diagnosis.contradictions import MOST_PAIRS, count_pairs, pairs_within
-from evenhand.diagnosis.reviewers import settle_slopes
 from evenhand.progress import say
 from evenhand.randomness import Stream, permutation
 from evenhand.ratings import Ratings
@@ -235,7 +234,7 @@ def item_values(ratings: Ratings) -> Table:
     # The search for slopes starts from the additive model, which is the rung before.
     state = start(made)
     additive = state.values
-    settle_slopes(made, state, spread=SLOPE_VARIANCE)
+    fit_affine(made, state, spread=SLOPE_VARIANCE, quick=True)
     found = [
         made.by_item(made.scores) / np.where(made.counts > 0, made.count_weights, 1),
         additive,

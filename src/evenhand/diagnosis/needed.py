@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.diagnosis.reviewers import effect_errors
-from evenhand.errors import OptionError, shown
 from evenhand.randomness import Stream, standard_normal, uniforms
 
 if TYPE_CHECKING:
@@ -87,26 +86,6 @@ class Needed:
         names = ("reviews", "pair", "pair_se", "side", "side_se")
         curve = [dict(zip(names, row, strict=True)) for row in self.curve]
         return {**asdict(self), "curve": curve}
-
-
-def require_top(ratings: Ratings, top: int | None) -> None:
-    """Refuse a cut that leaves no item on one side.
-
-    Raises:
-        OptionError: If top is not an integer from 1 to the number of items less 1.
-
-    Examples:
-        >>> from evenhand.ratings import Ratings
-        >>> require_top(Ratings(["a", "a"], ["x", "y"], [1, 2]), 1)
-    """
-    if top is None:
-        return
-    whole = isinstance(top, int | np.integer) and not isinstance(top, bool)
-    if not whole or not 0 < top < ratings.n_items:
-        raise OptionError(
-            f"top must be an integer of at least 1 and less than the number of items "
-            f"({ratings.n_items}), got {shown(top)}."
-        )
 
 
 def information(model: Model) -> float:

@@ -30,7 +30,6 @@ SURE = 2.0
 KNOWN = 0.5
 REPLICATES = 200
 TAIL = 0.025
-STEPS, TOLERANCE = 200, 1e-4
 NORMAL_TAIL = 1.959963984540054
 # Table sizes and ratings up to which 200 fits take some seconds at most.
 BOOTSTRAP_LEVELS, BOOTSTRAP_RATINGS = 60, 4_000
@@ -176,7 +175,7 @@ def variance_shares(model: Model, parts: Variances, source: Stream) -> Shares | 
     few = least <= BOOTSTRAP_LEVELS and len(made.scores) <= BOOTSTRAP_RATINGS
     if few:
         columns = [_redrawn(made, parts, source) for _ in range(REPLICATES)]
-        found = fit_many(model.equations, np.stack(columns, axis=1)).shares
+        _, found = fit_many(model.equations, np.stack(columns, axis=1))
         draws = np.array([_three(one, other, model.free) for one, other in found.T])
         low, high = np.quantile(draws, [TAIL, 1 - TAIL], axis=0)
     else:
@@ -284,31 +283,6 @@ def _contrast_errors(model: Model) -> tuple[Scores, Scores]:
     return first * found[0], second * found[1]
 
 
-def settle_slopes(
-    made: Design, state: affine.State, *, spread: float | None = None
-) -> None:
-    """Fit slopes, offsets and values in turn until values stand, to three digits.
-
-    Args:
-        made: The scores.
-        state: Where to start from, changed in place; `steps` stays 0 if values do not
-            differ, as then there are no slopes.
-        spread: Prior variance of slopes; None to estimate it.
-    """
-    least = affine.NEGLIGIBLE * state.rest
-    if state.value_variance <= least or state.rest == 0 or made.loads.max() == 1:
-        return
-    scale = TOLERANCE * float(np.sqrt(state.value_variance))
-    for state.steps in range(1, STEPS + 1):
-        before = state.values
-        state.spread = state.spread if spread is None else spread
-        affine.update_reviewers(made, state)
-        affine.update_values(made, state)
-        affine.update_variances(made, state)
-        if float(np.abs(state.values - before).max()) <= scale:
-            break
-
-
 def describe(ratings: Ratings, model: Model) -> tuple[Reviewer, ...]:
     """Say how strict and how wide each reviewer is, as far as can be said.
 
@@ -321,8 +295,7 @@ def describe(ratings: Ratings, model: Model) -> tuple[Reviewer, ...]:
         ['strict', 'lenient', 'not enough ratings to say']
     """
     made = model.made
-    state = affine.start(made, model.mixed)
-    settle_slopes(made, state)
+    state = affine.fit_affine(made, affine.start(made, model.mixed), quick=True)
     found = compare_with_others(model, state.spread if state.steps else 0.0)
     constant = say_constant(ratings, made)
     words = np.where(constant == "", found.words, constant)

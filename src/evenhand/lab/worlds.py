@@ -416,9 +416,7 @@ def exact_estimator(
         start, scan = uniform, method.scan
     else:
         return started(ordinal(method.name), lambda *given: lambda _: given[2])
-    pairs = method.score_pairs
-    flips = functools.partial(flips_program, scan=scan, score_pairs=pairs)
-    return started(start, flips)
+    return started(start, functools.partial(flips_program, scan=scan))
 
 
 flips = exact_estimator(methods.Flips())

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.arrays import frozen
-from evenhand.errors import ConvergenceError, OptionError, require_whole
+from evenhand.errors import ConvergenceError, require_whole
 from evenhand.posets.contradictions import consistent
 from evenhand.posets.coupling import CHAINS, settle_many
 from evenhand.posets.orderings import COUNTED_IDEALS, Piece, order_ideals
@@ -69,39 +69,6 @@ class Averages:
     def exact(self) -> bool:
         """Whether nothing was sampled."""
         return self.samples == 0
-
-    def p_top(self, k: int) -> Table:
-        """Return the probability of each item to be among the best k.
-
-        Raises:
-            OptionError: If k is not from 1 to the number of items, or there are more
-                than 3,000 items.
-
-        Examples:
-            >>> from evenhand.posets import from_edges
-            >>> averages(from_edges(3, [0], [1])).p_top(1).round(3).tolist()
-            [0.667, 0.0, 0.333]
-        """
-        return top_shares(self.places, k)
-
-
-def top_shares(places: Table | None, k: int) -> Table:
-    """Add up the best k places.
-
-    Examples:
-        >>> top_shares(np.array([[0.25, 0.75], [0.75, 0.25]]), 1)
-        array([0.25, 0.75])
-    """
-    if places is None:
-        raise OptionError(
-            f"p_top must be asked of at most {TABLE_ITEMS:,} items, got more. Take "
-            "fewer items, or use the mean ranks."
-        )
-    require_whole("k", k, 1, len(places), "the number of items")
-    best, rest = places[:, :k].sum(axis=1), places[:, k:].sum(axis=1)
-    # Certain answers come out as 0 and 1 whatever was rounded on the way.
-    shares: Table = best / (best + rest)
-    return shares
 
 
 def averages(

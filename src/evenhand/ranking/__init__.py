@@ -2,8 +2,8 @@
 
 Examples:
     >>> import evenhand as eh
-    >>> eh.ranking.Flips(score_pairs=3)
-    flips(score_pairs=3)
+    >>> eh.ranking.Safe(noise=1)
+    safe(noise=1.0)
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Algorithm 1: free neighbours of an ordering are settled by biased coins.
 
 Two neighbours that no reviewer put in order may change places without breaking any
-comparison. A coin on one score of each, by two different reviewers, decides, or the
-majority of several such coins; then all scores of these reviewers are retired, so that
-every coin is fresh.
+comparison. A coin on one score of each, by two different reviewers, decides; then all
+scores of these reviewers are retired, so that every coin is fresh.
 
 Which neighbours and reviewers are used depends on the comparisons and on chance, never
 on the size of a score. So they are chosen first, and all coins are flipped afterwards.
@@ -11,7 +10,6 @@ on the size of a score. So they are chosen first, and all coins are flipped afte
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Callable
 from fractions import Fraction
@@ -43,8 +41,7 @@ class Coin(NamedTuple):
 
     Attributes:
         items: Codes of the two items, in the order they had before.
-        gap: Score of the first minus score of the second; of several score pairs, the
-            one largest in size.
+        gap: Score of the first minus score of the second.
         p_first: Probability that the first one stays first.
         kept: Whether it did.
         reviewers: Codes of the reviewers whose scores were used, by turns for the first
@@ -76,26 +73,6 @@ def scan_from(scan: str, source: Stream) -> tuple[int, int]:
     return (0, 1) if scan == "paper" else (below(source, 2), 2)
 
 
-def majority(chances: Sequence[Score]) -> Score:
-    """Return the probability that most of an odd number of coins fall on heads.
-
-    Args:
-        chances: Probability of heads for each coin.
-
-    Examples:
-        >>> majority([Fraction(1, 2), Fraction(1, 3), Fraction(1, 4)])
-        Fraction(7, 24)
-    """
-    heads = [1 - chances[0], chances[0]]
-    for chance in chances[1:]:
-        more = [share * chance for share in heads]
-        heads = [share * (1 - chance) for share in heads] + more[-1:]
-        for number, share in enumerate(more[:-1], start=1):
-            heads[number] += share
-    least = len(chances) // 2 + 1
-    return sum(heads[least + 1 :], heads[least])
-
-
 def flip_neighbours(
     ratings: Ratings,
     order: Codes,
@@ -103,7 +80,6 @@ def flip_neighbours(
     source: Stream,
     *,
     scan: tuple[int, int] = (0, 1),
-    score_pairs: int = 1,
 ) -> tuple[Codes, tuple[Coin, ...]]:
     """Settle the free neighbours of an ordering by coins on their scores.
 
@@ -111,12 +87,8 @@ def flip_neighbours(
         ratings: Scores.
         order: A topological ordering of the comparisons, item codes best first.
         weight: How a gap in scores weighs.
-        source: Where chance comes from; for each position a uniform for each score pair
-            and one more.
+        source: Where chance comes from; two uniforms for each position.
         scan: What `scan_from` returns.
-        score_pairs: How many coins, on different reviewers' scores, have a majority
-            over two neighbours; an odd number. Neighbours with fewer fresh reviewers
-            are settled by the largest odd number that was drawn.
 
     Returns:
         The new ordering and the coins, by position.
@@ -138,35 +110,22 @@ def flip_neighbours(
         ((0, 1), 0.125)
     """
     ratings.scores  # noqa: B018 - refuses ranks and comparisons in words
-    units = uniforms(source, (len(order), score_pairs + 1))
+    units = uniforms(source, (len(order), 2))
     chosen = choose_flips(
         _free_neighbours(ratings, order),
         people_of(ratings),
         order.tolist(),
         scan,
-        lambda position: pick_by(units[position]),
-        score_pairs=score_pairs,
+        lambda position: lambda count: int(units[position, 0] * count),
     )
     positions = np.array([position for position, _ in chosen], dtype=np.int64)
     items = np.stack([order[positions], order[positions + 1]], axis=1)
     crews = [crew for _, crew in chosen]
-    coins = flip_coins(ratings, items, crews, weight, units[positions, -1])
+    coins = flip_coins(ratings, items, crews, weight, units[positions, 1])
     after = order.copy()
     swapped = positions[[not coin.kept for coin in coins]]
     after[swapped], after[swapped + 1] = order[swapped + 1], order[swapped]
     return after, coins
-
-
-def pick_by(units: Iterable[float]) -> Pick:
-    """Turn uniforms into picks of one of several, one after the other.
-
-    Examples:
-        >>> pick = pick_by([0.1, 0.9])
-        >>> pick(3), pick(3)
-        (0, 2)
-    """
-    left = iter(units)
-    return lambda count: int(next(left) * count)
 
 
 def people_of(ratings: Ratings) -> list[list[int]]:
@@ -227,16 +186,16 @@ def _free_neighbours(ratings: Ratings, order: Codes) -> list[bool]:
 def flip_coins(
     ratings: Ratings,
     items: Codes,
-    crews: Sequence[Sequence[int]],
+    crews: Sequence[Pair],
     weight: GapWeight,
     units: NDArray[np.float64],
 ) -> tuple[Coin, ...]:
-    """Flip a coin, or the majority of coins, for each pair of items.
+    """Flip a coin for each pair of items.
 
     Args:
         ratings: Scores.
         items: Two item codes a row, in their order.
-        crews: Reviewers of each pair, by turns of the first item and of the second.
+        crews: The reviewer of the first item and that of the second, for each pair.
         weight: How a gap in scores weighs.
         units: A uniform for each pair.
 
@@ -248,25 +207,19 @@ def flip_coins(
         (Coin(items=(0, 1), gap=-3.0, p_first=0.125, kept=False, reviewers=(0, 1), \
 anchors=()),)
     """
-    if not crews:
-        return ()
     _, rows = ratings.by_item()
     keys = ratings.item_codes[rows] * ratings.n_reviewers + ratings.reviewer_codes[rows]
-    pairs = np.repeat(items, [len(crew) // 2 for crew in crews], axis=0)
-    people = np.array(list(itertools.chain(*crews)), dtype=np.int64).reshape(-1, 2)
-    found = np.searchsorted(keys, pairs * ratings.n_reviewers + people)
+    people = np.array(crews, dtype=np.int64).reshape(-1, 2)
+    found = np.searchsorted(keys, items * ratings.n_reviewers + people)
     scores = ratings.scores[rows[found]]
     with np.errstate(over="ignore"):
         gaps = scores[:, 0] - scores[:, 1]
-    each = zip(gaps.tolist(), odd(weight, gaps).tolist(), strict=True)
-    coins = []
-    for pair, crew, unit in zip(items.tolist(), crews, units, strict=True):
-        used = list(itertools.islice(each, len(crew) // 2))
-        p_first = majority([chance for _, chance in used])
-        gap = max((gap for gap, _ in used), key=abs)
-        kept = bool(unit < p_first)
-        coins.append(Coin((pair[0], pair[1]), gap, p_first, kept, tuple(crew)))
-    return tuple(coins)
+    chances = odd(weight, gaps)
+    kept = (units < chances).tolist()
+    columns = items.tolist(), gaps.tolist(), chances.tolist(), kept, crews
+    return tuple(
+        Coin((pair[0], pair[1]), *rest) for pair, *rest in zip(*columns, strict=True)
+    )
 
 
 def flips_program(
@@ -276,7 +229,6 @@ def flips_program(
     first: Callable[[Score], Fraction],
     *,
     scan: str = "paper",
-    score_pairs: int = 1,
 ) -> Callable[[Chance], tuple[int, ...]]:
     """Return Algorithm 1 as a procedure whose exact law can be worked out.
 
@@ -287,7 +239,6 @@ def flips_program(
         first: From the gap in scores to the probability that the first of two
             neighbours stays first.
         scan: "paper" or "parity".
-        score_pairs: How many coins have a majority over two neighbours.
 
     Returns:
         A procedure for `outcomes`, with the new ordering as its result.
@@ -307,20 +258,12 @@ def flips_program(
         start, step = 0, 1
         if scan == "parity":
             start, step = (0 if chance.coin(HALF) else 1), 2
-        chosen = choose_flips(
-            free,
-            people,
-            order,
-            (start, step),
-            lambda _: chance.pick,
-            score_pairs=score_pairs,
-        )
+        scanned = (start, step)
+        chosen = choose_flips(free, people, order, scanned, lambda _: chance.pick)
         after = list(order)
-        for position, crew in chosen:
+        for position, (r, s) in chosen:
             a, b = order[position], order[position + 1]
-            pairs = zip(crew[::2], crew[1::2], strict=True)
-            chances = [first(scores[r, a] - scores[s, b]) for r, s in pairs]
-            if not chance.coin(majority(chances)):
+            if not chance.coin(first(scores[r, a] - scores[s, b])):
                 after[position], after[position + 1] = b, a
         return tuple(after)
 
@@ -333,9 +276,7 @@ def choose_flips(
     order: Sequence[int],
     scan: tuple[int, int],
     picks: Callable[[int], Pick],
-    *,
-    score_pairs: int = 1,
-) -> list[tuple[int, list[int]]]:
+) -> list[tuple[int, Pair]]:
     """Choose the neighbours that a coin will settle, and whose scores it uses.
 
     Args:
@@ -345,61 +286,29 @@ def choose_flips(
         scan: Position of the first two neighbours, and how far to go on from two that
             are not free.
         picks: From a position to what picks one of several there.
-        score_pairs: How many score pairs are wanted.
 
     Returns:
-        Position of the first of each two neighbours, and the reviewers, by turns for
-        the first and for the second.
+        Position of the first of each two neighbours, its reviewer and that of the
+        second.
 
     Examples:
         >>> choose_flips([True], [[4, 5], [5]], [0, 1], (0, 1), lambda _: lambda _: 0)
-        [(0, [4, 5])]
+        [(0, (4, 5))]
     """
     retired: set[int] = set()
     chosen = []
     position, step = scan
     while position + 1 < len(order):
-        crew: list[int] = []
+        crew = None
         if free[position]:
             pair = order[position : position + 2]
             sides = [without(people[item], retired) for item in pair]
-            draw = functools.partial(pick_pair, picks(position))
-            crew = choose_crew(sides, score_pairs, draw)
+            crew = pick_pair(picks(position), *sides)
         if crew:
             retired.update(crew)
             chosen.append((position, crew))
         position += 2 if crew else step
     return chosen
-
-
-def choose_crew(
-    sides: Sequence[Sequence[int]],
-    score_pairs: int,
-    draw: Callable[[list[int], list[int]], Pair | None],
-) -> list[int]:
-    """Choose pairs of reviewers one after the other, an odd number of them.
-
-    Args:
-        sides: Fresh reviewers of the one item and of the other.
-        score_pairs: How many pairs are wanted; an even number of them, if no more can
-            be found, loses the last.
-        draw: Draws one pair of those who are left, None if there is none.
-
-    Returns:
-        The reviewers, by turns of the one item and of the other.
-
-    Examples:
-        >>> draw = functools.partial(pick_pair, lambda count: 0)
-        >>> choose_crew([[1, 2], [3, 4]], 3, draw)
-        [1, 3]
-    """
-    crew: list[int] = []
-    while len(crew) < 2 * score_pairs:
-        pair = draw(*(without(side, crew) for side in sides))
-        if pair is None:
-            break
-        crew += pair
-    return crew[:-2] if len(crew) % 4 == 0 else crew
 
 
 def pick_pair(pick: Pick, ones: Sequence[int], others: Sequence[int]) -> Pair | None:

@@ -43,10 +43,10 @@ if TYPE_CHECKING:
 
 PAPER = "Wang and Shah (2019)"
 HOWS = ("auto", "exact", "sampled", "proxy")
-# A scale for each reviewer takes a hundred times as long to fit as an offset.
-SLOW_DRAWS = 20
-MOST_PAIRS = 10_000
-REFITTED_RATINGS = 2000
+NO_INTERVALS = (
+    "There are no intervals of ranks: method {!r} does not say how sure it is. Methods "
+    "such as 'adaptive' do."
+)
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Task:
         seed: Where all chance comes from.
         intervals: Whether a model is to say how sure it is, which takes most of its
             time.
-        executor: What fits ratings of reviewers drawn again, None for here.
+        executor: What ranks clusters of reviewers drawn again, None for here.
     """
 
     ratings: Ratings
@@ -158,7 +158,6 @@ class RankMethod(Method):
         disjoint: Whether its coins are on disjoint pairs of items, so that a simulation
             can average them out.
         weighs: Whether it uses the weights of ratings.
-        other: The method that gives a second opinion on the best items.
     """
 
     job = "rank"
@@ -167,7 +166,6 @@ class RankMethod(Method):
     noisy: ClassVar[bool] = False
     needs_scores: ClassVar[bool] = True
     disjoint: ClassVar[bool] = False
-    other: ClassVar[str | None] = None
 
     @property
     def called(self) -> str:
@@ -274,16 +272,6 @@ WEIGHT = option(
     "How a gap in scores weighs: rational(2), linear(10), sigmoid(1), exponential(1), "
     "offset(0.3, rational(2)), or in Python a function of a gap.",
     as_weight,
-)
-SCORE_PAIRS = option(
-    1,
-    "Pairs of scores, an odd number, that settle two items by majority.",
-    number(
-        "score_pairs",
-        "an odd whole number from 1 to 9,999, so that there is always a majority",
-        lambda pairs: 1 <= pairs < MOST_PAIRS and pairs % 2 == 1,
-        int,
-    ),
 )
 NOISE = option(
     0.3,
@@ -438,7 +426,6 @@ class Flips(ByScores):
     disjoint = True
     start: RankMethod = option(Topological(), START_SAYS, as_start)
     weight: GapWeight = WEIGHT
-    score_pairs: int = SCORE_PAIRS
 
     def answer(self, task: Task) -> Answer:
         """Order the items of a task."""
@@ -456,7 +443,6 @@ class Flips(ByScores):
             begun.order,
             self.weight,
             stream(task.seed, "flips"),
-            score_pairs=self.score_pairs,
         )
         return _by_coins(task, self.weight, found, begun)
 
@@ -476,7 +462,6 @@ class FlipsUniform(RankMethod):
         choice("scan", "paper", "parity"),
     )
     weight: GapWeight = WEIGHT
-    score_pairs: int = SCORE_PAIRS
 
     def answer(self, task: Task) -> Answer:
         """Order the items of a task."""
@@ -489,7 +474,6 @@ class FlipsUniform(RankMethod):
             self.weight,
             stream(task.seed, "flips"),
             scan=scan_from(self.scan, stream(task.seed, "scan")),
-            score_pairs=self.score_pairs,
         )
         average = (claims.ON_AVERAGE,) if self.scan == "paper" else ()
         return _by_coins(task, self.weight, found, begun, *average)
@@ -541,7 +525,6 @@ class Sorter(RankMethod):
     best = claims.by_theorem("K")
     reference = "docs/theory.md, Theorem K"
     weight: GapWeight = WEIGHT
-    score_pairs: int = SCORE_PAIRS
     anchored: bool = ANCHORED
 
     def answer(self, task: Task) -> Answer:
@@ -553,7 +536,6 @@ class Sorter(RankMethod):
             task.graph,
             self.weight,
             stream(task.seed, "sorter"),
-            score_pairs=self.score_pairs,
             anchors=self.anchored,
         )
         return _by_coins(task, self.weight, found)
@@ -594,7 +576,6 @@ class Safe(RankMethod):
     best = claims.TIES_TWICE
     reference = "docs/theory.md, Theorems T and A"
     noisy = True
-    other = "adaptive"
     split: str = option(
         "auto",
         "Split the reviewers where they contradict each other, or always. always keeps "
@@ -736,19 +717,20 @@ class Model(RankMethod):
     """A method that sorts items by the estimates of a model, equal ones by lot.
 
     Attributes:
-        module: Where the function of its name is, in `evenhand.calibration`.
+        module: Where in `evenhand.calibration` the function of its name is, if not in
+            a module of that name.
     """
 
     best = claims.MODEL
     noisy = True
     weighs = True
-    module: ClassVar[str]
+    module: ClassVar[str] = ""
 
     def fit(self, ratings: Ratings) -> Fit:
         """Fit the model."""
-        home = importlib.import_module(f"evenhand.calibration.{self.module}")
-        options = {name: getattr(self, name) for name in self.options()}
-        found: Fit = getattr(home, self.name.replace("-", "_"))(ratings, **options)
+        name = self.name.replace("-", "_")
+        home = importlib.import_module(f"evenhand.calibration.{self.module or name}")
+        found: Fit = getattr(home, name)(ratings)
         return found
 
     def values(self, ratings: Ratings) -> Scores:
@@ -761,7 +743,10 @@ class Model(RankMethod):
         order = by_estimates(fit.estimates, task.seed)
         if not task.intervals:
             return Answer(order, fit=fit)
-        sure, told = self.sureness(task, fit, order)
+        from evenhand.ranking.uncertainty import from_model
+
+        sure = from_model(task.ratings, fit, task.seed, order=order)
+        told = () if sure else (Notice("no_intervals", NO_INTERVALS.format(self.name)),)
         ties = _equal(fit.estimates[order], order)
         notices = (*_told(fit, task.ratings), *_lots(ties, task.ratings), *told)
         return Answer(order, notices=notices, fit=fit, uncertainty=sure)
@@ -769,22 +754,6 @@ class Model(RankMethod):
     def begin(self, task: Task) -> Answer:
         """Order the items for another method to go on from."""
         return Answer(by_estimates(self.values(task.ratings), task.seed))
-
-    def sureness(
-        self, task: Task, fit: Fit, order: Codes
-    ) -> tuple[RankUncertainty | None, tuple[Notice, ...]]:
-        """Say how sure the places are, and what stands in the way of saying so."""
-        from evenhand.ranking.uncertainty import from_model
-
-        sure = from_model(
-            task.ratings,
-            fit,
-            self.values,
-            task.seed,
-            order=order,
-            executor=task.executor,
-        )
-        return sure, ()
 
 
 def by_estimates(estimates: Scores, seed: int) -> Codes:
@@ -839,13 +808,10 @@ class Adaptive(Model):
     best = claims.ADAPTIVE
     default = True
     needs_scores = False
-    other = "safe"
 
     def claim(self, ratings: Ratings) -> Claim:
         """Return what is proved of it, which is less of a choice without scores."""
         return self.best if ratings.kind == "scores" else claims.ORDERS_ONLY
-
-    module = "adaptive"
 
 
 class Centred(Model):
@@ -872,7 +838,6 @@ class Additive(Model):
 
     name = "additive"
     assumes = "scales that differ by an offset"
-    module = "additive"
 
 
 class Affine(Model):
@@ -880,7 +845,6 @@ class Affine(Model):
 
     name = "affine"
     assumes = "scales that differ by offset and slope"
-    module = "affine"
 
 
 class Isotonic(Model):
@@ -888,31 +852,6 @@ class Isotonic(Model):
 
     name = "isotonic"
     assumes = "any increasing scales, and enough ratings to learn them"
-    module = "isotonic"
-
-    def sureness(
-        self, task: Task, fit: Fit, order: Codes
-    ) -> tuple[RankUncertainty | None, tuple[Notice, ...]]:
-        """Fit ratings of reviewers drawn again, if that does not take too long."""
-        from evenhand.ranking.uncertainty import from_bootstrap
-
-        del fit
-        ratings, seed = task.ratings, task.seed
-        if ratings.n_ratings <= REFITTED_RATINGS:
-            sure = from_bootstrap(
-                ratings,
-                self.values,
-                seed,
-                order=order,
-                draws=SLOW_DRAWS,
-                executor=task.executor,
-            )
-            return sure, ()
-        text = (
-            "There are no intervals of ranks: method 'isotonic' has no standard "
-            "errors, and fitting so many ratings again and again takes too long."
-        )
-        return None, (Notice("no_intervals", text),)
 
 
 class BradleyTerry(Model):
@@ -924,7 +863,6 @@ class BradleyTerry(Model):
     ordinal = True
     needs_scores = False
     weighs = False
-    module = "bradley_terry"
 
 
 class Borda(Model):
@@ -936,4 +874,3 @@ class Borda(Model):
     ordinal = True
     needs_scores = False
     weighs = False
-    module = "borda"

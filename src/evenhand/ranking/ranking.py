@@ -78,8 +78,7 @@ def rank(
             their options.
         top: Number of items that matter, such as papers to accept: the result then says
             which are clearly in, open and out, with the probability of each to be among
-            them. For safe, it says where adaptive disagrees; for adaptive, where safe
-            does, if a design is declared.
+            them.
         design: How items were assigned to reviewers, "pairs" or "balanced"; the
             certificate rests on it. "pairs(distinct)" declares distinct as well.
         distinct: Declare that no reviewer would give two items the same score, under
@@ -90,9 +89,8 @@ def rank(
             prompt: column of a dataframe, or several; for a Ratings, the cluster of
             each reviewer. Intervals of ranks and probabilities of the best then come
             from clusters drawn again. For methods with values, such as "adaptive".
-        executor: What ranks reviewers or clusters that were drawn again, such as a
-            ProcessPoolExecutor or Dask's `client.get_executor()`; for cluster= and
-            methods without standard errors, such as "isotonic".
+        executor: What ranks clusters that were drawn again, such as a
+            ProcessPoolExecutor or Dask's `client.get_executor()`; for cluster= only.
         rng: Seed, generator or None.
 
     Returns:
@@ -146,21 +144,7 @@ def rank(
     )
     told_of = {"design": declared.design, "distinct": distinct}
     ranked = _ranking(task, chosen, answer, certificate, told_of)
-    if top is None:
-        return ranked
-    # Without a design, safe has no claim and its order is one of many random ones.
-    claims = ratings.kind == "scores" and declared.design is not None
-    if chosen.other is None or (chosen.other == "safe" and not claims):
-        return topped(ranked, top, None)
-    second = rank(
-        ratings,
-        method=chosen.other,
-        design=design,
-        distinct=distinct,
-        assignment=assignment,
-        rng=seed,
-    )
-    return topped(ranked, top, second)
+    return ranked if top is None else topped(ranked, top)
 
 
 def _by_cluster(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from bisect import bisect_left, bisect_right
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from evenhand.claims import Drawn, Json, Label, Notice, tail
-from evenhand.errors import OptionError, listing
+from evenhand.errors import OptionError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,16 +40,6 @@ class Draw(NamedTuple):
     first: Label
     reviewers: tuple[Label, ...]
     anchors: tuple[tuple[Label, ...], ...] = ()
-
-    def to_dict(self) -> dict[str, Json]:
-        """Return the fields as plain values."""
-        return {
-            "items": list(self.items),
-            "p_first": self.p_first,
-            "first": self.first,
-            "reviewers": list(self.reviewers),
-            "anchors": [list(shared) for shared in self.anchors],
-        }
 
 
 class RankedItem(NamedTuple):
@@ -90,7 +79,7 @@ class RankedItem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Top:
-    """The best k items, how clear that is, and what another method has instead.
+    """The best k items, and how clear that is.
 
     Attributes:
         k: How many.
@@ -99,10 +88,6 @@ class Top:
         open: Items whose interval goes across the cut.
         out: Items whose interval is wholly below it. All three are empty if the method
             gives no intervals.
-        other: Name of the other method, None if there is none to compare with.
-        other_items: Its best k, best first, with this seed.
-        other_in: Items that it has among the best k whatever it draws.
-        other_out: Items that it has below whatever it draws.
     """
 
     k: int
@@ -110,79 +95,15 @@ class Top:
     inside: tuple[Label, ...] = ()
     open: tuple[Label, ...] = ()
     out: tuple[Label, ...] = ()
-    other: str | None = None
-    other_items: tuple[Label, ...] = ()
-    other_in: tuple[Label, ...] = ()
-    other_out: tuple[Label, ...] = ()
-
-    @property
-    def surely_there(self) -> tuple[Label, ...]:
-        """Items that the other method has in, whatever it draws, and this one not."""
-        here = {*self.items}
-        return tuple(item for item in self.other_in if item not in here)
-
-    @property
-    def surely_not_there(self) -> tuple[Label, ...]:
-        """Items of the best k that the other method leaves out, whatever it draws."""
-        out = {*self.other_out}
-        return tuple(item for item in self.items if item in out)
-
-    @property
-    def opinion(self) -> str:
-        """What the other method says, apart from what it draws; empty without one."""
-        if self.other is None:
-            return ""
-        who, k = f"Method {self.other!r}", f"{self.k:,}"
-        there, out = listing(self.surely_there), listing(self.surely_not_there)
-        drawn = self.k - len(self.other_in)
-        if not drawn:
-            if not out:
-                return f"{who} chooses the same."
-            return f"{who} has {there} among the best {k}, instead of {out}."
-        some = f"{drawn:,} of the {k} places" if self.other_in else f"all {k} places"
-        lots = f"settles {some} by chance."
-        said = [f"has {there} among the best {k}"] if there else []
-        said += [f"leaves out {out}"] if out else []
-        if not said:
-            return f"{who} {'agrees, but ' if self.other_in else ''}{lots}"
-        return f"{who} {' and '.join(said)}, whatever it draws. It {lots}"
-
-    @property
-    def only_here(self) -> tuple[Label, ...]:
-        """Items that the other method leaves out."""
-        if self.other is None:
-            return ()
-        return tuple(item for item in self.items if item not in self.other_items)
-
-    @property
-    def only_there(self) -> tuple[Label, ...]:
-        """Items that the other method has instead."""
-        return tuple(item for item in self.other_items if item not in self.items)
-
-    def to_dict(self) -> dict[str, Json]:
-        """Return the fields as plain values."""
-        return {
-            "k": self.k,
-            "items": list(self.items),
-            "inside": list(self.inside),
-            "open": list(self.open),
-            "out": list(self.out),
-            "other": self.other,
-            "other_items": list(self.other_items),
-            "other_in": list(self.other_in),
-            "other_out": list(self.other_out),
-            "only_here": list(self.only_here),
-            "only_there": list(self.only_there),
-        }
 
 
-def topped(ranking: Ranking, k: int, other: Ranking | None) -> Ranking:
-    """Add what is known of the best k items, and what another method says of them.
+def topped(ranking: Ranking, k: int) -> Ranking:
+    """Add what is known of the best k items.
 
     Examples:
         >>> row = RankedItem("x", 1, None, None, 2, None, None, None, 7.5, 0.5)
         >>> alone = Ranking(("x",), (row,), (), "mean", {}, 7, {}, ())
-        >>> topped(alone, 1, None).top.items
+        >>> topped(alone, 1).top.items
         ('x',)
     """
     chances: dict[Label, float] = {}
@@ -195,25 +116,11 @@ def topped(ranking: Ranking, k: int, other: Ranking | None) -> Ranking:
     inside, crossing, out = (
         tuple(row.item for row in rows if row.side == side) for side in (IN, OPEN, OUT)
     )
-    top = Top(k, ranking.order[:k], inside, crossing, out)
-    if other is not None:
-        surely_in, surely_out = _whatever_is_drawn(other, k)
-        # In this ranking's order, as the other one's is drawn where items are tied.
-        top = replace(
-            top,
-            other=other.method,
-            other_items=other.order[:k],
-            other_in=tuple(item for item in ranking.order if item in surely_in),
-            other_out=tuple(item for item in ranking.order if item in surely_out),
-        )
-    differs = top.surely_there or top.surely_not_there
-    more = (Notice("methods_disagree", top.opinion),) if differs else ()
     return replace(
         ranking,
         items=rows,
-        notices=(*ranking.notices, *more),
         parameters={**ranking.parameters, "top": k},
-        top=top,
+        top=Top(k, ranking.order[:k], inside, crossing, out),
     )
 
 
@@ -221,26 +128,6 @@ def _side(row: RankedItem, k: int) -> str | None:
     if row.rank_low is None or row.rank_high is None:
         return None
     return IN if row.rank_high <= k else OUT if row.rank_low > k else OPEN
-
-
-def _whatever_is_drawn(ranking: Ranking, k: int) -> tuple[set[Label], set[Label]]:
-    """Name the items that are among the best k, or are not, however ties fall.
-
-    An order by mean ranks or estimates is drawn only among equal ones. Mean ranks of
-    sampled orderings, and groups that drawn reviewers made, are drawn themselves.
-    """
-    sampled = ranking.uncertainty is None or ranking.uncertainty.draws > 0
-    ranks = [None if sampled else row.mean_rank for row in ranking.items]
-    values = [None if row.estimate is None else -row.estimate for row in ranking.items]
-    keys = [
-        one for one in (ranks if ranks[0] is not None else values) if one is not None
-    ]
-    places = [(bisect_left(keys, key), bisect_right(keys, key)) for key in keys]
-    known = [*zip(ranking.order, places, strict=False)]
-    return (
-        {item for item, (_, worst) in known if worst <= k},
-        {item for item, (best, _) in known if best >= k},
-    )
 
 
 def _intervals(sure: RankUncertainty | None) -> dict[str, Json] | None:
@@ -324,8 +211,8 @@ class Ranking(Drawn):
         """
         if self.uncertainty is None:
             raise OptionError(
-                f"p_top is not known by method {self.method!r} for so many items. Use "
-                "method 'adaptive'."
+                f"p_top is not known by method {self.method!r} here. Use method "
+                "'adaptive'."
             )
         shares = self.uncertainty.p_top(k)[self.uncertainty.order].tolist()
         return dict(zip(self.order, shares, strict=True))
@@ -343,8 +230,8 @@ class Ranking(Drawn):
             "items": self.rows(),
             "rho": self.rho,
             "intervals": _intervals(self.uncertainty),
-            "top": None if self.top is None else self.top.to_dict(),
-            "draws": [draw.to_dict() for draw in self.draws],
+            "top": None if self.top is None else asdict(self.top),
+            "draws": [draw._asdict() for draw in self.draws],
             **tail(self),
         }
 

@@ -37,8 +37,6 @@ from evenhand.ranking.flips import (
     Pick,
     Score,
     bundles_of,
-    choose_crew,
-    majority,
     people_of,
     reviewers_of,
     rows_of,
@@ -57,8 +55,8 @@ if TYPE_CHECKING:
 
     Bundle = Mapping[int, float] | Mapping[int, Fraction]
     Bundles = Sequence[Bundle] | Mapping[int, Bundle]
-    # From gaps to the probabilities of their coins, floats or fractions.
-    Chances = Callable[[Sequence[Fraction]], Sequence[Any]]
+    # From a gap to the probability of its coin, a float or a fraction.
+    Law = Callable[[Fraction], Any]
 
 Order = tuple[int, ...]
 
@@ -79,7 +77,6 @@ def sort_free_pairs(
     weight: GapWeight,
     source: Stream,
     *,
-    score_pairs: int = 1,
     anchors: bool = True,
 ) -> tuple[Codes, tuple[Coin, ...]]:
     """Sort items by asking free pairs, each of fresh reviewers.
@@ -94,9 +91,6 @@ def sort_free_pairs(
         comparisons: Who was put above whom by them.
         weight: How a gap in scores weighs.
         source: Where chance comes from.
-        score_pairs: How many coins, on different reviewers' scores, have a majority
-            over an answer; an odd number. A pair with fewer fresh reviewers gets the
-            largest odd number that was drawn.
         anchors: Prefer reviewers who share other items, and take scores relative to
             their mean. A weight with a declared range leaves this out, because
             relative scores may differ by more than the range.
@@ -107,7 +101,7 @@ def sort_free_pairs(
 
     Raises:
         RatingsError: If there are no scores, or the comparisons contradict each other.
-        OptionError: If score_pairs is not odd, or there are more than 1,000 items.
+        OptionError: If there are more than 1,000 items.
 
     Examples:
         >>> from evenhand.randomness import stream
@@ -122,7 +116,7 @@ def sort_free_pairs(
     """
     # Relative scores may differ by more than a declared range.
     related = anchors and weight.limit is None
-    table = begin_table(ratings, comparisons, weight, score_pairs, anchors=related)
+    table = begin_table(ratings, comparisons, weight, anchors=related)
     coins = ask_pairs(
         table,
         functools.partial(below, source),
@@ -160,8 +154,7 @@ class Table:
     reach: Flags
     fresh: list[list[int]]
     bundles: Bundles
-    chances: Chances
-    score_pairs: int
+    chance: Law
     anchors: bool
 
     def question(self) -> Pair | None:
@@ -187,24 +180,16 @@ class Table:
 
     def coin(self, items: Pair, pick: Pick) -> Coin:
         """Choose who answers, and work out the coin that is still to be flipped."""
-        crew = choose_reviewers(
-            items,
-            [self.fresh[item] for item in items],
-            self.bundles,
-            pick,
-            score_pairs=self.score_pairs,
-            anchors=self.anchors,
-        )
-        found = gaps_of(self.bundles, items, crew, anchors=self.anchors)
-        gaps = [gap for gap, _ in found]
-        bases = tuple(base for _, base in found)
+        people = [self.fresh[item] for item in items]
+        pair = choose_reviewers(items, people, self.bundles, pick, anchors=self.anchors)
+        gap, shared = gap_of(self.bundles, items, pair, anchors=self.anchors)
         return Coin(
             items=items,
-            gap=_rounded(max(gaps, key=abs)),
-            p_first=majority(self.chances(gaps)),
+            gap=_rounded(gap),
+            p_first=self.chance(gap),
             kept=False,
-            reviewers=tuple(crew),
-            anchors=bases if any(bases) else (),
+            reviewers=pair,
+            anchors=(shared,) if shared else (),
         )
 
     def learn(self, coin: Coin) -> None:
@@ -232,7 +217,6 @@ def begin_table(
     ratings: Ratings,
     comparisons: Comparisons,
     weight: GapWeight,
-    score_pairs: int,
     *,
     anchors: bool,
 ) -> Table:
@@ -250,12 +234,10 @@ def begin_table(
     topological_order(comparisons)
     bundles = bundles_of(rows_of(ratings))
 
-    def chances(gaps: Sequence[Fraction]) -> Sequence[Any]:
-        found: list[float] = odd(weight, np.array([*map(_rounded, gaps)])).tolist()
-        return found
+    def chance(gap: Fraction) -> float:
+        return float(odd(weight, np.array([_rounded(gap)]))[0])
 
-    people = people_of(ratings)
-    return Table(closure(comparisons), people, bundles, chances, score_pairs, anchors)
+    return Table(closure(comparisons), people_of(ratings), bundles, chance, anchors)
 
 
 # All orders of four items are 219.
@@ -283,9 +265,8 @@ def choose_reviewers(
     bundles: Bundles,
     pick: Pick,
     *,
-    score_pairs: int,
     anchors: bool,
-) -> list[int]:
+) -> Pair:
     """Choose the reviewers of a question by what they scored, never by how.
 
     Two who share other items are preferred: each one's score, less the mean that they
@@ -296,29 +277,23 @@ def choose_reviewers(
         people: Fresh reviewers of the one item and of the other.
         bundles: The items of each reviewer.
         pick: From a number of choices to the number of one.
-        score_pairs: How many score pairs are wanted.
         anchors: Whether reviewers who share other items are preferred.
 
     Returns:
-        An odd number of pairs of reviewers, by turns of the one item and of the other.
+        The reviewer of the one item and that of the other.
 
     Examples:
         >>> bundles = [{0: 5, 2: 1}, {0: 7, 3: 2}, {1: 6, 3: 4}]
         >>> choose_reviewers((0, 1), [[0, 1], [2]], bundles, lambda count: 0,
-        ...                  score_pairs=1, anchors=True)
-        [1, 2]
+        ...                  anchors=True)
+        (1, 2)
     """
-
-    def draw(ones: list[int], others: list[int]) -> Pair | None:
-        sides = (_some(side, pick) for side in (ones, others))
-        several = itertools.product(*sides)
-        pairs = [(one, other) for one, other in several if one != other]
-        if anchors:
-            related = [pair for pair in pairs if shared_items(bundles, items, pair)]
-            pairs = related or pairs
-        return pairs[pick(len(pairs))] if pairs else None
-
-    return choose_crew(people, score_pairs, draw)
+    sides = (_some([*side], pick) for side in people)
+    pairs = [(one, other) for one, other in itertools.product(*sides) if one != other]
+    if anchors:
+        related = [pair for pair in pairs if shared_items(bundles, items, pair)]
+        pairs = related or pairs
+    return pairs[pick(len(pairs))]
 
 
 def _some(people: list[int], pick: Pick) -> list[int]:
@@ -341,27 +316,24 @@ def shared_items(bundles: Bundles, items: Pair, reviewers: Pair) -> tuple[int, .
     return tuple(sorted((one & other) - set(items)))
 
 
-def gaps_of(
-    bundles: Bundles, items: Pair, crew: Sequence[int], *, anchors: bool
-) -> list[tuple[Fraction, tuple[int, ...]]]:
-    """Return the gap of each score pair, and the items that it is relative to.
+def gap_of(
+    bundles: Bundles, items: Pair, reviewers: Pair, *, anchors: bool
+) -> tuple[Fraction, tuple[int, ...]]:
+    """Return the gap of two scores, and the items that it is relative to.
 
     Each score is taken less the mean score that its reviewer gave to the shared items,
     if there are any, and nothing is rounded.
 
     Examples:
-        >>> gaps_of([{0: 5, 2: 1}, {1: 7, 2: 4}], (0, 1), [0, 1], anchors=True)
-        [(Fraction(1, 1), (2,))]
+        >>> gap_of([{0: 5, 2: 1}, {1: 7, 2: 4}], (0, 1), (0, 1), anchors=True)
+        (Fraction(1, 1), (2,))
     """
-    found = []
-    for pair in zip(crew[::2], crew[1::2], strict=True):
-        shared = shared_items(bundles, items, pair) if anchors else ()
-        one, other = (
-            Fraction(bundles[who][item]) - _mean(bundles[who], shared)
-            for who, item in zip(pair, items, strict=True)
-        )
-        found.append((one - other, shared))
-    return found
+    shared = shared_items(bundles, items, reviewers) if anchors else ()
+    one, other = (
+        Fraction(bundles[who][item]) - _mean(bundles[who], shared)
+        for who, item in zip(reviewers, items, strict=True)
+    )
+    return one - other, shared
 
 
 def _mean(bundle: Bundle, items: Sequence[int]) -> Fraction:
@@ -381,7 +353,6 @@ def sorter_program(
     scores: Mapping[tuple[int, int], Score],
     first: Callable[[Fraction], Fraction],
     *,
-    score_pairs: int = 1,
     anchors: bool = True,
 ) -> Callable[[Chance], Order]:
     """Return the sorter as a procedure whose exact law can be worked out.
@@ -391,7 +362,6 @@ def sorter_program(
         scores: From (reviewer, item) to the score.
         first: From the gap in scores to the probability that a coin says the first of
             two items is above.
-        score_pairs: How many coins have a majority over an answer.
         anchors: Whether scores are relative to items that reviewers share.
 
     Returns:
@@ -410,12 +380,9 @@ def sorter_program(
     people = reviewers_of(scores, comparisons.n_items)
     bundles = bundles_of((who, item, scores[who, item]) for who, item in scores)
 
-    def chances(gaps: Sequence[Fraction]) -> list[Fraction]:
-        return [first(gap) for gap in gaps]
-
     def program(chance: Chance) -> Order:
         fresh = [list(several) for several in people]
-        table = Table(reach.copy(), fresh, bundles, chances, score_pairs, anchors)
+        table = Table(reach.copy(), fresh, bundles, first, anchors)
         ask_pairs(table, chance.pick, lambda coin: chance.coin(coin.p_first))  # type: ignore[arg-type]  # a Fraction here
         return tuple(table.smallest().tolist())
 

@@ -9,6 +9,7 @@ reviewers, decides which of them takes the better place.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -22,7 +23,6 @@ from evenhand.ranking.flips import (
     Score,
     flip_coins,
     people_of,
-    pick_by,
     pick_pair,
     reviewers_of,
 )
@@ -166,12 +166,11 @@ def settle_twins(
     place = np.argsort(after)
     codes = np.array(chosen, dtype=np.int64)
     items = np.take_along_axis(codes, np.argsort(place[codes], axis=1), axis=1)
-    crews = [
-        pick_pair(pick_by([unit]), people[one], people[other]) or ()
-        for (one, other), unit in zip(
-            items.tolist(), units[codes[:, 0], 0], strict=True
-        )
-    ]
+    crews = []
+    for (one, other), unit in zip(items.tolist(), units[codes[:, 0], 0], strict=True):
+        pick = functools.partial(_scaled, unit)
+        # Twins are chosen so that there are two reviewers.
+        crews += [pair] if (pair := pick_pair(pick, people[one], people[other])) else []
     coins = flip_coins(ratings, items, crews, weight, units[codes[:, 0], 1])
     swapped = items[[not coin.kept for coin in coins]]
     after[place[swapped]] = swapped[:, ::-1]
@@ -226,6 +225,10 @@ def twins_program(
         return tuple(after)
 
     return program
+
+
+def _scaled(unit: float, count: int) -> int:
+    return int(unit * count)
 
 
 def _two_reviewers(ones: Sequence[int], others: Sequence[int]) -> bool:

@@ -334,21 +334,6 @@ def cut_lines(result: Ranking, most: int = NAMED, *, html: bool = False) -> list
     return lines
 
 
-def ranking_lines(result: Ranking) -> list[str]:
-    """Say where another method differs, and the claim.
-
-    Examples:
-        >>> from evenhand import Ratings, rank
-        >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2])
-        >>> print(ranking_lines(rank(ratings, method="safe", top=1, rng=7))[0])
-        Method 'adaptive' chooses the same.
-    """
-    lines, top = [], result.top
-    if top is not None and top.opinion:
-        lines.append(top.opinion)
-    return [*lines, claim(result.certificate)]
-
-
 def ranking_text(result: Ranking) -> str:
     r"""Show a ranking as text: the decision, then the rows around what is open.
 

@@ -57,7 +57,6 @@ class Row(NamedTuple):
         word: Says in a word what the colour says.
         kind: The colour: "in", "open" or "out".
         edge: Whether a new group begins with it.
-        note: A remark beside the name.
     """
 
     label: Label
@@ -70,12 +69,11 @@ class Row(NamedTuple):
     word: str = ""
     kind: str = "in"
     edge: bool = False
-    note: str = ""
 
     @property
     def name(self) -> str:
         """Return all that stands in the column of names."""
-        return f"{self.label} {self.title} {self.note}"
+        return f"{self.label} {self.title}"
 
 
 class Rows(NamedTuple):
@@ -232,7 +230,6 @@ def ranking_rows(result: Ranking) -> Rows:
         Head("reviews"): [f"{row.reviews:,}" for row in items],
     }
     shown = {head: cells for head, cells in columns.items() if any(cells)}
-    notes = other_method(result)
     before = [None, *(row.bucket for row in items)]
     rows = tuple(
         Row(
@@ -248,7 +245,6 @@ def ranking_rows(result: Ranking) -> Rows:
             row.side or "",
             row.side or "in",
             edge=earlier not in (None, row.bucket),
-            note=notes.get(row.item, ""),
         )
         for row, earlier, *cells in zip(items, before, *shown.values(), strict=False)
     )
@@ -268,16 +264,6 @@ def ranking_rows(result: Ranking) -> Rows:
 
 def _span(low: int, high: int | None) -> str:
     return f"{low}" if low == high else f"{low}\N{EN DASH}{high}"
-
-
-def other_method(result: Ranking) -> dict[Label, str]:
-    """Say of which items another method decides otherwise, whatever it draws."""
-    top = result.top
-    if top is None:
-        return {}
-    return dict.fromkeys(top.surely_not_there, f"{top.other} leaves it out") | (
-        dict.fromkeys(top.surely_there, f"{top.other} has it in")
-    )
 
 
 def reviewer_rows(check: Check) -> Rows:

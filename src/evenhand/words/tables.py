@@ -213,14 +213,13 @@ def ranking(result: Ranking, places: range | None = None) -> Table:
     places = places or range(len(every))
     rows = every[places.start : places.stop]
     given = {field: [getattr(row, field) for row in rows] for field in rows[0]._fields}
-    coins, marks = settled_by_chance(result), _marks(result)
+    coins = settled_by_chance(result)
     drawn = result.uncertainty is not None and result.uncertainty.draws > 0
     known = [row for row in rows if row.rank_low is not None]
     columns: dict[Column, list[object]] = {
         Number("rank"): given["rank"],
         Column("item", one_line=bool(result.titles)): [
-            name(row.item, result.titles.get(row.item)) + marks.get(row.item, "")
-            for row in rows
+            name(row.item, result.titles.get(row.item)) for row in rows
         ],
         Number("ranks", "Places that it could have, from and to."): [
             cell(f"{row.rank_low}\u2013{row.rank_high}", row.rank_low) for row in known
@@ -281,21 +280,6 @@ def settled_by_chance(result: Ranking) -> dict[Label, Markup]:
             said = said.format(share(p, certain=False), name(below))
             coins.setdefault(above, []).append(said)
     return {item: joined(said, COINS) for item, said in coins.items()}
-
-
-def _marks(result: Ranking) -> dict[Label, Markup]:
-    """Say of which items another method decides otherwise."""
-    top = result.top
-    if top is None:
-        return {}
-    mark = Markup(' <span class="mark">{} {}</span>')
-    left, has = (
-        mark.format(top.other, "leaves it out"),
-        mark.format(top.other, "has it in"),
-    )
-    return dict.fromkeys(top.surely_not_there, left) | dict.fromkeys(
-        top.surely_there, has
-    )
 
 
 def _attributes(result: Ranking, row: RankedItem, before: RankedItem | None) -> Markup:

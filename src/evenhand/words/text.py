@@ -31,12 +31,10 @@ SOURCES = {
     "posterior over orderings": "in {level} of all orders that agree with the "
     "comparisons",
     "model": "with probability {level} or more if the model fitted for them is right",
-    "bootstrap over reviewers": "in {level} of repeats with reviewers drawn again",
 }
 SHARES = {
     "posterior over orderings": "in all orders that agree with the comparisons",
     "model": "if the model that was fitted for it is right",
-    "bootstrap over reviewers": "in repeats with reviewers drawn again",
 }
 
 
