@@ -110,7 +110,6 @@ def test_everything_else_is_the_same_anywhere(address: str) -> None:
         return [
             warp(RATINGS, draws=20, **options).to_dict(),
             warp(RATINGS, method="additive", draws=12, **options).to_dict(),
-            rank(RATINGS, method="isotonic", **options).to_dict(),
             rank(RATINGS, method="centred", cluster=clusters, **options).to_dict(),
             [(row.name, row.margin, row.holds) for row in claims.rows],
         ]

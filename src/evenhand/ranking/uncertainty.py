@@ -297,7 +297,6 @@ def from_model(
         seed: Where the draws come from.
         order: Item codes, best first.
         draws: How many; by the size of the data, if not given.
-        executor: What ranks reviewers drawn again, None for here.
 
     Examples:
         >>> from evenhand.calibration.additive import additive
