@@ -30,7 +30,7 @@ from evenhand.ranking.methods import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evenhand.ab.numbers import Floats, Numbers
+    from evenhand.arrays import Floats, Numbers
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 

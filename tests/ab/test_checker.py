@@ -21,7 +21,7 @@ from evenhand.ab.checker import (
     answer,
     check_rule,
 )
-from evenhand.ab.numbers import Floats
+from evenhand.arrays import Floats
 from evenhand.errors import name_of
 
 DATA: dict[str, tuple[list[float], list[float]]] = {

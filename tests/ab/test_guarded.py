@@ -17,7 +17,7 @@ from evenhand.ab import law, rules
 from evenhand.ab.checker import check_rule
 from evenhand.ab.comparison import Comparison, compare
 from evenhand.ab.methods import Guarded
-from evenhand.ab.numbers import Floats
+from evenhand.arrays import Floats
 from evenhand.randomness import permutation, stream, uniforms
 
 tenths = st.integers(0, 60).map(lambda number: number / 10)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evenhand import OptionError, RatingsError
 from evenhand.ab import rules
-from evenhand.ab.numbers import Numbers
+from evenhand.arrays import Numbers
 
 scores = st.floats(min_value=-1e6, max_value=1e6)
 tenths = st.integers(0, 50).map(lambda number: number / 10)

@@ -17,7 +17,7 @@ from evenhand import designs
 from evenhand.ab import rules, weights
 from evenhand.ab.checker import check_rule
 from evenhand.ab.law import sign_over_pairings, votes_over_pairings
-from evenhand.ab.numbers import Floats
+from evenhand.arrays import Floats
 
 HALF = Fraction(1, 2)
 Scale = tuple[Fraction, Fraction]

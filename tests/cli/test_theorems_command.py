@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from evenhand.ab.numbers import Floats
 from evenhand.ab.weights import GapWeight
+from evenhand.arrays import Floats
 from evenhand.cli.theorems import command
 from evenhand.errors import OptionError
 from evenhand.lab import theorems

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.ab.numbers import Floats
+from evenhand.arrays import Floats
 from evenhand.errors import OptionError
 from evenhand.lab.scales import FAMILIES, ranks, scales
 from evenhand.randomness import stream, uniforms

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.ab.methods import Median, Rule, Votes
-from evenhand.ab.numbers import Floats
 from evenhand.ab.weights import rational
+from evenhand.arrays import Floats
 from evenhand.engines.executors import processes
 from evenhand.errors import OptionError
 from evenhand.lab import simulation

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.ab.methods import Rule
-    from evenhand.ab.numbers import Floats
+    from evenhand.arrays import Floats
     from evenhand.designs.assignment import Assignment, Declared
     from evenhand.ratings import Ratings
 

@@ -14,7 +14,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from evenhand.ab.numbers import (
+from evenhand.ab.weights import GapWeight, as_weight, odd, on_floats
+from evenhand.arrays import (
     Floats,
     Numbers,
     as_numbers,
@@ -23,7 +24,6 @@ from evenhand.ab.numbers import (
     magnitude,
     map_exact,
 )
-from evenhand.ab.weights import GapWeight, as_weight, odd, on_floats
 from evenhand.errors import OptionError, RatingsError, require_function, shown
 
 PAIR = 2

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from evenhand.ab.numbers import Floats, Numbers, as_lists
+from evenhand.arrays import Floats, Numbers, as_lists
 from evenhand.errors import (
     OptionError,
     RatingsError,

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.ab.checker import OwnRule
-    from evenhand.ab.numbers import Floats
+    from evenhand.arrays import Floats
     from evenhand.claims import Certificate
     from evenhand.designs.assignment import Assignment
     from evenhand.ratings import Data, Names

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand.ab.numbers import (
+from evenhand.ab.weights import GapWeight, as_weight, odd
+from evenhand.arrays import (
     Floats,
     Numbers,
     as_lists,
@@ -30,7 +31,6 @@ from evenhand.ab.numbers import (
     is_exact,
     magnitude,
 )
-from evenhand.ab.weights import GapWeight, as_weight, odd
 from evenhand.errors import RatingsError
 from evenhand.randomness import RNGLike, permutation, seed_from, stream, uniforms
 

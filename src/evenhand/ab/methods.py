@@ -12,7 +12,6 @@ import numpy as np
 
 import evenhand.ab.rules as rules  # noqa: PLR0402 - not through the room's __getattr__
 from evenhand.ab import claims, law
-from evenhand.ab.numbers import Floats, Numbers, difference
 from evenhand.ab.pvalues import leading_item
 from evenhand.ab.weights import (
     GapWeight,
@@ -22,6 +21,7 @@ from evenhand.ab.weights import (
     rational,
     resolved,
 )
+from evenhand.arrays import Floats, Numbers, difference
 from evenhand.claims import Json, Notice
 from evenhand.errors import OptionError, counted, name_of, require_function, shown
 from evenhand.method import Method, choice, option

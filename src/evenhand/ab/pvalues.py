@@ -32,8 +32,8 @@ from evenhand.ab._redraws import (
     redraw_units,
 )
 from evenhand.ab.law import Table, as_table
-from evenhand.ab.numbers import Floats, Numbers, as_lists, is_exact
 from evenhand.ab.rules import MEDIANS, TRIM, Kept, as_kept
+from evenhand.arrays import Floats, Numbers, as_lists, is_exact
 from evenhand.errors import (
     ConvergenceError,
     OptionError,

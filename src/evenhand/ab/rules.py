@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.ab.law import from_margin, majority_probability
-from evenhand.ab.numbers import (
+from evenhand.ab.weights import GapWeight, as_weight, odd
+from evenhand.arrays import (
     Floats,
     Numbers,
     as_numbers,
@@ -27,7 +28,6 @@ from evenhand.ab.numbers import (
     difference,
     is_exact,
 )
-from evenhand.ab.weights import GapWeight, as_weight, odd
 from evenhand.errors import (
     OptionError,
     RatingsError,

@@ -23,8 +23,8 @@ from evenhand.randomness import stream
 
 if TYPE_CHECKING:
     from evenhand.ab._redraws import Counts, Redraws
-    from evenhand.ab.numbers import Floats
     from evenhand.ab.pvalues import PValues
+    from evenhand.arrays import Floats
 
 ALPHA = 0.05
 # A shift is rejected by each side's test if at most one assignment in so many is there.

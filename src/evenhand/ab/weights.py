@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.ab.numbers import (
+from evenhand.arrays import (
     Floats,
     Numbers,
     as_numbers,

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from evenhand import progress
 from evenhand.errors import OptionError, printable, unknown
 from evenhand.formats import FORMATS, PLATFORMS
+from evenhand.progress import working as working  # noqa: PLC0414 - for every command
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from evenhand.designs.assignment import Assignment
     from evenhand.words import tables as words
 
-working = progress.working
 Command = TypeVar("Command", bound=Callable[..., None])
 Decorator = Callable[[Any], Any]
 WIDTH = 100

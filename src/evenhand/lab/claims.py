@@ -21,8 +21,7 @@ from evenhand.ranking.twins import rearrange
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from evenhand.ab.numbers import Floats
-    from evenhand.arrays import Codes
+    from evenhand.arrays import Codes, Floats
     from evenhand.claims import Json
     from evenhand.lab.worlds import Estimator, Order
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-    from evenhand.ab.numbers import Floats
+    from evenhand.arrays import Floats
     from evenhand.lab.worlds import Order, Ordinal
 
     Codes = NDArray[np.int64]

@@ -30,7 +30,7 @@ from evenhand.method import as_method
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand.ab.numbers import Floats
+    from evenhand.arrays import Floats
     from evenhand.lab.worlds import Order, Table
 
 Sides = tuple[int, ...]

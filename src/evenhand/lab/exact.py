@@ -30,7 +30,7 @@ from evenhand.lab.scales import scales
 from evenhand.randomness import RNGLike, seed_from, stream, uniforms
 
 if TYPE_CHECKING:
-    from evenhand.ab.numbers import Floats
+    from evenhand.arrays import Floats
 
 Weight: TypeAlias = GapWeight | Callable[[float], float] | str | None
 Law: TypeAlias = dict[Fraction, Fraction]

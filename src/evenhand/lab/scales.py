@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from evenhand.ab.numbers import Floats
+from evenhand.arrays import Floats
 from evenhand.errors import OptionError, unknown
 from evenhand.randomness import standard_normal
 

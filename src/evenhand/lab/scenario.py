@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from evenhand import designs
-from evenhand.ab.numbers import Floats
+from evenhand.arrays import Floats
 from evenhand.errors import DesignError, OptionError, shown, unknown
 from evenhand.lab.scales import Scales, numbers, require, scales
 from evenhand.randomness import standard_normal, stream

@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 
 from evenhand.ab.methods import Rule
-from evenhand.ab.numbers import Floats
+from evenhand.arrays import Floats
 from evenhand.claims import NONE, Json, Label, Notice, version
 from evenhand.engines.executors import require_executor, run_parts
 from evenhand.errors import (

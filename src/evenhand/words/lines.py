@@ -12,8 +12,6 @@ from markupsafe import Markup
 
 from evenhand.ab.claims import WHATEVER
 from evenhand.claims import NONE
-from evenhand.diagnosis.ladder import CANNOT_TELL
-from evenhand.diagnosis.reviewers import AGAINST, UNRELATED
 from evenhand.errors import aligned, counted, printable
 from evenhand.words.text import (
     figure,
@@ -47,7 +45,7 @@ VERDICTS = {
     "offset and slope": "reviewers differ in how strict they are and in their spread",
     "monotone": "each reviewer has an increasing scale of their own",
     "order only": "reviewers' own orders predict better than their scores",
-    CANNOT_TELL: "these ratings do not tell whether scores can be compared",
+    "cannot tell": "these ratings do not tell whether scores can be compared",
 }
 
 
@@ -376,6 +374,8 @@ def people_answer(check: Check) -> str:
         >>> people_answer(check(ratings, rng=7))
         '2 reviewers, 1 clearly strict, 1 clearly lenient'
     """
+    from evenhand.diagnosis.reviewers import AGAINST, UNRELATED  # noqa: PLC0415 - slow to load, and comparisons need no check
+
     words = Counter(one.strictness for one in check.reviewers)
     agreeing = Counter(one.agreement for one in check.reviewers)
     said = [
