@@ -102,8 +102,7 @@ def ready(
     *,
     statistic: str = "mean",
 ) -> Problem:
-    kept = rules.as_kept(statistic, 0.2)
-    return problem(one, two, statistic, kept, design, groups)
+    return problem(one, two, statistic, 0.2, design, groups)
 
 
 def law_of(design: str | None, labels: list[int], sides: Sides) -> Law:

@@ -11,10 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand import compare
-from evenhand.ab import shift
+from evenhand.ab import pvalues
 from evenhand.ab.law import Table, as_table
-from evenhand.ab.pvalues import exact_p_values, p_values
-from evenhand.ab.shift import Difference, mean_difference
+from evenhand.ab.pvalues import (
+    Difference,
+    exact_p_values,
+    mean_difference,
+    p_values,
+)
 
 LABELS = {
     "matched": ([0, 1, 2, 3, 4, 5, 6], [0, 1, 2, 3, 4, 5, 6]),
@@ -92,7 +96,7 @@ def test_an_exact_p_value_outvotes_sampled_redraws_on_0() -> None:
         tested = replace(
             base, p_value=p_value, p_value_first=p_first, p_value_second=1 - p_first
         )
-        return shift._agreeing(shifts, low, high, tested)  # noqa: SLF001 - its own words
+        return pvalues._agreeing(shifts, low, high, tested)  # noqa: SLF001 - its own words
 
     assert agreeing(0.04, 0.02, -2.0, 3.0) == (0.5, 3.0)
     assert agreeing(0.04, 0.98, -2.0, 3.0) == (-2.0, -1.0)
@@ -174,7 +178,7 @@ def test_the_normal_limit_is_where_redraws_lead_to(
     one, two = as_table(rng.normal(size=3000) + 0.05), as_table(rng.normal(size=2500))
     tested = p_values(one, two, statistic="midrank", samples=99)
     redrawn = mean_difference(one, two, tested)
-    monkeypatch.setattr(shift, "MANY_SCORES", 0)
+    monkeypatch.setattr(pvalues, "MANY_SCORES", 0)
     limit = mean_difference(one, two, tested)
     assert redrawn is not None
     assert limit is not None

@@ -17,9 +17,15 @@ from evenhand.ab._sides import (
 )
 from evenhand.ab.claims import GROUPED, comparison_certificate
 from evenhand.ab.methods import Mean, Rule
-from evenhand.ab.pvalues import STATISTICS, PValues, p_values
+from evenhand.ab.pvalues import (
+    STATISTICS,
+    Difference,
+    PValues,
+    mean_difference,
+    mean_of,
+    p_values,
+)
 from evenhand.ab.rules import TRIM, effect_for_error
-from evenhand.ab.shift import Difference, mean_difference, mean_of
 from evenhand.claims import Drawn, Json, Label, Notice, tail
 from evenhand.designs import AB_DESIGNS
 from evenhand.designs.assignment import declare
