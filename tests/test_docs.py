@@ -250,9 +250,6 @@ def documents() -> Iterator[object]:
     many = read_ratings(HERE / "conference.csv")
     for method in methods("compare"):
         yield compare(two, method=method.name, design="halves", rng=7).to_dict()
-    ranged = compare(two, method="mean(range=(0, 10))", design="halves")
-    assert ranged.parameters["range"] == [0, 10]
-    yield ranged.to_dict()
     own = Guarded(statistic=lambda first, second: max(first) - max(second))
     yield compare(two, method=own).to_dict()
     for method in methods("rank"):

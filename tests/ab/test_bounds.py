@@ -5,11 +5,9 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from evenhand import OptionError, designs
-from evenhand.ab.rules import effect_for_error, mean_error_bound
+from evenhand.ab.rules import mean_error_bound
 from evenhand.randomness import below, stream
 
 RANGE = 12
@@ -70,29 +68,6 @@ def test_bound_by_hand() -> None:
     assert mean_error_bound(4, score_range=10, effect=0) == 1
 
 
-@given(
-    st.integers(1, 10**6),
-    st.floats(1e-3, 1e6),
-    st.floats(1e-12, 1, exclude_max=True),
-)
-def test_effect_for_error_is_the_least_that_is_enough(
-    per_item: int, width: float, error: float
-) -> None:
-    effect = effect_for_error(per_item, score_range=width, error=error)
-    if effect <= width:
-        bound = mean_error_bound(per_item, score_range=width, effect=effect)
-        assert bound <= error
-        less = mean_error_bound(per_item, score_range=width, effect=effect * (1 - 1e-9))
-        assert less > error or error > 1 - 1e-6
-    else:
-        assert mean_error_bound(per_item, score_range=width, effect=width) > error
-
-
-def test_an_effect_beyond_the_range_says_that_the_bound_is_empty() -> None:
-    assert effect_for_error(1, score_range=4) > 4
-    assert effect_for_error(5, score_range=4) < 4
-
-
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
@@ -115,9 +90,3 @@ def test_names_a_wrong_value(wrong: dict[str, int], words: str) -> None:
             score_range=values["score_range"],
             effect=values["effect"],
         )
-
-
-def test_names_a_wrong_error() -> None:
-    for error in (0, 1, math.nan):
-        with pytest.raises(OptionError, match=r"error must be (above 0 and|finite)"):
-            effect_for_error(3, score_range=4, error=error)

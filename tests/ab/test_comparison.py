@@ -349,7 +349,6 @@ class TestResult:
             "p_value_first",
             "p_value_second",
             "test",
-            "error_bound",
             "method",
             "parameters",
             "seed",
@@ -572,7 +571,7 @@ class TestRefusals:
             ({"design": "half"}, r"unknown design 'half', did you mean 'halves'\?"),
             (
                 {"method": "mean(weight=rational)"},
-                r"unknown option 'weight' of mean\. Known options: 'range'\.",
+                r"method 'mean' has no options, got 'weight'\.",
             ),
             (
                 {"method": "guarded(median=upper)"},

@@ -37,7 +37,6 @@ COMPARE_FIELDS = [
     "p_value_first",
     "p_value_second",
     "test",
-    "error_bound",
     "method",
     "parameters",
     "seed",

@@ -370,7 +370,7 @@ def test_the_order_of_the_ratings_does_not_matter(tmp_path: Path) -> None:
     [
         {"method": "coin"},
         {"method": "sign"},
-        {"method": "mean(range=(0, 10))", "design": "halves"},
+        {"method": "mean", "design": "halves"},
         {"method": "median(lower)"},
         {"method": "trimmed(trim=0.25)"},
         {"method": "votes(weight=offset(0.3, linear(10)))", "design": "halves"},

@@ -78,7 +78,7 @@ STARS = (
 def test_eight_lines_say_it_whatever_the_method(design: str | None) -> None:
     methods = [method.name for method in eh.methods("compare")]
     names = ("new design", "old design")
-    for method in (*methods, "mean(range=(1, 5))"):
+    for method in methods:
         found = eh.compare(*STARS, items=names, method=method, design=design, rng=1)
         assert len(explain(found).splitlines()) <= 8, method
         assert found.difference is not None
@@ -91,7 +91,7 @@ def test_the_first_lines_are_what_people_came_for() -> None:
         "new comes out ahead of old, by trimmed means: mean 3.88 (n 120) against 3.53 "
         "(n 118).",
         "Difference 0.35, 95 % interval 0.0847 to 0.621 if it shifts all scores alike; "
-        "p = 0.00349.",
+        "p about 0.00334.",
         "score    1     2     3     4     5",
         "new    5 %   5 %  18 %  42 %  30 %",
         "old    3 %  15 %  27 %  37 %  18 %",
@@ -137,7 +137,7 @@ def test_a_test_that_is_asked_for_has_the_methods_own_median() -> None:
     upper = eh.compare(*sides, method="guarded", rng=7, **words)  # type: ignore[arg-type]  # by name
     followed = "guarded(statistic=median(lower))"
     guarded = eh.compare(*sides, method=followed, rng=7, **words)  # type: ignore[arg-type]  # by name
-    assert guarded.p_value == upper.p_value != lower.p_value
+    assert guarded.p_value == lower.p_value != upper.p_value
 
 
 def papers(items: int = 5, title: str = "On trees; part") -> eh.Ratings:

@@ -273,13 +273,6 @@ def test_p_values_say_what_they_are_not() -> None:
     assert "not a chance of being right" in words
 
 
-def test_an_error_bound_is_told_if_a_range_was_declared() -> None:
-    ratings = read_ratings("examples/designs.csv")
-    result = compare(ratings, method="mean(range=(0, 10))", design="halves", rng=1)
-    page = report(ratings, result, replay=REPLAY)
-    assert "wrong with probability at most 5 %" in page or "bounded by 5 %" in page
-
-
 @pytest.mark.parametrize("method", ["adaptive", "safe", "mean"])
 def test_no_name_can_break_the_page(method: str) -> None:
     reviewers = [label for label in NASTY for _ in NASTY]

@@ -16,7 +16,7 @@ from evenhand.ab._sides import (
     sides_from_ratings,
 )
 from evenhand.ab.claims import GROUPED, comparison_certificate
-from evenhand.ab.methods import Mean, Rule
+from evenhand.ab.methods import Rule
 from evenhand.ab.pvalues import (
     STATISTICS,
     Difference,
@@ -25,7 +25,7 @@ from evenhand.ab.pvalues import (
     mean_of,
     p_values,
 )
-from evenhand.ab.rules import TRIM, effect_for_error
+from evenhand.ab.rules import TRIM
 from evenhand.claims import Drawn, Json, Label, Notice, tail
 from evenhand.designs import AB_DESIGNS
 from evenhand.designs.assignment import declare
@@ -53,8 +53,6 @@ __all__ = ["BOTH", "Comparison", "compare"]
 
 BOTH = ("drop", "decide")
 SIDES = ("first", "second")
-# Probability of error that the bound for a declared range is worked out for.
-ERROR = 0.05
 # Shares are given of each score where there are so many different ones at most.
 FEW_LEVELS = 10
 KINDS: dict[str, Any] = {
@@ -116,7 +114,6 @@ class Comparison(Drawn):
             hold an order only.
         difference: The first item's mean less the second's, with its interval, or None.
         test: The randomisation test behind the p-values, None if there is none.
-        error_bound: What a declared range of scores says of the mean's errors, or None.
         certificate: What the result may claim.
         ratings: What was compared, a Ratings, Counts or two lists, for `report` and
             `plot`.
@@ -146,7 +143,6 @@ class Comparison(Drawn):
     scores: Summary | None = None
     difference: Difference | None = None
     test: PValues | None = None
-    error_bound: Mapping[str, Json] | None = None
     certificate: Certificate | None = None
     ratings: Ratings | Counts | tuple[Floats, Floats] | None = field(
         default=None, compare=False
@@ -190,7 +186,6 @@ class Comparison(Drawn):
             "p_value_first": self.p_value_first,
             "p_value_second": self.p_value_second,
             "test": None if self.test is None else _about(self.test),
-            "error_bound": self.error_bound,
             **tail(self),
         }
 
@@ -286,9 +281,8 @@ def compare(
             of the one, and the guarantee of the other (Theorem G).
         items: Labels of the two items; in a Ratings, which two.
         test: Statistic of the p-values: "mean", "median", "trimmed", "midrank" or
-            "pairs"; by default what the method follows if that is means, medians or a
-            function, "pairs" for "votes" and "sign" with matched pairs, and "midrank"
-            otherwise.
+            "pairs"; by default what the method follows if that is means or medians,
+            "pairs" for "votes" and "sign" with matched pairs, and "midrank" otherwise.
         both: For a Ratings in which reviewers scored both items: "drop" leaves them
             out, "decide" follows them if they all agree.
         design: How the items were assigned: "halves", "coins", "matched" or "panels".
@@ -375,7 +369,6 @@ def compare(
         scores=None if ordinal else _summary(sides),
         difference=None if ordinal else shift,
         test=found,
-        error_bound=_bound(sides, chosen, declared.design),
         certificate=comparison_certificate(sides, chosen, declared, outcome),
         ratings=first if isinstance(first, Ratings | Counts) else sides.lists,
     )
@@ -406,8 +399,8 @@ def _tested(
 ) -> tuple[PValues | None, Difference | None, tuple[Notice, ...]]:
     """Test that neither item is better, by drawing the assignment again.
 
-    If no test is asked for, means, medians and a user's own function are tested
-    themselves; the others by midranks.
+    If no test is asked for, means and medians are tested themselves; the others by
+    midranks.
     """
     if test is not None and test not in STATISTICS:
         raise OptionError(unknown("test", test, STATISTICS))
@@ -423,11 +416,11 @@ def _tested(
         )
         return None, mean_difference(*tables), (Notice("groups_unknown", text),)
     statistic = chosen.tested(design)
-    if test is not None and not str(statistic).startswith(test):
+    if test is not None and not statistic.startswith(test):
         statistic = test
     grouped = design in GROUPED or statistic == "pairs"
     scores: tuple[Any, Any] = tables
-    if grouped or callable(statistic):
+    if grouped:
         scores = sides.one_by_one(f"test {test or chosen.called!r}")
     groups = sides.groups if design in GROUPED else None
     found = p_values(
@@ -442,31 +435,3 @@ def _tested(
     one, two = scores if grouped else tables
     shift = mean_difference(one, two, found, design=drawn, groups=groups, seed=seed)
     return found, shift, ()
-
-
-def _bound(sides: Sides, chosen: Rule, design: str | None) -> dict[str, Json] | None:
-    """Say how small an effect the mean can be trusted with, on a declared range.
-
-    Raises:
-        RatingsError: If a score is outside.
-    """
-    if not isinstance(chosen, Mean) or chosen.range is None:
-        return None
-    low, high = chosen.range
-    for label, side in zip(sides.items, (sides.first, sides.second), strict=True):
-        outside = side.levels[(side.levels < low) | (side.levels > high)]
-        if len(outside):
-            raise RatingsError(
-                f"scores must be within the declared range {low:g} to {high:g}, got "
-                f"{outside[0]:g} of {label!r}. Declare the whole form's range."
-            )
-    count = sides.first.size
-    if design != "halves" or count != sides.second.size or not count:
-        return None
-    effect = effect_for_error(count, score_range=high - low, error=ERROR)
-    return {
-        "score_range": [low, high],
-        "per_item": count,
-        "error": ERROR,
-        "effect": effect if effect <= high - low else None,
-    }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import math
 from fractions import Fraction
@@ -23,7 +22,7 @@ from evenhand.ab.weights import (
 )
 from evenhand.arrays import Floats, Numbers, difference
 from evenhand.claims import Json, Notice
-from evenhand.errors import OptionError, counted, name_of, require_function, shown
+from evenhand.errors import OptionError, counted, name_of, require_function
 from evenhand.method import Method, choice, option
 from evenhand.randomness import permutation, stream, uniforms
 
@@ -144,14 +143,14 @@ class Rule(Method):
         """The statistic that it follows, by its name or as a function."""
         return self.asked
 
-    def tested(self, design: str | None) -> str | OwnRule:
+    def tested(self, design: str | None) -> str:
         """Return what the p-values test if nothing else is asked for.
 
         Pairs where they are the design's own, and means and medians as they are;
         otherwise midranks: on few levels cutting ends costs power.
         """
         statistic = self.follows
-        if not isinstance(statistic, str) or statistic.startswith(("mean", "median")):
+        if isinstance(statistic, str) and statistic.startswith(("mean", "median")):
             return statistic
         paired = statistic in ("sign", "votes") and design == "matched"
         return "pairs" if paired else "midrank"
@@ -319,12 +318,6 @@ class Mean(Unpaired):
 
     name = "mean"
     reference = f"{PAPER}, Section 3.2"
-    range: tuple[float, float] | None = option(
-        None,
-        "Lowest and highest score that the form allows, such as (1, 5): with the "
-        "design halves the result then says how small a difference can be trusted.",
-        lambda value: None if value is None else as_range(value),
-    )
 
 
 class Median(Unpaired):
@@ -496,24 +489,6 @@ class Guarded(Rule):
     def follows(self) -> str | OwnRule:
         """Its statistic, the votes apart."""
         return self.statistic
-
-
-def as_range(value: object) -> tuple[float, float]:
-    """Read a range of scores, lowest and highest.
-
-    Examples:
-        >>> as_range([1, 5])
-        (1.0, 5.0)
-    """
-    low = high = math.nan
-    if isinstance(value, list | tuple):
-        with contextlib.suppress(TypeError, ValueError, OverflowError):
-            low, high = map(float, value)
-    if not (math.isfinite(high - low) and low < high):
-        raise OptionError(
-            f"range must be two finite numbers, the lower first, got {shown(value)}."
-        )
-    return low, high
 
 
 def _ask(own: OwnRule, kind: Kind, sides: Sides, seed: int) -> Outcome:

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -52,6 +51,8 @@ from evenhand.errors import (
 from evenhand.randomness import RNGLike, seed_from, stream
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from evenhand.ab._redraws import Counts, Labels
@@ -72,7 +73,6 @@ __all__ = [
     "p_values",
 ]
 
-Statistic = Callable[[Floats, Floats], float | Fraction]
 How = Literal["enumeration", "counting", "sampling"]
 
 STATISTICS = ("mean", "median", "trimmed", "midrank", "pairs")
@@ -88,13 +88,9 @@ MOST_UNITS = 2_000
 SAMPLED_CELLS = 1_000_000
 FEWEST_SAMPLES = 1_000
 MOST_SAMPLES = 100_000
-# A caller's function is asked so often.
-OWN_SAMPLES = 20_000
 # Reviewers times assignments, if all are gone through: a second or two of work.
 ENUMERATED_CELLS = 50_000_000
 MOST_SCORES = 2**53
-# Values of a caller's function closer than this share of the largest count as equal.
-ROUNDING = 1e-12
 ALPHA = 0.05
 # A shift is rejected by each side's test if at most one assignment in so many is there.
 ONE_IN = 40
@@ -128,7 +124,7 @@ class PValues:
         samples: Number of sampled assignments, 0 if exact.
         se: Standard error of the one-sided values, the larger of the two; 0 if exact.
         how: "counting" (by a recursion), "enumeration" or "sampling".
-        statistic: Name of the statistic; "callable" for a function.
+        statistic: Name of the statistic.
         design: What was redrawn: a design, "given counts" or "given panel counts".
         seed: The seed that repeats the sampling, None if exact.
 
@@ -189,7 +185,7 @@ def p_values(
     first: Numbers | Table,
     second: Numbers | Table,
     *,
-    statistic: str | Statistic = "mean",
+    statistic: str = "mean",
     design: str | None = None,
     groups: object = None,
     trim: float = TRIM,
@@ -201,14 +197,12 @@ def p_values(
 
     Args:
         first: Scores of the first item; or a table of them, and of the second as well,
-            where there are no pairs, panels or functions.
+            where there are no pairs or panels.
         second: Scores of the second item.
         statistic: Difference of "mean", "median" (also "median:lower" and
             "median:middle") or "trimmed" means; "midrank", the share of pairs of
             scores won by the first item, ties half; "pairs", the sum of differences
-            within matched pairs; or a function of the two sides, in increasing order,
-            which does not fall when a score of the first rises or one of the second
-            falls: the caller vouches for that.
+            within matched pairs.
         design: How the items were assigned: "halves", "coins", "matched" or "panels";
             None redraws who scored what, given the numbers of scores.
         groups: For "matched" and "panels": two lists, with the pair or panel of each
@@ -243,15 +237,40 @@ def p_values(
         (0.2, 'counting')
     """
     test = problem(first, second, statistic, trim, design, groups)
-    drawn = None if samples is None else as_whole("samples", samples, 1)
-    return test.p_values(drawn, as_whole("limit", limit, 0), seed_from(rng))
+    redraws, seed = test.redraws, seed_from(rng)
+    usual = max(SAMPLED_CELLS // len(redraws.values), FEWEST_SAMPLES)
+    number = min(usual, MOST_SAMPLES)
+    if samples is not None:
+        number = as_whole("samples", samples, 1)
+    most = min(as_whole("limit", limit, 0), ENUMERATED_CELLS // redraws.size)
+    tails, how = test.shares(most)
+    if tails is None:
+        source = np.random.Generator(stream(seed, "redraws"))
+        hits = test.tally(redraws.sampled(number, source))
+        # With the observed assignment counted in, validity does not rest on the sample.
+        tails = (1 + hits[0]) / (1 + number), (1 + hits[1]) / (1 + number)
+    # The observed assignment is in both tails, so that no share is 0.
+    shares = [max(float(share), sys.float_info.min) for share in tails]
+    sampled = how == "sampling"
+    return PValues(
+        p_value=min(1.0, 2 * min(shares)),
+        p_value_first=shares[test.swapped],
+        p_value_second=shares[not test.swapped],
+        exact=not sampled,
+        samples=number if sampled else 0,
+        se=math.sqrt(max(p * (1 - p) for p in shares) / number) if sampled else 0.0,
+        how=how,
+        statistic=statistic.partition(":")[0],
+        design=redraws.name,
+        seed=seed if sampled else None,
+    )
 
 
 def exact_p_values(
     first: Numbers,
     second: Numbers,
     *,
-    statistic: str | Statistic = "mean",
+    statistic: str = "mean",
     design: str | None = None,
     groups: object = None,
     trim: float = TRIM,
@@ -279,13 +298,13 @@ def exact_p_values(
         (Fraction(1, 6), Fraction(1, 1))
     """
     test = problem(first, second, statistic, trim, design, groups)
-    found = test.shares(as_whole("limit", limit, 0), exact=True)
-    if found is None:
+    tails, _ = test.shares(as_whole("limit", limit, 0), exact=True)
+    if tails is None:
         raise ConvergenceError(
             f"limit must be larger to go through every assignment, got {limit}. Use "
             "p_values, which samples them."
         )
-    one, two = (Fraction(share) for share in found[0])
+    one, two = (Fraction(share) for share in tails)
     return (two, one) if test.swapped else (one, two)
 
 
@@ -305,107 +324,122 @@ def leading_item(first: Table, second: Table, statistic: str, trim: float) -> in
     return (means[0] > means[1]) - (means[0] < means[1])
 
 
-@dataclass(frozen=True, slots=True)
-class Centres:
-    """The difference of two central means, and its observed value.
+class Problem(NamedTuple):
+    """What is redrawn and compared; the items swapped where that is simpler.
 
-    A central mean is that of all scores of an item (the mean), of those left when both
-    ends are cut (the trimmed mean), or of the one or two in the middle (the median).
-    Scores are natural numbers, so that no rounding can break a tie.
+    The statistic is the difference of two central means: of all scores of an item (the
+    mean), of those left when both ends are cut (the trimmed mean), or of the one or two
+    in the middle (the median). Scores are natural numbers, so that no rounding can
+    break a tie. With an item without scores the statistic is 0. The proof asks that,
+    for each assignment by itself, it does not fall when a score of the first item rises
+    and does not rise when one of the second does; a constant does neither.
 
     Attributes:
+        redraws: The assignments that could have been drawn.
         kept: From a number of scores to the places, from and to, of those that count
             when they are in increasing order; never none of one or more scores.
-        observed: The observed value.
         whole: Whether all scores count.
+        swapped: Whether the items are swapped.
+        observed: The observed value, None if an item has no score.
     """
 
+    redraws: Redraws
     kept: Kept
-    observed: Fraction
     whole: bool
+    swapped: bool
+    observed: Fraction | None
 
-    def sum_edge(self, redraws: Redraws, ahead: int) -> tuple[int, int]:
-        """Return the observed value as a sum of the first item's scores, from and to.
+    def shares(self, limit: int, *, exact: bool = False) -> tuple[Tails | None, How]:
+        """Return the shares of both tails, or None if there are too many to count.
 
-        Only where all scores count: the second item has the rest of the total. With a
-        side empty the statistic is 0. The proof asks that, for each assignment by
-        itself, it does not fall when a score of the first item rises and does not rise
-        when one of the second does; a constant does neither.
+        Args:
+            limit: Up to so many assignments are gone through.
+            exact: Whether only Fractions will do.
         """
-        size, total = redraws.size, redraws.everything
-        if ahead in (0, size):
-            here = total if ahead else 0
-            return here + (self.observed > 0), here - (self.observed < 0)
-        edge = (self.observed * (size - ahead) + total) * ahead / size
-        return math.ceil(edge), math.floor(edge)
+        found: Tails | None = None
+        if self.observed is None:
+            found = Fraction(1), Fraction(1)
+        elif self.whole:
+            found = self._count_sums(exact=exact)
+        if found is not None:
+            return found, "counting"
+        if not self.redraws.at_most(limit):
+            return None, "sampling"
+        above, below = self.tally(self.redraws.enumerated())
+        total = self.redraws.total
+        return (Fraction(above, total), Fraction(below, total)), "enumeration"
 
-    def tally(self, rows: Counts, redraws: Redraws) -> tuple[int, int]:
+    def tally(self, blocks: Iterable[Counts]) -> tuple[int, int]:
         """Count assignments in both tails, with exact comparisons.
 
         Args:
-            rows: How many scores of each level the first item has, by assignment.
-            redraws: The levels of scores, and how many of each both items have.
+            blocks: Rows with how many scores of each level the first item has.
         """
-        ahead, back = np.unique(rows.sum(axis=1), return_inverse=True)
-        sums, numbers = [], []
-        sides = (ahead, rows), (redraws.size - ahead, redraws.sizes - rows)
-        for counts, side in sides:
-            places = np.array([self.kept(count) for count in counts.tolist()])[back]
-            sums.append(_central_sums(side, places, redraws.values))
-            numbers.append((places[:, 1] - places[:, 0]).astype(object))
-        gaps = (sums[0] * numbers[1] - sums[1] * numbers[0]) * self.observed.denominator
-        # With a side empty there is a difference of 0.
-        edges = np.maximum(numbers[0] * numbers[1], 1) * self.observed.numerator
-        return int((gaps >= edges).sum()), int((gaps <= edges).sum())
+        redraws, observed = self.redraws, self.observed or Fraction(0)
+        found = np.zeros(2, np.int64)
+        for rows in blocks:
+            ahead, back = np.unique(rows.sum(axis=1), return_inverse=True)
+            sums, numbers = [], []
+            sides = (ahead, rows), (redraws.size - ahead, redraws.sizes - rows)
+            for counts, side in sides:
+                places = np.array([self.kept(count) for count in counts.tolist()])[back]
+                sums.append(_central_sums(side, places, redraws.values))
+                numbers.append((places[:, 1] - places[:, 0]).astype(object))
+            gaps = (sums[0] * numbers[1] - sums[1] * numbers[0]) * observed.denominator
+            edges = np.maximum(numbers[0] * numbers[1], 1) * observed.numerator
+            found += (gaps >= edges).sum(), (gaps <= edges).sum()
+        return int(found[0]), int(found[1])
 
+    def _sum_edge(self, ahead: int) -> tuple[int, int]:
+        """Return the observed value as a sum of the first item's scores, from and to.
 
-def _central_mean(values: Counts, counts: Counts, kept: Kept) -> Fraction:
-    places = np.array([kept(int(counts.sum()))])
-    number = int(places[0, 1] - places[0, 0])
-    return Fraction(int(_central_sums(counts[None, :], places, values)[0]), number)
+        Only where all scores count: the second item has the rest of the total.
+        """
+        size, total = self.redraws.size, self.redraws.everything
+        observed = self.observed or Fraction(0)
+        if ahead in (0, size):
+            here = total if ahead else 0
+            return here + (observed > 0), here - (observed < 0)
+        edge = (observed * (size - ahead) + total) * ahead / size
+        return math.ceil(edge), math.floor(edge)
 
+    def _count_sums(self, *, exact: bool) -> Tails | None:
+        """Count where all scores count, one unit after the other.
 
-def _central_sums(rows: Counts, places: Counts, values: Counts) -> NDArray[np.object_]:
-    seen = np.clip(rows.cumsum(axis=1), places[:, :1], places[:, 1:])
-    return np.asarray(np.diff(seen, prepend=places[:, :1]) @ values, dtype=object)
-
-
-def _count_sums(redraws: Redraws, centres: Centres, *, exact: bool) -> Tails | None:
-    """Count where all scores count, one unit after the other.
-
-    Returns:
-        Shares of both tails, Fractions if exact, or None if that is too much work.
-    """
-    n_units, counts = redraws.n_units, redraws.counts
-    if n_units > MOST_UNITS:
-        return None
-    units = redraws.units()
-    steps, least = units[:, 1] - units[:, 0], units[:, 0].sum(axis=0).tolist()
-    sizes, sums = (steps.sum(axis=0) + 1).tolist()
-    # How many units are on is how many scores the first item has, but for panels.
-    ons = 1 if redraws.unit is None or counts is None else n_units + 1
-    work = n_units * sums * sizes * ons // 3
-    # To go through a few assignments is quicker than much work.
-    if work > (WHOLE_WORK if exact or redraws.at_most(FEW_WORK) else DENSE_WORK):
-        return None
-    # A state is a sum, a number of scores and one of units in one index.
-    shifts = (steps[:, 1] * sizes + steps[:, 0]) * ons + (ons > 1)
-    whole = exact or work <= FEW_WORK
-    law = _spread(sorted(shifts.tolist()), None if whole else redraws.share)
-    law = np.append(law, np.zeros(-len(law) % (sizes * ons), dtype=law.dtype))
-    table = law.reshape(-1, sizes, ons)
-    if ons > 1 and counts is not None:
-        table = table[:, :, list(counts)]
-    parts = []
-    for ahead, column in enumerate(table.sum(axis=2).T, least[0]):
-        if ons > 1 or counts is None or ahead in counts:
-            low, high = (edge - least[1] for edge in centres.sum_edge(redraws, ahead))
-            tails = column[max(low, 0) :], column[: max(high + 1, 0)], column
-            parts.append([part.sum() for part in tails])
-    above, below, total = map(sum, zip(*parts, strict=True))
-    if whole:
-        return Fraction(above, total), Fraction(below, total)
-    return float(above / total), float(below / total)
+        Returns:
+            Shares of both tails, Fractions if exact, or None if that is too much work.
+        """
+        redraws = self.redraws
+        n_units, counts = redraws.n_units, redraws.counts
+        if n_units > MOST_UNITS:
+            return None
+        units = redraws.units()
+        steps, least = units[:, 1] - units[:, 0], units[:, 0].sum(axis=0).tolist()
+        sizes, sums = (steps.sum(axis=0) + 1).tolist()
+        # How many units are on is how many scores the first item has, but for panels.
+        ons = 1 if redraws.unit is None or counts is None else n_units + 1
+        work = n_units * sums * sizes * ons // 3
+        # To go through a few assignments is quicker than much work.
+        if work > (WHOLE_WORK if exact or redraws.at_most(FEW_WORK) else DENSE_WORK):
+            return None
+        # A state is a sum, a number of scores and one of units in one index.
+        shifts = (steps[:, 1] * sizes + steps[:, 0]) * ons + (ons > 1)
+        whole = exact or work <= FEW_WORK
+        law = _spread(sorted(shifts.tolist()), None if whole else redraws.share)
+        law = np.append(law, np.zeros(-len(law) % (sizes * ons), dtype=law.dtype))
+        table = law.reshape(-1, sizes, ons)
+        if ons > 1 and counts is not None:
+            table = table[:, :, list(counts)]
+        parts = []
+        for ahead, column in enumerate(table.sum(axis=2).T, least[0]):
+            if ons > 1 or counts is None or ahead in counts:
+                low, high = (edge - least[1] for edge in self._sum_edge(ahead))
+                tails = column[max(low, 0) :], column[: max(high + 1, 0)], column
+                parts.append([part.sum() for part in tails])
+        above, below, total = map(sum, zip(*parts, strict=True))
+        if whole:
+            return Fraction(above, total), Fraction(below, total)
+        return float(above / total), float(below / total)
 
 
 def _spread(shifts: list[int], share: float | None) -> Floats:
@@ -420,126 +454,31 @@ def _spread(shifts: list[int], share: float | None) -> Floats:
     return law
 
 
-class Problem(NamedTuple):
-    """What is redrawn and compared; the items swapped where that is simpler."""
-
-    statistic: str
-    redraws: Redraws
-    compared: Centres | _Function
-    swapped: bool
-    nothing: bool
-
-    def p_values(self, samples: int | None, limit: int, seed: int) -> PValues:
-        """Return exact values, or sampled ones where that is too much work."""
-        found = self.shares(min(limit, ENUMERATED_CELLS // self.redraws.size))
-        if found is not None:
-            return self._result(*found)
-        drawn = self._n_samples() if samples is None else samples
-        rng = np.random.Generator(stream(seed, "redraws"))
-        tails = self.tally(self.redraws.sampled(drawn, rng))
-        # With the observed assignment counted in, validity does not rest on the sample.
-        above, below = ((1 + count) / (1 + drawn) for count in tails)
-        return self._result((above, below), "sampling", drawn, seed)
-
-    def shares(self, limit: int, *, exact: bool = False) -> tuple[Tails, How] | None:
-        """Return the shares of both tails, or None if there are too many to count.
-
-        Args:
-            limit: Up to so many assignments are gone through.
-            exact: Whether only Fractions will do.
-        """
-        found: Tails | None = None
-        if self.nothing:
-            found = Fraction(1), Fraction(1)
-        elif isinstance(self.compared, Centres) and self.compared.whole:
-            found = _count_sums(self.redraws, self.compared, exact=exact)
-        if found is not None:
-            return found, "counting"
-        if not self.redraws.at_most(limit):
-            return None
-        above, below = self.tally(self.redraws.enumerated())
-        total = self.redraws.total
-        return (Fraction(above, total), Fraction(below, total)), "enumeration"
-
-    def tally(self, blocks: Iterable[Counts]) -> tuple[int, int]:
-        """Count given assignments in both tails."""
-        parts = [self.compared.tally(block, self.redraws) for block in blocks]
-        return sum(part[0] for part in parts), sum(part[1] for part in parts)
-
-    def _n_samples(self) -> int:
-        """Return how many redraws take about half a second."""
-        if isinstance(self.compared, _Function):
-            return OWN_SAMPLES
-        cells = SAMPLED_CELLS // len(self.redraws.values)
-        return min(max(cells, FEWEST_SAMPLES), MOST_SAMPLES)
-
-    def _result(
-        self, tails: Tails, how: How, samples: int = 0, seed: int | None = None
-    ) -> PValues:
-        # The observed assignment is in both tails, so that no share is 0.
-        shares = [max(float(share), sys.float_info.min) for share in tails]
-        first, second = shares[::-1] if self.swapped else shares
-        spread = max(p * (1 - p) for p in shares)
-        return PValues(
-            p_value=min(1.0, 2 * min(shares)),
-            p_value_first=first,
-            p_value_second=second,
-            exact=samples == 0,
-            samples=samples,
-            se=math.sqrt(spread / samples) if samples else 0.0,
-            how=how,
-            statistic=self.statistic.partition(":")[0],
-            design=self.redraws.name,
-            seed=seed,
-        )
+def _central_mean(values: Counts, counts: Counts, kept: Kept) -> Fraction:
+    places = np.array([kept(int(counts.sum()))])
+    number = int(places[0, 1] - places[0, 0])
+    return Fraction(int(_central_sums(counts[None, :], places, values)[0]), number)
 
 
-class _Function(NamedTuple):
-    """A caller's own statistic on the scores in increasing order."""
-
-    function: Statistic
-    scores: Floats
-    observed: int | float | Fraction
-
-    def tally(self, rows: Counts, redraws: Redraws) -> tuple[int, int]:
-        del redraws
-        found = [
-            self.value(self.scores[row > 0], self.scores[row == 0]) for row in rows
-        ]
-        middle, slack = Fraction(self.observed), Fraction(0)
-        if any(isinstance(value, float) for value in (*found, self.observed)):
-            # Rounding must not break a tie; a tie too many only raises a p-value.
-            slack = Fraction(ROUNDING) * max(abs(Fraction(x)) for x in (*found, middle))
-        low, high = middle - slack, middle + slack
-        return sum(x >= low for x in found), sum(x <= high for x in found)
-
-    def value(self, one: Floats, two: Floats) -> int | float | Fraction:
-        from evenhand.ab.checker import answer  # noqa: PLC0415 - for functions only
-
-        # Nothing to compare: constant for such an assignment, so monotone.
-        if len(one) == 0 or len(two) == 0:
-            return 0
-        found = answer(self.function, one, two, "statistic")
-        if isinstance(found, float) and math.isinf(found):
-            raise OptionError(f"statistic must return a finite number, got {found}.")
-        return found
+def _central_sums(rows: Counts, places: Counts, values: Counts) -> NDArray[np.object_]:
+    seen = np.clip(rows.cumsum(axis=1), places[:, :1], places[:, 1:])
+    return np.asarray(np.diff(seen, prepend=places[:, :1]) @ values, dtype=object)
 
 
 def problem(
     first: Numbers | Table,
     second: Numbers | Table,
-    statistic: str | Statistic,
+    statistic: str,
     trim: float,
     design: str | None,
     groups: object,
 ) -> Problem:
     """Check everything, and make a test ready."""
     kept = as_kept(statistic, trim)
-    known = {*STATISTICS, *(f"median:{which}" for which in MEDIANS)}
-    if not callable(statistic) and statistic not in known:
+    if statistic not in {*STATISTICS, *(f"median:{which}" for which in MEDIANS)}:
         raise OptionError(unknown("statistic", statistic, STATISTICS))
     if isinstance(first, Table) and isinstance(second, Table):
-        return _ready(first, second, str(statistic), kept, design)
+        return _ready(first, second, statistic, kept, design)
     one, two = as_lists(first, second)
     if len(one) + len(two) == 0:
         raise RatingsError("There is no score. Give at least one of either item.")
@@ -551,26 +490,17 @@ def problem(
         )
     design = "matched" if statistic == "pairs" else design
     labels = as_labels(design, groups, (len(one), len(two)))
-    if callable(statistic):
-        return _function_problem(statistic, one, two, design, labels)
     if statistic == "pairs" and labels is not None:
         one, two, labels = _complete(one, two, labels)
     ready = _ready(as_table(one), as_table(two), statistic, kept, design)
     if labels is None:
         return ready
-    return _by_reviewer(ready, one, two, str(design), labels)
-
-
-def _by_reviewer(
-    ready: Problem, one: Floats, two: Floats, design: str, labels: Labels
-) -> Problem:
-    """Redraw the same scores pair by pair or panel by panel."""
-    levels = np.union1d(one, two)
-    places = [np.searchsorted(levels, side) for side in (one, two)]
+    # The same scores, reviewer by reviewer.
+    places = [np.searchsorted(np.union1d(one, two), side) for side in (one, two)]
     ahead, other = (ready.redraws.values[place].tolist() for place in places)
     if ready.swapped:
         ahead, other, labels = other, ahead, labels[::-1]
-    return ready._replace(redraws=redraw_units(ahead, other, design, labels))
+    return ready._replace(redraws=redraw_units(ahead, other, str(design), labels))
 
 
 def _ready(
@@ -589,12 +519,10 @@ def _ready(
     values, *sides = _aligned(first, second, statistic)
     swapped = (sides[1].sum(), sides[1].tolist()) < (sides[0].sum(), sides[0].tolist())
     one, two = sides[::-1] if swapped else sides
-    observed, nothing = Fraction(0), not one.any() or not two.any()
-    if not nothing:
+    drawn, observed = redraw_levels(values, one, two, design), None
+    if one.any() and two.any():
         observed = _central_mean(values, one, kept) - _central_mean(values, two, kept)
-    centres = Centres(kept, observed, statistic in WHOLE)
-    drawn = redraw_levels(values, one, two, design)
-    return Problem(statistic, drawn, centres, bool(swapped), nothing)
+    return Problem(drawn, kept, statistic in WHOLE, bool(swapped), observed)
 
 
 def _aligned(
@@ -608,28 +536,6 @@ def _aligned(
     sizes = one + two
     places = 2 * np.cumsum(sizes) - sizes if statistic == "midrank" else levels
     return natural(as_integers(places), int(sizes.sum())), one, two
-
-
-def _function_problem(
-    function: Statistic,
-    one: Floats,
-    two: Floats,
-    design: str | None,
-    labels: Labels | None,
-) -> Problem:
-    scores = np.concatenate([one, two])
-    order = np.argsort(scores, kind="stable")
-    if labels is None:
-        ahead = (order < len(one)).astype(np.int64)
-        drawn = redraw_levels(np.arange(len(order)), ahead, 1 - ahead, design)
-    else:
-        places = np.searchsorted(scores[order], scores).tolist()
-        sides = places[: len(one)], places[len(one) :]
-        drawn = redraw_units(*sides, str(design), labels)
-    compared = _Function(function, scores[order], 0)
-    compared = compared._replace(observed=compared.value(np.sort(one), np.sort(two)))
-    nothing = len(one) == 0 or len(two) == 0
-    return Problem("callable", drawn, compared, swapped=False, nothing=nothing)
 
 
 def as_integers(levels: Floats | Counts) -> list[int]:

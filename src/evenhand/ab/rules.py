@@ -58,7 +58,6 @@ STATISTICS = (
 TRIM = 0.2
 EPS = 0.1
 LEAST_EPS = 2.0**-53
-ERROR = 0.05
 ROUNDING = float(np.finfo(np.float64).eps)
 # From the largest float to the smallest there are 650 decimal digits.
 _ALL_DIGITS = Context(prec=700)
@@ -407,46 +406,7 @@ def mean_error_bound(per_item: int, *, score_range: float, effect: float) -> flo
             f"effect must be a number from 0 to score_range = {score_range}, got "
             f"{shown(effect)}."
         )
-    return _bound(count, float(effect) / width)
-
-
-def effect_for_error(
-    per_item: int, *, score_range: float, error: float = ERROR
-) -> float:
-    """Return the smallest mean effect at which the mean rule is bound to err rarely.
-
-    Args:
-        per_item: Number of reviewers k of each item, drawn as halves of 2k.
-        score_range: Width R of the range of all scores.
-        error: Probability of an error that is allowed, above 0 and below 1.
-
-    Returns:
-        The effect from which on `mean_error_bound` is at most `error`. A value above
-        score_range says that the bound is empty, since no effect is that large: so few
-        reviewers cannot have this bound.
-
-    Raises:
-        OptionError: If a value is out of range.
-
-    Examples:
-        >>> round(effect_for_error(20, score_range=4), 2)
-        1.59
-        >>> effect_for_error(2, score_range=4) > 4
-        True
-    """
-    count = as_whole("per_item", per_item, 1)
-    width = float(as_positive("score_range", score_range))
-    if not 0 < as_finite("error", error) < 1:
-        raise OptionError(f"error must be above 0 and below 1, got {error!r}.")
-    share = math.sqrt(-math.log(error) * (count + 1)) / count
-    effect = share * width
-    # Rounding may leave the last bit on the wrong side.
-    while _bound(count, effect / width) > error:
-        effect = math.nextafter(effect, math.inf)
-    return effect
-
-
-def _bound(count: int, share: float) -> float:
+    share = float(effect) / width
     return math.exp(-(count * count / (count + 1)) * share * share)
 
 

@@ -485,7 +485,6 @@ class _Replay:
             "split": split.get("when") if is_dict(split) else None,
             "assignment": drawn,
         }
-        options.setdefault("range", parameters.get("score_range"))
         known = inspect.signature(call).parameters
         told = {name: options[name] for name in options if name in known}
         try:

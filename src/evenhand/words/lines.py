@@ -93,14 +93,6 @@ def comparison_lines(result: Comparison) -> list[str]:
             f"The rule picks {first} with probability {about}{result.p_first:.3g}: its "
             "coin, not a chance of being better."
         )
-    if result.error_bound is not None:
-        effect = result.error_bound["effect"]
-        lines.append(
-            "No difference is large enough to bound the mean's error by 5 %."
-            if effect is None
-            else "The mean errs with probability at most 5 % if scores differ by "
-            f"{effect:.3g} or more on average."
-        )
     return [*filter(None, lines), _short_claim(result.certificate)]
 
 
