@@ -79,7 +79,7 @@ class TestLists:
         assert comparison.p_first == pytest.approx(float(expected.probability))
         assert comparison.parameters["pairing"] == "random"
         assert codes(comparison) == ["unequal_counts"]
-        assert "uses 2 of each" in comparison.notices[0].message
+        assert "Votes pair 2 of each" in comparison.notices[0].message
         assert comparison.votes is not None
         assert sum(comparison.votes) == 2
 

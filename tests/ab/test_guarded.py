@@ -313,10 +313,10 @@ class TestCompare:
         comparison = compare([3.0], [2.0, 0.0], rng=1)
         assert codes(comparison) == ["unequal_counts"]
         text = comparison.notices[0].message
-        assert "uses 1 of each" in text
-        assert "no worse than a coin (Theorem G); given these counts the" in text
+        assert "Votes pair 1 of each" in text
+        assert "the assignment could have given they are not (Theorem G)" in text
         own = compare([3.0], [2.0, 0.0], method=logistic, rng=1)
-        assert "given these counts the rule can be worse" in own.notices[0].message
+        assert "rules of your own can be worse" in own.notices[0].message
 
     def test_gaps_beyond_floats_are_told(self) -> None:
         assert codes(compare([1e300], [0], rng=1)) == ["gap_beyond_floats"]

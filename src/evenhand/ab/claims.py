@@ -55,22 +55,6 @@ AGAINST_A_COIN = not_strict(BEATS_A_COIN)
 BASELINE = Claim(
     NONE, "right half of the time, whatever the scores: the baseline itself"
 )
-# What unequal counts mean for a rule.
-UNEQUAL_MEANS = (
-    "given unequal counts the mean and the median can be worse than a coin. The method "
-    "'votes' pairs equal numbers."
-)
-UNEQUAL_PAIRS = (
-    "a random pairing uses {least} of each. Given unequal counts the mean and the "
-    "median can be worse than a coin."
-)
-_THEOREM = (
-    "Over all counts that the assignment could have given, the method is no worse than "
-    "a coin (Theorem G); given these counts the %s can be worse. The method 'votes' "
-    "pairs equal numbers."
-)
-UNEQUAL_RULE = _THEOREM % "rule"
-UNEQUAL_GUARDED = "a random pairing uses {least} of each. " + _THEOREM % "statistic"
 # Scores that differ by no more are the same in words.
 TINY = 1e-9
 EQUAL_DESIGNS = ("halves", "matched")

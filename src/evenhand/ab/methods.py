@@ -91,7 +91,6 @@ class Rule(Method):
         pairs: Whether it looks at scores in pairs: "none"; "some", so that it may, and
             at those that are left over as well; or "only".
         blind: Whether it looks at no score at all.
-        unequal: What unequal counts mean for it, in words.
     """
 
     job = "compare"
@@ -99,7 +98,6 @@ class Rule(Method):
     best = claims.AGAINST_A_COIN
     pairs: ClassVar[Literal["none", "some", "only"]] = "some"
     blind: ClassVar[bool] = False
-    unequal: ClassVar[str] = claims.UNEQUAL_RULE
 
     @property
     def called(self) -> str:
@@ -182,7 +180,7 @@ class Rule(Method):
 
     def _notices(self, sides: Sides) -> tuple[Notice, ...]:
         counts = sides.sizes
-        if not self.unequal or counts[0] == counts[1]:
+        if self.blind or counts[0] == counts[1]:
             return ()
         if 0 in counts:
             empty = sides.items[counts.index(0)]
@@ -190,8 +188,10 @@ class Rule(Method):
             return (Notice("one_side_empty", text),)
         text = (
             f"{sides.items[0]!r} has {counted(counts[0], 'score')} and "
-            f"{sides.items[1]!r} has {counts[1]}: "
-            f"{self.unequal.format(least=min(counts))}"
+            f"{sides.items[1]!r} has {counts[1]}. Votes pair {min(counts)} of each. "
+            "Given unequal counts, means, medians and rules of your own can be worse "
+            "than a coin; over all counts that the assignment could have given they "
+            "are not (Theorem G)."
         )
         return (Notice("unequal_counts", text),)
 
@@ -248,7 +248,6 @@ class Coin(Rule):
     best = claims.BASELINE
     pairs = "none"
     blind = True
-    unequal = ""
 
     def chance(self, first: Numbers, second: Numbers) -> Floats:
         """Return one half."""
@@ -266,7 +265,6 @@ class Sign(Rule):
     name = "sign"
     reference = f"{PAPER}, Section 3.2"
     pairs = "only"
-    unequal = claims.UNEQUAL_PAIRS
 
     def chance(self, first: Numbers, second: Numbers) -> Floats:
         """Return the probability that the first item is output."""
@@ -295,7 +293,6 @@ class Unpaired(Rule):
     """A rule that compares one number of each item."""
 
     pairs = "none"
-    unequal = claims.UNEQUAL_MEANS
     trim: ClassVar[float] = rules.TRIM
 
     @property
@@ -362,7 +359,6 @@ class Votes(Rule):
     best = claims.PAPER_BEATS_A_COIN
     reference = f"{PAPER}, Theorem 4"
     pairs = "only"
-    unequal = claims.UNEQUAL_PAIRS
     follows = "votes"
     weight: GapWeight = WEIGHT
 
@@ -413,7 +409,6 @@ class Guarded(Rule):
     best = claims.BEATS_A_COIN
     reference = "docs/theory.md, Theorem G"
     default = True
-    unequal = claims.UNEQUAL_GUARDED
     eps: float | Fraction = option(
         Fraction(1, 10),
         "How often the votes decide: a probability above 0, at most 1.",
@@ -449,14 +444,8 @@ class Guarded(Rule):
 
     def chance(self, first: Numbers, second: Numbers) -> Floats:
         """Return the probability that the first item is output."""
-        return rules.guarded(
-            first,
-            second,
-            eps=self.eps,
-            trim=self.trim,
-            statistic=self.statistic,
-            weight=self.weight,
-        )
+        given = {name: getattr(self, name) for name in self.options()}
+        return rules.guarded(first, second, **given)
 
     def decide(self, sides: Sides, seed: int) -> Outcome:
         """Draw an outcome from scores of both items."""
