@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.polynomial.chebyshev import chebpts1, chebvander
 
 from evenhand.arrays import frozen
 from evenhand.calibration import _solver
@@ -32,7 +33,6 @@ SMALL = 128
 STEPS, HALVINGS, TOLERANCE = 100, 40, 1e-10
 # Pairs up to which they are listed.
 MOST_PAIRS = 20_000_000
-TINY = 1e-290
 
 
 def bradley_terry(ratings: Ratings) -> Fit:
@@ -193,8 +193,7 @@ class ManyPairs:
         """Return what values say."""
         from scipy.special import expit  # noqa: PLC0415 - slow to load
 
-        nodes = _nodes(values)
-        basis = _basis(values, nodes)
+        nodes, basis = _interpolation(values)
 
         def met(table: Table) -> Table:
             # Add up over all that each item met, and itself.
@@ -214,29 +213,21 @@ class ManyPairs:
         return Expected(won, whole - self._own / 4, product)
 
 
-def _nodes(values: Table) -> Table:
-    """Place Chebyshev nodes over the range of values.
+def _interpolation(values: Table) -> tuple[Table, Table]:
+    """Return nodes over a range of values, and the share of each node in each value.
 
-    The logistic function is analytic up to pi from the real line, so the error falls by
-    the factor `rate` with every node (Bernstein's ellipse); it stops at 1e-14.
+    The logistic function is analytic up to pi off the real line, so that these many
+    nodes leave errors of about 1e-14.
     """
     low, high = float(values.min()), float(values.max())
     # A range of nothing still needs nodes that differ.
-    half = max(0.5 * (high - low), 1e-3)
+    middle, half = 0.5 * (low + high), max(0.5 * (high - low), 1e-3)
     reach = np.pi / half
-    rate = reach + np.sqrt(1.0 + reach * reach)
-    count = int(32.3 / np.log(rate)) + 8
-    return np.asarray(0.5 * (low + high) + half * np.cos(np.linspace(0, np.pi, count)))
-
-
-def _basis(values: Table, nodes: Table) -> Table:
-    """Return the share of each node in the interpolation at each value."""
-    signs = np.where(np.arange(len(nodes)) % 2, -1.0, 1.0)
-    signs[[0, -1]] /= 2
-    gaps = values[:, None] - nodes
-    # So near to a node its own share is 1 but for rounding.
-    shares = signs / np.where(gaps == 0, TINY, gaps)
-    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+    count = int(32.3 / np.log(reach + np.sqrt(1.0 + reach * reach))) + 8
+    places = chebpts1(count)
+    inverse = np.linalg.inv(chebvander(places, count - 1))
+    basis = chebvander((values - middle) / half, count - 1) @ inverse
+    return middle + half * places, np.asarray(basis)
 
 
 AnyPairs = Pairs | ManyPairs

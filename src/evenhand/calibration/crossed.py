@@ -134,6 +134,16 @@ class Sums(NamedTuple):
     kept: Table
 
 
+def with_items(made: Design) -> tuple[Links, Sums]:
+    """Return the links of reviewers, who are eliminated, with items, and the sums."""
+    sizes = made.n_reviewers, made.n_items
+    links = Links(made.reviewers, made.items, sizes, made.weights)
+    heavy = made.weighted(made.scores)
+    kept = np.concatenate([[heavy.sum()], made.by_item(made.scores)])
+    dropped = made.by_reviewer(made.scores)
+    return links, Sums(float(heavy @ made.scores), dropped, kept)
+
+
 class TableSystem:
     """Equations that are inverted as a table.
 

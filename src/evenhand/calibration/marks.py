@@ -26,12 +26,13 @@ from evenhand.calibration._solver import (
     inverse_root,
     one_thread,
 )
-from evenhand.calibration.crossed import MOST, Equations, Links, Sums
+from evenhand.calibration.crossed import MOST, Equations, with_items
 from evenhand.calibration.design import Design, design, require_rated
 from evenhand.errors import RatingsError
 
 if TYPE_CHECKING:
     from evenhand.arrays import Codes, Scores, Table
+    from evenhand.calibration.crossed import Links, Sums
     from evenhand.ratings import Ratings
 
 # Items up to which a is looked at on a grid, and the grid, as logarithms.
@@ -87,14 +88,7 @@ def adjusted_means(
             "items must have two scores or more, got one each, which does not show how "
             "large errors are. Take the scores as marks, or collect more."
         )
-    links = Links(
-        made.reviewers, made.items, (made.n_reviewers, made.n_items), made.weights
-    )
-    sums = Sums(
-        float(made.weighted(made.scores) @ made.scores),
-        made.by_reviewer(made.scores),
-        made.by_item(made.scores),
-    )
+    links, sums = with_items(made)
     columns = np.array([], dtype=np.int64) if chosen is None else chosen
     ratios = _ratios(made) if offsets else np.zeros(1)
     with one_thread(made.n_items):
@@ -134,7 +128,7 @@ class _At(NamedTuple):
 
 def _solve(links: Links, sums: Sums, ratio: float, columns: Codes, freedom: int) -> _At:
     weights = ratio / (1 + ratio * links.loads)
-    right = sums.kept - links.back[1:] @ (weights * sums.dropped)
+    right = links.pull(sums, ratio)[1:]
     wanted = np.zeros((len(right), len(columns)))
     wanted[columns, np.arange(len(columns))] = 1.0
     size = 0.0

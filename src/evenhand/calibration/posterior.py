@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evenhand.calibration._solver import one_thread
-from evenhand.calibration.crossed import Links
-from evenhand.calibration.design import normal_scores, precisions, totals
+from evenhand.calibration.crossed import with_items
+from evenhand.calibration.design import design, normal_scores, precisions
 from evenhand.calibration.results import standardised
 from evenhand.randomness import standard_normal, stream, uniforms
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from evenhand.arrays import Codes, Flags, Table
+    from evenhand.calibration.crossed import Links
     from evenhand.calibration.results import Fit, Variances
     from evenhand.ratings import Ratings
 
@@ -126,19 +127,12 @@ class Crossed:
 
     def __init__(self, ratings: Ratings, scores: Table) -> None:
         """Add up the scores."""
-        sizes = (ratings.n_reviewers, ratings.n_items)
-        who, what = ratings.reviewer_codes, ratings.item_codes
-        weights = precisions(ratings)
-        self.links = Links(who, what, sizes, weights)
-        unit = scores / (float(np.abs(scores).max()) or 1.0)
-        unit = unit - unit.mean()
-        heavy = unit if weights is None else unit * weights
-        squares, dropped = float(heavy @ unit), totals(who, heavy, sizes[0])
-        kept = np.append([heavy.sum()], totals(what, heavy, sizes[1]))
-        self.sums = Columns(np.array([squares]), dropped[:, None], kept[:, None])
-        self.freedom = max(len(unit) - 1, 1)
+        self.links, sums = with_items(design(ratings, scores))
+        squares = np.array([sums.squares])
+        self.sums = Columns(squares, sums.dropped[:, None], sums.kept[:, None])
+        self.freedom = max(ratings.n_ratings - 1, 1)
         # Rounding leaves about this much however well the model fits.
-        self.least = np.array([1e-12 * (squares or 1.0)])
+        self.least = 1e-12 * np.where(squares > 0, squares, 1.0)
 
     def of_ratings(self, ratio: float) -> Node:
         """Return what all ratings say."""

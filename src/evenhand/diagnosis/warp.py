@@ -35,7 +35,6 @@ from evenhand.engines.executors import require_executor, run_parts
 from evenhand.errors import (
     OptionError,
     RatingsError,
-    aligned,
     counted,
     printable,
     require_sequence,
@@ -62,7 +61,6 @@ if TYPE_CHECKING:
 Order: TypeAlias = Callable[[Ratings, np.random.Generator], Sequence[int] | Codes]
 
 SCHEMA = "evenhand.warp/1"
-SHOWN = 20
 DRAWS = 200
 MOST_DRAWS = 1_000_000
 # Wider ranges are cut down to this one, or a shift would leave the floats.
@@ -200,11 +198,7 @@ class Warp:
             f"Warp test of {self.method}, best {self.top}, "
             f"{counted(self.draws, 'draw')}, seed {self.seed}"
         )
-        lines = [title, *self.sentences()]
-        ours = [found for found in self.survivals if found.method == self.method]
-        if ours:
-            lines += _table(ours, self.survivals)
-        return "\n".join(lines)
+        return "\n".join([title, *self.sentences()])
 
 
 def _stay(found: Survival, k: int) -> str:
@@ -218,22 +212,6 @@ def _stay(found: Survival, k: int) -> str:
     if not share:
         return said
     return f"{said}; {printable(first.item)} leaves most often ({share:.0f} % of draws)"
-
-
-def _table(ours: list[Survival], every: tuple[Survival, ...]) -> list[str]:
-    """Show for the best items how often the decision on them is kept."""
-    shown = ours[0].items[:SHOWN]
-    kept = [{row.item: row.kept for row in found.items} for found in every]
-    head = ("rank", "item", f"ranks, {ours[0].strength}")
-    table = [(*head, *(f"{found.method}, {found.strength}" for found in every))]
-    for row in shown:
-        shares = [f"{100 * one[row.item]:.0f} %" for one in kept]
-        ranks = f"{row.rank_low}-{row.rank_high}"
-        table.append((str(row.rank), printable(row.item), ranks, *shares))
-    title = "Share of draws in which an item is chosen, or not, as by real scores:"
-    lines = [title, *aligned(table)]
-    left = len(ours[0].items) - len(shown)
-    return [*lines, f"and {left} more"] if left else lines
 
 
 # From three uniforms of each reviewer, and their normal quantiles, to the reviewers'
