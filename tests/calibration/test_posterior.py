@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from evenhand.calibration.adaptive import adaptive
 from evenhand.calibration.additive import additive
 from evenhand.calibration.bradley_terry import bradley_terry
+from evenhand.calibration.design import design
 from evenhand.calibration.posterior import Crossed, Node, drawn_values
 from evenhand.calibration.results import Fit
 from evenhand.ratings import Ratings
@@ -74,7 +75,7 @@ def test_what_ratings_say_is_the_dense_models(offset: float) -> None:
     _, ratings = board(6, 4, 3, seed=1)
     crossed = Crossed(ratings, ratings.scores)
     node = crossed.of_ratings(offset)
-    scores = ratings.scores / np.abs(ratings.scores).max()
+    scores = ratings.scores / design(ratings).unit
     for value in (0.01, 0.7, 30.0):
         dense = Dense(ratings, offset, value)
         weighted = dense.items.T @ dense.projection
@@ -96,7 +97,7 @@ def test_what_means_say_is_what_is_known_given_the_means_alone() -> None:
     spread = average @ dense.noise @ average.T + value * np.eye(5)
     ones = np.linalg.inv(spread).sum(axis=1)
     inverse = np.linalg.inv(spread) - np.outer(ones, ones) / ones.sum()
-    scores = average @ (ratings.scores / np.abs(ratings.scores).max())
+    scores = average @ (ratings.scores / design(ratings).unit)
     node = crossed.of_means(crossed.of_ratings(offset), offset)
     middle, found = law(node, value)
     assert middle == pytest.approx(value * inverse @ scores, abs=1e-9)
