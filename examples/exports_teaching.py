@@ -195,21 +195,6 @@ def easychair_reviews() -> str:
     return table(REVIEWS, [list(review.values()) for review in easychair()])
 
 
-def easychair_scores() -> str:
-    """review_score.csv of older exports: two scores and a nomination by number."""
-    newest = {review["#"]: review for review in easychair()}
-    rows: list[list[object]] = []
-    for number, review in newest.items():
-        if review["scores"]:
-            overall, knowledge = (
-                line.rpartition(" ")[2] for line in str(review["scores"]).split("\n")
-            )
-            rows += [[number, 1, overall], [number, 2, knowledge]]
-            rows += [[number, 3, "yes" if overall == "3" else "no"]]
-    rows.append([99, 1, 2])
-    return table(["review #", "field #", "value"], rows)
-
-
 def moodle_submissions() -> str:
     """Twelve submissions of students, and an example of the teacher's."""
     rows: list[list[object]] = [
@@ -454,7 +439,6 @@ def semicolons() -> bytes:
 
 FILES: dict[str, Callable[[], str | bytes]] = {
     "easychair-review.csv": easychair_reviews,
-    "easychair-review_score.csv": easychair_scores,
     "moodle-assessments.csv": moodle_assessments,
     "moodle-submissions.csv": moodle_submissions,
     "canvas.csv": canvas,

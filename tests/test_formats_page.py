@@ -59,7 +59,7 @@ def test_a_sample_is_read_ranked_checked_reported_and_audited(
     assert "Wrote r.html" in ranked.stderr
     assert "cut after 3" in ranked.stdout
     page = (desk / "r.html").read_text()
-    assert "The best 3 of" in page
+    assert '<section id="decision"' in page
     audited = CliRunner().invoke(cli, printed_audit(page))
     assert audited.exit_code == 0, audited.output
     assert "ok      decision" in audited.stdout

@@ -1,20 +1,14 @@
 """Several files at once: each is old or new at every moment, never half or missing.
 
-All are first written beside their places, then each takes its place in one step.
-Interrupts wait until that is over, and an error leaves nothing beside. Only a kill or
-the loss of power can stop it between two steps. Then what lies beside a file tells the
-next run that writes it.
+All are first written beside their places, then each takes its place in one step. An
+error or an interrupt leaves nothing beside.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import secrets
-import signal
-import threading
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +16,7 @@ from typing import TYPE_CHECKING
 from evenhand.errors import OptionError, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 PRIVATE, READABLE = 0o600, 0o644
 
@@ -56,8 +50,6 @@ class Output:
 def write_all(outputs: Sequence[Output]) -> None:
     """Write all files, or none if one of them cannot be written.
 
-    Warns if an earlier run was killed while it wrote one of them.
-
     Raises:
         OptionError: If one cannot be written, or a private one is there already.
 
@@ -78,18 +70,16 @@ def write_all(outputs: Sequence[Output]) -> None:
             if _is_device(path):  # cannot be replaced, and may wait for its reader
                 path.write_bytes(output.data)
         files = [place for place in places if not _is_device(place[0])]
-        with _interrupts_held(), contextlib.ExitStack() as beside:
-            left = [(path, _left_beside(path)) for path, _ in files]
+        with contextlib.ExitStack() as beside:
             written = []
             for path, output in files:
-                new = path.with_name(f"{_mark(path)}{secrets.token_hex(4)}")
+                new = path.with_name(f".evenhand-{secrets.token_hex(8)}")
                 beside.callback(new.unlink, missing_ok=True)
                 _write_beside(new, path, output)
-                written.append((new, path))
-            for (new, path), (_, output) in zip(written, files, strict=True):
+                written.append(new)
+            for new, (path, output) in zip(written, files, strict=True):
                 _put(new, path, private=output.private)
                 done.append(output.path)
-            _tidy(left)
     except OSError as error:
         there = isinstance(error, FileExistsError)
         reason = "it is there already" if there else error.strerror
@@ -118,15 +108,6 @@ def _check_different(outputs: Sequence[Output]) -> None:
 
 def _is_device(path: Path) -> bool:
     return path.exists() and not path.is_file() and not path.is_dir()
-
-
-def _mark(path: Path) -> str:
-    """Return how names of new files beside this one begin; a name may be long."""
-    return f".evenhand-{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:12]}-"
-
-
-def _left_beside(path: Path) -> list[Path]:
-    return list(path.parent.glob(f"{_mark(path)}*"))
 
 
 def _write_beside(new: Path, path: Path, output: Output) -> None:
@@ -158,36 +139,3 @@ def _put(new: Path, path: Path, *, private: bool) -> None:
         else:
             return
     new.replace(path)
-
-
-def _tidy(left: Sequence[tuple[Path, Sequence[Path]]]) -> None:
-    for _, files in left:
-        for file in files:
-            file.unlink(missing_ok=True)
-    names = [path.name for path, files in left if files]
-    if names:
-        text = (
-            f"An earlier run was killed while it wrote {listing(names)}. Of the files "
-            "that it wrote together, some may be old and some new. This run replaced "
-            "its own."
-        )
-        warnings.warn(text, stacklevel=3)
-
-
-@contextlib.contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Keep an interrupt waiting; Python hands it to the main thread only."""
-    came: list[int] = []
-    before: dict[signal.Signals, signal._HANDLER] = {}
-    if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGINT, signal.SIGTERM):
-            if signal.getsignal(number) is not None:
-                before[number] = signal.signal(number, lambda one, _: came.append(one))
-    try:
-        yield
-    finally:
-        # The last one restored is the one that may raise at once.
-        for number in reversed(before):
-            signal.signal(number, before[number])
-        if came:
-            signal.raise_signal(came[0])

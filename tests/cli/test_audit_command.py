@@ -121,13 +121,13 @@ def test_columns_and_output_can_be_named() -> None:
     ("words", "reason"),
     [
         (("none.json",), "cannot be read"),
-        (("r.csv",), "not JSON"),
+        (("r.csv",), "must be JSON"),
         (("seal.json",), "Give the seal with --seal"),
         (("a.json", "none.csv"), "There is no such file"),
         (("a.json", "--assignment", "a.json"), "Leave out --assignment"),
         (("a.json", "--seal", "secret.json"), "This must be a seal"),
         (("d.json", "--assignment", "d.json"), "must be an assignment"),
-        (("d.json", "--assignment", "r.csv"), "not JSON"),
+        (("d.json", "--assignment", "r.csv"), "must be JSON"),
         ((), "RECORD"),
     ],
 )
@@ -139,4 +139,4 @@ def test_a_record_that_was_cut_off_exits_two_in_a_sentence() -> None:
     data = Path("d.json").read_bytes()
     for end in range(1, len(data) - 2, 40):
         Path("cut.json").write_bytes(data[:end])
-        assert "cut.json: " in refused("cut.json", "r.csv")
+        assert "cut.json:" in refused("cut.json", "r.csv")

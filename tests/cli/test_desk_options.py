@@ -327,7 +327,7 @@ def test_outputs_do_not_tell_the_order_of_names_behind_codes(desk: Path) -> None
     [
         ("rank", *HOTCRP, "--anonymise", "the key.csv"),
         ("rank", "a b.csv", "--reviewer", "who?", "--score", "it's", "--seed", "1"),
-        ("compare", "examples/designs.csv", "--format", "csv", "--seed", "1"),
+        ("compare", "examples/designs.csv", "--format", "long", "--seed", "1"),
         ("rank", "examples/exports/wide-items.csv", "--rows", "items", "--seed", "1"),
         ("rank", "ranks.csv", "--column", "rank=its place", "--seed", "1"),
         (

@@ -28,7 +28,6 @@ from evenhand.formats.reading import read_ratings
 EXPORTS = Path(__file__).parents[2] / "examples" / "exports"
 BINARY = (".xlsx", ".parquet", ".xls")
 COMPANIONS = {
-    "easychair-review_score.csv": "easychair-review.csv",
     "moodle-assessments.csv": "moodle-submissions.csv",
 }
 TOKENS = (
@@ -69,7 +68,6 @@ OWN: dict[str, dict[str, str]] = {
     "cmt.xlsx": {"score": "Overall Rating"},
     "cmt-older.xlsx": {"score": "Overall Rating"},
     "easychair-review.csv": {"score": "Overall evaluation"},
-    "easychair-review_score.csv": {"score": "1"},
     "wide-items.csv": {"rows": "items"},
     "wide-reviewers.xlsx": {"rows": "reviewers"},
     "words.csv": {"scale": WORDS},

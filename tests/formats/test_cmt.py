@@ -116,18 +116,6 @@ def test_the_words_of_an_answer_may_be_ordered_instead() -> None:
     assert read(no_numbers + cut, scale=options["scale"]).sha256 == ratings.sha256
 
 
-@pytest.mark.parametrize("suffix", ["txt", "tsv", "csv"])
-def test_older_text_has_its_header_on_the_third_line(suffix: str) -> None:
-    ratings = read(OLDER, f"reviews.{suffix}")
-    assert scores(ratings) == EXPECTED
-    assert ratings.titles == {1: "On tea", 2: "On milk"}
-
-
-def test_older_lines_are_counted_from_the_top_of_the_file() -> None:
-    said = refused(OLDER.replace("\t1\n", "\tone\n"), "reviews.txt")
-    assert said.startswith("reviews.txt:5: Overall must be a number, got 'one'.")
-
-
 def test_names_hidden_number_reviewers_within_a_paper() -> None:
     text = "Paper ID,Reviewer Number,Q1 (Overall - Value)\n1,1,4\n1,2,1\n2,1,5\n"
     ratings = read(text)

@@ -101,9 +101,6 @@ def test_a_row_of_weights_is_refused() -> None:
 STATISTICS: dict[str, Callable[[FloatArray], FloatArray]] = {
     "mean": lambda rows: rows.mean(axis=1),
     "sum": lambda rows: rows.sum(axis=1),
-    "median": lambda rows: np.median(rows, axis=1),
-    "standard deviation": lambda rows: rows.std(axis=1, ddof=1),
-    "standard deviation of all": lambda rows: rows.std(axis=1),
 }
 
 
@@ -234,19 +231,8 @@ def test_a_lone_field_is_not_taken_for_the_score(
     content: str, name: str, field: str
 ) -> None:
     said = refused(content, name)
-    assert said.startswith(f"{name}: The only field")
-    assert repr(field) in said
-    assert said.endswith("say so with score= or --score.")
+    assert said.startswith(f"{name}: One field may be the score: {field!r}. Say which")
     assert read(content, name, score=field).n_ratings > 0
-
-
-def test_a_lone_number_of_easychairs_fields_is_asked_for() -> None:
-    reviews = EASYCHAIR.replace(",scores", "") + "9,1,7,Bo,,,\n"
-    scores = "review #,field #,value\n9,2,3\n"
-    companion = io.BytesIO(scores.encode())
-    assert "The only field that may be the score is '2'" in refused(
-        reviews, format="easychair", companion=companion
-    )
 
 
 @pytest.mark.parametrize(
@@ -269,13 +255,6 @@ def test_a_name_with_a_colon_stays_a_name() -> None:
     row = '1,1,1,N,,,,"Part: 1: Overall: 3\nStep 1: 2 points: 4"\n'
     ratings = read(EASYCHAIR + row, score="Part: 1: Overall")
     assert ratings.scores.tolist() == [3.0]
-
-
-def test_a_score_that_cannot_be_split_is_refused() -> None:
-    rows = '1,1,1,N,,,,"Overall: -1: no: never"\n2,2,2,M,,,,"Overall: 2"\n'
-    assert refused(EASYCHAIR + rows, score="Overall") == (
-        "f.csv:2: Overall must be a number and at most words, got 'Overall: -1: no'."
-    )
 
 
 PEOPLE = {
@@ -316,20 +295,15 @@ def test_members_of_one_name_are_still_told_apart_by_number() -> None:
     assert ratings.reviewer_labels == ("Dee Eng (member 8)", "d@x.org")
 
 
-def test_a_name_with_two_emails_is_two_people() -> None:
+def test_a_name_with_two_emails_may_be_two_people() -> None:
     table = "reviewer,email,item,score\nAnna,a1@x,x,3\nAnna,a2@x,y,4\n"
     ratings = read(table)
-    assert ratings.reviewer_labels == ("a1@x", "a2@x")
-    assert [notice.code for notice in ratings.notices] == ["shared_names"]
-    assert "reviewer from 'email', item from 'item'" in ratings.read_as
-    assert read(table, reviewer="email").n_reviewers == 2
-    assert read(table, reviewer="reviewer").n_reviewers == 1
-
-
-def test_emails_of_authors_do_not_matter() -> None:
-    rows = "Anna,a@x,x,3\nAnna,b@x,y,4\nBo,a@x,x,3\nBo,b@x,y,2\n"
-    assert read(f"reviewer,email,item,score\n{rows}").n_reviewers == 2
-    assert read(f"reviewer,author email,item,score\n{rows[:26]}").n_reviewers == 1
+    assert ratings.reviewer_labels == ("Anna",)
+    assert codes(ratings) == ["shared_names"]
+    assert "say --reviewer 'email'" in ratings.notices[0].message
+    assert codes(read(table, reviewer="email")) == []
+    assert codes(read(table, reviewer="reviewer")) == []
+    assert codes(read(table.replace("email", "author email"))) == []
 
 
 FILES = {
@@ -362,7 +336,8 @@ def test_a_key_that_stands_twice_inside_a_line_is_refused() -> None:
     note = json.dumps({**NOTE, "content": {"rating": 3}})
     twice = note.replace('"rating": 3', '"rating": 3, "rating": 4')
     assert refused(f"{note}\n{twice}\n", "n.jsonl") == (
-        "n.jsonl:2: the key 'rating' stands twice in one object. Rename one."
+        "n.jsonl:2: The file cannot be read as JSON: the key 'rating' stands twice in "
+        "one object."
     )
 
 
@@ -383,56 +358,35 @@ def test_a_wide_table_of_numbers_may_be_a_long_one() -> None:
     assert said.endswith("name its columns with --reviewer, --item and --score.")
 
 
-def archive(name: str) -> bytes:
+def archive() -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as container:
-        container.writestr(name, LONG)
+        container.writestr("ratings.csv", LONG)
     return file.getvalue()
 
 
 @pytest.mark.parametrize(
-    ("content", "name", "message"),
+    ("content", "message"),
     [
+        ("<!DOCTYPE html>\n<html>", "r.csv: The file is a web page or XML, not a"),
+        ("\n <html><body>a,b", "r.csv: The file is a web page or XML"),
+        ('<?xml version="1.0"?>\n<a/>', "r.csv: The file is a web page or XML"),
         (
-            '[{"a": "x, y", "b": 1}]',
-            "r.csv",
-            "r.csv: The file looks like JSON, not csv.",
+            archive(),
+            "r.csv: The file cannot be read as Excel; it may be damaged, an arch",
         ),
-        ('{"a": 1}\n{"a": 2}\n', "r.csv", "format='jsonl' or --format jsonl."),
-        (
-            "<!DOCTYPE html>\n<html>",
-            "r.csv",
-            "r.csv: The file is a web page (HTML), not",
-        ),
-        (
-            "<html><body>a,b",
-            "r.xlsx",
-            "r.xlsx: The file is a web page (HTML), not excel",
-        ),
-        ('<?xml version="1.0"?>\n<html>', "r.csv", "r.csv: The file is a web page"),
-        ('<?xml version="1.0"?>\n<a/>', "r.csv", "r.csv: The file is XML, but not a"),
-        (archive("ratings.csv"), "r.csv", "r.csv: This is an archive. Unpack it"),
-        (archive("xl/workbook.xml"), "r.csv", "r.csv: The file looks like an Excel"),
-        (LONG, "r.tsv", "r.tsv: Fields must be separated by tabs, got 'reviewer,item"),
-        ("[[1, 2], [3, 4]]", "r.json", "r.json: entry 1: entry must be a JSON object"),
-        (
-            '{"a": [1, 2], "b": [3, 4]}',
-            "r.json",
-            "r.json: There is no row. Write a list",
-        ),
+        ("[[1, 2], [3, 4]]", "r.csv: entry 1: entry must be a JSON object"),
+        ('{"a": [1, 2], "b": [3, 4]}', "r.csv: There is no row. Write a list"),
+        ("{}", "r.csv: There is no row. Write a list"),
+        ("[]", "r.csv: There is no row. Write a list"),
     ],
 )
 def test_a_file_of_another_kind_is_called_what_it_is(
-    content: str | bytes, name: str, message: str
+    content: str | bytes, message: str
 ) -> None:
-    assert message in refused(content, name)
+    assert refused(content, "r.csv").startswith(message)
 
 
-def test_a_platform_that_was_named_in_error_is_said_so() -> None:
-    assert refused(LONG, format="hotcrp") == (
-        "f.csv: The file does not look like HotCRP, but like the long form, by columns "
-        "'reviewer', 'item' and 'score'. Leave format= or --format out."
-    )
-    # A file that no other layout knows is refused for what it lacks.
-    with pytest.raises(RatingsError, match="No column for the item"):
-        read("a,b\n1,2\n", format="hotcrp")
+def test_a_platform_that_was_named_in_error_is_refused_for_what_is_missing() -> None:
+    with pytest.raises(RatingsError, match="No column for the item among 'reviewer'"):
+        read(LONG, format="hotcrp")

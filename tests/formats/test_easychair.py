@@ -17,14 +17,12 @@ from examples.exports_teaching import HERE
 if TYPE_CHECKING:
     from evenhand.ratings import Ratings
 
-REVIEWS, SCORES = "easychair-review.csv", "easychair-review_score.csv"
+REVIEWS = "easychair-review.csv"
 HEADER = "#,submission #,member #,member name,number,version,scores\n"
 ROWS = (
     '1,5,21,Anna,1,1,"Score: 2\nConfidence: 4"\n'
     '2,5,22,Bo,2,1,"Score: -1\nConfidence: 3"\n'
 )
-OLDER = "#,submission #,member #,member name,number,version\n1,5,21,Anna,1,1\n"
-VALUES = "review #,field #,value\n1,1,2\n1,2,4\n"
 
 
 def stream(content: str | bytes, name: str) -> io.BytesIO:
@@ -85,7 +83,7 @@ def test_the_sample_is_read_by_its_field_of_scores() -> None:
     assert scores(ratings)["max@example.org", 3] == 0.0
     assert min(scores(ratings).values()) < 0
     assert notices(ratings) == {
-        "older_versions": "2 older versions of reviews left out.",
+        "older_versions": "2 reviews of an older version left out.",
         "subreviews": "3 reviews written by a subreviewer: the reviewer is who wrote "
         "it, not the member.",
         "missing_scores": "1 row without a score was left out: item 14 by Hal Iversen.",
@@ -102,25 +100,9 @@ def test_the_total_is_a_field_like_the_others() -> None:
     assert scores(total) == expected()
 
 
-def test_scores_in_a_file_of_their_own_are_joined_in_either_order() -> None:
-    first = read_ratings(HERE / SCORES, companion=HERE / REVIEWS, score="1")
-    second = read_ratings(HERE / REVIEWS, companion=HERE / SCORES, score="1")
-    assert scores(first) == expected()
-    assert first.sha256 == second.sha256
-    assert notices(first)["unmatched_scores"] == (
-        "1 score of reviews that are not in the other file left out."
-    )
-    assert notices(first)["missing_scores"] == (
-        "1 review without a score in field '1' left out."
-    )
-
-
 def test_the_overall_evaluation_is_the_score_if_none_is_named() -> None:
     ratings = read_ratings(HERE / REVIEWS)
     assert ratings.read_as.endswith("score from 'Overall evaluation'.")
-    with pytest.raises(RatingsError) as caught:
-        read_ratings(HERE / SCORES, companion=HERE / REVIEWS)
-    assert "Several fields may be the score: '1', '2', '3'." in str(caught.value)
 
 
 def test_an_unknown_field_is_answered_with_the_nearest() -> None:
@@ -130,47 +112,10 @@ def test_an_unknown_field_is_answered_with_the_nearest() -> None:
     )
 
 
-def test_each_file_alone_asks_for_the_other() -> None:
-    assert refused(OLDER) == (
-        "review.csv: The reviews are here without their scores. Give review_score.csv "
-        "of the same export too, with companion= or --with."
-    )
-    assert refused(VALUES) == (
-        "review.csv: The scores are here without their reviews. Give review.csv of the "
-        "same export too, with companion= or --with."
-    )
-
-
-def test_a_second_file_that_is_none_of_them_is_refused() -> None:
+def test_a_second_file_that_is_not_the_submissions_is_refused() -> None:
     assert refused(HEADER + ROWS, second="a,b\n1,2\n", score="Score") == (
-        "second.csv: This is not a second file of EasyChair's. Give review.csv, with "
-        "review_score.csv or submission.csv as its companion."
-    )
-
-
-def test_older_reviews_are_read_with_their_scores() -> None:
-    ratings = read(OLDER, second=VALUES, score="2")
-    assert scores(ratings) == {("Anna", 5): 4.0}
-
-
-def test_a_bad_score_is_named_by_its_line_in_the_file_of_scores() -> None:
-    values = "review #,field #,value\n1,1,2\n1,2,maybe\n"
-    assert refused(OLDER, second=values, score="2").startswith(
-        "second.csv:3: 2 must be a number, got 'maybe'."
-    )
-
-
-def test_two_scores_of_one_review_in_one_field_are_refused() -> None:
-    assert refused(OLDER, second=VALUES + "1,2,5\n", score="2") == (
-        "second.csv:4: review '1' must have one score in field 2, got '5'. Another is "
-        "at line 3."
-    )
-
-
-def test_two_reviews_of_one_number_cannot_be_joined() -> None:
-    text = OLDER + "1,6,22,Bo,1,1\n"
-    assert refused(text, second=VALUES, score="1") == (
-        "review.csv:3: # must be given once, got '1' twice."
+        "second.csv: This is not submission.csv of EasyChair: it has no columns '#' "
+        "and 'title'. Give review.csv, with submission.csv as its companion."
     )
 
 
@@ -183,7 +128,7 @@ def test_only_the_newest_version_counts_whatever_the_order() -> None:
         ratings = read(HEADER + text, score="Score")
         assert scores(ratings) == {("Anna", 5): 3.0, ("Bo", 5): -1.0}
         assert notices(ratings) == {
-            "older_versions": "1 older version of reviews left out."
+            "older_versions": "1 review of an older version left out."
         }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import zipfile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -13,7 +13,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import EvenhandError
-from evenhand.formats import FORMATS
 from evenhand.formats.reading import read_ratings
 
 if TYPE_CHECKING:
@@ -36,14 +35,14 @@ def written(write: Callable[[io.BytesIO], object]) -> bytes:
 
 CSV = FRAME.write_csv().encode()
 TEXTS = [
-    ("csv", CSV),
-    ("csv", FRAME.write_csv(separator=";", quote_style="always").encode()),
-    ("csv", b"\xef\xbb\xbf" + CSV.replace(b"\n", b"\r\n")),
-    ("csv", b'winner,loser\n"a\nb",c\nc,d\n'),
-    ("csv", gzip.compress(CSV, mtime=0)),
-    ("tsv", FRAME.write_csv(separator="\t").encode()),
-    ("jsonl", FRAME.write_ndjson().encode()),
-    ("json", FRAME.write_json().encode()),
+    CSV,
+    FRAME.write_csv(separator=";", quote_style="always").encode(),
+    b"\xef\xbb\xbf" + CSV.replace(b"\n", b"\r\n"),
+    b'winner,loser\n"a\nb",c\nc,d\n',
+    gzip.compress(CSV, mtime=0),
+    FRAME.write_csv(separator="\t").encode(),
+    FRAME.write_ndjson().encode(),
+    FRAME.write_json().encode(),
 ]
 PARQUETS = [
     written(lambda file: FRAME.write_parquet(file, compression="uncompressed")),
@@ -91,9 +90,9 @@ def edited(data: bytes, changes: list[Edit]) -> bytes:
     return data
 
 
-def attempt(data: bytes, kind: str, **options: Any) -> None:  # noqa: ANN401 - options
+def attempt(data: bytes) -> None:
     try:
-        ratings = read_ratings(io.BytesIO(data), format=kind, **options)
+        ratings = read_ratings(io.BytesIO(data))
     except EvenhandError as error:
         message = str(error)
     else:
@@ -107,21 +106,20 @@ def attempt(data: bytes, kind: str, **options: Any) -> None:  # noqa: ANN401 - o
 
 
 @settings(max_examples=200)
-@given(st.binary(max_size=60), st.sampled_from(["csv", "tsv", "jsonl"]))
-@example(b"", "csv")
-@example(b'"' * 200_001, "csv")
-@example(b"x" * 200_000, "csv")
-@example(b"," * 200_000, "csv")
-@example(b"{" * 200_000, "jsonl")
-def test_any_bytes(data: bytes, kind: str) -> None:
-    attempt(data, kind)
+@given(st.binary(max_size=60))
+@example(b"")
+@example(b'"' * 200_001)
+@example(b"x" * 200_000)
+@example(b"," * 200_000)
+@example(b'{"a":' * 200_000)
+def test_any_bytes(data: bytes) -> None:
+    attempt(data)
 
 
 @settings(max_examples=200)
 @given(st.sampled_from(TEXTS), edits)
-def test_edited_text(sample: tuple[str, bytes], changes: list[Edit]) -> None:
-    kind, data = sample
-    attempt(edited(data, changes), kind)
+def test_edited_text(data: bytes, changes: list[Edit]) -> None:
+    attempt(edited(data, changes))
 
 
 cells = st.one_of(
@@ -152,19 +150,19 @@ def test_any_table_of_text(
         return separator.join(row)
 
     text = "\n".join(line(row[: len(header)]) for row in [header, *rows])
-    attempt(text.encode("utf-8", "surrogatepass"), "csv")
+    attempt(text.encode("utf-8", "surrogatepass"))
 
 
 @settings(max_examples=5)
 @given(st.sampled_from(PARQUETS), edits)
 def test_edited_parquet(data: bytes, changes: list[Edit]) -> None:
-    attempt(edited(data, changes), "parquet")
+    attempt(edited(data, changes))
 
 
 @settings(max_examples=2)
 @given(edits)
 def test_edited_workbook(changes: list[Edit]) -> None:
-    attempt(edited(WORKBOOK, changes), "excel")
+    attempt(edited(WORKBOOK, changes))
 
 
 @settings(max_examples=4)
@@ -175,8 +173,4 @@ def test_a_workbook_with_an_edited_part(part: str, changes: list[Edit]) -> None:
         for name, data in PARTS.items():
             content = edited(data, changes) if name == part else data
             archive.writestr(name, content)
-    attempt(file.getvalue(), "excel")
-
-
-def test_every_format_is_fuzzed() -> None:
-    assert {kind for kind, _ in TEXTS} | {"parquet", "excel"} == set(FORMATS)
+    attempt(file.getvalue())

@@ -18,7 +18,6 @@ from examples.exports_teaching import HERE
 SAMPLE = HERE / "gavel-decisions.csv"
 HEADER = "Annotator ID,Winner ID,Loser ID,Time\n"
 ROWS = "7,1,2,2026-03-14 13:00:00\n7,2,3,2026-03-14 13:02:00\n8,1,3,\n"
-ITEMS = "ID,Name,Location\n1,=Tea(),A1\n2,Milk,A2\n9,Beer,\n"
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,19 +91,6 @@ def test_lines_are_right_after_a_skip() -> None:
     )
     assert refused(HEADER + "8,,3,\n,1,2,\n").startswith(
         "decisions.csv:3: Annotator ID must be given, got nothing"
-    )
-
-
-def test_items_give_titles() -> None:
-    ratings = read(HEADER + ROWS, companion=stream(ITEMS, "items.csv"))
-    assert ratings.titles == {1: "=Tea()", 2: "Milk"}
-
-
-def test_items_as_gavel_writes_them_cannot_be_joined() -> None:
-    items = "Mu,Sigma Squared,Name,Location,Description,Active\n0,1,Tea,A1,,True\n"
-    assert refused(HEADER + ROWS, companion=stream(items, "items.csv")) == (
-        "items.csv: Titles need the columns 'ID' and 'Name'. Gavel's own items.csv has "
-        "no IDs: add them, or leave this file out."
     )
 
 

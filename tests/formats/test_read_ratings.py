@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -16,9 +16,11 @@ import xlsxwriter
 from evenhand.errors import OptionError, RatingsError
 from evenhand.formats import files, tables
 from evenhand.formats.decoder import decode
-from evenhand.formats.files import SUFFIXES, File
 from evenhand.formats.reading import read_ratings
 from evenhand.ratings import Ratings
+
+if TYPE_CHECKING:
+    from evenhand.formats.files import File
 
 HEADER = "reviewer,item,score\n"
 GOOD = HEADER + "anna,x,7\nbo,x,6.5\n"
@@ -116,7 +118,7 @@ def test_a_hyphen_is_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_standard_input_may_be_another_format(monkeypatch: pytest.MonkeyPatch) -> None:
     line = '{"reviewer": "a", "item": "x", "score": 1}'
     monkeypatch.setattr(sys, "stdin", io.StringIO(line))
-    assert read_ratings("-", format="jsonl").n_ratings == 1
+    assert read_ratings("-").n_ratings == 1
 
 
 def test_errors_in_standard_input_name_it_and_the_line(
@@ -131,14 +133,14 @@ def test_errors_in_standard_input_name_it_and_the_line(
 def test_a_terminal_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", Terminal(GOOD))
     with pytest.raises(
-        RatingsError, match=r"^<stdin>: Standard input is a terminal\. "
+        RatingsError, match=r"^<stdin>: Nothing was sent to standard input\. "
     ):
         read_ratings("-")
 
 
 def test_closed_standard_input_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", None)
-    with pytest.raises(RatingsError, match=r"^<stdin>: Standard input is closed\. "):
+    with pytest.raises(RatingsError, match=r"^<stdin>: Nothing was sent to standard"):
         read_ratings("-")
 
 
@@ -171,7 +173,7 @@ def test_a_file_without_permission_is_refused(monkeypatch: pytest.MonkeyPatch) -
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr(Path, "read_bytes", forbidden)
-    with pytest.raises(RatingsError, match=r"^a\.csv: The file may not be read by you"):
+    with pytest.raises(RatingsError, match=r"^a\.csv: The file cannot be read: Perm"):
         read_ratings("a.csv")
 
 
@@ -229,40 +231,38 @@ def test_half_a_surrogate_pair_in_a_text_stream_is_refused_with_its_line() -> No
 # Which format it is.
 
 
-@pytest.mark.parametrize("suffix", [suffix for suffix in SUFFIXES if suffix != ".csv"])
-def test_the_suffix_tells_the_format(suffix: str) -> None:
-    kind = SUFFIXES[suffix]
-    if kind in ("csv", "tsv"):
-        data = GOOD.replace(",", "\t").encode()
-    elif kind == "jsonl":
-        data = EXPECTED.to_frame().write_ndjson().encode()
-    elif kind == "json":
-        data = EXPECTED.to_frame().write_json().encode()
-    elif suffix in (".parquet", ".xlsx"):
-        data = {
-            ".parquet": parquet(
-                reviewer=["anna", "bo"], item=["x"] * 2, score=[7.0, 6.5]
-            ),
-            ".xlsx": workbook(
-                (
-                    "A",
-                    [["reviewer", "item", "score"], ["anna", "x", 7], ["bo", "x", 6.5]],
-                )
-            ),
-        }[suffix]
-    else:
-        assert refused(b"junk", f"a{suffix}").startswith(f"a{suffix}: The file is not ")
-        return
-    assert read(data, f"ratings{suffix.upper()}").sha256 == EXPECTED.sha256
+TABLE = EXPECTED.to_frame()
 
 
-def test_an_unknown_suffix_is_answered_with_the_formats() -> None:
-    assert refused(GOOD, "ratings.doc") == (
-        "ratings.doc: The format is not known from the suffix '.doc'. Say which with "
-        "format= or --format: 'csv', 'tsv', 'parquet', 'json', 'jsonl', 'excel'."
-    )
-    assert "from the suffix ''." in refused(GOOD, "ratings")
-    assert read(GOOD, "ratings.doc", format="csv").n_ratings == 2
+@pytest.mark.parametrize("name", ["a.csv", "a.doc", "a", "a.json.gz", "a.xlsx"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        TABLE.write_ndjson().encode(),
+        TABLE.write_json().encode(),
+        parquet(**TABLE.to_dict()),
+        workbook(("A", [TABLE.columns, *map(list, TABLE.rows())])),
+        gzip.compress(TABLE.write_json().encode()),
+    ],
+)
+@pytest.mark.usefixtures("decoded_here")
+def test_the_bytes_tell_the_format_whatever_the_name(data: bytes, name: str) -> None:
+    assert read(data, name).sha256 == EXPECTED.sha256
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.doc", "a", "a.xls", "a.parquet"])
+def test_text_has_the_separator_of_its_header(name: str) -> None:
+    for separator in ",;\t":
+        text = GOOD.replace(",", separator)
+        assert read(text, name).sha256 == EXPECTED.sha256
+    text = '"reviewer, or judge"\titem\t"score, 1, 2 or 3"\nanna\tx\t7\nbo\tx\t6.5\n'
+    options = {"reviewer": "reviewer, or judge", "score": "score, 1, 2 or 3"}
+    assert read(text, name, **options).sha256 == EXPECTED.sha256
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.ndjson.gz"])
+def test_a_fault_in_the_first_character_of_json_is_named(name: str) -> None:
+    assert refused('x[{"reviewer": 1}]', name).startswith(f"{name}:1: The file must be")
 
 
 def test_what_grows_beyond_all_bounds_is_refused(
@@ -323,31 +323,6 @@ def test_what_only_begins_like_gzip_is_refused(data: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "name", "words"),
-    [
-        (
-            workbook(("A", [])),
-            "a.csv",
-            "an Excel workbook, not csv. Say so with format",
-        ),
-        (workbook(("A", [])), "a.parquet", "an Excel workbook, not parquet."),
-        (parquet(a=[1]), "a.csv", "Parquet, not csv. Say so with format='parquet' or"),
-        (parquet(a=[1]), "a.xlsx", "Parquet, not excel."),
-        (b"\xd0\xcf\x11\xe0junk", "a.tsv", "an Excel workbook, not tsv."),
-    ],
-)
-def test_a_file_of_another_format_is_recognised(
-    data: bytes, name: str, words: str
-) -> None:
-    assert refused(data, name).startswith(f"{name}: The file looks like {words}")
-
-
-@pytest.mark.parametrize("name", ["a.parquet", "a.xlsx"])
-def test_text_is_no_binary_format(name: str) -> None:
-    assert refused(GOOD, name).startswith(f"{name}: The file is not ")
-
-
-@pytest.mark.parametrize(
     ("data", "name"),
     [
         (b"PAR1junkPAR1", "a.parquet"),
@@ -371,8 +346,8 @@ def test_a_stray_cell_in_the_last_corner_does_not_end_the_program() -> None:
     sheet.write(1_048_575, 16_383, "stray")
     book.close()
     assert refused(file.getvalue(), "a.xlsx") == (
-        "a.xlsx: The file cannot be read as Excel; it may be damaged, "
-        "or a cell may lie far outside its table."
+        "a.xlsx: The file cannot be read as Excel; it may be damaged, an archive to be "
+        "unpacked first, or have a cell far outside its table."
     )
 
 
@@ -398,7 +373,6 @@ def test_a_sheet_is_only_for_workbooks() -> None:
         GOOD.rstrip("\n"),
         GOOD.replace(",", ";"),
         GOOD.replace(",", "\t"),
-        "sep=;\r\n" + GOOD.replace(",", ";"),
         GOOD.replace(",", " , "),
         '"reviewer"," item ","score"\n"anna","x","7"\n"bo","x"," 6.5 "\n',
         "score,comment,item,reviewer\n7,,x,anna\n6.5,,x,bo\n",
@@ -432,7 +406,7 @@ def test_a_messy_file_is_read_as_it_was_meant(content: str) -> None:
         ),
         (
             GOOD.encode("utf-16"),
-            "ratings.csv: text must be UTF-8, got UTF-16. Save the file as UTF-8.",
+            "ratings.csv:1: text must be UTF-8, got byte 0xff. Save the file as UTF-8.",
         ),
         (
             bytes(range(128, 256)),
@@ -545,42 +519,42 @@ def test_a_pair_column_is_read() -> None:
 
 # JSON lines.
 
+LINE = '{"reviewer": "a", "item": "x", "score": 1}'
+FAULT = "a.jsonl: The file cannot be read as JSON: "
+
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("[1]\n", "a.jsonl:1: line must be one JSON object, got '[1]'."),
-        ("\n{\n", "a.jsonl:2: line must be one JSON object, got '{'."),
         (
-            '{"a": 1} {}',
-            "a.jsonl:1: line must be one JSON object, got '{\"a\": 1} {}'.",
+            f"{LINE}\n[1]\n",
+            "a.jsonl:2: The file must be JSON, but here it is not: Extra data.",
         ),
         (
-            "[" * 100_000,
-            f"a.jsonl:1: line must be one JSON object, got '{'[' * 76}....",
+            f"{LINE}\n\n{{\n",
+            "a.jsonl:3: The file must be JSON, but here it is not: Expecting property "
+            "name enclosed in double quotes.",
         ),
-        ("{}\n{}\n", "a.jsonl: There is no row."),
+        ("[" * 100_000, f"{FAULT}it is nested too deeply."),
         (
-            '{"score": 1, "score": 2}',
-            "a.jsonl:1: the key 'score' stands twice in one object. Rename one.",
-        ),
-        (
-            '{"reviewer": "a", "item": "x", "score": 1}\n\n'
-            '{"reviewer": "a", "item": "y", "score": {"v": 2}}',
-            "a.jsonl:3: score must be a number, got {'v': 2}.",
+            f'{LINE}\n{{"score": 1, "score": 2}}',
+            f"{FAULT}the key 'score' stands twice in one object.".replace(
+                ":", ":2:", 1
+            ),
         ),
         (
-            '{"reviewer": true, "item": "x", "score": 1}',
-            "a.jsonl:1: reviewer must be text or an integer, got True.",
+            f'{LINE}\n\n{{"reviewer": true, "item": "x", "score": 1}}',
+            "a.jsonl:3: reviewer must be text or an integer, got True.",
         ),
         (
-            '{"reviewer": "\\ud800", "item": "x", "score": 1}',
-            r"a.jsonl:1: reviewer must be valid Unicode text, got '\ud800'.",
+            f'{LINE}\n{{"reviewer": "\\ud800", "item": "x", "score": 1}}',
+            r"a.jsonl:2: reviewer must be valid Unicode text, got '\ud800'.",
         ),
         (
             '{"reviewer": "a", "item": "x", "score": Infinity}',
-            "a.jsonl:1: score must be finite, got inf.",
+            f"{FAULT}Infinity is not a number that JSON has.",
         ),
+        (f'{{"reviewer": {"9" * 5000}}}', f"{FAULT}a number has too many digits."),
         (
             '{"reviewer": "a", "score": 1}\n{"reviewer": "b", "item": "x", "score": 1}',
             "a.jsonl:1: item must be given, got nothing.",
@@ -597,13 +571,6 @@ def test_bad_json_lines_are_refused_in_one_sentence(
     assert refused(content, "a.jsonl") == message
 
 
-def test_an_integer_too_long_for_python_is_refused() -> None:
-    line = f'{{"reviewer": {"9" * 5000}, "item": "x", "score": 1}}'
-    assert refused(line, "a.jsonl").startswith(
-        "a.jsonl:1: line must be one JSON object"
-    )
-
-
 def test_lines_that_share_no_keys_are_refused() -> None:
     lines = "\n".join(f'{{"paper{number}": 7}}' for number in range(1, 2000))
     assert refused(lines, "a.jsonl") == (
@@ -614,7 +581,7 @@ def test_lines_that_share_no_keys_are_refused() -> None:
 def test_keys_may_come_in_any_order_and_be_absent() -> None:
     content = (
         '\ufeff{" reviewer ": "anna", "item": "x", "score": "7", "text": "a\\nb"}\r\n'
-        "{}\n\n"
+        "\n\n"
         '{"score": 6.5, "item": "x", "reviewer": "bo"}\n'
         '{"item": "y", "reviewer": "bo", "": 3}\n'
     )

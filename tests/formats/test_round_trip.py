@@ -47,23 +47,23 @@ def as_csv(rows: list[Row]) -> Ratings:
 
 
 def as_polars_csv(rows: list[Row]) -> Ratings:
-    return read_ratings(io.StringIO(frame(rows).write_csv(separator=";")), format="csv")
+    return read_ratings(io.StringIO(frame(rows).write_csv(separator=";")))
 
 
 def as_tsv(rows: list[Row]) -> Ratings:
-    return read_ratings(io.BytesIO(delimited(rows, "\t", "\n")), format="tsv")
+    return read_ratings(io.BytesIO(delimited(rows, "\t", "\n")))
 
 
 def as_json(rows: list[Row]) -> Ratings:
     lines = [json.dumps(dict(zip(NAMES, row, strict=True))) for row in rows]
-    return read_ratings(io.StringIO("\n".join(lines)), format="jsonl")
+    return read_ratings(io.StringIO("\n".join(lines)))
 
 
 def as_parquet(rows: list[Row]) -> Ratings:
     file = io.BytesIO()
     frame(rows).write_parquet(file)
     file.seek(0)
-    return read_ratings(file, format="parquet")
+    return read_ratings(file)
 
 
 def as_excel(rows: list[Row]) -> Ratings:
@@ -78,7 +78,7 @@ def as_excel(rows: list[Row]) -> Ratings:
                 sheet.write_number(number, column, value)
     book.close()
     file.seek(0)
-    return read_ratings(file, format="excel")
+    return read_ratings(file)
 
 
 def as_sequences(rows: list[Row]) -> Ratings:

@@ -79,22 +79,9 @@ def test_a_word_stands_once() -> None:
     )
 
 
-def test_an_order_with_the_other_sign_is_turned_round() -> None:
-    assert wrong("accept > reject>strong reject") == (
-        "scale must have < between its words, worst first, got 'accept > reject>strong "
-        "reject'. Did you mean 'strong reject<reject<accept'?"
-    )
-    assert wrong("a<b>c") == (
-        "scale must have < between its words, worst first, got 'a<b>c'."
-    )
-
-
-@pytest.mark.parametrize("order", ["a<=b", "a < = b", "a>=b", "a \u2264 b"])
-def test_signs_of_equality_are_refused(order: str) -> None:
-    assert wrong(order) == (
-        f"scale must have < between its words, worst first, got {order!r}. Each word "
-        "is a step of its own: write < alone."
-    )
+@pytest.mark.parametrize("order", ["a<=b", "a>b", "a<b>c", "a \u2264 b"])
+def test_other_signs_are_refused(order: str) -> None:
+    assert wrong(order).startswith("scale must be words from worst to best with <")
 
 
 @pytest.mark.parametrize("best", ["A+", "AB", "1", "é"])

@@ -330,10 +330,6 @@ def test_any_rating_that_was_changed_is_found_in_the_data(tmp_path: Path) -> Non
             assert result.first is not None
             assert result.first.name == "data"
             assert str(result.first.difference).startswith("result.data.")
-            if key != "reviewer":
-                assert f"scores of {row['item']!r}" in repr(result).replace(
-                    f"{changed[place]['item']!r}, ", ""
-                )
 
 
 def test_ratings_that_cannot_be_decided_from_are_a_difference_too(
@@ -518,17 +514,17 @@ def test_damaged_bytes_never_end_in_anything_but_a_sentence(
 
 
 BAD = [
-    (b"", "The file is empty"),
+    (b"", "must be JSON"),
     (b"{", "cut off"),
     (b'{"a": "b', "cut off"),
-    (b"hello", "not JSON"),
+    (b"hello", "must be JSON"),
     (b"[1]", "not a record of evenhand"),
     (b'{"schema": 3}', "not a record of evenhand"),
     (b'{"schema": "other/1"}', "not a record of evenhand"),
     (b'{"schema": "evenhand.sael/1"}', "did you mean 'seal'"),
     (b'{"schema": "evenhand.record/2"}', "must be 'evenhand.record/1'"),
-    (b'{"schema": "evenhand.seal/1", "schema": "x"}', "a key twice: 'schema'"),
-    (b'{"a": NaN}', "the number NaN"),
+    (b'{"schema": "evenhand.seal/1", "schema": "x"}', "the key 'schema' stands twice"),
+    (b'{"a": NaN}', "NaN is not a number"),
     (b'{"a": 1e999}', "too large"),
     (b'{"a": ' + b"9" * 5000 + b"}", "too many digits"),
     (b'{"a": "\\ud800"}', "half a character"),
@@ -890,6 +886,3 @@ def test_an_invented_note_on_reading_is_named(tmp_path: Path) -> None:
     first = audit(written(invented, tmp_path / "d.json"), ratings()).first
     assert first is not None
     assert str(first.difference).startswith("result.warnings[0]")
-    assert first.difference is not None
-    assert first.difference.found == note
-    assert "Notes on reading need the file that was read" in first.says

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from evenhand.errors import OptionError, printable, unknown
-from evenhand.formats import FORMATS, PLATFORMS
+from evenhand.formats import PLATFORMS
 from evenhand.progress import working as working  # noqa: PLC0414 - for every command
 
 if TYPE_CHECKING:
@@ -123,9 +123,8 @@ ROLES = ("rank", "winner", "loser", "pair", "weight")
 FILE_OPTIONS = (
     reading(
         "--format file_format",
-        f"What FILE is, if it is not recognised: {', '.join(PLATFORMS)}; or how it is "
-        f"stored: {', '.join(FORMATS)}.",
-        [*PLATFORMS, *FORMATS],
+        f"What FILE is, if it is not recognised: {', '.join(PLATFORMS)}.",
+        [*PLATFORMS],
         metavar="NAME",
     ),
     reading(

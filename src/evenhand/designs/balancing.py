@@ -64,11 +64,7 @@ class Grid:
 
 
 class InfeasibleError(DesignError):
-    """No assignment meets all constraints.
-
-    Some rows cannot take enough: of some columns there is too little room, and of all
-    others they may take only those that each is not barred from.
-    """
+    """No assignment meets all constraints."""
 
     def __init__(
         self, grid: Grid, rows: Iterable[int], columns: Iterable[int], *, turned: bool
@@ -77,12 +73,12 @@ class InfeasibleError(DesignError):
 
         Args:
             grid: What cannot be filled.
-            rows: The rows that cannot take enough.
-            columns: The columns with too little room.
+            rows: Rows that cannot take enough, all together.
+            columns: The columns that have too little room for them.
             turned: Whether rows are items.
         """
         self.grid, self.turned = grid, turned
-        self.rows, self.columns = frozenset(rows), frozenset(columns)
+        self.rows, self.columns = sorted(rows), frozenset(columns)
         most = range(max(len(grid.sizes), grid.columns))
         super().__init__(self.named(most, most))
 
@@ -91,54 +87,36 @@ class InfeasibleError(DesignError):
         grid = self.grid
         sides = (("reviewer", reviewers), ("item", items))
         (row, rows), (column, columns) = sides[::-1] if self.turned else sides
-        least = grid.load - bool(grid.spare)
-        for who in range(grid.rows):
-            free = grid.columns - len(grid.barred[who])
-            if free < grid.sizes[who]:
-                return _alone(row, rows[who], grid.sizes[who], column, free)
-        for what in range(grid.columns):
-            free = sum(what not in barred for barred in grid.barred[: grid.rows])
-            if free < least:
-                return _alone(column, columns[what], least, row, free)
-        real = sorted(who for who in self.rows if who < grid.rows)
-        far = [what for what in range(grid.columns) if what not in self.columns]
-        open_to = sum(len(set(far) - grid.barred[who]) for who in real)
+        open_rows = [grid.columns - len(barred) for barred in grid.barred[: grid.rows]]
+        open_columns = [
+            sum(what not in barred for barred in grid.barred[: grid.rows])
+            for what in range(grid.columns)
+        ]
+        for kind, names, free, need, other in (
+            (row, rows, open_rows, grid.sizes[0], column),
+            (column, columns, open_columns, grid.load - bool(grid.spare), row),
+        ):
+            if min(free) < need:
+                name = names[free.index(min(free))]
+                return (
+                    f"{kind} {name!r} must get {counted(need, other)}, got only "
+                    f"{min(free)} without a conflict. Drop a conflict, or ask for "
+                    "fewer."
+                )
+        few, many = column, row
+        names = [rows[who] for who in self.rows if who < grid.rows]
         if grid.spare and grid.rows in self.rows:
-            others = [who for who in range(grid.rows) if who not in self.rows]
-            return _together(
-                (column, [columns[what] for what in far], len(far) * least),
-                (row, [rows[who] for who in others], grid.sizes[0] * len(others)),
-                open_to,
-            )
-        near = [columns[what] for what in sorted(self.columns)]
-        return _together(
-            (row, [rows[who] for who in real], grid.sizes[0] * len(real)),
-            (column, near, len(near) * grid.load),
-            open_to,
+            # What they may take beside is needed elsewhere: other columns get too few.
+            few, many = row, column
+            names = [
+                one
+                for it, one in enumerate(columns[: grid.columns])
+                if it not in self.columns
+            ]
+        return (
+            f"Conflicts leave too few {few}s for the {many}s {listing(names)} "
+            "together. Drop a conflict, or ask for fewer."
         )
-
-
-def _alone(what: str, name: object, need: int, other: str, free: int) -> str:
-    return (
-        f"{what} {name!r} must get {counted(need, other)}, got only {free} without a "
-        f"conflict. Drop a conflict, or ask for fewer."
-    )
-
-
-def _together(
-    needy: tuple[str, list[object], int],
-    given: tuple[str, list[object], int],
-    open_to: int,
-) -> str:
-    what, names, need = needy
-    other, others, room = given
-    plural = "s" if len(names) > 1 else ""
-    places = f"{other}{'s' if len(others) > 1 else ''} {listing(others)}"
-    return (
-        f"{what}{plural} {listing(names)} must get {counted(need, other)} in all, got "
-        f"only {room + open_to} places without a conflict: {room} of {places} and "
-        f"{open_to} of all others. Drop a conflict, or ask for fewer."
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,5 +23,3 @@ PLATFORMS: dict[str, tuple[str, ...]] = {
     "long": (),
 }
 """Every layout by the name of its module, and columns of which its exports have one."""
-FORMATS = ("csv", "tsv", "parquet", "json", "jsonl", "excel")
-"""How a file may be stored."""

@@ -128,7 +128,7 @@ def _draw_codes(names: Sequence[str]) -> dict[str, str]:
 
 
 def _read(path: str) -> dict[str, str]:
-    table = read_table(fetch(path, "csv"))
+    table = read_table(fetch(path))
     if any(name not in table.columns for name in COLUMNS):
         raise table.source.whole(
             f"A key must have the columns 'code' and 'reviewer', got "

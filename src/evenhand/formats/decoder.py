@@ -19,17 +19,10 @@ import json
 import os
 import sys
 from functools import partial
-from typing import TYPE_CHECKING
 
 import polars as pl
 
-if TYPE_CHECKING:
-    from xml.etree import ElementTree as ET
-
 LEAST_MEMORY = 8 * 2**30
-SHEET_XML = "{urn:schemas-microsoft-com:office:spreadsheet}"
-XML = (b"<?xml", b"\xef\xbb\xbf<?xml")
-MOST_ROWS, MOST_COLUMNS = 2**20, 2**14
 
 Answer = tuple[dict[str, list[str]], pl.DataFrame | None]
 
@@ -58,8 +51,6 @@ def decode(format_name: str, sheet: str, data: bytes) -> Answer:
 
 
 def _excel(sheet: str, data: bytes) -> Answer:
-    if data.startswith(XML):
-        return _xml(sheet, data)
     import fastexcel  # noqa: PLC0415 - Parquet does not wait for it
 
     workbook = fastexcel.read_excel(data)
@@ -74,55 +65,6 @@ def _excel(sheet: str, data: bytes) -> Answer:
         both = [load(meant[0], dtypes=kind).to_polars() for kind in ("string", "float")]
         table = _exact(*both)
     return {"sheets": names, "meant": meant}, table
-
-
-def _xml(sheet: str, data: bytes) -> Answer:
-    """Decode a workbook of 2003 in XML, which CMT still writes as .xls."""
-    from xml.etree import ElementTree as ET  # noqa: PLC0415 - see below
-
-    if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
-        raise ValueError("a workbook declares no entities")
-    root = ET.fromstring(data)  # noqa: S314 - no entities, own process
-    tables = {
-        page.get(f"{SHEET_XML}Name", ""): _grid(page)
-        for page in root.iter(f"{SHEET_XML}Worksheet")
-    }
-    if not tables:
-        raise ValueError("a workbook has a sheet")
-    filled = [name for name, table in tables.items() if table.height]
-    meant = [sheet] if sheet in tables else [] if sheet else filled
-    table = tables[meant[0]] if len(meant) == 1 else None
-    return {"sheets": list(tables), "meant": meant}, table
-
-
-def _grid(page: ET.Element) -> pl.DataFrame:
-    rows: list[dict[int, str]] = []
-    for row in page.iter(f"{SHEET_XML}Row"):
-        # Rows and cells that are empty are left out, and the next one says its place.
-        rows.extend({} for _ in range(_place(row, len(rows)) - len(rows)))
-        cells: dict[int, str] = {}
-        place = 0
-        for cell in row.iter(f"{SHEET_XML}Cell"):
-            place = _place(cell, place)
-            found = cell.find(f"{SHEET_XML}Data")
-            cells[place] = "" if found is None else "".join(found.itertext())
-            place += 1 + int(cell.get(f"{SHEET_XML}MergeAcross", "0"))
-        rows.append(cells)
-    width = 1 + max((place for row in rows for place in row), default=-1)
-    if width > MOST_COLUMNS:
-        raise ValueError("a cell lies outside the sheet")
-    columns = {
-        str(place): pl.Series([row.get(place, "") for row in rows], dtype=pl.String)
-        for place in range(width)
-    }
-    return pl.DataFrame(columns)
-
-
-def _place(node: ET.Element, place: int) -> int:
-    found = int(node.get(f"{SHEET_XML}Index", place + 1)) - 1
-    if not 0 <= found < MOST_ROWS:
-        raise ValueError("a cell lies outside the sheet")
-    return found
 
 
 def _exact(cells: pl.DataFrame, numbers: pl.DataFrame) -> pl.DataFrame:

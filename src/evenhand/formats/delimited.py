@@ -1,8 +1,7 @@
 """Text with separators: CSV and TSV, the way spreadsheets write them.
 
 Python's csv module reads them; it names the line that is wrong. A file without quotes
-whose lines all have as many fields is read by polars, which is faster, and so is one
-whose quotes are around whole fields without separators, as R writes it.
+whose lines all have as many fields is read by polars, which is faster.
 """
 
 from __future__ import annotations
@@ -10,8 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -21,15 +19,9 @@ from evenhand.errors import RatingsError, counted
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import NDArray
-
 BLANK_LINES = re.compile(rb"(?:[ \r]*\n)*")
-SEPARATOR_LINE = re.compile(rb'"?sep=([,;\t])"?[ \r]*\n', re.IGNORECASE)
 HEADER = re.compile(rb'(?:[^"\n]++|"[^"]*+")*+(?=\n|\Z)')
 QUOTED = re.compile(rb'"[^"]*+"')
-HEADER_MARKS = ("SubmissionId", "Paper ID")
-"""Names in headers that may stand below other lines, as CMT writes them."""
-PREAMBLE = 10
 LONGEST_FIELD = 2**31 - 1
 UNCLOSED = "a quote is opened here and never closed."
 UNENDED = (
@@ -39,8 +31,7 @@ UNENDED = (
 WORDS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 
 
-@dataclass(frozen=True, slots=True)
-class Cells:
+class Cells(NamedTuple):
     """A header, the text below it, each row's line in the file, and what separates."""
 
     header: list[str]
@@ -49,14 +40,12 @@ class Cells:
     separator: str
 
 
-def read_cells(name: str, data: bytes, separators: str) -> Cells:
-    r"""Read text with separators.
+def read_cells(name: str, data: bytes) -> Cells:
+    r"""Read text with separators: a tab, or what the header holds most often.
 
     Args:
         name: What messages call the file.
         data: The file, valid UTF-8 without byte order mark.
-        separators: Those that the file may use; the one that the header holds most
-            often is taken.
 
     Returns:
         Every cell as text; a cell without text may be null.
@@ -66,46 +55,24 @@ def read_cells(name: str, data: bytes, separators: str) -> Cells:
             not closed.
 
     Examples:
-        >>> read_cells("ratings.csv", b"a;b\n1;2\n", ",;").header
+        >>> read_cells("ratings.csv", b"a;b\n1;2\n").header
         ['a', 'b']
     """
-    start = _end(BLANK_LINES.match(data))
-    stated = SEPARATOR_LINE.match(data, start)
-    if stated and stated[1].decode() in separators:
-        separators = stated[1].decode()
-        start = _end(BLANK_LINES.match(data, stated.end()))
-    start = _marked(data, start)
+    blank = BLANK_LINES.match(data)
+    start = blank.end() if blank else 0
     body = data[start:]
-    if not body:
-        raise RatingsError(f"{name}: The file is empty.")
     header = HEADER.match(body)
     plain = QUOTED.sub(b"", header[0]) if header else body.partition(b"\n")[0]
-    separator = max(separators, key=lambda mark: plain.count(mark.encode()))
+    separator = "\t" if b"\t" in plain else max(",;", key=plain.decode().count)
     first = data.count(b"\n", 0, start) + 1
     return _by_polars(body, separator, first) or _by_csv(name, body, separator, first)
 
 
-def _marked(data: bytes, start: int) -> int:
-    """Return where the line begins that a mark names as the header."""
-    place = start
-    for _ in range(PREAMBLE):
-        end = data.find(b"\n", place)
-        line = data[place : end if end >= 0 else len(data)]
-        cell = re.split(rb"[,;\t]", line, maxsplit=1)[0]
-        if cell.strip(b' "\r').decode() in HEADER_MARKS:
-            return place
-        place += len(line) + 1
-    return start
-
-
 def _by_polars(body: bytes, separator: str, first: int) -> Cells | None:
-    """Read a file in which every line is as wide as the header, quoted or not."""
-    if body.count(b"\r") != body.count(b"\r\n"):
+    """Read a file without quotes in which every line is as wide as the header."""
+    if b'"' in body or body.count(b"\r") != body.count(b"\r\n"):
         return None
     buffer = np.frombuffer(body, dtype=np.uint8)
-    quoted = b'"' in body
-    if quoted and not _plainly_quoted(buffer, separator):
-        return None
     stops = np.append(np.flatnonzero(buffer == ord("\n")), len(buffer))
     stops = stops[:-1] if body.endswith(b"\n") else stops
     marks = np.searchsorted(np.flatnonzero(buffer == ord(separator)), stops)
@@ -119,24 +86,12 @@ def _by_polars(body: bytes, separator: str, first: int) -> Cells | None:
         has_header=False,
         schema={str(column): pl.String() for column in range(int(marks[0]) + 1)},
         separator=separator,
-        quote_char='"' if quoted else None,
+        quote_char=None,
     )
     if rows.height != len(stops):
         return None
     header = [name or "" for name in rows.row(0)]
     return Cells(header, rows[1:], lambda row: first + row + 1, separator)
-
-
-def _plainly_quoted(buffer: NDArray[np.uint8], separator: str) -> bool:
-    """Say whether quotes are around whole fields that hold neither mark nor quote."""
-    quotes = np.flatnonzero(buffer == ord('"'))
-    marks = np.array([ord(separator), ord("\n"), ord("\r")], dtype=np.uint8)
-    edges = np.isin(buffer, marks)
-    inside = np.cumsum(buffer == ord('"'), dtype=np.uint8) % 2 == 1
-    if len(quotes) % 2 or (edges & inside).any():
-        return False
-    padded = np.concatenate([[True], edges, [True]])
-    return bool(padded[quotes[::2]].all() and padded[quotes[1::2] + 2].all())
 
 
 def _by_csv(name: str, body: bytes, separator: str, first: int) -> Cells:
@@ -181,7 +136,3 @@ def _csv_rows(
         raise RatingsError(f"{name}:{line}: {reason}") from None
     finally:
         csv.field_size_limit(usual)
-
-
-def _end(match: re.Match[bytes] | None) -> int:
-    return match.end() if match else 0

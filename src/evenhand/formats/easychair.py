@@ -1,4 +1,4 @@
-"""EasyChair: review.csv, and in older exports review_score.csv beside it.
+"""EasyChair: review.csv, with submission.csv for titles.
 
 The person who wrote a review is its reviewer: the subreviewer where one is named, else
 the member of the committee. Of a review that was changed the newest version counts.
@@ -7,12 +7,10 @@ the member of the committee. Of a review that was changed the newest version cou
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evenhand.claims import Notice
-from evenhand.columns import CANONICAL_INTEGER
-from evenhand.errors import counted, listing, shown
+from evenhand.errors import counted, shown
 from evenhand.formats import layouts
 from evenhand.formats.tables import plain, texts
 
@@ -24,20 +22,23 @@ if TYPE_CHECKING:
 
 EXPORTS = {
     "review.csv": ("submission #", "member #", "scores"),
-    "review.csv, older": ("submission #", "member #", "version"),
     "review.csv, no members": ("#", "submission #", "scores"),
-    "review_score.csv": ("review #", "field #", "value"),
 }
-"""The columns that mark each file. submission.csv (#, title) may go with either."""
+"""The columns that mark each file."""
 TOTAL = "total score"
 FIELD = re.compile(
     r"(.+?)\s*:\s*([+-]?[0-9]+(?:\.[0-9]+)?)\s*(?:\([^()]*\)|[:-]\s*[^\W\d][^:]*)?"
 )
 """A field and its number, which words may explain: "-1: weak reject"."""
+VERSION = re.compile("[0-9]{1,9}")
 NOBODY = (
     "No reviewer is named: each review counts as a reviewer of its own, so no two "
     "scores can be compared as one person's."
 )
+LEFT_OUT = {
+    "older_versions": "of an older version left out",
+    "deleted_submissions": "of deleted submissions left out",
+}
 
 
 def take(table: Table, asked: Asked) -> Long:
@@ -51,304 +52,164 @@ def take(table: Table, asked: Asked) -> Long:
         >>> take(Table(columns, Source()), Asked()).columns["Score"]
         ['-1']
     """
-    table, scores, submissions = _sort_out(table, table.companion)
-    given = asked.columns
+    given, submissions = asked.columns, table.companion
     item = table.named("item", given.item, "submission #", "submission", "paper #")
-    items = texts(table.columns[item])
-    rows, notices = _standing(table, items, submissions)
+    titles, authors, gone = _submissions(submissions)
+    reasons = _reasons(table, texts(table.columns[item]), gone)
+    table, notices = layouts.leave_out(table, reasons, "review", LEFT_OUT)
+    if not table.height:
+        raise table.source.whole("Every review is of a deleted submission.")
     if given.reviewer:
         writer = table.named("reviewer", given.reviewer)
-        place, people = repr(writer), texts(table.columns[writer])
+        reviewer: tuple[str, Values] = repr(writer), table.columns[writer]
     else:
-        writer, place, people = _writers(table, rows, notices)
-    known: dict[str, Values] = {item: [*items], writer: [*people]}
-    reviews = replace(table, columns={**table.columns, **known}).keep(rows)
-    if scores is None:
-        score, values = _written(reviews, given.score)
-    else:
-        every = {*table.texts("#", "review #")}
-        score, found = _scored(reviews, scores, given.score, every, notices)
-        values = scores.keep(list(found)).texts("value")
-        source = scores.source.keep(list(found))
-        reviews = replace(reviews.keep(list(found.values())), source=source)
-    titles = layouts.titled(items, table.texts("submission title"))
-    authors = {}
-    if submissions is not None:
-        numbers = submissions.texts("#")
-        titles = layouts.titled(numbers, submissions.texts("title"))
-        authors = layouts.titled(numbers, submissions.texts(*layouts.AUTHORS))
+        place, people, more = _writers(table)
+        reviewer, notices = (place, [*people]), notices + more
+    score, values = _field(table, given.score)
     return layouts.rated(
-        reviews.source,
-        item=(repr(item), reviews.columns[item]),
-        reviewer=(place, reviews.columns[writer]),
+        table.source,
+        item=(repr(item), table.columns[item]),
+        reviewer=reviewer,
         score=(score, [*values]),
-        weight=[*_written(reviews, given.weight)[1]] if given.weight else None,
+        weight=[*_field(table, given.weight)[1]] if given.weight else None,
         titles=titles,
         authors=authors,
         notices=notices,
     )
 
 
-def _sort_out(
-    table: Table, companion: Table | None
-) -> tuple[Table, Table | None, Table | None]:
-    """Tell reviews, scores and submissions apart; they may come in either order."""
-    reviews, scores, submissions = [], None, None
-    for one in filter(None, (table, companion)):
-        titles = one.why("#", "title") and not one.find("submission #")
-        if one.why(*EXPORTS["review_score.csv"]):
-            scores = scores or one
-        elif titles and one is companion:
-            submissions = one
-        else:
-            reviews.append(one)
-    if not reviews:
+def _submissions(
+    table: Table | None,
+) -> tuple[dict[str, str], dict[str, str], set[str]]:
+    """Return titles and authors of submissions, and which were deleted."""
+    if table is None:
+        return {}, {}, set()
+    if not table.why("#", "title"):
         raise table.source.whole(
-            "The scores are here without their reviews. Give review.csv of the same "
-            "export too, with companion= or --with."
+            "This is not submission.csv of EasyChair: it has no columns '#' and "
+            "'title'. Give review.csv, with submission.csv as its companion."
         )
-    if len(reviews) > 1:
-        raise reviews[1].source.whole(
-            "This is not a second file of EasyChair's. Give review.csv, with "
-            "review_score.csv or submission.csv as its companion."
-        )
-    return reviews[0], scores, submissions
+    numbers, marks = table.texts("#"), table.texts("deleted?")
+    gone = {
+        number
+        for number, mark in zip(numbers, marks, strict=True)
+        if mark.casefold() in ("yes", "true", "1")
+    }
+    authors = layouts.titled(numbers, table.texts(*layouts.AUTHORS))
+    return layouts.titled(numbers, table.texts("title")), authors, gone
 
 
-def _standing(
-    table: Table, items: list[str], submissions: Table | None
-) -> tuple[list[int], list[Notice]]:
-    """Leave out older versions of reviews, and reviews of deleted submissions."""
-    notices = []
-    rows = _newest(table, items)
-    if len(rows) < len(items):
-        older = counted(len(items) - len(rows), "older version")
-        notices.append(Notice("older_versions", f"{older} of reviews left out."))
-    if submissions is not None:
-        marks = zip(submissions.texts("#"), submissions.texts("deleted?"), strict=True)
-        gone = {one for one, mark in marks if mark.casefold() in ("yes", "true", "1")}
-        left = [row for row in rows if items[row] not in gone]
-        if len(left) < len(rows):
-            text = f"{counted(len(rows) - len(left), 'review')} of deleted submissions"
-            notices.append(Notice("deleted_submissions", f"{text} left out."))
-        rows = left
-    return rows, notices
-
-
-def _newest(table: Table, items: list[str]) -> list[int]:
-    """Return the rows of the newest version of each review."""
-    name = table.find("version")
-    if not name:
-        return list(range(len(items)))
-    versions = table.texts(name)
-    for row, version in enumerate(versions):
-        if version and not re.fullmatch(CANONICAL_INTEGER, version):
+def _reasons(table: Table, items: list[str], gone: set[str]) -> list[str]:
+    """Return why each review is left out, empty where it counts."""
+    ages = []
+    for row, version in enumerate(table.texts("version")):
+        if version and not VERSION.fullmatch(version):
             raise table.source.at(
-                row, f"{name} must be a whole number, got {shown(version)}"
+                row, f"version must be a whole number, got {shown(version)}"
             )
+        ages.append(int(version or 0))
     # Without numbers, a subreviewer's review is not a version of the member's.
     number = table.find("number", "reviewer email")
     members = map(table.texts, ("member #", "member name", number))
-    keys = list(zip(items, *members, strict=True))
-    # Compared as numbers of digits and digits, since a version may have many.
-    ages = [(len(version), version) for version in versions]
-    best: dict[tuple[str, ...], tuple[int, str]] = {}
-    for key, age in zip(keys, ages, strict=True):
-        best[key] = max(best.get(key, age), age)
-    return [row for row, key in enumerate(keys) if ages[row] == best[key]]
+    reviews = list(zip(items, *members, strict=True))
+    newest: dict[tuple[str, ...], int] = {}
+    for review, age in zip(reviews, ages, strict=True):
+        newest[review] = max(newest.get(review, 0), age)
+    return [
+        "older_versions"
+        if age < newest[review]
+        else "deleted_submissions"
+        if review[0] in gone
+        else ""
+        for review, age in zip(reviews, ages, strict=True)
+    ]
 
 
-def _writers(
-    table: Table, standing: list[int], notices: list[Notice]
-) -> tuple[str, str, list[str]]:
-    """Return the writer of each review: e-mail, name, or member, the first there is.
-
-    Args:
-        table: The reviews.
-        standing: Rows that count; only these are told of in notices.
-        notices: Where to add what the reader must know.
-
-    Returns:
-        A column's name, where writers were taken from in words, and each row's writer.
-    """
+def _writers(table: Table) -> tuple[str, list[str], list[Notice]]:
+    """Return where writers were found, each review's, and what the reader must know."""
     parts = map(table.texts, ("reviewer first name", "reviewer last name"))
-    names = [" ".join(filter(None, both)) for both in zip(*parts, strict=True)]
+    written = [" ".join(filter(None, both)) for both in zip(*parts, strict=True)]
     emails, members, numbers = map(
         table.texts, ("reviewer email", "member name", "member #")
     )
-    rows = list(zip(emails, names, members, numbers, strict=True))
-    if not any(any(row) for row in rows):
+    if not any((*emails, *written, *members, *numbers)):
         column = table.find("#")
         if not column:
             raise table.no_column("reviewer")
-        notices.append(Notice("pseudonyms", NOBODY))
-        return column, repr(column), table.texts(column)
-    people = layouts.identify(*_known(rows), table.source)
-    others = sum(
-        bool(names[row] and members[row]) and not _same(names[row], members[row])
-        for row in standing
-    )
-    if others:
-        text = f"{counted(others, 'review')} written by a subreviewer: the reviewer is "
-        notices.append(Notice("subreviews", f"{text}who wrote it, not the member."))
-    column = table.find("member name", "member #", "reviewer email") or "reviewer"
-    own = " (or who wrote it, where that is said)" if any(emails) or any(names) else ""
-    return column, f"{column!r}{own}", people
-
-
-def _same(name: str, member: str) -> bool:
-    return name.casefold() == member.casefold()
-
-
-def _known(
-    rows: Sequence[tuple[str, str, str, str]],
-) -> tuple[list[str], list[str]]:
-    """Return what is known for sure of each row's writer, and the writer's name.
-
-    A member's e-mail is taken from a review that the member wrote in person, if one
-    shows it; two members of one name are told apart by their numbers.
-    """
-    own_emails = {
-        (member, number): email
-        for email, name, member, number in rows
-        if email and _same(name, member)
+        return repr(column), table.texts(column), [Notice("pseudonyms", NOBODY)]
+    # Two members of one name are distinguished by their numbers.
+    pairs = set(zip(members, numbers, strict=True))
+    named = [member for member, _ in pairs]
+    labels = {
+        (member, number): f"{member} (member {number})"
+        if member and named.count(member) > 1
+        else member or number
+        for member, number in pairs
     }
-    namesakes: dict[str, set[str]] = {}
-    for _, _, member, number in rows:
-        namesakes.setdefault(member, set()).add(number)
-    sure, names = [], []
-    for email, name, member, number in rows:
-        shared = member and number and len(namesakes[member]) > 1
-        label = f"{member} (member {number})" if shared else member or number
-        label = own_emails.get((member, number), label)
-        # A label other than the name is an e-mail or a number, and good by itself.
-        told = (not name or _same(name, member)) and label != member
-        sure.append(email or (label if told else ""))
-        names.append(name if email else "" if told else name or member)
-    return sure, names
+    names, subreviews = [], 0
+    for email, name, member, number in zip(
+        emails, written, members, numbers, strict=True
+    ):
+        another = bool(name) and name.casefold() != member.casefold()
+        # An e-mail without a name may be the subreviewer's.
+        own = "" if email and not name else labels[member, number]
+        names.append(name if another else own)
+        subreviews += another and bool(member)
+    text = f"{counted(subreviews, 'review')} written by a subreviewer: the reviewer is "
+    notice = Notice("subreviews", f"{text}who wrote it, not the member.")
+    column = table.find("member name", "member #", "reviewer email") or "reviewer"
+    own = " (or who wrote it, where that is said)" if any((*emails, *written)) else ""
+    people = layouts.identify(emails, names, table.source)
+    return f"{column!r}{own}", people, [notice] if subreviews else []
 
 
-def _written(reviews: Table, given: str) -> tuple[str, Sequence[object]]:
+def _field(table: Table, given: str) -> tuple[str, Sequence[object]]:
     """Choose a field of the column of scores, or the total beside it."""
-    total, totals = reviews.find(TOTAL), reviews.texts(TOTAL)
+    total, totals = table.find(TOTAL), table.texts(TOTAL)
     if total and plain(given) == TOTAL:
         return total, totals
+    column = table.find("scores")
+    cells = [
+        _parsed(cell, column, row, table) if cell else {}
+        for row, cell in enumerate(table.texts("scores"))
+    ]
+    names = dict.fromkeys(name for cell in cells for name in cell)
+    fields: dict[str, Values] = {
+        name: [cell.get(name) for cell in cells] for name in names
+    }
     choices: dict[str, Sequence[object]] = {
-        name: values
-        for name, values in _cell_fields(reviews).items()
-        if layouts.may_be_scores([*values])
+        name: [*values]
+        for name, values in fields.items()
+        if layouts.may_be_scores(values)
     }
     if any(totals) and all(map(layouts.is_number, {*totals} - {""})):
         choices.setdefault(total, totals)
-    if not choices and not reviews.find("scores"):
-        raise reviews.source.whole(
-            "The reviews are here without their scores. Give review_score.csv of the "
-            "same export too, with companion= or --with."
+    if not choices and not column:
+        raise table.source.whole(
+            "The reviews have no column 'scores'. Download the conference's data again."
         )
-    name = layouts.choose_score(given, list(choices), reviews.source)
+    name = layouts.choose_score(given, list(choices), table.source)
     return name, choices[name]
-
-
-def _cell_fields(reviews: Table) -> dict[str, list[str | None]]:
-    """Return the value of each field in each review."""
-    column = reviews.find("scores")
-    cells = [
-        _parsed(cell, column, row, reviews) if cell else {}
-        for row, cell in enumerate(reviews.texts("scores"))
-    ]
-    names = dict.fromkeys(name for cell in cells for name in cell)
-    for name in names:
-        field, _, rest = (part.strip() for part in name.partition(":"))
-        if field in names and re.match(r"[+-]?[0-9]", rest):
-            row = next(row for row, cell in enumerate(cells) if name in cell)
-            raise reviews.source.at(
-                row, f"{field} must be a number and at most words, got {shown(name)}"
-            )
-    return {name: [cell.get(name) for cell in cells] for name in names}
 
 
 def _parsed(cell: str, column: str, row: int, table: Table) -> dict[str, str]:
     """Read the lines of one cell: a field and its value on each."""
     found: dict[str, str] = {}
     for line in cell.splitlines():
-        if match := FIELD.fullmatch(line.strip()):
-            name, value = match[1], match[2]
-        else:
-            name, colon, value = (part.strip() for part in line.rpartition(":"))
-            if not colon or not name:
-                continue
+        match = FIELD.fullmatch(line.strip())
+        parts = (match[1], match[2]) if match else line.rpartition(":")[::2]
+        name, value = (part.strip() for part in parts)
         if name in found:
             raise table.source.at(
                 row, f"{column} must name each field once, got {shown(name)} twice"
             )
-        found[name] = value
+        if name:
+            found[name] = value
     if not found:
         raise table.source.at(
             row, f"{column} must be lines such as 'Score: 2', got {shown(cell)}"
         )
     return found
-
-
-def _scored(
-    reviews: Table, scores: Table, given: str, known: set[str], notices: list[Notice]
-) -> tuple[str, dict[int, int]]:
-    """Choose a field of the other file, and find the review of each of its scores.
-
-    Args:
-        reviews: The reviews that count.
-        scores: The other file.
-        given: The field that the user named.
-        known: Numbers of all reviews, also of older versions.
-        notices: Where to add what the reader must know.
-    """
-    numbers = _numbers(reviews)
-    fields: dict[str, dict[int, int]] = {}
-    firsts: dict[tuple[str, str], int] = {}
-    cells = list(zip(*map(scores.texts, EXPORTS["review_score.csv"]), strict=True))
-    for row, (number, name, value) in enumerate(cells):
-        if number in numbers and value:
-            first = firsts.setdefault((name, number), row)
-            if first != row:
-                raise scores.source.at(
-                    row,
-                    f"review {shown(number)} must have one score in field {name}, got "
-                    f"{shown(value)}",
-                    f"Another is at {scores.source.place(first)}.",
-                )
-            fields.setdefault(name, {})[row] = numbers[number]
-    choices = [
-        name
-        for name, found in fields.items()
-        if layouts.may_be_scores([cells[row][2] for row in found])
-    ]
-    choices.sort(key=lambda name: (len(name), name))
-    name = layouts.choose_score(given, choices, scores.source)
-    unmatched = sum(bool(value) and number not in known for number, _, value in cells)
-    if unmatched:
-        text = f"{counted(unmatched, 'score')} of reviews that are not in the other "
-        notices.append(Notice("unmatched_scores", f"{text}file left out."))
-    missing = reviews.height - len(fields[name])
-    if missing:
-        text = f"{counted(missing, 'review')} without a score in field {name!r}"
-        notices.append(Notice("missing_scores", f"{text} left out."))
-    return name, fields[name]
-
-
-def _numbers(reviews: Table) -> dict[str, int]:
-    """Return the row of each review's number."""
-    column = reviews.find("#", "review #")
-    if not column:
-        raise reviews.source.whole(
-            "The reviews have no column '#' that scores could be joined by, only "
-            f"{listing(reviews.columns)}."
-        )
-    seen: dict[str, int] = {}
-    for row, value in enumerate(reviews.texts(column)):
-        if seen.setdefault(value, row) != row:
-            raise reviews.source.at(
-                row, f"{column} must be given once, got {shown(value)} twice"
-            )
-    return seen
 
 
 LAYOUT = layouts.Layout(

@@ -1,4 +1,8 @@
-"""From a path, standard input or an open stream to bytes of a known format."""
+"""From a path, standard input or an open stream to bytes of a known format.
+
+The bytes say how a file is stored, whatever it is called. Only JSON with a fault in its
+first character needs its suffix, so that the fault is named.
+"""
 
 from __future__ import annotations
 
@@ -13,29 +17,21 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import IO
 
-from evenhand.errors import OptionError, RatingsError, listing, shown
-from evenhand.formats import FORMATS
+from evenhand.errors import OptionError, RatingsError, shown
 
 Readable = str | os.PathLike[str] | IO[bytes] | IO[str]
 
-SUFFIXES = {
-    suffix: name
-    for name, suffixes in {
-        # An archive is recognised by its bytes, and refused.
-        "csv": ".csv .txt .zip",
-        "tsv": ".tsv .tab",
-        "parquet": ".parquet .pq",
-        "json": ".json",
-        "jsonl": ".jsonl .ndjson",
-        "excel": ".xlsx .xlsm .xlsb .xls .ods",
-    }.items()
-    for suffix in suffixes.split()
-}
-ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
-JSON_LINES = re.compile(rb"\s*\{.*\}[ \r]*\n\s*\{")
-GZIP = b"\x1f\x8b"
+JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
+JSON_START = re.compile(rb'\[\s*[\[{\]]|\{\s*["}]')
+JSON_LINES = re.compile(rb"\{.*\}[ \r]*\n\s*\{")
+MARKUP = re.compile(
+    rb"<(?:\?xml|!--|!doctype|html|head|body|table|div|meta)", re.IGNORECASE
+)
+GZIP, ZIP, OLE, PARQUET = b"\x1f\x8b", b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"PAR1"
+UTF8_MARK = b"\xef\xbb\xbf"
 MOST_BYTES = 2 * 2**30
 """Of a compressed file, which may hold far more than it seems."""
+NETWORK = "Nothing is fetched from the network. Download the file and give its name."
 STDIN = "<stdin>"
 STREAM = "<stream>"
 
@@ -46,8 +42,8 @@ class File:
 
     Attributes:
         name: What messages call it.
-        data: Its bytes, decompressed.
-        format: One of FORMATS.
+        data: Its bytes, decompressed and without byte order mark.
+        format: "csv", "json", "jsonl", "parquet" or "excel".
     """
 
     name: str
@@ -55,19 +51,17 @@ class File:
     format: str
 
 
-def fetch(source: Readable, format_name: str = "", *, guess: bool = False) -> File:
+def fetch(source: Readable) -> File:
     """Read a file, standard input for "-", or an open stream to its end.
 
     Args:
         source: Path, "-", or stream of bytes or text.
-        format_name: One of FORMATS; by default the suffix of the name tells it.
-        guess: Look at the bytes where the suffix is unknown, instead of refusing it.
 
     Returns:
         The bytes, with the name and the format.
 
     Raises:
-        RatingsError: If there is nothing to read or the suffix is not known.
+        RatingsError: If there is nothing to read, or no table in it.
         OptionError: If the source is neither a name nor a stream.
 
     Examples:
@@ -83,29 +77,22 @@ def fetch(source: Readable, format_name: str = "", *, guess: bool = False) -> Fi
             data = _file(name)
     else:
         name, data = _stream_name(source), _stream(source)
-    data = _decompressed(name, data)
+    data = _decompressed(name, data).removeprefix(UTF8_MARK)
     if not data or data.isspace():
         raise RatingsError(f"{name}: The file is empty.")
-    return File(name, data, format_name or _format_of(name, data, guess=guess))
+    return File(name, data, _format_of(name, data))
 
 
 def _file(name: str) -> bytes:
     if not name:
         raise OptionError("source must be the name of a file, got ''.")
-    if ADDRESS.match(name):
-        raise OptionError(
-            f"source must be the name of a file, got {shown(name)}. Nothing is fetched "
-            "from the network: download the file and give its name."
-        )
     path = Path(name)
     try:
         return path.read_bytes()
     except FileNotFoundError:
-        reason = _not_found(path)
+        reason = NETWORK if "://" in name else _not_found(path)
     except IsADirectoryError:
         reason = "This is a folder. Give a file in it."
-    except PermissionError:
-        reason = "The file may not be read by you. Ask for permission to read it."
     except OSError as error:
         reason = f"The file cannot be read: {error.strerror or error}."
     except ValueError:
@@ -127,12 +114,10 @@ def _not_found(path: Path) -> str:
 
 def _standard_input() -> bytes:
     stream = sys.stdin
-    if stream is None or stream.closed:
-        raise RatingsError(f"{STDIN}: Standard input is closed. Give a file name.")
-    if stream.isatty():
+    if stream is None or stream.closed or stream.isatty():
         raise RatingsError(
-            f"{STDIN}: Standard input is a terminal. Give a file name, or send a file "
-            "with < ratings.csv."
+            f"{STDIN}: Nothing was sent to standard input. Give a file name, or send a "
+            "file with < ratings.csv."
         )
     return _stream(getattr(stream, "buffer", stream))
 
@@ -183,19 +168,18 @@ def _decompressed(name: str, data: bytes) -> bytes:
     return found
 
 
-def _format_of(name: str, data: bytes, *, guess: bool) -> str:
+def _format_of(name: str, data: bytes) -> str:
+    if data.startswith(PARQUET):
+        return "parquet"
+    if data.startswith((OLE, ZIP)):
+        return "excel"
+    start = data[:4096].lstrip()
+    if MARKUP.match(start):
+        raise RatingsError(
+            f"{name}: The file is a web page or XML, not a table. Export the table as "
+            "CSV or Excel; open a workbook of 2003 in Excel and save it as .xlsx."
+        )
     suffix = PurePath(name.casefold().removesuffix(".gz")).suffix
-    if name not in (STDIN, STREAM):
-        if suffix in SUFFIXES:
-            return SUFFIXES[suffix]
-        if not guess:
-            raise RatingsError(
-                f"{name}: The format is not known from the suffix {suffix!r}. "
-                f"Say which with format= or --format: {listing(FORMATS)}."
-            )
-    start = data.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if start.startswith(b"["):
-        return "json"
-    if not start.startswith(b"{"):
+    if not JSON_START.match(start) and suffix not in JSON_SUFFIXES:
         return "csv"
-    return "jsonl" if JSON_LINES.match(start) else "json"
+    return "jsonl" if JSON_LINES.match(data.lstrip()) else "json"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evenhand.claims import Notice
 from evenhand.columns import ALIASES, ID, cut_alike
-from evenhand.errors import OptionError, counted, listing, shown
+from evenhand.errors import OptionError, counted, listing
 from evenhand.formats import layouts
 from evenhand.formats.tables import plain, strings, texts
 
@@ -45,9 +45,11 @@ ITEM = re.compile(
 OWN = re.compile("id|start time|last modified time|language")
 """Other columns that a form adds by itself."""
 TIME = re.compile(
-    r"(\d{1,4})([./-])(\d{1,2})[./-](\d{1,4}),?[T ]+(\d{1,2})[:.](\d\d)"
+    r"(\d{1,4})[./-](\d{1,2})[./-](\d{1,4}),?[T ]+(\d{1,2})[:.](\d\d)"
     r"(?:[:.](\d\d))?\S*\s*([aApP])?.*"
 )
+DATES, LAST_DAY = ((0, 1, 2), (2, 0, 1), (2, 1, 0)), 31
+"""Where year, month and day stand in a date."""
 ANONYMOUS = frozenset({"", "anonymous", "anonym"})
 LONGEST_ITEM = 60
 UNSIGNED = "Responses do not say who wrote them. Each counts as a reviewer of its own."
@@ -294,53 +296,42 @@ def _gridded(
 
 def _last(table: Table, column: str, rows: list[Row]) -> tuple[list[Row], int]:
     """Keep the last score of each person for each item, and count the others."""
-    given: dict[tuple[str, str], list[int]] = {}
-    for place, (_, who, item, cell) in enumerate(rows):
-        if who and item and cell:
-            given.setdefault((who, item), []).append(place)
-    again = [places for places in given.values() if len(places) > 1]
-    if not again or not column:
+    last = {
+        (who, item): place
+        for place, (_, who, item, cell) in enumerate(rows)
+        if who and item and cell
+    }
+    kept = [
+        row
+        for place, row in enumerate(rows)
+        if not all(row[1:]) or last[row[1], row[2]] == place
+    ]
+    if not column or len(kept) == len(rows):
         return rows, 0
-    sure: list[set[int]] = []
-    doubtful: list[set[int]] = []
-    for ages in _readings(table, column):
-        age = [ages[row] for row, *_ in rows]
-        newest = {it: max(age[one] for one in them) for them in again for it in them}
-        older = {it for it, time in newest.items() if age[it] < time}
-        # A form's sheet is in the order of time: that tells days from months.
-        (sure if ages == sorted(ages) else doubtful).append(older)
-    older, *others = sure or doubtful
-    if any(one != older for one in others):
+    if not _in_order(table.texts(column)):
         raise table.source.whole(
-            f"{column} must tell which response is the last, but days and months "
-            "cannot be told apart. Write dates such as 2026-05-01 9:30:00."
+            f"Somebody responded twice, and the last response counts, but {column} is "
+            "not in the order of time. Sort the rows by it, with dates such as "
+            "2026-05-01 9:30:00."
         )
-    return [row for place, row in enumerate(rows) if place not in older], len(older)
+    return kept, len(rows) - len(kept)
 
 
-def _readings(table: Table, column: str) -> list[list[tuple[int, ...]]]:
-    """Return when each response came in, in every way that its date may be read."""
-    parts = []
-    for row, text in enumerate(table.texts(column)):
-        match = TIME.fullmatch(text)
-        if match is None:
-            raise table.source.at(
-                row, f"{column} must be a date and a time, got {shown(text)}"
-            )
-        one, sign, two, three, hour, minute, second, half = match.groups()
-        late = 12 if half and half in "pP" else 0
-        hours = int(hour) % 12 + late if half else int(hour)
-        clock = hours, int(minute), int(second or 0)
-        parts.append((int(one), int(two), int(three), clock, sign, len(one)))
-    if all(length == 4 for *_, length in parts):  # noqa: PLR2004 - digits of a year
-        return [[(one, two, three, *clock) for one, two, three, clock, _, _ in parts]]
-    months = [(year, one, two, *clock) for one, two, year, clock, _, _ in parts]
-    days = [(year, two, one, *clock) for one, two, year, clock, _, _ in parts]
-    points = any(sign == "." for *_, sign, _ in parts)
-    readings: list[list[tuple[int, ...]]] = (
-        [[*days]] if points else [[*months], [*days]]
+def _in_order(times: list[str]) -> bool:
+    """Return whether times go up, in one of the ways to read their dates."""
+    matches = [match for text in times if (match := TIME.fullmatch(text))]
+    ages: dict[tuple[int, ...], list[list[int]]] = {order: [] for order in DATES}
+    for match in matches:
+        date = [int(match[part]) for part in (1, 2, 3)]
+        hour, half = int(match[4]), (match[7] or "").casefold()
+        hour = hour % 12 + 12 * (half == "p") if half else hour
+        for order, found in ages.items():
+            clock = [hour, int(match[5]), int(match[6] or 0)]
+            found.append([*(date[part] for part in order), *clock])
+    return len(matches) == len(times) and any(
+        found == sorted(found) and all(year > LAST_DAY for year, *_ in found)
+        for found in ages.values()
     )
-    return [it for it in readings if all(month <= 12 for _, month, *_ in it)]  # noqa: PLR2004 - months
 
 
 def _unused(table: Table, used: set[str]) -> list[Notice]:

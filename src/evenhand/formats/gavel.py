@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from evenhand.formats.tables import Table
 
 EXPORTS = {"decisions.csv": ("annotator id", "winner id", "loser id")}
-"""The columns that mark each file; items.csv (id, name) gives titles only."""
+"""The columns that mark each file."""
 LEFT_OUT = {"skipped_decisions": "without a winner or a loser left out"}
 
 
@@ -47,19 +47,7 @@ def take(table: Table, asked: Asked) -> Long:
     said = layouts.say_columns(
         names, winner="winner", loser="loser", reviewer="annotator"
     )
-    titles = _titles(table.companion)
-    return layouts.Long(made.columns, names, made.source, said, titles, notices)
+    return layouts.Long(made.columns, names, made.source, said, notices=notices)
 
 
-def _titles(items: Table | None) -> dict[str, str]:
-    if items is None:
-        return {}
-    if not items.why("id", "name"):
-        raise items.source.whole(
-            "Titles need the columns 'ID' and 'Name'. Gavel's own items.csv has no "
-            "IDs: add them, or leave this file out."
-        )
-    return layouts.titled(items.texts("id"), items.texts("name"))
-
-
-LAYOUT = layouts.Layout("gavel", "decisions of Gavel", take, EXPORTS, one_file=False)
+LAYOUT = layouts.Layout("gavel", "decisions of Gavel", take, EXPORTS)

@@ -53,9 +53,8 @@ LED = (
 )
 """A number with its base or its words: 8/10, "5. Strong accept", "5 (accept)"."""
 AUTHORS = ("authors", "author", "author names", "author name", "author emails")
-NAME = r"\pL.*\pL"
-"""Numbers and single letters are nobody's name."""
-AUTHORS_END = r"\s*(?:[;,|\n]|\band\b)\s*"
+NAME = re.compile(r"[^\W\d_].*[^\W\d_]", re.DOTALL)
+AUTHORS_END = re.compile(r"[;,|\n]|\band\b")
 COUNTED = r"^(?i:(?:r|rev|reviewer|review|judge|rater|referee|grader|assessor)[ _#-]*)"
 NUMBER_COLUMN = re.compile(r".*(?:\bnumber|\bno\.?|\bnr\.?|#)")
 ANEW = (
@@ -280,21 +279,12 @@ def choose_score(given: str, fields: Sequence[str], source: Source) -> str:
         return sure[0]
     if len(own) == 1 and MERIT.search(words[own[0]]):
         return own[0]
-    if len(fields) == 1:
-        if not own:
-            raise source.whole(
-                f"The only field is {fields[0]!r}, which seems to be about the "
-                "reviewer. If it is the score, say so with score= or --score."
-            )
-        raise source.whole(
-            f"The only field that may be the score is {fields[0]!r}. If it is, say "
-            "so with score= or --score."
-        )
+    if not fields:
+        raise source.whole("No field holds scores.")
+    some = "One field" if len(fields) == 1 else "Several fields"
     raise source.whole(
-        f"Several fields may be the score: {listing(cut_alike(fields))}. Say which "
-        "with score= or --score."
-        if fields
-        else "No field holds scores."
+        f"{some} may be the score: {listing(cut_alike(fields))}. Say which with score= "
+        "or --score."
     )
 
 
@@ -395,34 +385,28 @@ def own_rows(found: Long) -> list[int]:
     if not names.reviewer or not names.item:
         return []
     try:
-        who, what = found.columns[names.reviewer], found.columns[names.item]
-        people, items = strings(who), strings(what)
+        people = strings(found.columns[names.reviewer])
+        items = strings(found.columns[names.item])
     except RatingsError:  # of half a character, which is refused with its place later
         return []
-    rows = pl.DataFrame({"person": people, "item": items}).with_row_index()
-    own = _called("item", found.titles, found.authors, _same(items))
-    pairs = _called("person", found.people, _same(people)).join(own, on="name")
-    return rows.join(pairs, on=["person", "item"], how="semi")["index"].to_list()
+    who = {it: _names(it, found.people.get(it, "")) for it in people.unique()}
+    whose = {
+        it: _names(it, found.titles.get(it, ""), found.authors.get(it, ""))
+        for it in items.unique()
+    }
+    # Most files are told by their distinct labels.
+    if set().union(*who.values()).isdisjoint(set().union(*whose.values())):
+        return []
+    rows = enumerate(zip(people, items, strict=True))
+    return [row for row, (person, item) in rows if who[person] & whose[item]]
 
 
-def _same(labels: pl.Series) -> dict[str, str]:
-    distinct = labels.filter(labels.str.contains(NAME)).unique().to_list()
-    return dict(zip(distinct, distinct, strict=True))
-
-
-def _called(what: str, *named: Mapping[str, str]) -> pl.DataFrame:
-    """Return the names in some texts beside whose they are; a name has two letters."""
-    both = [pair for texts in named for pair in texts.items()]
-    whole = pl.DataFrame(
-        both, schema={what: pl.String, "name": pl.String}, orient="row"
-    )
-    name = pl.col("name").str
-    parts = name.replace_all(AUTHORS_END, ";").str.split(";")
-    every = pl.concat([whole, whole.with_columns(parts).explode("name")])
-    before = name.extract("^([^@]+)@").str.replace_all("[._-]+", " ")
-    every = pl.concat([every, every.with_columns(before)])
-    folded = name.to_lowercase().str.replace_all(r"\s+", " ").str.strip_chars()
-    return every.with_columns(folded).filter(name.contains(NAME)).unique()
+def _names(*texts: str) -> set[str]:
+    """Return the names in some texts; numbers and single letters are nobody's."""
+    named = [text.casefold() for text in texts if NAME.search(text)]
+    parts = [part for text in named for part in (text, *AUTHORS_END.split(text))]
+    parts += [re.sub("[._-]+", " ", it.partition("@")[0]) for it in parts if "@" in it]
+    return {" ".join(part.split()) for part in parts if NAME.search(part)}
 
 
 def own_notices(found: Long, rows: Sequence[int], *, named: bool) -> list[Notice]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from evenhand.columns import (
@@ -25,8 +24,8 @@ from evenhand.designs.assignment import ESCAPED
 from evenhand.designs.drawing import GROUPED
 from evenhand.errors import OptionError, listing, unknown
 from evenhand.formats.delimited import read_cells
-from evenhand.formats.files import SUFFIXES, fetch
-from evenhand.formats.tables import checked_text, decimal_points, read_table
+from evenhand.formats.files import fetch
+from evenhand.formats.tables import check_text, decimal_points, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from evenhand.formats.tables import Table
 
 FORMULA = re.compile(f"'*{FORMULA_START}")
-TEXT = ("csv", "tsv")
 
 
 def safe_cell(label: Label) -> str:
@@ -77,7 +75,7 @@ def read_labels(path: str, what: str, column: str | None = None) -> list[str]:
     Raises:
         RatingsError: If the file cannot be read, or has no such column.
     """
-    file = _fetched(path)
+    file = fetch(path)
     lines = None if column else _plain_lines(file, what)
     if lines is not None:
         return [plain_label(line) for line in lines]
@@ -101,7 +99,7 @@ def read_pairs(
     Raises:
         RatingsError: If the file cannot be read, or has no such column.
     """
-    table = read_table(_fetched(path))
+    table = read_table(fetch(path))
     columns = [
         _labels(table, _column(table, what, column), what)
         for what, column in (first, second)
@@ -123,7 +121,7 @@ def read_marks(path: str, decimal: str = "") -> dict[str, float]:
         RatingsError: If the file cannot be read, has no such column, a mark is no
             number, or an item has two.
     """
-    table, _ = decimal_points(read_table(_fetched(path)), decimal)
+    table, _ = decimal_points(read_table(fetch(path)), decimal)
     names = list(table.columns)
     item, column = (
         next((name for name in names if name.casefold() == word), "")
@@ -177,18 +175,12 @@ def csv_line(cells: Iterable[str]) -> str:
     return f"{text.getvalue()[:-2]}\n"
 
 
-def _fetched(path: str) -> File:
-    plain = path.casefold().removesuffix(".gz")
-    known = path == "-" or PurePath(plain).suffix in SUFFIXES
-    return fetch(path, "" if known else "csv")
-
-
 def _plain_lines(file: File, what: str) -> list[str] | None:
     """Return the lines of a list without a header, or None for a table."""
-    if file.format not in TEXT:
+    if file.format != "csv":
         return None
-    separators = "\t" if file.format == "tsv" else ",;\t"
-    cells = read_cells(file.name, checked_text(file), separators)
+    check_text(file)
+    cells = read_cells(file.name, file.data)
     if len(cells.header) != 1 or _is_named(cells.header[0], what):
         return None
     found = [cells.header[0], *(row[0] or "" for row in cells.rows.iter_rows())]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import astuple, replace
+from dataclasses import astuple
 from typing import TYPE_CHECKING
 
 from evenhand.claims import Notice
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 TITLE = re.compile(r"(?:(?:item|paper|submission|project) )?title")
 NAMES = ALIASES["item"] - {"item"} | {""}
 """An item's other name: "project" beside "project id", or a bare "name"."""
-SHARED = "A name has several e-mails, so reviewers are known by their e-mails."
 EMAIL = re.compile(
     f"(?:(?:{'|'.join(sorted(ALIASES['reviewer']))}) )?e ?mail(?: address)?"
 )
@@ -38,24 +37,18 @@ def take(table: Table, asked: Asked) -> Long:
     r"""Take ratings, ranks or comparisons from a table in long form.
 
     Examples:
-        >>> from evenhand.formats.files import File
+        >>> from evenhand.columns import Source
         >>> from evenhand.formats.layouts import Asked
-        >>> from evenhand.formats.tables import read_table
-        >>> file = File("taste.tsv", b"winner\tloser\ntea\tmilk\n", "tsv")
-        >>> take(read_table(file), Asked()).names.winner
+        >>> from evenhand.formats.tables import Table
+        >>> table = Table({"winner": ["tea"], "loser": ["milk"]}, Source())
+        >>> take(table, Asked()).names.winner
         'winner'
     """
     names = _columns(table, asked)
-    email = ""
-    if names.reviewer and not asked.columns.reviewer:
-        email = _namesakes(table, names)
     columns = {name: table.columns[name] for name in astuple(names) if name}
     notices: tuple[Notice, ...] = ()
-    if email:
-        people = texts(columns.pop(names.reviewer))
-        columns[email] = [*layouts.identify(table.texts(email), people, table.source)]
-        names = replace(names, reviewer=email)
-        notices = (Notice("shared_names", SHARED),)
+    if names.reviewer and not asked.columns.reviewer:
+        notices = _namesakes(table, texts(columns[names.reviewer]))
     titles = _titles(table, names) if names.item else {}
     if names.reviewer and names.item:
         notices += layouts.numbered_anew(
@@ -98,27 +91,18 @@ def _titles(table: Table, names: Columns) -> dict[str, str]:
     return {}
 
 
-def _namesakes(table: Table, names: Columns) -> str:
-    """Return the column of e-mails if one name goes with several: it is no person's."""
+def _namesakes(table: Table, people: list[str]) -> tuple[Notice, ...]:
+    """Tell of a name that stands beside several e-mails: it may be two people's."""
     column = next((name for name in table.columns if EMAIL.fullmatch(plain(name))), "")
-    if column in ("", names.reviewer):
-        return ""
-    people, emails = texts(table.columns[names.reviewer]), texts(table.columns[column])
-    pairs = {pair for pair in zip(people, emails, strict=True) if pair[1]}
-    shared = len(pairs) > len({person for person, _ in pairs})
-    about_items = shared and _is_about_items(table, names, emails, people)
-    return column if shared and not about_items else ""
-
-
-def _is_about_items(
-    table: Table, names: Columns, emails: list[str], people: list[str]
-) -> bool:
-    """Return whether e-mails seem to be of the items' authors: several rated one."""
-    if not names.item:
-        return False
-    items = texts(table.columns[names.item])
-    one_each = len(set(zip(items, emails, strict=True))) == len(set(items))
-    return one_each and len(set(zip(people, emails, strict=True))) > len(set(emails))
+    emails: dict[str, set[str]] = {}
+    for person, email in zip(people, table.texts(column), strict=True):
+        emails.setdefault(person, set()).update(filter(None, [email]))
+    shared = [person for person, them in emails.items() if len(them) > 1]
+    text = (
+        f"Column {column!r} has several e-mails beside one name. If they are the "
+        f"reviewers', say --reviewer {column!r}: two people of one name count as one."
+    )
+    return (Notice("shared_names", text),) if shared else ()
 
 
 LAYOUT = layouts.Layout("long", "the long form", take, tell=tell)

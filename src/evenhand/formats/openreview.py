@@ -142,8 +142,7 @@ def tell(table: Table) -> str:
     """
     if console := table.why(*CONSOLE):
         return console
-    # A table's rows all have the same keys, so one tells of all.
-    for note in [table.columns] if table.document is None else _raw_notes(table):
+    for note in _raw_notes(table):
         for key in INVITATIONS:
             if all(name in note for name in (*NOTES, key)):
                 return f"keys 'forum', 'content' and {key!r}"
@@ -201,20 +200,11 @@ def take(table: Table, asked: Asked) -> Long:
 
 
 def _raw_notes(table: Table) -> list[Fields]:
-    """Return the notes of a document, or of a table with a row for each."""
+    """Return the notes of a document."""
     document = table.document
-    if document is not None:
-        if isinstance(document, dict) and holds_objects(document.get("notes")):
-            document = document["notes"]
-        return entries(document, table.source)
-    if not all(name in table.columns for name in NOTES):
-        return []
-    columns = [
-        values if isinstance(values, list) else values.to_list()
-        for values in table.columns.values()
-    ]
-    rows = zip(*columns, strict=True)
-    return [dict(zip(table.columns, row, strict=True)) for row in rows]
+    if isinstance(document, dict) and holds_objects(document.get("notes")):
+        document = document["notes"]
+    return entries(document, table.source)
 
 
 def _distinct(raw: Iterable[Fields], source: Source) -> list[_Note]:
@@ -290,14 +280,9 @@ def _review_kind(kinds: set[str], source: Source) -> str:
     }
     if len(named) == 1:
         return named.pop()
-    if not any(folded):
-        raise source.whole(
-            "No note has an invitation, so reviews cannot be told from comments and "
-            "decisions. Export the notes as the API gives them."
-        )
+    ends = listing(sorted(filter(None, kinds)))
     raise source.whole(
-        "No note is an official review. Their invitations end in "
-        f"{listing(sorted(filter(None, kinds)))}."
+        f"No note is an official review. Their invitations end in {ends or 'nothing'}."
     )
 
 

@@ -21,13 +21,12 @@ from evenhand.columns import (
 from evenhand.engines.counts import COUNT, ONCE, Counts, are_counts, count_columns
 from evenhand.errors import (
     OptionError,
-    RatingsError,
     listing,
     require_sequence,
     require_text,
     unknown,
 )
-from evenhand.formats import FORMATS, PLATFORMS, layouts
+from evenhand.formats import PLATFORMS, layouts
 from evenhand.formats.files import Readable, fetch
 from evenhand.formats.layouts import Asked, Layout, Long
 from evenhand.formats.tables import Table, decimal_points, plain, read_table
@@ -82,10 +81,8 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
     Args:
         source: Path, "-" for standard input, an open stream of bytes or text, or a
             dataframe.
-        format: What the file is: a platform ("hotcrp", "openreview", "cmt",
-            "easychair", "moodle", "canvas", "gavel", "wide", "long") or only how it is
-            stored ("csv", "tsv", "parquet", "json", "jsonl", "excel"). By default the
-            columns tell the one, and the suffix the other.
+        format: What the file is: "hotcrp", "openreview", "cmt", "easychair", "moodle",
+            "canvas", "gavel", "forms", "wide" or "long". By default the columns tell.
         reviewer: Column of the reviewer, or several that name one together with +
             between them, "judge+prompt".
         item: Column of the item, or several.
@@ -274,13 +271,13 @@ def _opened(
 ) -> tuple[Table, Layout | None, Sequence[Notice]]:
     """Read a file's cells; the layout is the one that the user named."""
     name = asked.format
-    if name and name not in PLATFORMS and name not in FORMATS:
-        text = unknown("format", name, [*PLATFORMS, *FORMATS])
+    if name and name not in PLATFORMS:
+        text = unknown("format", name, PLATFORMS)
         raise OptionError(text[:1].upper() + text[1:])
-    named = layout_of(name) if name in PLATFORMS else None
-    table = _table(source, "" if named else name, asked.sheet, guess=named is not None)
+    named = layout_of(name) if name else None
+    table = _table(source, asked.sheet)
     if companion is not None:
-        table = replace(table, companion=_table(companion, "", "", guess=True))
+        table = replace(table, companion=_table(companion))
     table, commas = decimal_points(_joined(table, asked), asked.decimal)
     return table, named, commas
 
@@ -294,7 +291,7 @@ def _ratings(
 ) -> tuple[Ratings, Key | None]:
     layout, reason = recognise(table, asked, named)
     layout.check_options(table, asked)
-    found = _take(layout, table, asked, doubtful=named is not None)
+    found = layout.take(table, asked)
     found = replace(found, notices=(*found.notices, *commas))
     found = _numbered(_selected(found, asked), asked)
     because = f", by {reason}" if reason else ""
@@ -392,33 +389,12 @@ def recognise(
     return layout_of("long"), ""
 
 
-def _take(layout: Layout, table: Table, asked: Asked, *, doubtful: bool) -> Long:
-    """Take the ratings; if the user's layout fails, say what the file looks like."""
-    try:
-        return layout.take(table, asked)
-    except RatingsError:
-        if not doubtful or layout.name in GENERAL or layout.recognise(table):
-            raise
-        other, reason = recognise(table, Asked())
-        if not reason:
-            raise
-        raise table.source.whole(
-            f"The file does not look like {layout.title}, but like {other.title}, by "
-            f"{reason}. Leave format= or --format out."
-        ) from None
-
-
-def _table(
-    source: Readable | IntoDataFrame, stored: str, sheet: str, *, guess: bool
-) -> Table:
+def _table(source: Readable | IntoDataFrame, sheet: str = "") -> Table:
     frame = nw.from_native(source, pass_through=True)
     if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
-        return read_table(fetch(frame, stored, guess=guess), sheet)
-    for option, value in (("format", stored), ("sheet", sheet)):
-        if value:
-            raise OptionError(
-                f"{option} must be left out for a dataframe, got {value!r}."
-            )
+        return read_table(fetch(frame), sheet)
+    if sheet:
+        raise OptionError(f"sheet must be left out for a dataframe, got {sheet!r}.")
     columns = frame_columns(frame)
     values = {name: column_values(column) for name, column in columns.items()}
     return Table(values, Source())

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from evenhand.claims import Notice
 from evenhand.errors import OptionError, counted, unknown
-from evenhand.formats.tables import Table, texts
+from evenhand.formats.tables import Table, strings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,42 +45,37 @@ def select(found: Long, asked: Asked, own: Sequence[int]) -> tuple[Long, list[in
     """
     names = found.names
     columns = {
-        "item": [
-            texts(found.columns[it])
-            for it in (names.item, names.winner, names.loser)
-            if it
-        ],
-        "reviewer": [texts(found.columns[names.reviewer])] if names.reviewer else [],
+        part: [strings(found.columns[name]) for name in them if name]
+        for part, them in (
+            ("item", (names.item, names.winner, names.loser)),
+            ("reviewer", (names.reviewer,)),
+        )
     }
-    known = {part: {it for one in columns[part] for it in one} for part in PARTS}
-    height = len(columns["item"][0])
-    keep = [True] * height
+    known = {
+        part: {label for cells in them for label in cells.unique()}
+        for part, them in columns.items()
+    }
+    keep = np.ones(len(columns["item"][0]), dtype=np.bool_)
     if SELF in asked.exclude and not any(SELF in them for them in known.values()):
-        for row in own:
-            keep[row] = False
-    out = _parted(asked.exclude, known)
-    only = _parted(asked.only, known)
-    for part in PARTS:
-        for cells in columns[part]:
-            for row, cell in enumerate(cells):
-                wanted = not only[part] or cell in only[part]
-                keep[row] = keep[row] and wanted and cell not in out[part]
-    rows = [row for row, kept in enumerate(keep) if kept]
+        keep[list(own)] = False
+    out, only = _parted(asked.exclude, known), _parted(asked.only, known)
+    for part, them in columns.items():
+        for cells in them:
+            keep &= ~cells.is_in(list(out[part])).to_numpy()
+            keep &= cells.is_in(list(only[part] or known[part])).to_numpy()
+    rows = np.flatnonzero(keep).tolist()
     if not rows:
         raise found.source.whole("There is no rating left. Exclude less.")
     table = Table(found.columns, found.source).keep(rows)
-    text = f"{counted(height - len(rows), 'rating')} left out as you asked."
-    notices = [Notice("excluded", text)] if len(rows) < height else []
-    places = {row: place for place, row in enumerate(rows)}
-    return (
-        replace(
-            found,
-            columns=table.columns,
-            source=table.source,
-            notices=(*found.notices, *notices),
-        ),
-        [places[row] for row in own if row in places],
+    text = f"{counted(len(keep) - len(rows), 'rating')} left out as you asked."
+    notices = [Notice("excluded", text)] if len(rows) < len(keep) else []
+    left = replace(
+        found,
+        columns=table.columns,
+        source=table.source,
+        notices=(*found.notices, *notices),
     )
+    return left, [place for place, row in enumerate(rows) if row in {*own}]
 
 
 def _parted(names: Sequence[str], known: dict[str, set[str]]) -> dict[str, set[str]]:

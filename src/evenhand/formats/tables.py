@@ -28,51 +28,29 @@ from evenhand.columns import (
     is_alias,
 )
 from evenhand.errors import OptionError, RatingsError, listing, shown
-from evenhand.formats.delimited import HEADER_MARKS, PREAMBLE, read_cells
-from evenhand.formats.files import JSON_LINES
+from evenhand.formats.delimited import read_cells
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from evenhand.claims import Json
     from evenhand.formats.files import File
 
 Values = pl.Series | list[object]
 
-KINDS = {
-    "parquet": "Parquet",
-    "excel": "an Excel workbook",
-    "json": "JSON",
-    "jsonl": "JSON",
-}
-REFUSED = {
-    "archive": "This is an archive. Unpack it and give the file in it.",
-    "xml": "The file is XML, but not a workbook. Export the table as CSV or Excel.",
-    "html": "The file is a web page (HTML), not {}. Download or export the table "
-    "itself.",
-}
-ZIP = b"PK\x03\x04"
-OLE = b"\xd0\xcf\x11\xe0"
-UTF8_MARK = b"\xef\xbb\xbf"
-WORKBOOKS = (b"xl/", b"opendocument.spreadsheet")
-SHEETS = b"urn:schemas-microsoft-com:office:spreadsheet"
-MARKUP_SHOWN = 4096
-HTML = re.compile(
-    rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)?"
-    rb"<(?:!doctype\s+html|html|head|body|table|div|meta)[\s>]",
-    re.IGNORECASE | re.DOTALL,
-)
-JSON_START = re.compile(rb'\s*(?:\[\s*[\[{]|\{\s*")')
 COMMA_NUMBER = r"^[+-]?[0-9]+,[0-9]+(?:\s*/\s*[0-9]+)?$"
 THOUSANDS = r"^[+-]?[0-9]{1,3},[0-9]{3}$"
 NOTHING = ["", *MISSING_WORDS]
 LABELS = ALIASES["reviewer"] | ALIASES["item"]
-UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 MOST_KEYS = 1000
 SAVE_AS = "Save the file as UTF-8."
 SCALARS = (str, int, float, bool)
 EXAMPLE = 'Write a list such as [{"reviewer": "Anna", "item": "x", "score": 3}, ...].'
+HEADER_MARKS = ("SubmissionId", "Paper ID")
+"""Names in headers that may stand below other lines, as CMT writes them."""
+PREAMBLE = 10
 DECODER = Path(__file__).with_name("decoder.py")
 
 
@@ -265,26 +243,15 @@ def read_table(file: File, sheet: str = "") -> Table:
     """
     if sheet and file.format != "excel":
         raise OptionError(f"sheet must be left out for {file.format}, got {sheet!r}.")
-    _check_kind(file)
     if file.format == "parquet":
         return _parquet(file)
     if file.format == "excel":
         return _excel(file, sheet)
-    data = checked_text(file)
-    if file.format == "json":
-        return json_table(file.name, data)
-    if file.format == "jsonl":
-        return _json_lines(file.name, data)
-    separators = "\t" if file.format == "tsv" else ",;\t"
-    cells = read_cells(file.name, data, separators)
-    header = cells.header
-    if file.format == "tsv" and len(header) == 1 and {",", ";"} & {*header[0]}:
-        raise RatingsError(
-            f"{file.name}: Fields must be separated by tabs, got {shown(header[0])}. "
-            "If they are separated by commas or semicolons, say so with format='csv' "
-            "or --format csv."
-        )
-    table = _text_table(header, cells.rows, Source(file.name, cells.line))
+    check_text(file)
+    if file.format != "csv":
+        return _json(file)
+    cells = read_cells(file.name, file.data)
+    table = _text_table(cells.header, cells.rows, Source(file.name, cells.line))
     return replace(table, commas=cells.separator == ";")
 
 
@@ -324,135 +291,78 @@ def decimal_points(table: Table, sign: str) -> tuple[Table, list[Notice]]:
     return replace(table, columns={**table.columns, **found}), notices
 
 
-def _check_kind(file: File) -> None:
-    """Refuse a file whose bytes are of another kind than its name says."""
-    kind = _kind(file.data)
-    # A decoder says what is wrong with its files, and JSON has one error for both.
-    for like in (("excel", "archive", "xml"), ("json", "jsonl")):
-        if kind == file.format or {kind, file.format} <= {*like}:
-            return
-    if kind in REFUSED:
-        raise RatingsError(f"{file.name}: {REFUSED[kind].format(file.format)}")
-    if kind:
-        raise RatingsError(
-            f"{file.name}: The file looks like {KINDS[kind]}, not {file.format}. Say "
-            f"so with format={kind!r} or --format {kind}."
-        )
-    if file.format in ("parquet", "excel"):
-        raise RatingsError(f"{file.name}: The file is not {KINDS[file.format]}.")
-
-
-def _kind(data: bytes) -> str:
-    """Tell by how a file begins what it is; nothing for other text."""
-    start = data[:MARKUP_SHOWN].removeprefix(UTF8_MARK)
-    if start.startswith(ZIP):
-        return "excel" if any(mark in data for mark in WORKBOOKS) else "archive"
-    if HTML.match(start):
-        return "html"
-    if start.startswith(b"<?xml"):
-        return "excel" if SHEETS in start else "xml"
-    if JSON_START.match(start):
-        return "jsonl" if JSON_LINES.match(start) else "json"
-    return {b"PAR1": "parquet", OLE: "excel"}.get(start[:4], "")
-
-
-def checked_text(file: File) -> bytes:
-    """Return the bytes of a text file without byte order mark.
+def check_text(file: File) -> None:
+    """Check that a text is UTF-8.
 
     Raises:
-        RatingsError: If it is empty, or not UTF-8.
+        RatingsError: If it is not; the line is named.
     """
-    data = file.data.removeprefix(UTF8_MARK)
-    if data.startswith(UTF16_MARKS):
-        raise RatingsError(f"{file.name}: text must be UTF-8, got UTF-16. {SAVE_AS}")
+    data = file.data
     place = data.find(b"\0")
     try:
         if not data.isascii():
             data.decode("utf-8")
     except UnicodeDecodeError as error:
-        if place < 0 or error.start < place:
-            place = error.start
+        place = error.start
     if place >= 0:
         line = data.count(b"\n", 0, place) + 1
         raise RatingsError(
             f"{file.name}:{line}: text must be UTF-8, got byte {data[place]:#04x}. "
-            f"{SAVE_AS}"
+            "Save the file as UTF-8."
         )
-    if not data or data.isspace():
-        raise RatingsError(f"{file.name}: The file is empty.")
-    return data
 
 
-def _json_lines(name: str, data: bytes) -> Table:
-    rows = {
-        number: row
-        for number, line in enumerate(data.split(b"\n"), start=1)
-        if (row := _json_object(line.decode().strip(), f"{name}:{number}"))
-    }
-    if not rows:
-        raise RatingsError(f"{name}: There is no row.")
-    source = Source(name, list(rows).__getitem__)
-    return Table(_columns(list(rows.values()), source), source)
-
-
-def _json_object(text: str, place: str) -> dict[str, object]:
-    """Parse one line: an object, whose keys are stripped and stand once."""
-    found: object = None
-    try:
-        found = json.loads(text or "{}", object_pairs_hook=_one_object)
-    except (json.JSONDecodeError, RecursionError):
-        pass
-    except ValueError as error:
-        if "twice" in str(error):
-            raise RatingsError(f"{place}: {error}. Rename one.") from None
-    if not isinstance(found, dict):
-        raise RatingsError(f"{place}: line must be one JSON object, got {shown(text)}.")
-    return {key.strip(): value for key, value in found.items()}
-
-
-def json_table(name: str, data: bytes) -> Table:
-    r"""Read a JSON document as a table: a row for each object of its list.
-
-    Examples:
-        >>> json_table("r.json", b'[{"paper": 1, "content": {"rating": 7}}]').columns
-        {'paper': [1], 'content.rating': [7]}
-    """
-    document = parse_json(name, data)
-    source = Source(name, lambda row: row + 1, "entry")
+def _json(file: File) -> Table:
+    """Read JSON as a table: a row for each object of its list, or for each line."""
+    name, text = file.name, file.data.decode()
+    if file.format == "json":
+        document = parse_json(name, text)
+        source = Source(name, lambda row: row + 1, "entry")
+    else:
+        lines = enumerate(text.split("\n"), start=1)
+        rows = {number: line for number, line in lines if line.strip()}
+        document = [parse_json(name, line, number) for number, line in rows.items()]
+        source = Source(name, list(rows).__getitem__)
     columns = flatten(document, source)
     if not columns:
         raise source.whole(f"There is no row. {EXAMPLE}")
     return Table(columns, source, None, document)
 
 
-def parse_json(name: str, data: bytes) -> object:
-    """Parse a JSON document.
+def parse_json(name: str, text: str, line: int = 0) -> Json:
+    """Parse a JSON document, or one line of a file.
+
+    Args:
+        name: What messages call the file.
+        text: The document.
+        line: Number of the line, 0 for a whole document.
 
     Raises:
         RatingsError: If it is not one, or says a key twice; the line is named.
 
     Examples:
-        >>> parse_json("r.json", b'{"a": [1]}')
+        >>> parse_json("r.json", '{"a": [1]}')
         {'a': [1]}
     """
     try:
-        return json.loads(
-            data.decode(), object_pairs_hook=_one_object, parse_constant=_constant
+        found: Json = json.loads(
+            text, object_pairs_hook=_one_object, parse_constant=_constant
         )
     except json.JSONDecodeError as error:
         raise RatingsError(
-            f"{name}:{error.lineno}: The file must be JSON, but here it is not: "
-            f"{error.msg}."
+            f"{name}:{line or error.lineno}: The file must be JSON, but here it is "
+            f"not: {error.msg}."
         ) from None
     except RecursionError:
-        raise RatingsError(f"{name}: The file is nested too deeply.") from None
+        reason = "it is nested too deeply"
     except ValueError as error:
         # Python's own words for this advise its programmer.
         long = "set_int_max_str_digits" in str(error)
-        reason = "a number has too many digits" if long else error
-        raise RatingsError(
-            f"{name}: The file cannot be read as JSON: {reason}."
-        ) from None
+        reason = "a number has too many digits" if long else str(error)
+    else:
+        return found
+    place = f"{name}:{line}" if line else name
+    raise RatingsError(f"{place}: The file cannot be read as JSON: {reason}.")
 
 
 def _one_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -554,7 +464,10 @@ def _parquet(file: File) -> Table:
 
 def _excel(file: File, sheet: str) -> Table:
     answer, frame = _decoded(
-        file, sheet, "Excel; it may be damaged, or a cell may lie far outside its table"
+        file,
+        sheet,
+        "Excel; it may be damaged, an archive to be unpacked first, or have a cell far "
+        "outside its table",
     )
     meant = answer["meant"]
     if sheet and not meant:

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-import warnings
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -25,8 +23,6 @@ from evenhand.formats.layouts import is_number
 from evenhand.formats.tables import plain, strings, texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from evenhand.formats.layouts import Asked, Long
     from evenhand.formats.tables import Table
 
@@ -70,19 +66,10 @@ ROLES = frozenset().union(*ALIASES.values()) - {"mark"}
 LEAST = 2
 A = {"item": "an item", "reviewer": "a reviewer"}
 EDGE = 6
-"""So many lines at either end are tried; summaries do not stand in the middle."""
 LEAST_MATCHES = 3
-LEAST_MEDIANS = 6
 MATCHED_SHARE = 0.25
-MOST_CELLS = 1000
+MOST_CELLS = 200
 SLACK = 1e-9
-STATISTICS: dict[str, Callable[..., Any]] = {
-    "mean": np.nanmean,
-    "sum": np.nansum,
-    "median": np.nanmedian,
-    "standard deviation": partial(np.nanstd, ddof=1),
-    "standard deviation of all": np.nanstd,
-}
 
 
 def tell(table: Table) -> str:
@@ -289,25 +276,61 @@ def _check_summaries(source: Source, parts: _Parts) -> None:
         (numbers, parts.labels, "Row", parts.down),
     ):
         for place, label in enumerate(labels):
-            extreme = EXTREMES.get(label.strip().casefold())
-            if extreme and _repeats(table, place, extreme):
-                raise _summary(source, f"{kind} {shown(label)}", what)
-        if found := _find_summary(table):
-            place, statistic = found
-            raise source.whole(
-                f"{kind} {shown(labels[place])} is the {statistic} of others wherever "
-                f"it is given: it looks like a summary, not like {A[what]}. Remove it; "
-                f"if it is {A[what]}, give the ratings in the long form."
+            # Summaries do not stand in the middle.
+            if EDGE <= place < len(labels) - EDGE and label.casefold() not in EXTREMES:
+                continue
+            given = np.isfinite(table[place, :MOST_CELLS])
+            cells = table[:, :MOST_CELLS][:, given]
+            others = np.delete(cells, place, axis=0)
+            statistic = _statistic(cells[place], others, label) or _statistic(
+                cells[place], cells[:place], label
             )
+            if statistic:
+                raise source.whole(
+                    f"{kind} {shown(label)} is the {statistic} of others wherever it "
+                    f"is given: it looks like a summary, not like {A[what]}. Remove "
+                    f"it; if it is {A[what]}, give the ratings in the long form."
+                )
 
 
-def _repeats(table: Floats, place: int, extreme: np.ufunc) -> bool:
-    """Return whether one row is the extreme of the others wherever it is given."""
-    given = ~np.isnan(table[place])
-    others = np.delete(table, place, axis=0)[:, given]
-    if len(others) < LEAST or not given.any():
-        return False
-    return bool((extreme.reduce(others, axis=0) == table[place, given]).all())
+def _statistic(values: Floats, others: Floats, label: str) -> str:
+    """Say which summary of the other lines a line is, if of any.
+
+    Args:
+        values: Its cells.
+        others: The same cells of other lines, NaN where there is none.
+        label: The name of the line; an extreme must be called so.
+
+    Examples:
+        >>> _statistic(np.array([2, 3, 3.5]), np.array([[1, 4, 2], [3, 2, 5]]), "all")
+        'mean'
+    """
+    if len(others) < LEAST or len(values) == 0:
+        return ""
+    extreme = EXTREMES.get(label.casefold())
+    if extreme and (extreme.reduce(others, axis=0) == values).all():
+        return label
+    decimals = next((it for it in range(9) if (values.round(it) == values).all()), 9)
+    # How far rounding may have moved the numbers; whole ones are exact.
+    slack = 0.5 * 10.0**-decimals if decimals else 0.0
+    sums, counts = np.nansum(others, axis=0), np.isfinite(others).sum(axis=0)
+    near = slack + SLACK * (1 + np.abs(values))
+    found = [
+        name
+        for name, divisor in (("mean", np.maximum(counts, 1)), ("sum", 1))
+        if (np.abs(sums / divisor - values) <= near).all()
+    ]
+    if not found:
+        return ""
+    # Where reviewers agree, one cell says what its like say again.
+    cells = np.unique(np.vstack([values, others]), axis=1)
+    values, others = cells[0], cells[1:]
+    new = (others != values).all(axis=0)
+    # Nobody gives fractions where all others give whole numbers.
+    whole = ((others % 1 == 0) | np.isnan(others)).all(axis=0)
+    matches = int(new.sum()) + int((new & whole & (values % 1 != 0)).sum())
+    least = max(LEAST_MATCHES, MATCHED_SHARE * len(values))
+    return found[0] if matches >= least else ""
 
 
 def _summary(source: Source, place: str, what: str) -> RatingsError:
@@ -347,72 +370,6 @@ def _numbers_of(cells: pl.Series) -> Floats:
         [1.5, nan, nan]
     """
     return cells.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
-
-
-def _find_summary(table: Floats) -> tuple[int, str] | None:
-    """Find a line that is the mean, sum, median or deviation of other lines.
-
-    Args:
-        table: Numbers by line and cell, NaN where there is none.
-
-    Returns:
-        The line and what it is, or None.
-
-    Examples:
-        >>> table = np.array([[1.0, 4, 2], [3, 2, 5], [2, 3, 3.5]])
-        >>> _find_summary(table)
-        (2, 'mean')
-        >>> _find_summary(table[:2]) is None
-        True
-    """
-    count = len(table)
-    edges = [*range(min(EDGE, count)), *range(max(EDGE, count - EDGE), count)]
-    for place in reversed(edges):
-        before, after = table[:place], table[place + 1 :]
-        for others in (before, after, np.concatenate([before, after])):
-            given = np.isfinite(table[place])
-            if len(others) >= LEAST and (
-                name := _name(table[place, given], others[:, given])
-            ):
-                return place, name
-    return None
-
-
-def _name(values: Floats, others: Floats) -> str:
-    """Say which statistic of the others these values are, if of any."""
-    decimals = next((it for it in range(9) if (values.round(it) == values).all()), 9)
-    # How far rounding may have moved the numbers; whole ones are exact.
-    slack = 0.5 * 10.0**-decimals if decimals else 0.0
-    near = slack + SLACK * (1 + np.abs(values))
-    for name, statistic in STATISTICS.items():
-        # One cell tells most tables, which may be large.
-        for cells in (slice(1), slice(None)):
-            with warnings.catch_warnings():
-                # A cell that nobody else filled has no mean: NaN is near nothing.
-                warnings.simplefilter("ignore", RuntimeWarning)
-                expected = statistic(others[:, cells], axis=0)
-            if not (np.abs(expected - values[cells]) <= near[cells]).all():
-                break
-        else:
-            if _is_telling(name, values, others):
-                return name
-    return ""
-
-
-def _is_telling(name: str, values: Floats, others: Floats) -> bool:
-    """Return whether so many matches are more than agreement."""
-    # Where reviewers agree, one cell says what its like say again.
-    cells = np.unique(np.vstack([values, others])[:, :MOST_CELLS], axis=1)
-    values, others = cells[0], cells[1:]
-    new = (others != values).all(axis=0)
-    # Nobody gives fractions where all others give whole numbers.
-    fractions = new & (values % 1 != 0) & ((others % 1 == 0) | np.isnan(others)).all(0)
-    matches = int(new.sum()) + int(fractions.sum())
-    if matches >= max(LEAST_MATCHES, MATCHED_SHARE * len(values)):
-        return True
-    inside = (others < values).any(axis=0) & (others > values).any(axis=0)
-    least = max(LEAST_MEDIANS, len(values) / 2)
-    return name == "median" and int(inside.sum()) >= least
 
 
 LAYOUT = layouts.Layout("wide", "a wide table", take, tell=tell)

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, TypeGuard
 
-from evenhand.errors import RecordError, listing
+from evenhand.errors import RatingsError, RecordError
+from evenhand.formats.tables import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     Record = dict[str, Json]
 
 SHORT = 8
-DIGITS = 4000
 TOLERANCE = 1e-9
 
 
@@ -145,62 +145,22 @@ def difference(
 
 def decoded(data: bytes, name: str) -> Json:
     """Decode JSON, and refuse what has no canonical form."""
-    if not data.strip():
-        raise RecordError(f"{name}: The file is empty.")
     try:
-        text = data.decode("utf-8")
+        value = parse_json(name, data.decode("utf-8"))
+        canonical(value).encode()
+    except RatingsError as error:
+        raise RecordError(f"{error} It was cut off, or is not a record.") from None
     except UnicodeDecodeError as error:
         raise RecordError(
             f"{name}: text must be UTF-8, got byte {data[error.start]:#04x} at "
             f"{error.start}. It is damaged, cut off, or not a record."
         ) from None
-    try:
-        value: Json = json.loads(
-            text,
-            object_pairs_hook=_object,
-            parse_constant=_constant,
-            parse_float=_float,
-            parse_int=_int,
-        )
-        canonical(value).encode()
-    except json.JSONDecodeError as error:
-        cut = error.pos >= len(text.rstrip()) or "Unterminated" in error.msg
-        words = "It ends in the middle; it was cut off" if cut else "This is not JSON"
+    except ValueError:
         raise RecordError(
-            f"{name}: {words} (line {error.lineno}, column {error.colno})."
+            f"{name}: This is not a record: it holds half a character, or a number "
+            "that is too large."
         ) from None
-    except RecursionError:
-        raise RecordError(f"{name}: This is not a record: too deeply nested.") from None
-    except ValueError as error:
-        reason = "half a character" if isinstance(error, UnicodeError) else error
-        raise RecordError(f"{name}: This is not a record: it holds {reason}.") from None
     return value
-
-
-def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = [key for key in found if keys.count(key) > 1]
-        raise ValueError(f"a key twice: {listing(twice)}")
-    return found
-
-
-def _constant(word: str) -> Json:
-    raise ValueError(f"the number {word}")
-
-
-def _float(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"the number {text[:20]}, which is too large")
-    return number
-
-
-def _int(text: str) -> int:
-    if len(text) > DIGITS:
-        raise ValueError("a number with too many digits")
-    return int(text)
 
 
 def _hashes(value: Json) -> Json:

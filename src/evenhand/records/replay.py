@@ -6,13 +6,10 @@ import inspect
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evenhand.ab.comparison import compare
 from evenhand.ab.methods import Rule
-from evenhand.calibration.mean import mean
 from evenhand.claims import NOT_SEALED, REVEALED, Json, version
 from evenhand.designs.drawing import redraw, seal_of
 from evenhand.engines.counts import Counts
@@ -361,20 +358,17 @@ def _decision(record: Record, name: str, given: Evidence) -> list[Check]:
         checks, drawn = _chain(names, given, "assignment record", named)
         if drawn is None:
             return checks
+    if given.ratings is None:
+        return [*checks, _open("data", "No ratings were given.")]
     sound = all(check.status != "differs" for check in checks)
-    replay = _Replay(result, is_dict(came), drawn, name)
-    return [*checks, *replay.checks(given, sound=sound)]
+    made = _Decision(result, name, is_dict(came), drawn if is_dict(came) else None)
+    return [*checks, *_replay(made, given.ratings, given, sound=sound)]
 
 
 def _data(result: Mapping[str, Json], ratings: Ratings | Counts) -> Check:
     where = difference(ratings.summary(), result.get("data", ABSENT), "result.data")
     says = "The decision was not made from these ratings, or one was changed"
     says += ", or this is not its key." if _is_coded(result.get("warnings")) else "."
-    changed = []
-    if where is not None and not isinstance(ratings, Counts):
-        changed = _changed_items(result, ratings)
-    if changed:
-        says += f" The reviews or mean scores of {listing(changed)} differ."
     return _told("data", where, "The decision was made from these ratings.", says)
 
 
@@ -383,120 +377,102 @@ def _is_coded(notes: Json) -> bool:
     return any(is_dict(note) and note.get("code") == CODED.code for note in listed)
 
 
-def _changed_items(result: Mapping[str, Json], ratings: Ratings) -> list[str]:
-    """Name the items whose reviews are not those that a ranking was made from.
+class _Decision(NamedTuple):
+    """A decision to be made again.
 
-    A record holds no single score, which could be guessed back from its hash; but the
-    number and the mean of each item's scores are in a ranking.
+    Attributes:
+        result: Its fields.
+        name: What messages call its record.
+        came: Whether it was made with an assignment.
+        drawn: That assignment, None if it was not given.
     """
-    listed = result.get("items")
-    stated = {
-        str(row.get("item")): [row.get("reviews"), row.get("mean_score")]
-        for row in (listed if is_list(listed) else [])
-        if is_dict(row)
-    }
-    starts, rows = ratings.by_item()
-    given = np.split(ratings.preference[rows], starts[1:-1])
-    scored = ratings.kind == "scores"
-    found = {
-        str(label): [len(own), mean(own.tolist()) if scored and len(own) else None]
-        for label, own in zip(ratings.item_labels, given, strict=True)
-    }
-    names = sorted({*stated, *found}) if stated else []
-    return [name for name in names if difference(found.get(name), stated.get(name))]
-
-
-@dataclass(frozen=True, slots=True)
-class _Replay:
-    """A decision to be made again."""
 
     result: Mapping[str, Json]
+    name: str
     came: bool
     drawn: Assignment | None
-    name: str
 
-    def checks(self, given: Evidence, *, sound: bool) -> list[Check]:
-        ratings = given.ratings
-        if ratings is None:
-            return [_open("data", "No ratings were given.")]
-        parameters = self.result.get("parameters")
-        if is_dict(parameters) and parameters.get("pairing") == "given":
-            raise RecordError(
-                f"{self.name}: The decision was made from two lists of scores in the "
-                "order of their pairs, which ratings do not hold. Give no ratings."
-            )
-        data = _data(self.result, ratings)
-        notes = [notice.to_dict() for notice in ratings.notices]
-        if _is_coded(self.result.get("warnings")) and not _is_coded(notes):
-            same = data if data.status == "same" else _open("data", KEYLESS)
-            return [same, _open("decision", KEYLESS)]
-        if data.status == "differs" or not sound:
-            says = "It cannot follow from what differs already."
-            return [data, _open("decision", says)]
-        return [data, self._check(given, ratings)]
 
-    def _check(self, given: Evidence, ratings: Ratings | Counts) -> Check:
-        if self.came and self.drawn is None:
-            says = "It was made with an assignment, which was not given."
-            return _open("decision", says)
-        backing = self._backing()
-        drawn = self.drawn if self.came else None
-        if drawn is not None:
-            if backing != "declared" and drawn.seal is None:
-                where = Difference("result.certificate", "declared", backing)
-                says = f"An assignment that was not sealed cannot have been {backing}."
-                return Check("decision", "differs", says, where)
-            # Secret and seal have checks of their own; what was not given is taken on
-            # trust here, so that all else of the certificate is checked.
-            drawn = replace(drawn, _backing=backing)
-        again = self._again(ratings, drawn)
-        words = "The ratings, method, parameters and seed give this result again"
-        if backing != "declared" and given.secret is None:
-            words += f" (that its assignment was {backing} needs the secret)"
-        elif backing == "verified" and given.seal is None:
-            words += " (that its assignment was verified needs the published seal)"
-        return _replayed("decision", again, self.result, words, "result")
+def _replay(
+    made: _Decision, ratings: Ratings | Counts, given: Evidence, *, sound: bool
+) -> list[Check]:
+    """Hold ratings against a decision, and make it again."""
+    result, drawn = made.result, made.drawn
+    parameters = result.get("parameters")
+    if is_dict(parameters) and parameters.get("pairing") == "given":
+        raise RecordError(
+            f"{made.name}: The decision was made from two lists of scores in the "
+            "order of their pairs, which ratings do not hold. Give no ratings."
+        )
+    data = _data(result, ratings)
+    notes = [notice.to_dict() for notice in ratings.notices]
+    if _is_coded(result.get("warnings")) and not _is_coded(notes):
+        same = data if data.status == "same" else _open("data", KEYLESS)
+        return [same, _open("decision", KEYLESS)]
+    if data.status == "differs" or not sound:
+        return [data, _open("decision", "It cannot follow from what differs already.")]
+    if made.came and drawn is None:
+        says = "It was made with an assignment, which was not given."
+        return [data, _open("decision", says)]
+    backing = _backing(result)
+    if drawn is not None and drawn.seal is None and backing != "declared":
+        where = Difference("result.certificate", "declared", backing)
+        says = f"An assignment that was not sealed cannot have been {backing}."
+        return [data, Check("decision", "differs", says, where)]
+    # Secret and seal have checks of their own; what was not given is taken on trust
+    # here, so that all else of the certificate is checked.
+    again = _decide(made, ratings, drawn and replace(drawn, _backing=backing))
+    words = "The ratings, method, parameters and seed give this result again"
+    if backing != "declared" and given.secret is None:
+        words += f" (that its assignment was {backing} needs the secret)"
+    elif backing == "verified" and given.seal is None:
+        words += " (that its assignment was verified needs the published seal)"
+    return [data, _replayed("decision", again, result, words, "result")]
 
-    def _backing(self) -> Backing:
-        """Read off the certificate how the assignment was established."""
-        text = canonical(self.result.get("certificate"))
-        if NOT_SEALED in text:
-            return "revealed"
-        return "verified" if '): verified"' in text else "declared"
 
-    def _again(
-        self, ratings: Ratings | Counts, drawn: Assignment | None
-    ) -> dict[str, Json]:
-        parameters, seed = self.result.get("parameters"), self.result.get("seed")
-        if not is_dict(parameters) or not isinstance(seed, int):
-            raise RecordError(f"{self.name}: parameters and seed must be there.")
-        weight = parameters.get("weight")
-        grid = is_dict(weight) and weight.get("checked_on_grid") is True
-        if any(parameters.get(own) is True for own in OWN) or grid:
-            raise RecordError(
-                f"{self.name}: The decision was made with a function of the user's own "
-                "and cannot be replayed from the record alone."
-            )
-        job, call = RESULTS[str(self.result["schema"])]
-        split = parameters.get("split")
-        options: dict[str, Any] = {
-            **parameters,
-            "items": self.result.get("items"),
-            "split": split.get("when") if is_dict(split) else None,
-            "assignment": drawn,
-        }
-        known = inspect.signature(call).parameters
-        told = {name: options[name] for name in options if name in known}
-        try:
-            kind = type(as_method(str(self.result.get("method")), job))
-            own = [it for it in kind.options() if options.get(it) is not None]
-            method = kind.made({it: options[it] for it in own})
-            again = call(ratings, method=method, rng=seed, **told)
-        except EvenhandError as error:
-            raise RecordError(
-                f"{self.name}: The decision cannot be replayed: {error}"
-            ) from error
-        return dict(again.to_dict())
+def _backing(result: Mapping[str, Json]) -> Backing:
+    """Read off the certificate how the assignment was established."""
+    text = canonical(result.get("certificate"))
+    if NOT_SEALED in text:
+        return "revealed"
+    return "verified" if '): verified"' in text else "declared"
+
+
+def _decide(
+    made: _Decision, ratings: Ratings | Counts, drawn: Assignment | None
+) -> dict[str, Json]:
+    """Make a decision again from its parameters and its seed."""
+    result, name = made.result, made.name
+    parameters, seed = result.get("parameters"), result.get("seed")
+    if not is_dict(parameters) or not isinstance(seed, int):
+        raise RecordError(f"{name}: parameters and seed must be there.")
+    weight = parameters.get("weight")
+    grid = is_dict(weight) and weight.get("checked_on_grid") is True
+    if any(parameters.get(own) is True for own in OWN) or grid:
+        raise RecordError(
+            f"{name}: The decision was made with a function of the user's own and "
+            "cannot be replayed from the record alone."
+        )
+    job, call = RESULTS[str(result["schema"])]
+    split = parameters.get("split")
+    options: dict[str, Any] = {
+        **parameters,
+        "items": result.get("items"),
+        "split": split.get("when") if is_dict(split) else None,
+        "assignment": drawn,
+    }
+    known = inspect.signature(call).parameters
+    shared = {option: options[option] for option in options if option in known}
+    try:
+        kind = type(as_method(str(result.get("method")), job))
+        own = [it for it in kind.options() if options.get(it) is not None]
+        method = kind.made({it: options[it] for it in own})
+        again = call(ratings, method=method, rng=seed, **shared)
+    except EvenhandError as error:
+        raise RecordError(
+            f"{name}: The decision cannot be replayed: {error}"
+        ) from error
+    return dict(again.to_dict())
 
 
 def _replayed(
@@ -514,24 +490,9 @@ def _replayed(
         note = f"; version {stated} made it, this is {version()}" if other else ""
         return Check(name, "same", f"{words}{note}.")
     says = f"A replay gives another value of {where.field!r}."
-    if where.field.startswith(f"{path}.warnings") and not other:
-        says += (
-            " All before it is the same. Notes on reading need the file that was read, "
-            "with the same options: ratings that evenhand exported give none."
-        )
-        where = _strange_note(expected.get("warnings"), found.get("warnings")) or where
     if other:
         says += (
             f" Version {stated} made it and this is {version()}; the same result is "
             "promised by the same version only."
         )
     return Check(name, "differs", says, where)
-
-
-def _strange_note(expected: Json, found: Json) -> Difference | None:
-    """Return a note that stands beside those of a replay, whole."""
-    known, stated = (it if is_list(it) else [] for it in (expected, found))
-    more = [place for place, note in enumerate(stated) if note not in known]
-    if not more or len(stated) <= len(known):
-        return None
-    return Difference(f"result.warnings[{more[0]}]", ABSENT, stated[more[0]])

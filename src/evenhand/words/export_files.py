@@ -26,8 +26,8 @@ import polars as pl
 
 from evenhand.designs.assignment import ESCAPED
 from evenhand.errors import OptionError, listing, printable, shown
+from evenhand.formats.files import UTF8_MARK
 from evenhand.formats.lists import safe_cell
-from evenhand.formats.tables import UTF8_MARK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
