@@ -391,7 +391,7 @@ def test_a_column_of_nothing_is_all_missing() -> None:
         ("7,5", " Write decimals with a point, and thousands without a comma."),
         ("1,234", " Write decimals with a point, and thousands without a comma."),
         ("1,234,567.8", " Write decimals with a point, and thousands without a comma."),
-        ("#N/A", " Leave the cell empty where there is no score."),
+        ("#N/A", ""),
     ],
 )
 def test_text_that_is_no_number_is_refused(text: str, hint: str) -> None:

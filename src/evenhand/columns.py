@@ -48,9 +48,7 @@ MISSING_WORDS = frozenset(
 )
 """What people write where there is no score."""
 WORD = re.compile(r"[^\W\d_][^\n]*")
-SHEET_ERROR = re.compile(r"#[A-Z/0]+[!?]?")
 INFINITE = re.compile(r"(?i)[+-]?inf(inity)?")
-SIGNS = str.maketrans("\u2212\u2012\u2013", "---")
 LISTED = 20
 """How many problems of one file an error lists."""
 NAMED = 5
@@ -445,14 +443,10 @@ def _parsed(series: pl.Series, what: str, source: Source) -> pl.Series:
 
 def _hint(value: str, source: Source) -> str:
     """Say what to write instead of a text that is no number."""
-    if SHEET_ERROR.fullmatch(value):
-        return "Leave the cell empty where there is no score."
     if re.fullmatch(COMMAS, value):
         option = "; or, if commas are decimal points, say so with --decimal ','"
         more = "" if source.name is None else option
         return f"Write decimals with a point, and thousands without a comma{more}."
-    if re.fullmatch(NUMBER, value.translate(SIGNS)):
-        return "Write its sign as a hyphen, -."
     if not source.orders or INFINITE.fullmatch(value):
         return ""
     order = "give their order with scale= or --scale 'worst<...<best'"

@@ -308,7 +308,7 @@ REFUSED = [
     ),
     (
         lambda: assign(ITEMS, PEOPLE, design="pairs", conflicts=[("Bo", "p1")]),
-        "Only 'balanced' keeps to them",
+        "It belongs to 'balanced'",
     ),
     (
         lambda: assign(ITEMS[:2], PEOPLE, design="matched"),
@@ -392,7 +392,7 @@ def rated(drawn: Assignment, keep: int) -> Ratings:
 
 def test_ratings_hold_to_the_assignment_or_are_named() -> None:
     drawn = assign(ITEMS, PEOPLE, design="balanced", per_reviewer=2, rng=5)
-    assert drawn.holds(rated(drawn, 8))
+    assert not drawn.strays(rated(drawn, 8))
     assert drawn.missing(rated(drawn, 6)) == drawn.rows[6:]
     free = next(
         cell for cell in itertools.product(PEOPLE, ITEMS) if cell not in set(drawn.rows)
@@ -408,15 +408,15 @@ def test_ratings_hold_to_the_assignment_or_are_named() -> None:
 def test_plain_comparisons_cannot_be_held_against_an_assignment() -> None:
     drawn = assign(ITEMS, PEOPLE, design="pairs", rng=5)
     with pytest.raises(DesignError, match="got comparisons"):
-        drawn.holds(Ratings.from_comparisons(["p1"], ["p2"]))
+        drawn.strays(Ratings.from_comparisons(["p1"], ["p2"]))
 
 
 def test_a_label_kept_from_running_as_a_formula_is_still_the_same_label() -> None:
     drawn = assign(["=x", "y"], ["@anna"], design="coins", rng=1)
     label = str(drawn.rows[0][1])
     written = f"'{label}" if label == "=x" else label
-    assert drawn.holds(Ratings(["'@anna"], [written], [1]))
-    assert not drawn.holds(Ratings(["''@anna"], [written], [1]))
+    assert not drawn.strays(Ratings(["'@anna"], [written], [1]))
+    assert drawn.strays(Ratings(["''@anna"], [written], [1]))
 
 
 def test_an_assignment_prints_and_escapes_its_labels() -> None:

@@ -295,15 +295,20 @@ def test_members_of_one_name_are_still_told_apart_by_number() -> None:
     assert ratings.reviewer_labels == ("Dee Eng (member 8)", "d@x.org")
 
 
-def test_a_name_with_two_emails_may_be_two_people() -> None:
+def test_a_name_with_two_emails_is_two_people() -> None:
     table = "reviewer,email,item,score\nAnna,a1@x,x,3\nAnna,a2@x,y,4\n"
     ratings = read(table)
-    assert ratings.reviewer_labels == ("Anna",)
-    assert codes(ratings) == ["shared_names"]
-    assert "say --reviewer 'email'" in ratings.notices[0].message
-    assert codes(read(table, reviewer="email")) == []
-    assert codes(read(table, reviewer="reviewer")) == []
-    assert codes(read(table.replace("email", "author email"))) == []
+    assert ratings.reviewer_labels == ("a1@x", "a2@x")
+    assert [notice.code for notice in ratings.notices] == ["shared_names"]
+    assert "reviewer from 'email', item from 'item'" in ratings.read_as
+    assert read(table, reviewer="email").n_reviewers == 2
+    assert read(table, reviewer="reviewer").n_reviewers == 1
+
+
+def test_emails_of_authors_do_not_matter() -> None:
+    rows = "Anna,a@x,x,3\nAnna,b@x,y,4\nBo,a@x,x,3\nBo,b@x,y,2\n"
+    assert read(f"reviewer,email,item,score\n{rows}").n_reviewers == 2
+    assert read(f"reviewer,author email,item,score\n{rows[:26]}").n_reviewers == 1
 
 
 FILES = {

@@ -218,8 +218,8 @@ def test_letters_and_numbers_in_one_field_are_refused_with_the_line() -> None:
         "review.csv:4: Score must be a number, got 'B'."
     )
     assert refused(text, score="Score", scale="best=A") == (
-        "review.csv:2: Score must be one letter, got '2'. Numbers and letters cannot "
-        "be one scale."
+        "review.csv:2: Score must be on the scale B<A, got '2'. Add it to --scale or "
+        "mend the file."
     )
 
 

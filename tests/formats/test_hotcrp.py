@@ -104,8 +104,7 @@ def test_batch_csv_leaves_out_what_was_not_submitted() -> None:
     ratings = read_ratings(HERE / "hotcrp-batch.csv", score="Overall merit")
     assert len(ratings.scores) == 45
     assert notices(ratings) == {
-        "unfinished_reviews": "Unfinished reviews were left out: 2 draft, 1 pending "
-        "approval."
+        "unfinished_reviews": "3 rows with a review that was not submitted left out."
     }
 
 
@@ -114,9 +113,9 @@ def test_json_leaves_out_comments_metareviews_and_drafts() -> None:
     batch = read_ratings(HERE / "hotcrp-batch.csv", score="Overall merit")
     assert scores(ratings) == scores(batch)
     assert notices(ratings) == {
-        "other_entries": "Entries that are no reviews were left out: 1 comment.",
-        "meta_reviews": "Metareviews were left out: 1 metareview.",
-        "unfinished_reviews": "Unfinished reviews were left out: 1 delivered, 2 draft.",
+        "other_entries": "1 row without a review left out.",
+        "meta_reviews": "1 row with a metareview left out.",
+        "unfinished_reviews": "3 rows with a review that was not submitted left out.",
     }
 
 
@@ -137,7 +136,9 @@ def test_older_json_tells_drafts_by_their_missing_submission() -> None:
     ]
     ratings = read(json.dumps(entries), "r.json")
     assert scores(ratings) == {("1A", 1): 3.0, ("1B", 1): 4.0}
-    assert notices(ratings)["unfinished_reviews"].endswith("left out: 1 draft.")
+    assert notices(ratings)["unfinished_reviews"].endswith(
+        "1 row with a review that was not submitted left out."
+    )
 
 
 def test_names_hidden_everywhere_make_each_review_its_own_reviewer() -> None:
@@ -245,7 +246,7 @@ def test_options_win_over_the_platforms_own_columns() -> None:
         (
             HEADER + ROWS.replace("3,2\n", "A,2\n").replace("4,1", "Q?,1"),
             {"score": "Overall merit", "scale": "best=A"},
-            "reviews.csv:3: Overall merit must be one letter, got 'Q?'.",
+            "reviews.csv:3: Overall merit must be on the scale A, got 'Q?'.",
         ),
         (
             HEADER + ROWS + ROWS.replace("1A", "1C"),
@@ -276,8 +277,8 @@ def test_options_win_over_the_platforms_own_columns() -> None:
         (
             "pid,review,email,round,status,Merit\n1,1A,a@b,R1,draft,3\n",
             {},
-            "reviews.csv: There is no submitted review. Unfinished reviews were left "
-            "out: 1 draft.",
+            "reviews.csv: There is no submitted review. 1 row with a review that was "
+            "not submitted left out.",
         ),
         (
             "paper,title,review,reviewername,email,Comments\n1,a,1A,A,a@b,"
@@ -307,7 +308,9 @@ def test_no_entry_counts_as_no_score_and_a_stray_status_is_named() -> None:
     )
     ratings = read(text)
     assert scores(ratings) == {("b@b", 1): -2.0}
-    assert notices(ratings)["unfinished_reviews"].endswith("left out: 1 lost.")
+    assert notices(ratings)["unfinished_reviews"].endswith(
+        "1 row with a review that was not submitted left out."
+    )
     assert "missing_scores" in notices(ratings)
 
 

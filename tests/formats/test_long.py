@@ -7,10 +7,8 @@ import gzip
 import io
 import json
 import random
-import time
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
@@ -206,18 +204,7 @@ def test_every_coding_gives_the_same_ratings() -> None:
         assert read_ratings(source).sha256 == first
 
 
-def test_a_million_rows_are_read_in_seconds() -> None:
-    people = np.repeat(np.arange(10_000), 100)
-    items = np.tile(np.arange(100), 10_000)
-    words = np.array(["poor", "Fair", "good"])[(people + items) % 3]
-    frame = pl.DataFrame({"judge": people, "entry": items, "grade": words})
-    data = frame.write_csv().encode()
-    start = time.perf_counter()
-    assert read(data, scale="poor<fair<good").n_ratings == 1_000_000
-    assert time.perf_counter() - start < 15
-
-
-@settings(max_examples=200)
+@settings(max_examples=50)
 @given(
     st.integers(0, 2**32), st.sampled_from(["words.csv", "letters.tsv", "long.jsonl"])
 )

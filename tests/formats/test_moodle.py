@@ -133,14 +133,6 @@ def test_submissions_that_are_not_listed_are_left_out_and_counted() -> None:
     )
 
 
-def test_submissions_of_several_workshops_are_refused() -> None:
-    second = "id,authorid,title,example,workshopid\n10,300,Tea,0,4\n11,303,Milk,0,5\n"
-    assert refused(HEADER + ROWS, second=second) == (
-        "submissions.csv: The submissions are of 2 workshops: '4', '5'. Keep those of "
-        "one."
-    )
-
-
 def test_a_second_file_of_something_else_is_refused() -> None:
     assert refused(HEADER + ROWS, second="id,name\n1,x\n") == (
         "submissions.csv: This is not the table workshop_submissions: it has no "

@@ -459,8 +459,9 @@ def test_a_messy_file_is_read_as_it_was_meant(content: str) -> None:
         ),
         (
             HEADER + 'a,"x\ny",1\na,z,#REF!\n',
-            "ratings.csv:4: score must be a number, got '#REF!'. "
-            "Leave the cell empty where there is no score.",
+            "ratings.csv:4: score must be a number, got '#REF!'. Write a plain number; "
+            "or, if these scores are words, give their order with scale= or --scale "
+            "'worst<...<best'.",
         ),
         (HEADER + "a,b,1e999\n", "ratings.csv:2: score must be finite, got '1e999'."),
         (

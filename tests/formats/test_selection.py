@@ -86,8 +86,8 @@ def test_ratings_of_ones_own_are_told_and_can_be_left_out() -> None:
         ("reviewer,item,authors,score\nbo@x,7,Ana; bo@x,3\nCy,7,Ana; bo@x,2\n", {}),
         ("reviewer,item,title,score\nBo,7,Bo,3\nCy,7,Bo,2\n", {}),
         (
-            "Paper ID,Reviewer Email,Author Names,Q1 (Overall - Value)\n"
-            "7,ana.lee@x.org,Bo Yi and Ana Lee,3\n7,cy@x.org,Bo Yi and Ana Lee,2\n",
+            "judge,paper,Author Names,score\n"
+            "ana.lee@x.org,7,Bo Yi and Ana Lee,3\ncy@x.org,7,Bo Yi and Ana Lee,2\n",
             {},
         ),
     ],

@@ -37,7 +37,7 @@ def test_the_sheet_of_all_scores_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "sheets.xlsx"
     path.write_bytes(filled(sheets(drawn())))
     ratings = read_ratings(path, sheet="all", rows="items")
-    assert drawn().holds(ratings)
+    assert not drawn().strays(ratings)
     assert drawn().missing(ratings) == ()
     assert sorted(ratings.scores.tolist()) == list(range(1, 13))
 

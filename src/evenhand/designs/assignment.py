@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -191,31 +191,14 @@ class Assignment:
             >>> found["rows"]
             [['a', 'x']]
         """
-        groups = None if self.groups is None else [list(row) for row in self.groups]
-        amends: dict[str, Json] = {}
-        if self.amends is not None:
-            amends["amends"] = {
-                "drop": list(self.amends.drop),
-                "add": list(self.amends.add),
-                "done": [list(row) for row in self.amends.done],
-                "leave_open": self.amends.leave_open,
-            }
-        return {
-            "schema": SCHEMA,
-            "items": list(self.items),
-            "reviewers": list(self.reviewers),
-            "design": self.design,
-            "parameters": dict(self.parameters),
-            "rows": [list(row) for row in self.rows],
-            "groups": groups,
-            "conflicts": [list(row) for row in self.conflicts],
-            "seed": self.seed,
-            "seal": self.seal,
-            "uniform": self.uniform,
-            "law": self.law,
-            "version": self.version,
-            **amends,
-        }
+        hidden = ("amends", "_backing")
+        names = [one.name for one in fields(self) if one.name not in hidden]
+        plain = {name: _plain(getattr(self, name)) for name in names}
+        past = self.amends
+        if past is not None:
+            changed = ("drop", "add", "done", "leave_open")
+            plain["amends"] = {name: _plain(getattr(past, name)) for name in changed}
+        return {"schema": SCHEMA, **plain}
 
     def to_frame(self) -> pl.DataFrame:
         """Return the rows as a polars dataframe; labels are text.
@@ -324,8 +307,14 @@ class Assignment:
         known = {_key(row) for row in self.rows}
         return tuple(row for row in _rated(ratings, items) if _key(row) not in known)
 
-    def missing(self, ratings: Ratings) -> tuple[tuple[Label, Label], ...]:
+    def missing(
+        self, ratings: Ratings, items: Sequence[Label] | None = None
+    ) -> tuple[tuple[Label, Label], ...]:
         """Return reviewer and item of each review that has no rating.
+
+        Args:
+            ratings: The ratings.
+            items: Look at these items only; all if None.
 
         Examples:
             >>> from evenhand import Ratings
@@ -335,19 +324,10 @@ class Assignment:
             (('b', 'x'),)
         """
         rated = {_key(row) for row in _rated(ratings, None)}
-        return tuple(row for row in self.rows if _key(row) not in rated)
-
-    def holds(self, ratings: Ratings) -> bool:
-        """Say whether every rating was assigned.
-
-        Examples:
-            >>> from evenhand import Ratings
-            >>> from evenhand.designs.drawing import assign
-            >>> given = assign(["x", "y"], ["a", "b"], design="halves", rng=7)
-            >>> given.holds(Ratings(["b"], ["x"], [1]))
-            True
-        """
-        return not self.strays(ratings)
+        chosen = {str(item) for item in (self.items if items is None else items)}
+        return tuple(
+            row for row in self.rows if str(row[1]) in chosen and _key(row) not in rated
+        )
 
     def require(self, ratings: Ratings, items: Sequence[Label] | None = None) -> None:
         """Refuse ratings that were not assigned.
@@ -428,6 +408,10 @@ def _rated(
         for reviewer, item in codes
         if chosen is None or str(ratings.item_labels[item]) in chosen
     ]
+
+
+def _plain(value: Json | Rows | tuple[Label, ...]) -> Json:
+    return list(map(_plain, value)) if isinstance(value, tuple) else value
 
 
 def _key(row: tuple[Label, Label]) -> tuple[str, str]:
@@ -521,12 +505,7 @@ whole=False, conflicts=False, assignment=None)
     if assignment.design not in known:
         raise OptionError(unknown("design", assignment.design, known))
     assignment.require(ratings, items)
-    wanted = None if items is None else {str(item) for item in items}
-    missing = [
-        row
-        for row in assignment.missing(ratings)
-        if wanted is None or str(row[1]) in wanted
-    ]
+    missing = assignment.missing(ratings, items)
     halfway = {str(who) for who, _ in missing} | {*map(str, assignment.stopped)}
     whole = halfway.isdisjoint(map(str, ratings.reviewer_labels))
     return Declared(

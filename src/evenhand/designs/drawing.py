@@ -113,10 +113,18 @@ def assign(
         >>> drawn.rows[:2], drawn.uniform
         ((('Anna', 'p2'), ('Anna', 'p3')), True)
     """
-    _check(design, per_reviewer, per_item, groups)
+    require_sequence("pairs of a reviewer and an item", conflicts=conflicts)
+    clashes = tuple(conflicts)
+    _check(
+        design,
+        per_reviewer=per_reviewer,
+        per_item=per_item,
+        conflicts=clashes,
+        groups=groups,
+    )
     item_labels = _distinct(items, "item")
     reviewer_labels = _distinct(reviewers, "reviewer")
-    pairs = _conflicts(conflicts, reviewer_labels, item_labels, design)
+    pairs = _conflicts(clashes, reviewer_labels, item_labels)
     grouped = None if groups is None else _grouped(groups, reviewer_labels, design)
     if secret is not None and rng is not None:
         raise OptionError("rng must be left out when a secret is given.")
@@ -375,26 +383,18 @@ def _walked(*, has_conflicts: bool) -> str:
     return f"{WALKED}; no reviewer or item was favoured by its name."
 
 
-def _check(
-    design: str,
-    per_reviewer: int | None,
-    per_item: int | None,
-    groups: Groups | None,
-) -> None:
+def _check(design: str, **options: object) -> None:
+    """Refuse an unknown design, and options that it has no use for."""
     if not isinstance(design, str) or design not in DESIGNS:
         raise OptionError(unknown("design", design, DESIGNS))
-    for name, value in (("per_reviewer", per_reviewer), ("per_item", per_item)):
-        if value is not None and design != "balanced":
+    for name, value in options.items():
+        owners = [*GROUPED] if name == "groups" else ["balanced"]
+        if value not in (None, ()) and design not in owners:
             raise OptionError(
                 f"{name} must be left out for design {design!r}, got {shown(value)}. "
-                "It belongs to 'balanced'."
+                f"It belongs to {listing(owners)}."
             )
-    if groups is not None and design not in GROUPED:
-        raise OptionError(
-            f"groups must be left out for design {design!r}. They belong to 'matched' "
-            "and 'panels'."
-        )
-    if groups is None and design in GROUPED:
+    if design in GROUPED and options["groups"] is None:
         raise OptionError(
             f"groups must name the {GROUPED[design]} of each reviewer for design "
             f"{design!r}, got none."
@@ -413,14 +413,15 @@ def _distinct(values: Sequence[Label], what: str) -> tuple[Label, ...]:
 
 
 def _conflicts(
-    conflicts: Iterable[tuple[Label, Label]],
+    conflicts: Sequence[tuple[Label, Label]],
     reviewers: Sequence[Label],
     items: Sequence[Label],
-    design: str,
 ) -> tuple[tuple[int, int], ...]:
-    require_sequence("pairs of a reviewer and an item", conflicts=conflicts)
-    by_reviewer = {str(label): code for code, label in enumerate(reviewers)}
-    by_item = {str(label): code for code, label in enumerate(items)}
+    """Return the codes of reviewer and item of each conflict."""
+    codes = [
+        {str(label): code for code, label in enumerate(labels)}
+        for labels in (reviewers, items)
+    ]
     found = set()
     for conflict in conflicts:
         apart = isinstance(conflict, Iterable) and not isinstance(conflict, str)
@@ -431,16 +432,11 @@ def _conflicts(
                 f"{shown(conflict)}."
             )
         reviewer, item = (str(label).strip() for label in pair)
-        if reviewer not in by_reviewer:
+        if reviewer not in codes[0]:
             raise DesignError(unknown("reviewer", pair[0], reviewers))
-        if item not in by_item:
+        if item not in codes[1]:
             raise DesignError(unknown("item", pair[1], items))
-        found.add((by_reviewer[reviewer], by_item[item]))
-    if found and design != "balanced":
-        raise OptionError(
-            f"conflicts must be left out for design {design!r}. Only 'balanced' keeps "
-            "to them."
-        )
+        found.add((codes[0][reviewer], codes[1][item]))
     return tuple(sorted(found))
 
 

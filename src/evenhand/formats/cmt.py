@@ -103,7 +103,6 @@ def take(table: Table, asked: Asked) -> Long:
         score=(question.short, table.columns[question.column]),
         weight=table.columns[_chosen(table, weight).column] if weight else None,
         titles=layouts.titled(items, table.texts(*TITLES)),
-        authors=layouts.titled(items, table.texts(*layouts.AUTHORS)),
         notices=notices,
     )
 

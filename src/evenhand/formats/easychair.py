@@ -54,7 +54,7 @@ def take(table: Table, asked: Asked) -> Long:
     """
     given, submissions = asked.columns, table.companion
     item = table.named("item", given.item, "submission #", "submission", "paper #")
-    titles, authors, gone = _submissions(submissions)
+    titles, gone = _submissions(submissions)
     reasons = _reasons(table, texts(table.columns[item]), gone)
     table, notices = layouts.leave_out(table, reasons, "review", LEFT_OUT)
     if not table.height:
@@ -73,17 +73,16 @@ def take(table: Table, asked: Asked) -> Long:
         score=(score, [*values]),
         weight=[*_field(table, given.weight)[1]] if given.weight else None,
         titles=titles,
-        authors=authors,
         notices=notices,
     )
 
 
 def _submissions(
     table: Table | None,
-) -> tuple[dict[str, str], dict[str, str], set[str]]:
-    """Return titles and authors of submissions, and which were deleted."""
+) -> tuple[dict[str, str], set[str]]:
+    """Return titles of submissions, and which were deleted."""
     if table is None:
-        return {}, {}, set()
+        return {}, set()
     if not table.why("#", "title"):
         raise table.source.whole(
             "This is not submission.csv of EasyChair: it has no columns '#' and "
@@ -95,8 +94,7 @@ def _submissions(
         for number, mark in zip(numbers, marks, strict=True)
         if mark.casefold() in ("yes", "true", "1")
     }
-    authors = layouts.titled(numbers, table.texts(*layouts.AUTHORS))
-    return layouts.titled(numbers, table.texts("title")), authors, gone
+    return layouts.titled(numbers, table.texts("title")), gone
 
 
 def _reasons(table: Table, items: list[str], gone: set[str]) -> list[str]:

@@ -150,7 +150,6 @@ def take(table: Table, asked: Asked) -> Long:
             if weight
             else None,
             titles={},
-            authors={},
             notices=notices,
         ),
         people={

@@ -7,17 +7,15 @@ up to the form. Who wrote a review may be hidden, for some papers or for all.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from evenhand.claims import Notice
 from evenhand.formats import layouts
 from evenhand.formats.tables import flatten, holds_objects, plain, texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+    from evenhand.claims import Notice
     from evenhand.formats.layouts import Asked, Long
     from evenhand.formats.tables import Table, Values
 
@@ -41,10 +39,16 @@ NOT_SCORES = re.compile(
 EMAILS = ("email", "reviewer email", "e mail")
 PEOPLE = ("reviewername", "reviewer name", "reviewer", "name")
 FINISHED = frozenset({"complete", "submitted"})
+TRUE = ("true", "1")
 META = frozenset({"5", "meta", "metareview"})
 REVIEW_ID = re.compile(r"[0-9]+[A-Z]*")
 KEYWORD = re.compile(r"(?:[A-Z][a-z]{2}){2,}[0-9]*")
 ANONYMOUS = re.compile(r"anonymous[0-9]*", re.IGNORECASE)
+LEFT_OUT = {
+    "other_entries": "without a review left out",
+    "meta_reviews": "with a metareview left out",
+    "unfinished_reviews": "with a review that was not submitted left out",
+}
 UNSAID = (
     "Reviews do not say who wrote them. Each of these counts as a reviewer of its own, "
     "so no person's scores of several items are compared."
@@ -90,7 +94,11 @@ def take(table: Table, asked: Asked) -> Long:
             "This is HotCRP's narrow form, with a row for each field of a review. "
             "Export it again without -x."
         )
-    table, notices = _submitted(table)
+    reasons = _reasons(table)
+    table, notices = layouts.leave_out(table, reasons, "row", LEFT_OUT)
+    if not table.height:
+        said = " ".join(notice.message for notice in notices)
+        raise table.source.whole(f"There is no submitted review. {said}")
     item = table.named("item", asked.columns.item, "paper", "pid")
     reviewer, unsaid = _reviewers(table, asked.columns.reviewer)
     fields = [
@@ -109,9 +117,6 @@ def take(table: Table, asked: Asked) -> Long:
         score=(score, table.columns[score]),
         weight=table.columns[table.named("weight", weight)] if weight else None,
         titles=layouts.titled(texts(table.columns[item]), table.texts("title")),
-        authors=layouts.titled(
-            texts(table.columns[item]), table.texts(*layouts.AUTHORS)
-        ),
         notices=notices + unsaid,
     )
 
@@ -129,48 +134,26 @@ def _has_review_ids(table: Table) -> bool:
     return all(map(REVIEW_ID.fullmatch, given)) and not all(map(str.isdecimal, given))
 
 
-def _submitted(table: Table) -> tuple[Table, list[Notice]]:
-    """Leave out comments, metareviews, and reviews that nobody submitted."""
-    rows = list(range(table.height))
-    notices = []
-    for code, what, kinds in _left_out(table):
-        count = Counter(kinds[row] for row in rows if kinds[row])
-        if count:
-            listed = ", ".join(f"{count[kind]} {kind}" for kind in sorted(count))
-            notices.append(Notice(code, f"{what} were left out: {listed}."))
-            rows = [row for row in rows if not kinds[row]]
-    if not rows:
-        reasons = " ".join(notice.message for notice in notices)
-        raise table.source.whole(f"There is no submitted review. {reasons}")
-    return table.keep(rows) if notices else table, notices
-
-
-def _left_out(table: Table) -> Iterator[tuple[str, str, list[str]]]:
-    """Return a notice's code and subject, and each row's kind if it is left out."""
-    # Only these two exports have a status; elsewhere it is a field of the form.
+def _reasons(table: Table) -> list[str]:
+    """Return why each entry is left out, empty where it is a submitted review."""
+    # Only exports with a pid have a status; elsewhere it is a field of the form.
     if not table.find("pid"):
-        return
-    if table.find("object"):
-        kinds = _folded(table, "object")
-        left = ["" if kind == "review" else kind for kind in kinds]
-        yield "other_entries", "Entries that are no reviews", left
-    left = ["metareview" if kind in META else "" for kind in _folded(table, "rtype")]
-    yield "meta_reviews", "Metareviews", left
-    left = ["" if kind in FINISHED else kind for kind in _statuses(table)]
-    yield "unfinished_reviews", "Unfinished reviews", left
-
-
-def _statuses(table: Table) -> list[str]:
-    """Return how far each review is, to the extent that the export says it."""
-    if name := table.find("status", "reviewstatus"):
-        return [status or "without status" for status in _folded(table, name)]
-    for name, words in {
-        "submitted": ("draft", "submitted"),
-        "draft": ("submitted", "draft"),
-    }.items():
-        if table.find(name):
-            return [words[value in ("true", "1")] for value in _folded(table, name)]
-    return ["submitted"] * table.height
+        return [""] * table.height
+    kinds = _folded(table, "object") if table.find("object") else []
+    status = table.find("status", "reviewstatus")
+    columns = map(partial(_folded, table), ("rtype", status, "submitted", "draft"))
+    reasons = []
+    for row, (kind, stated, done, draft) in enumerate(zip(*columns, strict=True)):
+        finished = stated in FINISHED if status else draft not in TRUE
+        if not status and table.find("submitted"):
+            finished = done in TRUE
+        if kinds and kinds[row] != "review":
+            reasons.append("other_entries")
+        elif kind in META:
+            reasons.append("meta_reviews")
+        else:
+            reasons.append("" if finished else "unfinished_reviews")
+    return reasons
 
 
 def _folded(table: Table, name: str) -> list[str]:

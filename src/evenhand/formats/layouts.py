@@ -52,7 +52,6 @@ LED = (
     r"\s*[:.)(=\x{2013}\x{2014}-]\s*[^\W\d].*|\s+[^\W\d][^\d\n]*)$"
 )
 """A number with its base or its words: 8/10, "5. Strong accept", "5 (accept)"."""
-AUTHORS = ("authors", "author", "author names", "author name", "author emails")
 NAME = re.compile(r"[^\W\d_].*[^\W\d_]", re.DOTALL)
 AUTHORS_END = re.compile(r"[;,|\n]|\band\b")
 COUNTED = r"^(?i:(?:r|rev|reviewer|review|judge|rater|referee|grader|assessor)[ _#-]*)"
@@ -175,7 +174,6 @@ def rated(
     score: tuple[str, Values],
     weight: Values | None,
     titles: Mapping[str, str],
-    authors: Mapping[str, str],
     notices: Sequence[Notice],
 ) -> Long:
     """Return the long form of a platform's reviews.
@@ -187,7 +185,6 @@ def rated(
         score: What the score is called, and the score of each review.
         weight: How much each review counts, if the user named a field that says so.
         titles: What people call an item.
-        authors: Whose an item is, where that is known.
         notices: What the reader must know.
     """
     name = score[0] if score[0] not in ("reviewer", "item", "weight") else "score"
@@ -201,7 +198,6 @@ def rated(
         f"item from {item[0]}, reviewer from {reviewer[0]}, score from {name!r}",
         titles,
         notices,
-        authors,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from typing import TYPE_CHECKING
 
 from evenhand.claims import Notice
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 TITLE = re.compile(r"(?:(?:item|paper|submission|project) )?title")
 NAMES = ALIASES["item"] - {"item"} | {""}
 """An item's other name: "project" beside "project id", or a bare "name"."""
+SHARED = "A name has several e-mails, so reviewers are known by their e-mails."
+AUTHORS = ("authors", "author", "author names", "author name", "author emails")
 EMAIL = re.compile(
     f"(?:(?:{'|'.join(sorted(ALIASES['reviewer']))}) )?e ?mail(?: address)?"
 )
@@ -45,10 +47,16 @@ def take(table: Table, asked: Asked) -> Long:
         'winner'
     """
     names = _columns(table, asked)
+    email = ""
+    if names.reviewer and not asked.columns.reviewer:
+        email = _namesakes(table, names)
     columns = {name: table.columns[name] for name in astuple(names) if name}
     notices: tuple[Notice, ...] = ()
-    if names.reviewer and not asked.columns.reviewer:
-        notices = _namesakes(table, texts(columns[names.reviewer]))
+    if email:
+        people = texts(columns.pop(names.reviewer))
+        columns[email] = [*layouts.identify(table.texts(email), people, table.source)]
+        names = replace(names, reviewer=email)
+        notices = (Notice("shared_names", SHARED),)
     titles = _titles(table, names) if names.item else {}
     if names.reviewer and names.item:
         notices += layouts.numbered_anew(
@@ -56,7 +64,7 @@ def take(table: Table, asked: Asked) -> Long:
         )
     said = layouts.say_columns(names, **{part: part for part in names.__slots__})
     items = texts(columns[names.item]) if names.item else []
-    whose = table.texts(*layouts.AUTHORS) if items else []
+    whose = table.texts(*AUTHORS) if items else []
     authors = layouts.titled(items, whose)
     return layouts.Long(columns, names, table.source, said, titles, notices, authors)
 
@@ -91,18 +99,20 @@ def _titles(table: Table, names: Columns) -> dict[str, str]:
     return {}
 
 
-def _namesakes(table: Table, people: list[str]) -> tuple[Notice, ...]:
-    """Tell of a name that stands beside several e-mails: it may be two people's."""
+def _namesakes(table: Table, names: Columns) -> str:
+    """Return the column of e-mails if one name goes with several: it is no person's."""
     column = next((name for name in table.columns if EMAIL.fullmatch(plain(name))), "")
-    emails: dict[str, set[str]] = {}
-    for person, email in zip(people, table.texts(column), strict=True):
-        emails.setdefault(person, set()).update(filter(None, [email]))
-    shared = [person for person, them in emails.items() if len(them) > 1]
-    text = (
-        f"Column {column!r} has several e-mails beside one name. If they are the "
-        f"reviewers', say --reviewer {column!r}: two people of one name count as one."
-    )
-    return (Notice("shared_names", text),) if shared else ()
+    if column in ("", names.reviewer):
+        return ""
+    people, emails = texts(table.columns[names.reviewer]), texts(table.columns[column])
+    items = texts(table.columns[names.item]) if names.item else [""] * len(people)
+    rows = [row for row in zip(people, emails, items, strict=True) if row[1]]
+    pairs = {(person, email) for person, email, _ in rows}
+    shared = len(pairs) > len({person for person, _ in pairs})
+    # An author's e-mail is the same in every row of an item, whoever rates it.
+    one_each = len({row[1:] for row in rows}) == len({item for *_, item in rows})
+    authors = one_each and len(pairs) > len({email for _, email in pairs})
+    return column if shared and not authors else ""
 
 
 LAYOUT = layouts.Layout("long", "the long form", take, tell=tell)

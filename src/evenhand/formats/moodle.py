@@ -59,9 +59,12 @@ def take(table: Table, asked: Asked) -> Long:
     names = layouts.choose_columns(
         table, asked.columns, reviewer="reviewerid", item="submissionid", score="grade"
     )
-    grades = texts(table.columns[names.score])
     if names.score == table.find("grade"):
-        _check_range(grades, names.score, table)
+        for row, text in enumerate(table.texts("grade")):
+            if is_number(text) and not 0 <= float(text) <= MOST:
+                rule = f"{names.score} must be from 0 to 100, got {shown(text)}"
+                advice = "Leave it empty where there is no grade."
+                raise table.source.at(row, rule, advice)
     reasons = _reasons(table, names, submissions)
     peers, notices = layouts.leave_out(table, reasons, "assessment", LEFT_OUT)
     if not peers.height:
@@ -100,23 +103,7 @@ def _sort_out(table: Table, companion: Table | None) -> tuple[Table, Table | Non
             "This is not the table workshop_submissions: it has no columns 'id' and "
             f"'authorid', only {listing(companion.columns)}."
         )
-    workshops = sorted({*companion.texts("workshopid")} - {""})
-    if len(workshops) > 1:
-        raise companion.source.whole(
-            f"The submissions are of {len(workshops)} workshops: {listing(workshops)}. "
-            "Keep those of one."
-        )
     return table, companion
-
-
-def _check_range(grades: list[str], name: str, table: Table) -> None:
-    for row, text in enumerate(grades):
-        if is_number(text) and not 0 <= float(text) <= MOST:
-            raise table.source.at(
-                row,
-                f"{name} must be from 0 to 100, got {shown(text)}",
-                "Leave it empty where there is no grade.",
-            )
 
 
 def _reasons(table: Table, names: Columns, submissions: Table | None) -> list[str]:

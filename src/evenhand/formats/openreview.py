@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from evenhand.claims import Notice
 from evenhand.errors import listing, shown
@@ -31,7 +31,6 @@ INVITATIONS = ("invitations", "invitation")
 REPLIES = ("replies", "directReplies")
 REVIEW = "official_review"
 NOT_REVIEWS = ("meta", "ethic")
-AUTHORS = ("authorids", "authors")
 GONE = ("withdrawn", "desk_reject")
 PROSE = re.compile(
     "title|review|summary|comment|strengths|weaknesses|questions|limitations|abstract|"
@@ -39,9 +38,16 @@ PROSE = re.compile(
 )
 """Fields that are never scores, though few and short words may fill them."""
 PER_PAPER = re.compile(r"(?:.*/)?([^/]*[0-9])/([^/]+)")
-PAPER_NUMBER = re.compile(r"(?:paper|submission)([0-9]+)(?:/|$)", re.IGNORECASE)
+PAPER_NUMBER = re.compile(
+    r"(?:paper|submission)([0-9]+)(?:/|$)", re.IGNORECASE | re.MULTILINE
+)
 PAPER_PREFIX = re.compile(r"(?:paper|submission)[0-9]+/", re.IGNORECASE)
 
+LEFT_OUT = {
+    "other_notes": "Notes that are no reviews",
+    "deleted_notes": "Deleted reviews",
+    "withdrawn_items": "Reviews of withdrawn or desk-rejected submissions",
+}
 ONE_PAPER = (
     "Reviews are signed with a pseudonym for one paper only, so the same person cannot "
     "be recognised again. Each of these counts as a reviewer of its own, and no "
@@ -52,7 +58,7 @@ ONE_PAPER = (
 Fields = dict[str, object]
 
 
-class _Note(NamedTuple):
+class _Note:
     """A note.
 
     Attributes:
@@ -65,13 +71,19 @@ class _Note(NamedTuple):
         signatures: Who signed it.
     """
 
-    row: int
-    raw: Fields
-    name: str
-    forum: str
-    content: Fields
-    invitations: list[str]
-    signatures: list[str]
+    def __init__(self, row: int, raw: Fields) -> None:
+        """Take the keys that matter."""
+        self.row, self.raw = row, raw
+        self.name = _text(raw.get("id"))
+        self.forum = _text(raw.get("forum")) or _text(raw.get("replyto"))
+        content = raw.get("content")
+        fields = content if isinstance(content, dict) else {}
+        self.content: Fields = {
+            str(name): value.get("value") if isinstance(value, dict) else value
+            for name, value in fields.items()
+        }
+        self.invitations = _several(raw.get("invitations") or raw.get("invitation"))
+        self.signatures = _several(raw.get("signatures"))
 
     @property
     def kind(self) -> str:
@@ -87,10 +99,8 @@ class _Note(NamedTuple):
     def is_gone(self) -> bool:
         """Whether a submission was deleted, withdrawn or rejected without review."""
         marks = [*self.invitations, _text(self.content.get("venueid"))]
-        ends = [mark.rsplit("/", 1)[-1].casefold() for mark in marks]
-        return bool(self.raw.get("ddate")) or any(
-            word in end for end in ends for word in GONE
-        )
+        ends = " ".join(mark.rsplit("/", 1)[-1].casefold() for mark in marks)
+        return bool(self.raw.get("ddate")) or any(word in ends for word in GONE)
 
     @property
     def signed(self) -> tuple[str, str]:
@@ -103,22 +113,11 @@ class _Note(NamedTuple):
         # A group such as ".../Reviewers" is nobody: the note itself tells them apart.
         return "", f"{match[1]}/{match[2]}" if match else self.name
 
-
-def _note(row: int, raw: Fields) -> _Note:
-    content = raw.get("content")
-    fields = content if isinstance(content, dict) else {}
-    return _Note(
-        row,
-        raw,
-        _text(raw.get("id")),
-        _text(raw.get("forum")) or _text(raw.get("replyto")),
-        {
-            str(name): value.get("value") if isinstance(value, dict) else value
-            for name, value in fields.items()
-        },
-        _several(raw.get("invitations") or raw.get("invitation")),
-        _several(raw.get("signatures")),
-    )
+    @property
+    def paper(self) -> str:
+        """The number of its paper in its invitations or signatures, or empty."""
+        match = PAPER_NUMBER.search("\n".join([*self.invitations, *self.signatures]))
+        return match[1] if match else ""
 
 
 def _text(value: object) -> str:
@@ -181,12 +180,8 @@ def take(table: Table, asked: Asked) -> Long:
     place, items = _items(reviews, submissions, asked.columns.item, source)
     reviewer, hidden = _reviewers(reviews, asked.columns.reviewer, source)
     notices += layouts.pseudonyms(hidden, len(reviews), ONE_PAPER)
-    papers = [submissions.get(note.forum, _note(0, {})) for note in reviews]
+    papers = [submissions.get(note.forum, _Note(0, {})) for note in reviews]
     titles = [_text(paper.content.get("title")) for paper in papers]
-    authors = [
-        ";".join(it for key in AUTHORS for it in _several(paper.content.get(key)))
-        for paper in papers
-    ]
     return layouts.rated(
         source,
         item=(place, items),
@@ -194,7 +189,6 @@ def take(table: Table, asked: Asked) -> Long:
         score=(score, scores),
         weight=_scores(reviews, weight, source)[1] if weight else None,
         titles=layouts.titled(map(_text, items), titles),
-        authors=layouts.titled(map(_text, items), authors),
         notices=notices,
     )
 
@@ -212,7 +206,7 @@ def _distinct(raw: Iterable[Fields], source: Source) -> list[_Note]:
     seen: dict[str, _Note] = {}
     found = []
     for row, fields in _all(raw, source):
-        note = _note(row, fields)
+        note = _Note(row, fields)
         first = seen.setdefault(note.name, note) if note.name else note
         if first is note:
             found.append(note)
@@ -243,25 +237,24 @@ def _standing(
     """Keep official reviews of submissions that stand, and say all that is left out."""
     wanted = _review_kind({note.kind for note in replies}, source)
     gone = {forum for forum, note in submissions.items() if note.is_gone}
-    official = [note for note in replies if note.kind.casefold() == wanted]
-    others = Counter(
-        note.kind or "note without invitation"
-        for note in replies
-        if note.kind.casefold() != wanted
-    )
-    alive = [note for note in official if not note.raw.get("ddate")]
-    reviews = [note for note in alive if note.forum not in gone]
-    listed = ", ".join(f"{count} {kind}" for kind, count in sorted(others.items()))
-    withdrawn = "Reviews of withdrawn or desk-rejected submissions"
-    notices = [
-        Notice(code, f"{what} were left out: {count}.")
-        for code, what, count in (
-            ("other_notes", "Notes that are no reviews", listed),
-            ("deleted_notes", "Deleted reviews", len(official) - len(alive)),
-            ("withdrawn_items", withdrawn, len(alive) - len(reviews)),
-        )
-        if count
-    ]
+    reviews = []
+    left: dict[str, Counter[str]] = {code: Counter() for code in LEFT_OUT}
+    for note in replies:
+        if note.kind.casefold() != wanted:
+            left["other_notes"][note.kind or "note without invitation"] += 1
+        elif note.raw.get("ddate"):
+            left["deleted_notes"][""] += 1
+        elif note.forum in gone:
+            left["withdrawn_items"][""] += 1
+        else:
+            reviews.append(note)
+    notices = []
+    for code, kinds in left.items():
+        listed = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+        if kinds:
+            notices.append(
+                Notice(code, f"{LEFT_OUT[code]} were left out: {listed.strip()}.")
+            )
     if not reviews:
         reasons = "".join(f" {notice.message}" for notice in notices)
         raise source.whole(f"There is no official review.{reasons}")
@@ -315,18 +308,13 @@ def _items(
     for row, note in enumerate(reviews):
         if not note.forum:
             raise source.at(row, "forum must be given, got nothing")
-        numbers[note.forum] = _paper_number(note, submissions.get(note.forum))
+        submission = submissions.get(note.forum)
+        known = "" if submission is None else _text(submission.raw.get("number"))
+        numbers[note.forum] = known or note.paper
     # Numbers start again for each venue, forums do not.
     if len(set(numbers.values())) == len(numbers) and all(numbers.values()):
         return "the submission's number", [numbers[note.forum] for note in reviews]
     return "'forum'", [note.forum for note in reviews]
-
-
-def _paper_number(review: _Note, submission: _Note | None) -> str:
-    number = "" if submission is None else _text(submission.raw.get("number"))
-    paths = [*review.invitations, *review.signatures]
-    found = (PAPER_NUMBER.search(path) for path in paths)
-    return number or next((match[1] for match in found if match), "")
 
 
 def _reviewers(
@@ -335,12 +323,10 @@ def _reviewers(
     """Return where and who signed each review, and how many with a pseudonym."""
     if given:
         return _column(reviews, given, source), 0
-    labels: list[object] = []
-    for row, note in enumerate(reviews):
-        person, pseudonym = note.signed
-        if not (person or pseudonym):
-            raise source.at(row, "signatures must name one reviewer, got nothing")
-        labels.append(person or pseudonym)
+    labels: list[object] = [note.signed[0] or note.signed[1] for note in reviews]
+    if "" in labels:
+        text = "signatures must name one reviewer, got nothing"
+        raise source.at(labels.index(""), text)
     return ("'signatures'", labels), sum(not note.signed[0] for note in reviews)
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -24,8 +23,6 @@ from evenhand.formats.layouts import is_number, scored
 from evenhand.formats.tables import texts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from evenhand.columns import Source
     from evenhand.formats.tables import Values
 
@@ -39,44 +36,22 @@ FARTHEST = 5
 """Letters of one scale are no further apart; a lone Z after A to E is a slip."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """An order of score words.
-
-    Attributes:
-        steps: Number of each word, in small letters; higher is better.
-        best: The best letter, where letters count from it; else empty.
-    """
-
-    steps: Mapping[str, float]
-    best: str = ""
-
-
-def parse_scale(order: str) -> Scale:
-    """Take the order of words, or the best letter, from the option.
+def parse_scale(order: str) -> dict[str, float]:
+    """Take the order of words from the option.
 
     Args:
-        order: Words from worst to best with < between them, or "best=" and a letter.
+        order: Words from worst to best with < between them.
 
     Returns:
-        The scale.
+        Number of each word, in small letters; higher is better.
 
     Raises:
         OptionError: If it cannot be used.
 
     Examples:
-        >>> parse_scale("reject < weak reject < accept").steps
+        >>> parse_scale("reject < weak reject < accept")
         {'reject': 1.0, 'weak reject': 2.0, 'accept': 3.0}
-        >>> parse_scale("best=A").best
-        'a'
     """
-    if match := BEST.fullmatch(order):
-        if not LETTER.fullmatch(match[1]):
-            raise OptionError(
-                f"scale must be best= and a single letter, got {shown(order)}. Give "
-                "the order of other grades as 'worst<...<best'."
-            )
-        return Scale({}, match[1].casefold())
     words = [_folded(word) for word in order.split("<")]
     if not all(words) or len(words) == 1 or re.search("[>=\u2264\u2265]", order):
         raise OptionError(
@@ -87,7 +62,7 @@ def parse_scale(order: str) -> Scale:
     twice = next((word for word in words if words.count(word) > 1), "")
     if twice:
         raise OptionError(f"scale must name each word once, got {shown(twice)} twice.")
-    return Scale({word: float(step) for step, word in enumerate(words, start=1)})
+    return {word: float(step) for step, word in enumerate(words, start=1)}
 
 
 def number_column(
@@ -102,7 +77,7 @@ def number_column(
     """
     if not scale or BASE.fullmatch(scale):
         return number_cells(values, what, source, scale)
-    numbers, notice = number_words(values, what, source, parse_scale(scale))
+    numbers, notice = number_words(values, what, source, scale)
     return numbers, [notice]
 
 
@@ -176,7 +151,7 @@ def number_cells(
 
 
 def number_words(
-    values: Values, what: str, source: Source, scale: Scale
+    values: Values, what: str, source: Source, scale: str
 ) -> tuple[list[object], Notice]:
     """Turn a column of score words into numbers.
 
@@ -184,7 +159,7 @@ def number_words(
         values: The column.
         what: Its name.
         source: Its file and lines.
-        scale: The order of the words.
+        scale: The order of the words, or "best=" and a letter.
 
     Returns:
         A number for each word, None where there is none; and a notice that says which
@@ -195,72 +170,57 @@ def number_words(
 
     Examples:
         >>> from evenhand.columns import Source
-        >>> number_words(["B", "", "A"], "merit", Source(), parse_scale("best=A"))[0]
+        >>> number_words(["B", "", "A"], "merit", Source(), "best=A")[0]
         [1.0, None, 2.0]
     """
     words = texts(values)
     # A look at the distinct words only, since a file may have a million rows.
     keys = {word: _folded(word) for word in dict.fromkeys(words) if word}
-    for word, key in list(keys.items()):
-        is_step = key in scale.steps or (scale.best and LETTER.fullmatch(key))
-        if word.casefold() in MISSING_WORDS and not is_step:
-            del keys[word]
-    steps = scale.steps or _letters(keys, words, what, source, scale.best)
+    best = BEST.fullmatch(scale)
+    if best:
+        steps = _letters({*keys.values()}, what, source, best[1])
+    else:
+        steps = parse_scale(scale)
+    keys = {
+        it: key for it, key in keys.items() if key in steps or key not in MISSING_WORDS
+    }
     bad = [word for word, key in keys.items() if key not in steps]
     if bad:
-        kind = "" if any(map(is_number, steps)) else "words"
+        order = "<".join(map(_shown, sorted(steps, key=lambda word: steps[word])))
         raise source.each(
             (
                 words.index(word),
-                f"{what} must be on the scale {_order(steps)}, got {shown(word)}",
-                _advice(word, kind, "Add it to --scale or mend the file."),
+                f"{what} must be on the scale {order}, got {shown(word)}",
+                "Add it to --scale or mend the file.",
             )
             for word in bad
         )
-    found: dict[str, object] = {word: steps[key] for word, key in keys.items()}
     text = (
         f"Words of {what!r} stand for numbers: "
         f"{', '.join(f'{_shown(word)} = {step:g}' for word, step in steps.items())}. "
         "Methods that use the sizes of scores take these steps as equal."
     )
-    return [found.get(word) for word in words], Notice("words_as_steps", text)
+    numbers = {word: steps[key] for word, key in keys.items()}
+    return [numbers.get(word) for word in words], Notice("words_as_steps", text)
 
 
-def _advice(word: str, kind: str, advice: str) -> str:
-    """Say what to do about a word that is not on a scale of words or letters."""
-    if kind and is_number(word):
-        return f"Numbers and {kind} cannot be one scale."
-    return advice
-
-
-def _letters(
-    keys: Mapping[str, str], words: list[str], what: str, source: Source, best: str
-) -> dict[str, float]:
+def _letters(keys: set[str], what: str, source: Source, best: str) -> dict[str, float]:
     """Number letters by their distance from the best one."""
-    bad = next((word for word in keys if not LETTER.fullmatch(word)), "")
-    if bad:
-        order = "Give the order of such grades with scale= or --scale."
-        text = f"{what} must be one letter, got {shown(bad)}"
-        raise source.at(words.index(bad), text, _advice(bad, "letters", order))
-    seen = sorted({*keys.values(), best})
-    if best not in (seen[0], seen[-1]):
-        raise source.whole(
-            f"The best letter must be the first or the last of the scale, got "
-            f"{best.upper()!r} among {listing(letter.upper() for letter in seen)}. "
-            "Give the order with scale= or --scale."
+    seen = sorted({key for key in keys if LETTER.fullmatch(key)} | {best.casefold()})
+    if not LETTER.fullmatch(best):
+        raise OptionError(
+            f"scale must be best= and a single letter, got {shown(f'best={best}')}. "
+            "Give the order of other grades as 'worst<...<best'."
         )
-    for one, two in itertools.pairwise(sorted(seen, reverse=best == seen[-1])):
-        if abs(ord(one) - ord(two)) > FARTHEST:
-            row = next(row for row, word in enumerate(words) if keys.get(word) == two)
-            raise source.at(
-                row,
-                f"{what} must be a letter of one scale, got {shown(words[row])} where "
-                f"the nearest is {one.upper()!r}",
-                "Give the order with scale= or --scale.",
-            )
-    worst = max(seen, key=lambda letter: abs(ord(letter) - ord(best)))
-    ordered = sorted(seen, reverse=worst > best)
-    return {letter: 1.0 + abs(ord(letter) - ord(worst)) for letter in ordered}
+    ordered = sorted(seen, reverse=best.casefold() == seen[0])
+    far = any(abs(ord(a) - ord(b)) > FARTHEST for a, b in itertools.pairwise(ordered))
+    if ordered[-1] != best.casefold() or far:
+        raise source.whole(
+            f"{what} must have letters of one scale that ends in {best.upper()!r}, got "
+            f"{listing(letter.upper() for letter in seen)}. Give the order with scale= "
+            "or --scale."
+        )
+    return {letter: 1.0 + abs(ord(letter) - ord(ordered[0])) for letter in ordered}
 
 
 def _folded(word: str) -> str:
@@ -269,10 +229,6 @@ def _folded(word: str) -> str:
     if is_number(text):
         return f"{float(text):.15g}"
     return text.casefold()
-
-
-def _order(steps: Mapping[str, float]) -> str:
-    return "<".join(map(_shown, sorted(steps, key=lambda word: steps[word])))
 
 
 def _shown(word: str) -> str:
