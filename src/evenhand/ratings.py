@@ -754,28 +754,31 @@ def _join_columns(
             f"{part} must be the name of a column or a list of names, got "
             f"{shown(names)}."
         )
-    for name in names:
-        if name not in known:
-            raise Source().unknown("column", name, known)
-    labels = join_labels(names, [column_values(known[name]) for name in names])
+    columns = {
+        name: column_values(column) if name in names else None
+        for name, column in known.items()
+    }
+    labels = join_labels(names, columns, Source())
     joined = BETWEEN.join(names)
     known[joined] = nw.from_native(labels, series_only=True)
     return joined
 
 
-def join_labels(names: Sequence[str], columns: Sequence[object]) -> pl.Series:
+def join_labels(
+    names: Sequence[str], columns: Mapping[str, object], source: Source
+) -> pl.Series:
     """Join the labels of several columns that name one thing together.
 
     Examples:
-        >>> join_labels(["judge", "prompt"], [["a", "a"], [1, 2]]).to_list()
+        >>> columns = {"judge": ["a", "a"], "prompt": [1, 2]}
+        >>> join_labels(["judge", "prompt"], columns, Source()).to_list()
         ['a / 1', 'a / 2']
     """
-    parts = pl.DataFrame(
-        {
-            str(place): label_series(column, name, Source())
-            for place, (name, column) in enumerate(zip(names, columns, strict=True))
-        }
-    )
+    for name in names:
+        if name not in columns:
+            raise source.unknown("column", name, columns)
+    labelled = [label_series(columns[name], name, source) for name in names]
+    parts = pl.DataFrame({str(place): one for place, one in enumerate(labelled)})
     labels = parts.select(pl.concat_str(pl.all(), separator=BETWEEN)).to_series()
     if labels.n_unique() < parts.n_unique():
         raise RatingsError(

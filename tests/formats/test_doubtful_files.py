@@ -346,9 +346,9 @@ def test_a_key_that_stands_twice_inside_a_line_is_refused() -> None:
     )
 
 
-def test_a_wide_table_of_letters_is_asked_which_way_round_it_is() -> None:
+def test_a_wide_table_of_letters_needs_its_rows() -> None:
     table = "talk,Anna,Bo\nx,A,B\ny,C,A\n"
-    assert refused(table).endswith("say what the rows are with rows= or --rows.")
+    assert "No column for the reviewer among 'talk', 'Anna', 'Bo'" in refused(table)
     assert read(table, rows="items", scale="best=A").n_ratings == 4
 
 

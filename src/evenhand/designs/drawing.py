@@ -389,7 +389,8 @@ def _check(design: str, **options: object) -> None:
         raise OptionError(unknown("design", design, DESIGNS))
     for name, value in options.items():
         owners = [*GROUPED] if name == "groups" else ["balanced"]
-        if value not in (None, ()) and design not in owners:
+        unused = value is None or (isinstance(value, tuple) and not value)
+        if not unused and design not in owners:
             raise OptionError(
                 f"{name} must be left out for design {design!r}, got {shown(value)}. "
                 f"It belongs to {listing(owners)}."

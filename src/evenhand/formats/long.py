@@ -46,7 +46,7 @@ def take(table: Table, asked: Asked) -> Long:
         >>> take(table, Asked()).names.winner
         'winner'
     """
-    names = _columns(table, asked)
+    names = find_columns(list(table.columns), asked.columns, table.source)
     email = ""
     if names.reviewer and not asked.columns.reviewer:
         email = _namesakes(table, names)
@@ -67,21 +67,6 @@ def take(table: Table, asked: Asked) -> Long:
     whose = table.texts(*AUTHORS) if items else []
     authors = layouts.titled(items, whose)
     return layouts.Long(columns, names, table.source, said, titles, notices, authors)
-
-
-def _columns(table: Table, asked: Asked) -> Columns:
-    try:
-        return find_columns(list(table.columns), asked.columns, table.source)
-    except RatingsError as error:
-        from evenhand.formats.wide import may_be_wide  # noqa: PLC0415 - few fail
-
-        headless = any(layouts.is_number(name) for name in table.columns)
-        if asked.columns != Columns() or headless or not may_be_wide(table):
-            raise
-        raise RatingsError(
-            f"{error} If there is a column for each reviewer or for each item, say "
-            "what the rows are with rows= or --rows."
-        ) from None
 
 
 def _titles(table: Table, names: Columns) -> dict[str, str]:

@@ -423,10 +423,7 @@ def _joined(table: Table, asked: Asked) -> Table:
     for name in (asked.columns.reviewer, asked.columns.item):
         parts = name.split("+")
         if len(parts) > 1 and name not in table.columns:
-            for part in parts:
-                if part not in table.columns:
-                    raise table.source.unknown("column", part, table.columns)
-            more[name] = join_labels(parts, [table.columns[part] for part in parts])
+            more[name] = join_labels(parts, table.columns, table.source)
     return replace(table, columns={**table.columns, **more}) if more else table
 
 

@@ -92,24 +92,6 @@ def tell(table: Table) -> str:
     return "columns of numbers only" if alike else ""
 
 
-def may_be_wide(table: Table) -> bool:
-    """Return whether all columns but the first may hold scores, be they words.
-
-    Examples:
-        >>> from evenhand.columns import Source
-        >>> from evenhand.formats.tables import Table
-        >>> columns = {"talk": ["x", "y"], "Anna": ["A", "B"], "Bo": ["C", "A"]}
-        >>> may_be_wide(Table({**columns}, Source()))
-        True
-    """
-    names = [name for name in table.columns if plain(name) not in TITLES]
-    scores = names if table.corner is not None else names[1:]
-    return len(scores) >= LEAST and all(
-        plain(name) not in ROLES and layouts.may_be_scores(table.columns[name])
-        for name in scores
-    )
-
-
 def take(table: Table, asked: Asked) -> Long:
     """Take one rating from each filled cell.
 

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from evenhand.ranking.results import Ranking
     from evenhand.records.canonical import Record
 
+    Rules = dict[str, tuple[Callable[[object], bool], str]]
+
 KINDS = ("assignment", "record", "seal", "secret")
 FORMAT = 1
 SCHEMA_FORM = re.compile(r"evenhand\.([a-z-]+)/([0-9]+)")
@@ -218,12 +220,7 @@ def assignment_from(
             f"{name}: This must be an assignment, got a record of kind "
             f"{kind_of(record)!r}."
         )
-
-    for key, (fits, rule) in RULES.items():
-        value = record.get(key, ABSENT)
-        if not fits(value):
-            raise RecordError(f"{name}: {key} must be {rule}, got {brief(value)}.")
-    values: dict[str, Any] = {key: _frozen(record[key]) for key in RULES}
+    values = _fields(record, RULES, f"{name}: ")
     found = Assignment(**values, uniform=record.get("uniform") is True)
     past = record.get("amends")
     if past is None:
@@ -233,15 +230,18 @@ def assignment_from(
             f"{name}: The record amends another one. Put both into one folder, as "
             "assignment.json and assignment-2.json."
         )
-    for key, (fits, rule) in AMENDS.items():
-        value = past.get(key, ABSENT) if is_dict(past) else past
+    change = _fields(past, AMENDS, f"{name}: amends.")
+    change.pop("sha256")
+    return replace(found, amends=Amendment(before, **change))
+
+
+def _fields(record: Json, rules: Rules, place: str) -> dict[str, Any]:
+    """Return fields that are what they must be, with tuples for lists."""
+    for key, (fits, rule) in rules.items():
+        value = record.get(key, ABSENT) if is_dict(record) else record
         if not fits(value):
-            raise RecordError(
-                f"{name}: amends.{key} must be {rule}, got {brief(value)}."
-            )
-    told: dict[str, Any] = {key: _frozen(as_dict(past)[key]) for key in AMENDS}
-    told.pop("sha256")
-    return replace(found, amends=Amendment(before, **told))
+            raise RecordError(f"{place}{key} must be {rule}, got {brief(value)}.")
+    return {key: _frozen(as_dict(record)[key]) for key in rules}
 
 
 def chain_of(path: str | os.PathLike[str]) -> list[str]:
@@ -433,7 +433,7 @@ def _or_null(fits: Callable[[object], bool]) -> Callable[[object], bool]:
 TEXT, LABELS = (_is_text, "text"), (_is_labels, "a list of labels")
 PAIRS = "a list of pairs of labels"
 # What the fields of an assignment's record must be.
-RULES: dict[str, tuple[Callable[[object], bool], str]] = {
+RULES: Rules = {
     "items": LABELS,
     "reviewers": LABELS,
     "design": TEXT,
@@ -446,7 +446,7 @@ RULES: dict[str, tuple[Callable[[object], bool], str]] = {
     "law": TEXT,
     "version": TEXT,
 }
-AMENDS: dict[str, tuple[Callable[[object], bool], str]] = {
+AMENDS: Rules = {
     "drop": LABELS,
     "add": LABELS,
     "done": (_is_pairs, PAIRS),
