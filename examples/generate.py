@@ -268,6 +268,10 @@ def leaderboard() -> str:
     return table(["prompt", "judge", "model", "notes", "score", "notes"], rows)
 
 
+COUNTS = {
+    "old": (31002511, 70214902, 140012004, 160203880, 98566703),
+    "new": (30994310, 70196677, 139991232, 160240181, 98577600),
+}
 FILES: dict[str, Callable[[], str]] = {
     "conference.csv": lambda: as_csv(conference(SEED)[0]),
     "designs.csv": two_designs,
@@ -281,6 +285,14 @@ FILES: dict[str, Callable[[], str]] = {
     "duels.csv": lambda: table(
         ["judge", "winner", "loser"],
         [["Cy", "apple", "quince"], ["Dee", "pear", "plum"], ["Cy", "apple", "plum"]],
+    ),
+    "counts.csv": lambda: table(
+        ["item", "score", "count"],
+        [
+            [item, score, count]
+            for item, counts in COUNTS.items()
+            for score, count in enumerate(counts, start=1)
+        ],
     ),
 }
 # The workshop of the guide, from two lists to ratings that came through a sealed draw.
