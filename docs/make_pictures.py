@@ -35,7 +35,7 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "two-designs": ("compare examples/designs.csv --design halves", ("scores",)),
     "hackathon": (
         "rank examples/exports/gavel-decisions.csv --top 3",
-        ("ranks", "contradictions"),
+        ("ranks",),
     ),
     "judges": ("rank examples/judges-long.csv --top 2", ("scales", "warp")),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +22,7 @@ from evenhand.diagnosis.check import Check, check
 from evenhand.diagnosis.warp import Warp, warp
 from evenhand.errors import OptionError, printable
 from evenhand.randomness import stream, uniforms
-from evenhand.words.check_figures import (
-    check_figures,
-    consensus,
-    ladder_figure,
-)
+from evenhand.words.check_figures import check_figures, consensus
 from evenhand.words.decision_figures import comparison_figures, ranking_figures
 from evenhand.words.figures import Figure, pictures, unique
 from evenhand.words.text import share
@@ -176,11 +172,8 @@ def test_a_panel_has_all_figures_that_it_has_numbers_for(
         "warp",
         "scales",
         "strictness",
-        "contradictions",
-        "ladder",
     ]
-    assert {"draws", "spread"} <= set(workshop.named())
-    assert "contradictions" not in workshop.named()
+    assert "draws" in workshop.named()
 
 
 def test_ranks_show_every_interval_and_count_those_that_cross_the_cut(
@@ -280,20 +273,6 @@ def test_strictness_lists_reviewers_who_have_one_and_shows_those_that_stand_out(
     assert f"{words.count('strict')} clearly strict" in figure.alt
 
 
-def test_the_ladder_marks_the_verdict(large: Case) -> None:
-    found = large.checked.ladder
-    assert found is not None
-    ladder = replace(found, verdict="offset")
-    figure = ladder_figure(ladder)
-    assert [row[2] for row in rows_of(figure)] == [
-        rung.accuracy for rung in ladder.rungs
-    ]
-    points = points_of(figure, "ladder")
-    marked = [point["assumption"] for point in points if point["word"] == "verdict"]
-    assert marked == [ladder.verdict]
-    assert f"“{ladder.verdict}”" in figure.alt
-
-
 def test_the_consensus_leaves_out_the_reviewer_and_the_others_strictness() -> None:
     ratings = Ratings(
         ["a"] * 3 + ["b"] * 3 + ["c"] * 3,
@@ -307,22 +286,9 @@ def test_the_consensus_leaves_out_the_reviewer_and_the_others_strictness() -> No
     assert consensus(ratings, found.reviewers)[0] == pytest.approx(expected)
 
 
-def test_contradictions_are_those_of_the_check(panel: Case) -> None:
-    figure = panel.named()["contradictions"]
-    told = panel.checked.contradictions
-    assert len(rows_of(figure)) == told.both_orders
-    assert [(row[:2], row[2:]) for row in rows_of(figure)[:5]] == [
-        (pair.items, pair.votes) for pair in told.worst
-    ]
-    assert figure.alt.startswith(f"{told.both_orders} of {told.repeated} pairs")
-
-
-def test_the_coin_is_the_output_probability_and_says_what_it_is_not() -> None:
+def test_scores_are_all_there_and_summed_up() -> None:
     ratings, result = designs()
-    scores, coin = comparison_figures(ratings, result)
-    assert [row[1] for row in rows_of(coin)] == [result.p_first, 1 - result.p_first]
-    assert f"{100 * result.p_first:.3g} %" in coin.alt
-    assert "not a chance of being right" in coin.caption
+    (scores,) = comparison_figures(ratings, result)
     assert len(rows_of(scores)) == ratings.n_ratings
     new = [float(row[2] or 0) for row in rows_of(scores) if row[0] == "new design"]
     assert f"new design: {len(new)} scores, mean {np.mean(new):.3g}" in scores.alt
@@ -350,7 +316,7 @@ def test_figures_without_numbers_are_left_out() -> None:
     duels = evenhand.read_ratings("examples/duels.csv")
     result = evenhand.rank(duels, method="adaptive", rng=7)
     found = ranking_figures(duels, result, check(duels, rng=7), None)
-    assert [figure.name for figure in found] == ["ranks", "reviews"]
+    assert [figure.name for figure in found] == ["ranks"]
     single = Ratings(["a", "a"], ["x", "y"], [1, 2])
     assert check_figures(single, check(single, rng=7)) == []
     level = Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [1, 1, 1, 1])
@@ -361,9 +327,8 @@ def test_labels_are_data_and_nothing_else(hostile: Case) -> None:
     people = hostile.ratings.reviewer_labels
     fragments = {printable(label)[:9] for label in (*HOSTILE, *people)}
     figures = hostile.figures()
-    assert {"ranks", "top", "warp", "scales", "strictness", "contradictions"} <= {
-        figure.name for figure in figures
-    }
+    names = {figure.name for figure in figures}
+    assert {"ranks", "warp", "scales", "strictness"} <= names
     for figure in figures:
         written = figure.spec()
         texts = list(outside_data(written))

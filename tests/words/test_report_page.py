@@ -270,7 +270,7 @@ def test_p_values_say_what_they_are_not() -> None:
     words = Page(designs_page()).words
     assert "0.00649" in words
     assert "A p-value is not the probability that an item is better" in words
-    assert "not a chance of being right" in words
+    assert "not a chance of being better" in words
 
 
 @pytest.mark.parametrize("method", ["adaptive", "safe", "mean"])

@@ -152,7 +152,7 @@ class Contradictions:
 
 
 def find_contradictions(
-    ratings: Ratings, graph: Comparisons, pairs: Pairs, most: int = WORST
+    ratings: Ratings, graph: Comparisons, pairs: Pairs
 ) -> Contradictions:
     """Count contradictions, pair by pair and around cycles.
 
@@ -160,7 +160,6 @@ def find_contradictions(
         ratings: The ratings.
         graph: Who was put above whom by them.
         pairs: Pairs of ratings by one reviewer.
-        most: How many of the worst pairs are listed.
 
     Examples:
         >>> from evenhand.posets.graph import comparisons
@@ -179,7 +178,7 @@ def find_contradictions(
     votes = np.bincount(place, minlength=len(distinct))
     fewer = np.minimum(wins, votes - wins)
     both = np.flatnonzero(fewer)
-    worst = both[np.lexsort((-votes[both], -fewer[both]))][:most].tolist()
+    worst = both[np.lexsort((-votes[both], -fewer[both]))][:WORST].tolist()
     labels, cyclic = ratings.item_labels, strong_groups(graph)
     return Contradictions(
         compared=len(distinct),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from evenhand.claims import NONE
 from evenhand.diagnosis.check import TOLD
 from evenhand.method import methods
-from evenhand.words import tables
+from evenhand.words import findings, tables
 from evenhand.words.lines import cut_lines, difference_sentence, means_phrase, verdict
 from evenhand.words.text import name, notice, plain_name, sentences, templates
 
@@ -199,7 +199,7 @@ def check_card(found: Check) -> Card:
         Markup('2 scores of 2 items by 1 reviewer: a reviewer rated 2, an item has 1.')
     """
     kept = [one for one in found.notices if one.code not in TOLD]
-    return _card("check", kept, result=found)
+    return _card("check", kept, result=found, verdict=findings.verdict(found))
 
 
 def _card(

@@ -1,4 +1,4 @@
-"""Figures of a check: scales, strictness, contradictions, the ladder and the load."""
+"""Figures of a check: each reviewer's scale, and how strict each is."""
 
 from __future__ import annotations
 
@@ -6,23 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand._charts import BLUE, ORANGE, RED, quantity, word
-from evenhand.diagnosis.contradictions import find_contradictions, pairs_within
-from evenhand.diagnosis.ladder import CANNOT_TELL, MEANINGS
+from evenhand._charts import BLUE, RED, quantity, word
 from evenhand.diagnosis.reviewers import AGAINST, NOT_ENOUGH, UNRELATED
-from evenhand.posets.graph import comparisons
-from evenhand.randomness import stream
 from evenhand.words.figures import (
     FEW_TICKS,
     MIDDLE,
     ROW,
     Figure,
     fields,
-    histogram,
     intervals,
     layered,
     marks,
-    names_axis,
     points,
     series,
     taken,
@@ -30,7 +24,7 @@ from evenhand.words.figures import (
     unique,
     worded,
 )
-from evenhand.words.text import figure, shortened
+from evenhand.words.text import figure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,7 +33,6 @@ if TYPE_CHECKING:
 
     from evenhand._charts import Spec
     from evenhand.diagnosis.check import Check
-    from evenhand.diagnosis.ladder import Ladder
     from evenhand.diagnosis.reviewers import Reviewer
     from evenhand.ratings import Ratings
     from evenhand.words.figures import Shown
@@ -59,20 +52,6 @@ STRICT = {
     AGAINST: (MIDDLE, "diamond"),
     UNRELATED: (MIDDLE, "diamond"),
 }
-WIDE = {
-    "narrow": (BLUE, "square"),
-    "wide": (RED, "diamond"),
-    "typical": (MIDDLE, "circle"),
-    NOT_ENOUGH: (MIDDLE, "cross"),
-}
-PAIRS = 30
-OWN = {
-    "none": "scores as they are",
-    "offset": "own strictness",
-    "offset and slope": "own spread",
-    "monotone": "own curve",
-    "order only": "no scores",
-}
 
 
 def check_figures(ratings: Ratings, check: Check) -> list[Figure]:
@@ -83,28 +62,16 @@ def check_figures(ratings: Ratings, check: Check) -> list[Figure]:
         check: What was found.
 
     Returns:
-        "scales", "strictness", "spread", "contradictions", "ladder", "load" and
-        "reviews", those that there are numbers for and something to see in.
+        "scales" and "strictness", if there are numbers for them.
 
     Examples:
         >>> from evenhand.diagnosis.check import check
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [1, 2, 5, 4])
         >>> [one.name for one in check_figures(ratings, check(ratings, rng=7))]
-        ['scales', 'strictness', 'contradictions', 'ladder']
+        ['scales', 'strictness']
     """
-    offset = ("offset", "strictness", STRICT, "points above or below others", 0.0)
-    slope = ("slope", "spread", WIDE, "spread of scores, 1 is usual", 1.0)
-    found = [
-        _scales(ratings.public, check),
-        _effects(check, *offset),
-        _effects(check, *slope),
-        _contradictions(ratings, check),
-        None if check.ladder is None else ladder_figure(check.ladder),
-        # Every comparison counts as a reviewer of two items.
-        None if check.kind == "comparisons" else _spread(check, "load", "reviewer"),
-        _spread(check, "reviews", "item"),
-    ]
+    found = [_scales(ratings.public, check), _strictness(check)]
     return [one for one in found if one is not None]
 
 
@@ -266,31 +233,27 @@ def _if_chosen(then: float, otherwise: float) -> Spec:
     return {"condition": {"param": "reviewer", "value": then}, "value": otherwise}
 
 
-def _effects(
-    check: Check,
-    field: str,
-    name: str,
-    looks: Mapping[str, tuple[str, str]],
-    title: str,
-    middle: float,
-) -> Figure | None:
-    """Draw an effect of each reviewer, of those who are furthest out beyond doubt."""
+def _strictness(check: Check) -> Figure | None:
+    """Draw the offset of each reviewer, of those who are furthest out beyond doubt."""
     known = sorted(
-        (one for one in check.reviewers if getattr(one, field) is not None),
-        key=lambda one: (getattr(one, field), str(one.reviewer)),
+        (one for one in check.reviewers if one.offset is not None),
+        key=lambda one: (one.offset, str(one.reviewer)),
     )
-    values = np.array([getattr(one, field) for one in known])
-    words = [getattr(one, name) for one in known]
-    # Slopes are given as 1, not left out, where there is not enough to say.
-    if {*words} <= {NOT_ENOUGH} if middle else not values.any():
+    values = np.array([one.offset for one in known])
+    if not values.any():
         return None
-    reach = SURE * np.array([getattr(one, f"{field}_se") or 0.0 for one in known])
-    order = np.argsort(reach - np.abs(values - middle), kind="stable")
+    reach = SURE * np.array([one.offset_se or 0.0 for one in known])
+    order = np.argsort(reach - np.abs(values), kind="stable")
     chosen = np.sort(order[:REVIEWERS])
     low, value, high = ((values + way * reach)[chosen] for way in (-1, 0, 1))
-    numbers = fields(known, reviewer="reviewer", ratings="ratings")
-    numbers |= fields(known, **{field: "spread" if middle else "offset"})
-    numbers |= fields(known, **{f"{field}_se": "standard error", name: WORD})
+    numbers = fields(
+        known,
+        reviewer="reviewer",
+        ratings="ratings",
+        offset="offset",
+        offset_se="standard error",
+        strictness=WORD,
+    )
     shown = taken(numbers, chosen)
     told = [
         f"{figure(one)} ± {figure(error)}"
@@ -301,129 +264,19 @@ def _effects(
         {"name": unique([known[place].reviewer for place in chosen]), **shown, **ends}
     )
     hover = ("reviewer", "estimate ± se", WORD, "ratings")
+    title = "points above or below others"
     x = quantity("low", title=title, scale={"zero": False}, axis=FEW_TICKS)
-    telling = series(WORD, looks, shown[WORD])
+    telling = series(WORD, STRICT, shown[WORD])
     layers = [
         marks("middle", "rule", {"x": quantity("at")}, color=MIDDLE, strokeWidth=1),
         *intervals("reviewers", "value", x, "high", hover, telling),
     ]
-    sets = {"reviewers": data, "middle": points({"at": [middle]})}
+    sets = {"reviewers": data, "middle": points({"at": [0.0]})}
     return worded(
-        name,
+        "strictness",
         layered(layers, sets, height=ROW * len(data)),
         numbers,
         known=known,
-        words=words,
+        words=[one.strictness for one in known],
         part=_part(len(known)),
     )
-
-
-def _contradictions(ratings: Ratings, check: Check) -> Figure | None:
-    """Draw the votes each way on the pairs of items that are contested most."""
-    found = check.contradictions
-    if found.both_orders == 0:
-        return None
-    pairs = pairs_within(ratings, stream(check.seed, "check: pairs"))
-    graph = comparisons(ratings)
-    worst = find_contradictions(ratings, graph, pairs, most=PAIRS).worst
-    first, second = zip(*(pair.items for pair in worst), strict=True)
-    up, down = zip(*(pair.votes for pair in worst), strict=True)
-    numbers = {
-        "first": first,
-        "second": second,
-        "first above second": up,
-        "second above first": down,
-    }
-    pairs_of = [
-        f"{shortened(one, 12)} / {shortened(other, 12)}"
-        for one, other in zip(first, second, strict=True)
-    ]
-    data = points({"name": unique(pairs_of), **numbers, "left": np.negative(down)})
-    whole = {"labelExpr": "datum.value % 1 ? '' : abs(datum.value)", **FEW_TICKS}
-    title = "votes for the second ← → for the first"
-    x = quantity("first above second", title=title, axis=whole)
-    place = {"y": names_axis(), "tooltip": tips(*numbers)}
-    layers = [
-        marks("pairs", "bar", {**place, "x": x}, height=9, color=BLUE),
-        marks("pairs", "bar", {**place, "x": quantity("left")}, height=9, color=ORANGE),
-    ]
-    return worded(
-        "contradictions",
-        layered(layers, {"pairs": data}, height=ROW * len(data)),
-        numbers,
-        found=found,
-        shown=len(data),
-        first=first[0],
-        second=second[0],
-        wins=up[0],
-        losses=down[0],
-    )
-
-
-def ladder_figure(ladder: Ladder) -> Figure:
-    """Draw how rightly each assumption predicts, and how far behind the best it is.
-
-    Examples:
-        >>> from evenhand.diagnosis.check import check
-        >>> from evenhand.ratings import Ratings
-        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [1, 2, 5, 4])
-        >>> ladder_figure(check(ratings, rng=7).ladder).numbers["method"][0]
-        'mean'
-    """
-    rungs, told = ladder.rungs, ladder.verdict != CANNOT_TELL
-    best = max(rungs, key=lambda rung: rung.accuracy)
-    numbers = {
-        **fields(rungs, assumption="assumption", method="method"),
-        **fields(rungs, accuracy="rightly", se="se"),
-        **fields(rungs, behind="behind best", behind_se="paired se"),
-    }
-    verdict = [rung.assumption == ladder.verdict for rung in rungs]
-    shown: Shown = {
-        "name": [f"{rung.assumption}: {OWN[rung.assumption]}" for rung in rungs],
-        "low": [max(rung.accuracy - rung.behind_se, 0.0) for rung in rungs],
-        "high": [min(rung.accuracy + rung.behind_se, 1.0) for rung in rungs],
-        "predicts rightly": [f"{100 * rung.accuracy:.1f} %" for rung in rungs],
-        "behind the best": [
-            f"{100 * rung.behind:.1f} ± {100 * rung.behind_se:.1f} points"
-            for rung in rungs
-        ],
-        "word": ["verdict" if own else "other" for own in verdict],
-    }
-    data = points({**numbers, **shown})
-    x = quantity(
-        "low",
-        title="comparisons predicted rightly",
-        axis={"format": "%", **FEW_TICKS},
-        scale={"zero": False, "nice": False, "padding": 10},
-    )
-    colours = {"verdict": (BLUE, "diamond"), "other": (MIDDLE, "circle")}
-    hover = ("assumption", "method", "predicts rightly", "behind the best")
-    right, looks = quantity("rightly"), series("word", colours, colours, legend=told)
-    text = {"y": names_axis(), "x": right, "text": word("predicts rightly")}
-    dashed = {"strokeDash": [5, 4], "strokeWidth": 1.5, "opacity": 0.6}
-    layers = [
-        marks("best", "rule", {"x": right}, color=MIDDLE, **dashed),
-        *intervals("ladder", "rightly", x, "high", hover, looks),
-        marks("ladder", "text", text, dy=-11, fontSize=11),
-    ]
-    sets = {"ladder": data, "best": points({"rightly": [best.accuracy]})}
-    return worded(
-        "ladder",
-        layered(layers, sets, height=38 * len(data)),
-        numbers,
-        ladder=ladder,
-        best=best,
-        told=told,
-        meaning=MEANINGS[ladder.verdict],
-    )
-
-
-def _spread(check: Check, name: str, noun: str) -> Figure | None:
-    """Draw how the ratings are spread over reviewers, or over items."""
-    spread = check.load if name == "load" else check.reviews
-    if len(spread.histogram) == 1:
-        return None
-    title = "items rated by a reviewer" if name == "load" else "reviews of an item"
-    low, high, number = (list(one) for one in zip(*spread.histogram, strict=True))
-    numbers = {f"{title}, from": low, "to": high, f"{noun}s": number}
-    return worded(name, histogram(spread.histogram, title), numbers, spread=spread)

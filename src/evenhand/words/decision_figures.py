@@ -362,17 +362,17 @@ def comparison_figures(ratings: Ratings, result: Comparison) -> list[Figure]:
 
     Returns:
         "shares" if there are more scores than different ones, which are few, or else
-        "scores" if there are any; and "coin".
+        "scores" if there are any.
 
     Examples:
         >>> from evenhand import Ratings, compare
         >>> ratings = Ratings(["a", "b", "c", "d"], ["x", "y"] * 2, [3, 8, 4, 5])
         >>> result = compare(ratings, method="votes", rng=7)
         >>> [one.name for one in comparison_figures(ratings, result)]
-        ['scores', 'coin']
+        ['scores']
     """
     scores = share_figure(result) or _scores(ratings.public, result)
-    return [*([] if scores is None else [scores]), _coin(result)]
+    return [] if scores is None else [scores]
 
 
 def share_figure(result: Comparison) -> Figure | None:
@@ -515,41 +515,3 @@ def _score_layers() -> list[Spec]:
         marks("middles", "point", median, opacity=1, **stroke),
         marks("middles", "point", mean, opacity=1, fillOpacity=0.25, **diamond),
     ]
-
-
-def _coin(result: Comparison) -> Figure:
-    chances = [result.p_first, 1 - result.p_first]
-    shown = [share(one, certain=result.p_first_se == 0) for one in chances]
-    out = [item == result.winner for item in result.items]
-    numbers: Columns = {
-        "item": result.items,
-        "output probability": chances,
-        "came out": ["yes" if won else "no" for won in out],
-    }
-    told: Shown = {
-        "told": [
-            f"{shortened(item, 22)}: {chance}{' (came out)' if won else ''}"
-            for item, chance, won in zip(result.items, shown, out, strict=True)
-        ],
-        "probability": shown,
-        "side": SIDES,
-        "low": [0.0, result.p_first],
-        "high": [result.p_first, 1.0],
-        "at": [0, 1],
-    }
-    x = quantity(
-        "low",
-        title="output probability",
-        scale={"domain": [0, 1], "nice": False},
-        axis={**PERCENT, "grid": False},
-    )
-    bar = {"x": x, "x2": {"field": "high"}, "y": {"value": 45}}
-    bar |= {"color": COLOUR, "tooltip": tips("item", "probability")}
-    layers = [marks("coin", "bar", bar, height=26)]
-    for side, align, height in zip(SIDES, ("left", "right"), (16, 74), strict=True):
-        text = {"x": quantity("at"), "y": {"value": height}, "text": word("told")}
-        named = marks("coin", "text", text, align=align, fontSize=12)
-        layers.append(filtered(named, f"datum.side == '{side}'"))
-    data = points({**numbers, **told})
-    chart = layered(layers, {"coin": data}, height=90)
-    return worded("coin", chart, numbers, result=result, chances=shown)

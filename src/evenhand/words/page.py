@@ -31,7 +31,7 @@ from evenhand.progress import working
 from evenhand.ranking.methods import RankMethod
 from evenhand.ranking.results import Ranking
 from evenhand.ratings import Ratings
-from evenhand.words import lines, rows, tables
+from evenhand.words import findings, lines, rows, sides, tables
 from evenhand.words.cards import check_card, comparison_card, ranking_card
 from evenhand.words.check_figures import check_figures
 from evenhand.words.decision_figures import comparison_figures, ranking_figures
@@ -90,7 +90,7 @@ def figures_of(
         >>> from evenhand import Ratings, compare
         >>> ratings = Ratings(["a", "b"], ["x", "y"], [1, 2])
         >>> [one.name for one in figures_of(ratings, compare(ratings, rng=7))]
-        ['scores', 'coin']
+        ['scores']
     """
     if isinstance(result, Ranking):
         return ranking_figures(ratings, result, check, warp)
@@ -168,7 +168,9 @@ def report(
         lines=lines,
         ladder=ladder,
         rows=rows,
+        sides=sides,
         tables=tables,
+        weighed=findings,
     )
 
 

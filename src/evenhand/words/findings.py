@@ -1,0 +1,228 @@
+"""The findings of a check, gravest first.
+
+What makes an answer impossible comes before what can make it wrong, that before what
+makes it weak, and that before what is good.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from evenhand.diagnosis.ladder import CANNOT_TELL
+from evenhand.diagnosis.reviewers import AGAINST, UNRELATED
+from evenhand.errors import counted
+from evenhand.words.text import notice
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+    from evenhand.diagnosis.check import Check
+
+IMPOSSIBLE, WRONG, WEAK, GOOD = range(4)
+WORDS = ("blocks an order", "can mislead", "weakens it", "good to know")
+# Findings by what they are, where they are always equally grave.
+ALWAYS = {
+    "no_information": (IMPOSSIBLE, "The ratings say nothing about the order"),
+    "confounded": (WRONG, "Strictness cannot be told from chance"),
+    "disagreeing": (WRONG, "Some reviewers do not agree with the others"),
+    "few_reviews": (WEAK, "Many items have one or two reviews"),
+    "ties": (WEAK, "Ties order nothing"),
+    "single": (WEAK, "Some reviewers compare nothing"),
+    "flat": (WEAK, "Some reviewers give all items one score"),
+    "no_ladder": (WEAK, "Scales could not be tested"),
+    "no_needed": (WEAK, "How many more reviews are needed is not known"),
+    "variance": (GOOD, "Where scores differ"),
+    "sizes": (GOOD, "How many ratings there are"),
+}
+LADDER = {
+    "none": (GOOD, "Scores can be compared as they are"),
+    "offset": (WRONG, "Reviewers differ in how strict they are"),
+    "offset and slope": (WRONG, "Reviewers differ in strictness and spread"),
+    "monotone": (WRONG, "Each reviewer has a scale of their own"),
+    "order only": (WRONG, "Scores mislead; only reviewers' own orders count"),
+    CANNOT_TELL: (WEAK, "Whether scores can be compared is not clear"),
+}
+VERDICTS = (
+    "These ratings cannot order all items",
+    "An order by these ratings can go wrong",
+    "These ratings support an order, but a weak one",
+    "These ratings support an order",
+)
+# Assumptions about scales in two or three words.
+RUNGS = {
+    "none": "scores as they are",
+    "offset": "own strictness",
+    "offset and slope": "own spread",
+    "monotone": "own curve",
+    "order only": "own order only",
+}
+# Findings whose picture says it all.
+DRAWN = ("contradictions", "flat", "ladder", "needed", "strictness", "ties", "variance")
+LISTED = 6
+KINDS = {"strict": "in", "lenient": "open"}
+
+
+class Shown(NamedTuple):
+    """A finding as a page shows it.
+
+    Attributes:
+        code: What it is about.
+        gravity: 0 if it makes an answer impossible, 1 if it can make it wrong, 2 if it
+            makes it weak, 3 if it is good.
+        title: What it says in a few words.
+        text: What it says in a sentence or two.
+    """
+
+    code: str
+    gravity: int
+    title: str
+    text: Markup
+
+    @property
+    def word(self) -> str:
+        """Return how grave it is, in words."""
+        return WORDS[self.gravity]
+
+    @property
+    def brief(self) -> Markup:
+        """Return what its first sentence finds, without what follows from it."""
+        said = self.text.removesuffix(".")
+        for stop in (". ", ", so ", "; "):
+            said = said.partition(stop)[0]
+        return said + "."
+
+    @property
+    def pair(self) -> tuple[str, Markup]:
+        """Return its title and its text."""
+        return self.title, self.text
+
+
+class Dots(NamedTuple):
+    """Reviewers as dots on a line.
+
+    Attributes:
+        places: Where each stands, in per cent, and its colour.
+        ticks: Numbers below the line.
+        caption: What the line is.
+    """
+
+    places: tuple[tuple[float, str], ...]
+    ticks: tuple[tuple[float, str], ...]
+    caption: str
+
+
+def by_gravity(check: Check) -> list[Shown]:
+    """Sort findings by how grave they are, else as the check has them.
+
+    Examples:
+        >>> from evenhand import Ratings, check
+        >>> found = check(Ratings(["a", "b"], ["x", "y"], [1, 2]), rng=7)
+        >>> [(one.code, one.gravity) for one in by_gravity(found)][:2]
+        [('groups', 0), ('no_ladder', 2)]
+    """
+    found = [
+        Shown(one.code, *_gravity(check, one.code), notice(one.message))
+        for one in check.findings
+    ]
+    return sorted(found, key=lambda one: (one.gravity, one.code == "sizes"))
+
+
+def verdict(check: Check) -> str:
+    """Say in a sentence what ratings can support, and what is gravest about them.
+
+    Examples:
+        >>> from evenhand import Ratings, check
+        >>> verdict(check(Ratings(["a", "b"], ["x", "y"], [1, 2]), rng=7))
+        'Only scores compared across reviewers can order all items: no reviewer links
+        all of them.'
+    """
+    gravest = by_gravity(check)[0]
+    if gravest.gravity == GOOD:
+        return f"{VERDICTS[GOOD]}: nothing stands in the way."
+    said, title = VERDICTS[gravest.gravity], gravest.title
+    level = check.kind != "scores" or "equal_scores" in {
+        it.code for it in check.notices
+    }
+    if gravest.code == "groups" and gravest.gravity == IMPOSSIBLE and not level:
+        said = "Only scores compared across reviewers can order all items"
+    return f"{said}: {title[0].lower()}{title[1:]}."
+
+
+def _apart(check: Check) -> tuple[int, str]:
+    """Say what keeps items apart: reviewers who share none, or ties."""
+    if check.groups.linked > 1:
+        return IMPOSSIBLE, "No reviewer links all of them"
+    if check.groups.listed[0].size == 1:
+        return IMPOSSIBLE, "No reviewer told two items apart"
+    return WEAK, "Ties leave items apart"
+
+
+def _gravity(check: Check, code: str) -> tuple[int, str]:
+    found = ALWAYS.get(code, (GOOD, ""))
+    if code == "ladder" and check.ladder is not None:
+        found = LADDER[check.ladder.verdict]
+    elif code == "groups":
+        found = _apart(check)
+    elif code == "contradictions":
+        found = GOOD, "Reviewers do not contradict each other"
+        if check.contradictions.in_cycles:
+            found = WEAK, "Reviewers contradict each other"
+    elif code == "needed" and check.needed is not None:
+        found = WEAK, "The cut needs more reviews"
+        if all(one.reviews == 0 for one in check.needed.pair):
+            found = GOOD, "The cut is settled"
+    elif code == "strictness":
+        words = {one.strictness for one in check.reviewers}
+        found = GOOD, "Nobody is clearly strict or lenient"
+        if words & {"strict", "lenient"}:
+            found = GOOD, "Some reviewers are clearly strict or lenient"
+    return found
+
+
+def group_shares(check: Check) -> list[tuple[int, str, str]]:
+    """Return how many items each of the largest groups has, and the rest together."""
+    sizes = [group.size for group in check.groups.listed[:LISTED]]
+    kinds = ("in", "open", "out")
+    found = [
+        (size, counted(size, "item"), kinds[place % len(kinds)])
+        for place, size in enumerate(sizes)
+    ]
+    left = check.groups.count - len(sizes)
+    rest = int(str(check.data["items"])) - sum(sizes)
+    more = [(rest, counted(left, "more group"), "out")] if left > 0 else []
+    return [*found, *more]
+
+
+def people_dots(check: Check, code: str) -> Dots | None:
+    """Place reviewers by how strict they are, or by how they agree; None without.
+
+    Examples:
+        >>> from evenhand import Ratings, check
+        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [1, 2, 5, 5.5])
+        >>> people_dots(check(ratings, rng=7), "strictness").ticks[1]
+        (50.0, '0')
+    """
+    if code == "disagreeing":
+        known = [
+            (
+                one.correlation,
+                "open" if one.agreement in (AGAINST, UNRELATED) else "out",
+            )
+            for one in check.reviewers
+            if one.correlation is not None
+        ]
+        most, caption = 1.0, "Correlation with the others' scores."
+    else:
+        known = [
+            (one.offset, KINDS.get(one.strictness, "out"))
+            for one in check.reviewers
+            if one.offset is not None
+        ]
+        most = max((abs(offset) for offset, _ in known), default=0.0)
+        caption = "Points above or below the others."
+    if not known or most == 0:
+        return None
+    places = tuple((round(50 + 48 * value / most, 2), kind) for value, kind in known)
+    ends = (-most, 0.0, most)
+    texts = (f"{one:+.2g}" if one else "0" for one in ends)
+    return Dots(places, tuple(zip((2.0, 50.0, 98.0), texts, strict=True)), caption)

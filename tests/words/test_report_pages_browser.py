@@ -1,0 +1,182 @@
+"""Pages of comparisons and checks in a browser, with the network off."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, sync_playwright
+
+import evenhand as eh
+from evenhand.words.page import Replay, report
+from tests.words.test_report_browser import (
+    CHROMIUM,
+    DESK,
+    FLAGS,
+    NASTY,
+    OPEN_ALL,
+    PHONE,
+    WIDTH,
+    WORDS,
+    Opened,
+    pages_of,
+)
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is missing.")
+HEBREW = "שלום עולם " * 8
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as play:
+        opened = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    made = browser.new_context(viewport=DESK)  # type: ignore[arg-type]  # width and height
+    yield made
+    made.close()
+
+
+def stars(first: object, second: object) -> str:
+    """Compare two items by stars, few different ones."""
+    rng = np.random.default_rng(7)
+    items = [str(first)] * 60 + [str(second)] * 60
+    scores = np.clip(rng.integers(1, 6, 120) + [1, 0] * 60, 1, 5)
+    ratings = eh.Ratings(range(120), items, scores)
+    return _page(ratings, eh.compare(ratings, design="halves", rng=7))
+
+
+def scores(first: object, second: object) -> str:
+    """Compare two items by scores that are all different."""
+    rng = np.random.default_rng(7)
+    items = [str(first)] * 600 + [str(second)] * 600
+    ratings = eh.Ratings(range(1200), items, rng.normal(size=1200))
+    return _page(ratings, eh.compare(ratings, rng=7))
+
+
+def conference() -> str:
+    """Check 120 papers, with reviewers who differ and one who goes against them."""
+    rng = np.random.default_rng(7)
+    values, offsets = rng.normal(size=120), rng.normal(size=40)
+    people = np.repeat(np.arange(40), 10)
+    items = np.concatenate([rng.permutation(120) for _ in range(4)])[:400]
+    kept = [*dict.fromkeys(zip(people.tolist(), items.tolist(), strict=True))]
+    who, what = map(np.array, zip(*kept, strict=True))
+    given = values[what] * np.where(who == 0, -2, 1) + offsets[who]
+    scored = np.round(5 + given + rng.normal(size=len(who)) / 2, 1)
+    ratings = eh.Ratings([f"R{one}" for one in who], [f"P{it}" for it in what], scored)
+    return _page(ratings, eh.check(ratings, top=30, rng=7))
+
+
+def hostile() -> str:
+    """Check a few items with names that are hard to show."""
+    names = [NASTY, "</script>", "x" * 300, HEBREW]
+    ratings = eh.Ratings(names * 3, [it for it in names[:3] for _ in names], range(12))
+    return _page(ratings, eh.check(ratings, top=1, rng=7))
+
+
+def _page(ratings: eh.Ratings, result: eh.Comparison | eh.Check) -> str:
+    return report(ratings, result, replay=Replay("evenhand", None, "", "r.csv"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("pages")
+    pages = {
+        "stars": stars("new", "old"),
+        "scores": scores("new", "old"),
+        "hard-stars": stars(NASTY, "x" * 300),
+        "hard-scores": scores("</script>" * 9, HEBREW),
+        "conference": conference(),
+        "hostile": hostile(),
+    }
+    for name, page in pages.items():
+        (path / f"{name}.html").write_text(page, encoding="utf-8")
+    return path
+
+
+NAMES = ("stars", "scores", "hard-stars", "hard-scores", "conference", "hostile")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_asks_for_nothing_fits_and_is_accessible(
+    context: BrowserContext, folder: Path, name: str
+) -> None:
+    opened = Opened(context, folder / f"{name}.html")
+    page, title = opened.page, opened.page.title()
+    for state in ("0", "document.getElementById('theme').click()", OPEN_ALL):
+        page.evaluate(state)
+        found = Axe().run(page)
+        assert found.violations_count == 0, (state, found.generate_report())
+        for size in (PHONE, DESK):
+            page.set_viewport_size(size)  # type: ignore[arg-type]  # width and height
+            assert page.evaluate(WIDTH) == size["width"], state
+    assert set(opened.requests) == {opened.address}
+    assert opened.errors == []
+    assert page.title() == title
+
+
+@pytest.mark.parametrize("name", ["stars", "scores", "conference"])
+def test_the_first_screen_answers_in_few_words(
+    context: BrowserContext, folder: Path, name: str
+) -> None:
+    page = Opened(context, folder / f"{name}.html").page
+    words = re.findall(r"\w*[^\W\d_]\w*", page.evaluate(WORDS))
+    assert 20 < len(words) <= 120
+    assert page.evaluate("document.documentElement.scrollHeight") <= 2 * 900
+    assert pages_of(page) <= 2
+
+
+def test_the_picture_of_a_comparison_is_on_the_first_screen(
+    browser: Browser, folder: Path
+) -> None:
+    for name, picture in {"stars": ".levels", "scores": ".strips"}.items():
+        for size in (DESK, PHONE):
+            context = browser.new_context(viewport=size)  # type: ignore[arg-type]  # width and height
+            page = Opened(context, folder / f"{name}.html").page
+            box = page.locator(picture).bounding_box()
+            assert box is not None
+            assert box["y"] + box["height"] < size["height"]
+            context.close()
+
+
+def test_bars_are_as_high_as_their_shares(
+    context: BrowserContext, folder: Path
+) -> None:
+    page = Opened(context, folder / "stars.html").page
+    heights = page.locator(".pair i.in").evaluate_all(
+        "(all) => all.map((one) => one.getBoundingClientRect().height)"
+    )
+    told = [
+        float(text)
+        for text in page.locator(".levels tbody tr")
+        .first.locator("td")
+        .all_inner_texts()
+    ]
+    assert np.corrcoef(heights, told)[0, 1] > 0.99
+
+
+def test_three_findings_and_without_a_script_all_of_them(
+    browser: Browser, folder: Path
+) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((folder / "conference.html").as_uri())
+    assert page.locator("article").count() == 3
+    assert all(one.is_visible() for one in page.locator("article").all())
+    page.get_by_text("All findings").click()
+    assert page.locator("#findings dt").count() >= 5
+    assert page.locator("#findings dt").first.is_visible()
+    context.close()
+
+
+def test_a_link_opens_a_part(context: BrowserContext, folder: Path) -> None:
+    page = Opened(context, folder / "stars.html", "#chance").page
+    assert page.locator("#chance").is_visible()
+    assert not page.locator("#assumptions").is_visible()
