@@ -67,7 +67,7 @@ def test_a_report_shows_the_command_with_its_seed(desk: Path) -> None:
 def test_charts_are_written_as_png_and_svg(desk: Path) -> None:
     run("compare", "examples/designs.csv", "--export", "charts=charts", "--seed", "1")
     names = sorted(path.name for path in (desk / "charts").iterdir())
-    assert names == ["coin.png", "coin.svg", "scores.png", "scores.svg"]
+    assert names == ["scores.png", "scores.svg"]
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def test_the_page_says_numbers_and_what_they_suppose() -> None:
     assert "its coin, not a chance of being better" in made
     assert "if it shifts all scores alike" in made
     undeclared = page(eh.compare(ratings, rng=7), ratings)
-    assert "p-value, if assigned at random" in undeclared
+    assert "p-value</span>, if assigned at random" in undeclared
 
 
 def test_votes_stand_where_there_are_no_scores() -> None:

@@ -247,14 +247,17 @@ def method_of(ranking: Ranking) -> RankMethod | None:
     Examples:
         >>> from evenhand import Ratings, rank
         >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2])
-        >>> str(method_of(rank(ratings, method="additive(shrink=False)", rng=7)))
-        'additive(shrink=False)'
+        >>> str(method_of(rank(ratings, method="safe(split=always)", rng=7)))
+        'safe(split=always)'
     """
     if ranking.parameters.get("own_function"):
         return None
     kind = type(as_method(ranking.method, RankMethod))
-    own = [name for name in kind.options() if name in ranking.parameters]
-    return kind.made({name: ranking.parameters[name] for name in own})
+    own = {name: ranking.parameters.get(name) for name in kind.options()}
+    # What was done about contradictions is told with when it is to be done.
+    if isinstance(split := own.get("split"), dict):
+        own["split"] = split["when"]
+    return kind.made({name: own[name] for name in own if name in ranking.parameters})
 
 
 def _people(ratings: Ratings, check: Check | None) -> Mapping[Label, Reviewer]:
