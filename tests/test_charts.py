@@ -115,6 +115,6 @@ def test_the_papers_method_has_one_colour_in_all_figures() -> None:
     ours = (
         figures.RULES["votes"],
         figures.RANKINGS["flips"],
-        figures.CURVES["curve"],
+        figures.CURVE["curve"],
     )
     assert {style.colour for style in ours} == {charts.BLUE}

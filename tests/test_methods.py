@@ -118,7 +118,7 @@ def test_a_new_rule_for_two_items_is_one_class(
     assert found["p_value"] is not None
     assert "ok      decision" in run("audit", record, file)
     tried = eh.simulate(Scenario(), "softly(0.6)", baseline="coin", trials=64, rng=7)
-    assert tried.rows[1].certificate == "never worse than a coin"
+    assert tried.rows[1].method == "softly(trust=0.6)"
 
 
 @pytest.mark.parametrize("job", ["compare", "rank"])

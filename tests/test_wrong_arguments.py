@@ -210,10 +210,6 @@ DRAWING: dict[str, tuple[Callable[..., object], dict[str, object]]] = {
         eh.designs.balanced,
         {"n_items": 4, "n_reviewers": 3, "per_reviewer": 2},
     ),
-    "dominates": (
-        eh.lab.dominates,
-        {"method": "mean", "baseline": "coin", "budget": 2},
-    ),
     "draw_ratings": (eh.lab.draw_ratings, {"scenario": eh.Scenario()}),
     "check_theorems": (eh.lab.check_theorems, {"only": ("Theorem 1",)}),
 }

@@ -15,10 +15,8 @@ from evenhand.lab.curves import Size
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     small = Size(
         rounds=20,
-        matchings=20,
         trials=2,
         samples=5,
-        coins=20,
         reviewers=(2, 30),
         items=(3, 4),
     )
@@ -42,7 +40,7 @@ def test_all_figures_are_printed_and_written(tmp_path: Path) -> None:
     assert str(tmp_path) in result.stderr
 
 
-def test_one_figure_is_made_alone_with_exact_beside_simulated(tmp_path: Path) -> None:
+def test_one_figure_is_made_alone(tmp_path: Path) -> None:
     result = run("fig3", "--quick", "-o", str(tmp_path), "--seed", "7")
     assert result.exit_code == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == [
@@ -51,9 +49,7 @@ def test_one_figure_is_made_alone_with_exact_beside_simulated(tmp_path: Path) ->
         "fig3.png",
         "fig3.svg",
     ]
-    rows = json.loads((tmp_path / "fig3.json").read_text())["rows"]
-    row = next(row for row in rows if row["k"] == 0)
-    assert f"22.7411 ({row['simulated_perfect']:.3f}" in result.stdout
+    assert "22.7411" in result.stdout
     assert "fig2" not in result.stdout
 
 
@@ -65,7 +61,7 @@ def test_sampled_values_carry_their_standard_error(tmp_path: Path) -> None:
         if line.startswith("│        30")
     )
     votes = line.split("│")[2]
-    assert votes.count("\u00b1") == 2
+    assert votes.count("\u00b1") == 1
     assert max(map(len, result.stdout.splitlines())) <= 100
 
 

@@ -71,7 +71,7 @@ def far(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(simulation, "WORTH_SECONDS", -1.0)
 
 
-def simulated(executor: Executor | None, **more: Any) -> str:  # noqa: ANN401 - options
+def simulated(executor: Executor | None) -> str:
     result = simulate(
         SCENARIO,
         ["votes", "mean"],
@@ -79,7 +79,6 @@ def simulated(executor: Executor | None, **more: Any) -> str:  # noqa: ANN401 - 
         trials=TRIALS,
         executor=executor,
         rng=7,
-        **more,
     )
     return json.dumps(result.to_dict())
 
@@ -168,15 +167,17 @@ def test_an_interrupt_cancels_our_work_and_leaves_the_pool(
     monkeypatch.setattr(simulation, "run_block", slow_block)
     monkeypatch.setattr(simulation, "BATCH_SECONDS", 0.0)
 
-    def interrupt(done: int, _: int) -> None:
+    def interrupt(_: str, done: int, __: int) -> None:
         if done > BLOCK * TIMED:
             raise KeyboardInterrupt
+
+    monkeypatch.setattr(simulation, "say", interrupt)
 
     with ThreadPoolExecutor(1) as threads, dask(address) as far:
         for place in (threads, far):
             seen = Watched(place)
             with pytest.raises(KeyboardInterrupt):
-                simulated(seen, progress=interrupt)
+                simulated(seen)
             assert seen.sent[-1].cancelled()
             assert place.submit(abs, -3).result() == 3
 

@@ -183,7 +183,7 @@ def test_safe_splits_reviewers_who_contradict_each_other_as_rank_does() -> None:
     "method", ["sign", "mean", "median", "votes", "coin", "trimmed", "guarded"]
 )
 def test_a_trial_of_two_items_is_a_comparison(method: str) -> None:
-    scenario = Scenario(reviewers=7, scales="piecewise", noise="normal:0.3")
+    scenario = Scenario(reviewers=7, scales="power", noise="normal:0.3")
     trials = draw_trials(scenario, 20, np.random.default_rng(7))
     found = two_item_losses([as_method(method, Rule)], ["zero-one"], trials)
     for trial in range(20):

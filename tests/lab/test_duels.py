@@ -2,18 +2,13 @@ import itertools
 from collections.abc import Sequence
 from fractions import Fraction
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.ab import rules
 from evenhand.ab.law import sign_over_pairings, votes_over_pairings
-from evenhand.ab.methods import Guarded
-from evenhand.errors import DesignError, OptionError
-from evenhand.lab.dominance import dominates
 from evenhand.lab.duels import (
     TRUTHS,
-    ItemRule,
     Sides,
     assignments,
     duel,
@@ -118,24 +113,15 @@ def test_scores_that_are_left_over_follow_the_pairs() -> None:
 
 
 @settings(max_examples=15)
-@given(tables(3), st.sampled_from(["1/3", "0.25", "1"]))
+@given(tables(3), st.sampled_from(["0.3", "0.25", "1"]))
 def test_guarded_follows_all_scores_and_votes_by_pairs(table: Table, eps: str) -> None:
     share = Fraction(eps)
     for truth in TRUTHS:
-        found = duel(item_rule(Guarded(eps=share)), "coins", 3)(truth, table)
+        found = duel(item_rule(f"guarded(eps={eps})"), "coins", 3)(truth, table)
         followed = duel(item_rule("trimmed"), "coins", 3)(truth, table)
         voted = duel(item_rule("votes"), "coins", 3)(truth, table)
         assert found == (1 - share) * followed + share * voted
         assert found > HALF
-
-
-@pytest.mark.parametrize("design", ["halves", "coins", "matched", "panels"])
-def test_guarded_dominates_the_coin_by_name_where_others_only_draw(design: str) -> None:
-    found = dominates("guarded", "coin", n_reviewers=4, design=design, budget=20, rng=7)
-    assert found.strict
-    for name in ("trimmed", "midrank"):
-        other = dominates(name, "coin", n_reviewers=4, design=design, budget=60, rng=7)
-        assert other.margin == 0
 
 
 @settings(max_examples=15)
@@ -181,28 +167,3 @@ def test_medians_are_told_apart() -> None:
         by_hand[kind] = right
     assert found == by_hand
     assert duel(item_rule("median"), "halves", 4)((0, 1), table) == (by_hand["upper"])
-
-
-def test_a_rule_that_is_no_probability_is_refused() -> None:
-    table = ((Fraction(1), Fraction(2)),) * 2
-    with pytest.raises(OptionError, match=r"between 0 and 1, got Fraction\(2, 1\) for"):
-        duel(lambda _z, _y: Fraction(2), "halves", 2)((0, 1), table)
-
-
-def test_bad_designs_and_names_are_refused_in_words() -> None:
-    with pytest.raises(OptionError, match="did you mean 'halves'"):
-        assignments("halfs", 2)
-    with pytest.raises(OptionError, match="did you mean 'votes'"):
-        item_rule("vote")
-    with pytest.raises(OptionError, match="did you mean 'guarded'"):
-        item_rule("gaurded")
-    with pytest.raises(OptionError, match="eps must be a number, got 'third'"):
-        item_rule("guarded(eps=third)")
-    with pytest.raises(OptionError, match="eps must be above 0 and at most 1, got 2"):
-        item_rule("guarded(eps=2)")
-    with pytest.raises(DesignError, match="pairs must name every pair"):
-        assignments("matched", 3)
-    with pytest.raises(DesignError, match=r"got 665280\. Use fewer reviewers"):
-        duel(ItemRule(rules.sign, paired=True), "halves", 12)
-    with pytest.raises(DesignError, match="at most 12 for an exact answer, got 13"):
-        assignments("coins", 13)

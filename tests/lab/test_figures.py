@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import math
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,6 @@ from evenhand.errors import OptionError
 from evenhand.lab import curves
 from evenhand.lab.curves import ITEMS, REVIEWERS, Figure, Row, Size
 from evenhand.lab.figures import FULL, QUICK, reproduce
-from evenhand.lab.worlds import index_order
 from evenhand.randomness import stream, uniforms
 
 GOLDEN = json.loads(
@@ -22,19 +20,15 @@ GOLDEN = json.loads(
 )
 SMALL = Size(
     rounds=1000,
-    matchings=1000,
     trials=60,
     samples=60,
-    coins=4000,
     reviewers=(2, 4, 8, 10),
     items=(3, 4, 8, 10, 20),
 )
 TINY = Size(
     rounds=20,
-    matchings=20,
     trials=3,
     samples=5,
-    coins=20,
     reviewers=(2, 4),
     items=(3, 4),
 )
@@ -64,55 +58,24 @@ def only(figure: Figure, **fields: object) -> Row:
     return rows[0]
 
 
-@pytest.mark.parametrize(("items", "reviewers"), [(3, 1), (4, 3), (5, 5)])
-def test_expected_kendall_tau_of_the_index_order(items: int, reviewers: int) -> None:
-    known = Fraction(GOLDEN["fig2_kendall_of_start"][str(items)])
-    assert curves.kendall_risk(index_order, items, reviewers) == known
-
-
-def test_mean_rank_gains_a_quarter_at_five_items() -> None:
-    found = curves.kendall_risk(curves.mean_rank, 5, 5)
-    assert found == Fraction(GOLDEN["mean_rank"]["5"])
-
-
-def test_a_start_turned_round_is_wrong_where_it_was_right() -> None:
-    pairs = 6
-    both = [
-        curves.kendall_risk(method, 4, 3)
-        for method in (index_order, lambda known: index_order(known)[::-1])
-    ]
-    assert sum(both) == pairs
-
-
 def test_the_default_run_is_as_large_as_the_papers() -> None:
     assert FULL.rounds >= 10_000
     assert (FULL.trials, FULL.samples) == (100, 1000)
-    assert FULL.coins == 500_000
     assert set(REVIEWERS) >= {2, 4, 6, 8, 10, 20, 30, 40, 50, 100}
     assert set(ITEMS) >= {*range(3, 11), 15, 20, 30, 40, 50}
     assert QUICK.samples < FULL.samples
 
 
 @pytest.mark.parametrize("name", ["fig1a", "fig1b", "fig1c"])
-def test_figure_1_has_exact_values_with_simulated_ones_beside(
+def test_figure_1_agrees_with_golden_numbers(
     figures: dict[str, Figure], name: str
 ) -> None:
     for known in GOLDEN["fig1"]:
         if known["figure"] == name and known["m"] in SMALL.reviewers:
             row = only(figures[name], m=known["m"], method=known["method"])
-            assert row["exact"] is True
-            assert row["se"] == 0.0
-            assert row["improvement"] == pytest.approx(known["improvement"], abs=1e-9)
             # Within five standard errors: one false alarm in 1.7 million.
-            off = abs(float(row["simulated"]) - known["improvement"])
-            assert off <= 5 * float(row["simulated_se"])
-
-
-def test_figure_1_says_where_votes_are_sampled() -> None:
-    size = Size(rounds=10, matchings=50, reviewers=(30,))
-    row = only(curves.two_items("fig1b", 7, size=size), m=30, method="votes")
-    assert row["exact"] is False
-    assert float(row["se"]) > 0
+            off = abs(float(row["improvement"]) - known["improvement"])
+            assert off <= 5 * float(row["se"]) + 1e-9
 
 
 @pytest.mark.parametrize(
@@ -153,28 +116,28 @@ def test_figure_2_shows_zero_for_three_items_and_says_why(
     figures: dict[str, Figure],
 ) -> None:
     row = only(figures["fig2"], n=3, method="flips")
-    assert (row["m"], row["improvement"], row["exact"]) == (1, 0.0, True)
+    assert (row["m"], row["improvement"]) == (1, 0.0)
     assert "no theorem applies" in str(row["note"])
     codes = {notice.code for notice in figures["fig2"].notices}
     assert codes == {"no_theorem", "fair_coin"}
 
 
-def test_figure_2_has_fair_coins_and_the_mean_rank_beside(
+def test_figure_2_has_fair_coins_beside(figures: dict[str, Figure]) -> None:
+    for n in (4, 8, 10, 20):
+        flips, fair = (
+            float(only(figures["fig2"], n=n, method=method)["improvement"])
+            for method in ("flips", "fair-coin")
+        )
+        assert 0 < fair < flips
+
+
+def test_figure_3_tells_that_the_paper_read_its_maximum_off_a_plot(
     figures: dict[str, Figure],
 ) -> None:
-    for n in (4, 8, 10, 20):
-        flips, fair, ranked = (
-            float(only(figures["fig2"], n=n, method=method)["improvement"])
-            for method in ("flips", "fair-coin", "mean-rank")
-        )
-        assert 0 < fair < flips < ranked
-    exact = only(figures["fig2"], n=4, method="mean-rank")
-    assert exact["exact"] is True
-    # 1 - (17/20) / (529/480), by enumeration.
-    assert exact["improvement"] == pytest.approx(100 * (1 - 408 / 529), abs=1e-9)
-    # Within five standard errors: one false alarm in 1.7 million.
-    off = abs(float(exact["simulated"]) - float(exact["improvement"]))
-    assert off < 5 * float(exact["simulated_se"])
+    (notice,) = figures["fig3"].notices
+    assert notice.code == "read_off_plot"
+    assert "(25 %, 9 %)" in notice.message
+    assert "(22.74 %, 9.05 %)" in notice.message
 
 
 @pytest.mark.parametrize("known", GOLDEN["fig3"])
@@ -183,27 +146,6 @@ def test_figure_3_is_exact(figures: dict[str, Figure], known: dict[str, float]) 
     assert row["gamma"] == known["gamma"]
     for side in ("perfect", "biased"):
         assert row[side] == pytest.approx(known[side], abs=1e-9)
-        # Within five standard errors: one false alarm in 1.7 million.
-        off = abs(float(row[f"simulated_{side}"]) - known[side])
-        assert off < 5 * float(row[f"simulated_{side}_se"])
-    assert row["frontier"] == pytest.approx((100 - known["perfect"]) / 2)
-
-
-def test_figure_3_names_its_maximum_and_the_papers_reading(
-    figures: dict[str, Figure],
-) -> None:
-    document = json.loads(json.dumps(figures["fig3"].to_dict()))
-    grid, best = document["maximum_on_grid"], document["maximum"]
-    assert (grid["gamma"], round(grid["perfect"], 2), round(grid["biased"], 2)) == (
-        1.0,
-        22.74,
-        9.05,
-    )
-    assert round(best["gamma"], 4) == 1.2299
-    assert (round(best["perfect"], 2), round(best["biased"], 2)) == (26.17, 9.13)
-    (warning,) = document["warnings"]
-    assert warning["code"] == "read_off_plot"
-    assert "(25 %, 9 %)" in warning["message"]
 
 
 def test_every_figure_has_the_documented_fields(figures: dict[str, Figure]) -> None:
@@ -213,9 +155,7 @@ def test_every_figure_has_the_documented_fields(figures: dict[str, Figure]) -> N
         assert document["figure"] == figure.name
         assert document["seed"] == 7
         assert {"rows", "parameters", "warnings", "version"} <= set(document)
-    assert {"m", "method", "improvement", "se", "exact"} <= set(
-        figures["fig1a"].rows[0]
-    )
+    assert {"m", "method", "improvement", "se"} <= set(figures["fig1a"].rows[0])
     assert {"n", "method", "improvement", "se"} <= set(figures["fig2"].rows[0])
     assert {"gamma", "perfect", "biased"} <= set(figures["fig3"].rows[0])
 
@@ -256,29 +196,6 @@ def test_a_seed_repeats_every_byte_whatever_else_is_made(
     for one in (figure, other):
         document = json.loads((written / f"{one.name}.json").read_text())
         assert document == json.loads(json.dumps(one.to_dict()))
-
-
-def test_another_seed_changes_what_is_simulated_and_nothing_exact() -> None:
-    one, other = (curves.two_items("fig1a", seed, size=TINY).rows[0] for seed in (7, 8))
-    assert one["improvement"] == other["improvement"]
-    assert one["simulated"] != other["simulated"]
-
-
-def test_progress_is_told_from_beginning_to_end() -> None:
-    told: dict[str, list[tuple[int, int]]] = {}
-    reproduce(
-        ["all"],
-        size=TINY,
-        rng=7,
-        progress=lambda name, done, total: told.setdefault(name, []).append(
-            (done, total)
-        ),
-    )
-    assert list(told) == ["fig1a", "fig1b", "fig1c", "fig2", "fig3"]
-    for steps in told.values():
-        assert [done for done, _ in steps] == sorted(done for done, _ in steps)
-        assert steps[0][0] == 0
-        assert steps[-1][0] == steps[-1][1]
 
 
 def test_an_unknown_figure_is_refused_before_anything_is_written(

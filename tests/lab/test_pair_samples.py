@@ -5,7 +5,6 @@ import math
 from fractions import Fraction
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -13,13 +12,9 @@ from numpy.typing import NDArray
 from evenhand.ab.weights import rational
 from evenhand.lab.curves import (
     draw_samples,
-    fair_coins,
     first_orderings,
     flip_gains,
-    kendall_risk,
     kendall_samples,
-    mean_rank,
-    mean_ranks,
     wrong_pairs,
 )
 from evenhand.lab.worlds import (
@@ -30,6 +25,7 @@ from evenhand.lab.worlds import (
     flips,
     index_order,
     loss_named,
+    ordinal_risk,
     risk_polynomials,
 )
 
@@ -50,16 +46,6 @@ def plain_order(n: int, above: set[Pair]) -> list[int]:
     return order
 
 
-def plain_mean_ranks(n: int, above: set[Pair]) -> list[float]:
-    totals, count = [0] * n, 0
-    for order in itertools.permutations(range(n)):
-        if all(order.index(a) < order.index(b) for a, b in above):
-            count += 1
-            for place, item in enumerate(order, start=1):
-                totals[item] += place
-    return [total / count for total in totals]
-
-
 def pairs_of(table: Flags) -> set[Pair]:
     return {(int(a), int(b)) for a, b in np.argwhere(table)}
 
@@ -72,7 +58,6 @@ def test_samples_agree_with_plain_lists(n: int, data: st.DataObject) -> None:
     samples = draw_samples(np.arange(0.0, 1.5 * n, 1.5), m, 4, rng)
     orders = first_orderings(samples.above)
     wrong = wrong_pairs(orders, samples.values)
-    ranks = mean_ranks(samples.above)
     for sample in range(4):
         values, above = samples.values[sample], pairs_of(samples.above[sample])
         assert sorted(values.tolist()) == [1.5 * item for item in range(n)]
@@ -85,13 +70,6 @@ def test_samples_agree_with_plain_lists(n: int, data: st.DataObject) -> None:
         assert wrong[sample] == sum(
             values[a] < values[b] for a, b in itertools.combinations(order, 2)
         )
-        known = plain_mean_ranks(n, above)
-        assert ranks[sample] == pytest.approx(known, abs=1e-12)
-
-
-def test_every_item_of_an_antichain_has_the_middle_rank() -> None:
-    ranks = mean_ranks(np.zeros((2, 10, 10), dtype=np.bool_))
-    assert ranks == pytest.approx(np.full((2, 10), 5.5))
 
 
 def test_only_free_neighbours_with_fresh_reviewers_are_settled() -> None:
@@ -124,11 +102,14 @@ def test_samples_have_the_law_of_algorithm_1() -> None:
         for slope, shift in zip(slopes, shifts, strict=True)
     )
     average = combined([(Fraction(1, len(risks)), one) for one in risks])
+    start = [
+        ordinal_risk(index_order, World(4, 3), loss_named("kendall"), truth)
+        for truth in World(4, 3).truths()
+    ]
     known = [
-        kendall_risk(index_order, 4, 3),
+        sum(start, Fraction(0)) / len(start),
         evaluate(average, table, exact_first(rational())),
-        kendall_risk(fair_coins, 4, 3),
-        kendall_risk(mean_rank, 4, 3),
+        evaluate(average, table, lambda _: Fraction(1, 2)),
     ]
     count = 40_000
     numbers, slope, shift = (

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import OptionError
-from evenhand.lab.refutation import SCORES, Refutation, Score, refute
+from evenhand.lab.refutation import Refutation, Score, refute
 
 Assignment = tuple[int, int]
 FixedRule = Callable[[Assignment, Score, Score], int]
@@ -48,9 +48,8 @@ def replayed(rule: FixedRule, refutation: Refutation) -> Fraction:
 
 
 @pytest.mark.parametrize("name", ZOO)
-@pytest.mark.parametrize("scores", [SCORES, (-5, 0.5, Fraction(7, 3), 10**9, 10**10)])
-def test_every_rule_of_the_zoo_is_fooled(name: str, scores: tuple[Score, ...]) -> None:
-    found = refute(ZOO[name], scores=scores)
+def test_every_rule_of_the_zoo_is_fooled(name: str) -> None:
+    found = refute(ZOO[name])
     assert found.probability <= HALF
     assert replayed(ZOO[name], found) == found.probability
 
@@ -101,14 +100,10 @@ def test_what_is_no_fixed_rule_is_refused() -> None:
     flickering = iter([1, 2] * 100)
     with pytest.raises(OptionError, match="must be fixed, got 1 and then 2"):
         refute(lambda _z, _y1, _y2: next(flickering))
-    with pytest.raises(OptionError, match="at least four increasing"):
-        refute(ZOO["higher score"], scores=(1, 2, 3))
-    with pytest.raises(OptionError, match="at least four increasing"):
-        refute(ZOO["higher score"], scores=(1, 2, 2, 3))
 
 
 def test_a_refutation_prints() -> None:
-    found = refute(ZOO["higher score"], scores=(0, 1, Fraction(3, 2), 2.5))
-    assert found.scales == ((0, 1), (Fraction(3, 2), 2.5))
+    found = refute(ZOO["higher score"])
+    assert found.scales == ((0, 1), (2, 3))
     assert (found.better, found.answers) == (1, (2, 1))
     assert repr(found).startswith("right with probability 1/2 (disjoint ranges): item")

@@ -1,11 +1,11 @@
-"""Scenarios: defaults, TOML, and one sentence for everything that does not fit."""
+"""Scenarios: defaults, and one sentence for everything that does not fit."""
 
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from evenhand.errors import DesignError, EvenhandError, OptionError
+from evenhand.errors import DesignError, OptionError
 from evenhand.lab.scenario import FIELDS, Scenario, noise_law, value_law
 from evenhand.randomness import standard_normal
 
@@ -18,7 +18,6 @@ def test_two_items_are_the_default() -> None:
         "values": "uniform:0:1",
         "scales": "affine",
         "noise": "none",
-        "levels": 0,
         "design": "halves",
         "per_reviewer": 0,
         "panels": 0,
@@ -41,58 +40,19 @@ def test_designs_bring_defaults_of_their_own() -> None:
 
 def test_a_scenario_gives_itself_again() -> None:
     first = Scenario(job="rank", items=5, design="balanced", scales="power > levels:3")
-    assert Scenario.from_options(**first.to_dict() | {"panels": None}) == (first)
+    fields: dict[str, Any] = first.to_dict()
+    assert Scenario(**fields) == first
 
 
 def test_scales_are_laid_over_the_values() -> None:
-    family = Scenario(values="uniform:10:20", scales="threshold").family()
-    scores = family.apply(np.array([[15.0]]), np.full((1, 1), 0.5))
-    assert scores.tolist() == [[15.0]]
+    family = Scenario(values="uniform:10:20", scales="levels:3").family()
+    scores = family.apply(np.array([[11.0, 15.1]]), np.empty((1, 0)))
+    assert scores.tolist() == [[10.0, 15.0]]
 
 
 def test_the_papers_theorems_take_enough_items_and_reviewers() -> None:
     assert Scenario(job="rank", items=4, reviewers=2).pairs_left()
     assert not Scenario(job="rank", items=4, reviewers=1).pairs_left()
-
-
-def test_a_file_and_options_make_a_scenario(tmp_path: Path) -> None:
-    file = tmp_path / "case.toml"
-    file.write_text('job = "rank"\nitems = 4\nreviewers = 3\n')
-    assert Scenario.from_toml(file) == Scenario(job="rank", items=4, reviewers=3)
-    assert Scenario.from_toml(file, reviewers=2, noise=None).reviewers == 2
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("reviewer = 3", "unknown key 'reviewer', did you mean 'reviewers'?"),
-        ("reviewers = 3.5", "reviewers must be an integer, got 3.5."),
-        ("reviewers = true", "reviewers must be an integer, got True."),
-        ("reviewers = 0", "reviewers must be at least 1, got 0."),
-        ('items = "two"', "items must be an integer, got 'two'."),
-        ("values = 3", "values must be a text, got 3."),
-        ("scales = [1]", "scales must be a text, got [1]."),
-        ("noise = ", "scenario must be TOML in UTF-8: "),
-        ('design = "matched"\nreviewers = 5', "reviewers must be even"),
-    ],
-)
-def test_a_bad_file_is_refused_in_a_sentence_that_names_it(
-    tmp_path: Path, text: str, words: str
-) -> None:
-    file = tmp_path / "case.toml"
-    file.write_text(text)
-    with pytest.raises(EvenhandError) as refusal:
-        Scenario.from_toml(file)
-    assert str(refusal.value).startswith(f"{file}: ")
-    assert words in str(refusal.value)
-
-
-def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="can be read: No such file"):
-        Scenario.from_toml(tmp_path / "none.toml")
-    (tmp_path / "case.toml").write_bytes(b"\xff\xfe")
-    with pytest.raises(OptionError, match="TOML in UTF-8"):
-        Scenario.from_toml(tmp_path / "case.toml")
 
 
 @pytest.mark.parametrize(
@@ -107,15 +67,16 @@ def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
         ({"items": 3}, "items must be 2 to compare, got 3."),
         ({"job": "rank", "items": 2}, "items must be at least 3, got 2."),
         ({"reviewers": -1}, "reviewers must be at least 1, got -1."),
-        ({"levels": 1}, "levels must be at least 2, or 0 for none, got 1."),
-        ({"colour": "red"}, "unknown key 'colour'"),
+        ({"reviewers": 3.5}, "reviewers must be an integer, got 3.5."),
+        ({"reviewers": True}, "reviewers must be an integer, got True."),
+        ({"values": 3}, "values must be a text, got 3."),
     ],
 )
 def test_options_that_mean_nothing_are_refused(
-    options: dict[str, object], words: str
+    options: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(OptionError) as refusal:
-        Scenario.from_options(**options)
+        Scenario(**options)
     assert words in str(refusal.value)
 
 
@@ -149,10 +110,10 @@ def test_options_that_mean_nothing_are_refused(
     ],
 )
 def test_designs_that_do_not_fit_are_refused(
-    options: dict[str, object], words: str
+    options: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(DesignError) as refusal:
-        Scenario.from_options(**options)
+        Scenario(**options)
     assert words in str(refusal.value)
 
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.lab.curves import best_tradeoff, known_bias_frontier, tradeoff
-from evenhand.lab.exact import uniform_success
+from evenhand.lab.curves import tradeoff
 
 GOLDEN = json.loads(
     (Path(__file__).parent.parent / "golden" / "oracle_figures.json").read_text()
@@ -42,37 +41,3 @@ def test_a_tiny_gamma_keeps_its_digits() -> None:
     point = tradeoff(gamma)
     assert point.perfect == pytest.approx(100 * (gamma / 3 - gamma**2 / 6), rel=1e-8)
     assert point.perfect > point.biased > 0
-
-
-def test_the_maximum_is_where_the_slope_changes_sign() -> None:
-    best = best_tradeoff()
-    assert best.biased == pytest.approx(GOLDEN["fig3_maximum"]["biased"], abs=1e-9)
-    # A maximiser finds the place only to the root of the floats' precision.
-    assert best.gamma == pytest.approx(GOLDEN["fig3_maximum"]["gamma"], abs=1e-6)
-    for other in (best.gamma - 1e-3, best.gamma + 1e-3):
-        assert tradeoff(other).biased < best.biased
-    # Worked out to 60 digits from the derivative.
-    assert best.gamma == pytest.approx(1.22989729101076916, rel=1e-6)
-    assert best.perfect == pytest.approx(26.1716663158154779, rel=1e-6)
-
-
-@given(
-    st.sampled_from(
-        ["rational(3)", "sigmoid(0.2)", "linear(2)", "exponential(0.5)", "offset(0.6)"]
-    )
-)
-@settings(max_examples=5)
-def test_no_weight_is_beyond_the_frontier(weight: str) -> None:
-    perfect = uniform_success("votes", (0, 0), weight=weight).improvement
-    biased = uniform_success("votes", (0, 1), weight=weight).improvement
-    assert biased < known_bias_frontier(perfect)
-
-
-def test_a_step_at_the_bias_comes_close_to_the_frontier() -> None:
-    def step(gap: float) -> float:
-        slope = 1e-9 * gap / (1 + gap)
-        return 0.3 + slope if gap <= 1 else 1 - 1e-9 + slope / 2
-
-    perfect = uniform_success("votes", (0, 0), weight=step).improvement
-    biased = uniform_success("votes", (0, 1), weight=step).improvement
-    assert biased == pytest.approx(known_bias_frontier(perfect), abs=1e-5)

@@ -10,7 +10,7 @@ import pytest
 
 from evenhand import designs
 from evenhand.errors import OptionError
-from evenhand.lab.scenario import Scenario, Trials, draw_trials, score_range
+from evenhand.lab.scenario import Scenario, Trials, draw_trials
 
 TRIALS = 6000
 
@@ -96,20 +96,11 @@ def test_normal_noise_has_its_spread() -> None:
     assert abs(noise.var() - 1) < 6 * 2**0.5 / 200
 
 
-def test_a_form_has_so_many_marks_within_the_range_of_a_trial_run() -> None:
-    scenario = Scenario(job="rank", items=5, noise="normal:1", levels=4)
-    low, high = score_range(scenario)
-    block = drawn(scenario, 100)
-    marks = np.unique(block.scores)
-    assert np.allclose(marks, np.linspace(low, high, 4))
-    assert block.tied.any()
-
-
 def test_ties_are_seen_where_a_reviewer_cannot_tell_items_apart() -> None:
     assert not drawn(Scenario(), 64).tied.any()
     assert drawn(Scenario(scales="levels:2"), 64).tied.any()
     # On a form of two marks, two of three items are always tied.
-    every = Scenario(job="rank", items=3, design="everything", levels=2)
+    every = Scenario(job="rank", items=3, design="everything", scales="levels:2")
     assert drawn(every, 64).tied.all()
 
 

@@ -27,16 +27,15 @@ NONE = "none"
 
 
 @click.command("simulate")
-@click.argument("scenario", metavar="[SCENARIO.toml]", required=False)
 @option("--job", "Two items or many.  [default: compare]", ["compare", "rank"])
 @option("--items", "Number of items.", COUNT)
 @option("--reviewers", "Number of reviewers.", COUNT)
 @option("--values", "uniform:LOW:HIGH or normal:MEAN:SD.", "SPEC")
 @option(
     "--scales",
-    "identity, one-biased, incremental, incremental-one-biased, affine, power, "
-    "exponential, threshold, disjoint, piecewise, levels:K, adversary; several joined "
-    "by '>'.  [default: affine]",
+    "identity, one-biased, incremental, incremental-one-biased, bias, affine, power, "
+    "disjoint, levels:K:LOW:HIGH, adversary; several joined by '>'.  "
+    "[default: affine]",
     "SPEC",
 )
 @option("--noise", "none, normal:SD or per-reviewer:LOW:HIGH.", "SPEC")
@@ -63,7 +62,6 @@ NONE = "none"
     "--loss", "zero-one, kendall, footrule or top-K; repeatable.", "NAME", multiple=True
 )
 @option("--trials", "How many.", default=10_000, show_default=True)
-@option("--levels", "Repeat with scores on forms with this many marks.", "2,3,5")
 @_shared.workers_option
 @_shared.dask_option
 @option(
@@ -72,22 +70,23 @@ NONE = "none"
     "PATH",
 )
 @_shared.result_options
-def command(scenario: str | None, **options: Any) -> None:  # noqa: ANN401 - click's values
+def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     """Try methods on a scenario, and show how far each beats a baseline.
 
-    The scenario is given by options or by a TOML file with the same names as keys;
-    options go first. All methods see the same data, and coins on pairs of items
-    are averaged out exactly. The result does not depend on --workers.
+    All methods see the same data, and coins on pairs of items are averaged out exactly.
+    The result does not depend on --workers.
 
     \b
     Example:
       evenhand simulate --reviewers 10 --scales one-biased --trials 1000 --seed 7
     """
     from evenhand.engines.executors import workers
+    from evenhand.lab.scenario import FIELDS, Scenario
     from evenhand.lab.simulation import simulate
     from evenhand.randomness import seed_from
 
-    case = _scenario(scenario, options)
+    given = {name: options.get(name) for name in FIELDS}
+    case = Scenario(**{name: one for name, one in given.items() if one is not None})
     seed = seed_from(options["seed"])
     _shared.check_output(options["output"])
     if options["export"] is not None:
@@ -99,7 +98,6 @@ def command(scenario: str | None, **options: Any) -> None:  # noqa: ANN401 - cli
             options["method"] or METHODS[case.job],
             losses=options["loss"] or None,
             baseline=None if baseline == NONE else baseline,
-            levels=_levels(options["levels"]),
             trials=options["trials"],
             executor=executor,
             rng=seed,
@@ -123,11 +121,6 @@ def explain(result: Simulation) -> str:
     words = f"{result.trials:,} trials; ± is one standard error."
     if baseline is not None:
         words += f" Improvement is the share of {baseline}'s risk that is saved."
-    if any(row.levels for row in result.rows):
-        words += (
-            " Ties: share of trials in which a reviewer gives equal scores to unequal "
-            "items; they void guarantees of rankings, and strictness for two items."
-        )
     return _shared.rendered(_table(result), words)
 
 
@@ -148,43 +141,16 @@ def export(scenario: Scenario, seed: int, path: str) -> None:
     _shared.deliver(written, path, [Output(beside, values.write_csv())])
 
 
-def _scenario(file: str | None, options: dict[str, Any]) -> Scenario:
-    from evenhand.lab.scenario import FIELDS, Scenario
-
-    names = set(FIELDS) & set(options) - {"levels"}
-    given: dict[str, object] = {name: options[name] for name in names}
-    if file is None:
-        return Scenario.from_options(**given)
-    return Scenario.from_toml(file, **given)
-
-
-def _levels(text: str | None) -> tuple[int, ...]:
-    if text is None:
-        return ()
-    try:
-        return tuple(int(part) for part in text.split(","))
-    except ValueError:
-        raise OptionError(
-            f"levels must be integers joined by commas, got {text!r}."
-        ) from None
-
-
 def _table(result: Simulation) -> Table:
     rows = result.rows
     columns = {
-        "levels": [str(row.levels or "") for row in rows],
         "method": [row.method for row in rows],
         "loss": [row.loss for row in rows],
         "risk": [_plus_minus(row.risk, row.se) for row in rows],
-        "improvement": [_gain(row) for row in rows],
-        "ties": [f"{100 * row.ties:.3g} %" for row in rows],
-        "guarantee": [row.certificate for row in rows],
     }
-    if not any(columns["levels"]):
-        del columns["levels"], columns["ties"], columns["guarantee"]
-    if result.parameters["baseline"] is None:
-        del columns["improvement"]
-    return _shared.table(columns, left=("method", "loss", "guarantee"))
+    if result.parameters["baseline"] is not None:
+        columns["improvement"] = [_gain(row) for row in rows]
+    return _shared.table(columns, left=("method", "loss"))
 
 
 def _gain(row: Row) -> str:

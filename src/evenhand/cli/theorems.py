@@ -49,10 +49,9 @@ def command(*, quick: bool, **options: Any) -> None:  # noqa: ANN401 - click's v
 
     _shared.check_output(options["output"])
     chosen = executors.workers(options["workers"], options["dask"])
-    with _shared.working("theorems") as say, chosen as executor:
+    with _shared.working("theorems"), chosen as executor:
         found = theorems.check_theorems(
             quick=quick,
-            progress=lambda done, total, name: say(name, done, total),
             executor=executor,
             rng=options["seed"],
         )

@@ -2,10 +2,9 @@
 
 Where to look:
     simulate: `scenario`, `scales`, `simulation`
-    exact risks: `exact` (two items), `curves` (many)
     figures: `curves` (numbers), `figures` (charts and files)
-    dominance: `dominance` (with the search), `refutation`, on `duels` (two items) and
-        `worlds` (many)
+    exact margins at any scales: `duels` (two items), `worlds` (many), and `dominance`,
+        which searches for the worst; `refutation`
     theorems: `theorems` (the list), `claims` (what one is), `claims_paper`,
         `claims_beyond`; what breaks guarantees `claims_failures`
 
@@ -18,8 +17,6 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from evenhand.lab.dominance import Dominance as Dominance
-    from evenhand.lab.dominance import dominates as dominates
     from evenhand.lab.refutation import Refutation as Refutation
     from evenhand.lab.refutation import refute as refute
     from evenhand.lab.scenario import Scenario as Scenario
@@ -30,7 +27,6 @@ if TYPE_CHECKING:
     from evenhand.lab.theorems import check_theorems as check_theorems
 
 _HOMES = {
-    "dominance": ("Dominance", "dominates"),
     "refutation": ("Refutation", "refute"),
     "scenario": ("Scenario",),
     "simulation": ("Simulation", "draw_ratings", "simulate"),

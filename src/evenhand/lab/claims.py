@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from evenhand.ab import rules
 from evenhand.ab.canonical import first_probability
 from evenhand.lab import worlds
-from evenhand.lab.dominance import Contest, Witness, decided
+from evenhand.lab.dominance import Contest, Witness, average
 from evenhand.lab.duels import TRUTHS, ItemRule, OwnRule, duel
 from evenhand.lab.worlds import brief
 from evenhand.randomness import HALF, Stream, stream
@@ -162,7 +162,7 @@ class Trial:
     ) -> Where:
         """Search for a rule's smallest margin over a coin, and say where it is."""
         success = duel(rule, design, m)
-        tried = Contest(lambda *at: success(*at) - HALF, truths, (m, 2), design)
+        tried = Contest(lambda *at: success(*at) - HALF, truths, (m, 2))
         found = self.lowest(tried, budget, told=told)
         return found.margin, f"{label}: {found}"
 
@@ -172,7 +172,7 @@ class Trial:
         lowest = min(witnesses, key=lambda witness: witness.margin)
         m, n = tried.shape
         text = f"{n} items, {m} reviewers: {lowest}"
-        return decided(witnesses, "uniform")[0], text
+        return average(witnesses), text
 
 
 @dataclass(frozen=True, slots=True)

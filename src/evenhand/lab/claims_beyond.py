@@ -465,7 +465,7 @@ def theorem_a(trial: Trial) -> Found:
         for pair in itertools.combinations(range(n), 2):
             places = (*pair, *(place for place in range(n) if place not in pair))
             margin = functools.partial(_anchored_margin, trial.on_trial.relative)
-            tried = Contest(margin, (places,), (2, n), "halves")
+            tried = Contest(margin, (places,), (2, n))
             worst = trial.lowest(tried, trial.pick(40, 1500))
             text = f"places {places}: {scales_text(worst.scales)}"
             found.append((worst.margin, text))

@@ -19,8 +19,8 @@ from evenhand.lab import worlds
 from evenhand.lab.claims import Found, OnTrial, Trial, claim, least
 from evenhand.lab.dominance import Contest, as_table, contest, random_rows, scales_text
 from evenhand.lab.duels import TRUTHS, ItemRule, duel
-from evenhand.lab.exact import biases
 from evenhand.lab.refutation import ASSIGNMENTS, SCORES, FixedRule, refute
+from evenhand.lab.scales import scales
 from evenhand.lab.worlds import Edges, Order, Ordinal, graph, index_order, uniform
 from evenhand.posets.graph import Comparisons, is_ordering
 from evenhand.posets.graph import edges as edges_of
@@ -116,9 +116,11 @@ def theorem_3(trial: Trial) -> Found:
     most = trial.pick(6, 8)
     deviations = []
     for m, name in itertools.product(range(2, most + 1, 2), FIXED):
-        added = biases("incremental-one-biased", m)
+        zeros = np.full((m, 1), Fraction(0), dtype=object)
+        family = scales("incremental-one-biased")
+        added = family.apply(zeros, np.empty((m, 0)))[:, 0].tolist()
         if name == "median(middle)":
-            added = tuple(Fraction(2**j) for j in range(m))
+            added = [Fraction(2**j) for j in range(m)]
         table = tuple((bias + HALF / 2, bias + 3 * HALF / 2) for bias in added)
         for truth in TRUTHS:
             right = duel(name, "halves", m)(truth, table)
@@ -429,7 +431,7 @@ def _noisy(trial: Trial, *, noises: int) -> Found:
         right = trial.on_trial.canonical(given, weight=rational())
         return sum(map(Fraction.__mul__, weights, right.tolist()), -HALF)
 
-    tried = Contest(margin, TRUTHS[:1], (2 + noises, 3), "halves")
+    tried = Contest(margin, TRUTHS[:1], (2 + noises, 3))
     found = trial.lowest(tried, trial.pick(150, 3000))
     scales, noise = found.scales[:2], found.scales[2:]
     text = f"scales {scales_text(scales)}; noise {scales_text(noise)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from evenhand._charts import Axis, Style
 from evenhand._outputs import Output, write_all
 from evenhand.errors import OptionError, unknown
 from evenhand.lab import curves
-from evenhand.lab.curves import FULL, QUICK, Figure, Progress, Size
+from evenhand.lab.curves import FULL, QUICK, Figure, Size
 from evenhand.randomness import RNGLike, seed_from
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from evenhand._charts import Chart
     from evenhand.lab.curves import Row
 
-__all__ = ["FIGURES", "FULL", "QUICK", "Figure", "Progress", "Size", "reproduce"]
+__all__ = ["FIGURES", "FULL", "QUICK", "Figure", "Size", "reproduce"]
 
 ALL = "all"
 BAR = 2
@@ -40,16 +41,12 @@ RULES = {
     "votes": Style("votes (paper)", charts.BLUE, "circle", size=44),
 }
 RANKINGS = {
-    "mean-rank": Style("mean rank (no scores)", charts.PURPLE, "diamond"),
     "fair-coin": Style(
         "fair coins (no scores)", charts.GREY, "square", dash=(4, 3), filled=False
     ),
     "flips": Style("flips (paper)", charts.BLUE, "circle"),
 }
-CURVES = {
-    "frontier": Style("", charts.BLACK, "", dash=(5, 3)),
-    "curve": Style("", charts.BLUE, ""),
-}
+CURVE = {"curve": Style("", charts.BLUE, "")}
 POINTS = {"curve": Style("", charts.BLUE, "circle", (0, 1), size=34)}
 
 
@@ -58,7 +55,6 @@ def reproduce(
     out_dir: str | Path | None = None,
     *,
     size: Size = FULL,
-    progress: Progress | None = None,
     rng: RNGLike = None,
 ) -> tuple[Figure, ...]:
     """Work out the paper's figures, and write them if there is somewhere to write to.
@@ -71,7 +67,6 @@ def reproduce(
         names: "fig1", "fig2", "fig3" or "all".
         out_dir: Directory for the files, made if it is not there; None writes nothing.
         size: How large the run is; as large as the paper's by default.
-        progress: Told the name of a figure, the steps done and all steps.
         rng: Seed, generator or None. A figure does not depend on which others are made.
 
     Returns:
@@ -84,9 +79,9 @@ def reproduce(
         Wang and Shah (2019), Section 4.
 
     Examples:
-        >>> figure, = reproduce(["fig3"], size=Size(coins=100), rng=7)
-        >>> len(figure.rows), figure.extra["maximum_on_grid"]["gamma"]
-        (21, 1.0)
+        >>> figure, = reproduce(["fig3"], rng=7)
+        >>> len(figure.rows)
+        21
     """
     wanted = [names] if isinstance(names, str) else list(names)
     for name in wanted:
@@ -98,9 +93,7 @@ def reproduce(
     for name, (panels, work_out, draw) in FIGURES.items():
         if name not in wanted and ALL not in wanted:
             continue
-        found = [
-            work_out(panel, seed, size=size, progress=progress) for panel in panels
-        ]
+        found = [work_out(panel, seed, size=size) for panel in panels]
         figures += found
         if folder is not None:
             drawn = [(figure, draw(figure)) for figure in found]
@@ -153,7 +146,7 @@ def two_items_chart(figure: Figure) -> Chart:
         >>> two_items_chart(figure)["title"]["text"]
         '(a) one biased reviewer'
     """
-    rows = [_with_bar(row, "simulated") for row in figure.rows]
+    rows = [_with_bar(row) for row in figure.rows]
     ticks = (2, 4, 6, 10, 20, 40, 100)
     title = "improvement over a fair coin (%)"
     trials = figure.parameters["trials"]
@@ -180,7 +173,7 @@ def many_items_chart(figure: Figure) -> Chart:
     x = Axis("n", "number of items", (2.8, 55), (3, 4, 5, 7, 10, 15, 20, 30, 50), "log")
     y = Axis("improvement", "improvement in Kendall tau (%)", (-4, 38))
     chart = charts.lines(
-        [_with_bar(row, "simulated") for row in figure.rows],
+        [_with_bar(row) for row in figure.rows],
         RANKINGS,
         x=x,
         y=y,
@@ -195,68 +188,39 @@ def many_items_chart(figure: Figure) -> Chart:
 
 
 def trade_chart(figure: Figure) -> Chart:
-    """Draw Figure 3: the paper's curve, and how far it is from the frontier.
+    """Draw Figure 3.
 
     Examples:
-        >>> from evenhand.lab.curves import Size, trade
-        >>> len(trade_chart(trade("fig3", 7, size=Size(coins=10)))["hconcat"])
-        2
+        >>> from evenhand.lab.curves import trade
+        >>> len(trade_chart(trade("fig3", 7))["layer"])
+        4
     """
     x = Axis("perfect", "improvement under perfect calibration (%)", (0, 100))
-    near = Axis("biased", "improvement under bias (%)", (0, 10.5), (0, 2, 4, 6, 8, 10))
-    far = Axis("biased", "improvement under bias (%)", (0, 52), (0, 10, 20, 30, 40, 50))
+    y = Axis("biased", "improvement under bias (%)", (0, 10.5), (0, 2, 4, 6, 8, 10))
     exponents = [int(row["k"]) for row in figure.rows]
     dense = range(STEPS * min(exponents), STEPS * max(exponents) + 1)
     curve: list[Row] = [
         {**curves.tradeoff(2 ** (step / STEPS))._asdict(), "method": "curve"}
         for step in dense
     ]
-    limit: list[Row] = [
-        {"perfect": p, "biased": curves.known_bias_frontier(p), "method": "frontier"}
-        for p in (0.0, 100.0)
-    ]
-    trials = figure.parameters["trials"]
-    bars = f"exact; bars: {trials:,} simulated trials, \u00b1 {BAR} s.e."
-    read = "the paper's maximum, (25, 9), was read off a plot"
     title = "The paper's weights, \u03b3 gap / (1 + \u03b3 gap)"
-    known = ["if one reviewer is known to add 1", " "]
-    close = charts.lines(curve, CURVES, x=x, y=near, title=title, subtitle=[bars, read])
-    wide = charts.lines(
-        [*curve, *limit], CURVES, x=x, y=far, title="All weights", subtitle=known
-    )
-    points = [
-        {**_with_bar(row, "simulated_biased"), "method": "curve"} for row in figure.rows
+    points: list[Row] = [
+        {**row, "method": "curve", "label": GAMMAS.get(int(row["k"]), "")}
+        for row in figure.rows
     ]
-    for point in points:
-        point["label"] = GAMMAS.get(int(point["k"]), "")
-    best = curves.best_tradeoff()
-    top = (
-        f"maximum ({best.perfect:.1f}, {best.biased:.1f}) at \u03b3 = {best.gamma:.2f}"
-    )
-    edge: Row = {"perfect": 50.0, "biased": 25.0, "label": "Pareto frontier"}
-    ours: Row = {"perfect": 30.0, "biased": 9.0, "label": "the paper's weights"}
-    blue, labelled = charts.BLUE, charts.labelled_points
     low = [point for point in points if int(point["k"]) < 1]
     high = [point for point in points if int(point["k"]) >= 1]
-    close = charts.over(
-        close,
-        charts.lines(points, POINTS, x=x, y=near),
-        labelled(low, x=x, y=near, colour=blue, offset=(-8, 0), align="right"),
-        labelled(high, x=x, y=near, colour=blue, offset=(8, -4)),
-        labelled(
-            [{**best._asdict(), "label": top}], x=x, y=near, offset=(6, -14), ring=True
-        ),
+    labelled = functools.partial(charts.labelled_points, x=x, y=y, colour=charts.BLUE)
+    return charts.over(
+        charts.lines(curve, CURVE, x=x, y=y, title=title),
+        charts.lines(points, POINTS, x=x, y=y),
+        labelled(low, offset=(-8, 0), align="right"),
+        labelled(high, offset=(8, -4)),
     )
-    wide = charts.over(
-        wide,
-        labelled([edge], x=x, y=far, offset=(10, -6)),
-        labelled([ours], x=x, y=far, colour=blue, offset=(0, -12)),
-    )
-    return charts.beside([close, wide], spacing=90)
 
 
-def _with_bar(row: Row, field: str) -> Row:
-    middle, reach = float(row[field]), BAR * float(row[f"{field}_se"])
+def _with_bar(row: Row) -> Row:
+    middle, reach = float(row["improvement"]), BAR * float(row["se"])
     return {**row, "low": middle - reach, "high": middle + reach}
 
 

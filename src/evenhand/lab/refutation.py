@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
@@ -18,7 +18,7 @@ Scale = tuple[Score, Score]
 Question = tuple[Assignment, Score, Score]
 
 ASSIGNMENTS: tuple[Assignment, Assignment] = ((1, 2), (2, 1))
-SCORES = (0, 1, 2, 3)
+SCORES: tuple[int, int, int, int] = (0, 1, 2, 3)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -50,7 +50,7 @@ class Refutation:
         )
 
 
-def refute(rule: FixedRule, *, scores: Sequence[Score] = SCORES) -> Refutation:
+def refute(rule: FixedRule) -> Refutation:
     """Find scales on which a fixed rule is right at most half of the time.
 
     The rule is a black box. Let a < b < c < d be four of the scores, and let item 1 be
@@ -68,14 +68,13 @@ def refute(rule: FixedRule, *, scores: Sequence[Score] = SCORES) -> Refutation:
             if reviewer 1 has item 2, and the scores y1 of item 1 and y2 of item 2, to
             the item that it says is better, 1 or 2. The same input must always get the
             same answer.
-        scores: Scores that the rule can be shown, increasing, four of them at least.
 
     Returns:
         The scales, and how often the rule is right on them.
 
     Raises:
         OptionError: If the rule does not answer 1 or 2, or answers differently when
-            asked again, or there are too few scores.
+            asked again.
 
     References:
         Wang and Shah (2019), Theorem 1.
@@ -91,29 +90,19 @@ def refute(rule: FixedRule, *, scores: Sequence[Score] = SCORES) -> Refutation:
         raise OptionError(
             f"rule must be a function of (assignment, y1, y2), got {rule!r:.80}."
         )
-    levels = tuple(scores)
-    if len(levels) < len(SCORES) or any(
-        not one < other for one, other in itertools.pairwise(levels)
-    ):
-        raise OptionError(
-            f"scores must be at least four increasing numbers, got {shown(scores)}."
-        )
     asked = functools.cache(functools.partial(_answer, rule))
     tried = (
         _tried(asked, construction, scales, better)
-        for construction, scales in _constructions(levels)
+        for construction, scales in _constructions()
         for better in (1, 2)
     )
     return min(tried, key=lambda refutation: refutation.probability)
 
 
-def _constructions(
-    levels: Sequence[Score],
-) -> Iterator[tuple[str, tuple[Scale, Scale]]]:
-    for a, b, c, d in itertools.combinations(levels, 4):
-        yield "disjoint ranges", ((a, b), (c, d))
-        yield "disjoint ranges", ((c, d), (a, b))
-    for low, high in itertools.combinations(levels, 2):
+def _constructions() -> Iterator[tuple[str, tuple[Scale, Scale]]]:
+    yield "disjoint ranges", (SCORES[:2], SCORES[2:])
+    yield "disjoint ranges", (SCORES[2:], SCORES[:2])
+    for low, high in itertools.combinations(SCORES, 2):
         yield "equal scales", ((low, high), (low, high))
 
 

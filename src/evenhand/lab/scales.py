@@ -28,6 +28,7 @@ Span: TypeAlias = tuple[float, float]
 UNIT: Span = (0, 1)
 THEN = ">"
 LARGEST_POWER = 500
+FEWEST_LEVELS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +64,6 @@ def scales(spec: str, *, span: Span = UNIT) -> Scales:
     - "bias:0.5": a normal shift of mean 0 with this SD, drawn for each reviewer.
     - "affine:0:1:0:1": a random slope and a random shift, each between two numbers.
     - "power:0.25:4": u to a random power; its logarithm is uniform.
-    - "exponential:1:3": exponential in u at a random rate; concave at a negative one.
-    - "threshold:0:1:10": logistic in u about a random point, with this steepness.
-    - "piecewise:4": linear on so many pieces of u, with random slopes.
     - "levels:K:LOW:HIGH": the nearest of K evenly spaced marks from LOW to HIGH, by
       default the ends of the span.
     - "adversary": sees the true ranking, and makes every comparison of two reviewers'
@@ -230,52 +228,12 @@ def _power(spec: str, given: Sequence[str], span: Span) -> Scales:
     return Scales(spec, 1, _on_unit(power, span))
 
 
-def _exponential(spec: str, given: Sequence[str], span: Span) -> Scales:
-    least, most = _numbers(spec, given, (1, 3))
-    _require("rates with the lower first", spec, holds=least <= most)
-    _require("rates other than 0", spec, holds=least > 0 or most < 0)
-
-    def exponential(unit: Floats, uniforms: Floats) -> Floats:
-        rate = least + (most - least) * uniforms
-        return np.asarray(np.expm1(rate * unit) / np.expm1(rate))
-
-    return Scales(spec, 1, _on_unit(exponential, span))
-
-
-def _threshold(spec: str, given: Sequence[str], span: Span) -> Scales:
-    low, high, steepness = _numbers(spec, given, (0, 1, 10))
-    _require("a lower point before the higher one", spec, holds=low <= high)
-    _require("a steepness above 0", spec, holds=steepness > 0)
-
-    def logistic(unit: Floats, uniforms: Floats) -> Floats:
-        point = low + (high - low) * uniforms
-        return np.asarray(1 / (1 + np.exp(-steepness * (unit - point))))
-
-    return Scales(spec, 1, _on_unit(logistic, span))
-
-
-def _piecewise(spec: str, given: Sequence[str], span: Span) -> Scales:
-    pieces = _whole(spec, _numbers(spec, given, (4,))[0], 1, "pieces")
-
-    def piecewise(unit: Floats, uniforms: Floats) -> Floats:
-        slopes = 1 - uniforms
-        total = slopes.sum(axis=-1, keepdims=True)
-        score = np.zeros_like(unit)
-        for piece in range(pieces):
-            # The first piece goes on below the span, and the last one above it.
-            part = unit * pieces - piece
-            part = part if piece == 0 else np.maximum(part, 0)
-            part = part if piece == pieces - 1 else np.minimum(part, 1)
-            score = score + part * slopes[..., piece : piece + 1]
-        return np.asarray(score / total)
-
-    return Scales(spec, pieces, _on_unit(piecewise, span))
-
-
 def _levels(spec: str, given: Sequence[str], span: Span) -> Scales:
     _require("a number of levels, as in 'levels:5'", spec, holds=bool(given))
     number, low, high = _numbers(spec, given, (0, *span))
-    last = _whole(spec, number, 2, "levels") - 1
+    holds = number == int(number) and number >= FEWEST_LEVELS
+    _require(f"a whole number of at least {FEWEST_LEVELS} levels", spec, holds=holds)
+    last = int(number) - 1
     _require("a lower end before the higher one", spec, holds=low < high)
 
     def apply(values: Floats, _: Floats) -> Floats:
@@ -306,12 +264,6 @@ def _adversary(spec: str, given: Sequence[str], _span: Span) -> Scales:
     return Scales(spec, 0, apply)
 
 
-def _whole(spec: str, number: float, least: int, what: str) -> int:
-    holds = number == int(number) and number >= least
-    _require(f"a whole number of at least {least} {what}", spec, holds=holds)
-    return int(number)
-
-
 Builder: TypeAlias = Callable[[str, Sequence[str], Span], Scales]
 FAMILIES: dict[str, Builder] = {
     "identity": _shifting(lambda m, _: [0] * m),
@@ -325,9 +277,6 @@ FAMILIES: dict[str, Builder] = {
     "bias": _bias,
     "affine": _affine,
     "power": _power,
-    "exponential": _exponential,
-    "threshold": _threshold,
-    "piecewise": _piecewise,
     "levels": _levels,
     "adversary": _adversary,
 }

@@ -2,25 +2,14 @@
 
 Trials of a scenario are drawn many at a time: true values, who scores what, scores.
 
-A scenario is a few words and numbers, given as options or in a small TOML file:
-
-    job = "rank"
-    items = 12
-    reviewers = 16
-    design = "balanced"
-    per_reviewer = 3
-    scales = "threshold"
 """
 
 from __future__ import annotations
 
 import dataclasses
-import functools
 import math
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -29,7 +18,7 @@ from evenhand import designs
 from evenhand.arrays import Floats
 from evenhand.errors import DesignError, OptionError, shown, unknown
 from evenhand.lab.scales import Scales, numbers, require, scales
-from evenhand.randomness import standard_normal, stream
+from evenhand.randomness import standard_normal
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -48,7 +37,6 @@ DESIGNS: Final = {
     "compare": designs.AB_DESIGNS,
     "rank": (*designs.RANKING_DESIGNS, "everything"),
 }
-COUNTS = ("items", "reviewers", "per_reviewer", "panels")
 VALUES = ("uniform", "normal")
 NOISES = ("none", "normal", "per-reviewer")
 # How many SDs of normal values are taken for their range.
@@ -57,9 +45,6 @@ TWO = 2
 FEWEST_RANKED = 3
 USUAL = 10
 USUAL_PER_REVIEWER = 3
-# Trials, and scores in them, that tell the range of scores.
-PILOT_TRIALS = 256
-PILOT_CELLS = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +65,6 @@ class Scenario:
         noise: "none"; "normal:SD"; or "per-reviewer:LOW:HIGH", normal with an SD that
             is drawn for each reviewer. It is added to the score, independently for each
             rating.
-        levels: Number of evenly spaced marks on the form; scores are rounded to the
-            nearest one last, after noise. 0 for scores as they are.
         design: For `compare` "halves", "coins", "matched" (reviewers 1 and 2, 3 and 4,
             ...) or "panels"; for `rank` "pairs" (distinct and random), "balanced"
             (per_reviewer items for each) or "everything".
@@ -105,7 +88,6 @@ class Scenario:
     values: str = ""
     scales: str = "affine"
     noise: str = "none"
-    levels: int = 0
     design: str = ""
     per_reviewer: int = 0
     panels: int = 0
@@ -123,47 +105,6 @@ class Scenario:
         law = value_law(self.values)
         noise_law(self.noise)
         scales(self.scales, span=law.span)
-
-    @classmethod
-    def from_options(cls, **options: object) -> Scenario:
-        """Make a scenario from options, of which those that are None are left out.
-
-        Raises:
-            OptionError: If there is no such option, or a value is not of its type.
-
-        Examples:
-            >>> Scenario.from_options(reviewers=6, noise=None).noise
-            'none'
-        """
-        given = {name: value for name, value in options.items() if value is not None}
-        for name, value in given.items():
-            if name not in FIELDS:
-                raise OptionError(unknown("key", name, FIELDS))
-            if name in COUNTS and value == 0:
-                raise OptionError(f"{name} must be at least 1, got 0.")
-        return cls(**given)  # type: ignore[arg-type]  # __post_init__ checks the types
-
-    @classmethod
-    def from_toml(cls, path: str | Path, **options: object) -> Scenario:
-        r"""Read a scenario from a TOML file; options that are not None go first.
-
-        Raises:
-            OptionError: If the file cannot be read, is not TOML, or has a key that
-                means nothing.
-
-        Examples:
-            >>> import tempfile
-            >>> with tempfile.TemporaryDirectory() as folder:
-            ...     file = Path(folder, "small.toml")
-            ...     _ = file.write_text('job = "rank"\nitems = 4\n')
-            ...     Scenario.from_toml(file, reviewers=2).reviewers
-            2
-        """
-        given = {name: value for name, value in options.items() if value is not None}
-        try:
-            return cls.from_options(**(_read(path) | given))
-        except (OptionError, DesignError) as error:
-            raise type(error)(f"{path}: {error}") from error
 
     def to_dict(self) -> dict[str, Json]:
         """Return the fields as plain values.
@@ -239,12 +180,10 @@ def _check_sizes(scenario: Scenario) -> None:
             f"items must be 2 to compare, got {items}. Use job 'rank' for more."
         )
     fewest = FEWEST_RANKED if scenario.design == "pairs" else TWO
-    least = dict.fromkeys(("per_reviewer", "panels", "levels"), 0)
+    least = dict.fromkeys(("per_reviewer", "panels"), 0)
     for name, bound in {"items": fewest, "reviewers": 1, **least}.items():
         if (value := getattr(scenario, name)) < bound:
             raise OptionError(f"{name} must be at least {bound}, got {value}.")
-    if scenario.levels == 1:
-        raise OptionError("levels must be at least 2, or 0 for none, got 1.")
     if items * reviewers > MOST_SCORES:
         raise OptionError(
             f"items times reviewers must be at most {MOST_SCORES:,} to fit in memory, "
@@ -277,17 +216,6 @@ def _check_design(scenario: Scenario) -> None:
     for sentence, holds in broken.items():
         if holds:
             raise DesignError(sentence)
-
-
-def _read(path: str | Path) -> dict[str, object]:
-    try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise OptionError(
-            f"scenario must be a file that can be read: {error.strerror}."
-        ) from error
-    except ValueError as error:
-        raise OptionError(f"scenario must be TOML in UTF-8: {error}.") from error
 
 
 class ValueLaw(NamedTuple):
@@ -402,10 +330,6 @@ def draw_trials(scenario: Scenario, trials: int, rng: Generator) -> Trials:
     scores = _finite(np.take_along_axis(potential, assigned, axis=-1) + noise)
     # A reviewer of one of two items has one noise, whichever item it is.
     seen = potential + noise if compares else scores
-    if scenario.levels:
-        low, high = score_range(scenario)
-        form = scales(f"levels:{scenario.levels}:{low!r}:{high!r}").apply
-        scores, seen = form(scores, scores), form(seen, seen)
     ordered = np.sort(seen, axis=-1)
     tied = (ordered[..., 1:] == ordered[..., :-1]).any(axis=(-1, -2))
     pairing = rng.random((trials, m))
@@ -413,24 +337,6 @@ def draw_trials(scenario: Scenario, trials: int, rng: Generator) -> Trials:
         # One of each pair has each item, so pairs are found in the order they are in.
         pairing = np.broadcast_to(np.arange(m) / m, (trials, m))
     return Trials(values, assigned, scores, tied, pairing)
-
-
-@functools.lru_cache(maxsize=32)
-@np.errstate(over="ignore", invalid="ignore")
-def score_range(scenario: Scenario) -> tuple[float, float]:
-    """Return the ends of the form that scores are rounded to: those of a trial run.
-
-    Examples:
-        >>> low, high = score_range(Scenario(scales="identity", levels=5))
-        >>> 0 < low < 0.01, 0.99 < high < 1
-        (True, True)
-    """
-    cells = scenario.reviewers * scenario.items
-    trials = max(1, min(PILOT_TRIALS, PILOT_CELLS // cells))
-    rng = np.random.Generator(stream(0, "pilot"))
-    potential = _potential(scenario, _values(scenario, trials, rng), rng)
-    scores = _finite(potential + _noise(scenario, potential.shape, rng))
-    return float(scores.min()), float(scores.max())
 
 
 def _finite(scores: Floats) -> Floats:

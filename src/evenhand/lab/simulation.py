@@ -21,23 +21,22 @@ import polars as pl
 
 from evenhand.ab.methods import Rule
 from evenhand.arrays import Floats
-from evenhand.claims import NONE, Json, Label, Notice, version
+from evenhand.claims import Json, Label, Notice, version
 from evenhand.engines.executors import require_executor, run_parts
 from evenhand.errors import (
     ContradictionError,
     OptionError,
     RatingsError,
     counted,
-    require_function,
     require_sequence,
+    require_whole,
     shown,
 )
-from evenhand.lab.scenario import Scenario, Trials, draw_trials, score_range
+from evenhand.lab.scenario import Scenario, Trials, draw_trials
 from evenhand.losses import loss as named_loss
 from evenhand.method import Method, as_method
 from evenhand.progress import say, working
 from evenhand.randomness import RNGLike, seed_from, stream
-from evenhand.ranking.claims import TIES
 from evenhand.ranking.methods import RankMethod, Task
 from evenhand.ratings import Ratings
 
@@ -51,14 +50,12 @@ if TYPE_CHECKING:
 
     Codes = NDArray[np.int64]
 
-Progress: TypeAlias = Callable[[int, int], None]
 OwnRule: TypeAlias = Callable[[Floats, Floats], float]
 OwnRanking: TypeAlias = Callable[[Ratings, np.random.Generator], object]
 Tried: TypeAlias = str | Rule | RankMethod | OwnRule | OwnRanking
 LOSSES = {"compare": "zero-one", "rank": "kendall"}
 # What it costs to put two items in the wrong order.
 OF_TWO = {"zero-one": 1.0, "kendall": 1.0, "footrule": 2.0, "top-1": 1.0}
-KEPT = "kept"
 # Trials are drawn in blocks, each with a stream of its own.
 BLOCK = 64
 MOST_TRIALS = 10**12
@@ -81,12 +78,6 @@ class Row:
         improvement: How much lower the risk is than the baseline's, in per cent of it;
             None without a baseline, or if the baseline never errs.
         improvement_se: Standard error of the improvement, by the delta method.
-        levels: Number of marks on the form; None for scores as they are.
-        trials: How many trials there were.
-        ties: Share of trials in which a reviewer gave equal scores to unequal items.
-        certificate: What such ties leave of the method's guarantee. For two items
-            "strictly better than a coin", "never worse than a coin" or "none"; for
-            many "kept", "void" or "none".
     """
 
     method: str
@@ -95,18 +86,6 @@ class Row:
     se: float
     improvement: float | None
     improvement_se: float | None
-    levels: int | None
-    trials: int
-    ties: float
-    certificate: str
-
-    def to_dict(self) -> dict[str, Json]:
-        """Return the row as in the JSON; levels only where they were asked for."""
-        row: dict[str, Json] = asdict(self)
-        if self.levels is None:
-            for name in ("levels", "trials", "ties", "certificate"):
-                del row[name]
-        return row
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -114,7 +93,7 @@ class Simulation:
     """How methods did on a scenario.
 
     Attributes:
-        rows: One row for each method and loss (and number of levels).
+        rows: One row for each method and loss.
         trials: How many trials there were, at most 2**53.
         parameters: What was simulated.
         seed: The seed that repeats it.
@@ -136,7 +115,7 @@ class Simulation:
         """
         return {
             "schema": "evenhand.simulate/1",
-            "rows": [row.to_dict() for row in self.rows],
+            "rows": [asdict(row) for row in self.rows],
             "trials": self.trials,
             "parameters": dict(self.parameters),
             "seed": self.seed,
@@ -152,9 +131,7 @@ class Simulation:
             ['method', 'loss', 'risk']
         """
         kinds = {"improvement": pl.Float64, "improvement_se": pl.Float64}
-        return pl.DataFrame(
-            [row.to_dict() for row in self.rows], schema_overrides=kinds
-        )
+        return pl.DataFrame(list(map(asdict, self.rows)), schema_overrides=kinds)
 
     def __repr__(self) -> str:
         lines = [f"{self.trials} trials, seed {self.seed}"]
@@ -163,9 +140,8 @@ class Simulation:
             if row.improvement is not None:
                 gain = f", improvement {row.improvement:.3g} %"
                 gain += f" (se {row.improvement_se:.2g})"
-            marks = "" if row.levels is None else f" with {row.levels} levels"
             risk = f"{row.loss} {row.risk:.4g} (se {row.se:.2g})"
-            lines.append(f"{row.method}{marks}: {risk}{gain}")
+            lines.append(f"{row.method}: {risk}{gain}")
         return "\n".join(lines)
 
 
@@ -253,10 +229,8 @@ def simulate(
     losses: str | Sequence[str] | None = None,
     baseline: Tried | None = None,
     trials: int = 10_000,
-    levels: Sequence[int] = (),
     executor: Executor | None = None,
     rng: RNGLike = None,
-    progress: Progress | None = None,
 ) -> Simulation:
     """Try methods on a scenario.
 
@@ -270,12 +244,10 @@ def simulate(
             "zero-one" for two items and "kendall" for many.
         baseline: The method that the others are measured against; it gets rows too.
         trials: How many trials.
-        levels: Repeat everything for forms with so many marks each.
         executor: What runs blocks of trials if they take more than some seconds, such
             as a ProcessPoolExecutor or Dask's `client.get_executor()`. The result is
             the same with any.
         rng: Seed, generator or None.
-        progress: Called with the number of trials done and wanted.
 
     Returns:
         Risks and improvements with standard errors.
@@ -294,30 +266,15 @@ def simulate(
     """
     plan = _plan(scenario, methods, losses, baseline, trials)
     plan = replace(plan, seed=seed_from(rng))
-    require_sequence("integers", levels=levels)
     require_executor(executor)
-    if progress is not None:
-        require_function("progress", progress, "trials done", "trials wanted")
-    forms = [replace(scenario, levels=_whole("levels", k, 2)) for k in levels]
-    rows: list[Row] = []
-    for done, form in enumerate(forms or [scenario]):
-        this, tally = replace(plan, scenario=form), NOTHING
-        # Closed on an interrupt, which cancels what has not begun.
-        with contextlib.closing(_blocks(this, executor)) as blocks:
-            for block in blocks:
-                tally = tally.plus(block, plan.baseline or 0)
-                at = done * trials + tally.trials, max(1, len(forms)) * trials
-                say(f"{at[0]:,} of {at[1]:,} trials", *at)
-                if progress is not None:
-                    progress(*at)
-        rows += _rows(this, tally)
-    return Simulation(
-        tuple(rows),
-        trials,
-        _parameters(plan, levels),
-        plan.seed,
-        _notices(scenario, rows),
-    )
+    tally = NOTHING
+    # Closed on an interrupt, which cancels what has not begun.
+    with contextlib.closing(_blocks(plan, executor)) as blocks:
+        for block in blocks:
+            tally = tally.plus(block, plan.baseline or 0)
+            say(f"{tally.trials:,} of {trials:,} trials", tally.trials, trials)
+    notices = _notices(scenario, tally.tied / trials)
+    return Simulation(_rows(plan, tally), trials, _parameters(plan), plan.seed, notices)
 
 
 def draw_ratings(
@@ -609,76 +566,32 @@ def _plan(
         if against not in tried:
             tried.insert(0, against)
         base = tried.index(against)
-    if _whole("trials", trials, 2) > MOST_TRIALS:
-        raise OptionError(
-            f"trials must be at most {MOST_TRIALS:,}, got {shown(trials)}."
-        )
+    require_whole("trials", trials, 2, MOST_TRIALS)
     return Plan(scenario, tuple(tried), names, base, trials, 0)
 
 
-def _rows(plan: Plan, tally: Tally) -> list[Row]:
+def _rows(plan: Plan, tally: Tally) -> tuple[Row, ...]:
     errors, gains, slacks = tally.errors(plan.baseline or 0)
-    ties = tally.tied / tally.trials
     rows = []
     for (i, j), risk in np.ndenumerate(tally.mean):
-        method, loss = plan.methods[i], plan.losses[j]
         known = plan.baseline is not None and math.isfinite(slacks[i, j])
         row = Row(
-            method=_label(method),
-            loss=loss,
+            method=_label(plan.methods[i]),
+            loss=plan.losses[j],
             risk=float(risk),
             se=float(errors[i, j]),
             improvement=float(gains[i, j]) if known else None,
             improvement_se=float(slacks[i, j]) if known else None,
-            levels=plan.scenario.levels or None,
-            trials=tally.trials,
-            ties=ties,
-            certificate=_certificate(plan.scenario, method, loss, ties),
         )
         rows.append(row)
-    return rows
+    return tuple(rows)
 
 
 def _label(method: Rule | RankMethod) -> str:
     return method.called if method.own else str(method)
 
 
-def _certificate(
-    scenario: Scenario, method: Rule | RankMethod, loss: str, ties: float
-) -> str:
-    """Say what the scenario, and ties within reviewers, leave of a guarantee.
-
-    Where every reviewer scores every item nothing is left to settle, so that no method
-    is better.
-    """
-    best = method.best
-    if best.theorem == NONE or method.own:
-        return "none"
-    if scenario.job == "compare":
-        strict = best.strict and ties == 0 and scenario.reviewers > 1
-        return f"{'strictly better' if strict else 'never worse'} than a coin"
-    # Theorem T compares a method with its own start, not with every ordinal method.
-    start = best.baseline == TIES.baseline
-    losses = TIES.loss if start else best.loss
-    # Comparisons made from noisy scores are no comparisons of values.
-    if (
-        loss not in (losses or "").split(", ")
-        or not best.strict
-        or scenario.noise != "none"
-        or scenario.reviewers == 1
-        or scenario.design == "everything"
-        or getattr(method, "scan", "") == "paper"
-    ):
-        return "none"
-    if ties:
-        return "void"
-    return f"{KEPT} against {best.baseline}" if start else KEPT
-
-
-def _parameters(plan: Plan, levels: Sequence[int]) -> dict[str, Json]:
-    form: dict[str, Json] = {}
-    if levels or plan.scenario.levels:
-        form = {"levels": [*levels], "score_range": [*score_range(plan.scenario)]}
+def _parameters(plan: Plan) -> dict[str, Json]:
     names = [_label(method) for method in plan.methods]
     return {
         "scenario": plan.scenario.to_dict(),
@@ -686,12 +599,10 @@ def _parameters(plan: Plan, levels: Sequence[int]) -> dict[str, Json]:
         "losses": list(plan.losses),
         "baseline": None if plan.baseline is None else names[plan.baseline],
         "trials": plan.trials,
-        **form,
     }
 
 
-def _notices(scenario: Scenario, rows: Sequence[Row]) -> tuple[Notice, ...]:
-    share = max(row.ties for row in rows)
+def _notices(scenario: Scenario, share: float) -> tuple[Notice, ...]:
     ranks = scenario.job == "rank"
     left = (
         "void the paper's ranking guarantees"
@@ -706,15 +617,7 @@ def _notices(scenario: Scenario, rows: Sequence[Row]) -> tuple[Notice, ...]:
         "it takes more than 2 items, more than 1 reviewer and fewer reviewers than "
         "pairs of items.",
         "ties_within_reviewers": share > 0
-        and f"In up to {100 * share:.3g} % of trials a reviewer gives equal scores to "
+        and f"In {100 * share:.3g} % of trials a reviewer gives equal scores to "
         f"unequal items; ties {left}.",
     }
     return tuple(Notice(code, text) for code, text in notices.items() if text)
-
-
-def _whole(name: str, value: int, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise OptionError(
-            f"{name} must be an integer of at least {least}, got {shown(value)}."
-        )
-    return value

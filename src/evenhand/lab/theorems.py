@@ -11,7 +11,6 @@ import contextlib
 import dataclasses
 import functools
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,14 +20,14 @@ from evenhand.errors import OptionError, unknown
 from evenhand.lab import claims_beyond, claims_failures, claims_paper
 from evenhand.lab.claims import LISTED, OnTrial, Row, Trial
 from evenhand.lab.worlds import brief
+from evenhand.progress import say
 from evenhand.randomness import RNGLike, seed_from
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from concurrent.futures import Executor
 
     from evenhand.claims import Json
-
-Progress = Callable[[int, int, str], None]
 
 CLAIMS: dict[str, Callable[[Trial], Row]] = {
     name: one
@@ -84,7 +83,6 @@ def check_theorems(
     quick: bool = True,
     only: tuple[str, ...] | None = None,
     on_trial: OnTrial | None = None,
-    progress: Progress | None = None,
     executor: Executor | None = None,
     rng: RNGLike = None,
 ) -> Theorems:
@@ -95,8 +93,6 @@ def check_theorems(
             minutes.
         only: Names of the rows that are wanted, all if None.
         on_trial: Estimators to check instead of the library's own.
-        progress: Called before each claim with the number of claims done, the number
-            of all and the name of the next, and at the end.
         executor: What checks claims, each as one part, such as a ProcessPoolExecutor.
         rng: Seed of the searches.
 
@@ -120,15 +116,14 @@ def check_theorems(
             raise OptionError(unknown("claim", name, CLAIMS))
     trial = Trial(seed_from(rng), quick, on_trial or OnTrial())
     require_executor(executor)
-    tell = progress or (lambda *_: None)
-    tell(0, len(wanted), *wanted[:1])
+    say(wanted[0] if wanted else "", 0, len(wanted))
     rows = []
     with contextlib.closing(
         run_parts(functools.partial(check_claim, trial), wanted, executor)
     ) as found:
         for name, row in zip((*wanted[1:], ""), found, strict=True):
             rows.append(row)
-            tell(len(rows), len(wanted), name)
+            say(name, len(rows), len(wanted))
     return Theorems(tuple(rows), quick, trial.seed)
 
 

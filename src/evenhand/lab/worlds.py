@@ -25,18 +25,16 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from evenhand import designs, losses
-from evenhand.errors import OptionError, unknown
 from evenhand.posets.graph import Comparisons, from_edges
 from evenhand.posets.orderings import all_orderings, topological_order
 from evenhand.randomness import HALF, Chance, outcomes
-from evenhand.ranking import methods
 from evenhand.ranking.flips import flips_program
-from evenhand.ranking.twins import By, twins_program
+from evenhand.ranking.twins import twins_program
 
 if TYPE_CHECKING:
     from evenhand.ab.weights import GapWeight
@@ -170,7 +168,9 @@ def nameless(coins: Sequence[Coin]) -> tuple[Coin, ...]:
         >>> nameless([(8, 0, 2, 1)]) == nameless([(1, 0, 9, 1)])
         True
     """
-    return min(map(_numbered, itertools.permutations(coins)))
+    people = dict.fromkeys(who for r, _, s, _ in coins for who in (r, s))
+    number = dict(zip(people, itertools.count(), strict=False))
+    return tuple((number[r], a, number[s], b) for r, a, s, b in coins)
 
 
 def combined(parts: Sequence[tuple[Fraction, Polynomial]]) -> Polynomial:
@@ -222,12 +222,6 @@ def evaluate(polynomial: Polynomial, table: Table, first: First) -> Fraction:
 ONE = Fraction(1)
 
 
-def _numbered(coins: Sequence[Coin]) -> tuple[Coin, ...]:
-    people = dict.fromkeys(who for r, _, s, _ in coins for who in (r, s))
-    number = dict(zip(people, itertools.count(), strict=False))
-    return tuple((number[r], a, number[s], b) for r, a, s, b in coins)
-
-
 def weighed(law: Mapping[Order, Fraction], chance: Chance) -> Order:
     """Draw a ranking from a law with finitely many rankings.
 
@@ -236,10 +230,7 @@ def weighed(law: Mapping[Order, Fraction], chance: Chance) -> Order:
         >>> outcomes(lambda chance: weighed({(0, 1): half, (1, 0): half}, chance))
         {(0, 1): Fraction(1, 2), (1, 0): Fraction(1, 2)}
     """
-    left = sum(law.values())
-    if left != 1:
-        raise OptionError(f"probabilities of rankings must add up to 1, got {left}.")
-    rankings = list(law)
+    left, rankings = Fraction(1), list(law)
     if len(set(law.values())) == 1:
         return rankings[chance.pick(len(rankings))]
     for ranking in rankings[:-1]:
@@ -272,16 +263,6 @@ Ranked = Sequence[int] | Mapping[Order, Fraction]
 Ordinal = Callable[[Comparisons], Ranked]
 """From comparisons to a ranking, or to rankings with their probabilities."""
 Program = Callable[[Comparisons, Scores, Order, First], Drawn]
-
-EXACT = (
-    methods.Topological,
-    methods.Uniform,
-    methods.Flips,
-    methods.FlipsUniform,
-    methods.Twins,
-)
-"""Methods whose law can be worked out exactly."""
-ORDINALS = ("topological", "uniform")
 
 
 @functools.lru_cache(maxsize=10_000)
@@ -342,23 +323,6 @@ def as_law(ranked: Ranked) -> dict[Order, Fraction]:
     return {tuple(int(item) for item in ranked): Fraction(1)}
 
 
-def ordinal(name: str | Ordinal, what: str = "baseline") -> Ordinal:
-    """Return an ordinal method by name.
-
-    Raises:
-        OptionError: If the name is unknown.
-
-    Examples:
-        >>> ordinal("topological")(graph(3, ((2, 0),)))
-        (1, 2, 0)
-    """
-    if not isinstance(name, str):
-        return name
-    if name not in ORDINALS:
-        raise OptionError(unknown(what, name, ORDINALS))
-    return index_order if name == "topological" else uniform
-
-
 def started(start: Ordinal, program: Program) -> Estimator:
     """Return a method that goes on from the ranking of an ordinal one.
 
@@ -382,50 +346,13 @@ def started(start: Ordinal, program: Program) -> Estimator:
     return estimator
 
 
-def exact_estimator(
-    method: methods.RankMethod, baseline: Ordinal = index_order
-) -> Estimator:
-    """Return a ranking method as a procedure whose exact law can be worked out.
-
-    Args:
-        method: One of EXACT.
-        baseline: What twins start from.
-
-    Raises:
-        OptionError: If flips starts from another method than these can.
-
-    Examples:
-        >>> from evenhand.randomness import outcomes
-        >>> method = exact_estimator(methods.Flips())
-        >>> scores = {(0, 0): Fraction(1), (1, 1): Fraction(3)}
-        >>> outcomes(method(graph(2, ()), scores, lambda gap: (3 + gap) / 6))
-        {(0, 1): Fraction(1, 6), (1, 0): Fraction(5, 6)}
-    """
-    if isinstance(method, methods.Twins):
-        if method.start != methods.Topological():
-            raise OptionError(
-                f"start must be left out, got {method}. Here twins start from the "
-                "baseline."
-            )
-        by: By = "direct" if method.by == "direct" else "closure"
-        twins = functools.partial(twins_program, pairs=method.twins, by=by)
-        return started(baseline, twins)
-    if isinstance(method, methods.Flips):
-        start, scan = ordinal(str(method.start), "start"), "paper"
-    elif isinstance(method, methods.FlipsUniform):
-        start, scan = uniform, method.scan
-    else:
-        return started(ordinal(method.name), lambda *given: lambda _: given[2])
-    return started(start, functools.partial(flips_program, scan=scan))
-
-
-flips = exact_estimator(methods.Flips())
+flips = started(index_order, flips_program)
 """Algorithm 1, from the index order."""
 
 
 def flips_from_uniform(scan: str) -> Estimator:
     """Return Appendix C's method: flips from a uniform topological ordering."""
-    return exact_estimator(methods.FlipsUniform(scan=scan))
+    return started(uniform, functools.partial(flips_program, scan=scan))
 
 
 def twins_from(start: Ordinal, *, printed: bool = False) -> Estimator:
@@ -436,30 +363,24 @@ def twins_from(start: Ordinal, *, printed: bool = False) -> Estimator:
         printed: As the paper prints it: one pair of twins, by direct comparisons.
             Otherwise all disjoint pairs, by their closure.
     """
-    as_printed = methods.Twins(twins="one", by="direct")
-    return exact_estimator(as_printed if printed else methods.Twins(), start)
+    if not printed:
+        return started(start, twins_program)
+    return started(start, functools.partial(twins_program, pairs="one", by="direct"))
 
 
 Loss = Callable[[Order, Order], int]
 Procedure = Callable[[Comparisons, Scores, Chance], Sequence[int]]
 Margin = Callable[[Order, Table], Fraction]
 
-LOSSES = ("zero-one", "kendall", "footrule")
-
 
 @functools.cache
 def loss_named(name: str) -> Loss:
     """Return a loss by name, as a whole number.
 
-    Raises:
-        OptionError: If there is no such loss here.
-
     Examples:
         >>> loss_named("kendall")((0, 1, 2), (2, 1, 0))
         3
     """
-    if name not in LOSSES:
-        raise OptionError(unknown("loss", name, LOSSES))
 
     def loss(order: Order, truth: Order) -> int:
         return int(losses.loss(name)(truth, order))
@@ -470,25 +391,17 @@ def loss_named(name: str) -> Loss:
 def exact_first(weight: GapWeight) -> First:
     """Return W for Fractions, without the overhead of arrays.
 
-    Raises:
-        OptionError: If the weight has no exact form for all gaps.
-
     Examples:
         >>> from evenhand.ab.weights import rational
         >>> exact_first(rational())(Fraction(-1))
         Fraction(1, 4)
     """
-    if weight.exact is None or weight.limit is not None:
-        raise OptionError(
-            f"weight must be exact on Fractions and for every gap, got {weight}. Use "
-            "rational."
-        )
-    values = weight.exact
+    exact = cast("First", weight.exact)
 
     def first(gap: Fraction) -> Fraction:
         if gap == 0:
             return HALF
-        value = values(abs(gap)) / 2
+        value = exact(abs(gap)) / 2
         return HALF + value if gap > 0 else HALF - value
 
     return functools.lru_cache(maxsize=100_000)(first)
