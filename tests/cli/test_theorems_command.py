@@ -11,8 +11,8 @@ from evenhand.ab.weights import GapWeight
 from evenhand.arrays import Floats
 from evenhand.cli.theorems import command
 from evenhand.errors import OptionError
-from evenhand.lab import theorems
-from evenhand.lab.claims import LISTED, OnTrial, Row, Trial
+from evenhand.lab import claims_paper, theorems
+from evenhand.lab.claims import LISTED, Row, Trial
 
 Check = Callable[[Trial], Row]
 LONG = Fraction(1, 3) ** 400
@@ -115,7 +115,7 @@ def test_a_broken_estimator_ends_in_exit_code_1(
         ahead = (scores[..., 0] > scores[..., 1]).tolist()
         return np.array([Fraction(won) for won in ahead], dtype=object)
 
-    monkeypatch.setattr(theorems, "OnTrial", lambda: OnTrial(canonical=without_a_coin))
+    monkeypatch.setattr(claims_paper, "first_probability", without_a_coin)
     result = run("--quick", "--seed", "7")
     assert result.exit_code == 1
     assert "1 of 3 claims fail: Theorem 2." in result.stdout

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from evenhand.lab.dominance import Contest, Witness, average, contest
-from evenhand.lab.duels import TRUTHS, OwnRule, duel
+from evenhand.lab.duels import TRUTHS, ItemRule, duel, own_rule
 from evenhand.lab.worlds import World, flips, index_order, uniform
 
 HALF = Fraction(1, 2)
@@ -18,7 +18,7 @@ def canonical(gap: Fraction) -> Fraction:
 
 
 def searched(
-    rule: str | OwnRule, m: int, budget: int, seed: int, design: str = "halves"
+    rule: str | ItemRule, m: int, budget: int, seed: int, design: str = "halves"
 ) -> tuple[Witness, ...]:
     success = duel(rule, design, m)
     tried = Contest(lambda *at: success(*at) - HALF, TRUTHS, (m, 2))
@@ -49,11 +49,10 @@ def test_the_vote_dominates_a_coin_under_every_design(design: str, m: int) -> No
 
 
 def test_a_biased_coin_that_leans_the_wrong_way_is_caught() -> None:
-    def leaning(sides: Sequence[int], scores: Sequence[Fraction]) -> Fraction:
-        gap = scores[sides.index(0)] - scores[sides.index(1)]
-        return 1 - canonical(gap)
+    def leaning(one: Sequence[Fraction], two: Sequence[Fraction]) -> Fraction:
+        return 1 - canonical(one[0] - two[0])
 
-    found = searched(leaning, 2, 60, 6)
+    found = searched(own_rule(leaning), 2, 60, 6)
     assert [witness.truth for witness in found] == [(0, 1), (1, 0)]
     assert average(found) < 0
 

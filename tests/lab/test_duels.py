@@ -9,10 +9,10 @@ from evenhand.ab import rules
 from evenhand.ab.law import sign_over_pairings, votes_over_pairings
 from evenhand.lab.duels import (
     TRUTHS,
-    Sides,
     assignments,
     duel,
     item_rule,
+    own_rule,
     pairings,
 )
 from evenhand.method import methods
@@ -73,16 +73,16 @@ def test_named_rules_are_averaged_over_assignments_and_pairings(
 
 @settings(max_examples=25)
 @given(tables(4))
-def test_a_function_of_assignment_and_scores_is_asked_for_every_assignment(
+def test_a_function_of_the_scores_is_asked_for_every_assignment(
     table: Table,
 ) -> None:
-    def mean(sides: Sides, scores: Sequence[Fraction]) -> Fraction:
-        total = sum(s if z == 0 else -s for z, s in zip(sides, scores, strict=True))
+    def mean(one: Sequence[Fraction], two: Sequence[Fraction]) -> Fraction:
+        total = sum(one) - sum(two)
         return Fraction(1 + (total > 0) - (total < 0), 2)
 
     for truth in TRUTHS:
         by_name = duel(item_rule("mean"), "halves", 4)(truth, table)
-        assert duel(mean, "halves", 4)(truth, table) == by_name
+        assert duel(own_rule(mean), "halves", 4)(truth, table) == by_name
 
 
 @settings(max_examples=25)
@@ -127,17 +127,13 @@ def test_guarded_follows_all_scores_and_votes_by_pairs(table: Table, eps: str) -
 @settings(max_examples=15)
 @given(tables(4))
 def test_midranks_count_the_wins_of_all_pairs(table: Table) -> None:
-    def wins(sides: Sides, scores: Sequence[Fraction]) -> Fraction:
-        ours, theirs = (
-            [score for side, score in zip(sides, scores, strict=True) if side == z]
-            for z in (0, 1)
-        )
+    def wins(ours: Sequence[Fraction], theirs: Sequence[Fraction]) -> Fraction:
         gain = sum((a > b) - (a < b) for a in ours for b in theirs)
         return Fraction(1 + (gain > 0) - (gain < 0), 2)
 
     for design in ("halves", "coins"):
         found = duel(item_rule("midrank"), design, 4)((0, 1), table)
-        assert found == duel(wins, design, 4)((0, 1), table)
+        assert found == duel(own_rule(wins), design, 4)((0, 1), table)
 
 
 def test_an_empty_side_is_decided_by_a_coin() -> None:

@@ -427,7 +427,7 @@ def test_bad_options_are_refused(options: dict[str, object], words: str) -> None
             SMALL,
             "safe(row)",
             "options of safe must be named, got 'safe(row)'. It has 'split', 'noise', "
-            " 'anchored', 'mean_ranks'.",
+            "'anchored', 'mean_ranks'.",
         ),
         (SMALL, "safe:0.1", "with options in brackets, got 'safe:0.1', not after a"),
         (SMALL, "mean-rank(3)", "one of 'auto', 'exact', 'sampled', 'proxy', got"),

@@ -1,29 +1,21 @@
-"""What a checked claim looks like, what is on trial, and the list of all claims."""
+"""What a checked claim looks like, and the list of all claims."""
 
 from __future__ import annotations
 
-import functools
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
-from evenhand.ab import rules
-from evenhand.ab.canonical import first_probability
-from evenhand.lab import worlds
 from evenhand.lab.dominance import Contest, Witness, average
-from evenhand.lab.duels import TRUTHS, ItemRule, OwnRule, duel
+from evenhand.lab.duels import TRUTHS, ItemRule, duel
 from evenhand.lab.worlds import brief
 from evenhand.randomness import HALF, Stream, stream
-from evenhand.ranking.anchors import Layer, Sheets, choose_layers, layer_values
-from evenhand.ranking.sorter import sorter_program
-from evenhand.ranking.twins import rearrange
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
-    from evenhand.arrays import Codes, Floats
     from evenhand.claims import Json
-    from evenhand.lab.worlds import Estimator, Order
+    from evenhand.lab.worlds import Order
 
     Where = tuple[Fraction, str]
 
@@ -33,9 +25,6 @@ HOW = {
     "counterexample": "exact counterexample",
     "search": "adversarial search",
 }
-EPS = Fraction(1, 10)
-GUARDED = functools.partial(rules.guarded, eps=EPS)
-SORTER = functools.partial(sorter_program, anchors=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,51 +73,16 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class OnTrial:
-    """The estimators whose guarantees are checked; the library's own by default.
-
-    Attributes:
-        canonical: Equation 2: from scores, shape (..., 2), and the keyword weight to
-            the probability of the first item.
-        votes: Theorem 4's rule: from paired scores of two items and the keyword weight
-            to the probability of the first item.
-        guarded: Theorem G's mixture: from paired scores of two items and the keyword
-            statistic, what is mixed with votes, to the probability of the first item.
-        flips: Algorithm 1.
-        flips_from_uniform: Appendix C, by name of the scan.
-        sorter: Theorem K's sorter.
-        layers: What chooses reviewers for tied items, for Theorem T.
-        relative: Scores set against items that all reviewers scored, for Theorem A.
-        twins_from: Algorithm 3 on top of an ordinal method, with the keyword printed.
-        rearrange: Its first step: from a ranking, what is above two twins, the twins
-            and what is below to a new ranking.
-    """
-
-    canonical: Callable[..., Floats] = first_probability
-    votes: Callable[..., Floats] = rules.votes
-    guarded: Callable[..., Floats] = GUARDED
-    flips: Estimator = worlds.flips
-    flips_from_uniform: Callable[[str], Estimator] = worlds.flips_from_uniform
-    sorter: Estimator = SORTER
-    layers: Callable[..., tuple[Layer, ...]] = choose_layers
-    relative: Callable[[Sheets, Sequence[int], Layer], list[Fraction]] = layer_values
-    twins_from: Callable[..., Estimator] = worlds.twins_from
-    rearrange: Callable[..., Codes] = rearrange
-
-
-@dataclass(frozen=True, slots=True)
 class Trial:
     """One run over all claims.
 
     Attributes:
         seed: Seed of the searches.
         quick: Whether to keep to a small budget.
-        on_trial: The estimators.
     """
 
     seed: int
     quick: bool
-    on_trial: OnTrial
 
     def pick(self, quick: int, full: int) -> int:
         """Return a number by budget."""
@@ -152,7 +106,7 @@ class Trial:
     def over_coin(
         self,
         label: str,
-        rule: str | ItemRule | OwnRule,
+        rule: str | ItemRule,
         design: str,
         m: int,
         budget: int,
@@ -241,7 +195,7 @@ def claim(
         ...     {count} cases of nothing were looked at.
         ...     '''
         ...     return Found(Fraction(0), holds=True, told={"count": 3})
-        >>> LISTED.pop("Theorem 0")(Trial(7, quick=True, on_trial=OnTrial())).check
+        >>> LISTED.pop("Theorem 0")(Trial(7, quick=True)).check
         '3 cases of nothing were looked at.'
     """
 

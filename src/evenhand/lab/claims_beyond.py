@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand.ab import rules
 from evenhand.ab.pvalues import exact_p_values
 from evenhand.ab.weights import GapWeight, linear, odd, offset, rational
 from evenhand.designs import AB_DESIGNS
@@ -24,8 +25,15 @@ from evenhand.lab.dominance import Contest, Witness, contest, scales_text
 from evenhand.lab.duels import TRUTHS, ItemRule, assignments, duel
 from evenhand.lab.worlds import Edges, World, graph, mean_rank_buckets, uniform
 from evenhand.randomness import HALF, Chance, Stream, below
-from evenhand.ranking.anchors import Layer, Sheets, mean_values
+from evenhand.ranking.anchors import (
+    Layer,
+    Sheets,
+    choose_layers,
+    layer_values,
+    mean_values,
+)
 from evenhand.ranking.flips import reviewers_of
+from evenhand.ranking.sorter import sorter_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -44,6 +52,8 @@ TERMS = 40
 # Who scores is worth so many times more than what is scored.
 FARTHEST = 10**8
 GROUPS = 3
+guarded = functools.partial(rules.guarded, eps=Fraction(1, 10))
+sorter = functools.partial(sorter_program, anchors=False)
 
 
 @claim("Theorem G", "enumeration")
@@ -76,7 +86,7 @@ def theorem_g_strict(trial: Trial) -> Found:
     return least(
         trial.over_coin(
             f"{statistic}, {design}",
-            _guarded(trial, statistic),
+            _guarded(statistic),
             design,
             m,
             trial.pick(12, 300) // (m // 2),
@@ -87,9 +97,9 @@ def theorem_g_strict(trial: Trial) -> Found:
     )
 
 
-def _guarded(trial: Trial, statistic: str) -> ItemRule:
+def _guarded(statistic: str) -> ItemRule:
     return ItemRule(
-        lambda one, two: trial.on_trial.guarded(one, two, statistic=statistic),
+        lambda one, two: guarded(one, two, statistic=statistic),
         paired=True,
     )
 
@@ -127,7 +137,7 @@ def theorem_d(trial: Trial) -> Found:
 
 
 @claim("Theorem D, infimum", "counterexample")
-def theorem_d_infimum(trial: Trial) -> Found:
+def theorem_d_infimum(_: Trial) -> Found:
     """With coins, too, the margin can be as small as one likes.
 
     The farther reviewers are apart, the smaller is the margin of a mixture with the
@@ -138,8 +148,7 @@ def theorem_d_infimum(trial: Trial) -> Found:
     falls = True
     for far in (4, 10**4, FARTHEST):
         margins = [
-            duel(_guarded(trial, statistic), design, 4)(TRUTHS[0], _apart(4, far))
-            - HALF
+            duel(_guarded(statistic), design, 4)(TRUTHS[0], _apart(4, far)) - HALF
             for design, statistic in itertools.product(AB_DESIGNS, GUARDED)
         ]
         falls = falls and min(margins) > 0 and max(margins) < before
@@ -297,7 +306,7 @@ def theorem_k(trial: Trial) -> Found:
     most = trial.pick(3, 5)
     cases = [edges for m in range(2, most + 1) for edges in shapes(4, m)]
     for edges in cases:
-        tried = contest(trial.on_trial.sorter, uniform, World(4, edges))
+        tried = contest(sorter, uniform, World(4, edges))
         margin = trial.averaged(tried, trial.pick(6, 120))[0] * len(tried.truths)
         if tried.asks:
             text = f"given {edges}: T P(right) = {float(1 + margin):.6f}"
@@ -340,7 +349,7 @@ def theorem_t(trial: Trial) -> Found:
     shaped = [(n, edges) for n, m in sizes for edges in shapes(n, m)]
     source = trial.source("theorem t")
     for n, edges in shaped:
-        gain = against_lots(n, edges, trial.on_trial.layers)
+        gain = against_lots(n, edges, choose_layers)
         seen = {item for pair in edges for item in pair}
         buckets = mean_rank_buckets(graph(n, edges))
         some = any(len(bucket) > 1 and seen.issuperset(bucket) for bucket in buckets)
@@ -464,7 +473,7 @@ def theorem_a(trial: Trial) -> Found:
     for n in (3, 4):
         for pair in itertools.combinations(range(n), 2):
             places = (*pair, *(place for place in range(n) if place not in pair))
-            margin = functools.partial(_anchored_margin, trial.on_trial.relative)
+            margin = functools.partial(_anchored_margin, layer_values)
             tried = Contest(margin, (places,), (2, n))
             worst = trial.lowest(tried, trial.pick(40, 1500))
             text = f"places {places}: {scales_text(worst.scales)}"

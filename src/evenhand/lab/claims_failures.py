@@ -15,7 +15,7 @@ from evenhand.lab import worlds
 from evenhand.lab.claims import Found, Trial, claim
 from evenhand.lab.claims_paper import FIXED, given
 from evenhand.lab.dominance import contest
-from evenhand.lab.duels import TRUTHS
+from evenhand.lab.duels import TRUTHS, own_rule
 from evenhand.lab.worlds import Edges, exact_first, graph, index_order, uniform
 from evenhand.randomness import HALF, outcomes
 
@@ -59,8 +59,9 @@ def fails(trial: Trial, statistic: str, kinds: str) -> Found:
 def _below_half(
     trial: Trial, name: str, rule: OwnRule, design: str, budget: tuple[int, int]
 ) -> Found:
+    tried, most = own_rule(rule), trial.pick(*budget)
     margin, text = trial.over_coin(
-        name, rule, design, 4, trial.pick(*budget), truths=TRUTHS[:1], told=False
+        name, tried, design, 4, most, truths=TRUTHS[:1], told=False
     )
     return Found(margin, margin < 0, text)
 
@@ -81,18 +82,17 @@ def scaled_by_mad(first: First) -> OwnRule:
 
     Examples:
         >>> rule = scaled_by_mad(exact_first(rational()))
-        >>> rule((0, 1, 0, 1), [Fraction(score) for score in (3, 1, 4, 0)])
+        >>> rule([Fraction(3), Fraction(4)], [Fraction(1), Fraction(0)])
         Fraction(383, 462)
     """
 
-    def rule(sides: Sides, scores: Sequence[Fraction]) -> Fraction:
-        middle = statistics.median(scores)
-        spread = statistics.median([abs(score - middle) for score in scores])
+    def rule(ours: Sequence[Fraction], theirs: Sequence[Fraction]) -> Fraction:
+        middle = statistics.median([*ours, *theirs])
+        spread = statistics.median([abs(y - middle) for y in (*ours, *theirs)])
         # With two pairs a majority, ties by a coin, is right as often as one vote.
-        pairs = list(itertools.product(*_by_item(sides, scores)))
         chances = [
             first((one - two) / spread) if spread else _higher(one, two)
-            for one, two in pairs
+            for one, two in itertools.product(ours, theirs)
         ]
         return sum(chances, Fraction(0)) / len(chances)
 
@@ -150,7 +150,7 @@ def fails_printed_scan(trial: Trial) -> Found:
     which the printed scan finds it less often than the uniform ordering, which does so
     in one case of six.
     """
-    tried = given(trial, "paper", TWO_CHAINS)
+    tried = given("paper", TWO_CHAINS)
     margin, text = trial.averaged(tried, trial.pick(100, 2000), told=False)
     often = f"{float(6 * margin + 1):.4f} times as often"
     return Found(margin, margin < 0, f"{often}: {text}")
@@ -167,13 +167,10 @@ def fails_outliers(trial: Trial) -> Found:
     return _below_half(trial, "outliers", _without_outliers, "halves", (600, 5000))
 
 
-def _without_outliers(sides: Sides, scores: Sequence[Fraction]) -> Fraction:
-    middle = statistics.median(scores)
-    reach = 3 * statistics.median([abs(score - middle) for score in scores])
-    kept = [
-        [score for score in side if abs(score - middle) <= reach]
-        for side in _by_item(sides, scores)
-    ]
+def _without_outliers(*scores: Sequence[Fraction]) -> Fraction:
+    middle = statistics.median([*scores[0], *scores[1]])
+    reach = 3 * statistics.median([abs(y - middle) for side in scores for y in side])
+    kept = [[y for y in side if abs(y - middle) <= reach] for side in scores]
     return _higher(_mean(kept[0]), _mean(kept[1])) if all(kept) else HALF
 
 
@@ -187,12 +184,11 @@ def fails_pooled(trial: Trial) -> Found:
     """
     first = exact_first(rational())
 
-    def rule(sides: Sides, scores: Sequence[Fraction]) -> Fraction:
-        by_item = _by_item(sides, scores)
-        if not all(by_item):
+    def rule(*scores: Sequence[Fraction]) -> Fraction:
+        if not all(map(len, scores)):
             return HALF
-        one, two = map(_mean, by_item)
-        spread = sum(abs(y - _mean(side)) for side in by_item for y in side)
+        one, two = map(_mean, scores)
+        spread = sum(abs(y - _mean(side)) for side in scores for y in side)
         return first((one - two) / spread) if spread else _higher(one, two)
 
     return _below_half(trial, "pooled", rule, "panels", (600, 5000))
@@ -264,7 +260,7 @@ TAILORED: dict[Order, tuple[tuple[int, ...], tuple[int, ...]]] = {
 
 
 def _both_right(
-    trial: Trial, truth: Order, marks: Sequence[Sequence[int]], bundles: Bundles
+    truth: Order, marks: Sequence[Sequence[int]], bundles: Bundles
 ) -> tuple[Fraction, bool]:
     """Return how often Algorithm 1 is right, and whether the index order is."""
     given = [
@@ -278,12 +274,12 @@ def _both_right(
         if one == two and high > low
     ]
     known, scores = graph(3, tuple(edges)), {(who, item): y for who, item, y in given}
-    law = outcomes(trial.on_trial.flips(known, scores, exact_first(rational())))
+    law = outcomes(worlds.flips(known, scores, exact_first(rational())))
     return law.get(truth, Fraction(0)), index_order(known) == truth
 
 
 @claim("Can fail: ties within a reviewer", "counterexample")
-def fails_ties(trial: Trial) -> Found:
+def fails_ties(_: Trial) -> Found:
     """Ties within a reviewer break the paper's ranking theorem.
 
     3 items, 2 reviewers of a pair each, a uniform true ranking and scales of five
@@ -293,7 +289,7 @@ def fails_ties(trial: Trial) -> Found:
     flipped = index = Fraction(0)
     for truth, marks in TAILORED.items():
         for bundles, chance in worlds.World(3, 2).assignments().items():
-            ours, theirs = _both_right(trial, truth, marks, bundles)
+            ours, theirs = _both_right(truth, marks, bundles)
             flipped += chance * ours / len(TAILORED)
             index += chance * theirs / len(TAILORED)
     text = f"{float(flipped):.4f} against {float(index):.4f}"
@@ -301,7 +297,7 @@ def fails_ties(trial: Trial) -> Found:
 
 
 @claim("Can fail: ties that do not show", "counterexample")
-def fails_unseen_ties(trial: Trial) -> Found:
+def fails_unseen_ties(_: Trial) -> Found:
     """Ties that only another assignment would show break it as well.
 
     3 items, the pairs 0, 2 and 1, 2 in random order to 2 reviewers with marks 1 to 5
@@ -313,7 +309,7 @@ def fails_unseen_ties(trial: Trial) -> Found:
     # the best two 5.
     marks = ((1, 1, 2), (1, 5, 5))
     chances = [
-        _both_right(trial, (better, 1 - better, 2), marks, bundles)[0]
+        _both_right((better, 1 - better, 2), marks, bundles)[0]
         for better, bundles in ((0, ((0, 2), (1, 2))), (1, ((1, 2), (0, 2))))
     ]
     right = _mean(chances)

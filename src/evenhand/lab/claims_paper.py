@@ -13,24 +13,37 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from evenhand.ab.canonical import first_probability
 from evenhand.ab.law import majority_probability
+from evenhand.ab.rules import votes
 from evenhand.ab.weights import GapWeight, offset, rational
 from evenhand.lab import worlds
-from evenhand.lab.claims import Found, OnTrial, Trial, claim, least
+from evenhand.lab.claims import Found, Trial, claim, least
 from evenhand.lab.dominance import Contest, as_table, contest, random_rows, scales_text
 from evenhand.lab.duels import TRUTHS, ItemRule, duel
 from evenhand.lab.refutation import ASSIGNMENTS, SCORES, FixedRule, refute
 from evenhand.lab.scales import scales
-from evenhand.lab.worlds import Edges, Order, Ordinal, graph, index_order, uniform
+from evenhand.lab.worlds import (
+    Edges,
+    Order,
+    Ordinal,
+    flips,
+    flips_from_uniform,
+    graph,
+    index_order,
+    twins_from,
+    uniform,
+)
 from evenhand.posets.graph import Comparisons, is_ordering
 from evenhand.posets.graph import edges as edges_of
 from evenhand.posets.orderings import all_orderings, count_orderings
 from evenhand.posets.reach import closure
 from evenhand.posets.reach import twins as twin_classes
 from evenhand.randomness import HALF, Chance, Stream, below
+from evenhand.ranking.twins import rearrange
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from evenhand.lab.worlds import Drawn, First, Scores, Table
 
@@ -86,23 +99,22 @@ def theorem_2(trial: Trial) -> Found:
     """
     budget = trial.pick(150, 5000)
     return least(
-        trial.over_coin(f"weight {w}", _canonical(trial, w), "halves", 2, budget)
+        trial.over_coin(f"weight {w}", _canonical(w), "halves", 2, budget)
         for w in WEIGHTS
     )
 
 
-def _canonical(trial: Trial, weight: GapWeight) -> ItemRule:
-    canonical = trial.on_trial.canonical
+def _canonical(weight: GapWeight) -> ItemRule:
     return ItemRule(
-        lambda one, two: canonical(np.concatenate([one, two], axis=-1), weight=weight),
+        lambda one, two: first_probability(
+            np.concatenate([one, two], axis=-1), weight=weight
+        ),
         paired=True,
     )
 
 
-def _votes(trial: Trial) -> ItemRule:
-    return ItemRule(
-        lambda one, two: trial.on_trial.votes(one, two, weight=rational()), paired=True
-    )
+def _votes() -> ItemRule:
+    return ItemRule(lambda one, two: votes(one, two, weight=rational()), paired=True)
 
 
 @claim("Theorem 3", "counterexample")
@@ -144,7 +156,7 @@ def theorem_4(trial: Trial, design: str, who: str) -> Found:
     """
     del who
     found = [
-        trial.over_coin(f"{m} reviewers", _votes(trial), design, m, trial.pick(*budget))
+        trial.over_coin(f"{m} reviewers", _votes(), design, m, trial.pick(*budget))
         for m, *budget in VOTERS[design]
     ]
     *most, last = [str(m) for m, *_ in VOTERS[design]]
@@ -159,10 +171,10 @@ def theorem_4_bound(trial: Trial) -> Found:
     independent copies of its worst pair, and that more than half of the time.
     """
     source = trial.source("theorem 4 bound")
-    pair = duel(_canonical(trial, rational()), "halves", 2)
+    pair = duel(_canonical(rational()), "halves", 2)
     found, holds = [], True
     for m, tables in ((2, 20), (4, 20), (6, 3)):
-        exact = duel(_votes(trial), "halves", m)
+        exact = duel(_votes(), "halves", m)
         for _ in range(tables * trial.pick(1, 10)):
             table = as_table(random_rows((m, 2), source))
             pairs = itertools.combinations(table, 2)
@@ -181,12 +193,11 @@ def _joint(n: int, m: int) -> dict[Edges, dict[Order, Fraction]]:
     """Return the law of comparisons and true ranking, which is uniform."""
     joint: dict[Edges, dict[Order, Fraction]]
     joint = defaultdict(lambda: defaultdict(Fraction))
-    for truth, (pairs, chance) in itertools.product(
-        itertools.permutations(range(n)), worlds.World(n, m).assignments().items()
-    ):
-        place = truth.index
-        edges = tuple(sorted((min(p, key=place), max(p, key=place)) for p in pairs))
-        joint[edges][truth] += chance / math.factorial(n)
+    for truth in (where := worlds.World(n, m)).truths():
+        arising = where.comparisons(truth)
+        for edges in arising:
+            share = Fraction(1, len(arising) * math.factorial(n))
+            joint[tuple(sorted(edges))][truth] += share
     return joint
 
 
@@ -285,7 +296,7 @@ def algorithm_2(trial: Trial) -> Found:
     differing = []
     for m, edges in graphs:
         known = graph(4, edges)
-        ours = over_reviewers(worlds.coin_law(trial.on_trial.flips, known, edges), m)
+        ours = over_reviewers(worlds.coin_law(flips, known, edges), m)
         theirs = worlds.coin_law(printed_algorithm_2(edges, m), known, [range(4)] * m)
         if ours != theirs:
             differing.append(f"differ given {edges}")
@@ -382,9 +393,7 @@ def theorem_5(trial: Trial) -> Found:
     cases |= {(4, 3): trial.pick(40, 800)}
     cases |= {} if trial.quick else {(4, 4): 300, (4, 5): 150}
     found = [
-        trial.averaged(
-            contest(trial.on_trial.flips, uniform, worlds.World(*size)), budget
-        )
+        trial.averaged(contest(flips, uniform, worlds.World(*size)), budget)
         for size, budget in cases.items()
     ]
     return least(found, cases=", ".join(map(str, cases)))
@@ -428,7 +437,7 @@ def _noisy(trial: Trial, *, noises: int) -> Found:
             )
         ]
         given = np.array(scores, dtype=object)
-        right = trial.on_trial.canonical(given, weight=rational())
+        right = first_probability(given, weight=rational())
         return sum(map(Fraction.__mul__, weights, right.tolist()), -HALF)
 
     tried = Contest(margin, TRUTHS[:1], (2 + noises, 3))
@@ -439,14 +448,14 @@ def _noisy(trial: Trial, *, noises: int) -> Found:
 
 
 @claim("Theorem 6, what it needs", "counterexample")
-def theorem_6_needs(trial: Trial) -> Found:
+def theorem_6_needs(_: Trial) -> Found:
     """Noise that looks at the item breaks it.
 
     With noise of mean zero on the better item only, -100 mostly and 9900 once in a
     hundred, the canonical estimator is right less than 2 times in a hundred.
     """
     scores = np.array([[Fraction(-99), Fraction(0)], [Fraction(9901), Fraction(0)]])
-    often, rarely = trial.on_trial.canonical(scores, weight=rational()).tolist()
+    often, rarely = first_probability(scores, weight=rational()).tolist()
     right = (99 * often + rarely) / 100
     text = f"right with probability {float(right):.4f}"
     return Found(right - HALF, right < Fraction(1, 50), text)
@@ -479,27 +488,27 @@ def _with_twins() -> tuple[_Twins, ...]:
     return tuple(found)
 
 
-def _rearranged(trial: Trial) -> Iterator[tuple[_Twins, Order, Order]]:
+def _rearranged() -> Iterator[tuple[_Twins, Order, Order]]:
     """Go through all twins and starts, and re-arrange each start around the twins."""
     for case in _with_twins():
         for start in itertools.permutations(range(case.n)):
-            yield case, start, _around(trial, case, start)
+            yield case, start, _around(case, start)
 
 
-def _around(trial: Trial, case: _Twins, start: Order) -> Order:
-    after = trial.on_trial.rearrange(start, case.above, case.pair, case.below)
+def _around(case: _Twins, start: Order) -> Order:
+    after = rearrange(start, case.above, case.pair, case.below)
     return tuple(int(item) for item in after)
 
 
 @claim("Lemma 2", "enumeration")
-def lemma_2(trial: Trial) -> Found:
+def lemma_2(_: Trial) -> Found:
     """Re-arranging around twins never hurts, whatever the start and the truth.
 
     Re-arranging any start around any twins among 3 or 4 items never increases Kendall
     tau or footrule, in {checked} cases; the margin is the smallest gain.
     """
     gains: dict[str, list[tuple[int, str]]] = {name: [] for name in LOSSES}
-    for case, start, after in _rearranged(trial):
+    for case, start, after in _rearranged():
         for name, truth in itertools.product(LOSSES, case.orderings):
             gain = worlds.loss_named(name)(start, truth) - worlds.loss_named(name)(
                 after, truth
@@ -518,7 +527,7 @@ def lemma_2(trial: Trial) -> Found:
 
 
 @claim("Lemma 2, swaps", "enumeration")
-def lemma_2_swaps(trial: Trial) -> Found:
+def lemma_2_swaps(_: Trial) -> Found:
     """Re-arranging equals a sequence of swaps.
 
     Re-arranging gives what swaps of neighbouring items in the wrong groups give, for
@@ -526,7 +535,7 @@ def lemma_2_swaps(trial: Trial) -> Found:
     """
     same = {
         f"{start} given {case.edges}, {case.pair}": after == _by_swaps(case, start)
-        for case, start, after in _rearranged(trial)
+        for case, start, after in _rearranged()
     }
     differing = [where for where, held in same.items() if not held]
     share = Fraction(len(differing), len(same))
@@ -593,7 +602,7 @@ def theorem_7(trial: Trial, loss: str) -> Found:
     for (size, budget), (name, start), printed in itertools.product(
         cases.items(), ORDINALS.items(), (True, False)
     ):
-        method = _twins(trial.on_trial, start, printed)
+        method = _twins(twins_from, start, printed)
         tried = contest(method, start, worlds.World(*size), loss)
         margin, text = trial.averaged(tried, budget)
         found.append((margin, f"on {name}, {text}"))
@@ -602,16 +611,16 @@ def theorem_7(trial: Trial, loss: str) -> Found:
 
 @functools.lru_cache(maxsize=2 * len(ORDINALS))
 def _twins(
-    on_trial: OnTrial,
+    method: Callable[..., worlds.Estimator],
     start: Ordinal,
     printed: bool,  # noqa: FBT001 - cached by its arguments
 ) -> worlds.Estimator:
     """Return Algorithm 3, the same for both losses, which share its laws."""
-    return on_trial.twins_from(start, printed=printed)
+    return method(start, printed=printed)
 
 
 @claim("Theorem 7, footrule unchanged", "counterexample")
-def theorem_7_unchanged(trial: Trial) -> Found:
+def theorem_7_unchanged(_: Trial) -> Found:
     """Ordering twins rightly may leave the footrule as it is.
 
     Given 0 > 2 and 1 > 2, the true ranking 0, 1, 2, 3 and the start 3, 2, 0, 1, which
@@ -620,7 +629,7 @@ def theorem_7_unchanged(trial: Trial) -> Found:
     """
     loss = worlds.loss_named("footrule")
     case = next(case for case in _with_twins() if case.edges == ((0, 2), (1, 2)))
-    right = _around(trial, case, (3, 2, 0, 1))
+    right = _around(case, (3, 2, 0, 1))
     wrong = _swapped(right, case.pair)
     gain = loss(wrong, IDENTITY) - loss(right, IDENTITY)
     text = f"footrule of {right} and of {wrong}: {loss(right, IDENTITY)}"
@@ -628,7 +637,7 @@ def theorem_7_unchanged(trial: Trial) -> Found:
 
 
 @claim("Theorem 7, strict witness", "enumeration")
-def theorem_7_witness(trial: Trial) -> Found:
+def theorem_7_witness(_: Trial) -> Found:
     """For every start some true ranking makes the footrule gain strict.
 
     With the true ranking that the paper builds, one twin right below what is above both
@@ -638,7 +647,7 @@ def theorem_7_witness(trial: Trial) -> Found:
     """
     loss = worlds.loss_named("footrule")
     gains, holds = [], True
-    for case, _, after in _rearranged(trial):
+    for case, _start, after in _rearranged():
         order = index_order(graph(case.n, case.edges))
         rest = set(order) - {*case.above, *case.pair, *case.below}
         # The twins as far apart as the comparisons allow.
@@ -671,9 +680,7 @@ def theorem_8(trial: Trial) -> Found:
     cases |= {(4, 5): trial.pick(30, 500)}
     found = []
     for (size, budget), scan in itertools.product(cases.items(), ("paper", "parity")):
-        tried = contest(
-            trial.on_trial.flips_from_uniform(scan), uniform, worlds.World(*size)
-        )
+        tried = contest(flips_from_uniform(scan), uniform, worlds.World(*size))
         # Neither side knows names, so one true ranking stands for all.
         alone = dataclasses.replace(tried, truths=tried.truths[:1])
         margin, text = trial.averaged(alone, budget)
@@ -695,7 +702,7 @@ def theorem_8_given(trial: Trial) -> Found:
     every = list(itertools.combinations(range(4), 2))
     subsets = [itertools.combinations(every, m) for m in range(2, most + 1)]
     for pairs in itertools.chain(*subsets):
-        margin, text = trial.averaged(given(trial, "parity", pairs), budget)
+        margin, text = trial.averaged(given("parity", pairs), budget)
         touched = {item for pair in pairs for item in pair}
         if any(
             {a, b} <= touched and (a, b) not in pairs
@@ -708,8 +715,8 @@ def theorem_8_given(trial: Trial) -> Found:
     return dataclasses.replace(strict, holds=holds and strict.holds)
 
 
-def given(trial: Trial, scan: str, pairs: Edges) -> Contest:
+def given(scan: str, pairs: Edges) -> Contest:
     """Set flips from a uniform ordering against it, given a truth and comparisons."""
-    method = trial.on_trial.flips_from_uniform(scan)
+    method = flips_from_uniform(scan)
     tried = contest(method, uniform, worlds.World(4, pairs))
     return dataclasses.replace(tried, truths=(IDENTITY,))

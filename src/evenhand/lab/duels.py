@@ -1,9 +1,7 @@
 """Two items: how often a rule is right, exactly, under scales given by a table.
 
-A rule is a name, or a function of the assignment (the item, 0 or 1, of each reviewer)
-and the reviewers' scores that returns the probability that item 0 is output as better.
-Named rules are evaluated by the library's own functions, for all assignments and all
-pairings in one call.
+A rule is a name or a function of the scores of the two items. It is evaluated for all
+assignments and all pairings in one call.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
     from evenhand.lab.worlds import Order, Table
 
 Sides = tuple[int, ...]
-OwnRule = Callable[[Sides, Sequence[Fraction]], Fraction]
+OwnRule = Callable[[Sequence[Fraction], Sequence[Fraction]], Fraction]
 Chances = Callable[["Floats", "Floats"], "Floats"]
 Success = Callable[["Order", "Table"], Fraction]
 Batch = tuple["NDArray[np.int64]", "NDArray[np.int64]", Sequence[Fraction]]
@@ -76,6 +74,16 @@ class ItemRule:
     rest: bool = False
 
 
+def own_rule(rule: OwnRule) -> ItemRule:
+    """Return a rule for one set of scores of each item in this form.
+
+    Examples:
+        >>> own_rule(lambda one, two: Fraction(one[0] > two[0])).function([[1]], [[2]])
+        array([Fraction(0, 1)], dtype=object)
+    """
+    return ItemRule(lambda one, two: np.array(list(map(rule, one, two)), dtype=object))
+
+
 def item_rule(method: str) -> ItemRule:
     """Return a rule of `compare`, or "midrank", in this form.
 
@@ -90,12 +98,11 @@ def item_rule(method: str) -> ItemRule:
     return ItemRule(chosen.chance, paired=chosen.pairs != "none", rest=some)
 
 
-def duel(rule: str | ItemRule | OwnRule, design: str, n_reviewers: int) -> Success:
+def duel(rule: str | ItemRule, design: str, n_reviewers: int) -> Success:
     """Lay out a rule under a design, to be evaluated at any scales.
 
     Args:
-        rule: What `item_rule` takes, a rule of the items' scores, or a function of
-            assignment and scores.
+        rule: What `item_rule` takes, or a rule of the items' scores.
         design: What `assignments` takes.
         n_reviewers: Number of reviewers.
 
@@ -109,14 +116,11 @@ def duel(rule: str | ItemRule | OwnRule, design: str, n_reviewers: int) -> Succe
         >>> duel("sign", "halves", 2)((0, 1), apart)
         Fraction(1, 2)
     """
-    law = assignments(design, n_reviewers)
     if isinstance(rule, str):
         rule = item_rule(rule)
-    if isinstance(rule, ItemRule):
-        batches = _batches(law, rule, matched=design == "matched")
-        p_first = functools.partial(_batched, rule, batches)
-    else:
-        p_first = functools.partial(_asked, rule, law)
+    law = assignments(design, n_reviewers)
+    batches = _batches(law, rule, matched=design == "matched")
+    p_first = functools.partial(_batched, rule, batches)
 
     def success(truth: Order, table: Table) -> Fraction:
         p = p_first(truth[0], table)
@@ -169,19 +173,6 @@ def _batched(
         one, two = scores[first, int(better == 0)], scores[second, int(better == 1)]
         chances: list[Fraction] = np.atleast_1d(rule.function(one, two)).tolist()
         total += sum(map(operator.mul, shares, chances), Fraction(0))
-    return total
-
-
-def _asked(
-    rule: OwnRule, law: Mapping[Sides, Fraction], better: int, table: Table
-) -> Fraction:
-    total = Fraction(0)
-    for sides, probability in law.items():
-        scores = [
-            row[1 if side == better else 0]
-            for side, row in zip(sides, table, strict=True)
-        ]
-        total += probability * rule(sides, scores)
     return total
 
 

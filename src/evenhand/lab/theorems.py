@@ -18,7 +18,7 @@ from evenhand.claims import version
 from evenhand.engines.executors import require_executor, run_parts
 from evenhand.errors import OptionError, unknown
 from evenhand.lab import claims_beyond, claims_failures, claims_paper
-from evenhand.lab.claims import LISTED, OnTrial, Row, Trial
+from evenhand.lab.claims import LISTED, Row, Trial
 from evenhand.lab.worlds import brief
 from evenhand.progress import say
 from evenhand.randomness import RNGLike, seed_from
@@ -82,7 +82,6 @@ def check_theorems(
     *,
     quick: bool = True,
     only: tuple[str, ...] | None = None,
-    on_trial: OnTrial | None = None,
     executor: Executor | None = None,
     rng: RNGLike = None,
 ) -> Theorems:
@@ -92,7 +91,6 @@ def check_theorems(
         quick: Search with a small budget, some ten seconds in all; otherwise some
             minutes.
         only: Names of the rows that are wanted, all if None.
-        on_trial: Estimators to check instead of the library's own.
         executor: What checks claims, each as one part, such as a ProcessPoolExecutor.
         rng: Seed of the searches.
 
@@ -114,7 +112,7 @@ def check_theorems(
     for name in wanted:
         if name not in CLAIMS:
             raise OptionError(unknown("claim", name, CLAIMS))
-    trial = Trial(seed_from(rng), quick, on_trial or OnTrial())
+    trial = Trial(seed_from(rng), quick)
     require_executor(executor)
     say(wanted[0] if wanted else "", 0, len(wanted))
     rows = []
@@ -131,7 +129,7 @@ def check_claim(trial: Trial, name: str) -> Row:
     """Check one claim, and say how long it took.
 
     Examples:
-        >>> check_claim(Trial(7, quick=True, on_trial=OnTrial()), "Theorem 1").holds
+        >>> check_claim(Trial(7, quick=True), "Theorem 1").holds
         True
     """
     began = time.perf_counter()
