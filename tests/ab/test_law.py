@@ -397,12 +397,11 @@ class TestOverPairings:
         average = sign_over_pairings([5.0, 6.0], [1.0, 2.0, 3.0], rng=1)
         assert average == (1.0, 1 / 8000, 4000)
 
-    @pytest.mark.parametrize("size", [100, 1000])
     def test_sampled_tables_and_sampled_orders_agree(
-        self, size: int, monkeypatch: pytest.MonkeyPatch
+        self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(law, "WORK", 0)
-        rng = np.random.default_rng(10)
+        rng, size = np.random.default_rng(10), 1000
         first, second = rng.integers(1, 4, size), rng.integers(1, 4, size + 9)
         tables = votes_over_pairings(first, second, rng=3)
         # Scores a hair apart are as many levels as there are scores.
@@ -411,6 +410,20 @@ class TestOverPairings:
         )
         spread = math.hypot(tables.se, apart.se)
         assert abs(tables.probability - apart.probability) < 5 * spread + 1e-6
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_the_normal_limit_of_many_votes_is_near_their_law(self, kind: str) -> None:
+        rng = np.random.default_rng(1)
+        chances = of_kind(kind, 1000)
+        points = np.stack([1 - chances, chances], axis=-1)[None]
+        tossed = np.mean(
+            [law._margins(points, np.ones((1, 1000)), rng) for _ in range(400)]  # noqa: SLF001 - no public way leads to it alone
+        )
+        exactly = 2 * float(majority_probability(chances)) - 1
+        # Nearly sure votes are tossed: Hoeffding, one false alarm in a million.
+        sure = (chances * (1 - chances)).sum() < law.OPEN
+        far = math.sqrt(2 * math.log(2e6) / 400) if sure else law.OFF
+        assert abs(tossed - exactly) < far
 
     def test_a_clear_lead_of_very_many_is_certain(self) -> None:
         levels, size = np.array([1.0, 2.0, 3.0]), 10**9
