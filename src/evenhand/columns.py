@@ -466,6 +466,7 @@ LONG_PREFIX = 20
 ID = re.compile(r"(?i:(?:\b|_)(?:id|number|nr|no)\b)|#|[a-z]I[dD]$")
 """How a column of ids is called."""
 
+COUNT = "count"
 ALIASES: dict[str, frozenset[str]] = {
     part: frozenset([part, *names.split()])
     for part, names in {
@@ -676,3 +677,22 @@ def cut_alike(names: Iterable[str]) -> list[str]:
             text if len(text) <= NAME_SHOWN else text[: NAME_SHOWN - 3] + "..."
         )
     return found
+
+
+def are_counts(names: Iterable[str], given: Columns | None = None) -> bool:
+    """Say whether a table holds counts: a column `count`, and none for the reviewer.
+
+    Examples:
+        >>> are_counts(["item", "score", "count"])
+        True
+        >>> are_counts(["judge", "item", "score", "count"])
+        False
+    """
+    known, given = list(names), given or Columns()
+    return (
+        COUNT in known
+        and all(candidates(part, known, given) for part in ("item", "score"))
+        and not candidates("reviewer", known, given)
+        and COUNT not in ALIASES["score"]
+        and COUNT not in (given.item, given.score)
+    )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.cli._extras import ARGUMENTS
+from evenhand.cli._shared import ARGUMENTS
 from evenhand.errors import EvenhandError, printable, unknown
 
 if TYPE_CHECKING:

@@ -15,11 +15,14 @@ from evenhand.formats import PLATFORMS
 from evenhand.progress import working as working  # noqa: PLC0414 - for every command
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from rich.console import Console, RenderableType
     from rich.table import Table
 
     from evenhand._outputs import Output
     from evenhand.claims import Notice
+    from evenhand.cli._extras import Extras, Result
     from evenhand.designs.assignment import Assignment
     from evenhand.words import tables as words
 
@@ -214,6 +217,33 @@ dask_option = option(
     "ADDRESS",
 )
 record_option = writing("--record", "Write a record there, for evenhand audit.", "PATH")
+
+
+ARGUMENTS = "evenhand.arguments"
+"""Where the words of the command line are kept, for the report to show them."""
+
+export_option = writing(
+    "--export exports",
+    "Write a table to a .csv, .tsv, .xlsx, .parquet, .json, .jsonl or .md; an unknown "
+    "TABLE lists the available ones.  [repeatable]",
+    "[TABLE=]PATH",
+    multiple=True,
+)
+extra_options = options(
+    writing(
+        "--report",
+        "Write a self-contained HTML report.",
+        "OUT.html",
+    ),
+    writing(
+        "--export exports",
+        "Write a table to a .csv, .tsv, .xlsx, .parquet, .json, .jsonl or .md, or with "
+        "charts=FOLDER the report's charts; an unknown TABLE lists the available ones. "
+        " [repeatable]",
+        "[TABLE=]PATH",
+        multiple=True,
+    ),
+)
 
 
 def method_option(default: str, example: str) -> Decorator:
@@ -489,3 +519,93 @@ def note(notices: tuple[Notice, ...], seed: int) -> None:
     for notice in notices:
         click.echo(f"Note ({notice.code}): {printable(notice.message)}", err=True)
     click.echo(f"seed {seed}", err=True)
+
+
+class Job:
+    """One run of a command that decides; its paths are checked before it starts.
+
+    Attributes:
+        ratings: What was read.
+        assignment: The assignment that they came through, if it was given.
+        options: What is left of the options: those of the method.
+        seed: What --seed says.
+        as_json: Whether JSON is asked for.
+        explain: Whether explanations are.
+    """
+
+    def __init__(
+        self,
+        command: str,
+        options: dict[str, Any],
+        more: Mapping[str, str | None] | None = None,
+    ) -> None:
+        """Check the paths, then read; `more` are further files that are read."""
+        self.options = options
+        file, file_format = options.pop("file"), options.pop("file_format")
+        self.seed, self.as_json = options.pop("seed"), options.pop("as_json")
+        self._output, self._record = options.pop("output"), options.pop("record", None)
+        evidence = options.pop("assignment", None)
+        self.explain = options.pop("explain", False)
+        reading = take_reading(options)
+        self._key = reading["anonymise"]
+        report, exports = options.pop("report", None), options.pop("exports")
+        self._extras: Extras | None = None
+        if report is not None or exports:
+            from evenhand.cli._extras import Extras
+
+            self._extras = Extras(command, report, exports)
+        files = evidence_in(evidence)
+        given = zip(("--assignment", "its seal", "its secret"), files, strict=True)
+        written = {"--output": self._output, "--record": self._record}
+        keep_inputs(
+            {**written, **(self._extras.paths() if self._extras else {})},
+            {"FILE": file, **dict(given), **read_too(reading), **(more or {})},
+        )
+        if self._key is not None and evidence is not None:
+            raise OptionError(
+                "--anonymise must be left out with --assignment, whose record holds "
+                "the reviewers' names."
+            )
+        self.ratings, self._files = read(
+            file, file_format, reading, counts=command == "compare"
+        )
+        # A report lists scores one by one, so that one of too many is refused now.
+        self._listed = self.ratings
+        if self._extras:
+            from evenhand.engines.counts import one_by_one
+
+            self._listed = one_by_one(self.ratings)
+        self.assignment = read_assignment(*files)
+
+    def deliver(
+        self,
+        result: Result,
+        text: str,
+        notices: Iterable[Notice],
+    ) -> None:
+        """Print or write the answer and the files that go with it; notes to stderr."""
+        files = list(self._files)
+        if self._record is not None:
+            from evenhand._outputs import Output
+            from evenhand.records.record import decision_record, text_of
+
+            record = decision_record(result, self.assignment)  # type: ignore[arg-type]  # a check has no option for it
+            files.append(Output(self._record, text_of(record)))
+        if self._extras:
+            files += self._extras.outputs(self._listed, result, record=self._record)
+        deliver(text, self._output, files)
+        if self.ratings.read_as:
+            click.echo(f"Read as {printable(self.ratings.read_as)}", err=True)
+        if self._key is not None:
+            from evenhand.formats.anonymise import NOT_HIDDEN
+
+            click.echo(f"Who is who: {printable(self._key)}. {NOT_HIDDEN}", err=True)
+        for file in files:
+            click.echo(f"Wrote {printable(file.path)}", err=True)
+        if self._record is not None:
+            from evenhand.cli._extras import audit_words
+
+            context = click.get_current_context()
+            audit = audit_words(context, self._record, context.params["file"])
+            click.echo(f"Check it with: {printable(audit)}", err=True)
+        note(tuple(notices), result.seed)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.cli import _extras, _shared
+from evenhand.cli import _shared
 from evenhand.cli._shared import deciding
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ TABLE = "(table)"
     bool,
 )
 @deciding("--dask", "Redraw scales on the Dask cluster with this address.", "ADDRESS")
-@_extras.extra_options
+@_shared.extra_options
 @_shared.result_options
 @_shared.reading_options()
 def command(**options: Any) -> None:  # noqa: ANN401 - click's values
@@ -55,7 +55,7 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
       evenhand check examples/conference.csv --top 5
     """
     _shared.check_output(options["output"])
-    job = _extras.Job("check", options)
+    job = _shared.Job("check", options)
     from evenhand.diagnosis.check import TOLD, check
     from evenhand.diagnosis.warp import warp
     from evenhand.engines.executors import workers

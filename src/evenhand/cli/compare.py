@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.cli import _extras, _shared
+from evenhand.cli import _shared
 from evenhand.cli._shared import deciding
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     ["drop", "decide"],
 )
 @_shared.explain_option
-@_extras.extra_options
+@_shared.extra_options
 @_shared.record_option
 @_shared.result_options
 @_shared.reading_options(many=False)
@@ -57,7 +57,7 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     Example:
       evenhand compare examples/designs.csv --design halves --seed 1
     """
-    job = _extras.Job("compare", options)
+    job = _shared.Job("compare", options)
     from evenhand.ab.comparison import compare
 
     result = compare(job.ratings, **options, assignment=job.assignment, rng=job.seed)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from evenhand.cli import _extras, _shared
+from evenhand.cli import _shared
 from evenhand.cli._shared import deciding
 
 
@@ -45,7 +45,7 @@ from evenhand.cli._shared import deciding
     metavar="STEP",
 )
 @_shared.explain_option
-@_extras.export_option
+@_shared.export_option
 @_shared.result_options
 @_shared.reading_options()
 def command(**options: Any) -> None:  # noqa: ANN401 - click's values
@@ -60,7 +60,7 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
       evenhand grade examples/panel.csv --onto 0 100 --form 0 100 --pass 60
     """
     path, decimal = options.pop("anchors"), options["decimal"]
-    job = _extras.Job("grade", options, {"--anchors": path})
+    job = _shared.Job("grade", options, {"--anchors": path})
     from evenhand.grading import grade
     from evenhand.words import grades
 

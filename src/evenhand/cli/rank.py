@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.cli import _extras, _shared
+from evenhand.cli import _shared
 from evenhand.cli._shared import deciding
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ DESIGNS = ["pairs", "pairs(distinct)", "balanced", "balanced(distinct)"]
 )
 @_shared.evidence_option
 @_shared.all_option
-@_extras.extra_options
+@_shared.extra_options
 @_shared.record_option
 @_shared.result_options
 @_shared.reading_options()
@@ -53,7 +53,7 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     Example:
       evenhand rank examples/conference.csv --top 5 --seed 7
     """
-    job = _extras.Job("rank", options)
+    job = _shared.Job("rank", options)
     from evenhand.ranking.ranking import rank
 
     result = rank(job.ratings, **options, assignment=job.assignment, rng=job.seed)

@@ -13,10 +13,11 @@ import polars as pl
 from evenhand.arrays import frozen
 from evenhand.claims import Notice
 from evenhand.columns import (
-    ALIASES,
+    COUNT,
     Columns,
     Labels,
     Source,
+    are_counts,
     candidates,
     code_labels,
     column_values,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     Values = Sequence[object] | NDArray[np.generic] | pl.Series
 
 Once = Literal["checked", "declared", "per item"]
-COUNT, ONCE = "count", "once"
+ONCE = "once"
 MOST = 2**53
 # Beyond so many different scores, counts are no shorter than scores.
 MOST_LEVELS = 1_000
@@ -332,25 +333,6 @@ def count_columns(
             )
         found[part] = several[0]
     return Columns(**found)
-
-
-def are_counts(names: Iterable[str], given: Columns | None = None) -> bool:
-    """Say whether a table holds counts: a column `count`, and none for the reviewer.
-
-    Examples:
-        >>> are_counts(["item", "score", "count"])
-        True
-        >>> are_counts(["judge", "item", "score", "count"])
-        False
-    """
-    known, given = list(names), given or Columns()
-    return (
-        COUNT in known
-        and all(candidates(part, known, given) for part in ("item", "score"))
-        and not candidates("reviewer", known, given)
-        and COUNT not in ALIASES["score"]
-        and COUNT not in (given.item, given.score)
-    )
 
 
 def counts_or_ratings(data: object, **columns: Names | None) -> Counts | Ratings:

@@ -14,11 +14,11 @@ from evenhand.columns import (
     Source,
     alike,
     alike_notices,
+    are_counts,
     column_values,
     given_columns,
     label_series,
 )
-from evenhand.engines.counts import COUNT, ONCE, Counts, are_counts, count_columns
 from evenhand.errors import (
     OptionError,
     listing,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
     from evenhand.claims import Label, Notice
-    from evenhand.engines.counts import Once
+    from evenhand.engines.counts import Counts, Once
     from evenhand.formats.anonymise import Key
     from evenhand.formats.tables import Values
 
@@ -250,6 +250,8 @@ def read_counts_or_ratings(
 
 
 def _counts(table: Table, asked: Asked, once: Once | None) -> Counts:
+    from evenhand.engines.counts import ONCE, Counts, count_columns  # noqa: PLC0415 - if asked for
+
     names = count_columns(table.columns, asked.columns, table.source)
     # What `evenhand count` found out stands in a column of its own.
     said = {*table.texts(ONCE)} if ONCE in table.columns else set()
@@ -260,7 +262,7 @@ def _counts(table: Table, asked: Asked, once: Once | None) -> Counts:
         names,
         table.source,
         once=once or "declared",
-        read_as=f"counts of scores, by {table.why(COUNT)}.",
+        read_as=f"counts of scores, by {table.why('count')}.",
     )
 
 

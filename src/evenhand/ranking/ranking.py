@@ -13,7 +13,6 @@ from evenhand.calibration.mean import mean, spread
 from evenhand.claims import Notice
 from evenhand.designs import RANKING_DESIGNS
 from evenhand.designs.assignment import declare
-from evenhand.engines.executors import require_executor
 from evenhand.errors import OptionError, require_whole, shown
 from evenhand.method import as_method
 from evenhand.progress import working
@@ -123,7 +122,10 @@ def rank(
     seed = seed_from(rng)
     if top is not None:
         require_whole("top", top, 1, ratings.n_items, "the number of items")
-    require_executor(executor)
+    if executor is not None:
+        from evenhand.engines.executors import require_executor  # noqa: PLC0415 - for clusters only
+
+        require_executor(executor)
     task = Task(ratings, seed, executor=executor)
     chosen.check(task)
     answer = chosen.answer(task)
