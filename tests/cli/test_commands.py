@@ -471,7 +471,6 @@ def test_ranks_have_no_scale_to_warp(tmp_path: Path) -> None:
         ("rank", "--weight", "--method 'flips(weight=VALUE)'"),
         ("compare", "--weight", "--method 'votes(weight=VALUE)'"),
         ("compare", "--eps", "--method 'guarded(eps=VALUE)'"),
-        ("rank", "--score-pairs", "--method 'flips(score_pairs=VALUE)'"),
         ("rank", "--winner", "--column winner=COLUMN"),
         ("rank", "--distinct", "--design 'balanced(distinct)'"),
         ("rank", "--warp", "evenhand check FILE --warp"),
