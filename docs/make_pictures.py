@@ -1,7 +1,8 @@
-"""Make the pictures of the walk-throughs anew: `python docs/make_pictures.py`.
+"""Make the pictures of the walk-throughs anew: `python -m docs.make_pictures`.
 
 Charts come from the command line's `--export charts=FOLDER`, screenshots from its
 `--report`, opened in Debian's chromium. Commands and seeds are those of the pages.
+The page on the report shows the cases of `docs/cases.py`.
 """
 
 from __future__ import annotations
@@ -12,10 +13,19 @@ import shlex
 import shutil
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 from click.testing import CliRunner
+from playwright.sync_api import ViewportSize, sync_playwright
 
+from docs import cases
+from evenhand import compare, rank
 from evenhand.cli import cli
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evenhand import Comparison, Ranking
 
 ROOT = Path(__file__).resolve().parent.parent
 HERE = ROOT / "docs" / "pictures"
@@ -26,7 +36,7 @@ KEY = "who-is-who.csv"
 COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "conference": (
         f"rank {REVIEWS} --scale best=A --top 4 --anonymise {KEY}",
-        ("ranks", "strictness"),
+        ("strictness",),
     ),
     "peer-grading": (
         f"rank {MARKS} --with examples/exports/moodle-submissions.csv",
@@ -35,13 +45,26 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "two-designs": ("compare examples/designs.csv --design halves", ("scores",)),
     "hackathon": (
         "rank examples/exports/gavel-decisions.csv --top 3",
-        ("ranks",),
+        (),
     ),
     "judges": ("rank examples/judges-long.csv --top 2", ("scales", "warp")),
 }
 # Pages that show how a report opens.
 SHOTS = ("conference", "peer-grading", "two-designs", "hackathon")
 FLAGS = ["--no-sandbox", "--disable-gpu"]
+# Cases of the page on the report, and the screens on which it shows them.
+CASES: dict[str, Callable[[], Ranking | Comparison]] = {
+    "conference": lambda: rank(cases.conference(), top=30, rng=7),
+    "class": lambda: rank(cases.course(), rng=7),
+    "duel": lambda: compare(cases.duel(), design="halves", rng=7),
+    "leaderboard": lambda: rank(cases.leaderboard(), top=5, rng=7),
+    "hackathon": lambda: rank(cases.hackathon(), top=3, rng=7),
+}
+DESK = ViewportSize(width=1200, height=900)
+PHONE = ViewportSize(width=390, height=844)
+OPENED = (
+    "document.querySelectorAll('#decision li.row')[28].querySelector('summary').click()"
+)
 
 
 def key() -> str:
@@ -63,21 +86,34 @@ def draw(page: str) -> None:
         shutil.copyfile(f"{page}/{chart}.svg", HERE / f"{page}-{chart}.svg")
 
 
+def case_shots() -> list[str]:
+    """Name the pictures of the page on the report."""
+    sizes = [f"report-{case}-{width}.png" for case in CASES for width in (1200, 390)]
+    return [*sizes, "report-conference-dark.png", "report-conference-item.png"]
+
+
 def shoot() -> None:
     """Take a picture of how each report opens."""
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - a test extra
-
     with sync_playwright() as play:
         browser = play.chromium.launch(
             executable_path=shutil.which("chromium"), args=FLAGS
         )
-        for page in SHOTS:
-            tab = browser.new_page(
-                viewport={"width": 860, "height": 700}, color_scheme="light"
-            )
+
+        def take(page: str, name: str, size: ViewportSize, reach: str = "0") -> None:
+            scheme: Literal["dark", "light"] = "dark" if "dark" in name else "light"
+            tab = browser.new_page(viewport=size, color_scheme=scheme)
             tab.goto(Path(f"{page}.html").resolve().as_uri())
-            first = tab.locator("main section").first
-            first.screenshot(path=HERE / f"{page}-report.png")
+            tab.evaluate(reach)
+            tab.screenshot(path=HERE / name)
+            tab.close()
+
+        for page in SHOTS:
+            take(page, f"{page}-report.png", ViewportSize(width=1000, height=760))
+        for case in CASES:
+            take(f"case-{case}", f"report-{case}-1200.png", DESK)
+            take(f"case-{case}", f"report-{case}-390.png", PHONE)
+        take("case-conference", "report-conference-dark.png", DESK)
+        take("case-conference", "report-conference-item.png", DESK, OPENED)
         browser.close()
 
 
@@ -89,6 +125,8 @@ def main() -> None:
         Path(KEY).write_text(key(), encoding="utf-8")
         for page in COMMANDS:
             draw(page)
+        for case, make in CASES.items():
+            make().report(f"case-{case}.html")
         shoot()
 
 

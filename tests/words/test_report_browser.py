@@ -202,19 +202,39 @@ def test_the_list_opens_at_the_cut(browser: Browser, folder: Path) -> None:
 def test_choosing_an_item_opens_it_and_marks_it_everywhere(
     context: BrowserContext, folder: Path
 ) -> None:
-    opened = Opened(context, folder / "ranking.html")
-    page = opened.page
+    page = Opened(context, folder / "ranking.html").page
     row = page.locator('#decision li[data-item="P10"]')
     row.locator("summary").click()
-    assert row.locator(".inside").is_visible()
-    everywhere = page.locator('[data-item="P10"]')
-    assert everywhere.count() > 1
-    assert page.locator(".marked").count() == everywhere.count()
-    other = page.locator('#decision li[data-item="P01"] summary')
-    other.focus()
+    details = row.locator(".inside")
+    assert details.is_visible()
+    assert details.locator("tbody tr").count() == 10
+    assert "rank without it" in details.inner_text()
+    links = page.locator('a[href="#item-P10"]')
+    # Ten reviewers list it, and other pictures name it.
+    assert links.count() > 10
+    assert page.locator(".marked").count() == links.count() + 1
+    page.locator('#decision li[data-item="P01"] summary').focus()
     assert page.locator(".marked").first.get_attribute("data-item") == "P01"
     page.keyboard.press("Enter")
     assert page.locator("#item-P01").is_visible()
+
+
+def test_a_review_leads_to_its_reviewer_and_back(
+    context: BrowserContext, folder: Path
+) -> None:
+    page = Opened(context, folder / "ranking.html").page
+    page.locator('#decision li[data-item="P10"] summary').click()
+    link = page.locator("#item-P10 tbody a").first
+    who = str(link.get_attribute("href"))
+    link.click()
+    person = page.locator(who)
+    assert person.is_visible()
+    assert page.locator(".row.marked").get_attribute("data-reviewer") == who[10:]
+    assert person.locator("svg.scale circle").count() == 4
+    assert person.locator("li").count() == 4
+    person.locator('a[href="#item-P10"]').click()
+    assert page.locator("#item-P10").is_visible()
+    assert page.locator(".row.marked").get_attribute("data-item") == "P10"
 
 
 @pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])

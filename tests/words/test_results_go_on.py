@@ -86,3 +86,10 @@ def test_a_check_is_a_frame_of_its_reviewers() -> None:
     assert frame.to_dicts() == list(rows)  # type: ignore[arg-type]  # dicts of fields
     orders = eh.Ratings.from_comparisons(["x"], ["y"])
     assert eh.check(orders, rng=7).to_frame().columns == frame.columns
+
+
+def test_safe_on_contradictory_ratings_can_be_reported(tmp_path: Path) -> None:
+    found = eh.rank(eh.read_ratings(PANEL), method="safe", design="balanced", rng=7)
+    found.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "method=&#39;safe&#39;" in page

@@ -417,9 +417,9 @@ def table_of(made: words.Table) -> Table:
     rows: list[list[str]] = []
     lines = set()
     for row, texts in zip(made.rows, cells, strict=True):
-        if "cut" in row.attributes:
+        if row.line == "cut":
             rows.append([CUT, *[""] * (len(titles) - 1)])
-        elif "edge" in row.attributes:
+        elif row.line == "edge":
             lines.add(len(rows))
         rows.append(texts)
     columns = zip(*rows, strict=True) if rows else ([] for _ in titles)

@@ -46,6 +46,28 @@ UNKNOWN = (
 # Theorems that are told in the words of another.
 SAME = {"A": "T", "paper 5": "K", "paper Lemma 1": "lemma"}
 BOTH = "reviewers of both"
+# Notices about which the reader should do something; they come first.
+URGENT = (
+    "anchors_differ",
+    "confounded",
+    "equal_scores",
+    "extreme_score",
+    "groups_unknown",
+    "missing_scores",
+    "no_information",
+    "no_spread",
+    "no_theorem",
+    "not_converged",
+    "one_rating_reviewers",
+    "one_side_empty",
+    "scores_mislead",
+    "separate_groups",
+    "shared_names",
+    "submissions_unknown",
+    "unlinked_groups",
+    "unmatched_scores",
+    "unrated_items",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +80,7 @@ class Card:
         may: What may be claimed, in plain words.
         may_not: What may not.
         notices: What the reader must know.
+        urgent: Whether there is something to be done about it.
         certificate: The certificate, if there is one.
         chosen: Names of the items that it is about, best first.
         others: How many there are beyond these.
@@ -73,6 +96,7 @@ class Card:
     chosen: tuple[str, ...] = ()
     others: int = 0
     table: tables.Table | None = None
+    urgent: bool = False
 
     def html(self) -> str:
         """Lay it out for a notebook: no script, and no colour that a theme may fight.
@@ -209,8 +233,10 @@ def _card(
         sentences(template, part, {**facts, "html": html}, html=html)
         for part in ("title", "decision", "may", "may_not")
     )
-    told = tuple(notice(one.message) for one in notices)
-    return Card(title[0], decision, may, may_not, told)
+    ordered = sorted(notices, key=lambda one: one.code not in URGENT)
+    told = tuple(notice(one.message) for one in ordered)
+    urgent = any(one.code in URGENT for one in ordered)
+    return Card(title[0], decision, may, may_not, told, urgent=urgent)
 
 
 def _claimed(certificate: Certificate | None, what: str) -> dict[str, object]:

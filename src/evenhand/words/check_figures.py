@@ -1,4 +1,4 @@
-"""Figures of a check: each reviewer's scale, and how strict each is."""
+"""Figures of a check: reviewers' scales and strictness."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from evenhand.words.figures import (
     marks,
     points,
     series,
-    taken,
     tips,
     unique,
     worded,
@@ -62,7 +61,7 @@ def check_figures(ratings: Ratings, check: Check) -> list[Figure]:
         check: What was found.
 
     Returns:
-        "scales" and "strictness", if there are numbers for them.
+        "scales" and "strictness", if there are numbers for them and something to see.
 
     Examples:
         >>> from evenhand.diagnosis.check import check
@@ -110,13 +109,6 @@ def _scales(ratings: Ratings, check: Check) -> Figure | None:
     return worded(
         "scales",
         _scales_chart(ratings, check, others, lines),
-        {
-            **fields(known, reviewer="reviewer"),
-            "shared items": sizes.tolist(),
-            "mean score": given.tolist(),
-            "others' mean": heard.tolist(),
-            **fields(known, slope="spread"),
-        },
         number=len(people),
         part=_part(len(people)),
         who=known[most].reviewer,
@@ -186,16 +178,7 @@ def _scales_chart(
         "same": points({"by the others": same, "score": same}),
     }
     words = {check.reviewers[code].strictness for code in codes}
-    chart = layered(_scale_layers(words), data, height=330)
-    labels = unique([ratings.reviewer_labels[code] for code in lines])
-    bind = {"input": "select", "name": "Reviewer ", "options": [None, *lines]}
-    choice = {
-        "name": "reviewer",
-        "select": {"type": "point", "fields": ["code"]},
-        "bind": {**bind, "labels": ["all", *labels]},
-        "views": ["scores"],
-    }
-    return {**chart, "params": [choice]}
+    return layered(_scale_layers(words), data, height=330)
 
 
 def _people(check: Check, codes: Sequence[int]) -> dict[str, Sequence[object]]:
@@ -217,52 +200,38 @@ def _scale_layers(words: set[str]) -> list[Spec]:
         "strokeDash": word(WORD, legend=None, scale=dashes),
         "detail": word("code"),
         "tooltip": tips("reviewer", WORD),
-        "opacity": _if_chosen(0.65, 0.07),
+        "opacity": {"value": 0.65},
     }
     hover = tips("reviewer", "item", "score", "by the others")
-    dot = {**place, **looks, "tooltip": hover, "opacity": _if_chosen(0.75, 0.06)}
-    scores = marks("points", "point", dot, filled=True, size=30)
+    dot = {**place, **looks, "tooltip": hover}
     return [
         marks("same", "line", place, color=MIDDLE, strokeDash=[2, 3]),
         marks("lines", "line", line, strokeWidth=1.6),
-        {**scores, "name": "scores"},
+        marks("points", "point", dot, filled=True, size=30, opacity=0.75),
     ]
 
 
-def _if_chosen(then: float, otherwise: float) -> Spec:
-    return {"condition": {"param": "reviewer", "value": then}, "value": otherwise}
-
-
 def _strictness(check: Check) -> Figure | None:
-    """Draw the offset of each reviewer, of those who are furthest out beyond doubt."""
+    """Draw the strictness of reviewers, of those who are furthest out beyond doubt."""
     known = sorted(
         (one for one in check.reviewers if one.offset is not None),
-        key=lambda one: (one.offset, str(one.reviewer)),
+        key=lambda one: (one.offset or 0.0, str(one.reviewer)),
     )
-    values = np.array([one.offset for one in known])
+    values = np.array([one.offset for one in known], dtype=np.float64)
     if not values.any():
         return None
     reach = SURE * np.array([one.offset_se or 0.0 for one in known])
     order = np.argsort(reach - np.abs(values), kind="stable")
     chosen = np.sort(order[:REVIEWERS])
     low, value, high = ((values + way * reach)[chosen] for way in (-1, 0, 1))
-    numbers = fields(
-        known,
-        reviewer="reviewer",
-        ratings="ratings",
-        offset="offset",
-        offset_se="standard error",
-        strictness=WORD,
-    )
-    shown = taken(numbers, chosen)
+    rows = [known[place] for place in chosen]
+    shown = fields(rows, reviewer="reviewer", ratings="ratings", strictness=WORD)
     told = [
         f"{figure(one)} ± {figure(error)}"
         for one, error in zip(value, reach[chosen] / SURE, strict=True)
     ]
     ends: Shown = {"value": value, "low": low, "high": high, "estimate ± se": told}
-    data = points(
-        {"name": unique([known[place].reviewer for place in chosen]), **shown, **ends}
-    )
+    data = points({"name": unique([one.reviewer for one in rows]), **shown, **ends})
     hover = ("reviewer", "estimate ± se", WORD, "ratings")
     title = "points above or below others"
     x = quantity("low", title=title, scale={"zero": False}, axis=FEW_TICKS)
@@ -275,7 +244,6 @@ def _strictness(check: Check) -> Figure | None:
     return worded(
         "strictness",
         layered(layers, sets, height=ROW * len(data)),
-        numbers,
         known=known,
         words=[one.strictness for one in known],
         part=_part(len(known)),

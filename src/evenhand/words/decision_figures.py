@@ -1,4 +1,4 @@
-"""Figures of a ranking and of a comparison: places, who is chosen, scores and coins."""
+"""Figures of a ranking and of a comparison: places, other scales, scores."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 from evenhand._charts import BLUE, ORANGE, RED, quantity, word
 from evenhand.words.check_figures import check_figures
 from evenhand.words.figures import (
-    DOT,
     MIDDLE,
     PERCENT,
     ROW,
@@ -21,16 +20,14 @@ from evenhand.words.figures import (
     layered,
     marks,
     names_axis,
-    percent_axis,
     placed,
     points,
     series,
-    taken,
     tips,
     unique,
     worded,
 )
-from evenhand.words.tables import came_out, used
+from evenhand.words.tables import used
 from evenhand.words.text import share, shortened
 
 if TYPE_CHECKING:
@@ -45,7 +42,7 @@ if TYPE_CHECKING:
     from evenhand.diagnosis.warp import Warp
     from evenhand.ranking.results import RankedItem, Ranking
     from evenhand.ratings import Ratings
-    from evenhand.words.figures import Cell, Columns, Shown
+    from evenhand.words.figures import Cell, Shown
 
     Titles = Mapping[Label, str]
     Codes = NDArray[np.int64]
@@ -79,21 +76,18 @@ def ranking_figures(
         warp: What survives other scales, if it was tried.
 
     Returns:
-        "ranks", "top", "warp" and "draws", those that there are numbers for, and the
-        figures of the check.
+        "ranks" and "warp", if there are numbers for them, and the figures of the check.
 
     Examples:
         >>> from evenhand import Ratings, rank
         >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [1, 2, 3, 5])
         >>> result = rank(ratings, method="mean-rank", top=1, rng=7)
         >>> [one.name for one in ranking_figures(ratings, result, None, None)]
-        ['ranks', 'top']
+        ['ranks']
     """
     found = [
         _ranks(ratings, result),
-        _top(ratings, result),
         None if warp is None else _warp(warp, ratings.titles),
-        _draws(result),
     ]
     kept = [figure for figure in found if figure is not None]
     return kept if check is None else [*kept, *check_figures(ratings, check)]
@@ -105,20 +99,9 @@ def _ranks(ratings: Ratings, result: Ranking) -> Figure | None:
         return None
     cut = None if result.top is None else result.top.k
     cut = cut if cut is not None and cut < len(rows) else None
-    numbers = fields(
-        rows,
-        rank="rank",
-        item="item",
-        rank_low="from",
-        rank_high="to",
-        bucket="group",
-        reviews="reviews",
-        mean_score="mean score",
-    )
     return worded(
         "ranks",
-        _ranks_chart(rows, numbers, cut, ratings.titles),
-        numbers,
+        _ranks_chart(rows, cut, ratings.titles),
         sure=sure,
         rows=rows,
         cut=cut,
@@ -126,25 +109,22 @@ def _ranks(ratings: Ratings, result: Ranking) -> Figure | None:
         crossing=0 if result.top is None else len(result.top.open),
         whole=WHOLE,
         window=WINDOW,
-        most=MOST,
     )
 
 
-def _ranks_chart(
-    rows: Sequence[RankedItem], numbers: Columns, cut: int | None, titles: Titles
-) -> Spec:
-    total = len(rows)
-    long = total > WHOLE
-    begin = max(0, min(total - WINDOW, (cut or 0) - WINDOW // 2)) if long else 0
-    low = max(0, min(begin - MOST // 2, total - MOST))
-    held = rows[low : low + MOST]
+def _ranks_chart(rows: Sequence[RankedItem], cut: int | None, titles: Titles) -> Spec:
+    total, held = len(rows), rows
+    if total > WHOLE:
+        begin = max(0, min(total - WINDOW, (cut or 0) - WINDOW // 2))
+        held = rows[begin : begin + WINDOW]
+    shown: dict[str, list[Cell]] = fields(
+        held, rank="rank", item="item", rank_low="from", rank_high="to", bucket="group"
+    )
     spans: Shown = {
         "rank interval": [f"{row.rank_low} to {row.rank_high}" for row in held],
         "band": [BAND if (row.bucket or 0) % 2 else 0 for row in held],
+        "reviews": [row.reviews for row in held],
     }
-    shown = taken(numbers, range(low, low + len(held)))
-    if rows[0].mean_score is None:
-        del shown["mean score"]
     data = points({**shown, **_named(held, titles), **spans})
     hidden = {"name", "from", "to", "band"}
     hover = [column for column in data[0] if column not in hidden]
@@ -167,18 +147,9 @@ def _ranks_chart(
     sets = {"ranks": data}
     if cut is not None:
         look = {"color": RED, "strokeDash": [6, 4], "strokeWidth": 1.6}
-        # Far from the cut the line would squeeze everything else.
         layers.append(marks("cut", "rule", {"x": quantity("rank")}, **look))
         sets["cut"] = points({"rank": [cut + 0.5]})
-    if not long:
-        return layered(layers, sets, height=ROW * total)
-    seen = f"datum.rank > first - 1 && datum.rank < first + {WINDOW}"
-    bind = {"input": "range", "name": "Show from rank ", "step": 1}
-    bind |= {"min": low + 1, "max": low + len(held) - WINDOW + 1}
-    chart = layered(
-        [filtered(layer, seen) for layer in layers], sets, height=ROW * WINDOW
-    )
-    return {**chart, "params": [{"name": "first", "value": begin + 1, "bind": bind}]}
+    return layered(layers, sets, height=ROW * len(held))
 
 
 def _named(rows: Sequence[RankedItem], titles: Titles) -> dict[str, list[Cell]]:
@@ -188,57 +159,6 @@ def _named(rows: Sequence[RankedItem], titles: Titles) -> dict[str, list[Cell]]:
     if titles:
         named["title"] = [titles.get(row.item, "") for row in rows]
     return named
-
-
-def _top(ratings: Ratings, result: Ranking) -> Figure | None:
-    top, sure, rows = result.top, result.uncertainty, result.items
-    if top is None or sure is None or rows[0].p_top is None or top.k >= len(rows):
-        return None
-    shown = _near(rows, top.k)
-    certain, unit = sure.draws == 0, f"share in top {top.k}"
-    numbers: Columns = {
-        **fields(shown, rank="rank", item="item"),
-        "chosen": ["yes" if row.rank <= top.k else "no" for row in shown],
-        **fields(shown, p_top=unit),
-    }
-    told: Shown = {
-        "share": [share(row.p_top, certain=certain) for row in shown],
-        "decision": ["chosen" if row.rank <= top.k else "not chosen" for row in shown],
-    }
-    data = points({**numbers, **_named(shown, ratings.titles), **told})
-    place = {"y": names_axis(), "x": percent_axis(unit, unit)}
-    looks = series("decision", CHOSEN, CHOSEN)
-    title = ["title"] if ratings.titles else []
-    hover = tips("item", *title, "rank", "decision", "share")
-    bar = {**place, "color": looks["color"], "tooltip": hover}
-    text = {**place, "text": word("share")}
-    layers = [
-        marks("top", "bar", bar, height=5, opacity=0.6),
-        marks("top", "point", {**bar, **looks}, **DOT),
-        marks("top", "text", text, align="left", dx=9, fontSize=11),
-    ]
-    return worded(
-        "top",
-        layered(layers, {"top": data}, height=ROW * len(data)),
-        numbers,
-        k=top.k,
-        source=sure.source,
-        certain=certain,
-        whole=len(shown) == len(rows),
-        inside=rows[top.k - 1],
-        outside=rows[top.k],
-    )
-
-
-def _near(rows: Sequence[RankedItem], k: int) -> list[RankedItem]:
-    """Keep items that may fall on either side of the cut, and some neighbours."""
-    if len(rows) <= NEAR_MOST:
-        return list(rows)
-    return [
-        row
-        for row in rows[max(0, k - NEAR_MOST) : k + NEAR_MOST]
-        if k - NEAR < row.rank <= k + NEAR or SMALL <= (row.p_top or 0.0) <= 1 - SMALL
-    ]
 
 
 def _warp(warp: Warp, titles: Titles) -> Figure | None:
@@ -279,7 +199,7 @@ def _warp(warp: Warp, titles: Titles) -> Figure | None:
     data = points({**numbers, **told})
     chart = _warp_chart(data, [*lanes.values()], warp.top, height=30 * len(names))
     whole = len(names) == len(ours[0].items)
-    return worded("warp", chart, numbers, warp=warp, whole=whole)
+    return worded("warp", chart, warp=warp, whole=whole)
 
 
 def _warp_chart(
@@ -304,53 +224,6 @@ def _warp_chart(
         marks("warp", "point", {**place, **looks, **fill}, **look),
     ]
     return layered(layers, {"warp": data}, height=height)
-
-
-def _draws(result: Ranking) -> Figure | None:
-    """Draw the coins of a ranking: what came out, and with what probability."""
-    if not result.draws:
-        return None
-    places = {row.item: row.rank for row in result.items}
-    ordered = sorted(
-        result.draws, key=lambda draw: sorted(places[item] for item in draw.items)
-    )
-    seconds, chances = zip(*map(came_out, ordered), strict=True)
-    closest = np.argsort([abs(draw.p_first - EVEN) for draw in ordered], kind="stable")
-    kept = np.sort(closest[:DRAWS]).tolist()
-    firsts = [draw.first for draw in ordered]
-    columns: Columns = {
-        "drawn above": firsts,
-        "drawn below": seconds,
-        "probability": chances,
-        "of this order": [share(chance, certain=False) for chance in chances],
-        "of the reverse": [share(1 - chance, certain=False) for chance in chances],
-    }
-    names = [
-        f"{number}. {shortened(firsts[row], 11)} above {shortened(seconds[row], 11)}"
-        for number, row in enumerate(kept, 1)
-    ]
-    data = points({"name": names, **taken(columns, kept), "one": [1] * len(kept)})
-    hover = tips(*(title for title in columns if title != "probability"))
-    whole = {"y": names_axis(), "x": quantity("one"), "tooltip": hover}
-    bar = {**whole, "x": percent_axis("probability", "probability of the drawn order")}
-    text = {**whole, "text": word("of this order")}
-    layers = [
-        marks("draws", "bar", whole, height=9, color=MIDDLE, opacity=0.3),
-        marks("draws", "bar", bar, height=9, color=BLUE),
-        marks("draws", "text", text, align="left", dx=6, fontSize=11),
-    ]
-    return worded(
-        "draws",
-        layered(layers, {"draws": data}, height=ROW * len(data)),
-        {
-            "first": [draw.items[0] for draw in ordered],
-            "second": [draw.items[1] for draw in ordered],
-            **fields(ordered, p_first="p first above second", first="drawn above"),
-        },
-        shown=len(kept),
-        chances=chances,
-        against=sum(chance < EVEN for chance in chances),
-    )
 
 
 def comparison_figures(ratings: Ratings, result: Comparison) -> list[Figure]:
@@ -394,11 +267,6 @@ def share_figure(result: Comparison) -> Figure | None:
         return None
     ends = np.cumsum(sides, axis=1)
     shown = [share(one) for one in sides.ravel()]
-    numbers: Columns = {
-        "item": np.repeat(np.array(result.items, object), len(levels)).tolist(),
-        "score": [*scores.levels] * 2,
-        "share": sides.ravel().tolist(),
-    }
     data: Shown = {
         "name": np.repeat(unique(result.items), len(levels)),
         "score": levels * 2,
@@ -427,7 +295,7 @@ def share_figure(result: Comparison) -> Figure | None:
         layers.append(filtered(marks("shares", "text", text, color=ink), where))
     chart = layered(layers, {"shares": points(data)}, height=90)
     told = [*zip(result.items, np.split(np.array(shown), 2), strict=True)]
-    return worded("shares", chart, numbers, levels=levels, sides=told)
+    return worded("shares", chart, levels=levels, sides=told)
 
 
 def _scores(ratings: Ratings, result: Comparison) -> Figure | None:
@@ -464,19 +332,9 @@ def _scores(ratings: Ratings, result: Comparison) -> Figure | None:
         "pairs": points(ends),
     }
     layers = _score_layers()
-    order = np.concatenate(sides)
     return worded(
         "scores",
         layered(layers if len(pairs) else layers[1:], sets, height=270),
-        {
-            "item": [
-                item
-                for item, number in zip(result.items, counts, strict=True)
-                for _ in range(number)
-            ],
-            "reviewer": [people[row] for row in order],
-            "score": ratings.scores[order].tolist(),
-        },
         paired=len(pairs) > 0,
         part=POINTS if max(counts) > POINTS else 0,
         sides=[*zip(result.items, counts, means, medians, strict=True)],

@@ -1,9 +1,8 @@
-"""Figures: charts with a caption, a text alternative and the numbers behind them.
+"""Figures: charts with a caption and a text alternative, for slides and notebooks.
 
 Charts are plain Vega-Lite, made of a few kinds of marks over named rows of data. Labels
 that come from data are values of fixed fields and nothing else: never part of an
-expression, of a field name or of an address. The page adds colours of text for light
-and dark; static pictures are light.
+expression, of a field name or of an address.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from evenhand import _charts as charts
-from evenhand._charts import BLUE, Spec, quantity, word
+from evenhand._charts import Spec, quantity, word
 from evenhand._outputs import Output
-from evenhand.words.text import sentences, shortened, span
+from evenhand.words.text import sentences, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -61,7 +60,6 @@ class Figure:
         caption: How to read it, and what it must not be read as.
         alt: The main message with its numbers, for who does not see the chart.
         chart: The chart as Vega-Lite, without title.
-        numbers: The columns of numbers behind the chart, not rounded.
     """
 
     name: str
@@ -69,25 +67,6 @@ class Figure:
     caption: str
     alt: str
     chart: Spec
-    numbers: Columns
-
-    def spec(self) -> Spec:
-        """Write it out as Vega-Lite for a page, as wide as its container.
-
-        There is no background, no colour of text and no address in it; the page gives
-        the first two as `config`. The text alternative is its description.
-
-        Examples:
-            >>> written = Figure("x", "X", "How.", "What.", {}, {}).spec()
-            >>> written["width"], written["description"], "config" in written
-            ('container', 'What.', False)
-        """
-        return {
-            **self.chart,
-            "description": self.alt,
-            "width": "container",
-            "autosize": {"type": "fit-x", "contains": "padding"},
-        }
 
     def titled(self) -> Spec:
         """Write it out as Vega-Lite with title and caption, on white."""
@@ -107,10 +86,10 @@ class Figure:
         return str(vl_convert.vegalite_to_svg(self.titled()))
 
 
-def worded(name: str, chart: Spec, numbers: Columns, **facts: object) -> Figure:
+def worded(name: str, chart: Spec, **facts: object) -> Figure:
     """Put the words of a figure, which are in a template, to its chart."""
     title, caption, alt = sentences("figures", name, facts, html=False)
-    return Figure(name, title, caption, alt, chart, numbers)
+    return Figure(name, title, caption, alt, chart)
 
 
 def pictures(figures: Sequence[Figure], folder: str) -> list[Output]:
@@ -125,7 +104,7 @@ def pictures(figures: Sequence[Figure], folder: str) -> list[Output]:
 
     Examples:
         >>> chart = layered([marks("rows", "point", {})], {"rows": []}, height=40)
-        >>> figure = Figure("dots", "Dots", "How.", "What.", chart, {})
+        >>> figure = Figure("dots", "Dots", "How.", "What.", chart)
         >>> [output.path for output in pictures([figure], "charts")]
         ['charts/dots.svg', 'charts/dots.png']
     """
@@ -215,7 +194,7 @@ def intervals(
     """Draw a dot, and a line from where x says to a field's value, beside each name.
 
     Examples:
-        >>> low, looks = quantity("low"), {"color": {"value": BLUE}}
+        >>> low, looks = quantity("low"), {"color": {"value": "blue"}}
         >>> drawn = intervals("rows", "at", low, "high", [], looks)
         >>> [one["mark"]["type"] for one in drawn]
         ['rule', 'point']
@@ -227,45 +206,6 @@ def intervals(
         marks(data, "rule", line, strokeWidth=3, opacity=0.6, strokeCap="round"),
         marks(data, "point", dot, **DOT),
     ]
-
-
-def taken(columns: Columns, rows: Iterable[int]) -> dict[str, list[Cell]]:
-    """Take some rows of columns.
-
-    Examples:
-        >>> taken({"a": [1, 2, 3]}, [0, 2])
-        {'a': [1, 3]}
-    """
-    places = [*rows]
-    return {title: [one[row] for row in places] for title, one in columns.items()}
-
-
-def histogram(counts: Sequence[tuple[int, int, int]], title: str) -> Spec:
-    """Draw how many have which count, with the number on each bar.
-
-    Args:
-        counts: (from, to, how many) of each bar.
-        title: What is counted.
-
-    Examples:
-        >>> len(histogram([(1, 1, 5), (2, 3, 4)], "reviews")["layer"])
-        2
-    """
-    names = [span(low, high) for low, high, _ in counts]
-    rows = points({title: names, "how many": [number for *_, number in counts]})
-    top = 1.15 * max(number for *_, number in counts)
-    space = {"paddingInner": 0.35, "paddingOuter": 0.3}
-    upright = {"labelAngle": 0}
-    place = {
-        "x": word(title, sort=None, axis=upright, scale=space),
-        "y": quantity("how many", axis=None, scale={"domain": [0, top], "nice": False}),
-    }
-    hover = tips(title, "how many")
-    layers = [
-        marks("counts", "bar", {**place, "tooltip": hover}, color=BLUE),
-        marks("counts", "text", {**place, "text": quantity("how many")}, dy=-7),
-    ]
-    return layered(layers, {"counts": rows}, height=150)
 
 
 def tips(*fields: str) -> list[Spec]:
@@ -295,17 +235,6 @@ def names_axis() -> Spec:
     }
     scale = {"paddingInner": 0, "paddingOuter": 0}
     return word("name", sort=None, axis=axis, scale=scale)
-
-
-def percent_axis(field: str, title: str) -> Spec:
-    """Show a share from 0 to 100 %, with room for a number at its end.
-
-    Examples:
-        >>> percent_axis("p", "share")["title"]
-        'share'
-    """
-    scale = {"domainMin": -0.03, "domainMax": {"expr": END}, "nice": False}
-    return quantity(field, title=title, scale=scale, axis=PERCENT)
 
 
 def series(

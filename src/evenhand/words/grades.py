@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from evenhand.errors import aligned, counted
 from evenhand.words.cards import Card
 from evenhand.words.lines import claim
-from evenhand.words.tables import Column, Most, Table, cell, table
+from evenhand.words.tables import Column, Number, Table, cell, table
 from evenhand.words.text import name, notice, plain_joined, plain_name
 
 if TYPE_CHECKING:
@@ -109,11 +109,11 @@ def grades_table(result: Grades, *, html: bool = False) -> Table:
     digits = 1 if max(abs(row.mark) for row in rows) >= TEN else 2
     columns: dict[Column, list[object]] = {
         Column("item"): [show(row.item, result.titles.get(row.item)) for row in rows],
-        Most("mark"): [
+        Number("mark"): [
             cell(f"{row.mark:g}" if rounded else f"{row.mark:.{digits}f}", row.mark)
             for row in rows
         ],
-        Most(INTERVAL): [
+        Number(INTERVAL): [
             cell(
                 "given"
                 if row.anchor
@@ -122,15 +122,15 @@ def grades_table(result: Grades, *, html: bool = False) -> Table:
             )
             for row in rows
         ],
-        Most("error", "Standard error of the mark."): [
+        Number("error", "Standard error of the mark."): [
             cell(f"{row.error:.{digits}f}", row.error) for row in rows
         ],
     }
     if rows[0].standing is not None:
         columns[Column("at the pass mark")] = [row.standing for row in rows]
-    columns[Most("scores")] = [row.reviews for row in rows]
+    columns[Number("scores")] = [row.reviews for row in rows]
     if rows[0].mean_score is not None:
-        columns[Most("mean score")] = [row.mean_score for row in rows]
+        columns[Number("mean score")] = [row.mean_score for row in rows]
     return table("grades-table", f"Marks ({counted(len(rows), 'item')})", columns)
 
 

@@ -5,7 +5,6 @@ Terminals and `repr` show these; what explains them stands in the templates.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
 
     from evenhand.ab.comparison import Comparison
     from evenhand.claims import Certificate, Label
-    from evenhand.diagnosis.check import Check
-    from evenhand.diagnosis.warp import Warp
     from evenhand.ranking.results import Ranking
 
 TIE = "tie coin"
@@ -38,15 +35,6 @@ ALPHA = 0.05
 NAMED, TITLE, WIDE = 12, 40, 60
 # Characters of a name before the shares of scores.
 LONG_NAME = 24
-# The ladder's verdicts in a line.
-VERDICTS = {
-    "none": "scores can be compared as they are",
-    "offset": "reviewers differ in how strict they are",
-    "offset and slope": "reviewers differ in how strict they are and in their spread",
-    "monotone": "each reviewer has an increasing scale of their own",
-    "order only": "reviewers' own orders predict better than their scores",
-    "cannot tell": "these ratings do not tell whether scores can be compared",
-}
 
 
 def claim(certificate: Certificate | None) -> str:
@@ -69,6 +57,19 @@ def claim(certificate: Certificate | None) -> str:
     elif certificate.sentence != certificate.brief:
         more += " For more, see --explain."
     return f"Claim: {certificate.brief}{more}"
+
+
+def claim_line(certificate: Certificate | None) -> str:
+    """Say in one sentence what an answer may claim, for a page that explains it.
+
+    Examples:
+        >>> claim_line(None)
+        'This claims nothing.'
+    """
+    if certificate is None:
+        return "This claims nothing."
+    first, full_stop, _ = certificate.brief.partition(". ")
+    return f"{first}{full_stop.strip()}"
 
 
 def comparison_lines(result: Comparison) -> list[str]:
@@ -349,49 +350,9 @@ def ranking_text(result: Ranking) -> str:
     heads, rows = made.plain()
     drawn = aligned([heads, *([shortened(it, WIDE) for it in row] for row in rows)])
     for place, row in enumerate(made.rows, start=1):
-        if "cut" in row.attributes:
+        if row.line == "cut":
             drawn.insert(place, f" {made.cut} ".center(len(drawn[0]), "-"))
     left = len(result.items) - len(shown)
     more = [f"{made.caption}. to_frame() has all."] if left else []
     more += [it.message for it in result.notices if it.code == "intervals_by_cluster"]
     return "\n".join([*lines, *drawn, *more])
-
-
-def people_answer(check: Check) -> str:
-    """Say in a line what stands out about the reviewers.
-
-    Examples:
-        >>> from evenhand import Ratings, check
-        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [1, 2, 5, 4])
-        >>> people_answer(check(ratings, rng=7))
-        '2 reviewers, 1 clearly strict, 1 clearly lenient'
-    """
-    from evenhand.diagnosis.reviewers import AGAINST, UNRELATED  # noqa: PLC0415 - slow to load, and comparisons need no check
-
-    words = Counter(one.strictness for one in check.reviewers)
-    agreeing = Counter(one.agreement for one in check.reviewers)
-    said = [
-        f"{words[one]:,} clearly {one}" for one in ("strict", "lenient") if words[one]
-    ]
-    said = said or ["none clearly strict or lenient"]
-    told = {AGAINST: "against the others", UNRELATED: "unrelated to the others"}
-    said += [f"{agreeing[one]:,} {text}" for one, text in told.items() if agreeing[one]]
-    return ", ".join([counted(len(check.reviewers), "reviewer"), *said])
-
-
-def assumption_answer(check: Check | None, warp: Warp | None) -> str:
-    """Say in a line what a decision owes to scales, or what was found of them.
-
-    Examples:
-        >>> assumption_answer(None, None)
-        'not tested for this report'
-    """
-    if warp is not None:
-        found = next(one for one in warp.survivals if one.method == warp.method)
-        stay = f"{found.stay:.0f} of the {warp.top:,} stay on average"
-        if warp.top == 1:
-            stay = f"the best one stays in {100 * found.stay:.0f} % of draws"
-        return f"{stay} if every reviewer had used another scale ({found.strength})"
-    if check is None or check.ladder is None:
-        return "not tested for this report"
-    return VERDICTS[check.ladder.verdict]

@@ -26,24 +26,32 @@ from evenhand.diagnosis.check import Check, check
 from evenhand.diagnosis.warp import warp
 from evenhand.engines.counts import Counts, one_by_one
 from evenhand.errors import OptionError, shown
-from evenhand.method import Method, as_method
+from evenhand.method import as_method
 from evenhand.progress import working
-from evenhand.ranking.methods import RankMethod
 from evenhand.ranking.results import Ranking
 from evenhand.ratings import Ratings
 from evenhand.words import findings, lines, rows, sides, tables
 from evenhand.words.cards import check_card, comparison_card, ranking_card
 from evenhand.words.check_figures import check_figures
 from evenhand.words.decision_figures import comparison_figures, ranking_figures
+from evenhand.words.details import (
+    item_details,
+    method_of,
+    reviewer_details,
+    without_sentence,
+)
 from evenhand.words.text import asset, notice, shortened, templates
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from os import PathLike
 
     import altair as alt
     from markupsafe import Markup
 
+    from evenhand.claims import Label
     from evenhand.diagnosis.warp import Warp
+    from evenhand.words.details import ReviewRow
     from evenhand.words.figures import Figure
 
 Result = Ranking | Comparison | Check
@@ -133,6 +141,10 @@ def report(
         card = comparison_card(result, ratings.titles)
     else:
         card = ranking_card(result, ratings.kind)
+    reviews: Mapping[Label, Sequence[ReviewRow]] = {}
+    if isinstance(result, Ranking):
+        reviews = item_details(ratings, result, check)
+    people = reviewer_details(ratings, check) if check else {}
     shell = not replay.command.startswith("evenhand.")
     seeded = any(part.startswith("--seed") for part in replay.command.split())
     seed = f" --seed {result.seed}" if shell and not seeded else ""
@@ -145,6 +157,15 @@ def report(
         titles=ratings.titles,
         item_ids=rows.anchors(ratings.item_labels),
         reviewer_ids=rows.anchors(ratings.reviewer_labels),
+        reviews=reviews,
+        people=people,
+        scales=rows.scales(people),
+        axis=rows.score_axis(reviews),
+        places=rows.decimals(ratings),
+        ranks_without=any(
+            one.without is not None for own in reviews.values() for one in own
+        ),
+        without_sentence=without_sentence,
         linked={
             "item": isinstance(result, Ranking),
             "reviewer": check is not None and bool(check.reviewers),
@@ -239,7 +260,7 @@ def warp_beside(result: Ranking) -> Warp | None:
     if not (draws and rated == ratings.n_items > 1):
         return None
     top = None if result.top is None else result.top.k
-    method: Any = _method(result)
+    method = method_of(result) or result.method
     return warp(ratings, method=method, draws=draws, top=top, rng=result.seed)
 
 
@@ -270,12 +291,13 @@ def _ratings(result: Any) -> Ratings:  # noqa: ANN401 - of several rooms
     return Ratings(range(1, sum(counts) + 1), items.tolist(), np.concatenate(kept))
 
 
-def _method(result: Ranking | Comparison) -> Method:
-    """Make the method of a result again, from its name and parameters."""
-    job = RankMethod if isinstance(result, Ranking) else Rule
-    kind = type(as_method(result.method, job))
+def _rule(result: Comparison) -> str:
+    """Write the rule of a comparison with its options."""
+    if result.parameters.get("own_function"):
+        return result.method
+    kind = type(as_method(result.method, Rule))
     own = [name for name in kind.options() if name in result.parameters]
-    return kind.made({name: result.parameters[name] for name in own})
+    return str(kind.made({name: result.parameters[name] for name in own}))
 
 
 def _call(result: Result) -> str:
@@ -285,9 +307,10 @@ def _call(result: Result) -> str:
         for name in ("top", "design", "distinct", "test", "both")
         if (value := result.parameters.get(name))
     }
-    if not isinstance(result, Check):
-        own = result.parameters.get("own_function")
-        asked["method"] = result.method if own else str(_method(result))
+    if isinstance(result, Ranking):
+        asked["method"] = str(method_of(result) or result.method)
+    elif isinstance(result, Comparison):
+        asked["method"] = _rule(result)
     verb = {Ranking: "rank", Comparison: "compare", Check: "check"}[type(result)]
     options = [f"{name}={value!r}" for name, value in asked.items()]
     return f"evenhand.{verb}({', '.join(['...', *options, f'rng={result.seed}'])})"

@@ -8,20 +8,29 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from evenhand.diagnosis.check import share_text
-from evenhand.diagnosis.reviewers import NOT_ENOUGH, SURE
+from evenhand.diagnosis.ladder import CANNOT_TELL
+from evenhand.diagnosis.reviewers import AGAINST, NOT_ENOUGH, SURE, UNRELATED
+from evenhand.errors import counted
 from evenhand.words.text import figure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from evenhand.claims import Label
     from evenhand.diagnosis.check import Check
     from evenhand.diagnosis.reviewers import Reviewer, Shares
     from evenhand.diagnosis.warp import Warp, WarpedItem
     from evenhand.ranking.results import Ranking
+    from evenhand.ratings import Ratings
+    from evenhand.words.details import ReviewerRow, ReviewRow
+
+    Pairs = Sequence[tuple[float, float]]
 
 # Digits of the largest number of a column, decimals at most, and numbers that are
 # written with an exponent.
@@ -29,8 +38,20 @@ DIGITS, DECIMALS, HUGE = 3, 4, 1e6
 TICKS = 5
 LONG_KEY = 40
 LEAVING = 8
+# Scores up to which each is drawn, shares of scores below and above a band, and scores
+# of a reviewer that make a line.
+DRAWN, BAND, FEWEST = 3_000, (0.1, 0.9), 3
 # Characters of a name that a column makes room for.
 LONG_NAME = 60
+# The ladder's verdicts in a line.
+VERDICTS = {
+    "none": "scores can be compared as they are",
+    "offset": "reviewers differ in how strict they are",
+    "offset and slope": "reviewers differ in how strict they are and in their spread",
+    "monotone": "each reviewer has an increasing scale of their own",
+    "order only": "reviewers' own orders predict better than their scores",
+    CANNOT_TELL: "these ratings do not tell whether scores can be compared",
+}
 # Colours of reviewers, and what is worth saying of them.
 KINDS = {"strict": "in", "lenient": "open"}
 TELLING = ("strict", "lenient", "wide", "narrow")
@@ -109,7 +130,7 @@ class Rows(NamedTuple):
             _wide([head.title, *column])
             for head, column in zip(self.heads, cells, strict=True)
         ]
-        first = _wide([row.place for row in self.rows])
+        first = _wide([self.place, *(row.place for row in self.rows)])
         last = _wide([self.words, *{row.word for row in self.rows}])
         name = f"{min(max(len(row.name) for row in self.rows), LONG_NAME) + 2}ch"
         return (
@@ -311,13 +332,13 @@ def reviewer_rows(check: Check) -> Rows:
         )
         for one, far, *cells in zip(known, reach, *shown.values(), strict=True)
     )
-    steps = one_precision([-most, -most / 2, 0, most / 2, most], "+")
+    half = one_precision([-most / 2, most / 2], "+")
     return Rows(
         "reviewer",
         "",
         tuple(shown),
         rows,
-        tuple(zip((0.0, 25.0, 50.0, 75.0, 100.0), steps, strict=True))[1:-1],
+        ((25.0, half[0]), (50.0, "0"), (75.0, half[1])),
         "points above or below others",
         line=50.0,
         words="in words",
@@ -371,3 +392,193 @@ def variance_parts(shares: Shares) -> list[tuple[float, str, str]]:
         for part, words, kind in parts
         if part is not None
     ]
+
+
+class Dots(NamedTuple):
+    """Where scores are on an axis from the lowest to the highest, in per cent."""
+
+    low: float
+    high: float
+
+    def place(self, value: float) -> float:
+        """Return where a value is.
+
+        Examples:
+            >>> Dots(0.0, 4.0).place(1.0)
+            25.0
+        """
+        wide = self.high - self.low
+        return round(100 * (value - self.low) / wide, 1) if wide else 50.0
+
+
+class Scale(NamedTuple):
+    """One reviewer's scores against the others' of the same items, in a square.
+
+    Attributes:
+        dots: Across and up, in per cent.
+        line: Both ends of the reviewer's line; empty if there is none.
+        band: Corners of where most scores of all reviewers are.
+    """
+
+    dots: tuple[tuple[float, float], ...]
+    line: tuple[tuple[float, float], ...]
+    band: tuple[tuple[float, float], ...]
+
+
+def scales(people: Mapping[Label, ReviewerRow]) -> dict[Label, Scale]:
+    """Draw each reviewer's scale over that of all; none without scores to compare.
+
+    Examples:
+        >>> from evenhand import Ratings
+        >>> from evenhand.words.details import reviewer_details
+        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [1, 2, 5, 4])
+        >>> len(scales(reviewer_details(ratings))["a"].dots)
+        2
+    """
+    pairs = {
+        who: [
+            (point.others, point.score)
+            for point in one.points
+            if point.others is not None and point.score is not None
+        ]
+        for who, one in people.items()
+    }
+    every = np.array([pair for own in pairs.values() for pair in own])
+    if not 0 < len(every) <= DRAWN:
+        return {}
+    axis = Dots(float(every.min()), float(every.max()))
+    least, most = np.quantile(every[:, 1] - every[:, 0], BAND).tolist()
+    ends = (axis.low, axis.high)
+    band = [(end, end + least) for end in ends]
+    band += [(end, end + most) for end in ends[::-1]]
+    return {
+        who: Scale(
+            _placed(axis, own),
+            _placed(axis, _line(people[who], own)),
+            _placed(axis, band),
+        )
+        for who, own in pairs.items()
+        if own
+    }
+
+
+def _line(one: ReviewerRow, own: Pairs) -> Pairs:
+    """Return the ends of a reviewer's line: through their means, with their slope."""
+    heard, given = np.mean(own, axis=0).tolist()
+    if one.slope is None or len(own) < FEWEST:
+        return []
+    across = [pair[0] for pair in own]
+    return [
+        (end, given + one.slope * (end - heard)) for end in (min(across), max(across))
+    ]
+
+
+def _placed(axis: Dots, points: Pairs) -> tuple[tuple[float, float], ...]:
+    return tuple(
+        (axis.place(one), round(100 - axis.place(two), 1)) for one, two in points
+    )
+
+
+def score_axis(reviews: Mapping[Label, Sequence[ReviewRow]]) -> Dots | None:
+    """Return the axis of all scores, as given and as the method takes them.
+
+    None if there are no scores, or too many to be drawn one by one.
+
+    Examples:
+        >>> score_axis({}) is None
+        True
+    """
+    every = [
+        value
+        for rows in reviews.values()
+        for row in rows
+        for value in (row.score, row.corrected)
+        if value is not None
+    ]
+    return Dots(min(every), max(every)) if 0 < len(every) <= 2 * DRAWN else None
+
+
+class Places(NamedTuple):
+    """How many decimals scores have on the page, and what is made of them.
+
+    Attributes:
+        given: Decimals of scores as they were given.
+        made: Decimals of offsets and corrected scores.
+        scored: Whether there are scores.
+    """
+
+    given: int
+    made: int
+    scored: bool = True
+
+    def score(self, value: float) -> str:
+        """Show a score as it was given."""
+        return f"{value:.{self.given}f}"
+
+    def taken(self, value: float) -> str:
+        """Show a score as a method takes it."""
+        return f"{value:.{self.made}f}"
+
+    def offset(self, value: float) -> str:
+        """Show how far a reviewer is above or below others."""
+        return f"{value:+.{self.made}f}"
+
+
+def decimals(ratings: Ratings) -> Places:
+    """Return how many decimals scores need, and one more for what is made of them.
+
+    Examples:
+        >>> from evenhand import Ratings
+        >>> decimals(Ratings(["a", "a"], ["x", "y"], [1, 2.5]))
+        Places(given=1, made=2, scored=True)
+    """
+    if ratings.kind != "scores":
+        return Places(0, 1, scored=False)
+    values = np.unique(ratings.preference)
+    needed = next(
+        (
+            number
+            for number in range(DECIMALS)
+            if np.array_equal(np.round(values, number), values)
+        ),
+        DECIMALS - 1,
+    )
+    return Places(needed, min(needed + 1, DECIMALS))
+
+
+def people_answer(check: Check) -> str:
+    """Say in a line what stands out about the reviewers.
+
+    Examples:
+        >>> from evenhand import Ratings, check
+        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [1, 2, 5, 4])
+        >>> people_answer(check(ratings, rng=7))
+        '2 reviewers, 1 clearly strict, 1 clearly lenient'
+    """
+    words = Counter(one.strictness for one in check.reviewers)
+    agreeing = Counter(one.agreement for one in check.reviewers)
+    said = [
+        f"{words[one]:,} clearly {one}" for one in ("strict", "lenient") if words[one]
+    ]
+    said = said or ["none clearly strict or lenient"]
+    told = {AGAINST: "against the others", UNRELATED: "unrelated to the others"}
+    said += [f"{agreeing[one]:,} {text}" for one, text in told.items() if agreeing[one]]
+    return ", ".join([counted(len(check.reviewers), "reviewer"), *said])
+
+
+def assumption_answer(check: Check | None, warp: Warp | None) -> str:
+    """Say in a line what a decision owes to scales, or what was found of them.
+
+    Examples:
+        >>> assumption_answer(None, None)
+        'not tested for this report'
+    """
+    if warp is not None:
+        found = next(one for one in warp.survivals if one.method == warp.method)
+        stay = f"{found.stay:.0f} of the {warp.top:,} stay on average"
+        if warp.top == 1:
+            stay = f"the best one stays in {100 * found.stay:.0f} % of draws"
+        return f"{stay} if every reviewer had used another scale ({found.strength})"
+    if check is None or check.ladder is None:
+        return "not tested for this report"
+    return VERDICTS[check.ladder.verdict]

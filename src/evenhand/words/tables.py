@@ -27,13 +27,12 @@ if TYPE_CHECKING:
     from evenhand.diagnosis.reviewers import Reviewer
     from evenhand.ranking.results import Draw, RankedItem, Ranking
     from evenhand.ratings import Ratings
-    from evenhand.words.figures import Figure
 
     Codes = NDArray[np.int64]
     Titles = Mapping[Label, str]
 
-# Rows of the numbers behind a chart, draws, coins in a cell, and reviewers of a draw.
-MOST_NUMBERS, MOST_DRAWS, COINS, WHO = 1000, 2000, 3, 8
+# Draws on a page, and coins in a cell.
+MOST_DRAWS, COINS = 2000, 3
 # Width of a bar in text, and rows of a ranking that are shown without --all.
 BAR, WINDOW = 30, 40
 LONG_CELL = 200
@@ -55,19 +54,16 @@ class Column(NamedTuple):
         title: Its heading.
         hint: What it means, a sentence; shown when the heading is pointed at.
         number: Whether it holds numbers.
-        largest_first: Whether the first click puts large values on top.
         one_line: Whether a terminal cuts what does not fit, as titles.
     """
 
     title: str
     hint: str = ""
     number: bool = False
-    largest_first: bool = False
     one_line: bool = False
 
 
 Number = partial(Column, number=True)
-Most = partial(Column, number=True, largest_first=True)
 
 
 Columns: TypeAlias = "Mapping[Column, Iterable[object]]"
@@ -81,10 +77,10 @@ class Cell(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A row of a table, with the attributes of its element."""
+    """A row of a table, and the line above it: "cut", "edge" or none."""
 
     cells: tuple[Cell, ...]
-    attributes: Markup = Markup("")
+    line: str = ""
 
 
 class Table(NamedTuple):
@@ -96,9 +92,6 @@ class Table(NamedTuple):
         columns: Its columns; the one named by `header` heads the rows.
         rows: Its rows.
         header: Which column heads the rows.
-        sortable: Whether the reader may sort it.
-        noun: What rows are, for a box that searches them; empty for no box.
-        left: Rows that are left out.
         cut: What stands on the line across the table, if it has one.
     """
 
@@ -107,9 +100,6 @@ class Table(NamedTuple):
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     header: int = 0
-    sortable: bool = False
-    noun: str = ""
-    left: int = 0
     cut: str = ""
 
     def plain(self) -> tuple[list[str], list[list[str]]]:
@@ -148,33 +138,8 @@ def cell(value: object, key: float | None = None) -> Cell:
     return Cell("" if value is None else shortened(value, LONG_CELL), key)
 
 
-def numbers(shown: Figure) -> Table:
-    """Lay out the numbers behind a chart.
-
-    Examples:
-        >>> from evenhand.words.figures import Figure
-        >>> made = numbers(Figure("x", "X", "How.", "What.", {}, {"a": [1.5]}))
-        >>> made.name, made.columns[0].number
-        ('numbers-x', True)
-    """
-    columns: Columns = {
-        Column(title, number=bool(column) and all(map(_is_number, column))): column
-        for title, column in shown.numbers.items()
-    }
-    made = table(f"numbers-{shown.name}", f"Numbers behind “{shown.title}”", columns)
-    return _cut(made, MOST_NUMBERS)
-
-
 def _plain(text: str) -> str:
     return text.striptags() if isinstance(text, Markup) else text
-
-
-def _is_number(value: object) -> bool:
-    return value is None or isinstance(value, int | float)
-
-
-def _cut(made: Table, most: int) -> Table:
-    return made._replace(rows=made.rows[:most], left=max(0, len(made.rows) - most))
 
 
 def window(result: Ranking) -> range:
@@ -229,10 +194,10 @@ def ranking(result: Ranking, places: range | None = None) -> Table:
             "bucket"
         ],
         Number("mean rank"): given["mean_rank"],
-        Most("reviews"): given["reviews"],
-        Most("mean score"): given["mean_score"],
-        Most("spread", "Standard deviation of its scores."): given["spread"],
-        Most(
+        Number("reviews"): given["reviews"],
+        Number("mean score"): given["mean_score"],
+        Number("spread", "Standard deviation of its scores."): given["spread"],
+        Number(
             f"share in top {0 if top is None else top.k:,}",
             "A share under the method's assumption, not a chance of being right.",
         ): [cell(share(row.p_top, certain=not drawn), row.p_top) for row in rows],
@@ -248,11 +213,11 @@ def ranking(result: Ranking, places: range | None = None) -> Table:
     )
     made = table("ranking-table", caption, shown)
     lined = tuple(
-        one._replace(attributes=_attributes(result, row, before))
+        one._replace(line=_line(result, row, before))
         for one, row, before in zip(made.rows, rows, (None, *rows), strict=False)
     )
     cut = "" if top is None else f"cut after {top.k:,}"
-    return made._replace(rows=lined, header=1, sortable=True, noun="item", cut=cut)
+    return made._replace(rows=lined, header=1, cut=cut)
 
 
 def _left(result: Ranking, places: range) -> str:
@@ -282,19 +247,12 @@ def settled_by_chance(result: Ranking) -> dict[Label, Markup]:
     return {item: joined(said, COINS) for item, said in coins.items()}
 
 
-def _attributes(result: Ranking, row: RankedItem, before: RankedItem | None) -> Markup:
-    """Draw a line above a new group, and the cut; name the group for sorting."""
-    k = None if result.top is None else result.top.k
-    marks = {
-        "edge ": before is not None and before.bucket != row.bucket,
-        "cut ": k is not None and row.rank == k + 1,
-        "in": k is not None and row.rank <= k,
-    }
-    classes = "".join(mark for mark, there in marks.items() if there)
-    kind = Markup(' class="{}"').format(classes) if classes else Markup("")
-    if row.bucket is None:
-        return kind
-    return kind + Markup(' data-g="{}"').format(row.bucket)
+def _line(result: Ranking, row: RankedItem, before: RankedItem | None) -> str:
+    """Say which line is above a row: the cut, or the edge of a group."""
+    if result.top is not None and row.rank == result.top.k + 1:
+        return "cut"
+    new = before is not None and before.bucket != row.bucket
+    return "edge" if new else ""
 
 
 def came_out(draw: Draw) -> tuple[Label, float]:
@@ -303,20 +261,19 @@ def came_out(draw: Draw) -> tuple[Label, float]:
     return draw.items[not other], (draw.p_first, 1 - draw.p_first)[other]
 
 
-def draws(result: Ranking) -> Table:
-    """List the coins with their probabilities."""
-    seconds, chances = zip(*map(came_out, result.draws), strict=True)
-    people = [[*map(name, dict.fromkeys(draw.reviewers))] for draw in result.draws]
-    columns: Columns = {
-        Column("put first"): [name(draw.first) for draw in result.draws],
-        Column("put second"): map(name, seconds),
-        Most("probability of that draw", "Of the coin, not of being right."): [
-            cell(share(chance, certain=False), chance) for chance in chances
-        ],
-        Column("scores of"): [joined(who, WHO) if who else "" for who in people],
-    }
-    made = table("draw-table", "Pairs that a coin settled", columns)
-    return _cut(made, MOST_DRAWS)._replace(sortable=True)
+def draws(result: Ranking) -> list[tuple[Label, Label, float, list[Markup]]]:
+    """List the coins: who came first and second, with what probability, by whom.
+
+    Examples:
+        >>> from evenhand import Ratings, rank
+        >>> ratings = Ratings(["a", "b"], ["x", "y"], [1, 2])
+        >>> draws(rank(ratings, method="mean", rng=7))
+        []
+    """
+    return [
+        (draw.first, *came_out(draw), [*map(name, dict.fromkeys(draw.reviewers))])
+        for draw in result.draws[:MOST_DRAWS]
+    ]
 
 
 def _brief(word: str) -> str:
@@ -327,7 +284,7 @@ def reviewers(rows: Sequence[Reviewer]) -> Table:
     """List how strict each reviewer is and how widely they score."""
     columns: Columns = {
         Column("reviewer"): [name(one.reviewer) for one in rows],
-        Most("ratings"): [one.ratings for one in rows],
+        Number("ratings"): [one.ratings for one in rows],
         Column("strictness"): [_brief(one.strictness) for one in rows],
         Number(
             "above or below others",
@@ -335,16 +292,15 @@ def reviewers(rows: Sequence[Reviewer]) -> Table:
             "its standard error.",
         ): [_with_error(one.offset, one.offset_se, "+") for one in rows],
         Column("spread"): [_brief(one.spread) for one in rows],
-        Most("times as wide", "How much wider than others they spread their scores."): [
-            _with_error(one.slope, one.slope_se, "") for one in rows
-        ],
+        Number(
+            "times as wide", "How much wider than others they spread their scores."
+        ): [_with_error(one.slope, one.slope_se, "") for one in rows],
         Column("agreement", "With the mean of the others' scores of the same items."): [
             _brief(one.agreement) for one in rows
         ],
     }
     caption = "Reviewers, how strict they are and how widely they score"
-    made = table("reviewer-table", caption, columns)
-    return made._replace(sortable=True, noun="reviewer")
+    return table("reviewer-table", caption, columns)
 
 
 def _with_error(value: float | None, error: float | None, sign: str) -> Cell:

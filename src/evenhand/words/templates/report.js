@@ -66,7 +66,10 @@
     sort.addEventListener("change", order);
     return { toCut() {
       const box = list.querySelector(".boxed");
-      if (cut && box) box.scrollTop = cut.offsetTop - box.clientHeight / 2;
+      if (!cut || !box) return;
+      const wanted = cut.offsetTop - box.clientHeight / 2;
+      const top = rows.find((row) => row.offsetTop >= wanted) || rows[0];
+      box.scrollTop = top.offsetTop - rows[0].offsetTop;
     }, filter(wanted) { side = wanted; show(); } };
   };
   const [first] = all(".list").map(makeList);
@@ -89,19 +92,21 @@
   }));
 
   // Choosing an item or a reviewer marks it wherever it is.
+  const NAMED = 'li[data-item], li[data-reviewer], a[href^="#item-"], a[href^="#reviewer-"]';
   const mark = (chosen) => {
-    const kind = ["item", "reviewer"].find((one) => chosen.dataset[one] !== undefined);
-    const same = `[data-${kind}="${CSS.escape(chosen.dataset[kind])}"]`;
+    const { item, reviewer } = chosen.dataset;
+    const id = chosen.hash ? chosen.hash.slice(1) : item ? `item-${item}` : `reviewer-${reviewer}`;
     all(".marked").forEach((one) => one.classList.remove("marked"));
-    all(same).forEach((one) => one.classList.add("marked"));
+    const row = document.getElementById(id).closest(".row");
+    [row, ...all(`a[href="#${id}"]`)].forEach((one) => one.classList.add("marked"));
   };
-  const NAMED = "[data-item], [data-reviewer]";
-  document.addEventListener("focusin", (event) => {
+  const choose = (event) => {
     const chosen = event.target.closest(NAMED);
     if (chosen) mark(chosen);
-  });
+  };
+  document.addEventListener("focusin", choose);
   document.addEventListener("toggle", (event) => {
-    if (event.target.open && event.target.parentElement.matches(NAMED)) mark(event.target.parentElement);
+    if (event.target.open && event.target.matches(".row > details")) choose(event);
   }, true);
 
   // A link opens what it leads to, wherever that is.
