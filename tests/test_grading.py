@@ -315,7 +315,7 @@ def test_marks_stay_within_the_range_and_estimates_need_not() -> None:
 
 
 def test_labels_rows_and_units_do_not_matter() -> None:
-    _, ratings = world(13)
+    _, ratings = world(13, items=12)
     turned = np.random.default_rng(3).permutation(ratings.n_ratings)
     again = eh.Ratings(
         [f"r{code:03}" for code in ratings.reviewer_codes[turned]],

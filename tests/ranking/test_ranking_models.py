@@ -236,7 +236,7 @@ ODD = {
     "two groups": Ratings(["a", "a", "b", "b"], ["w", "x", "y", "z"], [1, 2, 3, 4]),
     "outlier": Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [1, 2, 3, 1e300]),
     "one rating each": Ratings(
-        list(range(500)), [n % 50 for n in range(500)], [n % 7 for n in range(500)]
+        list(range(120)), [n % 12 for n in range(120)], [n % 7 for n in range(120)]
     ),
 }
 
