@@ -37,7 +37,7 @@ def drawn() -> str:
 def test_the_chart_is_valid_vega_lite() -> None:
     chart = charts.lines(ROWS, STYLES, x=X, y=Y, title="Two items")
     point: list[Row] = [{"m": 10, "gain": 50.0, "label": "look here"}]
-    layer = charts.labelled_points(point, x=X, y=Y, ring=True)
+    layer = charts.labelled_points(point, x=X, y=Y)
     whole = charts.beside([charts.over(chart, layer), chart])
     written = charts.specification(whole)
     assert alt.HConcatChart.from_dict(written).to_dict()["$schema"].endswith(".json")
@@ -81,9 +81,9 @@ def test_charts_side_by_side_are_as_wide_as_all_of_them() -> None:
     assert widths[1] > 1.5 * widths[0]
 
 
-def test_labels_and_rings_lie_over_a_chart() -> None:
+def test_labels_lie_over_a_chart() -> None:
     point: list[Row] = [{"m": 10, "gain": 50.0, "label": "look here"}]
-    layer = charts.labelled_points(point, x=X, y=Y, ring=True)
+    layer = charts.labelled_points(point, x=X, y=Y)
     chart = charts.lines(ROWS, STYLES, x=X, y=Y, title="Two items")
     picture = charts.svg(charts.over(chart, layer))
     assert "look here" in picture

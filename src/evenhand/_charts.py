@@ -31,7 +31,6 @@ ORANGE = "#E69F00"
 GREEN = "#009E73"
 BLUE = "#0072B2"
 RED = "#D55E00"
-PURPLE = "#CC79A7"
 
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 WIDTH, HEIGHT = 270, 220
@@ -220,7 +219,6 @@ def labelled_points(
     colour: str = BLACK,
     offset: tuple[int, int] = (7, 0),
     align: Literal["left", "center", "right"] = "left",
-    ring: bool = False,
 ) -> Chart:
     """Write the field "label" beside points; lay it over another chart.
 
@@ -228,10 +226,9 @@ def labelled_points(
         rows: The points.
         x: Horizontal axis.
         y: Vertical axis.
-        colour: Of text and rings.
+        colour: Of the text.
         offset: Of the text, in pixels to the right and down.
         align: Which way the text runs from there.
-        ring: Whether to draw a ring around each point.
 
     Returns:
         The layers.
@@ -243,11 +240,7 @@ def labelled_points(
     """
     used = [_used(row, x, y) for row in rows]
     place = {"x": x.channel, "y": y.channel}
-    layers = [_text(used, colour, place, offset=offset, align=align)]
-    if ring:
-        look = {"size": 130, "color": colour, "strokeWidth": 1.4}
-        layers.append(marks({"values": used}, "point", place, **look))
-    return {"layer": layers}
+    return {"layer": [_text(used, colour, place, offset=offset, align=align)]}
 
 
 def over(chart: Chart, *layers: Chart) -> Chart:

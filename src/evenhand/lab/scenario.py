@@ -201,7 +201,6 @@ def _check_design(scenario: Scenario) -> None:
         f"reviewers must be even for design 'matched', got {m}. Use 'halves', where a "
         "coin decides which item gets the extra reviewer.": design == "matched"
         and m % 2,
-        f"panels must be left out to rank, got {panels}.": not compares and panels,
         f"panels must be left out for design {design!r}.": panels
         and design != "panels",
         f"panels must be from 2 to the {m} reviewers, got {panels}.": panels
