@@ -123,15 +123,12 @@ def test_nothing_done_is_refused() -> None:
     )
 
 
-def test_the_overview_is_refused_with_what_to_give_instead() -> None:
+def test_the_overview_has_no_reviewers() -> None:
     text = (
         "Canvas User ID,Name,Num Assigned Peer Reviews,Num Completed Peer Reviews,"
         "Review: 1\n7,Anna,3,2,40\n"
     )
-    assert refused(text) == (
-        "canvas.csv: This overview does not say who gave which score. Give the table "
-        "that has the columns 'Assessor' and 'Assessee'."
-    )
+    assert "No column for the reviewer" in refused(text)
 
 
 def test_a_score_in_words_is_refused_with_its_line() -> None:

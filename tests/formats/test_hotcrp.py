@@ -264,8 +264,8 @@ def test_options_win_over_the_platforms_own_columns() -> None:
         (
             "pid,review,email,round,field,format,data\n1,1A,a@b,R1,Merit,0,3\n",
             {},
-            "reviews.csv: This is HotCRP's narrow form, with a row for each field of a "
-            "review. Export it again without -x.",
+            "reviews.csv: Several fields may be the score: 'field', 'data'. Say which "
+            "with score= or --score.",
         ),
         (
             "paper,title,OveMer\n1,On tea,3\n1,On tea,4\n",

@@ -157,8 +157,7 @@ def test_a_second_file_is_refused() -> None:
     with pytest.raises(OptionError) as caught:
         read(text, companion=stream(text))
     assert str(caught.value) == (
-        "companion must be left out for the long form: one file is all there is. If "
-        "this is a platform's export, say which with format= or --format."
+        "companion must be left out for the long form: one file is all there is."
     )
 
 

@@ -255,34 +255,26 @@ def balanced(
         >>> balanced(3, 3, 2, per_item=2, conflicts=conflicts, rng=7).tolist()
         [[1, 2], [0, 2], [0, 1]]
     """
-    sizes = n_items, n_reviewers, per_reviewer, per_item
-    return draw_balanced(*sizes, conflicts, seed_from(rng))[0]
+    plan = plan_balanced(n_items, n_reviewers, per_reviewer, per_item, conflicts)
+    return draw_balanced(plan, seed_from(rng))[0]
 
 
-def draw_balanced(
-    n_items: int,
-    n_reviewers: int,
-    per_reviewer: int | None,
-    per_item: int | None,
-    conflicts: Iterable[tuple[int, int]] | None,
-    seed: int,
-) -> tuple[Assignment, bool]:
+def draw_balanced(plan: Procedure | Frame, seed: int) -> tuple[Assignment, bool]:
     """Draw as `balanced` does, and say whether all were exactly as likely.
 
     Examples:
-        >>> drawn, uniform = draw_balanced(2, 2, 1, None, [(0, 0)], 7)
+        >>> drawn, uniform = draw_balanced(plan_balanced(2, 2, 1, None, [(0, 0)]), 7)
         >>> drawn.tolist(), uniform
         ([[1], [0]], True)
     """
-    sizes = n_items, n_reviewers, per_reviewer, per_item
-    found, chance = _balanced(*sizes, conflicts), _drawn(seed, "balanced")
-    if callable(found):
-        drawn = found(chance)
+    chance = _drawn(seed, "balanced")
+    if callable(plan):
+        drawn = plan(chance)
     else:
-        drawn = found.walk(chance, stream(seed, "design balanced walk"))
+        drawn = plan.walk(chance, stream(seed, "design balanced walk"))
     width = max(map(len, drawn))
     filled = tuple(row + (-1,) * (width - len(row)) for row in drawn)
-    return _fixed(filled), callable(found)
+    return _fixed(filled), callable(plan)
 
 
 def enumerate_balanced(
@@ -304,14 +296,13 @@ def enumerate_balanced(
         >>> enumerate_balanced(2, 2, 1, conflicts=[(0, 0)])
         {((1,), (0,)): Fraction(1, 1)}
     """
-    sizes = n_items, n_reviewers, per_reviewer, per_item
-    procedure = _balanced(*sizes, conflicts)
-    if not callable(procedure):
+    plan = plan_balanced(n_items, n_reviewers, per_reviewer, per_item, conflicts)
+    if not callable(plan):
         raise DesignError(
             f"n_items and n_reviewers must be small enough to count all assignments, "
             f"got {n_items} and {n_reviewers}."
         )
-    return outcomes(procedure)
+    return outcomes(plan)
 
 
 def _drawn(rng: RNGLike, design: str) -> Chance:
@@ -396,14 +387,19 @@ def _pair_sizes(n_items: int, n_reviewers: int) -> tuple[int, int]:
     return items, reviewers
 
 
-def _balanced(
+def plan_balanced(
     n_items: int,
     n_reviewers: int,
     per_reviewer: int | None,
     per_item: int | None,
     conflicts: Iterable[tuple[int, int]] | None,
 ) -> Procedure | Frame:
-    """Return what draws an assignment, or all of them if they are too many to count."""
+    """Return what draws an assignment, or all of them if they are too many to count.
+
+    Examples:
+        >>> callable(plan_balanced(4, 6, 2, None, None))
+        True
+    """
     from evenhand.designs.balancing import (  # noqa: PLC0415 - for this design alone
         Frame,
         deal,

@@ -139,9 +139,10 @@ def assign(
     if design == "balanced":
         sizes = (len(item_labels), len(reviewer_labels), per_reviewer, per_item)
         try:
-            drawn, uniform = designs.draw_balanced(*sizes, pairs, seed)
+            plan = designs.plan_balanced(*sizes, pairs)
         except InfeasibleError as error:
             raise DesignError(error.named(reviewer_labels, item_labels)) from None
+        drawn, uniform = designs.draw_balanced(plan, seed)
     else:
         sides = [group for _, group in grouped or ()]
         drawn = _draw(design, len(item_labels), len(reviewer_labels), sides, seed)

@@ -13,7 +13,7 @@ PLATFORMS: dict[str, tuple[str, ...]] = {
     "cmt": ("paper id", "submissionid"),
     "easychair": ("submission #", "review #"),
     "moodle": ("submissionid", "authorid"),
-    "canvas": ("assessor", "num assigned peer reviews"),
+    "canvas": ("assessor",),
     "gavel": ("annotator id",),
     "forms": (
         *("timestamp", "zeitstempel", "horodateur", "marca temporal", "tijdstempel"),

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from evenhand.formats.layouts import Asked, Long
     from evenhand.formats.tables import Table
 
-OVERVIEW = ("num assigned peer reviews", "num completed peer reviews")
-"""Columns that mark the second file of such scripts, which has no assessors."""
 TOTAL = "total score"
 POINTS = re.compile(r"\s*\([0-9]+(?:\.[0-9]+)?\)\s*$")
 NOT_DONE = "assigned"
@@ -36,8 +34,7 @@ LEFT_OUT = {
 def tell(table: Table) -> str:
     """Say why a table holds Canvas's peer reviews."""
     total = _total(table)
-    reason = table.why("assessor", "assessee", total) if total else ""
-    return reason or table.why(*OVERVIEW)
+    return table.why("assessor", "assessee", total) if total else ""
 
 
 def take(table: Table, asked: Asked) -> Long:
@@ -51,11 +48,6 @@ def take(table: Table, asked: Asked) -> Long:
         >>> take(Table(columns, Source()), Asked()).said
         "item from 'Assessee', reviewer from 'Assessor', score from 'Total Score (9)'"
     """
-    if table.why(*OVERVIEW):
-        raise table.source.whole(
-            "This overview does not say who gave which score. Give the table that has "
-            "the columns 'Assessor' and 'Assessee'."
-        )
     given = replace(asked.columns, score=_score(table, asked.columns.score))
     names = layouts.choose_columns(table, given, reviewer="assessor", item="assessee")
     done, notices = layouts.leave_out(table, _reasons(table, names), "review", LEFT_OUT)

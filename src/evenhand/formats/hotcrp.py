@@ -89,11 +89,6 @@ def take(table: Table, asked: Asked) -> Long:
         ("item from 'paper', reviewer from 'review', score from 'OveMer'", 'pseudonyms')
     """
     table = _opened(table)
-    if table.why("field", "data", "pid"):
-        raise table.source.whole(
-            "This is HotCRP's narrow form, with a row for each field of a review. "
-            "Export it again without -x."
-        )
     reasons = _reasons(table)
     table, notices = layouts.leave_out(table, reasons, "row", LEFT_OUT)
     if not table.height:

@@ -157,12 +157,8 @@ class Layout:
                     f"{part} must be left out for {title}: it has scores."
                 )
         if self.one_file and table.companion is not None:
-            advice = (
-                " If this is a platform's export, say which with format= or --format."
-            )
             raise OptionError(
                 f"companion must be left out for {title}: one file is all there is."
-                f"{advice if self.name == 'long' else ''}"
             )
 
 
