@@ -83,11 +83,9 @@ def test_the_frame_has_a_row_for_each_item_best_first() -> None:
     assert frame.rows(named=True) == result.rows()
 
 
-def test_the_frame_keeps_integer_labels_and_turns_huge_ones_into_text() -> None:
-    small = rank(Ratings([1, 1], [5, 6], [1, 2]), method="flips", rng=7).to_frame()
-    assert small["item"].to_list() == [6, 5]
-    huge = rank(Ratings([1, 1], [5, 10**30], [1, 2]), rng=7).to_frame()
-    assert huge["item"].to_list() == [str(10**30), "5"]
+def test_the_frame_keeps_integer_labels() -> None:
+    found = rank(Ratings([1, 1], [5, 6], [1, 2]), method="flips", rng=7).to_frame()
+    assert found["item"].to_list() == [6, 5]
 
 
 def test_people_see_a_short_table_with_three_digits() -> None:

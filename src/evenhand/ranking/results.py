@@ -257,14 +257,11 @@ class Ranking(Drawn):
 
         whole = ("rank", "bucket", "reviews", "rank_low", "rank_high")
         types = {**dict.fromkeys(whole, pl.Int64), "side": pl.String}
-        small = all(isinstance(item, int) and abs(item) < 2**63 for item in self.order)
+        integers = all(isinstance(item, int) for item in self.order)
+        types["item"] = pl.Int64 if integers else pl.String
         frame = pl.DataFrame(
-            [
-                row if small else {**row, "item": str(row["item"])}
-                for row in self.rows()
-            ],
-            schema={name: types.get(name, pl.Float64) for name in RankedItem._fields}
-            | {"item": pl.Int64 if small else pl.String},
+            self.rows(),
+            schema={name: types.get(name, pl.Float64) for name in RankedItem._fields},
         )
         if not self.titles:
             return frame.select(RankedItem._fields)
