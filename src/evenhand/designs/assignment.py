@@ -25,7 +25,7 @@ from evenhand.errors import (
 from evenhand.ratings import as_ratings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from evenhand.claims import Backing, Json, Label
     from evenhand.ratings import Ratings
@@ -36,6 +36,8 @@ SCHEMA = "evenhand.assignment/1"
 ESCAPED = re.compile(f"'+{FORMULA_START}")
 SHOWN = 20
 KEPT = "The guarantee stays if nobody left{} because of an item."
+UNSEEN = "The guarantee stays: who left had not seen their items."
+STEPPED_IN = "The guarantee stays if nobody stepped in because of an item."
 UNEQUAL = "With unequal numbers of scores it holds on average over the assignment only."
 NO_PAIRS = (
     "No guarantee is left: the design 'pairs' gives each reviewer two items, and some "
@@ -58,6 +60,8 @@ class Amendment:
         add: Reviewers who stepped in, sorted.
         done: Reviews that those who left had done, sorted. They stay.
         leave_open: Whether reviews that nobody stepped in for are left open.
+        unseen: Whether a log shows that those who left never saw their items.
+        in_turn: Whether those who stepped in were next in a sealed order of reserves.
     """
 
     before: Assignment
@@ -65,6 +69,19 @@ class Amendment:
     add: tuple[Label, ...] = ()
     done: Rows = ()
     leave_open: bool = False
+    unseen: bool = False
+    in_turn: bool = False
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the fields as in the record, without what was amended."""
+        known = {"unseen": self.unseen, "in_turn": self.in_turn}
+        return {
+            "drop": list(self.drop),
+            "add": list(self.add),
+            "done": [list(row) for row in self.done],
+            "leave_open": self.leave_open,
+            **{name: value for name, value in known.items() if value},
+        }
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -165,8 +182,7 @@ class Assignment:
         missing = () if ratings is None else self.missing(ratings)
         if not missing and self.amends is None:
             return ""
-        added = any(one.add for one in self._amendments())
-        said = [KEPT.format(" or stepped in" if added else "")]
+        said = [self._kept(missing)]
         if self.design in designs.AB_DESIGNS:
             return f"{said[0]} {UNEQUAL}"
         if (
@@ -196,8 +212,7 @@ class Assignment:
         plain = {name: _plain(getattr(self, name)) for name in names}
         past = self.amends
         if past is not None:
-            changed = ("drop", "add", "done", "leave_open")
-            plain["amends"] = {name: _plain(getattr(past, name)) for name in changed}
+            plain["amends"] = past.to_dict()
         return {"schema": SCHEMA, **plain}
 
     def to_frame(self) -> pl.DataFrame:
@@ -239,6 +254,8 @@ class Assignment:
         add: Sequence[Label] = (),
         done: Ratings | None = None,
         leave_open: bool = False,
+        unseen: bool = False,
+        in_turn: bool = False,
         secret: str | None = None,
     ) -> Assignment:
         """Repair it after somebody left.
@@ -254,6 +271,9 @@ class Assignment:
             add: Reviewers who step in, at most one for each who left without a rating.
             done: The ratings so far; None if those who left gave none.
             leave_open: Whether nobody gets what those who step in do not take.
+            unseen: Whether a log shows that those who left never saw their items. The
+                certificate then counts this as checked.
+            in_turn: Whether those who step in are next in a sealed order of reserves.
             secret: The secret, if it is sealed.
 
         Returns:
@@ -277,13 +297,13 @@ class Assignment:
         names = [[it] if isinstance(it, str) else it for it in (drop, add)]
         require_sequence("names of reviewers", drop=names[0], add=names[1])
         gone, new = map(tuple, names)
-        if not isinstance(leave_open, bool):
-            raise OptionError(
-                f"leave_open must be True or False, got {shown(leave_open)}."
-            )
+        flags = {"leave_open": leave_open, "unseen": unseen, "in_turn": in_turn}
+        for name, flag in flags.items():
+            if not isinstance(flag, bool):
+                raise OptionError(f"{name} must be True or False, got {shown(flag)}.")
         open_rows = self.rows if done is None else self.missing(as_ratings(done))
         kept = tuple(row for row in self.rows if row not in set(open_rows))
-        return drawing.amend(Amendment(self, gone, new, kept, leave_open), secret)
+        return drawing.amend(Amendment(self, gone, new, kept, **flags), secret)
 
     def strays(
         self, ratings: Ratings, items: Sequence[Label] | None = None
@@ -377,6 +397,15 @@ class Assignment:
             bundles[reviewer].append(item)
         return bundles
 
+    def _kept(self, missing: Rows) -> str:
+        """Say what the guarantee rests on now that somebody left."""
+        amendments = self._amendments()
+        added = any(one.add for one in amendments)
+        if missing or not all(one.unseen for one in amendments):
+            return KEPT.format(" or stepped in" if added else "")
+        chosen = any(one.add and not one.in_turn for one in amendments)
+        return STEPPED_IN if chosen else UNSEEN
+
     def _amendments(self) -> list[Amendment]:
         return [one.amends for one in self.chain if one.amends is not None]
 
@@ -431,6 +460,9 @@ class Declared:
         backing: What shows that it was drawn so.
         missing: Assigned ratings that are not there.
         left: Reviewers who left, and were amended away.
+        unseen: Those who left and are known never to have seen their items; they are
+            not among `left`.
+        substitutes: Reviewers who stepped in for those, chosen by somebody.
         whole: Whether all who rated anything rated all that they were given, in a draw
             that favours nobody. Then it is chance who has more items.
         conflicts: Whether conflicts of interest kept reviewers from items.
@@ -444,17 +476,27 @@ class Declared:
     whole: bool = False
     conflicts: bool = False
     assignment: Assignment | None = None
+    unseen: int = 0
+    substitutes: int = 0
 
-    def departures(self) -> tuple[Finding, ...]:
-        """What is only said of those who left.
+    def departures(self) -> Iterator[Finding]:
+        """What is known, or only said, of those who left and who stepped in.
 
         Examples:
-            >>> Declared("pairs", left=1).departures()[0].text
-            '1 reviewer left for reasons that have nothing to do with items'
+            >>> [one.text for one in Declared("pairs", left=1).departures()]
+            ['1 reviewer left for reasons that have nothing to do with items']
+            >>> [one.standing for one in Declared("pairs", unseen=1).departures()]
+            ['checked']
         """
-        reason = "left for reasons that have nothing to do with items"
-        who = f"{counted(self.left, 'reviewer')} {reason}"
-        return (Finding("declared", who),) if self.left else ()
+        if self.unseen:
+            who = counted(self.unseen, "reviewer")
+            yield Finding("checked", f"{who} left who never saw their items")
+        if self.left:
+            reason = "left for reasons that have nothing to do with items"
+            yield Finding("declared", f"{counted(self.left, 'reviewer')} {reason}")
+        if self.substitutes:
+            who = counted(self.substitutes, "substitute")
+            yield Finding("declared", f"{who} chosen without regard to items")
 
 
 def declare(
@@ -480,7 +522,7 @@ def declare(
     Examples:
         >>> declare("halves", None, ("halves", "coins"), None)
         Declared(design='halves', backing='declared', missing=0, left=0, \
-whole=False, conflicts=False, assignment=None)
+whole=False, conflicts=False, assignment=None, unseen=0, substitutes=0)
     """
     require_text(design=design)
     if design is not None and design not in known:
@@ -508,11 +550,15 @@ whole=False, conflicts=False, assignment=None)
     missing = assignment.missing(ratings, items)
     halfway = {str(who) for who, _ in missing} | {*map(str, assignment.stopped)}
     whole = halfway.isdisjoint(map(str, ratings.reviewer_labels))
+    amendments = [one.amends for one in assignment.chain if one.amends is not None]
+    unseen = [one for one in amendments if one.unseen]
     return Declared(
         assignment.design,
         backing=assignment.backing,
         missing=len(missing),
-        left=len(assignment.dropped),
+        left=sum(len(one.drop) for one in amendments if not one.unseen),
+        unseen=sum(len(one.drop) for one in unseen),
+        substitutes=sum(len(one.add) for one in unseen if not one.in_turn),
         whole=whole and not assignment.conflicts,
         conflicts=bool(assignment.conflicts),
         assignment=assignment,

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 DESIGNS = (*designs.AB_DESIGNS, *designs.RANKING_DESIGNS)
 SEAL_PREFIX = "evenhand.seal/1:"
 AMEND_PREFIX = "evenhand.amend/1:"
+RESERVES_PREFIX = "evenhand.reserves/1:"
 SECRET_BYTES = 32
 SECRET = re.compile(r"[0-9a-f]{64}")
 GROUPED = {"matched": "pair", "panels": "panel"}
@@ -199,7 +200,11 @@ def amend(change: Amendment, secret: str | None = None) -> Assignment:
             f"got {len(new)}."
         )
     leave_open = change.leave_open or before.design in designs.AB_DESIGNS
-    return _amend(Amendment(before, gone, new, done, leave_open))
+    return _amend(
+        replace(
+            change, before=before, drop=gone, add=new, done=done, leave_open=leave_open
+        )
+    )
 
 
 def amended(change: Amendment, chance: Chance) -> Assignment:
@@ -330,6 +335,27 @@ def verify(assignment: Assignment, secret: str, seal: str | None) -> Assignment:
         )
     backing: Backing = "revealed" if seal is None else "verified"
     return replace(assignment, seed=secret, seal=fits, amends=past, _backing=backing)
+
+
+def reserve_order(reserves: Sequence[Label], secret: str) -> tuple[Label, ...]:
+    """Draw in which order reserves step in; the seal of the secret covers it.
+
+    Args:
+        reserves: Labels of the reserves, all different, in any order.
+        secret: The secret that the assignment was drawn with.
+
+    Returns:
+        The reserves, the first to step in first.
+
+    Examples:
+        >>> reserve_order(["c", "a", "b"], "0" * 64)
+        ('a', 'c', 'b')
+    """
+    seal_of(secret)
+    text = f"{RESERVES_PREFIX}{secret}"
+    seed = int(hashlib.sha256(text.encode()).hexdigest(), 16)
+    chance = Drawn(stream(seed, "design reserves"))
+    return tuple(shuffled(_distinct(reserves, "reserve"), chance)) if reserves else ()
 
 
 def fresh_secret() -> str:

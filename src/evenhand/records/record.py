@@ -232,6 +232,7 @@ def assignment_from(
         )
     change = _fields(past, AMENDS, f"{name}: amends.")
     change.pop("sha256")
+    change |= {key: as_dict(past).get(key) is True for key in ("unseen", "in_turn")}
     return replace(found, amends=Amendment(before, **change))
 
 

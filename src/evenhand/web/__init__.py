@@ -1,0 +1,1 @@
+"""The app: run an evaluation in the browser. Only `evenhand serve` imports it."""

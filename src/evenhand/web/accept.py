@@ -1,0 +1,354 @@
+"""What a batch of ratings gets as answers, and what is to be written for it.
+
+A pure function: what is known, the time and the salts come in; answers and rows come
+out. Sending the same thing twice gives the same answer. A rating that was made from an
+older version than the present one is not taken, so two tabs cannot overwrite each
+other. Nothing is overwritten: each rating is a new version, with an event in the log.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from evenhand.records.canonical import canonical
+from evenhand.records.chain import Event, Head, append, payload_hash, text_hash
+from evenhand.web.states import Stage, rating_refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
+
+    from evenhand.claims import Json
+    from evenhand.web.scale import Scale
+
+RATING_KINDS = {"score": "rated", "recuse": "recused", "clear": "empty"}
+CREATED, OK, GONE, NOT_FOUND = 201, 200, 401, 404
+CONFLICT, WRONG, LOCKED = 409, 422, 423
+Place = tuple[int, int, int]
+"""Evaluation, reviewer, and place of the item in the reviewer's list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a reviewer says about one item.
+
+    Attributes:
+        place: Place of the item in the reviewer's list.
+        base: Version that the reviewer saw.
+        kind: "score", "recuse" (cannot rate this) or "clear".
+        score: The score, for that kind.
+        note: A note for the organisers.
+    """
+
+    place: int
+    base: int
+    kind: str = "score"
+    score: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """What one request asks for: one item, or an order of all.
+
+    Attributes:
+        token: SHA-256 of the link's token.
+        key: 32 hexadecimal digits that were made for it; a repeat has the same.
+        entries: What is said; all of it is taken, or nothing.
+    """
+
+    token: str
+    key: str
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rater:
+    """The reviewer behind a link.
+
+    Attributes:
+        evaluation: Id of the evaluation.
+        reviewer: Id of the reviewer.
+        label: The reviewer's code.
+        state: One of REVIEWER_STATES.
+        revoked: Whether the link was withdrawn.
+    """
+
+    evaluation: int
+    reviewer: int
+    label: str
+    state: str
+    revoked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One item of one reviewer, as it stands.
+
+    Attributes:
+        id: Its id within the evaluation.
+        item: Label of the item.
+        version: How many versions there were.
+        state: "empty", "rated" or "recused".
+        score: The score, if it is rated.
+        note: The note.
+    """
+
+    id: int
+    item: str
+    version: int = 0
+    state: str = "empty"
+    score: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """What is known of an evaluation: its stage, its scale and its log's head."""
+
+    stage: Stage
+    scale: Scale
+    head: Head
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """One entry that was taken: a row of the history."""
+
+    evaluation: int
+    reviewer: int
+    key: str
+    task: int
+    place: int
+    version: int
+    kind: str
+    score: float | None
+    note: str
+    body_sha256: str
+    n: int
+    receipt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the database knows of a batch.
+
+    Attributes:
+        raters: By the hash of a link's token.
+        evaluations: By id.
+        tasks: By evaluation, reviewer and place.
+        done: What was sent before with the same keys, by evaluation and key.
+    """
+
+    raters: Mapping[str, Rater]
+    evaluations: Mapping[int, Open]
+    tasks: Mapping[Place, Task]
+    done: Mapping[tuple[int, str], tuple[Done, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a sending gets: a status and a body."""
+
+    status: int
+    body: dict[str, Json]
+
+
+@dataclass(slots=True)
+class Writes:
+    """What is to be written for a batch, in one transaction.
+
+    Attributes:
+        events: Evaluation and event.
+        payloads: Evaluation, number, salt and body of each event.
+        done: Rows of the history.
+        tasks: Tasks that changed, as they are now.
+        heads: Where the logs stand now.
+    """
+
+    events: list[tuple[int, Event]] = field(default_factory=list)
+    payloads: list[tuple[int, int, str, dict[str, Json]]] = field(default_factory=list)
+    done: list[Done] = field(default_factory=list)
+    tasks: dict[Place, Task] = field(default_factory=dict)
+    heads: dict[int, Head] = field(default_factory=dict)
+
+
+def accept(
+    batch: Sequence[Sending], known: Known, now: datetime, salt: Callable[[], str]
+) -> tuple[list[Answer], Writes]:
+    """Answer a batch of sendings, in their order.
+
+    Args:
+        batch: The sendings.
+        known: What the database knows of them.
+        now: The time, by the server's clock.
+        salt: Draws a salt of 64 hexadecimal digits.
+
+    Returns:
+        An answer for each sending, and what is to be written before any is given.
+    """
+    writes = Writes()
+    sent = dict(known.done)
+    answers = []
+    for sending in batch:
+        rater = known.raters.get(sending.token)
+        if rater is None or rater.revoked:
+            answers.append(_no_link(rater))
+            continue
+        refused = _refused(sending, rater, known, sent, writes, now)
+        if refused is not None:
+            answers.append(refused)
+            continue
+        taken = _take(sending, rater, known, writes, now, salt)
+        sent[rater.evaluation, sending.key] = taken
+        answers.append(Answer(CREATED, receipts(taken)))
+    return answers, writes
+
+
+def receipts(taken: Sequence[Done]) -> dict[str, Json]:
+    """Return what a reviewer is told of entries that were taken."""
+    entries: list[Json] = [
+        {
+            "place": one.place,
+            "version": one.version,
+            "state": RATING_KINDS[one.kind],
+            "score": one.score,
+            "n": one.n,
+            "receipt": one.receipt,
+        }
+        for one in taken
+    ]
+    return {"code": "received", "entries": entries}
+
+
+def body_hash(sending: Sending, rater: Rater) -> str:
+    """Return the hash by which a repeat of a sending is recognised."""
+    told = [[it.place, it.base, it.kind, it.score, it.note] for it in sending.entries]
+    return text_hash(canonical([rater.reviewer, told]))
+
+
+def _no_link(rater: Rater | None) -> Answer:
+    if rater is None:
+        return _no(NOT_FOUND, "no_link", "There is no such link.")
+    return _no(GONE, "revoked", "This link was withdrawn. Ask for a new one.")
+
+
+def _no(status: int, code: str, message: str, **more: Json) -> Answer:
+    return Answer(status, {"code": code, "message": message, **more})
+
+
+def _refused(
+    sending: Sending,
+    rater: Rater,
+    known: Known,
+    sent: Mapping[tuple[int, str], tuple[Done, ...]],
+    writes: Writes,
+    now: datetime,
+) -> Answer | None:
+    """Return the answer to what is not taken, or was taken before."""
+    earlier = sent.get((rater.evaluation, sending.key))
+    if earlier is not None:
+        if earlier[0].body_sha256 == body_hash(sending, rater):
+            return Answer(OK, receipts(earlier))
+        text = "This key was used for something else. Reload the page."
+        return _no(CONFLICT, "key_reused", text)
+    if rater.state == "invited":
+        return _no(CONFLICT, "not_begun", "Press Begin first.")
+    if rater.state not in ("begun", "done"):
+        return _no(GONE, "left", "This place was given up.")
+    evaluation = known.evaluations[rater.evaluation]
+    closed = rating_refusal(evaluation.stage, now)
+    if closed is not None:
+        return _no(LOCKED, *closed)
+    wrong = (_wrong(entry, rater, known, writes) for entry in sending.entries)
+    return next(filter(None, wrong), None)
+
+
+def _wrong(entry: Entry, rater: Rater, known: Known, writes: Writes) -> Answer | None:
+    place = (rater.evaluation, rater.reviewer, entry.place)
+    task = writes.tasks.get(place) or known.tasks.get(place)
+    if task is None:
+        return _no(NOT_FOUND, "no_task", "This item is not on your list.")
+    if entry.kind not in RATING_KINDS:
+        return _no(WRONG, "not_known", "The kind must be score, recuse or clear.")
+    if (entry.kind == "score") != (entry.score is not None):
+        return _no(WRONG, "no_score", "Give a score.", place=entry.place)
+    if entry.score is not None:
+        size = sum(it[:2] == place[:2] for it in known.tasks)
+        scale = known.evaluations[rater.evaluation].scale
+        wrong = scale.problem(entry.score, size)
+        if wrong is not None:
+            return _no(WRONG, "not_on_scale", wrong, place=entry.place)
+    if entry.base != task.version:
+        return _no(
+            CONFLICT,
+            "changed",
+            "Another tab or device saved something else for this item.",
+            place=entry.place,
+            version=task.version,
+            state=task.state,
+            score=task.score,
+        )
+    return None
+
+
+def _take(
+    sending: Sending,
+    rater: Rater,
+    known: Known,
+    writes: Writes,
+    now: datetime,
+    salt: Callable[[], str],
+) -> tuple[Done, ...]:
+    which = rater.evaluation
+    head = writes.heads.get(which) or known.evaluations[which].head
+    digest = body_hash(sending, rater)
+    taken = []
+    for entry in sending.entries:
+        place = (which, rater.reviewer, entry.place)
+        task = writes.tasks.get(place) or known.tasks[place]
+        after = replace(
+            task,
+            version=task.version + 1,
+            state=RATING_KINDS[entry.kind],
+            score=entry.score,
+            note=entry.note,
+        )
+        drawn = salt()
+        body = rating_body(rater.label, after)
+        kind = "cleared" if entry.kind == "clear" else after.state
+        event = append(head, kind, now, payload=payload_hash(drawn, body))
+        head = event.head
+        writes.events.append((which, event))
+        writes.payloads.append((which, event.n, drawn, body))
+        writes.tasks[place] = after
+        taken.append(
+            Done(
+                which,
+                rater.reviewer,
+                sending.key,
+                task.id,
+                entry.place,
+                after.version,
+                entry.kind,
+                entry.score,
+                entry.note,
+                digest,
+                event.n,
+                event.hash,
+            )
+        )
+    writes.heads[which] = head
+    writes.done += taken
+    return tuple(taken)
+
+
+def rating_body(reviewer: str, task: Task) -> dict[str, Json]:
+    """Return what the log keeps of a rating; the note is not in it."""
+    return {
+        "reviewer": reviewer,
+        "item": task.item,
+        "version": task.version,
+        "score": task.score,
+    }

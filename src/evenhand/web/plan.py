@@ -1,0 +1,283 @@
+"""The plan of an evaluation: lists, scale, design and rules, as the form holds them.
+
+What is fixed at sealing is one plain value, hashed into the log. Reviewers stand in it
+by codes that are drawn at random then, never by name.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from evenhand.errors import OptionError
+from evenhand.records.canonical import finish
+from evenhand.web.lists import (
+    Item,
+    Person,
+    read_conflicts,
+    read_items,
+    read_levels,
+    read_people,
+)
+from evenhand.web.scale import Scale
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from evenhand.claims import Json
+
+JOBS = ("compare", "rank")
+METHODS = {"compare": ("guarded", "votes", "mean"), "rank": ("adaptive", "safe")}
+TWO, FEWEST = 2, 3
+LONGEST_TITLE, LONGEST_TEXT, LONGEST_GRACE = 200, 5000, 60 * 24 * 7
+LISTS = "evenhand.lists/1"
+DEFAULTS: dict[str, str] = {
+    "title": "",
+    "instructions": "",
+    "items": "",
+    "reviewers": "",
+    "reserves": "",
+    "conflicts": "",
+    "job": "rank",
+    "per_reviewer": "3",
+    "top": "3",
+    "scale": "number",
+    "low": "0",
+    "high": "100",
+    "step": "0.1",
+    "levels": "A: excellent\nB: good\nC: fair\nD: poor",
+    "method": "",
+    "unfinished": "leave-out",
+    "grace": "0",
+    "closes": "",
+    "zone": "UTC",
+    "begin": "at-once",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What an organiser wants, read from the form.
+
+    Attributes:
+        title: What it is called.
+        instructions: What reviewers are told.
+        items: What is rated.
+        people: Who rates.
+        reserves: Who may step in, in any order.
+        conflicts: Name and label of each conflict of interest.
+        job: "compare" or "rank".
+        per_reviewer: Items for each reviewer.
+        top: How many are to be chosen, for "rank".
+        scale: What reviewers rate on.
+        method: How it is decided.
+        keep_unfinished: Whether ratings of those who did not finish count.
+        grace: Minutes after the deadline in which ratings still count.
+        closes_at: The deadline in UTC, or None.
+        zone: Time zone of the evaluation.
+        at_once: Whether reviewers may begin as soon as it is sealed.
+    """
+
+    title: str
+    items: tuple[Item, ...]
+    people: tuple[Person, ...]
+    instructions: str = ""
+    reserves: tuple[Person, ...] = ()
+    conflicts: tuple[tuple[str, str], ...] = ()
+    job: str = "rank"
+    per_reviewer: int = 3
+    top: int = 1
+    scale: Scale = field(default_factory=Scale)
+    method: str = ""
+    keep_unfinished: bool = False
+    grace: int = 0
+    closes_at: datetime | None = None
+    zone: str = "UTC"
+    at_once: bool = True
+
+    @property
+    def design(self) -> str:
+        """The design of the draw."""
+        return "halves" if self.job == "compare" else "balanced"
+
+    @property
+    def distinct(self) -> bool:
+        """Whether equal scores are asked about, so that nobody gives two of them."""
+        return self.job == "rank" and self.scale.kind != "letters"
+
+    @property
+    def decided_by(self) -> str:
+        """The method, or the usual one."""
+        return self.method or METHODS[self.job][0]
+
+    def options(self) -> dict[str, Any]:
+        """Return what the draw is made with, beside items and reviewers."""
+        size = self.per_reviewer if self.job == "rank" else None
+        return {"design": self.design, "per_reviewer": size}
+
+
+def read_plan(form: Mapping[str, str], closes_at: datetime | None) -> Plan:
+    r"""Read a plan from the fields of the form.
+
+    Args:
+        form: The fields; what is left out has its default.
+        closes_at: The deadline in UTC.
+
+    Returns:
+        The plan, which need not be feasible yet.
+
+    Raises:
+        OptionError: If a field cannot be read.
+
+    Examples:
+        >>> plan = read_plan({"title": "Talks", "items": "a\nb\nc",
+        ...                   "reviewers": "Anna\nBo", "per_reviewer": "2"}, None)
+        >>> plan.design, len(plan.items), plan.scale.high
+        ('balanced', 3, 100.0)
+    """
+    given = {**DEFAULTS, **form}
+    title = " ".join(given["title"].split())
+    if not 1 <= len(title) <= LONGEST_TITLE:
+        raise OptionError("The evaluation must have a title of at most 200 characters.")
+    if len(given["instructions"]) > LONGEST_TEXT:
+        raise OptionError(f"Instructions may have at most {LONGEST_TEXT} characters.")
+    job = _one_of("job", given["job"], JOBS)
+    items, people = read_items(given["items"]), read_people(given["reviewers"])
+    reserves = read_people(given["reserves"])
+    names = [person.name for person in (*people, *reserves)]
+    if len(set(names)) < len(names):
+        raise OptionError("A reserve must not be a reviewer too.")
+    conflicts = read_conflicts(
+        given["conflicts"], names, [item.label for item in items]
+    )
+    method = given["method"] if given["method"] in METHODS[job] else ""
+    top = _whole("How many are chosen", given["top"], 1, max(1, len(items)))
+    return Plan(
+        title=title,
+        instructions=given["instructions"].strip(),
+        items=tuple(items),
+        people=tuple(people),
+        reserves=tuple(reserves),
+        conflicts=tuple(conflicts),
+        job=job,
+        per_reviewer=_whole("Items for each reviewer", given["per_reviewer"], 1, 1000),
+        top=min(top, max(1, len(items))),
+        scale=_scale(given, job),
+        method=method,
+        keep_unfinished=given["unfinished"] == "keep",
+        grace=_whole("Minutes of grace", given["grace"], 0, LONGEST_GRACE),
+        closes_at=closes_at,
+        zone=given["zone"],
+        at_once=given["begin"] != "later",
+    )
+
+
+def require_complete(plan: Plan) -> None:
+    """Refuse a plan that cannot be sealed.
+
+    Raises:
+        OptionError: If something is missing; it says what.
+    """
+    if plan.job == "compare" and len(plan.items) != TWO:
+        raise OptionError(
+            f"To compare there must be two items, got {len(plan.items)}. Choose rank "
+            "for more."
+        )
+    if plan.job == "rank" and len(plan.items) < FEWEST:
+        raise OptionError(
+            f"To rank there must be at least {FEWEST} items, got {len(plan.items)}. "
+            "Choose compare for two."
+        )
+    if len(plan.people) < TWO:
+        raise OptionError(
+            f"There must be at least two reviewers, got {len(plan.people)}."
+        )
+    if plan.job == "rank" and plan.per_reviewer > len(plan.items):
+        raise OptionError(
+            f"Nobody can rate {plan.per_reviewer} of {len(plan.items)} items."
+        )
+    if plan.job == "compare" and plan.conflicts:
+        raise OptionError("Conflicts can be kept to only where many items are ranked.")
+    who = {person.name for person in plan.reserves}
+    if any(name in who for name, _ in plan.conflicts):
+        raise OptionError("A reserve must not have a conflict.")
+
+
+def draw_codes(plan: Plan) -> dict[str, str]:
+    """Draw a code for each person, so that codes do not tell who it is.
+
+    Examples:
+        >>> people = (Person("Anna"), Person("Bo"))
+        >>> sorted(draw_codes(Plan("x", (), people)).values())
+        ['R01', 'R02']
+    """
+    names = [person.name for person in (*plan.people, *plan.reserves)]
+    width = max(2, len(str(len(names))))
+    codes = [f"R{number:0{width}}" for number in range(1, len(names) + 1)]
+    secrets.SystemRandom().shuffle(codes)
+    return dict(zip(names, codes, strict=True))
+
+
+def lists_record(plan: Plan, codes: Mapping[str, str]) -> dict[str, Json]:
+    """Return what is fixed at sealing, by codes, with its hashes.
+
+    Args:
+        plan: The plan.
+        codes: The code of each person.
+    """
+    reserves = sorted(codes[it.name] for it in plan.reserves)
+    reviewers = sorted(codes[it.name] for it in plan.people)
+    conflicts = sorted((codes[who], what) for who, what in plan.conflicts)
+    return finish(
+        {
+            "schema": LISTS,
+            "title": plan.title,
+            "instructions": plan.instructions,
+            "items": [[it.label, it.title, it.url] for it in plan.items],
+            "reviewers": reviewers,
+            "reserves": reserves,
+            "conflicts": [list(pair) for pair in conflicts],
+            "job": plan.job,
+            "design": plan.design,
+            "per_reviewer": plan.options()["per_reviewer"],
+            "top": plan.top if plan.job == "rank" else None,
+            "scale": plan.scale.to_dict(),
+            "method": plan.decided_by,
+            "distinct": plan.distinct,
+            "keep_unfinished": plan.keep_unfinished,
+            "grace": plan.grace,
+        }
+    )
+
+
+def _scale(given: Mapping[str, str], job: str) -> Scale:
+    kind = given["scale"]
+    if kind == "order" and job == "compare":
+        raise OptionError("To compare, everybody rates one item: there is no order.")
+    if kind == "letters":
+        return Scale("letters", levels=read_levels(given["levels"]))
+    if kind == "order":
+        return Scale("order")
+    low, high, step = (_number(name, given[name]) for name in ("low", "high", "step"))
+    return Scale(_one_of("scale", kind, ("number",)), low, high, step)
+
+
+def _one_of(what: str, value: str, known: Sequence[str]) -> str:
+    if value not in known:
+        raise OptionError(f"{what} must be one of: {', '.join(known)}.")
+    return value
+
+
+def _whole(what: str, text: str, low: int, high: int) -> int:
+    if not text.isascii() or not text.isdigit() or not low <= int(text[:9]) <= high:
+        raise OptionError(f"{what} must be a whole number from {low} to {high}.")
+    return int(text[:9])
+
+
+def _number(what: str, text: str) -> float:
+    try:
+        return float(text.replace(",", "."))
+    except ValueError:
+        raise OptionError(f"{what} of the scale must be a number.") from None

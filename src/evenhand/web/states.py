@@ -1,0 +1,129 @@
+"""The states of an evaluation, and what may be done in which; time is an argument."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+STATES = ("draft", "sealed", "open", "closed", "decided", "published", "purged")
+COLLECTED = ("closed", "decided", "published")
+REVIEWER_STATES = ("invited", "begun", "done", "absent", "replaced")
+ACTIONS: dict[str, tuple[tuple[str, ...], str | None]] = {
+    "edit": (("draft",), None),
+    "seal": (("draft",), "sealed"),
+    "unseal": (("sealed", "open"), "draft"),
+    "open": (("sealed",), "open"),
+    "pause": (("open",), None),
+    "resume": (("open",), None),
+    "extend": (("sealed", "open"), None),
+    "repair": (("sealed", "open"), None),
+    "link": (("sealed", "open"), None),
+    "close": (("open",), "closed"),
+    "reopen": (("closed",), "open"),
+    "look": (COLLECTED, None),
+    "check": (COLLECTED, None),
+    "decide": (COLLECTED, None),
+    "publish": (("decided", "published"), "published"),
+    "invite": (STATES[:-1], None),
+    "purge": (STATES[:-1], "purged"),
+}
+"""For each action, the states that allow it, and the state after it if it changes."""
+WORDS = {
+    "draft": "a draft",
+    "sealed": "sealed",
+    "open": "open",
+    "closed": "closed",
+    "decided": "decided",
+    "published": "published",
+    "purged": "purged",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What the rules need to know about an evaluation.
+
+    Attributes:
+        state: One of STATES, as it was last written down.
+        paused: Whether the organiser paused it.
+        closes_at: When it closes, None if only by hand.
+        grace: Minutes after that in which late ratings still count.
+        begun: How many reviewers have begun.
+        looked: Whether somebody has seen a score.
+    """
+
+    state: str
+    paused: bool = False
+    closes_at: datetime | None = None
+    grace: int = 0
+    begun: int = 0
+    looked: bool = False
+
+    @property
+    def ends_at(self) -> datetime | None:
+        """The last moment at which a rating counts."""
+        if self.closes_at is None:
+            return None
+        return self.closes_at + timedelta(minutes=self.grace)
+
+
+def is_due(stage: Stage, now: datetime) -> bool:
+    """Say whether the deadline has passed and the evaluation must be closed.
+
+    Examples:
+        >>> from datetime import UTC
+        >>> noon = datetime(2026, 11, 16, 12, tzinfo=UTC)
+        >>> is_due(Stage("open", closes_at=noon), noon)
+        True
+        >>> is_due(Stage("open", closes_at=noon, grace=1), noon)
+        False
+    """
+    ends = stage.ends_at
+    return stage.state == "open" and ends is not None and now >= ends
+
+
+def state_at(stage: Stage, now: datetime) -> str:
+    """Return the state at a time, whether or not anybody has written it down yet."""
+    return "closed" if is_due(stage, now) else stage.state
+
+
+def refusal(action: str, stage: Stage, now: datetime) -> str | None:
+    """Say why an action is not allowed now, None if it is.
+
+    Examples:
+        >>> refusal("seal", Stage("open"), datetime.max)
+        'This evaluation is open, so you cannot seal it.'
+    """
+    state = state_at(stage, now)
+    allowed, _ = ACTIONS[action]
+    if state not in allowed:
+        return f"This evaluation is {WORDS[state]}, so you cannot {action} it."
+    if action == "unseal" and stage.begun:
+        return (
+            "Somebody has begun and seen their items, so the draw stands. Make a new "
+            "evaluation instead."
+        )
+    if action == "reopen" and stage.looked:
+        return "Somebody has seen scores, so this evaluation cannot be opened again."
+    if action == "open" and stage.closes_at is not None and now >= stage.closes_at:
+        return "The deadline has passed. Set a later one first."
+    if action in ("pause", "resume") and stage.paused == (action == "pause"):
+        return "It is paused already." if stage.paused else "It is not paused."
+    return None
+
+
+def rating_refusal(stage: Stage, now: datetime) -> tuple[str, str] | None:
+    """Say why no rating is taken now, as a code and a sentence; None if one is.
+
+    Examples:
+        >>> rating_refusal(Stage("open", paused=True), datetime.max)[0]
+        'paused'
+    """
+    state = state_at(stage, now)
+    if state in ("draft", "sealed"):
+        return "not_open", "This evaluation is not open yet."
+    if state != "open":
+        return "closed", "This evaluation is closed. This rating was not counted."
+    if stage.paused:
+        return "paused", "The organiser paused this evaluation. Try again later."
+    return None
