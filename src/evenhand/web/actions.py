@@ -1,0 +1,866 @@
+"""What organisers and reviewers change, each in one transaction with its event.
+
+Every function takes the writer's connection and the time. What is not allowed is
+refused in words, and nothing is changed then.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from evenhand.designs.drawing import assign, fresh_secret, reserve_order, seal_of
+from evenhand.errors import counted
+from evenhand.records.chain import Event, Head, append, payload_hash
+from evenhand.records.record import assignment_record, text_of
+from evenhand.web import guard, reads
+from evenhand.web import tables as t
+from evenhand.web.absence import repair as repaired
+from evenhand.web.plan import draw_codes, lists_record, require_complete
+from evenhand.web.states import refusal, state_at
+from evenhand.web.store import link_token
+from evenhand.web.writer import RefusedError, stage_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evenhand.claims import Json
+    from evenhand.designs.assignment import Assignment
+    from evenhand.web.plan import Plan
+
+NOT_FOUND, GONE = 404, 401
+RETAIN = timedelta(days=180)
+SESSION, SIGN_IN, INVITED = timedelta(days=7), timedelta(minutes=15), timedelta(days=7)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A draw that was made, to be written if the draft is still the same.
+
+    Attributes:
+        plan: The plan that was drawn for.
+        codes: The code of each person.
+        lists: The record of what is fixed.
+        drawn: The assignment, with its secret.
+        form: The text of the draft.
+    """
+
+    plan: Plan
+    codes: Mapping[str, str]
+    lists: dict[str, Json]
+    drawn: Assignment
+    form: str
+
+
+def prepare(plan: Plan, form: str, secret: str) -> Prepared:
+    """Draw who rates what; this may take a while, so it is done before the writing.
+
+    Raises:
+        EvenhandError: If the plan is not complete, or there is no such assignment.
+    """
+    require_complete(plan)
+    codes = draw_codes(plan)
+    drawn = assign(
+        [item.label for item in plan.items],
+        [codes[person.name] for person in plan.people],
+        conflicts=[(codes[who], what) for who, what in plan.conflicts],
+        secret=secret,
+        **plan.options(),
+    )
+    return Prepared(plan, codes, lists_record(plan, codes), drawn, form)
+
+
+def log(
+    connection: sa.Connection,
+    which: int,
+    kind: str,
+    now: datetime,
+    *,
+    says: Mapping[str, Json] | None = None,
+    body: Mapping[str, Json] | None = None,
+) -> Event:
+    """Write an event to the log of an evaluation, whose row is locked."""
+    row = connection.execute(
+        sa.select(t.evaluation.c.head_n, t.evaluation.c.head_hash).where(
+            t.evaluation.c.id == which
+        )
+    ).one()
+    salt = secrets.token_hex(32)
+    event = append(
+        Head(row.head_n, row.head_hash),
+        kind,
+        now,
+        says=says,
+        payload=None if body is None else payload_hash(salt, body),
+    )
+    at = {"evaluation_id": which, "n": event.n}
+    connection.execute(
+        t.event.insert(), [{**at, "line": event.line, "hash": event.hash}]
+    )
+    if body is not None:
+        connection.execute(
+            t.payload.insert(), [{**at, "salt": salt, "body": json.dumps(body)}]
+        )
+    _set(connection, which, head_n=event.n, head_hash=event.hash)
+    return event
+
+
+def _set(connection: sa.Connection, which: int, **values: object) -> None:
+    connection.execute(
+        t.evaluation.update().where(t.evaluation.c.id == which).values(**values)
+    )
+
+
+def allowed(connection: sa.Connection, which: int, action: str, now: datetime) -> Any:  # noqa: ANN401 - a row
+    """Lock an evaluation and return its row, if an action is allowed now.
+
+    Raises:
+        RefusedError: If it is not; it says why.
+    """
+    row = connection.execute(
+        sa.select(t.evaluation).where(t.evaluation.c.id == which).with_for_update()
+    ).one()
+    begun = connection.execute(
+        sa.select(sa.func.count())
+        .select_from(t.reviewer)
+        .where(t.reviewer.c.evaluation_id == which, t.reviewer.c.begun_at.is_not(None))
+    ).scalar_one()
+    stage = stage_of(row, begun)
+    if row.state != state_at(stage, now):
+        _close(connection, which, now)
+        row = connection.execute(
+            sa.select(t.evaluation).where(t.evaluation.c.id == which)
+        ).one()
+        stage = stage_of(row, begun)
+    why = refusal(action, stage, now)
+    if why is not None:
+        raise RefusedError(why)
+    return row
+
+
+def create(
+    connection: sa.Connection, now: datetime, organiser: int, form: Mapping[str, str]
+) -> tuple[int, str]:
+    """Make a draft; its secret is drawn, and its seal is the start of its log.
+
+    Returns:
+        Its id and its public name.
+    """
+    secret = fresh_secret()
+    slug = guard.fresh_slug()
+    which = connection.execute(
+        t.evaluation.insert().returning(t.evaluation.c.id),
+        {
+            "slug": slug,
+            "title": form.get("title", "") or "Untitled",
+            "state": "draft",
+            "form": json.dumps(dict(form)),
+            "first_seal": seal_of(secret),
+            "head_n": 0,
+            "head_hash": seal_of(secret),
+            "created_at": t.stamp(now),
+        },
+    ).scalar_one()
+    mine = {"evaluation_id": which}
+    connection.execute(t.secret.insert(), [{**mine, "number": 1, "secret": secret}])
+    connection.execute(t.member.insert(), [{**mine, "organiser_id": organiser}])
+    log(connection, which, "created", now, says={"draw": 1, "seal": seal_of(secret)})
+    return which, slug
+
+
+def save(
+    connection: sa.Connection, now: datetime, which: int, form: Mapping[str, str]
+) -> None:
+    """Save a draft."""
+    allowed(connection, which, "edit", now)
+    title = form.get("title", "") or "Untitled"
+    _set(connection, which, form=json.dumps(dict(form)), title=title)
+
+
+def seal(
+    connection: sa.Connection, now: datetime, which: int, made: Prepared, key: bytes
+) -> None:
+    """Fix lists, design and rules, write down the draw, and make the links."""
+    row = allowed(connection, which, "seal", now)
+    if row.form != made.form:
+        raise RefusedError("The draft was changed meanwhile. Seal it again.")
+    record = assignment_record(made.drawn)
+    mine = {"evaluation_id": which}
+    connection.execute(
+        t.draw.insert(),
+        [
+            {
+                **mine,
+                "number": row.draw,
+                "part": 1,
+                "seal": made.drawn.seal,
+                "lists": text_of(made.lists),
+                "record": text_of(record),
+                "drawn_at": t.stamp(now),
+            }
+        ],
+    )
+    _write_people(connection, which, made)
+    _write_tasks(connection, which, made.drawn)
+    people = reads.people(connection, which)
+    for person in people:
+        if person.role == "regular":
+            make_link(connection, now, which, row.slug, person.id, key)
+    plan = made.plan
+    _set(
+        connection,
+        which,
+        state="sealed",
+        title=plan.title,
+        scale=json.dumps(plan.scale.to_dict()),
+        closes_at=None if plan.closes_at is None else t.stamp(plan.closes_at),
+        zone=plan.zone,
+        grace=plan.grace,
+    )
+    says: dict[str, Json] = {
+        "draw": row.draw,
+        "seal": made.drawn.seal,
+        "lists_sha256": made.lists["sha256"],
+        "record_sha256": record["sha256"],
+    }
+    log(connection, which, "sealed", now, says=says)
+    if plan.at_once:
+        open_now(connection, now, which)
+
+
+def _write_people(connection: sa.Connection, which: int, made: Prepared) -> None:
+    plan, codes = made.plan, made.codes
+    mine = {"evaluation_id": which}
+    connection.execute(
+        t.item.insert(),
+        [
+            {**mine, "id": n, "label": it.label, "title": it.title, "url": it.url}
+            for n, it in enumerate(plan.items, start=1)
+        ],
+    )
+    order = reserve_order(
+        [codes[person.name] for person in plan.reserves], str(made.drawn.seed)
+    )
+    turns = {str(code): turn for turn, code in enumerate(order, start=1)}
+    connection.execute(
+        t.reviewer.insert(),
+        [
+            {
+                **mine,
+                "id": n,
+                "label": codes[it.name],
+                "name": it.name,
+                "email": it.email,
+                "role": "reserve" if codes[it.name] in turns else "regular",
+                "turn": turns.get(codes[it.name]),
+                "state": "invited",
+            }
+            for n, it in enumerate((*plan.people, *plan.reserves), start=1)
+        ],
+    )
+
+
+def _write_tasks(connection: sa.Connection, which: int, drawn: Assignment) -> None:
+    people = {it.label: it.id for it in reads.people(connection, which)}
+    items = {it.label: it.id for it in reads.items(connection, which)}
+    rows: list[dict[str, object]] = []
+    for who, own in drawn.bundles().items():
+        # In which order a reviewer sees the items does not matter to the draw.
+        secrets.SystemRandom().shuffle(own)
+        for place, label in enumerate(own, start=1):
+            rows.append(
+                {
+                    "evaluation_id": which,
+                    "id": len(rows) + 1,
+                    "reviewer_id": people[str(who)],
+                    "item_id": items[str(label)],
+                    "place": place,
+                }
+            )
+    connection.execute(t.task.insert(), rows)
+
+
+def make_link(
+    connection: sa.Connection,
+    now: datetime,
+    which: int,
+    slug: str,
+    reviewer: int,
+    key: bytes,
+) -> None:
+    """Make one more link for a reviewer; earlier ones go on working."""
+    mine = (t.link.c.evaluation_id == which) & (t.link.c.reviewer_id == reviewer)
+    last = connection.execute(sa.select(sa.func.max(t.link.c.serial)).where(mine))
+    serial = (last.scalar() or 0) + 1
+    token = guard.base32(link_token(key, slug, reviewer, serial))
+    connection.execute(
+        t.link.insert(),
+        {
+            "token_sha256": guard.digest(token),
+            "evaluation_id": which,
+            "reviewer_id": reviewer,
+            "serial": serial,
+            "made_at": t.stamp(now),
+        },
+    )
+
+
+def revoke_links(
+    connection: sa.Connection, now: datetime, which: int, reviewer: int
+) -> None:
+    """Withdraw all links of a reviewer."""
+    connection.execute(
+        t.link.update()
+        .where(
+            t.link.c.evaluation_id == which,
+            t.link.c.reviewer_id == reviewer,
+            t.link.c.revoked_at.is_(None),
+        )
+        .values(revoked_at=t.stamp(now))
+    )
+
+
+def new_link(
+    connection: sa.Connection, now: datetime, which: int, reviewer: int, key: bytes
+) -> None:
+    """Withdraw a reviewer's links and make a new one."""
+    row = allowed(connection, which, "link", now)
+    _person(connection, which, reviewer)
+    revoke_links(connection, now, which, reviewer)
+    make_link(connection, now, which, row.slug, reviewer, key)
+    log(connection, which, "new link", now)
+
+
+def unseal(connection: sa.Connection, now: datetime, which: int) -> None:
+    """Go back to a draft with a new secret; the draw that was made stays listed."""
+    row = allowed(connection, which, "unseal", now)
+    for table in (t.link, t.task, t.reviewer, t.item):
+        connection.execute(table.delete().where(table.c.evaluation_id == which))
+    connection.execute(
+        t.draw.update()
+        .where(t.draw.c.evaluation_id == which, t.draw.c.dropped_at.is_(None))
+        .values(dropped_at=t.stamp(now))
+    )
+    secret, number = fresh_secret(), row.draw + 1
+    mine = {"evaluation_id": which}
+    connection.execute(
+        t.secret.insert(), [{**mine, "number": number, "secret": secret}]
+    )
+    _set(connection, which, state="draft", draw=number, paused=0)
+    says: dict[str, Json] = {"draw": number, "seal": seal_of(secret)}
+    log(connection, which, "unsealed", now, says=says)
+
+
+def open_now(connection: sa.Connection, now: datetime, which: int) -> None:
+    """Let reviewers begin."""
+    allowed(connection, which, "open", now)
+    _set(connection, which, state="open")
+    log(connection, which, "opened", now)
+
+
+def pause(connection: sa.Connection, now: datetime, which: int, action: str) -> None:
+    """Pause or resume."""
+    allowed(connection, which, action, now)
+    _set(connection, which, paused=int(action == "pause"))
+    log(connection, which, f"{action}d", now)
+
+
+def extend(
+    connection: sa.Connection, now: datetime, which: int, closes_at: datetime | None
+) -> None:
+    """Move the deadline."""
+    allowed(connection, which, "extend", now)
+    if closes_at is not None and closes_at <= now:
+        raise RefusedError("The new deadline must be in the future.", 422)
+    at = None if closes_at is None else t.stamp(closes_at)
+    _set(connection, which, closes_at=at)
+    log(connection, which, "extended", now, says={"closes_at": at})
+
+
+def close(connection: sa.Connection, now: datetime, which: int) -> None:
+    """Take no more ratings."""
+    allowed(connection, which, "close", now)
+    _close(connection, which, now)
+
+
+def close_due(connection: sa.Connection, now: datetime) -> int:
+    """Close what is past its deadline; return how many that were."""
+    due = connection.execute(
+        sa.select(t.evaluation)
+        .where(t.evaluation.c.state == "open", t.evaluation.c.closes_at.is_not(None))
+        .with_for_update()
+    ).all()
+    found = [row.id for row in due if state_at(stage_of(row), now) == "closed"]
+    for which in found:
+        _close(connection, which, now)
+    return len(found)
+
+
+def _close(connection: sa.Connection, which: int, now: datetime) -> None:
+    rated = reads.progress(connection, which)
+    says: dict[str, Json] = {
+        "ratings": sum(it.rated for it in rated),
+        "begun": sum(it.begun_at is not None for it in rated),
+        "never_began": sum(it.state == "invited" and it.given > 0 for it in rated),
+    }
+    event = log(connection, which, "closed", now, says=says)
+    _set(
+        connection,
+        which,
+        state="closed",
+        paused=0,
+        closed_head=event.hash,
+        closed_at=t.stamp(now),
+    )
+
+
+def reopen(connection: sa.Connection, now: datetime, which: int) -> None:
+    """Take ratings again; only while nobody has seen a score."""
+    allowed(connection, which, "reopen", now)
+    _set(connection, which, state="open", closed_head=None, closed_at=None)
+    row = connection.execute(
+        sa.select(t.evaluation).where(t.evaluation.c.id == which)
+    ).one()
+    if state_at(stage_of(row), now) == "closed":
+        _set(connection, which, closes_at=None)
+    log(connection, which, "reopened", now)
+
+
+def look(connection: sa.Connection, now: datetime, which: int) -> None:
+    """Note that scores are seen from now on; who never began is absent."""
+    row = allowed(connection, which, "look", now)
+    if row.looked_at is not None:
+        return
+    rows = [it for it in reads.progress(connection, which) if it.given]
+    left = [it for it in rows if it.state == "invited"]
+    if left and len(left) < len(rows):
+        _amend(connection, now, which, "absent", left)
+    log(connection, which, "looked", now)
+    _set(connection, which, looked_at=t.stamp(now))
+
+
+def _person(connection: sa.Connection, which: int, reviewer: int) -> Any:  # noqa: ANN401 - a row
+    row = connection.execute(
+        sa.select(t.reviewer).where(
+            t.reviewer.c.evaluation_id == which, t.reviewer.c.id == reviewer
+        )
+    ).one_or_none()
+    if row is None:
+        raise RefusedError("There is no such reviewer.", NOT_FOUND)
+    return row
+
+
+def _amend(
+    connection: sa.Connection,
+    now: datetime,
+    which: int,
+    kind: str,
+    left: Sequence[Any],
+    stands_in: str | None = None,
+) -> None:
+    """Draw an amendment for those who never began, and write it down."""
+    drawn = reads.assignment(connection, which)
+    secret = reads.secret(connection, which)
+    labels = [it.label for it in left]
+    after = repaired(drawn, kind, labels, stands_in, secret=secret)
+    record = assignment_record(after)
+    row = reads.last_draw(connection, which)
+    connection.execute(
+        t.draw.insert(),
+        {
+            "evaluation_id": which,
+            "number": row.number,
+            "part": row.part + 1,
+            "seal": row.seal,
+            "lists": row.lists,
+            "record": text_of(record),
+            "drawn_at": t.stamp(now),
+        },
+    )
+    connection.execute(
+        t.reviewer.update()
+        .where(
+            t.reviewer.c.evaluation_id == which,
+            t.reviewer.c.id.in_([it.id for it in left]),
+        )
+        .values(state="absent" if stands_in is None else "replaced")
+    )
+    says: dict[str, Json] = {
+        "part": row.part + 1,
+        "reviewers": len(labels),
+        "record_sha256": record["sha256"],
+    }
+    log(connection, which, kind, now, says=says, body={"reviewers": labels})
+
+
+def repair(
+    connection: sa.Connection,
+    now: datetime,
+    which: int,
+    reviewer: int,
+    kind: str,
+    *,
+    name: str = "",
+    email: str = "",
+    key: bytes,
+) -> None:
+    """Mark absent, or let the next reserve or a named substitute take over.
+
+    Raises:
+        RefusedError: If the reviewer has begun, or there is nobody to step in.
+    """
+    row = allowed(connection, which, "repair", now)
+    person = _person(connection, which, reviewer)
+    if person.state != "invited":
+        raise RefusedError(
+            f"{person.name} has begun, or has left already. Only who never began can "
+            "be replaced: they cannot have left because of an item."
+        )
+    given = {it.id for it in reads.progress(connection, which) if it.given}
+    if person.id not in given:
+        raise RefusedError(f"{person.name} has no items.")
+    if kind == "absent":
+        _amend(connection, now, which, kind, [person])
+        revoke_links(connection, now, which, reviewer)
+        return
+    new = _stand_in(connection, which, kind, name, email)
+    _amend(connection, now, which, kind, [person], new.label)
+    mine = t.task.c.evaluation_id == which
+    connection.execute(
+        t.task.update()
+        .where(mine, t.task.c.reviewer_id == reviewer)
+        .values(reviewer_id=new.id)
+    )
+    connection.execute(
+        t.reviewer.update()
+        .where(t.reviewer.c.evaluation_id == which, t.reviewer.c.id == new.id)
+        .values(stands_in_for=reviewer)
+    )
+    revoke_links(connection, now, which, reviewer)
+    make_link(connection, now, which, row.slug, new.id, key)
+
+
+def _stand_in(
+    connection: sa.Connection, which: int, kind: str, name: str, email: str
+) -> Any:  # noqa: ANN401 - a row
+    people = reads.people(connection, which)
+    if kind == "reserve":
+        free = [it for it in people if it.role == "reserve" and not it.stands_in_for]
+        if not free:
+            raise RefusedError("There is no reserve left.")
+        return min(free, key=lambda it: it.turn)
+    name = " ".join(name.split())
+    if not 1 <= len(name) <= guard.LONGEST_NAME:
+        raise RefusedError("Give the name of the substitute.", 422)
+    if any(it.name == name for it in people):
+        raise RefusedError(f"{name} is on the list already.", 422)
+    number = max(it.id for it in people) + 1
+    width = max(2, len(str(number)))
+    connection.execute(
+        t.reviewer.insert(),
+        {
+            "evaluation_id": which,
+            "id": number,
+            "label": f"R{number:0{width}}",
+            "name": name,
+            "email": email[: guard.LONGEST_NAME],
+            "role": "substitute",
+            "state": "invited",
+        },
+    )
+    return _person(connection, which, number)
+
+
+def _rater(connection: sa.Connection, token: str, now: datetime) -> Any:  # noqa: ANN401 - a row
+    found = reads.rater(connection, token)
+    if found is None:
+        raise RefusedError("There is no such link.", NOT_FOUND)
+    if found.revoked_at is not None:
+        raise RefusedError("This link was withdrawn. Ask for a new one.", GONE)
+    connection.execute(
+        sa.select(t.evaluation.c.id)
+        .where(t.evaluation.c.id == found.evaluation_id)
+        .with_for_update()
+    )
+    row = connection.execute(
+        sa.select(t.evaluation).where(t.evaluation.c.id == found.evaluation_id)
+    ).one()
+    stage = stage_of(row)
+    if state_at(stage, now) != "open":
+        raise RefusedError("This evaluation is not open.", 423)
+    if stage.paused:
+        raise RefusedError("The organiser paused this evaluation. Try later.", 423)
+    return _person(connection, found.evaluation_id, found.reviewer_id)
+
+
+def _move(connection: sa.Connection, person: Any, **values: object) -> None:  # noqa: ANN401 - a row
+    connection.execute(
+        t.reviewer.update()
+        .where(
+            t.reviewer.c.evaluation_id == person.evaluation_id,
+            t.reviewer.c.id == person.id,
+        )
+        .values(**values)
+    )
+
+
+def begin(connection: sa.Connection, now: datetime, token: str) -> None:
+    """Show a reviewer their items from now on; the log keeps that they saw them."""
+    person = _rater(connection, token, now)
+    if person.state in ("begun", "done"):
+        return
+    if person.state != "invited":
+        raise RefusedError("This place was given up.", GONE)
+    log(connection, person.evaluation_id, "begun", now, body={"reviewer": person.label})
+    at = t.stamp(now)
+    _move(connection, person, state="begun", begun_at=at, active_at=at)
+
+
+def decline(connection: sa.Connection, now: datetime, token: str) -> None:
+    """Take no part; possible only before a reviewer has begun."""
+    person = _rater(connection, token, now)
+    if person.state == "absent":
+        return
+    if person.state != "invited":
+        raise RefusedError(
+            "You have begun already. Leave what you cannot rate, or say that you "
+            "cannot rate it."
+        )
+    which = person.evaluation_id
+    rows = [it for it in reads.progress(connection, which) if it.given]
+    if sum(it.state != "absent" for it in rows) < 2:  # noqa: PLR2004 - one must stay
+        raise RefusedError("You are the last reviewer. Tell the organiser instead.")
+    _amend(connection, now, which, "absent", [person])
+
+
+def finish(connection: sa.Connection, now: datetime, token: str) -> None:
+    """Say that a reviewer is done; ratings can still be changed until the close."""
+    person = _rater(connection, token, now)
+    if person.state not in ("begun", "done"):
+        raise RefusedError("Press Begin first.")
+    tasks = reads.tasks(connection, person.evaluation_id, person.id)
+    left = sum(it.state == "empty" for it in tasks)
+    if left:
+        raise RefusedError(f"{counted(left, 'item')} not rated yet.")
+    _move(connection, person, state="done", done_at=t.stamp(now))
+
+
+def keep_ties(connection: sa.Connection, now: datetime, token: str) -> None:
+    """Note that a reviewer was asked about equal scores, and keeps them."""
+    _move(connection, _rater(connection, token, now), ties_kept=1)
+
+
+def ask_job(
+    connection: sa.Connection, now: datetime, which: int, kind: str, options: Json
+) -> int:
+    """Write down that a check or a decision is wanted; return its number."""
+    allowed(connection, which, "check" if kind == "check" else "decide", now)
+    look(connection, now, which)
+    mine = (t.job.c.evaluation_id == which) & (t.job.c.kind == kind)
+    last = connection.execute(sa.select(sa.func.max(t.job.c.number)).where(mine))
+    number = (last.scalar() or 0) + 1
+    connection.execute(
+        t.job.insert(),
+        {
+            "evaluation_id": which,
+            "kind": kind,
+            "number": number,
+            "state": "waiting",
+            "options": json.dumps(options),
+            "asked_at": t.stamp(now),
+        },
+    )
+    return number
+
+
+def end_job(
+    connection: sa.Connection,
+    now: datetime,
+    which: int,
+    kind: str,
+    number: int,
+    result: Mapping[str, Any],
+) -> None:
+    """Write down what a job found, and log a decision."""
+    row = connection.execute(
+        sa.select(t.evaluation).where(t.evaluation.c.id == which).with_for_update()
+    ).one()
+    if row.state == "purged":
+        return
+    failed = result.get("error")
+    names = ("record", "report", "summary", "error")
+    connection.execute(
+        t.job.update()
+        .where(
+            t.job.c.evaluation_id == which,
+            t.job.c.kind == kind,
+            t.job.c.number == number,
+            t.job.c.state == "waiting",
+        )
+        .values(
+            state="failed" if failed else "done",
+            done_at=t.stamp(now),
+            **{name: result.get(name) for name in names},
+        )
+    )
+    if kind == "check" or failed:
+        return
+    told: dict[str, Json] = {"number": number, **json.loads(result["says"])}
+    log(connection, which, "decided", now, says=told)
+    if row.state == "closed":
+        _set(connection, which, state="decided")
+
+
+def publish(
+    connection: sa.Connection,
+    now: datetime,
+    which: int,
+    files: Mapping[str, bytes],
+    head: str,
+) -> None:
+    """Publish files; the log holds their hashes.
+
+    Raises:
+        RefusedError: If something happened since the files were made.
+    """
+    row = allowed(connection, which, "publish", now)
+    if row.head_hash != head:
+        raise RefusedError("Something changed meanwhile. Publish it again.")
+    mine = t.published.c.evaluation_id == which
+    connection.execute(t.published.delete().where(mine))
+    connection.execute(
+        t.published.insert(),
+        [
+            {"evaluation_id": which, "name": name, "body": body, "at": t.stamp(now)}
+            for name, body in files.items()
+        ],
+    )
+    hashes: dict[str, Json] = {
+        name: hashlib.sha256(body).hexdigest() for name, body in files.items()
+    }
+    log(connection, which, "published", now, says={"files": hashes})
+    until = row.retain_until or t.stamp(now + RETAIN)
+    _set(connection, which, state="published", retain_until=until)
+
+
+def purge(connection: sa.Connection, now: datetime, which: int) -> None:
+    """Delete names, notes, links and payloads; log, draws and what is public stay."""
+    row = allowed(connection, which, "purge", now)
+    counts: dict[str, Json] = {
+        "ratings": sum(it.rated for it in reads.progress(connection, which))
+    }
+    tables = (t.link, t.payload, t.submission, t.task, t.job)
+    for table in tables:
+        connection.execute(table.delete().where(table.c.evaluation_id == which))
+    connection.execute(
+        t.reviewer.update()
+        .where(t.reviewer.c.evaluation_id == which)
+        .values(name="", email="")
+    )
+    if row.state != "published":
+        connection.execute(t.secret.delete().where(t.secret.c.evaluation_id == which))
+    _set(connection, which, state="purged", form="{}")
+    log(connection, which, "purged", now, says=counts)
+
+
+def purge_due(connection: sa.Connection, now: datetime) -> list[str]:
+    """Purge what is kept longer than was said; return the titles."""
+    due = connection.execute(
+        sa.select(t.evaluation).where(
+            t.evaluation.c.state != "purged",
+            t.evaluation.c.retain_until.is_not(None),
+            t.evaluation.c.retain_until <= t.stamp(now),
+        )
+    ).all()
+    for row in due:
+        purge(connection, now, row.id)
+    return [row.title for row in due]
+
+
+def first_organiser(connection: sa.Connection, now: datetime, name: str) -> int:
+    """Return the organiser of this server, made at the first start."""
+    found = connection.execute(sa.select(sa.func.min(t.organiser.c.id))).scalar()
+    return found or _new_organiser(connection, now, name)
+
+
+def _new_organiser(connection: sa.Connection, now: datetime, name: str) -> int:
+    return int(
+        connection.execute(
+            t.organiser.insert().returning(t.organiser.c.id),
+            {"name": name, "created_at": t.stamp(now)},
+        ).scalar_one()
+    )
+
+
+def make_signin(
+    connection: sa.Connection,
+    now: datetime,
+    organiser: int | None,
+    *,
+    which: int | None = None,
+    name: str = "",
+) -> str:
+    """Make a link by which an organiser signs in once; return its token."""
+    if which is not None:
+        allowed(connection, which, "invite", now)
+    token = guard.fresh_token()
+    connection.execute(
+        t.signin.insert(),
+        {
+            "token_sha256": guard.digest(token),
+            "organiser_id": organiser,
+            "evaluation_id": which,
+            "name": name[: guard.LONGEST_NAME],
+            "expires_at": t.stamp(now + (SIGN_IN if which is None else INVITED)),
+        },
+    )
+    return token
+
+
+def sign_in(connection: sa.Connection, now: datetime, token: str) -> str:
+    """Use a sign-in link, once; return the token of the session.
+
+    Raises:
+        RefusedError: If the link is unknown, used or too old.
+    """
+    digest = guard.digest(token)
+    row = connection.execute(
+        sa.select(t.signin).where(t.signin.c.token_sha256 == digest).with_for_update()
+    ).one_or_none()
+    if row is None or row.used_at is not None or row.expires_at < t.stamp(now):
+        raise RefusedError(
+            "This sign-in link is unknown, was used, or is too old. Start evenhand "
+            "serve again, or ask who invited you for a new one.",
+            403,
+        )
+    used = t.signin.update().where(t.signin.c.token_sha256 == digest)
+    connection.execute(used.values(used_at=t.stamp(now)))
+    who = row.organiser_id
+    if who is None:
+        who = _new_organiser(connection, now, row.name or "Organiser")
+    if row.evaluation_id is not None:
+        mine = {"evaluation_id": row.evaluation_id, "organiser_id": who}
+        connection.execute(t.member.insert(), mine)
+    session = guard.fresh_token()
+    connection.execute(
+        t.session.insert(),
+        {
+            "token_sha256": guard.digest(session),
+            "organiser_id": who,
+            "created_at": t.stamp(now),
+            "expires_at": t.stamp(now + SESSION),
+        },
+    )
+    return session
+
+
+def sign_out(connection: sa.Connection, _: datetime, token: str) -> None:
+    """End a session."""
+    mine = t.session.c.token_sha256 == guard.digest(token)
+    connection.execute(t.session.delete().where(mine))

@@ -1,0 +1,124 @@
+"""Who somebody is and what they may send: tokens, sessions, hosts, limits."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+"""Crockford's base 32: no letter looks like another."""
+TOKEN_BYTES, SLUG = 16, 12
+LENGTH = 26
+LONGEST_NAME = 200
+COOKIE = "evenhand"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-robots-tag": "noindex",
+    "cache-control": "no-store",
+    "cross-origin-opener-policy": "same-origin",
+}
+
+
+def base32(data: bytes) -> str:
+    """Write bytes as letters and digits that people can type.
+
+    Examples:
+        >>> base32(bytes(16)), len(base32(b"x" * 16))
+        ('00000000000000000000000000', 26)
+    """
+    number = int.from_bytes(data)
+    length = -(-len(data) * 8 // 5)
+    return "".join(ALPHABET[number >> 5 * at & 31] for at in reversed(range(length)))
+
+
+def fresh_token() -> str:
+    """Draw a token of 128 bits."""
+    return base32(secrets.token_bytes(TOKEN_BYTES))
+
+
+def fresh_slug() -> str:
+    """Draw the public name of an evaluation."""
+    return "".join(secrets.choice(ALPHABET) for _ in range(SLUG))
+
+
+def digest(token: str) -> str:
+    """Return the hash by which a token is known; what is no token has none.
+
+    Examples:
+        >>> digest(""), digest("short"), len(digest("0" * 26))
+        ('', '', 64)
+    """
+    if len(token) != LENGTH or not token.isascii() or not token.isalnum():
+        return ""
+    return hashlib.sha256(token.lower().encode()).hexdigest()
+
+
+def csrf(session: str) -> str:
+    """Return what every form of a session must hold."""
+    return hmac.digest(session.encode(), b"csrf", "sha256").hex()
+
+
+def is_csrf(session: str, given: str) -> bool:
+    """Say whether a form came from a page of this session."""
+    return hmac.compare_digest(csrf(session).encode(), given.encode())
+
+
+def same_origin(origin: str | None, host: str) -> bool:
+    """Say whether a request came from one of our own pages, if it says from where.
+
+    Examples:
+        >>> same_origin(None, "a:8000"), same_origin("http://a:8000", "a:8000")
+        (True, True)
+        >>> same_origin("http://evil", "a:8000"), same_origin("null", "a:8000")
+        (False, False)
+    """
+    return origin is None or urlsplit(origin).netloc.casefold() == host.casefold()
+
+
+@dataclass(slots=True)
+class Limit:
+    """A bucket of permissions for each sender, filled at a steady rate.
+
+    Attributes:
+        rate: Permissions per second.
+        burst: How many can be saved up.
+        clock: Seconds, from anywhere.
+    """
+
+    rate: float
+    burst: float
+    clock: Callable[[], float] = time.monotonic
+    _left: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+    def wait(self, who: str) -> float:
+        """Take a permission; return how many seconds to wait if there is none.
+
+        Examples:
+            >>> limit = Limit(1, 2, lambda: 0.0)
+            >>> [limit.wait("a") for _ in range(3)], limit.wait("b")
+            ([0.0, 0.0, 1.0], 0.0)
+        """
+        now = self.clock()
+        left, at = self._left.get(who, (self.burst, now))
+        left = min(self.burst, left + (now - at) * self.rate)
+        if left < 1:
+            self._left[who] = (left, now)
+            return (1 - left) / self.rate
+        self._left[who] = (left - 1, now)
+        if len(self._left) > 50_000:  # noqa: PLR2004 - some megabytes
+            self._left.clear()
+        return 0.0

@@ -1,0 +1,299 @@
+"""What pages read. Every function takes the evaluation whose rows it may return."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from evenhand.records.record import assignment_from, parse
+from evenhand.web import tables as t
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evenhand.designs.assignment import Assignment
+
+    Row = Any
+
+
+def evaluation(connection: sa.Connection, slug: str) -> Row | None:
+    """Return an evaluation by its public name."""
+    return connection.execute(
+        sa.select(t.evaluation).where(t.evaluation.c.slug == slug)
+    ).one_or_none()
+
+
+def evaluations(connection: sa.Connection, organiser: int) -> Sequence[Row]:
+    """Return the evaluations of an organiser, the newest first."""
+    return connection.execute(
+        sa.select(t.evaluation)
+        .join_from(t.evaluation, t.member)
+        .where(t.member.c.organiser_id == organiser)
+        .order_by(t.evaluation.c.id.desc())
+    ).all()
+
+
+def is_member(connection: sa.Connection, which: int, organiser: int) -> bool:
+    """Say whether somebody organises an evaluation."""
+    found = connection.execute(
+        sa.select(t.member.c.organiser_id).where(
+            t.member.c.evaluation_id == which, t.member.c.organiser_id == organiser
+        )
+    )
+    return found.one_or_none() is not None
+
+
+def organiser(connection: sa.Connection, digest: str, now: str) -> int | None:
+    """Return whose session a token is, by the token's hash."""
+    return connection.execute(
+        sa.select(t.session.c.organiser_id).where(
+            t.session.c.token_sha256 == digest, t.session.c.expires_at > now
+        )
+    ).scalar_one_or_none()
+
+
+def can_sign_in(connection: sa.Connection, digest: str, now: str) -> bool:
+    """Say whether a sign-in link can be used."""
+    found = connection.execute(
+        sa.select(t.signin.c.token_sha256).where(
+            t.signin.c.token_sha256 == digest,
+            t.signin.c.used_at.is_(None),
+            t.signin.c.expires_at > now,
+        )
+    )
+    return found.one_or_none() is not None
+
+
+def rater(connection: sa.Connection, digest: str) -> Row | None:
+    """Return link, reviewer and evaluation of a link's token, by its hash."""
+    return connection.execute(
+        sa.select(
+            t.link.c.revoked_at,
+            t.link.c.reviewer_id,
+            t.evaluation.c.slug,
+            *[column for column in t.reviewer.c if column.name != "email"],
+        )
+        .join_from(t.link, t.reviewer)
+        .join(t.evaluation, t.evaluation.c.id == t.link.c.evaluation_id)
+        .where(t.link.c.token_sha256 == digest)
+    ).one_or_none()
+
+
+def people(connection: sa.Connection, which: int) -> Sequence[Row]:
+    """Return the reviewers of an evaluation, by id."""
+    return connection.execute(
+        sa.select(t.reviewer)
+        .where(t.reviewer.c.evaluation_id == which)
+        .order_by(t.reviewer.c.id)
+    ).all()
+
+
+def items(connection: sa.Connection, which: int) -> Sequence[Row]:
+    """Return the items of an evaluation, by id."""
+    return connection.execute(
+        sa.select(t.item).where(t.item.c.evaluation_id == which).order_by(t.item.c.id)
+    ).all()
+
+
+def tasks(connection: sa.Connection, which: int, reviewer: int) -> Sequence[Row]:
+    """Return the items of one reviewer with their ratings, by place."""
+    return connection.execute(
+        sa.select(t.task, t.item.c.label, t.item.c.title, t.item.c.url)
+        .join_from(t.task, t.item)
+        .where(t.task.c.evaluation_id == which, t.task.c.reviewer_id == reviewer)
+        .order_by(t.task.c.place)
+    ).all()
+
+
+def history(connection: sa.Connection, which: int, reviewer: int) -> Sequence[Row]:
+    """Return all that one reviewer sent, in order."""
+    return connection.execute(
+        sa.select(t.submission, t.item.c.label)
+        .join_from(t.submission, t.task, t.submission.c.task_id == t.task.c.id)
+        .join(
+            t.item,
+            (t.item.c.id == t.task.c.item_id) & (t.item.c.evaluation_id == which),
+        )
+        .where(
+            t.submission.c.evaluation_id == which,
+            t.task.c.evaluation_id == which,
+            t.submission.c.reviewer_id == reviewer,
+        )
+        .order_by(t.submission.c.n)
+    ).all()
+
+
+def progress(connection: sa.Connection, which: int) -> Sequence[Row]:
+    """Return how far each reviewer is, without a score and without items."""
+    mine = (t.task.c.evaluation_id == t.reviewer.c.evaluation_id) & (
+        t.task.c.reviewer_id == t.reviewer.c.id
+    )
+    counts = {
+        "given": sa.func.count(t.task.c.id),
+        "rated": sa.func.sum(sa.case((t.task.c.state == "rated", 1), else_=0)),
+        "recused": sa.func.sum(sa.case((t.task.c.state == "recused", 1), else_=0)),
+    }
+    return connection.execute(
+        sa.select(t.reviewer, *[what.label(name) for name, what in counts.items()])
+        .join_from(t.reviewer, t.task, mine, isouter=True)
+        .where(t.reviewer.c.evaluation_id == which)
+        .group_by(*t.reviewer.primary_key.columns)
+        .order_by(t.reviewer.c.id)
+    ).all()
+
+
+def coverage(connection: sa.Connection, which: int) -> list[tuple[int, int]]:
+    """Return how many items have how many ratings; not which."""
+    rated = sa.func.sum(sa.case((t.task.c.state == "rated", 1), else_=0))
+    mine = (t.task.c.evaluation_id == which) & (t.task.c.item_id == t.item.c.id)
+    rows = connection.execute(
+        sa.select(rated)
+        .join_from(t.item, t.task, mine, isouter=True)
+        .where(t.item.c.evaluation_id == which)
+        .group_by(t.item.c.id)
+    )
+    counts = [int(row[0] or 0) for row in rows]
+    return [(number, counts.count(number)) for number in sorted(set(counts))]
+
+
+def links(connection: sa.Connection, which: int) -> Sequence[Row]:
+    """Return the newest working link of each reviewer, by the reviewer's id."""
+    newest = (
+        sa.select(t.link.c.reviewer_id, sa.func.max(t.link.c.serial).label("serial"))
+        .where(t.link.c.evaluation_id == which, t.link.c.revoked_at.is_(None))
+        .group_by(t.link.c.reviewer_id)
+    ).subquery()
+    return connection.execute(
+        sa.select(t.reviewer, newest.c.serial, t.link.c.token_sha256)
+        .join_from(t.reviewer, newest, newest.c.reviewer_id == t.reviewer.c.id)
+        .join(
+            t.link,
+            (t.link.c.evaluation_id == which)
+            & (t.link.c.reviewer_id == t.reviewer.c.id)
+            & (t.link.c.serial == newest.c.serial),
+        )
+        .where(t.reviewer.c.evaluation_id == which)
+        .order_by(t.reviewer.c.id)
+    ).all()
+
+
+def draws(connection: sa.Connection, which: int) -> Sequence[Row]:
+    """Return every draw and amendment of an evaluation, in order."""
+    return connection.execute(
+        sa.select(t.draw)
+        .where(t.draw.c.evaluation_id == which)
+        .order_by(t.draw.c.number, t.draw.c.part)
+    ).all()
+
+
+def last_draw(connection: sa.Connection, which: int) -> Row:
+    """Return the draw or amendment that holds now."""
+    return draws(connection, which)[-1]
+
+
+def assignment(connection: sa.Connection, which: int) -> Assignment:
+    """Return the assignment that holds now, without its secret."""
+    rows = draws(connection, which)
+    found: Assignment | None = None
+    for row in rows:
+        if row.number == rows[-1].number:
+            record = parse(row.record.encode(), "assignment")
+            found = assignment_from(record, "assignment", found)
+    if found is None:
+        raise LookupError("nothing was drawn")
+    return found
+
+
+def secret(connection: sa.Connection, which: int) -> str:
+    """Return the secret of the present draw."""
+    return str(
+        connection.execute(
+            sa.select(t.secret.c.secret)
+            .where(t.secret.c.evaluation_id == which)
+            .order_by(t.secret.c.number.desc())
+            .limit(1)
+        ).scalar_one()
+    )
+
+
+def lists(connection: sa.Connection, which: int) -> dict[str, Any]:
+    """Return the record of what was fixed at sealing."""
+    found: dict[str, Any] = json.loads(last_draw(connection, which).lists)
+    return found
+
+
+def log_lines(connection: sa.Connection, which: int) -> list[str]:
+    """Return the lines of an evaluation's log."""
+    return list(
+        connection.execute(
+            sa.select(t.event.c.line)
+            .where(t.event.c.evaluation_id == which)
+            .order_by(t.event.c.n)
+        ).scalars()
+    )
+
+
+def payloads(connection: sa.Connection, which: int) -> Sequence[Row]:
+    """Return what is private about events, by number."""
+    return connection.execute(
+        sa.select(t.payload)
+        .where(t.payload.c.evaluation_id == which)
+        .order_by(t.payload.c.n)
+    ).all()
+
+
+def jobs(connection: sa.Connection, which: int, kind: str) -> Sequence[Row]:
+    """Return checks or decisions, by number."""
+    return connection.execute(
+        sa.select(t.job)
+        .where(t.job.c.evaluation_id == which, t.job.c.kind == kind)
+        .order_by(t.job.c.number)
+    ).all()
+
+
+def waiting(connection: sa.Connection) -> Sequence[Row]:
+    """Return the jobs that were asked for and are not done."""
+    return connection.execute(sa.select(t.job).where(t.job.c.state == "waiting")).all()
+
+
+def published(connection: sa.Connection, which: int) -> dict[str, bytes]:
+    """Return the files that were published."""
+    rows = connection.execute(
+        sa.select(t.published.c.name, t.published.c.body)
+        .where(t.published.c.evaluation_id == which)
+        .order_by(t.published.c.name)
+    )
+    return {row.name: bytes(row.body) for row in rows}
+
+
+def ratings(connection: sa.Connection, which: int) -> Sequence[Row]:
+    """Return every rating with the codes of reviewer and item; only after the close."""
+    return connection.execute(
+        sa.select(
+            t.reviewer.c.label.label("reviewer"),
+            t.item.c.label.label("item"),
+            t.item.c.title,
+            t.task.c.state,
+            t.task.c.score,
+            t.task.c.note,
+        )
+        .join_from(t.task, t.item)
+        .join(
+            t.reviewer,
+            (t.reviewer.c.evaluation_id == which)
+            & (t.reviewer.c.id == t.task.c.reviewer_id),
+        )
+        .where(t.task.c.evaluation_id == which)
+        .order_by(t.reviewer.c.label, t.item.c.id)
+    ).all()
+
+
+def has_receipt(connection: sa.Connection, which: int, receipt: str) -> int | None:
+    """Return the number of the event with a hash, None if the log has none."""
+    return connection.execute(
+        sa.select(t.event.c.n).where(
+            t.event.c.evaluation_id == which, t.event.c.hash == receipt
+        )
+    ).scalar_one_or_none()

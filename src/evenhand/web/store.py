@@ -1,0 +1,267 @@
+"""The database: one writer for each SQLite file, many readers, migrations at start.
+
+SQLite runs in WAL mode with full synchronisation: what is committed is on the disk. A
+lock file keeps a second server from the same file. PostgreSQL may have several servers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hmac
+import os
+import secrets
+import sqlite3
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy.pool import StaticPool
+
+from evenhand.errors import OptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+POSTGRES = "postgresql"
+BUSY = 10_000
+WRITING = ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON")
+KEY_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """An open database.
+
+    Attributes:
+        name: What messages call it, without a password.
+        writing: The only engine that writes; of SQLite, one connection.
+        reading: What pages are read with.
+        key: Key of reviewers' links, from a file of its own.
+        path: The file of a SQLite database.
+    """
+
+    name: str
+    writing: sa.Engine
+    reading: sa.Engine
+    key: bytes
+    path: Path | None
+    lock: IO[str] | None
+
+    @contextlib.contextmanager
+    def read(self) -> Iterator[sa.Connection]:
+        """Read what is committed."""
+        with self.reading.connect() as connection:
+            yield connection
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[sa.Connection]:
+        """Write without a transaction, for what allows none."""
+        raw = self.writing.execution_options(isolation_level="AUTOCOMMIT")
+        with raw.connect() as connection:
+            yield connection
+
+    def close(self) -> None:
+        """Let others have the database."""
+        self.reading.dispose()
+        self.writing.dispose()
+        if self.lock is not None:
+            self.lock.close()
+
+
+def open_store(where: str) -> Store:
+    """Open a database, make or upgrade its tables, and keep others from writing.
+
+    Args:
+        where: Path of a SQLite file, or an address that begins with postgresql://.
+
+    Returns:
+        The database.
+
+    Raises:
+        OptionError: If it is in use, cannot be opened, or a later version made it.
+    """
+    if where.startswith((f"{POSTGRES}://", f"{POSTGRES}+", "postgres://")):
+        return _postgres(where)
+    path = Path(where)
+    if "://" in where or not path.parent.is_dir():
+        raise OptionError(
+            f"--db must be a file in a folder that exists, or postgresql://..., got "
+            f"{where!r}."
+        )
+    lock = _lock(path)
+    try:
+        writing = _sqlite(path)
+        _upgrade(writing, path)
+        address = f"sqlite:///file:{_quoted(path)}?mode=ro&uri=true"
+        reading = sa.create_engine(
+            address,
+            poolclass=StaticPool,
+            isolation_level="AUTOCOMMIT",
+            connect_args={"check_same_thread": False, "timeout": BUSY / 1000},
+        )
+        key = _key(path.with_name(f"{path.name}.key"))
+    except BaseException as error:
+        lock.close()
+        if isinstance(error, sa.exc.DatabaseError | OSError):
+            reason = getattr(error, "orig", None) or error
+            raise OptionError(f"{where}: The database fails: {reason}.") from None
+        raise
+    return Store(where, writing, reading, key, path, lock)
+
+
+def read_only(path: Path) -> sqlite3.Connection:
+    """Open a SQLite file to be read while a server runs.
+
+    Raises:
+        OptionError: If there is no such file.
+    """
+    if not path.is_file():
+        raise OptionError(f"{path}: There is no such file.")
+    return sqlite3.connect(f"file:{_quoted(path)}?mode=ro", uri=True)
+
+
+def backup(path: Path, target: Path) -> None:
+    """Copy a SQLite database while a server runs; the copy is whole or not there.
+
+    Raises:
+        OptionError: If the copy exists already, or cannot be written.
+    """
+    if target.exists():
+        raise OptionError(f"{target} must not be there: the backup would replace it.")
+    half = target.with_name(f"{target.name}.part")
+    try:
+        half.unlink(missing_ok=True)
+        half.touch(mode=0o600)
+        with (
+            contextlib.closing(read_only(path)) as source,
+            contextlib.closing(sqlite3.connect(half)) as copy,
+        ):
+            source.backup(copy, pages=256)
+        half.rename(target)
+    except (OSError, sqlite3.Error) as error:
+        half.unlink(missing_ok=True)
+        raise OptionError(f"{target}: The backup cannot be written: {error}.") from None
+
+
+def _lock(path: Path) -> IO[str]:
+    try:
+        lock = path.with_name(f"{path.name}.lock").open("a", encoding="ascii")
+    except OSError as error:
+        raise OptionError(
+            f"{path}: The database cannot be written: {error.strerror}."
+        ) from None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.close()
+        raise OptionError(
+            f"{path}: Another evenhand serve is using this file. Stop it first, or use "
+            "another file with --db."
+        ) from None
+    return lock
+
+
+def _quoted(path: Path) -> str:
+    text = str(path.resolve())
+    return text.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+
+
+def _sqlite(path: Path) -> sa.Engine:
+    if not path.exists():
+        path.touch(mode=0o600)
+    engine = sa.create_engine(
+        f"sqlite:///{path}",
+        poolclass=StaticPool,
+        connect_args={"check_same_thread": False, "timeout": BUSY / 1000},
+    )
+
+    def prepare(raw: Any, _: object) -> None:  # noqa: ANN401 - the driver's connection
+        raw.isolation_level = None
+        for pragma in (*WRITING, "foreign_keys=ON", f"busy_timeout={BUSY}"):
+            raw.execute(f"PRAGMA {pragma}")
+
+    def begin(connection: sa.Connection) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    sa.event.listen(engine, "connect", prepare)
+    sa.event.listen(engine, "begin", begin)
+    return engine
+
+
+def _postgres(where: str) -> Store:
+    _, _, rest = where.partition("://")
+    address = sa.make_url(f"{POSTGRES}+psycopg://{rest}")
+    name = address.render_as_string(hide_password=True)
+    try:
+        writing = sa.create_engine(address, pool_pre_ping=True, pool_size=2)
+        with writing.connect() as connection:
+            sync = connection.exec_driver_sql("SHOW synchronous_commit").scalar()
+        if sync == "off":
+            raise OptionError(
+                f"{name}: synchronous_commit must not be off: ratings that were "
+                "acknowledged could be lost."
+            )
+        _upgrade(writing, None)
+        reading = writing.execution_options(isolation_level="AUTOCOMMIT")
+    except ModuleNotFoundError:
+        raise OptionError(
+            "PostgreSQL needs another package: pip install 'evenhand[postgres]'."
+        ) from None
+    except sa.exc.DatabaseError as error:
+        reason = " ".join(str(error.orig).split())
+        raise OptionError(f"{name}: The database fails: {reason}.") from None
+    return Store(name, writing, reading, _key(Path("evenhand.key")), None, None)
+
+
+def _key(path: Path) -> bytes:
+    """Read the key of links, or draw one; it is not in the database."""
+    with contextlib.suppress(FileExistsError):
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        with os.fdopen(os.open(path, flags, 0o600), "w", encoding="ascii") as file:
+            file.write(secrets.token_hex(KEY_BYTES))
+    try:
+        key = bytes.fromhex(path.read_text(encoding="ascii"))
+    except ValueError:
+        key = b""
+    if len(key) != KEY_BYTES:
+        raise OptionError(f"{path}: This is not a key of evenhand serve. Remove it.")
+    return key
+
+
+def link_token(key: bytes, evaluation: str, reviewer: int, serial: int) -> bytes:
+    """Return the 16 random-looking bytes of a reviewer's link.
+
+    They follow from the key file, so the database alone gives nobody a link.
+    """
+    text = f"evenhand.link/1:{evaluation}:{reviewer}:{serial}"
+    return hmac.digest(key, text.encode(), "sha256")[:16]
+
+
+def _upgrade(engine: sa.Engine, path: Path | None) -> None:
+    config = Config()
+    folder = resources.files("evenhand.web") / "migrations"
+    config.set_main_option("script_location", str(folder).replace("%", "%%"))
+    script = ScriptDirectory.from_config(config)
+    newest = script.get_current_head()
+    with engine.connect() as connection:
+        current = MigrationContext.configure(connection).get_current_revision()
+        connection.rollback()
+    if current == newest:
+        return
+    known = {revision.revision for revision in script.walk_revisions()}
+    if current is not None and current not in known:
+        raise OptionError(
+            "The database was made by a later version of evenhand. Use that one."
+        )
+    if current is not None and path is not None:
+        backup(path, path.with_name(f"{path.name}.before-{newest}"))
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")

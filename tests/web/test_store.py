@@ -1,0 +1,296 @@
+"""The database: what it refuses, and what it does not lose."""
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+
+from evenhand.errors import OptionError
+from evenhand.records.chain import follow
+from evenhand.web import actions, guard, reads
+from evenhand.web import tables as t
+from evenhand.web.accept import Entry, Sending
+from evenhand.web.store import backup, open_store
+from evenhand.web.verify import verify_all
+from evenhand.web.writer import RefusedError
+from tests.web.world import Site, has_postgres, postgres
+
+needs_postgres = pytest.mark.skipif(
+    not has_postgres(),
+    reason="PostgreSQL is not tried, because it is missing. On Debian: apt-get install "
+    "postgresql.",
+)
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    made = Site(str(tmp_path / "e.db"))
+    yield made
+    made.store.close()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with postgres(tmp_path_factory.mktemp("pg")) as address:
+        yield address
+
+
+def schema_differs(site: Site) -> list[object]:
+    with site.store.writing.connect() as connection:
+        found = compare_metadata(MigrationContext.configure(connection), t.metadata)
+        connection.rollback()
+    return list(found)
+
+
+def walk(site: Site) -> int:
+    """Rate, close and look; return the evaluation."""
+    which, slug = site.opened()
+    tokens = site.tokens(which, slug)
+    assert len(tokens) == 8
+    for name, token in list(tokens.items())[:7]:
+        answers = site.rate_all(token, lambda label: float(label[1:]) * 10)
+        assert [it.status for it in answers] == [201] * 3, name
+    site.do(actions.close, which)
+    site.do(actions.look, which)
+    return which
+
+
+def test_a_walk_leaves_tables_history_and_log_the_same(site: Site) -> None:
+    which = walk(site)
+    assert site.read(verify_all) == []
+    lines = site.read(reads.log_lines, which)
+    seal = site.read(reads.draws, which)[0].seal
+    events, _ = follow(lines, seal)
+    kinds = [event["kind"] for event in events]
+    assert kinds[:3] == ["created", "sealed", "opened"]
+    assert kinds[-3:] == ["closed", "absent", "looked"]
+    assert (kinds.count("begun"), kinds.count("rated")) == (7, 21)
+    drawn = site.read(reads.assignment, which)
+    assert len(drawn.chain) == 2
+    assert schema_differs(site) == []
+
+
+@needs_postgres
+def test_a_walk_on_postgresql(
+    server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    site = Site(server)
+    which = walk(site)
+    assert site.read(verify_all) == []
+    assert schema_differs(site) == []
+    with pytest.raises(sa.exc.DatabaseError, match="only grows"):
+        site.do(lambda c, _: c.execute(t.event.delete()))
+    assert len(site.read(reads.log_lines, which)) == 3 + 7 + 21 + 3
+    site.store.close()
+
+
+def test_what_is_committed_is_on_the_disk(site: Site) -> None:
+    with site.store.writing.connect() as connection:
+        told = {
+            name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()
+            for name in ("journal_mode", "synchronous", "foreign_keys", "secure_delete")
+        }
+        connection.rollback()
+    assert told == {
+        "journal_mode": "wal",
+        "synchronous": 2,
+        "foreign_keys": 1,
+        "secure_delete": 1,
+    }
+
+
+def test_a_second_server_is_refused(site: Site) -> None:
+    with pytest.raises(OptionError, match="Another evenhand serve is using this file"):
+        open_store(site.store.name)
+
+
+def test_readers_cannot_write(site: Site) -> None:
+    with (
+        site.store.read() as connection,
+        pytest.raises(sa.exc.OperationalError, match="readonly"),
+    ):
+        connection.execute(t.organiser.delete())
+
+
+@pytest.mark.parametrize("what", ["delete", "update"])
+def test_the_log_only_grows(site: Site, what: str) -> None:
+    site.draft()
+    change = t.event.delete() if what == "delete" else t.event.update().values(n=9)
+    with pytest.raises(sa.exc.DatabaseError, match="only grows"):
+        site.do(lambda c, _: c.execute(change))
+
+
+def test_no_row_points_into_another_evaluation(site: Site) -> None:
+    one, slug = site.opened()
+    two, _ = site.opened(items="a\nb\nc", reviewers="X\nY\nZ", reserves="")
+    token = guard.digest(site.tokens(one, slug)["Person 8"])
+    last = site.read(reads.people, one)[7].id
+    assert last > len(site.read(reads.people, two))
+    crossed = [
+        t.link.update().where(t.link.c.token_sha256 == token).values(evaluation_id=two),
+        t.task.insert().values(
+            evaluation_id=two, id=99, reviewer_id=last, item_id=1, place=9
+        ),
+        t.task.insert().values(
+            evaluation_id=two, id=99, reviewer_id=1, item_id=8, place=9
+        ),
+        t.reviewer.update()
+        .where(t.reviewer.c.evaluation_id == two, t.reviewer.c.id == 1)
+        .values(stands_in_for=last),
+    ]
+    for change in crossed:
+        with pytest.raises(sa.exc.IntegrityError):
+            site.do(lambda c, _, change=change: c.execute(change))
+
+
+def test_the_tables_refuse_what_must_not_be(site: Site) -> None:
+    which, slug = site.opened()
+    token = site.tokens(which, slug)["Person 1"]
+    site.do(actions.begin, guard.digest(token))
+    wrong = [
+        t.reviewer.update().where(t.reviewer.c.id == 1).values(state="absent"),
+        t.task.update().values(state="rated"),
+        t.task.update().values(score=5),
+        t.evaluation.update().values(state="lost"),
+        t.item.update().values(url="javascript:alert(1)"),
+        t.link.update().values(token_sha256=""),
+    ]
+    for change in wrong:
+        with pytest.raises(sa.exc.IntegrityError):
+            site.do(lambda c, _, change=change: c.execute(change))
+
+
+def test_a_batch_takes_the_same_statements_whatever_its_size(site: Site) -> None:
+    which, slug = site.opened()
+    tokens = [guard.digest(one) for one in site.tokens(which, slug).values()]
+    for token in tokens:
+        site.do(actions.begin, token)
+    seen: list[str] = []
+    sa.event.listen(
+        site.store.writing,
+        "before_cursor_execute",
+        lambda *given: seen.append(given[2]),
+    )
+    counts = []
+    for number, many in enumerate((tokens[:1], tokens[1:])):
+        seen.clear()
+        answers = site.rate(
+            *(Sending(it, f"{number:032}", (Entry(1, 0, "score", 5.0),)) for it in many)
+            if number == 0
+            else (
+                Sending(it, f"{place:031}x", (Entry(1, 0, "score", 5.0),))
+                for place, it in enumerate(many)
+            )
+        )
+        assert {it.status for it in answers} == {201}
+        counts.append(len(seen))
+    assert counts[0] == counts[1] <= 11
+
+
+def test_a_token_that_is_none_finds_nobody(site: Site) -> None:
+    which, slug = site.opened()
+    assert site.read(reads.rater, guard.digest("")) is None
+    for text in ("", "0", "0" * 26, "' or 1=1 --", "x" * 10_000, "é" * 26):
+        assert site.read(reads.rater, guard.digest(text)) is None
+    with pytest.raises(RefusedError, match="There is no such link"):
+        site.do(actions.begin, guard.digest(""))
+    assert len(site.tokens(which, slug)) == 8
+
+
+def test_a_database_of_a_later_version_is_refused(site: Site) -> None:
+    site.do(lambda c, _: c.exec_driver_sql("UPDATE alembic_version SET version_num=99"))
+    site.store.close()
+    with pytest.raises(OptionError, match="later version of evenhand"):
+        open_store(site.store.name)
+    # The refusal lets go of the lock.
+    with pytest.raises(OptionError, match="later version"):
+        open_store(site.store.name)
+
+
+def test_an_older_database_is_copied_before_it_is_upgraded(
+    site: Site, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    which = walk(site)
+    lines = site.read(reads.log_lines, which)
+    site.store.close()
+    folder = tmp_path / "evenhand" / "migrations"
+    source = Path(actions.__file__).parent / "migrations"
+    (folder / "versions").mkdir(parents=True)
+    for file in ("env.py", "versions/first.py"):
+        (folder / file).write_text((source / file).read_text())
+    (folder / "versions" / "second.py").write_text(
+        "from alembic import op\nimport sqlalchemy as sa\n"
+        "revision, down_revision = '2', '1'\n"
+        "def upgrade():\n"
+        "    op.add_column('organiser', sa.Column('extra', sa.Text()))\n"
+    )
+    monkeypatch.setattr("evenhand.web.store.resources.files", lambda _: folder.parent)
+    again = open_store(site.store.name)
+    with again.read() as connection:
+        assert reads.log_lines(connection, which) == lines
+        columns = connection.exec_driver_sql("SELECT extra FROM organiser").all()
+    assert len(columns) == 1
+    again.close()
+    copy = sqlite3.connect(f"{site.store.name}.before-2")
+    assert copy.execute("SELECT version_num FROM alembic_version").fetchone() == ("1",)
+    assert copy.execute("SELECT count(*) FROM event").fetchone() == (len(lines),)
+    copy.close()
+
+
+def test_a_backup_while_the_server_runs_has_all_that_was_acknowledged(
+    site: Site, tmp_path: Path
+) -> None:
+    which = walk(site)
+    assert site.store.path is not None
+    backup(site.store.path, tmp_path / "copy.db")
+    with pytest.raises(OptionError, match="must not be there"):
+        backup(site.store.path, tmp_path / "copy.db")
+    lines = site.read(reads.log_lines, which)
+    copy = Site(str(tmp_path / "copy.db"))
+    assert copy.read(reads.log_lines, which) == lines
+    assert copy.read(verify_all) == []
+    assert copy.store.key != site.store.key
+    copy.store.close()
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        ("UPDATE task SET score = 99 WHERE id = 1", "task 1"),
+        ("UPDATE submission SET score = 99 WHERE n = 5", "event 5"),
+        ("UPDATE payload SET body = '{}' WHERE n = 5", "event 5"),
+        ("UPDATE evaluation SET head_hash = first_seal", "head"),
+    ],
+)
+def test_verify_finds_what_was_changed_behind_the_back(
+    site: Site, damage: str, words: str
+) -> None:
+    walk(site)
+    site.do(lambda c, _: c.exec_driver_sql(damage))
+    found = site.read(verify_all)
+    assert found
+    assert words in " ".join(found)
+
+
+def test_a_full_disk_acknowledges_nothing(site: Site) -> None:
+    which, slug = site.opened()
+    token = guard.digest(site.tokens(which, slug)["Person 1"])
+    site.do(actions.begin, token)
+    lines = site.read(reads.log_lines, which)
+    pages = site.read(lambda c: c.exec_driver_sql("PRAGMA page_count").scalar())
+    with site.store.alone() as connection:
+        connection.exec_driver_sql(f"PRAGMA max_page_count={pages}")
+    note = "x" * 5000
+    entry = Entry(1, 0, "score", 5.0, note * 20)
+    with pytest.raises(sa.exc.OperationalError, match="full"):
+        site.rate(Sending(token, "0" * 32, (entry,)))
+    assert site.read(reads.log_lines, which) == lines
+    with site.store.alone() as connection:
+        connection.exec_driver_sql("PRAGMA max_page_count=1000000")
+    assert site.rate(Sending(token, "0" * 32, (entry,)))[0].status == 201
+    assert site.read(verify_all) == []
