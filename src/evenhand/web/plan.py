@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.errors import OptionError
 from evenhand.records.canonical import finish
 from evenhand.web.lists import (
+    MOST_ROWS,
     Item,
     Person,
     read_conflicts,
@@ -153,7 +154,7 @@ def read_plan(form: Mapping[str, str], closes_at: datetime | None) -> Plan:
         given["conflicts"], names, [item.label for item in items]
     )
     method = given["method"] if given["method"] in METHODS[job] else ""
-    top = _whole("How many are chosen", given["top"], 1, max(1, len(items)))
+    top = _whole("How many are chosen", given["top"], 1, MOST_ROWS)
     return Plan(
         title=title,
         instructions=given["instructions"].strip(),

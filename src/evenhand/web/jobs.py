@@ -1,0 +1,166 @@
+"""Checks, decisions and previews, in other processes so that raters never wait."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+import json
+import multiprocessing
+import os
+import tempfile
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evenhand.errors import EvenhandError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evenhand.designs.assignment import Assignment
+    from evenhand.ratings import Ratings
+
+NICE = 10
+
+
+class Workers:
+    """Processes that compute, with less priority than the pages."""
+
+    def __init__(self, count: int = 2) -> None:
+        """Start none yet."""
+        self._count = count
+        self._pool: ProcessPoolExecutor | None = None
+
+    async def run(self, work: Callable[..., Any], *given: object) -> Any:  # noqa: ANN401 - what the work returns
+        """Run something in another process.
+
+        Raises:
+            EvenhandError: As the work does.
+        """
+        loop = asyncio.get_running_loop()
+        for attempt in (1, 2):
+            pool = self._pool = self._pool or ProcessPoolExecutor(
+                self._count,
+                mp_context=multiprocessing.get_context("spawn"),
+                initializer=_calm,
+            )
+            try:
+                return await loop.run_in_executor(pool, work, *given)
+            except BrokenExecutor:
+                self._pool = None
+                if attempt == 2:  # noqa: PLR2004 - the second time too
+                    raise
+        return None
+
+    def stop(self) -> None:
+        """End the processes."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _calm() -> None:
+    with contextlib.suppress(OSError):
+        os.nice(NICE)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+def warm() -> None:
+    """Import what a decision needs, so that the first one does not wait for it."""
+    import evenhand.words.page  # noqa: F401, PLC0415 - that is its purpose
+
+
+def compute(task: dict[str, Any]) -> dict[str, Any]:
+    """Check ratings or decide from them; runs in another process.
+
+    Args:
+        task: What to do: "kind", "ratings" as CSV, "records" of the assignment,
+            "secret", "seal", "seed", "job", "method", "top" and "distinct".
+
+    Returns:
+        Record, report, a summary and what the log says; or an error in words.
+    """
+    from evenhand.formats.reading import read_ratings  # noqa: PLC0415 - in the process
+
+    try:
+        stream = io.BytesIO(task["ratings"].encode())
+        stream.name = "ratings.csv"
+        ratings = read_ratings(stream)
+        if task["kind"] == "check":
+            return _check(ratings, task)
+        return _decide(ratings, task)
+    except EvenhandError as error:
+        return {"error": str(error)}
+
+
+def _check(ratings: Ratings, task: dict[str, Any]) -> dict[str, Any]:
+    from evenhand.diagnosis.check import check  # noqa: PLC0415 - in the process
+
+    top = task["top"] if task["top"] and task["top"] < ratings.n_items else None
+    found = check(ratings, top=top, rng=task["seed"])
+    return {"report": _report(found), "summary": "", "says": "{}"}
+
+
+def _decide(ratings: Ratings, task: dict[str, Any]) -> dict[str, Any]:
+    from evenhand.ab.comparison import compare  # noqa: PLC0415 - in the process
+    from evenhand.ranking.ranking import rank  # noqa: PLC0415 - in the process
+    from evenhand.records.record import decision_record, text_of  # noqa: PLC0415 - ditto
+
+    drawn = _assignment(task)
+    more: dict[str, Any] = {"assignment": drawn, "rng": task["seed"]}
+    if task["job"] == "rank":
+        top = min(task["top"], ratings.n_items)
+        more |= {"top": top, "distinct": task["distinct"]}
+        result: Any = rank(ratings, method=task["method"], **more)
+        places = [str(label) for label in result.order]
+        chosen = places[:top]
+    else:
+        result = compare(ratings, method=task["method"], **more)
+        places = [str(result.winner)]
+        chosen = places
+    record = decision_record(result, drawn)
+    claim = result.certificate
+    summary = {
+        "chosen": chosen,
+        "order": places,
+        "claim": claim.sentence,
+        "checked": list(claim.checked),
+        "declared": list(claim.declared),
+        "method": task["method"],
+        "seed": task["seed"],
+        "lines": repr(result).splitlines()[:40],
+    }
+    told = {
+        "method": task["method"],
+        "seed": task["seed"],
+        "record_sha256": record["sha256"],
+        "ratings_sha256": result.data.get("sha256"),
+    }
+    return {
+        "record": text_of(record),
+        "report": _report(result),
+        "summary": json.dumps(summary),
+        "says": json.dumps(told),
+    }
+
+
+def _assignment(task: dict[str, Any]) -> Assignment:
+    from evenhand.designs.drawing import verify  # noqa: PLC0415 - in the process
+    from evenhand.records.record import assignment_from, parse  # noqa: PLC0415 - ditto
+
+    drawn: Assignment | None = None
+    for text in task["records"]:
+        drawn = assignment_from(parse(text.encode(), "assignment"), "assignment", drawn)
+    if drawn is None:
+        raise EvenhandError("Nothing was drawn.")
+    return verify(drawn, task["secret"], task["seal"])
+
+
+def _report(result: Any) -> str:  # noqa: ANN401 - of several rooms
+    """Return the page that the command line writes."""
+    from evenhand.words.page import write_report  # noqa: PLC0415 - in the process
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "report.html"
+        write_report(result, path)
+        return path.read_text(encoding="utf-8")

@@ -1,0 +1,181 @@
+"""What a plan will allow to claim, and how accurate it will be, before it starts.
+
+The claim is the certificate of a made-up run of this very plan: the same draw, ratings
+without a tie, the same method. Accuracy is simulated.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from evenhand.designs.drawing import assign, fresh_secret, seal_of, verify
+from evenhand.errors import EvenhandError, counted
+from evenhand.web.plan import METHODS, require_complete
+
+if TYPE_CHECKING:
+    from evenhand.designs.assignment import Assignment
+    from evenhand.web.plan import Plan
+
+TRIALS, MOST_SCORES = 40, 400
+TWO = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What there is to say about a plan.
+
+    Attributes:
+        problem: Why it cannot be sealed yet, or nothing.
+        works: What is drawn, in a sentence.
+        claims: For each method, what it may claim.
+        costs: What takes something away, a sentence each.
+        accuracy: For each method and load, how good it will be.
+    """
+
+    problem: str = ""
+    works: str = ""
+    claims: tuple[tuple[str, str], ...] = ()
+    costs: tuple[str, ...] = ()
+    accuracy: tuple[tuple[str, str], ...] = field(default=())
+
+
+def preview(plan: Plan) -> Preview:
+    """Say what a plan will allow; runs in another process."""
+    try:
+        require_complete(plan)
+        secret = fresh_secret()
+        drawn = assign(
+            [item.label for item in plan.items],
+            [person.name for person in plan.people],
+            conflicts=plan.conflicts,
+            secret=secret,
+            **plan.options(),
+        )
+        drawn = verify(drawn.sealed(), secret, seal_of(secret))
+        return Preview(
+            works=_works(drawn),
+            claims=tuple(
+                (method, _claim(plan, drawn, method)) for method in _methods(plan)
+            ),
+            costs=tuple(_costs(plan, drawn)),
+            accuracy=tuple(_accuracy(plan)),
+        )
+    except EvenhandError as error:
+        return Preview(problem=str(error))
+
+
+def _methods(plan: Plan) -> tuple[str, ...]:
+    return METHODS["rank"][:1] if plan.scale.kind == "order" else METHODS[plan.job]
+
+
+def _works(drawn: Assignment) -> str:
+    counts = [0] * len(drawn.items)
+    place = {item: at for at, item in enumerate(drawn.items)}
+    for _, item in drawn.rows:
+        counts[place[item]] += 1
+    low, high = min(counts), max(counts)
+    each = f"{low}" if low == high else f"{low} or {high}"
+    return f"{counted(len(drawn.rows), 'rating')}, {each} for each item. {drawn.law}"
+
+
+def _claim(plan: Plan, drawn: Assignment, method: str) -> str:
+    """Return the certificate of a run in which everything goes well."""
+    from evenhand.ab.comparison import compare  # noqa: PLC0415 - in the process
+    from evenhand.claims import NONE  # noqa: PLC0415 - in the process
+    from evenhand.ratings import Ratings  # noqa: PLC0415 - in the process
+
+    place = {item: at for at, item in enumerate(drawn.items, start=1)}
+    people = [who for who, _ in drawn.rows]
+    items = [item for _, item in drawn.rows]
+    ratings: Any = Ratings(people, items, [float(place[item]) for item in items])
+    if plan.job == "compare":
+        found: Any = compare(ratings, method=method, assignment=drawn, rng=1)
+        certificate = found.certificate
+    else:
+        certificate = _best(plan, drawn, method, ratings)
+    void = certificate.theorem == NONE
+    return str(certificate.brief if void else certificate.sentence)
+
+
+def _best(plan: Plan, drawn: Assignment, method: str, ratings: Any) -> Any:  # noqa: ANN401 - of other rooms
+    """Return what a ranking may claim of this draw if nothing in the data forbids it."""
+    import numpy as np  # noqa: PLC0415 - in the process
+    import polars as pl  # noqa: PLC0415 - in the process
+
+    from evenhand.designs import RANKING_DESIGNS  # noqa: PLC0415 - in the process
+    from evenhand.designs.assignment import declare  # noqa: PLC0415 - in the process
+    from evenhand.method import as_method  # noqa: PLC0415 - in the process
+    from evenhand.ranking.claims import ranking_certificate  # noqa: PLC0415 - ditto
+    from evenhand.ranking.methods import Answer, RankMethod  # noqa: PLC0415 - ditto
+    from evenhand.ratings import Ratings  # noqa: PLC0415 - in the process
+
+    if plan.scale.kind == "order":
+        frame = ratings.to_frame().rename({"score": "rank"})
+        frame = frame.with_columns(pl.col("rank").rank().over("reviewer"))
+        ratings = Ratings.from_frame(frame)
+    return ranking_certificate(
+        ratings,
+        as_method(method, RankMethod),
+        Answer(np.arange(ratings.n_items)),
+        declare(None, drawn, RANKING_DESIGNS, ratings),
+        distinct=plan.distinct,
+    )
+
+
+def _costs(plan: Plan, drawn: Assignment) -> list[str]:
+    found = []
+    if plan.job == "rank" and plan.scale.kind == "letters":
+        found.append(
+            f"With {len(plan.scale.levels)} levels reviewers will give equal levels to "
+            "items, and that voids the ranking guarantees. A number has few ties."
+        )
+    if plan.scale.kind == "order":
+        found.append("With orders there are no scores, so method safe has no work.")
+    if plan.conflicts:
+        found.append(
+            "Conflicts keep some reviewers from changing places: only methods that "
+            "look at orders alone keep their claim."
+        )
+    if plan.job == "compare" and len(plan.people) % TWO:
+        found.append("One item gets one rating more than the other.")
+    if not drawn.uniform:
+        found.append(drawn.law)
+    if not plan.reserves:
+        found.append(
+            "There are no reserves. A reviewer who does not come costs ratings, not "
+            "the claim."
+        )
+    return found
+
+
+def _accuracy(plan: Plan) -> list[tuple[str, str]]:
+    """Simulate the plan with its load and more, with scales that differ."""
+    from evenhand.lab.scenario import Scenario  # noqa: PLC0415 - in the process
+    from evenhand.lab.simulation import simulate  # noqa: PLC0415 - in the process
+
+    found: list[tuple[str, str]] = []
+    n, people = len(plan.items), len(plan.people)
+    if plan.job == "compare":
+        scenario = Scenario(job="compare", reviewers=people, noise="normal:0.2")
+        told = simulate(scenario, "guarded", trials=2000, rng=1)
+        return [("The better item wins", f"{1 - told.rows[0].risk:.0%}")]
+    top = min(plan.top, n - 1)
+    for load in (plan.per_reviewer, plan.per_reviewer + 1, 2 * plan.per_reviewer):
+        if load < n and load * people <= MOST_SCORES:
+            with contextlib.suppress(EvenhandError):
+                scenario = Scenario(
+                    job="rank",
+                    items=n,
+                    reviewers=people,
+                    design="balanced",
+                    per_reviewer=load,
+                    noise=f"normal:{n / 10}",
+                )
+                told = simulate(
+                    scenario, "adaptive", losses=f"top-{top}", trials=TRIALS, rng=1
+                )
+                share = 1 - told.rows[0].risk / top
+                found.append((f"{load} items each", f"{share:.0%} of the best {top}"))
+    return found
