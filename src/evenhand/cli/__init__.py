@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 COMMANDS = (
-    *("demo", "compare", "rank", "grade", "check", "assign", "audit"),
+    *("demo", "compare", "rank", "grade", "check", "assign", "audit", "serve"),
     *("simulate", "reproduce", "theorems", "methods"),
 )
 """Each is the `command` of its module; in the order in which people meet them."""
@@ -142,6 +142,7 @@ def cli() -> None:
       evenhand grade ratings.csv         give marks, with their errors
       evenhand check ratings.csv         what the ratings can support
       evenhand assign --help             draw who reviews what, for all to check
+      evenhand serve                     collect ratings in the browser
     """
 
 

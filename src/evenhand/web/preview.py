@@ -100,7 +100,7 @@ def _claim(plan: Plan, drawn: Assignment, method: str) -> str:
 
 
 def _best(plan: Plan, drawn: Assignment, method: str, ratings: Any) -> Any:  # noqa: ANN401 - of other rooms
-    """Return what a ranking may claim of this draw if nothing in the data forbids it."""
+    """Return what a ranking may claim if nothing in the data forbids it."""
     import numpy as np  # noqa: PLC0415 - in the process
     import polars as pl  # noqa: PLC0415 - in the process
 

@@ -297,3 +297,25 @@ def has_receipt(connection: sa.Connection, which: int, receipt: str) -> int | No
             t.event.c.evaluation_id == which, t.event.c.hash == receipt
         )
     ).scalar_one_or_none()
+
+
+def by_id(connection: sa.Connection, which: int) -> Row:
+    """Return an evaluation by its id."""
+    return connection.execute(
+        sa.select(t.evaluation).where(t.evaluation.c.id == which)
+    ).one()
+
+
+def form(connection: sa.Connection, which: int) -> str:
+    """Return the text of a draft's form."""
+    return str(by_id(connection, which).form)
+
+
+def deadlines(connection: sa.Connection) -> bool:
+    """Say whether any open evaluation has a deadline."""
+    found = connection.execute(
+        sa.select(t.evaluation.c.id)
+        .where(t.evaluation.c.state == "open", t.evaluation.c.closes_at.is_not(None))
+        .limit(1)
+    )
+    return found.one_or_none() is not None

@@ -1,0 +1,225 @@
+"""The route table, and what stands around every request."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.responses import Response as PlainResponse
+from starlette.routing import Route
+
+from evenhand.errors import EvenhandError
+from evenhand.web import actions, guard, organiser, public, reads, reviewer
+from evenhand.web.jobs import warm
+from evenhand.web.site import message, wants_json
+from evenhand.web.writer import RefusedError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from evenhand.web.site import Site
+
+LOG = logging.getLogger("evenhand.web")
+STATIC = {
+    path.name: path.read_bytes()
+    for path in (resources.files("evenhand.web") / "static").iterdir()
+    if path.name.endswith((".css", ".js", ".svg"))
+}
+KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+WORDS = {
+    400: "This cannot be read.",
+    401: "Please use your link",
+    403: "Not allowed",
+    404: "Not found",
+    405: "Not possible here",
+    409: "Not now",
+    413: "Too large",
+    415: "This cannot be read.",
+    422: "Something is not right",
+    423: "Closed",
+    429: "Too fast",
+    500: "Something went wrong",
+    503: "Not saved",
+}
+
+
+async def static(request: Request) -> Response:
+    """Serve our own style and script."""
+    name = request.path_params["name"]
+    if name not in STATIC:
+        raise HTTPException(404, "There is no such file.")
+    kind = KINDS[name.rpartition(".")[2]]
+    headers = {"cache-control": "public, max-age=300"}
+    return PlainResponse(STATIC[name], media_type=kind, headers=headers)
+
+
+ROUTES = [
+    Route("/", organiser.home),
+    Route("/healthz", public.health),
+    Route("/static/{name}", static),
+    Route("/in/{token}", organiser.sign_in_page),
+    Route("/in/{token}", organiser.sign_in, methods=["POST"]),
+    Route("/out", organiser.sign_out, methods=["POST"]),
+    Route("/e/new", organiser.new),
+    Route("/e/preview", organiser.preview_form, methods=["POST"]),
+    Route("/e", organiser.save, methods=["POST"]),
+    Route("/e/{slug}", organiser.show),
+    Route("/e/{slug}/edit", organiser.edit),
+    Route("/e/{slug}/progress.json", organiser.progress),
+    Route("/e/{slug}/links", organiser.links),
+    Route("/e/{slug}/links.csv", organiser.links_csv),
+    Route("/e/{slug}/links/print", organiser.links_sheet),
+    Route("/e/{slug}/ratings.csv", organiser.ratings_file),
+    Route("/e/{slug}/notes.csv", organiser.notes_file),
+    Route("/e/{slug}/who-is-who.csv", organiser.who_is_who),
+    Route("/e/{slug}/bundle.zip", organiser.bundle),
+    Route("/e/{slug}/reviewers/{reviewer:int}", organiser.person),
+    Route("/e/{slug}/{kind}/{number:int}/report", organiser.report),
+    Route("/e/{slug}/publish", organiser.publish, methods=["POST"]),
+    Route("/e/{slug}/purge", organiser.purge, methods=["POST"]),
+    Route("/e/{slug}/invite", organiser.invite, methods=["POST"]),
+    Route("/e/{slug}/jobs/{kind}", organiser.job, methods=["POST"]),
+    Route(
+        "/e/{slug}/reviewers/{reviewer:int}/{repair}",
+        organiser.repair,
+        methods=["POST"],
+    ),
+    Route("/e/{slug}/{action}", organiser.change, methods=["POST"]),
+    Route("/r/{token}", reviewer.show),
+    Route("/r/{token}/mine.json", reviewer.own),
+    Route("/r/{token}/begin", reviewer.begin, methods=["POST"]),
+    Route("/r/{token}/decline", reviewer.decline, methods=["POST"]),
+    Route("/r/{token}/done", reviewer.done, methods=["POST"]),
+    Route("/r/{token}/order", reviewer.order, methods=["POST"]),
+    Route("/r/{token}/tie", reviewer.tie, methods=["POST"]),
+    Route("/r/{token}/equal", reviewer.equal, methods=["POST"]),
+    Route("/r/{token}/items/{place:int}", reviewer.rate, methods=["POST"]),
+    Route("/p/{slug}", public.show),
+    Route("/p/{slug}/{name}", public.file),
+]
+
+
+class Guarded:
+    """Holds requests to our hosts, and adds headers to answers."""
+
+    def __init__(self, app: ASGIApp, site: Site) -> None:
+        """Wrap an app."""
+        self.app, self.site = app, site
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers = dict(scope["headers"])
+        host = headers.get(b"host", b"").decode("latin-1")
+        name = host.rpartition(":")[0] if not host.endswith("]") else host
+        name = (name or host).strip("[]").casefold()
+        if self.site.hosts and name not in self.site.hosts:
+            text = "This address is not served here. See evenhand serve --public-url.\n"
+            await PlainTextResponse(text, 400)(scope, receive, send)
+            return
+
+        async def guarded(told: Message) -> None:
+            if told["type"] == "http.response.start":
+                given = {name.lower() for name, _ in told["headers"]}
+                told["headers"] = [
+                    *told["headers"],
+                    *(
+                        (name.encode(), value.encode())
+                        for name, value in guard.HEADERS.items()
+                        if name.encode() not in given
+                    ),
+                ]
+            await send(told)
+
+        await self.app(scope, receive, guarded)
+
+
+def _said(request: Request, status: int, text: str, **headers: str) -> Response:
+    """Say in words why something was not done."""
+    if wants_json(request):
+        body = {"code": f"status_{status}", "message": text}
+        return JSONResponse(body, status, headers)
+    found = message(request, WORDS.get(status, "Not done"), text, status)
+    found.headers.update(headers)
+    return found
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    status = error.status if isinstance(error, RefusedError) else 422
+    return _said(request, status, str(error))
+
+
+async def _http(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    told = error.detail if isinstance(error, HTTPException) else ""
+    known = {404: "There is no such page.", 405: "This cannot be done here."}
+    plain = told in ("Not Found", "Method Not Allowed")
+    text = known[status] if plain and status in known else told
+    headers = getattr(error, "headers", None) or {}
+    return _said(request, status, text, **headers)
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    LOG.error("failed", exc_info=error)
+    return _said(request, 500, "This is our fault, not yours. Nothing was changed.")
+
+
+def make_app(site: Site) -> Starlette:
+    """Make the app of a database."""
+
+    @contextlib.asynccontextmanager
+    async def running(_: Starlette) -> AsyncIterator[None]:
+        ticking = asyncio.create_task(_tick(site))
+        warming = asyncio.create_task(_warm(site))
+        yield
+        for task in (ticking, warming):
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        site.workers.stop()
+
+    handlers: dict[Any, Any] = {
+        EvenhandError: _refused,
+        HTTPException: _http,
+        Exception: _failed,
+    }
+    app = Starlette(routes=ROUTES, exception_handlers=handlers, lifespan=running)
+    app.add_middleware(Guarded, site=site)
+    app.state.site = site
+    return app
+
+
+async def _tick(site: Site) -> None:
+    """Close what is past its deadline, and start jobs that were never done."""
+    with site.store.read() as connection:
+        waiting = reads.waiting(connection)
+    for it in waiting:
+        method = str(json.loads(it.options)["method"])
+        organiser.start_job(site, it.evaluation_id, it.kind, it.number, method)
+    while True:
+        await asyncio.sleep(1)
+        try:
+            with site.store.read() as connection:
+                due = reads.deadlines(connection)
+            if due:
+                await site.writer.change(actions.close_due)
+        except EvenhandError:
+            LOG.exception("closing failed")
+
+
+async def _warm(site: Site) -> None:
+    with contextlib.suppress(Exception):
+        await site.workers.run(warm)

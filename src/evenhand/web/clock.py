@@ -1,0 +1,124 @@
+"""Deadlines with time zones, and times in words."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+
+from evenhand.errors import OptionError, counted
+
+AOE = "Anywhere on Earth"
+ALIASES = {AOE: "Etc/GMT+12", "AoE": "Etc/GMT+12"}
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+
+
+def zones() -> list[str]:
+    """Return the names of time zones to choose from."""
+    known = {name for name in available_timezones() if "/" in name}
+    usual = {name for name in known if not name.startswith(("Etc/", "posix", "right"))}
+    return ["UTC", AOE, *sorted(usual)]
+
+
+def zone_of(name: str) -> ZoneInfo:
+    """Return a time zone by its name.
+
+    Raises:
+        OptionError: If there is no such zone.
+
+    Examples:
+        >>> zone_of("Anywhere on Earth").key
+        'Etc/GMT+12'
+    """
+    try:
+        return ZoneInfo(ALIASES.get(name, name))
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise OptionError(
+            "The time zone must be a name such as Europe/Berlin or UTC."
+        ) from None
+
+
+def read_deadline(text: str, zone: str) -> datetime | None:
+    """Read a deadline of the form, in UTC; None if there is none.
+
+    Raises:
+        OptionError: If it is not a time, or clocks skip it there.
+
+    Examples:
+        >>> read_deadline("2026-11-20T17:00", "Europe/Berlin").isoformat()
+        '2026-11-20T16:00:00+00:00'
+        >>> read_deadline("2026-03-29T02:30", "Europe/Berlin")
+        Traceback (most recent call last):
+        ...
+        evenhand.errors.OptionError: There is no 02:30 on that day in Europe/Berlin:
+        clocks go forward then. Take another time.
+    """
+    if not text:
+        return None
+    try:
+        local = datetime.fromisoformat(text)
+        found = local.replace(tzinfo=zone_of(zone)).astimezone(UTC)
+        again = found.astimezone(zone_of(zone)).replace(tzinfo=None)
+    except (ValueError, OverflowError) as error:
+        if isinstance(error, OptionError):
+            raise
+        raise OptionError("The deadline must be a date and a time.") from None
+    if local.tzinfo is not None or again != local:
+        raise OptionError(
+            f"There is no {local:%H:%M} on that day in {zone}: clocks go forward then. "
+            "Take another time."
+        )
+    return found
+
+
+def shown(at: datetime | None, zone: str) -> str:
+    """Write a time as people of a zone read it.
+
+    Examples:
+        >>> shown(datetime(2026, 11, 20, 16, tzinfo=UTC), "Europe/Berlin")
+        'Fri 20 Nov 2026, 17:00 (Europe/Berlin)'
+    """
+    if at is None:
+        return ""
+    return f"{at.astimezone(zone_of(zone)):%a %-d %b %Y, %H:%M} ({zone})"
+
+
+def for_form(at: datetime | None, zone: str) -> str:
+    """Write a time as a field of a form holds it."""
+    return "" if at is None else f"{at.astimezone(zone_of(zone)):%Y-%m-%dT%H:%M}"
+
+
+def left(at: datetime, now: datetime) -> str:
+    """Say how much time is left.
+
+    Examples:
+        >>> noon = datetime(2026, 11, 16, 12, tzinfo=UTC)
+        >>> left(noon, noon - timedelta(hours=3, minutes=2))
+        '3 h 2 min left'
+        >>> left(noon, noon)
+        'no time left'
+    """
+    rest = at - now
+    if rest < MINUTE:
+        return "no time left" if rest <= timedelta() else "less than a minute left"
+    if rest >= 2 * DAY:
+        return f"{counted(rest // DAY, 'day')} left"
+    hours, minutes = rest // HOUR, rest % HOUR // MINUTE
+    return f"{hours} h {minutes} min left" if hours else f"{minutes} min left"
+
+
+def ago(at: datetime, now: datetime) -> str:
+    """Say how long ago something was.
+
+    Examples:
+        >>> noon = datetime(2026, 11, 16, 12, tzinfo=UTC)
+        >>> ago(noon - timedelta(minutes=3), noon)
+        '3 min ago'
+    """
+    rest = max(now - at, timedelta())
+    if rest < MINUTE:
+        return "just now"
+    if rest < HOUR:
+        return f"{rest // MINUTE} min ago"
+    if rest < 2 * DAY:
+        return f"{rest // HOUR} h ago"
+    return f"{counted(rest // DAY, 'day')} ago"

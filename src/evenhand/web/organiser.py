@@ -1,0 +1,783 @@
+"""The pages of organisers: new, links, progress, repairs, close, decide, publish."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from typing import TYPE_CHECKING, Any
+
+import segno
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse
+from starlette.responses import Response as PlainResponse
+
+from evenhand.errors import EvenhandError
+from evenhand.formats.lists import csv_line, safe_cell
+from evenhand.records.bundle import collect, ratings_csv
+from evenhand.records.chain import decision_seed, parse_event
+from evenhand.web import absence, actions, clock, guard, reads
+from evenhand.web import tables as t
+from evenhand.web.jobs import compute
+from evenhand.web.lists import uploaded
+from evenhand.web.plan import DEFAULTS, METHODS, read_plan
+from evenhand.web.preview import Preview, preview
+from evenhand.web.publishing import files_of, with_log
+from evenhand.web.site import (
+    check_form,
+    check_origin,
+    message,
+    mine,
+    organiser,
+    page,
+    read_form,
+    read_upload,
+    session_of,
+    site_of,
+    state_of,
+)
+from evenhand.web.states import COLLECTED, refusal
+from evenhand.web.store import link_token
+from evenhand.web.writer import RefusedError, stage_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import sqlalchemy as sa
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from evenhand.designs.assignment import Assignment
+    from evenhand.web.plan import Plan
+    from evenhand.web.site import Site
+
+SIMPLE = {
+    "open": actions.open_now,
+    "unseal": actions.unseal,
+    "close": actions.close,
+    "reopen": actions.reopen,
+    "look": actions.look,
+}
+ACTIONS = (*SIMPLE, "extend", "pause", "resume")
+JOBS = ("check", "decision")
+REPAIRS = (*absence.REPAIRS, "link")
+LISTED = ("items", "reviewers", "reserves", "conflicts")
+LOG = logging.getLogger("evenhand.web")
+CSV = "text/csv; charset=utf-8"
+_running: set[asyncio.Task[None]] = set()
+
+
+def _own(request: Request) -> dict[str, Any]:
+    """Return what every page of an organiser needs."""
+    session, who = organiser(request)
+    return {"csrf": guard.csrf(session), "signed_in": who}
+
+
+def _choice(request: Request, name: str, known: tuple[str, ...]) -> str:
+    """Return a part of the address.
+
+    Raises:
+        HTTPException: If there is no such page.
+    """
+    found: str = request.path_params[name]
+    if found not in known:
+        raise HTTPException(404, "There is no such page.")
+    return found
+
+
+async def home(request: Request) -> Response:
+    """Show the evaluations of whoever signed in, and nothing to others."""
+    if session_of(request) is None:
+        return page(request, "home")
+    context = _own(request)
+    with site_of(request).store.read() as connection:
+        rows = reads.evaluations(connection, context["signed_in"])
+        done = {row.id: _count(connection, row.id) for row in rows}
+    states = {row.id: state_of(request, row) for row in rows}
+    return page(request, "list", rows=rows, done=done, states=states, **context)
+
+
+def _count(connection: sa.Connection, which: int) -> tuple[int, int]:
+    rows = reads.progress(connection, which)
+    return sum(it.rated for it in rows), sum(it.given for it in rows)
+
+
+async def sign_in_page(request: Request) -> Response:
+    """Ask before a sign-in link is used, since programs open links too."""
+    site = site_of(request)
+    digest = guard.digest(request.path_params["token"])
+    with site.store.read() as connection:
+        usable = reads.can_sign_in(connection, digest, t.stamp(site.now()))
+    status = 200 if usable else 403
+    return page(request, "sign_in", status, usable=usable, here=request.url.path)
+
+
+async def sign_in(request: Request) -> Response:
+    """Turn a sign-in link into a session."""
+    check_origin(request)
+    await read_form(request)
+    site, token = site_of(request), request.path_params["token"]
+    session = await site.writer.change(
+        lambda connection, now: actions.sign_in(connection, now, token)
+    )
+    answer = RedirectResponse("/", 303)
+    answer.set_cookie(
+        guard.COOKIE,
+        session,
+        max_age=int(actions.SESSION.total_seconds()),
+        httponly=True,
+        samesite="lax",
+        secure=site.secure,
+    )
+    return answer
+
+
+async def sign_out(request: Request) -> Response:
+    """End the session."""
+    check_form(request, await read_form(request))
+    session, _ = organiser(request)
+    await site_of(request).writer.change(
+        lambda connection, now: actions.sign_out(connection, now, session)
+    )
+    answer = RedirectResponse("/", 303)
+    answer.delete_cookie(guard.COOKIE)
+    return answer
+
+
+async def new(request: Request) -> Response:
+    """Show the form of a new evaluation."""
+    return _form_page(request, DEFAULTS)
+
+
+async def edit(request: Request) -> Response:
+    """Show the form of a draft."""
+    row = mine(request)
+    if row.state != "draft":
+        return RedirectResponse(f"/e/{row.slug}", 303)
+    return _form_page(request, {**DEFAULTS, **json.loads(row.form)}, row=row)
+
+
+def _form_page(
+    request: Request,
+    form: Mapping[str, str],
+    status: int = 200,
+    *,
+    row: Any = None,  # noqa: ANN401 - a row
+    seen: Preview | None = None,
+    error: str = "",
+    notes: tuple[str, ...] = (),
+) -> Response:
+    return page(
+        request,
+        "new",
+        status,
+        form=form,
+        row=row,
+        seen=seen,
+        error=error,
+        notes=notes,
+        methods=METHODS,
+        zones=clock.zones(),
+        **_own(request),
+    )
+
+
+def _plan(form: Mapping[str, str]) -> Plan:
+    given = {**DEFAULTS, **form}
+    return read_plan(given, clock.read_deadline(given["closes"], given["zone"]))
+
+
+async def preview_form(request: Request) -> Response:
+    """Say what a plan will allow; for our script only that part of the page."""
+    form, files = await read_upload(request)
+    check_form(request, form)
+    form, notes = _filled(form, files)
+    try:
+        seen = await site_of(request).workers.run(preview, _plan(form))
+    except EvenhandError as error:
+        seen = Preview(problem=str(error))
+    if request.headers.get("x-part") == "preview":
+        return page(request, "preview", seen=seen)
+    row = _draft(request, form)
+    return _form_page(request, {**DEFAULTS, **form}, row=row, seen=seen, notes=notes)
+
+
+def _draft(request: Request, form: dict[str, str]) -> Any:  # noqa: ANN401 - a row
+    """Return the draft that a form belongs to, None for a new one."""
+    slug = form.get("slug", "")
+    if not slug:
+        return None
+    request.path_params["slug"] = slug
+    return mine(request)
+
+
+def _filled(
+    form: dict[str, str], files: Mapping[str, tuple[str, bytes]]
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Put uploaded lists into the form, and say what changes."""
+    notes = []
+    form.pop("csrf", None)
+    for name in LISTED:
+        if f"{name}_file" not in files:
+            continue
+        text = uploaded(*files[f"{name}_file"])
+        before = set(form.get(name, "").splitlines())
+        after = set(text.splitlines())
+        notes.append(
+            f"{name}: {len(after - before)} new, {len(before - after)} gone, "
+            f"{len(after & before)} the same."
+        )
+        form[name] = text
+    return form, tuple(notes)
+
+
+async def save(request: Request) -> Response:
+    """Save a draft, or seal it, as the button says."""
+    form, files = await read_upload(request)
+    check_form(request, form)
+    row = _draft(request, form)
+    does = form.pop("does", "save")
+    form.pop("slug", None)
+    try:
+        form, notes = _filled(form, files)
+        form = {name: form[name] for name in DEFAULTS if name in form}
+        if does == "seal" and not files:
+            plan = _plan(form)
+        elif files:
+            return _form_page(request, {**DEFAULTS, **form}, row=row, notes=notes)
+    except EvenhandError as error:
+        told = {**DEFAULTS, **form}
+        return _form_page(request, told, 422, row=row, error=str(error))
+    which, slug = await _saved(request, row, form)
+    if does != "seal":
+        return RedirectResponse(f"/e/{slug}", 303)
+    try:
+        await _seal(request, which, plan)
+    except EvenhandError as error:
+        with site_of(request).store.read() as connection:
+            row = reads.evaluation(connection, slug)
+        told = {**DEFAULTS, **form}
+        return _form_page(request, told, 422, row=row, error=str(error))
+    return RedirectResponse(f"/e/{slug}/links", 303)
+
+
+async def _saved(
+    request: Request,
+    row: Any,  # noqa: ANN401 - a row
+    form: dict[str, str],
+) -> tuple[int, str]:
+    writer, (_, who) = site_of(request).writer, organiser(request)
+    if row is None:
+        return await writer.change(
+            lambda connection, now: actions.create(connection, now, who, form)
+        )
+    await writer.change(
+        lambda connection, now: actions.save(connection, now, row.id, form)
+    )
+    return row.id, row.slug
+
+
+async def _seal(request: Request, which: int, plan: Plan) -> None:
+    site = site_of(request)
+    with site.store.read() as connection:
+        secret = reads.secret(connection, which)
+        form = reads.form(connection, which)
+    made = await asyncio.to_thread(actions.prepare, plan, form, secret)
+    await site.writer.change(
+        lambda connection, now: actions.seal(
+            connection, now, which, made, site.store.key
+        )
+    )
+
+
+async def show(request: Request) -> Response:
+    """Show an evaluation as it stands."""
+    row = mine(request)
+    if row.state == "draft":
+        return RedirectResponse(f"/e/{row.slug}/edit", 303)
+    return _shown(request, row)
+
+
+def _shown(
+    request: Request,
+    row: Any,  # noqa: ANN401 - a row
+    status: int = 200,
+    error: str = "",
+) -> Response:
+    site = site_of(request)
+    state = state_of(request, row)
+    with site.store.read() as connection:
+        people = reads.progress(connection, row.id)
+        context = {
+            "people": people,
+            "coverage": reads.coverage(connection, row.id),
+            "draws": reads.draws(connection, row.id),
+            "lists": reads.lists(connection, row.id),
+            "checks": reads.jobs(connection, row.id, "check"),
+            "decisions": reads.jobs(connection, row.id, "decision"),
+            "published": sorted(reads.published(connection, row.id)),
+            "secret": reads.secret(connection, row.id) if state in COLLECTED else None,
+        }
+    names = [it.name for it in people if 0 < it.rated + it.recused < it.given]
+    names += [it.name for it in people if it.recused and it.name not in names]
+    stage = stage_of(row, sum(it.begun_at is not None for it in people))
+    lists: Any = context["lists"]
+    seed = None
+    if context["secret"] and row.closed_head:
+        seed = decision_seed(str(context["secret"]), row.closed_head)
+    del context["secret"]
+    return page(
+        request,
+        "evaluation",
+        status,
+        row=row,
+        state=state,
+        error=error,
+        seed=seed,
+        unfinished=absence.unfinished_price(names, keep=lists["keep_unfinished"]),
+        may=lambda action: refusal(action, stage, site.now()) is None,
+        zones=clock.zones(),
+        closes=clock.for_form(t.moment(row.closes_at), row.zone),
+        summary=_summary(context["decisions"]),
+        base=site.base(request),
+        **context,
+        **_own(request),
+    )
+
+
+def _summary(decisions: Any) -> dict[str, Any]:  # noqa: ANN401 - rows
+    done = [it for it in decisions if it.state == "done"]
+    found: dict[str, Any] = json.loads(done[-1].summary) if done else {}
+    return found
+
+
+async def progress(request: Request) -> Response:
+    """Hand our script the state of things; it polls with the head of the log."""
+    row = mine(request)
+    site = site_of(request)
+    with site.store.read() as connection:
+        done = _count(connection, row.id)
+        waiting = [
+            it
+            for kind in ("check", "decision")
+            for it in reads.jobs(connection, row.id, kind)
+            if it.state == "waiting"
+        ]
+    mark = f'"{row.head_hash}-{len(waiting)}-{state_of(request, row)}"'
+    if request.headers.get("if-none-match") == mark:
+        return PlainResponse(status_code=304, headers={"etag": mark})
+    body = {"rated": done[0], "given": done[1], "state": state_of(request, row)}
+    return JSONResponse(body, headers={"etag": mark})
+
+
+async def change(request: Request) -> Response:
+    """Do one of the simple actions."""
+    form = await read_form(request)
+    check_form(request, form)
+    row = mine(request)
+    action = _choice(request, "action", ACTIONS)
+    site = site_of(request)
+    try:
+        if action == "extend":
+            closes = clock.read_deadline(form.get("closes", ""), row.zone)
+            await site.writer.change(
+                lambda c, now: actions.extend(c, now, row.id, closes)
+            )
+        elif action in ("pause", "resume"):
+            await site.writer.change(
+                lambda c, now: actions.pause(c, now, row.id, action)
+            )
+        else:
+            simple = SIMPLE[action]
+            await site.writer.change(lambda c, now: simple(c, now, row.id))
+    except EvenhandError as error:
+        return _refused(request, row, error)
+    return RedirectResponse(f"/e/{row.slug}", 303)
+
+
+def _refused(request: Request, row: Any, error: EvenhandError) -> Response:  # noqa: ANN401 - a row
+    status = error.status if isinstance(error, RefusedError) else 422
+    with site_of(request).store.read() as connection:
+        now = reads.evaluation(connection, row.slug)
+        drawn = bool(reads.draws(connection, row.id))
+    if now is None or not drawn or now.state == "draft":
+        return message(request, row.title, str(error), status, f"/e/{row.slug}")
+    return _shown(request, now, status, str(error))
+
+
+async def links(request: Request) -> Response:
+    """Show everybody's link, to be copied."""
+    row, rows = _links(request)
+    return page(
+        request,
+        "links",
+        row=row,
+        state=state_of(request, row),
+        links=rows,
+        **_own(request),
+    )
+
+
+def _links(request: Request) -> tuple[Any, list[tuple[Any, str]]]:
+    """Return the evaluation, and each reviewer with their link.
+
+    Raises:
+        HTTPException: If there are no links now.
+    """
+    row = mine(request)
+    if state_of(request, row) not in ("sealed", "open"):
+        raise HTTPException(409, "There are links only while reviewers can rate.")
+    site = site_of(request)
+    with site.store.read() as connection:
+        rows = reads.links(connection, row.id)
+    found = []
+    for person in rows:
+        token = guard.base32(
+            link_token(site.store.key, row.slug, person.id, person.serial)
+        )
+        known = guard.digest(token) == person.token_sha256
+        address = f"{site.base(request)}/r/{token}"
+        found.append((person, address if known else ""))
+    return row, found
+
+
+async def links_csv(request: Request) -> Response:
+    """Hand out the links for a mail merge."""
+    row, rows = _links(request)
+    state = request.query_params.get("state", "")
+    lines = [csv_line(["name", "email", "link", "state"])]
+    for person, address in rows:
+        if state in ("", person.state):
+            cells = (person.name, person.email, address, person.state)
+            lines.append(csv_line(map(safe_cell, cells)))
+    name = f'attachment; filename="links-{row.slug}.csv"'
+    return PlainTextResponse(
+        "".join(lines), media_type=CSV, headers={"content-disposition": name}
+    )
+
+
+async def links_sheet(request: Request) -> Response:
+    """Show a sheet of QR codes to print and cut."""
+    row, rows = _links(request)
+    codes = [
+        (person, address, segno.make(address, micro=False).svg_data_uri(scale=4))
+        for person, address in rows
+        if address
+    ]
+    return page(request, "sheet", row=row, codes=codes, **_own(request))
+
+
+async def person(request: Request) -> Response:
+    """Show what can be done about one reviewer, each with its price."""
+    row = mine(request)
+    return _person_page(request, row)
+
+
+def _person_page(
+    request: Request,
+    row: Any,  # noqa: ANN401 - a row
+    status: int = 200,
+    error: str = "",
+) -> Response:
+    with site_of(request).store.read() as connection:
+        people = reads.progress(connection, row.id)
+    number = request.path_params["reviewer"]
+    found = [it for it in people if it.id == number]
+    if not found:
+        raise HTTPException(404, "There is no such reviewer.")
+    reserves = sorted(
+        (it for it in people if it.role == "reserve" and not it.stands_in_for),
+        key=lambda it: it.turn,
+    )
+    first = reserves[0].name if reserves else ""
+    prices = {
+        kind: absence.price(kind, found[0].name, first)
+        for kind in absence.REPAIRS
+        if kind != "reserve" or reserves
+    }
+    return page(
+        request,
+        "person",
+        status,
+        row=row,
+        person=found[0],
+        prices=prices,
+        error=error,
+        state=state_of(request, row),
+        **_own(request),
+    )
+
+
+async def repair(request: Request) -> Response:
+    """Mark absent, let a reserve or a substitute take over, or make a new link."""
+    form = await read_form(request)
+    check_form(request, form)
+    row = mine(request)
+    site, number = site_of(request), request.path_params["reviewer"]
+    kind = _choice(request, "repair", REPAIRS)
+    key = site.store.key
+    try:
+        if kind == "link":
+            await site.writer.change(
+                lambda c, now: actions.new_link(c, now, row.id, number, key)
+            )
+        else:
+            name, email = form.get("name", ""), form.get("email", "")
+            await site.writer.change(
+                lambda c, now: actions.repair(
+                    c, now, row.id, number, kind, name=name, email=email, key=key
+                )
+            )
+    except EvenhandError as error:
+        status = error.status if isinstance(error, RefusedError) else 422
+        if status == 404:  # noqa: PLR2004 - there is no page of this reviewer
+            raise HTTPException(status, str(error)) from None
+        return _person_page(request, row, status, str(error))
+    where = "/links" if kind == "link" else ""
+    return RedirectResponse(f"/e/{row.slug}{where}", 303)
+
+
+def _looked(request: Request) -> Any:  # noqa: ANN401 - a row
+    """Return the evaluation, if it was said that scores are looked at.
+
+    Raises:
+        HTTPException: If not.
+    """
+    row = mine(request)
+    if row.looked_at is None or row.state == "purged":
+        raise HTTPException(
+            409, "Close the evaluation and press Look at the ratings first."
+        )
+    return row
+
+
+def collected(connection: sa.Connection, which: int) -> tuple[Any, Assignment, str]:
+    """Return the ratings that count, the assignment, and the ratings as CSV."""
+    lists = reads.lists(connection, which)
+    drawn = reads.assignment(connection, which)
+    lines = reads.log_lines(connection, which)
+    events = [parse_event(line, n) for n, line in enumerate(lines, start=1)]
+    bodies = {it.n: json.loads(it.body) for it in reads.payloads(connection, which)}
+    found = collect(events, bodies, drawn, keep_unfinished=lists["keep_unfinished"])
+    titles = {row[0]: row[1] for row in lists["items"]}
+    is_order = lists["scale"]["kind"] == "order"
+    return found, drawn, ratings_csv(found.rows, titles, is_order=is_order)
+
+
+async def ratings_file(request: Request) -> Response:
+    """Hand out the ratings that count, by codes."""
+    row = _looked(request)
+    with site_of(request).store.read() as connection:
+        _, _, text = collected(connection, row.id)
+    return _attached(text, f"ratings-{row.slug}.csv")
+
+
+async def notes_file(request: Request) -> Response:
+    """Hand out all ratings with their notes, by codes."""
+    row = _looked(request)
+    with site_of(request).store.read() as connection:
+        rows = reads.ratings(connection, row.id)
+    lines = [csv_line(["reviewer", "item", "state", "score", "note"])]
+    for it in rows:
+        score = "" if it.score is None else repr(it.score)
+        note = safe_cell(" ".join(it.note.split()))
+        cells = (safe_cell(it.reviewer), safe_cell(it.item), it.state, score, note)
+        lines.append(csv_line(cells))
+    return _attached("".join(lines), f"notes-{row.slug}.csv")
+
+
+async def who_is_who(request: Request) -> Response:
+    """Hand out which code is who."""
+    row = _looked(request)
+    with site_of(request).store.read() as connection:
+        people = reads.people(connection, row.id)
+    lines = [csv_line(["code", "reviewer", "email", "state"])]
+    lines += [
+        csv_line(map(safe_cell, (it.label, it.name, it.email, it.state)))
+        for it in people
+    ]
+    return _attached("".join(lines), f"who-is-who-{row.slug}.csv")
+
+
+def _attached(text: str, name: str) -> Response:
+    return PlainTextResponse(
+        text,
+        media_type=CSV,
+        headers={"content-disposition": f'attachment; filename="{name}"'},
+    )
+
+
+async def job(request: Request) -> Response:
+    """Ask for a check or a decision; another process works it out."""
+    form = await read_form(request)
+    check_form(request, form)
+    row = mine(request)
+    site, kind = site_of(request), _choice(request, "kind", JOBS)
+    try:
+        why = refusal("decide", stage_of(row), site.now())
+        if why is not None:
+            raise RefusedError(why)
+        with site.store.read() as connection:
+            lists = reads.lists(connection, row.id)
+        method = form.get("method") or lists["method"]
+        if method not in METHODS[lists["job"]]:
+            raise RefusedError("There is no such method here.", 422)
+        number = await site.writer.change(
+            lambda c, now: actions.ask_job(c, now, row.id, kind, {"method": method})
+        )
+    except EvenhandError as error:
+        return _refused(request, row, error)
+    start_job(site, row.id, kind, number, method)
+    return RedirectResponse(f"/e/{row.slug}", 303)
+
+
+def start_job(site: Site, which: int, kind: str, number: int, method: str) -> None:
+    """Start a job and go on."""
+    task = asyncio.get_running_loop().create_task(
+        _work(site, which, kind, number, method)
+    )
+    _running.add(task)
+    task.add_done_callback(_running.discard)
+
+
+async def _work(site: Site, which: int, kind: str, number: int, method: str) -> None:
+    try:
+        with site.store.read() as connection:
+            task = task_of(connection, which, kind, method)
+        result = await site.workers.run(compute, task)
+    except Exception as error:  # the page must not wait for ever
+        LOG.exception("job failed")
+        words = str(error) if isinstance(error, EvenhandError) else "The job failed."
+        result = {"error": words}
+    await site.writer.change(
+        lambda c, now: actions.end_job(c, now, which, kind, number, result)
+    )
+
+
+def task_of(
+    connection: sa.Connection, which: int, kind: str, method: str
+) -> dict[str, Any]:
+    """Return what another process needs to check or to decide."""
+    found, _, text = collected(connection, which)
+    if not found.rows:
+        raise RefusedError("There are no ratings that count.")
+    lists = reads.lists(connection, which)
+    draws = reads.draws(connection, which)
+    secret = reads.secret(connection, which)
+    row = reads.by_id(connection, which)
+    return {
+        "kind": kind,
+        "ratings": text,
+        "records": [it.record for it in draws if it.number == draws[-1].number],
+        "secret": secret,
+        "seal": draws[-1].seal,
+        "seed": decision_seed(secret, row.closed_head),
+        "job": lists["job"],
+        "method": method,
+        "top": lists["top"],
+        "distinct": lists["distinct"],
+    }
+
+
+async def report(request: Request) -> Response:
+    """Show the page of a check or of a decision, as the command line writes it."""
+    row = _looked(request)
+    kind = _choice(request, "kind", JOBS)
+    with site_of(request).store.read() as connection:
+        rows = reads.jobs(connection, row.id, kind)
+    found = [it for it in rows if it.number == request.path_params["number"]]
+    if not found or found[0].report is None:
+        raise HTTPException(404, "There is no such report.")
+    return report_page(found[0].report.encode())
+
+
+def report_page(body: bytes) -> Response:
+    """Serve a report, which brings its own policy and is kept from all else."""
+    headers = {
+        "content-security-policy": "sandbox allow-scripts allow-downloads; "
+        "frame-ancestors 'none'"
+    }
+    return PlainResponse(body, media_type="text/html; charset=utf-8", headers=headers)
+
+
+async def publish(request: Request) -> Response:
+    """Publish the result with all that shows how it came about."""
+    form = await read_form(request)
+    check_form(request, form)
+    row = mine(request)
+    site = site_of(request)
+    if state_of(request, row) not in ("decided", "published"):
+        words = refusal("publish", stage_of(row), site.now())
+        return _refused(request, row, RefusedError(words or "Decide first."))
+    with site.store.read() as connection:
+        _, _, text = collected(connection, row.id)
+        files = files_of(
+            connection, row, text, with_ratings=form.get("ratings") == "yes"
+        )
+        head = reads.by_id(connection, row.id).head_hash
+    try:
+        await site.writer.change(
+            lambda c, now: actions.publish(c, now, row.id, files, head)
+        )
+    except EvenhandError as error:
+        return _refused(request, row, error)
+    return RedirectResponse(f"/e/{row.slug}", 303)
+
+
+async def bundle(request: Request) -> Response:
+    """Hand out the bundle that was published."""
+    row = mine(request)
+    with site_of(request).store.read() as connection:
+        files = reads.published(connection, row.id)
+        if not files:
+            raise HTTPException(409, "Nothing was published yet.")
+        data = with_log(connection, row.id, files)
+    return bundle_file(data, row.slug)
+
+
+def bundle_file(data: bytes, slug: str) -> Response:
+    """Serve a bundle as a file."""
+    name = f'attachment; filename="evenhand-{slug}.zip"'
+    return PlainResponse(
+        data, media_type="application/zip", headers={"content-disposition": name}
+    )
+
+
+async def purge(request: Request) -> Response:
+    """Delete names, notes and payloads, if the title was typed."""
+    form = await read_form(request)
+    check_form(request, form)
+    row = mine(request)
+    site = site_of(request)
+    try:
+        if form.get("title", "").strip() != row.title:
+            raise RefusedError("Type the title exactly to delete the names.", 422)
+        await site.writer.change(lambda c, now: actions.purge(c, now, row.id))
+    except EvenhandError as error:
+        return _refused(request, row, error)
+    if site.store.path is not None:
+        await site.writer.tidy(tidy)
+    return RedirectResponse("/", 303)
+
+
+def tidy(connection: sa.Connection, _: object) -> None:
+    """Give up the space of what was deleted, so that it cannot be read back."""
+    connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.exec_driver_sql("VACUUM")
+
+
+async def invite(request: Request) -> Response:
+    """Make a link by which somebody else becomes an organiser of this evaluation."""
+    form = await read_form(request)
+    check_form(request, form)
+    row = mine(request)
+    site = site_of(request)
+    name = " ".join(form.get("name", "").split())
+    try:
+        token = await site.writer.change(
+            lambda c, now: actions.make_signin(c, now, None, which=row.id, name=name)
+        )
+    except EvenhandError as error:
+        return _refused(request, row, error)
+    address = f"{site.base(request)}/in/{token}"
+    return page(request, "invited", row=row, address=address, **_own(request))

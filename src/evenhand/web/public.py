@@ -1,0 +1,99 @@
+"""What everybody may see: the seal from the start, and what was published."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from starlette.exceptions import HTTPException
+from starlette.responses import PlainTextResponse
+from starlette.responses import Response as PlainResponse
+
+from evenhand.web import reads
+from evenhand.web import tables as t
+from evenhand.web.organiser import bundle_file, report_page
+from evenhand.web.publishing import with_log
+from evenhand.web.site import page, site_of, state_of
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+HASH = 64
+TYPES = {
+    ".json": "application/json",
+    ".jsonl": "application/jsonl",
+    ".csv": "text/csv; charset=utf-8",
+    ".txt": "text/plain; charset=utf-8",
+}
+
+
+def _asked(request: Request) -> tuple[Any, dict[str, bytes]]:
+    """Return the evaluation and what was published of it.
+
+    Raises:
+        HTTPException: If there is none that was sealed.
+    """
+    with site_of(request).store.read() as connection:
+        row = reads.evaluation(connection, request.path_params["slug"])
+        if row is None or row.state == "draft":
+            raise HTTPException(404, "There is no such page.")
+        return row, reads.published(connection, row.id)
+
+
+async def show(request: Request) -> Response:
+    """Show the public page, and find a receipt if one is asked for."""
+    row, files = _asked(request)
+    receipt = request.query_params.get("receipt", "").strip().lower()
+    found: dict[str, Any] = {"receipt": receipt, "event": None}
+    with site_of(request).store.read() as connection:
+        draws = reads.draws(connection, row.id)
+        lists = reads.lists(connection, row.id)
+        if len(receipt) == HASH and files:
+            found["event"] = reads.has_receipt(connection, row.id, receipt)
+    decisions = [
+        json.loads(files[name])["result"]
+        for name in sorted(files)
+        if name.startswith("decision-")
+    ]
+    return page(
+        request,
+        "public",
+        row=row,
+        state=state_of(request, row),
+        lists=lists,
+        titles={it[0]: it[1] for it in lists["items"]},
+        draws=[it for it in draws if it.part == 1],
+        repairs=sum(it.part > 1 and it.number == draws[-1].number for it in draws),
+        files=sorted(files),
+        decisions=decisions,
+        base=site_of(request).base(request),
+        **found,
+    )
+
+
+async def file(request: Request) -> Response:
+    """Hand out one published file, or all in a bundle."""
+    row, files = _asked(request)
+    name = request.path_params["name"]
+    if not files:
+        raise HTTPException(404, "Nothing was published yet.")
+    with site_of(request).store.read() as connection:
+        if name == "bundle.zip":
+            return bundle_file(with_log(connection, row.id, files), row.slug)
+        if name == "log.jsonl":
+            lines = reads.log_lines(connection, row.id)
+            return PlainTextResponse("".join(f"{line}\n" for line in lines))
+    if name not in files:
+        raise HTTPException(404, "There is no such file.")
+    if name.endswith(".html"):
+        return report_page(files[name])
+    kind = TYPES[f".{name.rpartition('.')[2]}"]
+    return PlainResponse(files[name], media_type=kind)
+
+
+async def health(request: Request) -> Response:
+    """Say whether the database answers."""
+    with site_of(request).store.read() as connection:
+        connection.exec_driver_sql("SELECT 1")
+    return PlainTextResponse(f"ok {t.stamp(site_of(request).now())}\n")

@@ -1,0 +1,288 @@
+"""Run the app: the address it is served at, the server, a demonstration."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import socket
+import threading
+import webbrowser
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import sqlalchemy as sa
+import uvicorn
+
+from evenhand.errors import OptionError
+from evenhand.web import actions, guard, reads
+from evenhand.web.accept import Entry, Sending
+from evenhand.web.app import make_app
+from evenhand.web.jobs import Workers
+from evenhand.web.plan import DEFAULTS, read_plan
+from evenhand.web.site import Site
+from evenhand.web.store import Store, link_token, open_store
+from evenhand.web.writer import Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.applications import Starlette
+    from starlette.types import Message
+
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+KEEP_ALIVE, MOST_AT_ONCE = 75, 2000
+NAME = "Organiser"
+TALKS = ("Trees", "Lists", "Graphs", "Heaps", "Queues", "Sets", "Maps", "Tries")
+DEMO = {
+    **DEFAULTS,
+    "title": "Demonstration: eight talks",
+    "items": "\n".join(f"talk {n}, {name}" for n, name in enumerate(TALKS, 1)),
+    "reviewers": "Ada\nBo\nCy\nDee\nEli\nFay\nGus\nHal",
+    "reserves": "Ida\nJo",
+}
+PAUSE = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where the app is served.
+
+    Attributes:
+        host: What is listened on.
+        port: The port; 0 for any that is free.
+        public_url: The address for others, or empty.
+        proxy: Whether a proxy's headers are trusted.
+        certfile: A certificate, for https.
+        keyfile: Its key.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    public_url: str = ""
+    proxy: bool = False
+    certfile: str | None = None
+    keyfile: str | None = None
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """Names under which the app may be asked."""
+        given = {self.host, urlsplit(self.public_url).hostname or ""}
+        return LOOPBACK | {name.casefold() for name in given if name} - {"0.0.0.0"}  # noqa: S104 - compared
+
+    @property
+    def secure(self) -> bool:
+        """Whether browsers talk https to it."""
+        return self.certfile is not None or self.public_url.startswith("https://")
+
+
+def lan_address() -> str:
+    """Return the address of this machine in its network; nothing is sent for it.
+
+    Raises:
+        OptionError: If it is in none.
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            raise OptionError("This machine seems to be in no network.") from None
+        return str(probe.getsockname()[0])
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Take a port.
+
+    Raises:
+        OptionError: If it is taken.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    found = socket.socket(family, socket.SOCK_STREAM)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        found.bind((host, port))
+    except OSError as error:
+        found.close()
+        raise OptionError(
+            f"Port {port} of {host} cannot be used: {error.strerror}. Choose another "
+            "with --port."
+        ) from None
+    return found
+
+
+class Served:
+    """A database with its writer and its app, to be closed at the end."""
+
+    def __init__(self, db: str, address: Address, *, limited: bool = True) -> None:
+        """Open the database.
+
+        Raises:
+            OptionError: If it cannot be opened.
+        """
+        self.store: Store = open_store(db)
+        self.address = address
+        self.site = Site(
+            self.store,
+            Writer(self.store),
+            Workers(),
+            hosts=address.hosts,
+            public_url=address.public_url.rstrip("/"),
+            secure=address.secure,
+            limited=limited,
+        )
+        self.app: Starlette = make_app(self.site)
+
+    def signin(self) -> str:
+        """Return a new link for the organiser of this server, without the host."""
+        with self.store.writing.begin() as connection:
+            now = datetime.now(UTC)
+            who = actions.first_organiser(connection, now, NAME)
+            return f"/in/{actions.make_signin(connection, now, who)}"
+
+    def run(self, taken: socket.socket, started: Callable[[], None]) -> None:
+        """Serve until somebody stops it."""
+        address = self.address
+        config = uvicorn.Config(
+            self.app,
+            log_level="warning",
+            access_log=False,
+            timeout_keep_alive=KEEP_ALIVE,
+            limit_concurrency=MOST_AT_ONCE,
+            proxy_headers=address.proxy,
+            forwarded_allow_ips="*" if address.proxy else "",
+            server_header=False,
+            ssl_certfile=address.certfile,
+            ssl_keyfile=address.keyfile,
+            timeout_graceful_shutdown=5,
+        )
+        # What uvicorn says of a bad request may hold its address, and so a link.
+        logging.getLogger("uvicorn.access").disabled = True
+        server = uvicorn.Server(config)
+        threading.Timer(0.2, started).start()
+        server.run(sockets=[taken])
+
+    def get(self, path: str) -> tuple[int, str]:
+        """Return one page as the organiser of this server sees it."""
+        with self.store.writing.begin() as connection:
+            now = datetime.now(UTC)
+            who = actions.first_organiser(connection, now, NAME)
+            token = actions.make_signin(connection, now, who)
+            session = actions.sign_in(connection, now, token)
+        try:
+            return asyncio.run(_get(self.app, path, session))
+        finally:
+            with self.store.writing.begin() as connection:
+                actions.sign_out(connection, datetime.now(UTC), session)
+
+    def close(self) -> None:
+        """Finish what was handed over, and close the database."""
+        self.site.writer.stop()
+        self.site.workers.stop()
+        self.store.close()
+
+
+async def _get(app: Starlette, path: str, session: str) -> tuple[int, str]:
+    route, _, query = path.partition("?")
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": "GET",
+        "scheme": "http",
+        "path": route,
+        "raw_path": route.encode(),
+        "query_string": query.encode(),
+        "root_path": "",
+        "headers": [
+            (b"host", b"127.0.0.1"),
+            (b"cookie", f"{guard.COOKIE}={session}".encode()),
+        ],
+        "server": ("127.0.0.1", 80),
+        "client": ("127.0.0.1", 0),
+        "state": {},
+    }
+    told: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(part: Message) -> None:
+        told.append(part)
+
+    await app(scope, receive, send)
+    body = b"".join(part.get("body", b"") for part in told)
+    return int(told[0]["status"]), body.decode("utf-8", "replace")
+
+
+def open_browser(address: str) -> None:
+    """Open the organiser's browser, if there is one."""
+    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+
+def make_demo(served: Served) -> str:
+    """Make the evaluation of the demonstration; return its public name."""
+    store = served.store
+    form = json.dumps({name: DEMO[name] for name in DEFAULTS})
+    with store.writing.begin() as connection:
+        now = datetime.now(UTC)
+        who = actions.first_organiser(connection, now, NAME)
+        which, slug = actions.create(connection, now, who, json.loads(form))
+        secret = reads.secret(connection, which)
+        made = actions.prepare(read_plan(DEMO, None), form, secret)
+        actions.seal(connection, now, which, made, store.key)
+    return slug
+
+
+async def rate_demo(site: Site, slug: str) -> None:
+    """Let the reviewers of the demonstration rate, each on a scale of their own."""
+    with site.store.read() as connection:
+        row = reads.evaluation(connection, slug)
+        links = reads.links(connection, row.id) if row else []
+    tokens = [
+        guard.digest(guard.base32(link_token(site.store.key, slug, it.id, it.serial)))
+        for it in links
+    ]
+    await asyncio.gather(
+        *(_rate_one(site, token, who) for who, token in enumerate(tokens))
+    )
+
+
+async def _rate_one(site: Site, token: str, who: int) -> None:
+    await asyncio.sleep(PAUSE * (1 + who))
+    await site.writer.change(lambda c, now: actions.begin(c, now, token))
+    with site.store.read() as connection:
+        row = reads.rater(connection, token)
+        tasks = reads.tasks(connection, row.evaluation_id, row.id) if row else []
+    for it in tasks:
+        await asyncio.sleep(PAUSE * 4)
+        place = TALKS.index(it.title)
+        # A strict, a mild, a wide and a narrow scale: the orders agree, scores do not.
+        score = round(10 + 5 * who % 40 + (3 + who % 4) * place + 0.1 * who, 1)
+        entry = Entry(it.place, it.version, "score", score)
+        await site.writer.rate(Sending(token, _key(token, it.place), (entry,)))
+    await site.writer.change(lambda c, now: actions.finish(c, now, token))
+
+
+def _key(token: str, place: int) -> str:
+    return f"{token[:28]}{place:04}"
+
+
+def reading_engine(db: str) -> sa.Engine:
+    """Open a database to be read only, while a server may run on it.
+
+    Raises:
+        OptionError: If there is no such file.
+    """
+    if "://" in db:
+        _, _, rest = db.partition("://")
+        return sa.create_engine(f"postgresql+psycopg://{rest}")
+    from pathlib import Path  # noqa: PLC0415 - only for files
+
+    from evenhand.web.store import read_only  # noqa: PLC0415 - only for files
+
+    path = Path(db)
+    return sa.create_engine(
+        "sqlite://", creator=lambda: read_only(path), isolation_level="AUTOCOMMIT"
+    )
