@@ -41,10 +41,12 @@ def command(
     """Check a record against everything that it should follow from.
 
     RECORD is a decision of compare or rank --record, or an assignment: the folder of
-    evenhand assign, or its record. Checked in turn: the record against its hashes, the
-    assignment's seal against the published one, the secret against the seal, the
-    assignment and its amendments against the seed, the ratings against the assignment,
-    and the decision against the ratings. What was not given is named as not checked.
+    evenhand assign, or its record; or the bundle (.zip) that an evaluation of evenhand
+    serve published, which holds all that it needs. Checked in turn: the record against
+    its hashes, the assignment's seal against the published one, the secret against the
+    seal, the assignment and its amendments against the seed, the ratings against the
+    assignment, and the decision against the ratings; of a bundle also its log, its
+    payloads and the decision's seed. What was not given is named as not checked.
 
     Exit code 0: nothing differs; 1: something does, and the first is named; 2: a file
     cannot be read, or is not ours.
@@ -55,6 +57,9 @@ def command(
     """
     from evenhand.records.replay import audit
 
+    if record.casefold().endswith(".zip"):
+        _bundle(context, record, ratings, options)
+        return
     as_json, output = options.pop("as_json"), options.pop("output")
     file_format = options.pop("file_format")
     given = {name: options.pop(name) for name in ("assignment", "seal", "secret")}
@@ -84,5 +89,22 @@ def command(
     lines = repr(result).splitlines()
     text = "\n".join(printable(line) for line in lines)
     _shared.deliver(json.dumps(result.to_dict(), indent=2) if as_json else text, output)
+    if not result.identical:
+        context.exit(DIFFERS)
+
+
+def _bundle(
+    context: click.Context, path: str, ratings: str | None, options: dict[str, Any]
+) -> None:
+    """Check a bundle, which needs nothing but a seal that somebody noted."""
+    from evenhand.records.bundle import audit_bundle
+
+    if ratings is not None or options["assignment"] or options["secret"]:
+        raise OptionError("A bundle holds its ratings, assignment and secret itself.")
+    with _shared.working("Replaying"):
+        result = audit_bundle(path, _shared.read_hex(options["seal"], "seal"))
+    text = "\n".join(printable(line) for line in repr(result).splitlines())
+    told = json.dumps(result.to_dict(), indent=2) if options["as_json"] else text
+    _shared.deliver(told, options["output"])
     if not result.identical:
         context.exit(DIFFERS)

@@ -78,18 +78,17 @@ def command(context: click.Context, /, **options: object) -> None:
     import tempfile
     from pathlib import Path
 
-    from evenhand.web.running import Served, make_demo
+    from evenhand.web.running import Served
 
     with tempfile.TemporaryDirectory() as folder:
         fresh = options["demo"] and options["db"] == DATABASE
         db = str(Path(folder) / "demo.db") if fresh else str(options["db"])
-        served = Served(db, _address(options))
+        served = Served(db, _address(options), demo=bool(options["demo"]))
         try:
             if options["path"]:
                 _print(served, str(options["path"]))
                 return
-            slug = make_demo(served) if options["demo"] else ""
-            _run(served, options, slug)
+            _run(served, options)
         finally:
             served.close()
 
@@ -126,10 +125,8 @@ def _print(served: Served, path: str) -> None:
         raise OptionError(f"{path} was answered with status {status}.")
 
 
-def _run(served: Served, options: dict[str, object], slug: str) -> None:
-    import asyncio
-
-    from evenhand.web.running import listen, open_browser, rate_demo
+def _run(served: Served, options: dict[str, object]) -> None:
+    from evenhand.web.running import listen, open_browser
 
     address = served.address
     taken = listen(address.host, address.port)
@@ -147,7 +144,7 @@ def _run(served: Served, options: dict[str, object], slug: str) -> None:
 
             segno.make(link).terminal(compact=True)
             click.echo(UNENCRYPTED)
-        if slug:
+        if options["demo"]:
             click.echo("Eight simulated reviewers begin now: sign in and watch.")
         click.echo("Stop it with Ctrl-C.")
         sys.stdout.flush()
@@ -155,12 +152,6 @@ def _run(served: Served, options: dict[str, object], slug: str) -> None:
         if opens or (opens is None and sys.stdout.isatty()):
             open_browser(link)
 
-    if slug:
-        import threading
-
-        run = asyncio.run
-        site = served.site
-        threading.Timer(2.0, lambda: run(rate_demo(site, slug))).start()
     served.run(taken, started)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import json
 import logging
 from importlib import resources
@@ -22,7 +23,7 @@ from evenhand.web.site import message, wants_json
 from evenhand.web.writer import RefusedError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable, Coroutine
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -36,6 +37,7 @@ STATIC = {
     for path in (resources.files("evenhand.web") / "static").iterdir()
     if path.name.endswith((".css", ".js", ".svg"))
 }
+HOUR = 3600
 KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 WORDS = {
     400: "This cannot be read.",
@@ -177,15 +179,15 @@ async def _failed(request: Request, error: Exception) -> Response:
     return _said(request, 500, "This is our fault, not yours. Nothing was changed.")
 
 
-def make_app(site: Site) -> Starlette:
-    """Make the app of a database."""
+def make_app(site: Site, *more: Callable[[], Coroutine[Any, Any, None]]) -> Starlette:
+    """Make the app of a database; `more` runs beside it."""
 
     @contextlib.asynccontextmanager
-    async def running(_: Starlette) -> AsyncIterator[None]:
-        ticking = asyncio.create_task(_tick(site))
-        warming = asyncio.create_task(_warm(site))
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        works = [_tick(site), _warm(site), *(one() for one in more)]
+        running = [asyncio.create_task(work) for work in works]
         yield
-        for task in (ticking, warming):
+        for task in running:
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await task
@@ -196,7 +198,7 @@ def make_app(site: Site) -> Starlette:
         HTTPException: _http,
         Exception: _failed,
     }
-    app = Starlette(routes=ROUTES, exception_handlers=handlers, lifespan=running)
+    app = Starlette(routes=ROUTES, exception_handlers=handlers, lifespan=lifespan)
     app.add_middleware(Guarded, site=site)
     app.state.site = site
     return app
@@ -209,13 +211,15 @@ async def _tick(site: Site) -> None:
     for it in waiting:
         method = str(json.loads(it.options)["method"])
         organiser.start_job(site, it.evaluation_id, it.kind, it.number, method)
-    while True:
+    for second in itertools.count(1):
         await asyncio.sleep(1)
         try:
             with site.store.read() as connection:
                 due = reads.deadlines(connection)
             if due:
                 await site.writer.change(actions.close_due)
+            if second % HOUR == 0 and await site.writer.change(actions.purge_due):
+                await site.writer.tidy(organiser.tidy)
         except EvenhandError:
             LOG.exception("closing failed")
 

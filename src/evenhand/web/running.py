@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import socket
 import threading
 import webbrowser
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -17,13 +17,12 @@ import sqlalchemy as sa
 import uvicorn
 
 from evenhand.errors import OptionError
-from evenhand.web import actions, guard, reads
-from evenhand.web.accept import Entry, Sending
+from evenhand.web import actions, guard
 from evenhand.web.app import make_app
+from evenhand.web.demo import make_demo, rate_demo
 from evenhand.web.jobs import Workers
-from evenhand.web.plan import DEFAULTS, read_plan
 from evenhand.web.site import Site
-from evenhand.web.store import Store, link_token, open_store
+from evenhand.web.store import Store, open_store, read_only
 from evenhand.web.writer import Writer
 
 if TYPE_CHECKING:
@@ -35,15 +34,6 @@ if TYPE_CHECKING:
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 KEEP_ALIVE, MOST_AT_ONCE = 75, 2000
 NAME = "Organiser"
-TALKS = ("Trees", "Lists", "Graphs", "Heaps", "Queues", "Sets", "Maps", "Tries")
-DEMO = {
-    **DEFAULTS,
-    "title": "Demonstration: eight talks",
-    "items": "\n".join(f"talk {n}, {name}" for n, name in enumerate(TALKS, 1)),
-    "reviewers": "Ada\nBo\nCy\nDee\nEli\nFay\nGus\nHal",
-    "reserves": "Ida\nJo",
-}
-PAUSE = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +105,9 @@ def listen(host: str, port: int) -> socket.socket:
 class Served:
     """A database with its writer and its app, to be closed at the end."""
 
-    def __init__(self, db: str, address: Address, *, limited: bool = True) -> None:
+    def __init__(
+        self, db: str, address: Address, *, limited: bool = True, demo: bool = False
+    ) -> None:
         """Open the database.
 
         Raises:
@@ -132,7 +124,9 @@ class Served:
             secure=address.secure,
             limited=limited,
         )
-        self.app: Starlette = make_app(self.site)
+        slug = make_demo(self.store, NAME) if demo else ""
+        more = [lambda: rate_demo(self.site, slug)] if demo else []
+        self.app: Starlette = make_app(self.site, *more)
 
     def signin(self) -> str:
         """Return a new link for the organiser of this server, without the host."""
@@ -221,54 +215,6 @@ def open_browser(address: str) -> None:
     threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
 
-def make_demo(served: Served) -> str:
-    """Make the evaluation of the demonstration; return its public name."""
-    store = served.store
-    form = json.dumps({name: DEMO[name] for name in DEFAULTS})
-    with store.writing.begin() as connection:
-        now = datetime.now(UTC)
-        who = actions.first_organiser(connection, now, NAME)
-        which, slug = actions.create(connection, now, who, json.loads(form))
-        secret = reads.secret(connection, which)
-        made = actions.prepare(read_plan(DEMO, None), form, secret)
-        actions.seal(connection, now, which, made, store.key)
-    return slug
-
-
-async def rate_demo(site: Site, slug: str) -> None:
-    """Let the reviewers of the demonstration rate, each on a scale of their own."""
-    with site.store.read() as connection:
-        row = reads.evaluation(connection, slug)
-        links = reads.links(connection, row.id) if row else []
-    tokens = [
-        guard.digest(guard.base32(link_token(site.store.key, slug, it.id, it.serial)))
-        for it in links
-    ]
-    await asyncio.gather(
-        *(_rate_one(site, token, who) for who, token in enumerate(tokens))
-    )
-
-
-async def _rate_one(site: Site, token: str, who: int) -> None:
-    await asyncio.sleep(PAUSE * (1 + who))
-    await site.writer.change(lambda c, now: actions.begin(c, now, token))
-    with site.store.read() as connection:
-        row = reads.rater(connection, token)
-        tasks = reads.tasks(connection, row.evaluation_id, row.id) if row else []
-    for it in tasks:
-        await asyncio.sleep(PAUSE * 4)
-        place = TALKS.index(it.title)
-        # A strict, a mild, a wide and a narrow scale: the orders agree, scores do not.
-        score = round(10 + 5 * who % 40 + (3 + who % 4) * place + 0.1 * who, 1)
-        entry = Entry(it.place, it.version, "score", score)
-        await site.writer.rate(Sending(token, _key(token, it.place), (entry,)))
-    await site.writer.change(lambda c, now: actions.finish(c, now, token))
-
-
-def _key(token: str, place: int) -> str:
-    return f"{token[:28]}{place:04}"
-
-
 def reading_engine(db: str) -> sa.Engine:
     """Open a database to be read only, while a server may run on it.
 
@@ -278,10 +224,6 @@ def reading_engine(db: str) -> sa.Engine:
     if "://" in db:
         _, _, rest = db.partition("://")
         return sa.create_engine(f"postgresql+psycopg://{rest}")
-    from pathlib import Path  # noqa: PLC0415 - only for files
-
-    from evenhand.web.store import read_only  # noqa: PLC0415 - only for files
-
     path = Path(db)
     return sa.create_engine(
         "sqlite://", creator=lambda: read_only(path), isolation_level="AUTOCOMMIT"

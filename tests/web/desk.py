@@ -1,0 +1,135 @@
+"""A browser without a browser: an organiser and reviewers, in process."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx2 as httpx
+from starlette.testclient import TestClient
+
+from evenhand.web.running import Address, Served
+from tests.web.world import FORM
+
+HOST = "http://127.0.0.1"
+
+
+class Desk:
+    """A served database with an organiser who is signed in."""
+
+    def __init__(self, db: str, *, limited: bool = False) -> None:
+        self.served = Served(db, Address(), limited=limited)
+        self.client = TestClient(
+            self.served.app,
+            base_url=HOST,
+            follow_redirects=False,
+            raise_server_exceptions=False,
+        )
+        self.client.__enter__()
+        self.sign_in(self.client)
+
+    def sign_in(self, client: TestClient, link: str = "") -> None:
+        answer = client.post(link or self.served.signin())
+        assert answer.status_code == 303, answer.text
+
+    def guest(self) -> TestClient:
+        """Return somebody else, who is not signed in."""
+        return TestClient(
+            self.served.app,
+            base_url=HOST,
+            follow_redirects=False,
+            raise_server_exceptions=False,
+        )
+
+    def csrf(self) -> str:
+        found = re.search(r'name="csrf" value="(\w+)"', self.client.get("/e/new").text)
+        assert found is not None
+        return found[1]
+
+    def post(self, path: str, **data: str) -> httpx.Response:
+        return self.client.post(path, data={"csrf": self.csrf(), **data})
+
+    def sealed(self, **more: str) -> str:
+        """Make an evaluation and seal it; return its public name."""
+        answer = self.post("/e", does="seal", **{**FORM, **more})
+        assert answer.status_code == 303, words(answer)
+        return answer.headers["location"].split("/")[2]
+
+    def links(self, slug: str) -> dict[str, str]:
+        """Return the address of each reviewer's link by name."""
+        lines = self.client.get(f"/e/{slug}/links.csv").text.splitlines()[1:]
+        cells = [line.split(",") for line in lines]
+        return {one[0]: one[2].removeprefix(HOST) for one in cells}
+
+    def wait(self, slug: str, kind: str = "decision") -> str:
+        """Wait until a job is done; return the page."""
+        for _ in range(600):
+            text = self.client.get(f"/e/{slug}").text
+            if "is being worked out" not in text:
+                return text
+            time.sleep(0.1)
+        raise AssertionError(kind)
+
+    def close(self) -> None:
+        self.client.__exit__(None, None, None)
+        self.served.close()
+
+
+def words(answer: httpx.Response) -> str:
+    """Return what a page says was wrong."""
+    found = re.findall(r'role="alert"[^>]*>(.*?)</p>', answer.text, re.DOTALL)
+    return " ".join(found) or answer.text[:500]
+
+
+def rate(
+    client: Any, link: str, place: int, score: object, base: int = 0, key: str = ""
+) -> httpx.Response:
+    """Send a rating as our script does."""
+    answer: httpx.Response = client.post(
+        f"{link}/items/{place}",
+        json={"base": base, "kind": "score", "score": score},
+        headers={
+            "accept": "application/json",
+            "idempotency-key": key or os.urandom(16).hex(),
+        },
+    )
+    return answer
+
+
+def rate_all(client: Any, link: str, size: int = 3) -> None:
+    """Begin and rate every item by its number."""
+    assert client.post(f"{link}/begin").status_code == 303
+    page = client.get(link).text
+    for place in range(1, size + 1):
+        label = re.search(rf'id="label-{place}"><bdi>t(\d+)', page)
+        assert label is not None
+        answer = rate(client, link, place, 10 * int(label[1]) + 1)
+        assert answer.status_code == 201, answer.text
+    assert client.post(f"{link}/done").status_code == 303
+
+
+def decided(desk: Desk, **more: str) -> str:
+    """Run an evaluation to its published end; return its public name."""
+    slug = desk.sealed(**more)
+    guest = desk.guest()
+    for link in list(desk.links(slug).values())[:7]:
+        rate_all(guest, link)
+    assert desk.post(f"/e/{slug}/close").status_code == 303
+    assert desk.post(f"/e/{slug}/jobs/decision").status_code == 303
+    text = desk.wait(slug)
+    assert "The best 3" in text, text
+    answer = desk.post(f"/e/{slug}/publish", ratings="yes")
+    assert answer.status_code == 303, words(answer)
+    return slug
+
+
+def bundle_of(desk: Desk, slug: str, folder: Path) -> Path:
+    """Download the bundle as anybody can."""
+    answer = desk.guest().get(f"/p/{slug}/bundle.zip")
+    assert answer.status_code == 200
+    path = folder / "bundle.zip"
+    path.write_bytes(answer.content)
+    return path
