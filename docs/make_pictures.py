@@ -51,6 +51,8 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 # Pages that show how a report opens.
 SHOTS = ("conference", "peer-grading", "two-designs", "hackathon")
+# Screens of the app.
+SCREENS = ("new", "items", "public")
 FLAGS = ["--no-sandbox", "--disable-gpu"]
 # Cases of the page on the report, and the screens on which it shows them.
 CASES: dict[str, Callable[[], Ranking | Comparison]] = {
@@ -117,6 +119,51 @@ def shoot() -> None:
         browser.close()
 
 
+def shoot_app() -> None:
+    """Run a small evaluation in the browser, and take pictures on the way."""
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - a test extra
+
+    from tests.web.desk import served_at  # noqa: PLC0415 - it needs test extras
+
+    talks = ["Trees", "Lists", "Graphs", "Heaps", "Queues", "Sets"]
+    with sync_playwright() as play, served_at(Path("app.db")) as (base, signin):
+        browser = play.chromium.launch(
+            executable_path=shutil.which("chromium"), args=FLAGS
+        )
+        desk = browser.new_page(viewport={"width": 1100, "height": 700})
+        phone = browser.new_page(viewport={"width": 360, "height": 780})
+        desk.goto(base + signin)
+        desk.get_by_role("button", name="Sign in").click()
+        desk.get_by_role("link", name="New evaluation").click()
+        desk.locator("#title").fill("Autumn talks")
+        lines = [f"talk {n}, {name}" for n, name in enumerate(talks, start=1)]
+        desk.locator("#items").fill("\n".join(lines))
+        desk.locator("#reviewers").fill("Ada\nBo\nCy\nDee")
+        desk.get_by_text("How good will it be?").wait_for(timeout=60_000)
+        desk.screenshot(path=HERE / "web-new.png")
+        desk.get_by_role("button", name="Seal and draw").click()
+        desk.wait_for_url("**/links")
+        slug = desk.url.split("/")[4]
+        for link in [it.input_value() for it in desk.locator("input[readonly]").all()]:
+            phone.goto(link)
+            phone.get_by_role("button", name="Begin").click()
+            fields = phone.locator("form[data-place] input[type=text]")
+            for number, score in enumerate((71.5, 64, 30.5)):
+                fields.nth(number).fill(str(score))
+            done = phone.get_by_role("button", name="I am done")
+            done.wait_for(timeout=60_000)
+        phone.locator("h1").click()
+        phone.screenshot(path=HERE / "web-items.png")
+        desk.goto(f"{base}/e/{slug}")
+        desk.get_by_role("button", name="Close").click()
+        desk.get_by_role("button", name="Decide").click()
+        desk.get_by_text("The best 3:").wait_for(timeout=120_000)
+        desk.get_by_role("button", name="Publish").click()
+        desk.goto(f"{base}/p/{slug}")
+        desk.screenshot(path=HERE / "web-public.png")
+        browser.close()
+
+
 def main() -> None:
     """Make all pictures, in a copy of the examples."""
     HERE.mkdir(exist_ok=True)
@@ -128,6 +175,7 @@ def main() -> None:
         for case, make in CASES.items():
             make().report(f"case-{case}.html")
         shoot()
+        shoot_app()
 
 
 if __name__ == "__main__":

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import httpx2 as httpx
+import uvicorn
 from starlette.testclient import TestClient
 
-from evenhand.web.running import Address, Served
+from evenhand.web.running import Address, Served, listen
 from tests.web.world import FORM
+
+if TYPE_CHECKING:
+    import httpx2 as httpx
 
 HOST = "http://127.0.0.1"
 
@@ -28,6 +34,7 @@ class Desk:
             follow_redirects=False,
             raise_server_exceptions=False,
         )
+        self._csrf = ""
         self.client.__enter__()
         self.sign_in(self.client)
 
@@ -45,6 +52,11 @@ class Desk:
         )
 
     def csrf(self) -> str:
+        """Return what this session's forms hold; it stays the same."""
+        self._csrf = self._csrf or self._read_csrf()
+        return self._csrf
+
+    def _read_csrf(self) -> str:
         found = re.search(r'name="csrf" value="(\w+)"', self.client.get("/e/new").text)
         assert found is not None
         return found[1]
@@ -76,6 +88,23 @@ class Desk:
     def close(self) -> None:
         self.client.__exit__(None, None, None)
         self.served.close()
+
+
+@contextlib.contextmanager
+def served_at(db: Path) -> Iterator[tuple[str, str]]:
+    """Serve a database on a free port; gives its address and a sign-in link."""
+    served = Served(str(db), Address())
+    taken = listen("127.0.0.1", 0)
+    config = uvicorn.Config(served.app, log_level="error", access_log=False)
+    server = uvicorn.Server(config)
+    run = threading.Thread(target=server.run, args=([taken],), daemon=True)
+    run.start()
+    while not server.started:
+        time.sleep(0.05)
+    yield f"http://127.0.0.1:{taken.getsockname()[1]}", served.signin()
+    server.should_exit = True
+    run.join()
+    served.close()
 
 
 def words(answer: httpx.Response) -> str:

@@ -283,14 +283,12 @@ def test_a_full_disk_acknowledges_nothing(site: Site) -> None:
     site.do(actions.begin, token)
     lines = site.read(reads.log_lines, which)
     pages = site.read(lambda c: c.exec_driver_sql("PRAGMA page_count").scalar())
-    with site.store.alone() as connection:
-        connection.exec_driver_sql(f"PRAGMA max_page_count={pages}")
+    site.do(lambda c, _: c.exec_driver_sql(f"PRAGMA max_page_count={pages}"))
     note = "x" * 5000
     entry = Entry(1, 0, "score", 5.0, note * 20)
     with pytest.raises(sa.exc.OperationalError, match="full"):
         site.rate(Sending(token, "0" * 32, (entry,)))
     assert site.read(reads.log_lines, which) == lines
-    with site.store.alone() as connection:
-        connection.exec_driver_sql("PRAGMA max_page_count=1000000")
+    site.do(lambda c, _: c.exec_driver_sql("PRAGMA max_page_count=1000000"))
     assert site.rate(Sending(token, "0" * 32, (entry,)))[0].status == 201
     assert site.read(verify_all) == []

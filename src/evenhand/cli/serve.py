@@ -197,7 +197,6 @@ def purge(db: str, *, due: bool) -> None:
     from datetime import UTC, datetime
 
     from evenhand.web.actions import purge_due
-    from evenhand.web.organiser import tidy
     from evenhand.web.store import open_store
 
     if not due:
@@ -208,9 +207,8 @@ def purge(db: str, *, due: bool) -> None:
     try:
         with store.writing.begin() as connection:
             titles = purge_due(connection, datetime.now(UTC))
-        if titles and store.path is not None:
-            with store.alone() as connection:
-                tidy(connection, None)
+        if titles:
+            store.tidy()
     finally:
         store.close()
     for title in titles:

@@ -219,7 +219,7 @@ async def _tick(site: Site) -> None:
             if due:
                 await site.writer.change(actions.close_due)
             if second % HOUR == 0 and await site.writer.change(actions.purge_due):
-                await site.writer.tidy(organiser.tidy)
+                await site.writer.tidy()
         except EvenhandError:
             LOG.exception("closing failed")
 

@@ -25,7 +25,8 @@ POLICY = (
 )
 HEADERS = {
     "content-security-policy": POLICY,
-    "referrer-policy": "no-referrer",
+    # With no-referrer browsers would hide from where even our own forms come.
+    "referrer-policy": "same-origin",
     "x-content-type-options": "nosniff",
     "x-robots-tag": "noindex",
     "cache-control": "no-store",

@@ -755,15 +755,8 @@ async def purge(request: Request) -> Response:
         await site.writer.change(lambda c, now: actions.purge(c, now, row.id))
     except EvenhandError as error:
         return _refused(request, row, error)
-    if site.store.path is not None:
-        await site.writer.tidy(tidy)
+    await site.writer.tidy()
     return RedirectResponse("/", 303)
-
-
-def tidy(connection: sa.Connection, _: object) -> None:
-    """Give up the space of what was deleted, so that it cannot be read back."""
-    connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
-    connection.exec_driver_sql("VACUUM")
 
 
 async def invite(request: Request) -> Response:

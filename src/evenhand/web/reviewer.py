@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse
 
-from evenhand.web import actions, clock, guard, reads
+from evenhand.web import actions, guard, reads
 from evenhand.web import tables as t
 from evenhand.web.accept import CREATED, OK, Answer, Entry, Sending
 from evenhand.web.site import (
@@ -130,9 +130,6 @@ def _before(
         "seal": seal,
         "here": _here(request),
         "ends": t.moment(row.closes_at),
-        "deleted": clock.shown(
-            (t.moment(row.closes_at) or site_of(request).now()) + actions.RETAIN, "UTC"
-        ).partition(",")[0],
         "error": None,
     }
     return page(request, "before", status, **{**context, **more})

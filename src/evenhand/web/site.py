@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 import jinja2
-from starlette.datastructures import FormData, UploadFile
+from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse
 
@@ -169,19 +169,19 @@ async def read_upload(
         return await read_form(request, most), {}
     if int(_digits(request.headers.get("content-length", "0"))) > most:
         raise HTTPException(413, "That is too large.")
-    form: FormData = await request.form(
-        max_files=10, max_fields=MOST_FIELDS, max_part_size=most
-    )
     fields, files = {}, {}
-    for name, value in form.multi_items():
-        if isinstance(value, UploadFile):
-            data = await value.read(most + 1)
-            if len(data) > most:
-                raise HTTPException(413, "That is too large.")
-            if data:
-                files[name] = (value.filename or "", data)
-        else:
-            fields[name] = _plain(value)
+    async with request.form(
+        max_files=10, max_fields=MOST_FIELDS, max_part_size=most
+    ) as form:
+        for name, value in form.multi_items():
+            if isinstance(value, UploadFile):
+                data = await value.read(most + 1)
+                if len(data) > most:
+                    raise HTTPException(413, "That is too large.")
+                if data:
+                    files[name] = (value.filename or "", data)
+            else:
+                fields[name] = _plain(value)
     return fields, files
 
 

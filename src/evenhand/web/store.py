@@ -60,12 +60,17 @@ class Store:
         with self.reading.connect() as connection:
             yield connection
 
-    @contextlib.contextmanager
-    def alone(self) -> Iterator[sa.Connection]:
-        """Write without a transaction, for what allows none."""
-        raw = self.writing.execution_options(isolation_level="AUTOCOMMIT")
-        with raw.connect() as connection:
-            yield connection
+    def tidy(self) -> None:
+        """Give up the space of what was deleted, so that it cannot be read back."""
+        if self.path is None:
+            return
+        raw = self.writing.raw_connection()
+        driver: Any = raw.driver_connection
+        # No transaction may be around these, so SQLAlchemy is not asked.
+        driver.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        driver.execute("VACUUM")
+        driver.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        raw.close()
 
     def close(self) -> None:
         """Let others have the database."""

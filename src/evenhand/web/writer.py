@@ -103,8 +103,7 @@ class UnsavedError(RefusedError):
 class _Job:
     """A rating or a change that waits, and who waits for it."""
 
-    what: Sending | Change
-    alone: bool
+    what: Sending | Change | None
     loop: asyncio.AbstractEventLoop
     answer: asyncio.Future[Any]
 
@@ -150,18 +149,18 @@ class Writer(threading.Thread):
         found: Found = await self._wait(change)
         return found
 
-    async def tidy(self, change: Callable[[sa.Connection, datetime], None]) -> None:
-        """Run something that no transaction may be around, such as VACUUM."""
-        await self._wait(change, alone=True)
+    async def tidy(self) -> None:
+        """Give up the space of what was deleted."""
+        await self._wait(None)
 
     def stop(self) -> None:
         """Finish what was handed over, then end."""
         self._jobs.put(None)
         self.join()
 
-    async def _wait(self, what: Sending | Change, *, alone: bool = False) -> Any:  # noqa: ANN401 - of either kind
+    async def _wait(self, what: Sending | Change | None) -> Any:  # noqa: ANN401 - of either kind
         loop = asyncio.get_running_loop()
-        job = _Job(what, alone, loop, loop.create_future())
+        job = _Job(what, loop, loop.create_future())
         self._jobs.put(job)
         return await job.answer
 
@@ -188,9 +187,11 @@ class Writer(threading.Thread):
 
     def _change(self, job: _Job) -> None:
         try:
-            opened = self._store.alone() if job.alone else self._store.writing.begin()
-            with opened as connection:
-                result = job.what(connection, self._clock())  # type: ignore[operator]  # a change
+            if job.what is None:
+                result = self._store.tidy()
+            else:
+                with self._store.writing.begin() as connection:
+                    result = job.what(connection, self._clock())  # type: ignore[operator]  # a change
         except sa.exc.DatabaseError as error:
             job.tell(None, _unsaved(error))
         except Exception as error:  # noqa: BLE001 - whoever waits gets it

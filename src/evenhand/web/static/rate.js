@@ -3,8 +3,7 @@
 const app = document.getElementById("app");
 const here = app.dataset.here;
 const store = `evenhand:${here}`;
-const plainTitle = document.title;
-const MOST_WAIT = 30000;
+const plainTitle = document.title, MOST_WAIT = 30000;
 let sending = false, failures = 0, timer = 0, refresh = 0;
 const pending = new Map();
 
@@ -20,8 +19,7 @@ function fresh() {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 const form = (place) => document.querySelector(`form[data-place="${place}"]`);
-const order = document.getElementById("order");
-const target = (entry) => (entry.order ? order : form(entry.place));
+const order = document.getElementById("order"), target = (entry) => (entry.order ? order : form(entry.place));
 function say(entry, text) {
   const line = target(entry)?.querySelector("[data-state]");
   if (line && line.textContent !== text) line.textContent = text;
@@ -174,10 +172,12 @@ function others() {
   for (const one of all) {
     const box = one.querySelector("[data-others]"), slider = one.querySelector("[data-slider]");
     const low = Number(slider.min), high = Number(slider.max);
-    box.replaceChildren(...all.filter((it) => it !== one && value(it) !== null).map((it) => {
+    const groups = new Map();
+    for (const it of all) if (it !== one && value(it) !== null) groups.set(value(it), [...(groups.get(value(it)) || []), it.dataset.label]);
+    box.replaceChildren(...[...groups].map(([score, labels]) => {
       const mark = document.createElement("span");
-      mark.textContent = it.dataset.label;
-      mark.style.left = `${Math.max(4, Math.min(96, (100 * (value(it) - low)) / (high - low)))}%`;
+      mark.textContent = labels.join(", ");
+      mark.style.left = `${Math.max(4, Math.min(96, (100 * (score - low)) / (high - low)))}%`;
       return mark;
     }));
   }

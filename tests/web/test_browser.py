@@ -1,0 +1,331 @@
+"""The whole way in a browser, at 360 x 640: Debian's chromium against a real server."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import threading
+import time
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+from axe_playwright_python.sync_playwright import Axe
+from click.testing import CliRunner
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from evenhand.cli import cli
+from evenhand.errors import RecordError
+from evenhand.records.bundle import audit_bundle
+from evenhand.web.running import Address, Served, listen
+from tests.web.world import FORM
+
+CHROMIUM = shutil.which("chromium")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run"]
+FLAGS += ["--disable-background-networking"]
+PHONE: Any = {"width": 360, "height": 640}
+LONG = 60_000
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None,
+    reason="The app is not opened in a browser, because chromium is missing. On "
+    "Debian: apt-get install chromium.",
+)
+
+
+class Room:
+    """A server, a browser, and people in it."""
+
+    def __init__(self, browser: Browser, folder: Path) -> None:
+        self.browser = browser
+        self.served = Served(str(folder / "e.db"), Address(), limited=True)
+        taken = listen("127.0.0.1", 0)
+        self.base = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        config = uvicorn.Config(self.served.app, log_level="error", access_log=False)
+        self.server = uvicorn.Server(config)
+        run = threading.Thread(target=self.server.run, args=([taken],), daemon=True)
+        run.start()
+        self.run = run
+        while not self.server.started:
+            time.sleep(0.05)
+        self.contexts: list[BrowserContext] = []
+        self.errors: list[str] = []
+        self.faults: list[str] = []
+
+    def person(self, **more: Any) -> Page:
+        """Return the page of somebody with a browser of their own."""
+        context = self.browser.new_context(viewport=PHONE, **more)
+        context.set_default_timeout(LONG)
+        self.contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("dialog", lambda dialog: dialog.accept())
+        return page
+
+    def look(self, page: Page, name: str) -> None:
+        """Check a screen by axe, in light and in dark; nothing sticks out."""
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  # two words
+            for found in Axe().run(page).response["violations"]:
+                nodes = [node["html"][:100] for node in found["nodes"][:2]]
+                self.faults.append(f"{name} {scheme}: {found['id']} {nodes}")
+        page.emulate_media(color_scheme="light")
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        if wide > PHONE["width"]:
+            self.faults.append(f"{name}: {wide} wide")
+
+    def close(self) -> None:
+        for context in self.contexts:
+            context.close()
+        self.server.should_exit = True
+        self.run.join()
+        self.served.close()
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        made = Room(browser, tmp_path_factory.mktemp("web"))
+        yield made
+        made.close()
+        browser.close()
+
+
+def fields(page: Page) -> list[Any]:
+    return page.locator("form[data-place] input[type=text]").all()
+
+
+def received(page: Page, count: int) -> None:
+    """Wait until so many items are received."""
+    expect(page.locator("[data-state]", has_text="● received")).to_have_count(
+        count, timeout=LONG
+    )
+
+
+def seal(room: Room) -> tuple[Page, str, dict[str, str]]:
+    """Sign in, paste two lists, seal; return the desk, its address and the links."""
+    desk = room.person()
+    clicks = 0
+    desk.goto(room.base + room.served.signin())
+    room.look(desk, "sign in")
+    desk.get_by_role("button", name="Sign in").click()
+    room.look(desk, "list, empty")
+    desk.get_by_role("link", name="New evaluation").click()
+    clicks += 2
+    desk.get_by_label("Title").fill(FORM["title"])
+    desk.get_by_label("Items", exact=True).fill(FORM["items"])
+    desk.get_by_label("Reviewers", exact=True).fill(FORM["reviewers"])
+    desk.get_by_text("Add reserves").click()
+    clicks += 1
+    desk.locator("#reserves").fill(FORM["reserves"])
+    expect(desk.locator("#preview")).to_contain_text("Every feasible", timeout=LONG)
+    room.look(desk, "new")
+    desk.get_by_role("button", name="Seal and draw").click()
+    clicks += 1
+    desk.wait_for_url("**/links")
+    room.look(desk, "links")
+    names = [
+        it.inner_text()
+        for it in desk.locator(".links li > span > bdi:first-child").all()
+    ]
+    shown = [it.input_value() for it in desk.locator(".links input[readonly]").all()]
+    assert len(shown) == 8
+    # At most 6 clicks and 2 screens from the sign-in to the links.
+    assert clicks <= 6
+    people = [name for name in names if "@" not in name]
+    return desk, desk.url.split("/")[4], dict(zip(people, shown, strict=True))
+
+
+def ordinary(room: Room, link: str) -> Page:
+    """Rate by slider and by field; tell two equal items apart."""
+    page = room.person()
+    page.goto(link)
+    room.look(page, "before")
+    page.get_by_role("button", name="Begin").click()
+    room.look(page, "items, empty")
+    slider = page.locator("[data-slider]").first
+    assert slider.get_attribute("aria-valuetext") == "not rated"
+    slider.click()
+    received(page, 1)
+    for field in fields(page)[1:]:
+        field.fill("33.5")
+    received(page, 3)
+    expect(page.get_by_text("Can you tell them apart?")).to_be_visible(timeout=LONG)
+    room.look(page, "items, tied")
+    page.get_by_role("button", name="is better").first.click()
+    page.get_by_role("button", name="I am done").click()
+    expect(page.get_by_text("Thank you.")).to_be_visible()
+    room.look(page, "done")
+    return page
+
+
+def offline(room: Room, link: str) -> None:
+    """Rate without a network; all is sent when it is back."""
+    page = room.person()
+    page.goto(link)
+    page.get_by_role("button", name="Begin").click()
+    page.context.set_offline(True)
+    for number, field in enumerate(fields(page)):
+        field.fill(str(20 + 7.5 * number))
+    states = page.locator("[data-state]", has_text="○ on this device")
+    expect(states).to_have_count(3, timeout=LONG)
+    assert re.match(r"\([1-3] not sent\)", page.title())
+    room.look(page, "items, offline")
+    page.context.set_offline(False)
+    received(page, 3)
+    assert "not sent" not in page.title()
+    page.reload()
+    assert [it.input_value() for it in fields(page)] == ["20", "27.5", "35"]
+
+
+def two_tabs(room: Room, link: str) -> None:
+    """Two tabs disagree; the person decides, nothing is overwritten."""
+    one = room.person()
+    one.goto(link)
+    one.get_by_role("button", name="Begin").click()
+    two = one.context.new_page()
+    two.goto(link)
+    fields(one)[0].fill("70")
+    received(one, 1)
+    fields(two)[0].fill("40")
+    expect(two.locator(".conflict")).to_contain_text("saved 70", timeout=LONG)
+    room.look(two, "items, two tabs")
+    two.get_by_role("button", name="Use 40").click()
+    received(two, 1)
+    for number, field in enumerate(fields(two)[1:]):
+        field.fill(str(50 + number))
+    received(two, 3)
+
+
+def without_script(room: Room, link: str) -> None:
+    """Rate with JavaScript off, by plain forms."""
+    page = room.person(java_script_enabled=False)
+    page.goto(link)
+    page.get_by_role("button", name="Begin").click()
+    for number in range(3):
+        field = fields(page)[number]
+        field.fill("710" if number == 0 else str(60 + number))
+        page.get_by_role("button", name="Save").nth(number).click()
+        if number == 0:
+            expect(page.get_by_role("alert")).to_contain_text("from 0 to 100, got 710")
+            fields(page)[0].fill("60")
+            page.get_by_role("button", name="Save").first.click()
+    expect(page.get_by_text("3 of 3 rated")).to_be_visible()
+    page.get_by_role("button", name="I am done").click()
+    expect(page.get_by_text("Thank you.")).to_be_visible()
+
+
+def by_keyboard(room: Room, link: str) -> None:
+    """Rate with keys alone."""
+    page = room.person()
+    page.goto(link)
+    page.keyboard.press("Tab")
+    for _ in range(10):
+        if page.evaluate("document.activeElement.textContent.trim()") == "Begin":
+            break
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("form[data-place]")
+    for _ in range(20):
+        if page.evaluate("document.activeElement.name") == "score":
+            break
+        page.keyboard.press("Tab")
+    for score in ("12", "24", "36"):
+        page.keyboard.type(score)
+        page.keyboard.press("Enter")
+    received(page, 3)
+    page.keyboard.press("ArrowUp")
+    expect(page.locator("[data-state]").nth(2)).to_contain_text("36.1", timeout=LONG)
+
+
+def quick(room: Room, link: str, start: float) -> None:
+    page = room.person()
+    page.goto(link)
+    page.get_by_role("button", name="Begin").click()
+    for number, field in enumerate(fields(page)):
+        field.fill(str(start + 11 * number))
+    received(page, 3)
+    page.context.close()
+    room.contexts.remove(page.context)
+
+
+def replace(room: Room, desk: Page, slug: str, name: str) -> str:
+    """Let the next reserve take over from somebody who never began."""
+    desk.goto(f"{room.base}/e/{slug}")
+    room.look(desk, "progress")
+    row = desk.locator(".people li").filter(has=desk.get_by_text(name, exact=True))
+    row.get_by_role("link").click()
+    room.look(desk, "a reviewer who does not come")
+    part = desk.locator("section", has_text="The next reserve takes over")
+    expect(part).to_contain_text("The claim stays.")
+    part.get_by_role("button", name="Do it").click()
+    desk.goto(f"{room.base}/e/{slug}/links")
+    return desk.locator(".links input[readonly]").last.input_value()
+
+
+def test_from_two_lists_to_an_audited_decision(room: Room, tmp_path: Path) -> None:
+    desk, slug, links = seal(room)
+    everybody = list(links.values())
+    first = ordinary(room, everybody[0])
+    offline(room, everybody[1])
+    two_tabs(room, everybody[2])
+    without_script(room, everybody[3])
+    by_keyboard(room, everybody[4])
+    quick(room, everybody[5], 5)
+    quick(room, everybody[6], 15)
+    quick(room, replace(room, desk, slug, list(links)[7]), 40)
+    gone = room.person()
+    assert gone.goto(everybody[7]).status == 401  # type: ignore[union-attr]  # it answers
+    room.look(gone, "a withdrawn link")
+    desk.goto(f"{room.base}/e/{slug}/links/print")
+    room.look(desk, "QR sheet")
+    desk.goto(f"{room.base}/e/{slug}")
+    expect(desk.get_by_text("all are in")).to_be_visible()
+    desk.get_by_role("button", name="Close").click()
+    room.look(desk, "closed")
+    first.reload()
+    expect(first.get_by_text("This evaluation is closed.")).to_be_visible()
+    room.look(first, "items, closed")
+    desk.get_by_role("button", name="Decide").click()
+    expect(desk.get_by_text("The best 3:")).to_be_visible(timeout=LONG)
+    room.look(desk, "decided")
+    desk.get_by_role("button", name="Publish").click()
+    room.look(desk, "published")
+    anyone = room.person()
+    anyone.goto(f"{room.base}/p/{slug}")
+    room.look(anyone, "public")
+    receipt = first.locator(".receipts code").first.text_content()
+    anyone.get_by_label("Find your receipt").fill(str(receipt))
+    anyone.get_by_role("button", name="Find").click()
+    expect(anyone.get_by_text("It is event")).to_be_visible()
+    with anyone.expect_download() as told:
+        anyone.get_by_role("link", name="Download all").click()
+    bundle = tmp_path / "bundle.zip"
+    told.value.save_as(bundle)
+    found = CliRunner().invoke(cli, ["audit", str(bundle)])
+    assert found.exit_code == 0, found.output
+    assert "1 repair; nobody who was replaced had seen their items" in found.output
+    assert "8 reviewers" in anyone.content()
+    every_byte_counts(bundle)
+    assert room.errors == []
+    assert room.faults == []
+
+
+def every_byte_counts(bundle: Path, samples: int = 120) -> None:
+    """Flip bytes, spread over the whole file: each is found."""
+    data = bundle.read_bytes()
+    unnoticed = []
+    for number in range(samples):
+        at = number * (len(data) - 1) // (samples - 1)
+        bundle.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+        try:
+            if audit_bundle(bundle).identical:
+                unnoticed.append(at)
+        except RecordError:
+            continue
+    bundle.write_bytes(data)
+    assert unnoticed == []
+    assert zipfile.is_zipfile(bundle)

@@ -1,0 +1,409 @@
+"""Who may do what in which state: one table; a route that is not in it fails."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import sqlalchemy as sa
+
+from evenhand.web import actions, guard
+from evenhand.web import tables as t
+from evenhand.web.app import ROUTES
+from evenhand.web.store import link_token
+from tests.web.desk import Desk, decided, rate, rate_all, words
+from tests.web.world import FORM
+
+if TYPE_CHECKING:
+    from starlette.testclient import TestClient
+
+STATES = ("draft", "sealed", "open", "closed", "decided", "published", "purged")
+LATER = ("closed", "decided", "published")
+ALL = ("sealed", "open", *LATER)
+ANY = STATES
+# Method and address; who may; in which states; what it answers then. Others get 401,
+# 403 or 404, and the same people in other states a sentence with a status of 4xx.
+# "member" organises this evaluation, "own" holds a reviewer's link of it.
+TABLE: dict[str, tuple[str, tuple[str, ...], tuple[int, ...]]] = {
+    "GET /": ("everybody", ANY, (200,)),
+    "GET /healthz": ("everybody", ANY, (200,)),
+    "GET /static/{name}": ("everybody", ANY, (200,)),
+    "GET /in/{token}": ("nobody", (), ()),
+    "POST /in/{token}": ("nobody", (), ()),
+    "POST /out": ("organiser", ANY, (303,)),
+    "GET /e/new": ("organiser", ANY, (200,)),
+    "POST /e/preview": ("organiser", ANY, (200,)),
+    "POST /e": ("organiser", ANY, (303,)),
+    "GET /e/{slug}": ("member", ANY, (200, 303)),
+    "GET /e/{slug}/edit": ("member", ANY, (200, 303)),
+    "GET /e/{slug}/progress.json": ("member", ANY, (200,)),
+    "GET /e/{slug}/links": ("member", ("sealed", "open"), (200,)),
+    "GET /e/{slug}/links.csv": ("member", ("sealed", "open"), (200,)),
+    "GET /e/{slug}/links/print": ("member", ("sealed", "open"), (200,)),
+    "GET /e/{slug}/ratings.csv": ("member", ("decided", "published"), (200,)),
+    "GET /e/{slug}/notes.csv": ("member", ("decided", "published"), (200,)),
+    "GET /e/{slug}/who-is-who.csv": ("member", ("decided", "published"), (200,)),
+    "GET /e/{slug}/bundle.zip": ("member", ("published",), (200,)),
+    "GET /e/{slug}/reviewers/{reviewer:int}": ("member", (*ALL, "purged"), (200,)),
+    "GET /e/{slug}/{kind}/{number:int}/report": (
+        "member",
+        ("decided", "published"),
+        (200,),
+    ),
+    "POST /e/{slug}/publish": ("member", ("decided", "published"), (303,)),
+    "POST /e/{slug}/purge": ("member", STATES[:-1], (303,)),
+    "POST /e/{slug}/invite": ("member", STATES[:-1], (200,)),
+    "POST /e/{slug}/jobs/{kind}": ("member", LATER, (303,)),
+    "POST /e/{slug}/reviewers/{reviewer:int}/{repair}": (
+        "member",
+        ("sealed", "open"),
+        (303,),
+    ),
+    "POST /e/{slug}/{action}": ("member", ("open",), (303,)),
+    "GET /r/{token}": ("own", ALL, (200,)),
+    "GET /r/{token}/mine.json": ("own", ("open", *LATER), (200,)),
+    "POST /r/{token}/begin": ("own", ("open",), (303,)),
+    "POST /r/{token}/decline": ("own", (), ()),
+    "POST /r/{token}/done": ("own", ("open",), (303,)),
+    "POST /r/{token}/order": ("own", (), ()),
+    "POST /r/{token}/tie": ("own", ALL, (303,)),
+    "POST /r/{token}/equal": ("own", ("open",), (303,)),
+    "POST /r/{token}/items/{place:int}": ("own", ("open",), (201,)),
+    "GET /p/{slug}": ("everybody", (*ALL, "purged"), (200,)),
+    "GET /p/{slug}/{name}": ("everybody", ("published",), (200,)),
+}
+PEOPLE = ("nobody", "stranger", "organiser", "member", "own", "foreign", "revoked")
+HIDDEN = (401, 403, 404)
+
+
+def routes() -> list[str]:
+    return [
+        f"{method} {route.path}"
+        for route in ROUTES
+        for method in sorted((route.methods or set()) - {"HEAD"})
+    ]
+
+
+def test_every_route_is_in_the_table() -> None:
+    assert sorted(routes()) == sorted(TABLE)
+
+
+class Scene:
+    """The same evaluation in every state, and all kinds of people."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self.slugs, self.links = {}, {}
+        for state in STATES:
+            self.slugs[state] = self._make(state)
+        self.stranger = desk.guest()
+        desk.sign_in(self.stranger, self._other())
+        page = self.stranger.get("/e/new").text
+        self.csrf = page.partition('name="csrf" value="')[2][:64]
+        self.foreign = self._links(desk.sealed(title="Another"))[0]
+        self.guest = desk.guest()
+
+    def _links(self, slug: str) -> list[str]:
+        return list(self.desk.links(slug).values())
+
+    def _other(self) -> str:
+        """Return the sign-in link of an organiser of something else."""
+        with self.desk.served.store.writing.begin() as connection:
+            now = self.desk.served.site.now()
+            which, _ = actions.create(connection, now, 1, FORM)
+            token = actions.make_signin(connection, now, None, which=which, name="Eve")
+        return f"/in/{token}"
+
+    def _make(self, state: str) -> str:
+        desk = self.desk
+        if state == "draft":
+            answer = desk.post("/e", does="save", **FORM)
+            return answer.headers["location"].split("/")[2]
+        if state in ("decided", "published"):
+            return self._decided(state)
+        slug = desk.sealed(begin="later" if state == "sealed" else "at-once")
+        self.links[state] = self._links(slug)
+        guest = desk.guest()
+        if state != "sealed":
+            rate_all(guest, self.links[state][0])
+            rate_all(guest, self.links[state][1])
+        person = {"open": 3, "sealed": 3}.get(state)
+        if person:
+            old = self.links[state][2]
+            assert desk.post(f"/e/{slug}/reviewers/3/link").status_code == 303
+            self.links[f"revoked {state}"] = [old]
+            self.links[state] = self._links(slug)
+        if state in ("closed", "purged"):
+            assert desk.post(f"/e/{slug}/close").status_code == 303
+        if state == "purged":
+            assert desk.post(f"/e/{slug}/purge", title=FORM["title"]).status_code == 303
+        return slug
+
+    def _decided(self, state: str) -> str:
+        """Copy the published one where it can be; deciding takes a while."""
+        desk = self.desk
+        if "decided" not in self.slugs:
+            slug = desk.sealed()
+            self.links["decided"] = self._links(slug)
+            for link in self.links["decided"][:3]:
+                rate_all(desk.guest(), link)
+            desk.post(f"/e/{slug}/close")
+            desk.post(f"/e/{slug}/jobs/decision")
+            assert "The best 3" in desk.wait(slug)
+            if state == "decided":
+                return slug
+        slug = decided(desk)
+        self.links["published"] = [self._own(slug)]
+        return slug
+
+    def _own(self, slug: str) -> str:
+        """Return the first link of an evaluation whose links are not shown any more."""
+        key = self.desk.served.store.key
+        return f"/r/{guard.base32(link_token(key, slug, 1, 1))}"
+
+    def ask(self, who: str, route: str, state: str) -> Any:
+        method, _, path = route.partition(" ")
+        slug = self.slugs[state]
+        links = self.links.get(state, ["/r/" + "0" * 26])
+        token = links[0]
+        if who == "foreign":
+            token = self.foreign
+        if who == "revoked":
+            token = self.links.get(f"revoked {state}", ["/r/" + "0" * 26])[0]
+        filled = {
+            "{slug}": slug,
+            "/r/{token}": token if who in ("own", "foreign", "revoked") else "/r/x",
+            "{token}": "0" * 26,
+            "{reviewer:int}": "5",
+            "{repair}": "link",
+            "{action}": "extend",
+            "{kind}": "decision",
+            "{number:int}": "1",
+            "{place:int}": "1",
+            "{name}": "bundle.zip" if path.startswith("/p/") else "app.css",
+        }
+        for name, value in filled.items():
+            path = path.replace(name, value)
+        client, csrf = self._client(who)
+        if method == "GET":
+            return client.get(path)
+        if path.endswith("/items/1"):
+            page = client.get(path.removesuffix("/items/1"))
+            base = page.text.partition('name="base" value="')[2].partition('"')[0]
+            return rate(client, path.removesuffix("/items/1"), 1, 5, int(base or 0))
+        data = {"csrf": csrf, "title": FORM["title"], "ratings": "yes"}
+        if path in ("/e", "/e/preview"):
+            data |= {**FORM, "does": "save"}
+        return client.post(path, data=data)
+
+    def _client(self, who: str) -> tuple[TestClient, str]:
+        if who in ("member", "organiser"):
+            return self.desk.client, self.desk.csrf()
+        if who == "stranger":
+            return self.stranger, self.csrf
+        return self.guest, ""
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    desk = Desk(str(tmp_path_factory.mktemp("db") / "e.db"))
+    yield Scene(desk)
+    desk.close()
+
+
+def groups(who: str) -> set[str]:
+    """Return the names in the table that a person answers to."""
+    more = {
+        "member": {"organiser", "member"},
+        "stranger": {"organiser"},
+        "organiser": {"organiser"},
+        "own": {"own"},
+    }
+    return {"everybody", *more.get(who, set())}
+
+
+# What changes the state of the scene comes last, each in its own test below.
+MOVING = (
+    "POST /out",
+    "POST /e/{slug}/publish",
+    "POST /e/{slug}/purge",
+    "POST /e/{slug}/jobs/{kind}",
+)
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("route", MOVING[1:])
+def test_others_cannot_move_it(scene: Scene, route: str, state: str) -> None:
+    for who in ("nobody", "stranger", "own", "foreign", "revoked"):
+        answer = scene.ask(who, route, state)
+        assert answer.status_code in HIDDEN, (who, words(answer))
+    if state not in TABLE[route][1]:
+        answer = scene.ask("member", route, state)
+        assert 400 <= answer.status_code < 500, words(answer)
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_everybody_in_every_state(scene: Scene, state: str) -> None:
+    asked, wrong = 0, []
+    for route, (group, states, statuses) in TABLE.items():
+        for who in PEOPLE:
+            if route in MOVING or who == "organiser":
+                continue
+            answer = scene.ask(who, route, state)
+            asked += 1
+            may = group in groups(who)
+            if who == group == "own" and state not in scene.links:
+                may = False
+            if may and state in states:
+                right = answer.status_code in statuses
+            elif may or (who == "foreign" and group == "own"):
+                # A link of another evaluation does what it does there, never here.
+                right = (may and 300 <= answer.status_code < 500) or who == "foreign"
+            else:
+                right = answer.status_code in HIDDEN
+            if not right or answer.status_code >= 500 or "Traceback" in answer.text:
+                wrong.append((route, who, answer.status_code, words(answer)[:150]))
+    assert wrong == []
+    assert asked > 180
+
+
+def tables_hash(desk: Desk) -> str:
+    digest = hashlib.sha256()
+    with desk.served.store.read() as connection:
+        for table in t.metadata.sorted_tables:
+            rows = connection.execute(sa.select(table)).all()
+            digest.update(repr(sorted(map(repr, rows))).encode())
+    return digest.hexdigest()
+
+
+def test_get_changes_nothing(scene: Scene) -> None:
+    before = tables_hash(scene.desk)
+    asked = 0
+    for route in TABLE:
+        if route.startswith("GET "):
+            for state in STATES:
+                for who in ("member", "own", "nobody"):
+                    scene.ask(who, route, state)
+                    asked += 1
+    assert asked > 300
+    assert tables_hash(scene.desk) == before
+
+
+def unsafe() -> list[str]:
+    return [route for route in TABLE if route.startswith("POST ")]
+
+
+@pytest.mark.parametrize(
+    "route", [r for r in unsafe() if " /e" in r or r == "POST /out"]
+)
+def test_forms_of_other_sites_are_refused(scene: Scene, route: str) -> None:
+    before = tables_hash(scene.desk)
+    _, _, path = route.partition(" ")
+    for name, value in {
+        "{slug}": scene.slugs["open"],
+        "{reviewer:int}": "5",
+        "{repair}": "absent",
+        "{action}": "close",
+        "{kind}": "decision",
+    }.items():
+        path = path.replace(name, value)
+    data = {**FORM, "title": FORM["title"]}
+    client, csrf = scene.desk.client, scene.desk.csrf()
+    without = client.post(path, data=data)
+    wrong = client.post(path, data={**data, "csrf": "0" * 64})
+    other = client.post(
+        path, data={**data, "csrf": csrf}, headers={"origin": "https://evil.example"}
+    )
+    null = client.post(path, data={**data, "csrf": csrf}, headers={"origin": "null"})
+    assert {it.status_code for it in (without, wrong, other, null)} == {403}
+    assert tables_hash(scene.desk) == before
+
+
+def test_reviewers_forms_of_other_sites_are_refused(scene: Scene) -> None:
+    link = scene.links["open"][0]
+    for path in ("begin", "decline", "done", "equal", "tie", "order", "items/1"):
+        answer = scene.guest.post(
+            f"{link}/{path}", data={}, headers={"origin": "https://evil.example"}
+        )
+        assert answer.status_code == 403, path
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "", "[::2]"]
+)
+def test_other_hosts_are_refused(scene: Scene, host: str) -> None:
+    answer = scene.desk.client.get("/", headers={"host": host})
+    assert answer.status_code == 400
+    assert "not served here" in answer.text
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8000", "localhost", "[::1]:8000"])
+def test_own_hosts_are_served(scene: Scene, host: str) -> None:
+    assert scene.guest.get("/healthz", headers={"host": host}).status_code == 200
+
+
+def test_answers_have_the_headers_that_keep_others_out(scene: Scene) -> None:
+    for path in ("/", "/healthz", "/nowhere", scene.links["open"][0], "/static/x"):
+        headers = scene.guest.get(path).headers
+        assert "default-src 'none'" in headers["content-security-policy"]
+        assert "unsafe" not in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "same-origin"
+        assert headers["cache-control"] == "no-store"
+    report = scene.desk.client.get(f"/e/{scene.slugs['decided']}/decision/1/report")
+    assert "sandbox" in report.headers["content-security-policy"]
+    assert "allow-same-origin" not in report.headers["content-security-policy"]
+
+
+def test_a_desk_cannot_peek(scene: Scene) -> None:
+    """Before the close no page of the organiser holds a score or who has what."""
+    slug = scene.slugs["open"]
+    client = scene.desk.client
+    texts = [
+        client.get(f"/e/{slug}{path}").text
+        for path in ("", "/progress.json", "/links", "/links.csv", "/reviewers/1")
+    ]
+    for text in texts:
+        for label in ("t1", "t2", "t3", "Talk"):
+            assert f">{label}" not in text
+        for score in ("11", "21", "31", "41", "51", "61", "71", "81"):
+            assert f">{score}<" not in text
+    for path in ("ratings.csv", "notes.csv", "who-is-who.csv", "check/1/report"):
+        assert client.get(f"/e/{slug}/{path}").status_code == 409
+
+
+def test_a_sign_in_link_works_once_and_opening_it_uses_nothing(scene: Scene) -> None:
+    link = scene.desk.served.signin()
+    guest = scene.desk.guest()
+    for _ in range(3):
+        assert "works once" in guest.get(link).text
+    assert guest.post(link).status_code == 303
+    assert guest.get("/e/new").status_code == 200
+    again = scene.desk.guest()
+    assert again.post(link).status_code == 403
+    assert again.get(link).status_code == 403
+
+
+def test_signing_out_ends_the_session(scene: Scene) -> None:
+    guest = scene.desk.guest()
+    scene.desk.sign_in(guest)
+    cookie = guest.cookies[guard.COOKIE]
+    csrf = guest.get("/e/new").text.partition('name="csrf" value="')[2][:64]
+    assert guest.post("/out", data={"csrf": csrf}).status_code == 303
+    guest.cookies.set(guard.COOKIE, cookie)
+    assert guest.get("/e/new").status_code == 401
+
+
+def test_limits_are_for_each_link(tmp_path_factory: pytest.TempPathFactory) -> None:
+    desk = Desk(str(tmp_path_factory.mktemp("db") / "e.db"), limited=True)
+    one, two = list(desk.links(desk.sealed()).values())[:2]
+    guest = desk.guest()
+    guest.post(f"{one}/begin")
+    guest.post(f"{two}/begin")
+    statuses = [rate(guest, one, 1, 5, 99).status_code for _ in range(40)]
+    assert statuses[0] == 409
+    assert statuses[-1] == 429
+    assert rate(guest, two, 1, 5, 0).status_code == 201
+    desk.close()
