@@ -9,6 +9,8 @@ import json
 import multiprocessing
 import os
 import tempfile
+import threading
+import time
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,6 +65,14 @@ def _calm() -> None:
     with contextlib.suppress(OSError):
         os.nice(NICE)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    threading.Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
+
+
+def _follow(parent: int) -> None:
+    """End when the server is gone; one that was killed tells nobody."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(0)
 
 
 def warm() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import signal
 import socket
 import threading
 import webbrowser
@@ -155,7 +157,11 @@ class Served:
         logging.getLogger("uvicorn.access").disabled = True
         server = uvicorn.Server(config)
         threading.Timer(0.2, started).start()
-        server.run(sockets=[taken])
+        # uvicorn finishes, then lets the signal that stopped it come again.
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, signal.default_int_handler)
+        with contextlib.suppress(KeyboardInterrupt):
+            server.run(sockets=[taken])
 
     def get(self, path: str) -> tuple[int, str]:
         """Return one page as the organiser of this server sees it."""

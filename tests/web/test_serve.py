@@ -1,0 +1,176 @@
+"""`evenhand serve` from outside: what it prints, serves, refuses and keeps quiet."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import httpx2 as httpx
+import pytest
+from click.testing import CliRunner, Result
+
+from evenhand.cli import cli
+from evenhand.web import actions, reads
+from tests.web.world import NOON, Site
+
+HEAVY = ("starlette", "uvicorn", "sqlalchemy", "alembic", "segno", "python_multipart")
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(cli, ["serve", *words])
+
+
+@contextmanager
+def serving(*words: str) -> Iterator[tuple[subprocess.Popen[str], str, str]]:
+    """Run the command; gives the process, its address and the sign-in link."""
+    command = [sys.executable, "-m", "evenhand", "serve", "--port", "0", "--no-open"]
+    command[1:3] = ["-c", "from evenhand.cli import main; main()"]
+    process = subprocess.Popen(
+        [*command, *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+    assert process.stdout is not None
+    told = ""
+    for line in process.stdout:
+        told += line
+        if "Ctrl-C" in line:
+            break
+    link = re.search(r"http://127.0.0.1:\d+/in/\w+", told)
+    assert link is not None, told
+    base = link[0].partition("/in/")[0]
+    try:
+        yield process, base, link[0]
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(30)
+        process.stdout.close()
+
+
+def test_nothing_of_it_is_imported_by_others() -> None:
+    program = (
+        "import sys, evenhand\n"
+        "from click.testing import CliRunner\n"
+        "from evenhand.cli import cli\n"
+        "assert CliRunner().invoke(cli, ['--help']).exit_code == 0\n"
+        "assert CliRunner().invoke(cli, ['rank', '--help']).exit_code == 0\n"
+        f"print([it for it in {HEAVY!r} if it in sys.modules])"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert found.stdout.strip() == "[]"
+
+
+def test_the_demonstration_and_the_server_around_it(tmp_path: Path) -> None:
+    db = str(tmp_path / "demo.db")
+    with serving("--db", db, "--demo") as (process, base, link):
+        client = httpx.Client(base_url=base, follow_redirects=True)
+        assert client.get("/healthz").text.startswith("ok ")
+        assert run("--db", db, "--get", "/").exit_code == 2
+        page = client.post(link.removeprefix(base))
+        assert "Demonstration: eight talks" in page.text
+        found = re.search(r'href="(/e/\w+)"><bdi>Demo', page.text)
+        assert found is not None
+        for _ in range(300):
+            told = client.get(f"{found[1]}/progress.json").json()
+            if told["rated"] == 24:
+                break
+            time.sleep(0.1)
+        assert told == {"rated": 24, "given": 24, "state": "open"}
+        assert run("--db", db, "verify").exit_code == 0
+        copied = run("--db", db, "backup", str(tmp_path / "copy.db"))
+        assert copied.exit_code == 0, copied.output
+        # A bad request must not put a link into the log.
+        client.get("/r/" + "s3cret" * 5)
+        client.get(link.removeprefix(base))
+        process.send_signal(signal.SIGTERM)
+        process.wait(30)
+        assert process.stdout is not None
+        assert process.stdout.read() == ""
+        client.close()
+    assert run("--db", str(tmp_path / "copy.db"), "verify").exit_code == 0
+    assert (tmp_path / "demo.db.key").stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "demo.db").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--certfile", "x"], "--certfile and --keyfile must be given together"),
+        (["--public-url", "example.org"], "must begin with http:// or https://"),
+        (["--db", "nowhere/x.db"], "must be a file in a folder that exists"),
+        (["--db", "mysql://x"], "or postgresql://"),
+        (["--db", "x.db", "--get", "/nowhere"], "answered with status 404"),
+        (["purge"], "purge must come with --due"),
+        (["--db", "none.db", "verify"], "There is no such file"),
+        (["--db", "none.db", "backup", "y.db"], "There is no such file"),
+        (["--db", "postgresql://x", "backup", "y.db"], "pg_dump"),
+        (["--db", "postgresql://127.0.0.1:1/x"], "The database fails"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_sentence(
+    words: list[str], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = run(*words)
+    assert found.exit_code == 2
+    assert says in found.stderr
+    assert "Traceback" not in found.output
+
+
+def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.db").write_bytes(b"this is not a database, but text" * 100)
+    found = run("--db", str(tmp_path / "x.db"), "--get", "/")
+    assert found.exit_code == 2
+    assert "not a database" in found.stderr
+
+
+def published(site: Site) -> int:
+    """Make an evaluation with ratings and notes, and publish a file of it."""
+    which, slug = site.opened()
+    for token in site.tokens(which, slug).values():
+        site.rate_all(token, lambda label: float(label[1:]))
+    site.do(actions.close, which)
+    number = site.do(actions.ask_job, which, "decision", {"method": "adaptive"})
+    result = {"record": "{}", "report": "", "summary": "{}", "says": json.dumps({})}
+    site.do(actions.end_job, which, "decision", number, result)
+    head = site.read(reads.by_id, which).head_hash
+    site.do(actions.publish, which, {"README.txt": b"x"}, head)
+    return int(which)
+
+
+def test_names_are_deleted_when_they_are_due_and_cannot_be_read_back(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "e.db"
+    site = Site(str(path))
+    which = published(site)
+    lines = site.read(reads.log_lines, which)
+    assert b"p3@example.org" in path.read_bytes() + Path(f"{path}-wal").read_bytes()
+    site.now = NOON + timedelta(days=181)
+    assert site.do(actions.purge_due) == ["Autumn talks"]
+    site.store.tidy()
+    assert site.read(reads.log_lines, which)[:-1] == lines
+    assert site.read(reads.published, which) == {"README.txt": b"x"}
+    site.store.close()
+    left = b"".join(
+        it.read_bytes() for it in tmp_path.iterdir() if it.name.startswith("e.db")
+    )
+    for name in (b"p3@example.org", b"Person 3"):
+        assert name not in left
+    found = run("--db", str(path), "purge", "--due")
+    assert found.exit_code == 0
+    assert "0 purged" in found.stdout
+    assert run("--db", str(path), "verify").exit_code == 0
