@@ -67,7 +67,7 @@ class Room:
     def look(self, page: Page, name: str) -> None:
         """Check a screen by axe, in light and in dark; nothing sticks out."""
         for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  # two words
+            page.emulate_media(color_scheme=scheme)
             for found in Axe().run(page).response["violations"]:
                 nodes = [node["html"][:100] for node in found["nodes"][:2]]
                 self.faults.append(f"{name} {scheme}: {found['id']} {nodes}")

@@ -95,7 +95,8 @@ class Scene:
 
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
-        self.slugs, self.links = {}, {}
+        self.slugs: dict[str, str] = {}
+        self.links: dict[str, list[str]] = {}
         for state in STATES:
             self.slugs[state] = self._make(state)
         self.stranger = desk.guest()

@@ -218,8 +218,10 @@ async def _tick(site: Site) -> None:
                 due = reads.deadlines(connection)
             if due:
                 await site.writer.change(actions.close_due)
-            if second % HOUR == 0 and await site.writer.change(actions.purge_due):
-                await site.writer.tidy()
+            if second % HOUR == 0:
+                purged = await site.writer.change(actions.purge_due)
+                if purged:
+                    await site.writer.tidy()
         except EvenhandError:
             LOG.exception("closing failed")
 

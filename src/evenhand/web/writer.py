@@ -187,8 +187,9 @@ class Writer(threading.Thread):
 
     def _change(self, job: _Job) -> None:
         try:
+            result: object = None
             if job.what is None:
-                result = self._store.tidy()
+                self._store.tidy()
             else:
                 with self._store.writing.begin() as connection:
                     result = job.what(connection, self._clock())  # type: ignore[operator]  # a change
