@@ -200,14 +200,14 @@ if (app.dataset.open === "yes") {
       if (event.submitter?.value === "clear") setTimeout(() => location.reload(), 1500);
     });
     one.addEventListener("change", (event) => {
-      if (event.target.type === "radio") save(one);
-      if (event.target.name === "note") save(one);
+      if (event.target.type === "radio" || event.target.name === "note") save(one);
     });
+    // What was typed before this script came counts too.
+    if (field ? field.value !== field.defaultValue : one.querySelector("input[type=radio]:checked:not([checked])")) save(one);
     if (!slider) continue;
     slider.hidden = false;
     const take = () => { field.value = slider.value; sync(one); save(one, "score", 600); };
-    slider.addEventListener("input", take);
-    slider.addEventListener("click", take);
+    for (const name of ["input", "click"]) slider.addEventListener(name, take);
     field.addEventListener("input", () => { sync(one); save(one, "score", 900); });
     field.addEventListener("keydown", (event) => {
       const by = { ArrowUp: 1, ArrowDown: -1, PageUp: 10, PageDown: -10 }[event.key];
