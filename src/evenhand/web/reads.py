@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -11,7 +13,7 @@ from evenhand.records.record import assignment_from, parse
 from evenhand.web import tables as t
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from evenhand.designs.assignment import Assignment
 
@@ -190,7 +192,16 @@ def draws(connection: sa.Connection, which: int) -> Sequence[Row]:
 
 def last_draw(connection: sa.Connection, which: int) -> Row:
     """Return the draw or amendment that holds now."""
-    return draws(connection, which)[-1]
+    return connection.execute(_last(t.draw, which=which)).one()
+
+
+def _last(*columns: Any, which: int) -> sa.Select[Any]:  # noqa: ANN401 - a table or columns
+    return (
+        sa.select(*columns)
+        .where(t.draw.c.evaluation_id == which)
+        .order_by(t.draw.c.number.desc(), t.draw.c.part.desc())
+        .limit(1)
+    )
 
 
 def assignment(connection: sa.Connection, which: int) -> Assignment:
@@ -218,10 +229,15 @@ def secret(connection: sa.Connection, which: int) -> str:
     )
 
 
-def lists(connection: sa.Connection, which: int) -> dict[str, Any]:
-    """Return the record of what was fixed at sealing."""
-    found: dict[str, Any] = json.loads(last_draw(connection, which).lists)
-    return found
+def lists(connection: sa.Connection, which: int) -> Mapping[str, Any]:
+    """Return the record of what was fixed at sealing; it must not be changed."""
+    return _lists(connection.execute(_last(t.draw.c.lists, which=which)).scalar_one())
+
+
+@functools.lru_cache(maxsize=64)
+def _lists(text: str) -> Mapping[str, Any]:
+    # Every page of a reviewer needs it, and it never changes.
+    return MappingProxyType(json.loads(text))
 
 
 def log_lines(connection: sa.Connection, which: int) -> list[str]:
