@@ -98,6 +98,11 @@ def fields(page: Page) -> list[Any]:
     return page.locator("form[data-place] input[type=text]").all()
 
 
+def ready(page: Page) -> None:
+    """Wait until the script is there."""
+    page.wait_for_selector("#app[data-ready]")
+
+
 def received(page: Page, count: int) -> None:
     """Wait until so many items are received."""
     expect(page.locator("[data-state]", has_text="● received")).to_have_count(
@@ -145,6 +150,7 @@ def ordinary(room: Room, link: str) -> Page:
     page.goto(link)
     room.look(page, "before")
     page.get_by_role("button", name="Begin").click()
+    ready(page)
     room.look(page, "items, empty")
     slider = page.locator("[data-slider]").first
     assert slider.get_attribute("aria-valuetext") == "not rated"
@@ -167,6 +173,7 @@ def offline(room: Room, link: str) -> None:
     page = room.person()
     page.goto(link)
     page.get_by_role("button", name="Begin").click()
+    ready(page)
     page.context.set_offline(True)
     for number, field in enumerate(fields(page)):
         field.fill(str(20 + 7.5 * number))
@@ -188,6 +195,7 @@ def two_tabs(room: Room, link: str) -> None:
     one.get_by_role("button", name="Begin").click()
     two = one.context.new_page()
     two.goto(link)
+    ready(two)
     fields(one)[0].fill("70")
     received(one, 1)
     fields(two)[0].fill("40")
@@ -228,7 +236,7 @@ def by_keyboard(room: Room, link: str) -> None:
             break
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    page.wait_for_selector("form[data-place]")
+    ready(page)
     for _ in range(20):
         if page.evaluate("document.activeElement.name") == "score":
             break

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from evenhand.errors import EvenhandError, OptionError, counted, shown, unknown
 from evenhand.formats.delimited import read_cells
-from evenhand.formats.files import SUFFIXES, fetch
+from evenhand.formats.files import fetch
 from evenhand.formats.lists import plain_label
-from evenhand.formats.tables import checked_text, read_table, strings
+from evenhand.formats.tables import check_text, read_table, strings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,6 @@ LONGEST, MOST_ROWS = 200, 20_000
 MOST_BYTES = 5 * 2**20
 EMAIL = re.compile(r"[<(]?\s*([^\s<>(),;]+@[^\s<>(),;]+\.[^\s<>(),;]+)\s*[>)]?")
 ADDRESS = re.compile(r"https?://\S+")
-TEXT_FORMATS = ("csv", "tsv")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,17 +156,13 @@ def uploaded(name: str, data: bytes) -> str:
     """
     if len(data) > MOST_BYTES:
         raise OptionError(f"A list must have at most {MOST_BYTES // 2**20} MB.")
-    suffix = PurePath(name.casefold()).suffix
-    if suffix not in SUFFIXES:
-        kinds = ", ".join(sorted(SUFFIXES))
-        raise OptionError(f"A list must be a file that ends in one of: {kinds}.")
     stream = io.BytesIO(data)
-    stream.name = f"list{suffix}"
+    stream.name = "list" + PurePath(name.casefold()).suffix[:10]
     try:
         file = fetch(stream)
-        if file.format in TEXT_FORMATS:
-            separators = "\t" if file.format == "tsv" else ",;\t"
-            cells = read_cells(file.name, checked_text(file), separators)
+        if file.format == "csv":
+            check_text(file)
+            cells = read_cells(file.name, file.data)
             rows = [list(cells.header), *(list(row) for row in cells.rows.iter_rows())]
             rows = rows[1:] if _is_header(rows[0]) else rows
         else:

@@ -36,11 +36,9 @@ function enqueue(entry) {
   write([...queue.filter((it) => !same(it)), { ...entry, key: fresh(), at: Date.now() }]);
   say(entry, `○ on this device: ${entry.kind === "score" ? shown(target(entry), entry.score) : entry.order ? "this order" : "cannot rate"}`);
   kick();
+  app.dataset.ready = "yes";
 }
-function kick(wait = 0) {
-  clearTimeout(timer);
-  timer = setTimeout(send, wait);
-}
+const kick = (wait = 0) => { clearTimeout(timer); timer = setTimeout(send, wait); };
 async function send() {
   const entry = read()[0] || memory[0];
   if (sending || !entry) return;
@@ -71,6 +69,7 @@ async function send() {
   else if (told.code === "changed") conflict(entry, told);
   else say(entry, `✗ not counted: ${told.message}`);
   kick();
+  app.dataset.ready = "yes";
 }
 function received(entry, told) {
   for (const it of told.entries) {
@@ -246,4 +245,5 @@ if (app.dataset.open === "yes") {
   for (const name of ["online", "pageshow", "visibilitychange"]) addEventListener(name, () => kick());
   addEventListener("beforeunload", (event) => { if (read().length) event.preventDefault(); });
   kick();
+  app.dataset.ready = "yes";
 }
