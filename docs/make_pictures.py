@@ -121,8 +121,6 @@ def shoot() -> None:
 
 def shoot_app() -> None:
     """Run a small evaluation in the browser, and take pictures on the way."""
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - a test extra
-
     from tests.web.desk import served_at  # noqa: PLC0415 - it needs test extras
 
     talks = ["Trees", "Lists", "Graphs", "Heaps", "Queues", "Sets"]
