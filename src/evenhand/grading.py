@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -26,6 +26,8 @@ from evenhand.randomness import RNGLike, seed_from, stream
 from evenhand.ratings import Ratings, as_ratings
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     import polars as pl
 
     from evenhand.arrays import Codes, Scores, Table
@@ -115,6 +117,7 @@ class Grades:
         data: Sizes and hash of the ratings.
         notices: What the reader must know.
         titles: What people call an item.
+        ratings: What was marked, for `report`.
     """
 
     items: tuple[Grade, ...]
@@ -128,6 +131,17 @@ class Grades:
     data: Mapping[str, Json]
     notices: tuple[Notice, ...]
     titles: Mapping[Label, str]
+    ratings: Ratings | None = field(default=None, compare=False)
+
+    def report(self, path: str | PathLike[str]) -> None:
+        """Write a self-contained HTML report, as the command line does.
+
+        Raises:
+            OptionError: If the path does not end in .html, or cannot be written.
+        """
+        from evenhand.words.page import write_report  # noqa: PLC0415 - words come last
+
+        write_report(self, path)
 
     def at(self, standing: str) -> tuple[Label, ...]:
         """Name the items that are "above", "open" or "below" at the pass mark."""
@@ -299,6 +313,7 @@ def grade(
         data=ratings.summary(),
         notices=(*ratings.notices, *weighing, *notices),
         titles=ratings.titles,
+        ratings=ratings,
     )
 
 

@@ -81,7 +81,16 @@ def hostile() -> str:
     return _page(ratings, eh.check(ratings, top=1, rng=7))
 
 
-def _page(ratings: eh.Ratings, result: eh.Comparison | eh.Check) -> str:
+def marks(*, hard: bool = False) -> str:
+    """Mark some items, with a pass mark."""
+    rng = np.random.default_rng(7)
+    items = [NASTY, "x" * 300, HEBREW, *"defghij"] if hard else [*"abcdefghij"]
+    people = np.repeat(np.arange(8), 10).tolist()
+    ratings = eh.Ratings(people, items * 8, rng.integers(0, 100, 80))
+    return _page(ratings, eh.grade(ratings, passing=50, rng=7))
+
+
+def _page(ratings: eh.Ratings, result: eh.Comparison | eh.Check | eh.Grades) -> str:
     return report(ratings, result, replay=Replay("evenhand", None, "", "r.csv"))
 
 
@@ -95,13 +104,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "hard-scores": scores("</script>" * 9, HEBREW),
         "conference": conference(),
         "hostile": hostile(),
+        "marks": marks(),
+        "hard-marks": marks(hard=True),
     }
     for name, page in pages.items():
         (path / f"{name}.html").write_text(page, encoding="utf-8")
     return path
 
 
-NAMES = ("stars", "scores", "hard-stars", "hard-scores", "conference", "hostile")
+NAMES = ["stars", "scores", "hard-stars", "hard-scores", "conference", "hostile"]
+NAMES += ["marks", "hard-marks"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -174,6 +186,16 @@ def test_three_findings_and_without_a_script_all_of_them(
     assert page.locator("#findings dt").count() >= 5
     assert page.locator("#findings dt").first.is_visible()
     context.close()
+
+
+def test_marks_are_filtered_by_the_pass_mark(
+    context: BrowserContext, folder: Path
+) -> None:
+    opened = Opened(context, folder / "marks.html")
+    assert len(opened.items()) == 10
+    opened.page.locator("button.open").click()
+    shown = opened.page.locator("#decision li.row:not([hidden]) .word")
+    assert {*shown.all_inner_texts()} == {"open"}
 
 
 def test_a_link_opens_a_part(context: BrowserContext, folder: Path) -> None:

@@ -56,6 +56,10 @@ class Extras:
             if not folder or Path(folder).is_file():
                 raise OptionError(f"charts must be a folder, got {folder!r}.")
             self.charts = folder
+        if self.charts is not None and command == "grade":
+            raise OptionError(
+                "charts must be left out with grade; --report draws the marks."
+            )
         self.exports: list[tuple[str, str]] = []
         if tables:
             from evenhand.words.exports import parse_export
@@ -92,11 +96,14 @@ class Extras:
         files: list[Output] = []
         ranked, found = None, None
         if self.needs_check:
+            from evenhand.grading import Grades
             from evenhand.ranking.results import Ranking
             from evenhand.words.page import check_beside
 
             ranked = result if isinstance(result, Ranking) else None
-            found = None if ranked is None else check_beside(ranked)
+            marked = isinstance(result, Grades) and self.report is not None
+            beside: Any = result if marked else ranked
+            found = None if beside is None else check_beside(beside)
         if self.exports:
             from evenhand.words.exports import export_outputs
 
@@ -109,11 +116,11 @@ class Extras:
             more: dict[str, Any] = {"check": found, "warp": warp}
             with _shared.working("Drawing"):
                 if self.charts is not None:
-                    drawn = page.figures_of(ratings, result, **more)  # type: ignore[arg-type]  # grades have no option for it
+                    drawn = page.figures_of(ratings, result, **more)
                     files += figures.pictures(drawn, self.charts)
                 if self.report is not None:
                     replay = _replay(ratings, record)
-                    html = page.report(ratings, result, replay=replay, **more)  # type: ignore[arg-type]  # likewise
+                    html = page.report(ratings, result, replay=replay, **more)
                     files.append(Output(self.report, html))
         return files
 

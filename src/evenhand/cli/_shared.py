@@ -229,12 +229,9 @@ export_option = writing(
     "[TABLE=]PATH",
     multiple=True,
 )
+report_option = writing("--report", "Write a self-contained HTML report.", "OUT.html")
 extra_options = options(
-    writing(
-        "--report",
-        "Write a self-contained HTML report.",
-        "OUT.html",
-    ),
+    report_option,
     writing(
         "--export exports",
         "Write a table to a .csv, .tsv, .xlsx, .parquet, .json, .jsonl or .md, or with "

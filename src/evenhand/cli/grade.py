@@ -45,6 +45,7 @@ from evenhand.cli._shared import deciding
     metavar="STEP",
 )
 @_shared.explain_option
+@_shared.report_option
 @_shared.export_option
 @_shared.result_options
 @_shared.reading_options()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from evenhand.claims import Label
     from evenhand.diagnosis.check import Check
     from evenhand.diagnosis.reviewers import Reviewer
+    from evenhand.grading import Grades
     from evenhand.ranking.results import Ranking
     from evenhand.ratings import Ratings
 
@@ -124,16 +125,45 @@ def item_details(
         [('a', 3.0, 2), ('b', 1.0, 1)]
     """
     method = method_of(ranking)
-    rows: dict[Label, list[ReviewRow]] = {item: [] for item in ranking.order}
-    if ratings.kind == "comparisons":
-        return rows
     people = _people(ratings, check)
     offsets = _offsets(ratings, method, people)
-    loads, places = np.bincount(ratings.reviewer_codes).tolist(), _places(ratings)
-    scored = ratings.kind == "scores"
     ranks: Sequence[int | None] = (None,) * ratings.n_ratings
     if method is not None:
         ranks = leave_one_out(ratings, method, ranking.seed)
+    return _review_rows(ratings, people, offsets, ranks)
+
+
+def mark_details(
+    ratings: Ratings, grades: Grades, check: Check | None = None
+) -> Mapping[Label, Sequence[ReviewRow]]:
+    """List the reviews of each item that has a mark.
+
+    Examples:
+        >>> from evenhand import Ratings, grade
+        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [3, 2.2, 1, 2.5])
+        >>> [row.score for row in mark_details(ratings, grade(ratings, rng=7))["x"]]
+        [3.0, 1.0]
+    """
+    people = _people(ratings, check)
+    offsets: Sequence[float | None] = [None] * ratings.n_reviewers
+    if grades.method == "mean":
+        offsets = [0.0] * ratings.n_reviewers
+    elif grades.method == "additive":
+        offsets = [people[who].offset for who in ratings.reviewer_labels]
+    return _review_rows(ratings, people, offsets, (None,) * ratings.n_ratings)
+
+
+def _review_rows(
+    ratings: Ratings,
+    people: Mapping[Label, Reviewer],
+    offsets: Sequence[float | None],
+    ranks: Sequence[int | None],
+) -> Mapping[Label, Sequence[ReviewRow]]:
+    rows: dict[Label, list[ReviewRow]] = {item: [] for item in ratings.item_labels}
+    if ratings.kind == "comparisons":
+        return rows
+    loads, places = np.bincount(ratings.reviewer_codes).tolist(), _places(ratings)
+    scored = ratings.kind == "scores"
     columns = zip(
         ratings.reviewer_codes.tolist(),
         ratings.item_codes.tolist(),

@@ -1,4 +1,4 @@
-"""Marks in words: sentences, the table, the card of notebooks."""
+"""Marks in words: sentences, the table, the card of notebooks, rows of the report."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from evenhand.errors import aligned, counted
 from evenhand.words.cards import Card
 from evenhand.words.lines import claim
+from evenhand.words.rows import Head, Row, Rows, one_precision
+from evenhand.words.sides import axis
 from evenhand.words.tables import Column, Number, Table, cell, table
 from evenhand.words.text import name, notice, plain_joined, plain_name
 
@@ -19,6 +21,7 @@ NAMED, SHOWN = 12, 40
 # Marks from here on are shown with one digit behind the point, smaller ones with two.
 TEN = 10
 INTERVAL = "90 % interval"
+KINDS = {"above": "in", "open": "open", "below": "out"}
 MAY = (
     "9 intervals of 10 hold what the reviewers would give the item on average if each "
     "had scored it, to the extent that the model is right.",
@@ -160,4 +163,81 @@ def grades_card(result: Grades) -> Card:
         tuple(notice(one.message) for one in result.notices),
         result.certificate,
         table=grades_table(result, html=True),
+    )
+
+
+def verdict(result: Grades) -> str:
+    """Say in one sentence what the marks decide.
+
+    Examples:
+        >>> from evenhand import Ratings, grade
+        >>> ratings = Ratings(list("aabb"), list("xyxy"), [5, 1, 5, 1.1])
+        >>> verdict(grade(ratings, passing=3, rng=7))
+        '2 items marked: 1 safely above the pass mark 3, 0 open, 1 safely below.'
+    """
+    marked, mark = f"{counted(len(result.items), 'item')} marked", _pass_mark(result)
+    if mark is None:
+        high, low = one_precision([result.items[0].mark, result.items[-1].mark])
+        return f"{marked}, from {low} to {high}."
+    above, still, below = map(len, map(result.at, ("above", "open", "below")))
+    return (
+        f"{marked}: {above:,} safely above the pass mark {mark:g}, {still:,} open, "
+        f"{below:,} safely below."
+    )
+
+
+def _pass_mark(result: Grades) -> float | None:
+    mark = result.parameters["passing"]
+    return mark if isinstance(mark, float) else None
+
+
+def grade_rows(result: Grades) -> Rows:
+    """Lay out marks: each item with its interval of marks, and the pass mark.
+
+    Examples:
+        >>> from evenhand import Ratings, grade
+        >>> ratings = Ratings(list("aabb"), list("xyxy"), [5, 1, 5, 1.1])
+        >>> [row.word for row in grade_rows(grade(ratings, passing=3, rng=7)).rows]
+        ['above', 'below']
+    """
+    items, mark = result.items, _pass_mark(result)
+    ends = [end for row in items for end in (row.low, row.mark, row.high)]
+    shared = axis([*ends, *([] if mark is None else [mark])], margin=0.02)
+    means = one_precision([row.mean_score for row in items])
+    columns: dict[Head, list[str]] = {
+        Head("mark"): one_precision([row.mark for row in items]),
+        Head("error", "Standard error of the mark."): one_precision(
+            [row.error for row in items]
+        ),
+        Head("mean", "Plain mean of its scores."): means,
+        Head("scores"): [f"{row.reviews:,}" for row in items],
+    }
+    shown = {head: cells for head, cells in columns.items() if any(cells)}
+    rows = tuple(
+        Row(
+            row.item,
+            result.titles.get(row.item, ""),
+            f"{place:,}",
+            shared.place(row.low),
+            shared.place(row.high),
+            shared.place(row.mark),
+            tuple(cells),
+            " ".join(filter(None, [row.standing, "given" if row.anchor else ""])),
+            kind=KINDS.get(row.standing or "", "in"),
+        )
+        for place, (row, *cells) in enumerate(
+            zip(items, *shown.values(), strict=True), start=1
+        )
+    )
+    passed = None if mark is None else sum(row.mark >= mark for row in items)
+    return Rows(
+        "item",
+        "rank",
+        tuple(shown),
+        rows,
+        shared.ticks,
+        "mark",
+        line=None if mark is None else shared.place(mark),
+        cut=None if not passed else (passed, f"pass mark {mark:g}"),
+        words="mark is" if any(row.word for row in rows) else "",
     )

@@ -26,16 +26,18 @@ from evenhand.diagnosis.check import Check, check
 from evenhand.diagnosis.warp import warp
 from evenhand.engines.counts import Counts, one_by_one
 from evenhand.errors import OptionError, shown
+from evenhand.grading import Grades
 from evenhand.method import as_method
 from evenhand.progress import working
 from evenhand.ranking.results import Ranking
 from evenhand.ratings import Ratings
-from evenhand.words import findings, lines, rows, sides, tables
+from evenhand.words import findings, grades, lines, rows, sides, tables
 from evenhand.words.cards import check_card, comparison_card, ranking_card
 from evenhand.words.check_figures import check_figures
 from evenhand.words.decision_figures import comparison_figures, ranking_figures
 from evenhand.words.details import (
     item_details,
+    mark_details,
     method_of,
     reviewer_details,
     without_sentence,
@@ -54,8 +56,11 @@ if TYPE_CHECKING:
     from evenhand.words.details import ReviewRow
     from evenhand.words.figures import Figure
 
-Result = Ranking | Comparison | Check
+Result = Ranking | Comparison | Check | Grades
 LONG_TITLE = 120
+# Options that a call must repeat, beside the method.
+ASKED = ["top", "design", "distinct", "test", "both"]
+ASKED += ["onto", "form", "anchors", "passing", "rounding"]
 # Methods of which a warp test is quick enough to be part of every report, which draws
 # scales so often that it takes a few seconds at most.
 QUICK = ("adaptive", "additive", "affine", "bradley-terry", "centred", "mean", "z")
@@ -104,7 +109,7 @@ def figures_of(
         return ranking_figures(ratings, result, check, warp)
     if isinstance(result, Comparison):
         return comparison_figures(ratings, result)
-    return check_figures(ratings, result)
+    return check_figures(ratings, result) if isinstance(result, Check) else []
 
 
 def report(
@@ -139,11 +144,15 @@ def report(
         card, check = check_card(result), result
     elif isinstance(result, Comparison):
         card = comparison_card(result, ratings.titles)
+    elif isinstance(result, Grades):
+        card = grades.grades_card(result)
     else:
         card = ranking_card(result, ratings.kind)
     reviews: Mapping[Label, Sequence[ReviewRow]] = {}
     if isinstance(result, Ranking):
         reviews = item_details(ratings, result, check)
+    elif isinstance(result, Grades):
+        reviews = mark_details(ratings, result, check)
     people = reviewer_details(ratings, check) if check else {}
     shell = not replay.command.startswith("evenhand.")
     seeded = any(part.startswith("--seed") for part in replay.command.split())
@@ -167,7 +176,7 @@ def report(
         ),
         without_sentence=without_sentence,
         linked={
-            "item": isinstance(result, Ranking),
+            "item": isinstance(result, Ranking | Grades),
             "reviewer": check is not None and bool(check.reviewers),
         },
         result=result,
@@ -191,6 +200,7 @@ def report(
         rows=rows,
         sides=sides,
         tables=tables,
+        grades=grades,
         weighed=findings,
     )
 
@@ -207,6 +217,8 @@ def write_report(result: Any, path: str | PathLike[str]) -> None:  # noqa: ANN40
     more: dict[str, Any] = {}
     if isinstance(result, Ranking):
         more = {"check": check_beside(result), "warp": warp_beside(result)}
+    elif isinstance(result, Grades):
+        more = {"check": check_beside(result)}
     replay = Replay(_call(result), None, ratings.read_as)
     write_all([Output(file, report(ratings, result, replay=replay, **more))])
 
@@ -244,9 +256,11 @@ def require_html(path: str | PathLike[str]) -> str:
     return file
 
 
-def check_beside(result: Ranking) -> Check:
-    """Check the ratings of a ranking, at its cut."""
+def check_beside(result: Ranking | Grades) -> Check:
+    """Check the ratings of a ranking, at its cut, or of marks."""
     ratings = _ratings(result)
+    if isinstance(result, Grades):
+        return check(ratings, rng=result.seed)
     k = ratings.n_items if result.top is None else result.top.k
     cut = k if k < ratings.n_items else None
     return check(ratings, top=cut, order=result.order, rng=result.seed)
@@ -302,16 +316,13 @@ def _rule(result: Comparison) -> str:
 
 def _call(result: Result) -> str:
     """Write the call that repeats a result in Python."""
-    asked = {
-        name: value
-        for name in ("top", "design", "distinct", "test", "both")
-        if (value := result.parameters.get(name))
-    }
+    asked = {name: value for name in ASKED if (value := result.parameters.get(name))}
     if isinstance(result, Ranking):
         asked["method"] = str(method_of(result) or result.method)
     elif isinstance(result, Comparison):
         asked["method"] = _rule(result)
-    verb = {Ranking: "rank", Comparison: "compare", Check: "check"}[type(result)]
+    verbs = {Ranking: "rank", Comparison: "compare", Check: "check", Grades: "grade"}
+    verb = verbs[type(result)]
     options = [f"{name}={value!r}" for name, value in asked.items()]
     return f"evenhand.{verb}({', '.join(['...', *options, f'rng={result.seed}'])})"
 

@@ -1,0 +1,70 @@
+"""The report of marks."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import evenhand as eh
+from evenhand.cli import cli
+from evenhand.words.grades import grade_rows, verdict
+
+PANEL = "examples/panel.csv"
+
+
+def test_rows_have_the_marks_and_the_pass_mark_through_them() -> None:
+    found = eh.grade(eh.read_ratings(PANEL), passing=60, rng=7)
+    rows = grade_rows(found)
+    assert [row.label for row in rows.rows] == [row.item for row in found.items]
+    assert rows.cut is not None
+    assert rows.cut == (sum(row.mark >= 60 for row in found.items), "pass mark 60")
+    assert rows.line is not None
+    for row, mark in zip(rows.rows, found.items, strict=True):
+        assert row.word == mark.standing
+        assert row.low is not None
+        assert row.high is not None
+        crosses = row.low < rows.line < row.high
+        assert crosses == (mark.standing == "open")
+    assert verdict(found).startswith("12 items marked: 5 safely above the pass mark 60")
+
+
+def test_without_a_pass_mark_there_is_no_line_and_anchors_are_given() -> None:
+    ratings = eh.read_ratings(PANEL)
+    rows = grade_rows(eh.grade(ratings, anchors={"P05": 90, "P12": 35}, rng=7))
+    assert rows.cut is None
+    assert rows.line is None
+    assert [row.label for row in rows.rows if row.word == "given"] == ["P05", "P12"]
+
+
+def test_python_and_the_command_line_write_a_page(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    eh.grade(eh.read_ratings(PANEL), passing=60, rng=7).report(page)
+    text = page.read_text(encoding="utf-8")
+    assert "5 safely above the pass mark 60, 4 open, 3 safely below" in text
+    assert "evenhand.grade(..., passing=60.0, rng=7)" in text
+    assert text.count("<li class=") >= 12
+    other = tmp_path / "other.html"
+    arguments = ["grade", PANEL, "--pass", "60", "--seed", "7", "--report", str(other)]
+    result = CliRunner().invoke(cli, arguments)
+    assert result.exit_code == 0, result.stderr
+    assert "safely above the pass mark" in other.read_text(encoding="utf-8")
+
+
+def test_marks_have_no_charts() -> None:
+    result = CliRunner().invoke(cli, ["grade", PANEL, "--export", "charts=there"])
+    assert result.exit_code == 2
+    assert "charts must be left out with grade" in result.stderr
+
+
+@pytest.mark.parametrize("ratings", ["one", "ranks"])
+def test_odd_ratings_have_a_page(ratings: str, tmp_path: Path) -> None:
+    many = [who for who in range(12) for _ in "xyz"]
+    odd = {
+        "one": eh.Ratings(["a", "b"], ["x", "x"], [1, 2]),
+        "ranks": eh.Ratings.from_ranks(many, ["x", "y", "z"] * 12, [1, 2, 3] * 12),
+    }[ratings]
+    anchors = {"x": 9.0, "z": 2.0} if ratings == "ranks" else None
+    eh.grade(odd, anchors=anchors, rng=7).report(tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "<h1" in text
+    assert "marked, from" in text
