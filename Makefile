@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test docs bench chromium clean
+.PHONY: demo test docs bench programs clean
 
 demo: $(VENV)/installed
 	$(BIN)/evenhand demo --report demo.html
@@ -15,7 +15,7 @@ demo: $(VENV)/installed
 test: export PYTHONDONTWRITEBYTECODE :=
 test: export OPENBLAS_NUM_THREADS := 1
 test: export POLARS_MAX_THREADS := 1
-test: $(VENV)/installed-test chromium
+test: $(VENV)/installed-test programs
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
@@ -30,13 +30,22 @@ docs: $(VENV)/installed-docs
 bench: .venv-bench/installed
 	.venv-bench/bin/python -m bench.speed --out docs
 
-# The report is tested in a browser. Root gets Debian's; the others' tests say that they
-# were skipped.
-chromium:
-	@command -v chromium >/dev/null || [ "$$(id -u)" -ne 0 ] || { \
-	  apt-get update -qq && \
-	  DEBIAN_FRONTEND=noninteractive apt-get install --yes -qq --no-install-recommends chromium \
-	    >/dev/null; } || echo "chromium could not be installed; the browser tests are skipped." >&2
+# The report is tested in a browser, and counting on Spark and PostgreSQL. Root gets
+# Debian's, and no server is started; the others' tests say that they were skipped.
+programs:
+	@[ "$$(id -u)" -ne 0 ] || { \
+	  wanted=""; \
+	  command -v chromium >/dev/null || wanted="$$wanted chromium"; \
+	  command -v java >/dev/null || wanted="$$wanted default-jre-headless"; \
+	  ls /usr/lib/postgresql/*/bin/pg_ctl >/dev/null 2>&1 || { \
+	    wanted="$$wanted postgresql"; \
+	    mkdir -p /etc/postgresql-common; \
+	    [ -e /etc/postgresql-common/createcluster.conf ] || \
+	      echo "create_main_cluster = false" >/etc/postgresql-common/createcluster.conf; }; \
+	  [ -z "$$wanted" ] || { apt-get update -qq && \
+	    DEBIAN_FRONTEND=noninteractive apt-get install --yes -qq --no-install-recommends \
+	      -o Dpkg::Options::=--force-confold $$wanted >/dev/null; }; } || \
+	  echo "Not all programs could be installed; the tests that need them are skipped." >&2
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -22,8 +22,11 @@ if TYPE_CHECKING:
     from evenhand.designs.assignment import Assignment
     from evenhand.designs.drawing import assign
     from evenhand.diagnosis.check import Check, check
+    from evenhand.diagnosis.counted import count_check
     from evenhand.diagnosis.warp import Warp, warp
+    from evenhand.engines.counting import count_ratings
     from evenhand.engines.counts import Counts
+    from evenhand.engines.pairs import count_pairs
     from evenhand.errors import (
         ContradictionError,
         ConvergenceError,
@@ -45,6 +48,9 @@ _HOMES = {
     "ratings": "Ratings",
     "formats.reading": "read_ratings read_counts",
     "engines.counts": "Counts",
+    "engines.counting": "count_ratings",
+    "engines.pairs": "count_pairs",
+    "diagnosis.counted": "count_check",
     "ab.comparison": "compare Comparison",
     "ranking.ranking": "rank Ranking",
     "designs.drawing": "assign",
@@ -66,6 +72,9 @@ __all__ = [  # noqa: RUF022 - in the order in which a reader of the paper meets 
     "read_ratings",
     "Counts",
     "read_counts",
+    "count_ratings",
+    "count_pairs",
+    "count_check",
     "compare",
     "Comparison",
     "ab",

@@ -32,6 +32,15 @@ def say(text: str, done: int | None = None, total: int | None = None) -> None:
         tell(text, done, total)
 
 
+def announce(text: str) -> None:
+    """Print one line to standard error, whoever watches.
+
+    Examples:
+        >>> announce("Pairs to go through: 12")
+    """
+    sys.stderr.write(f"{printable(text)}\n")
+
+
 @contextlib.contextmanager
 def working(what: str, after: float = AFTER) -> Iterator[Say]:
     """Show what is being done if it takes long and somebody watches.

@@ -42,6 +42,7 @@ from evenhand.errors import (
     shown,
     unknown,
 )
+from evenhand.progress import announce
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame, IntoLazyFrame
@@ -801,6 +802,14 @@ def frame_columns(frame: IntoDataFrame | IntoLazyFrame) -> dict[str, nw.Series[A
         raise RatingsError(
             "Column names must differ, got one twice. Rename one."
         ) from None
+    if isinstance(table, nw.LazyFrame) and not table.implementation.is_polars():
+        rows = int(table.select(nw.len()).collect().item())
+        announce(
+            f"Downloading {counted(rows, 'row')} of "
+            f"{counted(len(table.collect_schema()), 'column')} from "
+            f"{table.implementation.name.lower()}; count_ratings and count_pairs count "
+            "them there."
+        )
     eager = table.collect() if isinstance(table, nw.LazyFrame) else table
     columns = {str(name).strip(): eager.get_column(name) for name in eager.columns}
     if len(columns) < len(eager.columns):

@@ -11,6 +11,7 @@ from evenhand.calibration.results import Fit, settled
 from evenhand.claims import Notice
 
 if TYPE_CHECKING:
+    from evenhand.arrays import Flags
     from evenhand.ratings import Ratings
 
 
@@ -46,7 +47,7 @@ def additive(ratings: Ratings) -> Fit:
     mixed = equations.fit(made.scores)
     _, errors = equations.errors(mixed)
     groups = linked_groups(ratings)
-    told = _confounded(equations)
+    told = confounded(equations.free)
     return Fit(
         method="additive",
         estimates=settled(made.in_units(mixed.items)),
@@ -59,13 +60,20 @@ def additive(ratings: Ratings) -> Fit:
     )
 
 
-def _confounded(equations: Equations) -> list[Notice]:
+def confounded(known: Flags) -> list[Notice]:
+    """Say whether the variances of reviewers and of items can be told from the rest.
+
+    Examples:
+        >>> import numpy as np
+        >>> confounded(np.array([True, False]))[0].code
+        'confounded'
+    """
     texts = (
         "Reviewers' offsets cannot be told from the rest here; they count as rest.",
         "Items' values cannot be told from the rest here; half of it counts as value.",
     )
     return [
         Notice("confounded", text)
-        for text, free in zip(texts, equations.free.tolist(), strict=True)
+        for text, free in zip(texts, known.tolist(), strict=True)
         if not free
     ]

@@ -69,7 +69,7 @@ def bradley_terry(ratings: Ratings) -> Fit:
     values, converged = maximise(pairs, won, PRIOR_PRECISION)
     groups = components(comparisons(ratings))
     what = "each group's values lie around 0, and groups are not compared"
-    squared = _squared_errors(pairs, values)
+    squared = squared_errors(pairs, values)
     # Comparisons say nothing about the common level, which keeps the prior's variance.
     squared = np.maximum(squared - 1 / (PRIOR_PRECISION * len(values)), 0)
     return Fit(
@@ -320,7 +320,15 @@ def information_root(found: Expected, precision: float) -> Table:
     return inverse_root(found.product(unit) + precision * unit)
 
 
-def _squared_errors(pairs: AnyPairs, values: Table) -> Table:
+def squared_errors(pairs: AnyPairs, values: Table) -> Table:
+    """Return squared standard errors of values, the prior's of the level among them.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> found = pairs_of(Ratings(["a", "a"], ["x", "y"], [1, 2]), np.array([2.0]))
+        >>> squared_errors(found, np.zeros(2)).round(3).tolist()
+        [1.607, 1.607]
+    """
     found, precision = pairs.at(values), PRIOR_PRECISION
     if len(values) <= _solver.TABLE:
         with one_thread(len(values)):

@@ -69,9 +69,10 @@ class Links:
         counts: Likewise of each kept level.
         matrix: M, a row for each dropped level; its first column holds the loads.
         back: Its transpose.
+        times: How many dropped levels each row stands for.
     """
 
-    __slots__ = ("back", "counts", "loads", "matrix")
+    __slots__ = ("back", "counts", "loads", "matrix", "times")
 
     def __init__(
         self,
@@ -83,6 +84,7 @@ class Links:
         """Count the ratings, each as much as it weighs."""
         from scipy.sparse import csr_array  # noqa: PLC0415 - slow to load
 
+        self.times: Table | float = 1.0
         once = np.ones(len(kept)) if weights is None else weights
         self.loads, self.counts = map(totals, (dropped, kept), (once, once), sizes)
         ones = np.concatenate([once, self.loads])
@@ -95,6 +97,11 @@ class Links:
             self.back = self.matrix.T
         else:
             self.back = self.matrix.T.tocsr()
+
+    @property
+    def size(self) -> float:
+        """Number of ratings, or the sum of their weights."""
+        return float((self.times * self.loads).sum())
 
     def gram(self, weights: Table) -> Table:
         """Return M' diag(weights) M as a table."""
@@ -111,8 +118,12 @@ class Links:
         found = -self.gram(ratio / spread)
         found[np.diag_indices(len(found))] += np.append([0.0], self.counts)
         # What is left of the counts may be little, so it is not taken as a difference.
-        found[0] = found[:, 0] = self.back @ (1 / spread)
+        found[0] = found[:, 0] = self.back @ self.shares(spread)
         return found
+
+    def shares(self, spread: Table) -> Table:
+        """Return what the mean's row of the equations takes of each row of M."""
+        return 1 / spread
 
     def pull(self, sums: Sums, ratio: float) -> Table:
         """Return p."""
@@ -183,6 +194,10 @@ class TableSystem:
         second = np.array([[0.0, cross], [cross, -float((table[1:, 1:] ** 2).sum())]])
         second[0, 0] = float((table * twice).sum()) - float((product * product.T).sum())
         return np.array([-product.trace(), table[1:, 1:].trace()]), second
+
+    def item_errors(self) -> Table:
+        """Return the kept effect's squared errors of prediction alone."""
+        return np.asarray((self._root**2).sum(axis=0)[1:])
 
     def errors(self) -> tuple[Table, Table]:
         """Return both effects' squared errors of prediction, in units of the rest."""
@@ -373,7 +388,7 @@ class Equations:
             x = self.system.solve(pull[:, None], "values", FINE)[:, 0]
         weights = point.ratios[0] / (1 + point.ratios[0] * links.loads)
         effects = weights * (sums.dropped - links.matrix @ x), x[1:]
-        rest = point.squared / (float(links.loads.sum()) - 1)
+        rest = point.squared / (links.size - 1)
         parts = np.where(point.ratios <= LEAST, 0.0, point.ratios * rest).tolist()
         reviewers, items = self.ordered(*effects)
         reviewer, item = self.ordered(*parts)
@@ -515,8 +530,8 @@ def evaluate(system: System, sums: Sums, ratios: Table) -> Point:
     squared = max(sums.squares - spent, 1e-15 * sums.squares)
     value = None
     if system.determinant is not None:
-        value = (float(links.loads.sum()) - 1) * float(np.log(squared))
-        value += system.determinant + float(np.log(spread).sum())
+        value = (links.size - 1) * float(np.log(squared))
+        value += system.determinant + float((links.times * np.log(spread)).sum())
         value += len(links.counts) * float(np.log(ratios[1]))
     return Point(ratios, squared, x, value)
 
@@ -539,12 +554,13 @@ def derivatives(system: System, sums: Sums, point: Point) -> tuple[Table, list[T
     # Of the determinants.
     slope, exactly = system.traces()
     size = len(links.counts)
-    slope = slope + np.array([float((loads / spread).sum()), -size * b])
-    own = np.diag([-float(((loads / spread) ** 2).sum()), size * b**2])
+    shares = loads / spread
+    slope = slope + np.array([float((links.times * shares).sum()), -size * b])
+    own = np.diag([-float((links.times * shares**2).sum()), size * b**2])
     known = np.zeros((2, 2)) if exactly is None else exactly + own
     slope, known = _by_ratios(slope, known, b)
     first, second = _by_ratios(first, second, b)
-    share = (float(loads.sum()) - 1) / point.squared
+    share = (links.size - 1) / point.squared
     outer = share / point.squared * np.outer(first, first)
     average = share * second / 2 - outer
     exact = [] if exactly is None else [share * second - outer + known]

@@ -127,6 +127,17 @@ def mean_order(
             mean(heavy[0][first:last]) / mean(heavy[1][first:last])
             for first, last in bounds
         )
+    return order_of_means(means, source)
+
+
+def order_of_means(means: tuple[float, ...], source: Stream) -> MeanOrder:
+    """Order items by their means; equal ones by lot.
+
+    Examples:
+        >>> from evenhand.randomness import stream
+        >>> order_of_means((2.5, 3.0), stream(7, "lots")).order
+        (1, 0)
+    """
     lots = permutation(source, len(means)).tolist()
     order = tuple(
         sorted(range(len(means)), key=lambda item: (-means[item], lots[item]))

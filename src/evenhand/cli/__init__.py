@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 COMMANDS = (
-    *("demo", "compare", "rank", "grade", "check", "assign", "audit", "serve"),
-    *("simulate", "reproduce", "theorems", "methods"),
+    *("demo", "compare", "rank", "grade", "check", "count", "query", "assign"),
+    *("audit", "serve", "simulate", "reproduce", "theorems", "methods"),
 )
 """Each is the `command` of its module; in the order in which people meet them."""
 # Options that moved elsewhere than into a method, with their new form.

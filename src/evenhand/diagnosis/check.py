@@ -83,6 +83,11 @@ class Distribution:
         ends: dict[str, Json] = {"min": self.least, "max": self.most}
         return {**ends, "median": self.median, "histogram": bars}
 
+    def __str__(self) -> str:
+        if self.least == self.most:
+            return f"{self.most:,}"
+        return f"{self.least:,} to {self.most:,} (median {self.median:g})"
+
 
 @dataclass(frozen=True, slots=True)
 class Named:
@@ -352,21 +357,33 @@ def _needed(
     return found, "it sees no difference between the items, or no noise"
 
 
-def distribution(counts: Codes) -> Distribution:
+def distribution(counts: Codes, times: Codes | None = None) -> Distribution:
     """Summarise counts.
+
+    Args:
+        counts: The counts.
+        times: How often each of them occurs; once if not given.
 
     Examples:
         >>> distribution(np.array([3, 1, 3])).histogram
         ((1, 1, 1), (3, 3, 2))
+        >>> distribution(np.array([3, 1]), np.array([2, 10**12])).median
+        1.0
     """
-    low, high = int(counts.min()), int(counts.max())
-    few = len(np.unique(counts)) <= BARS
-    width = 1 if few else -(-(high - low + 1) // BARS)
-    bins, numbers = np.unique((counts - low) // width, return_counts=True)
+    values, place = np.unique(counts, return_inverse=True)
+    held = np.zeros(len(values), dtype=np.int64)
+    np.add.at(held, place, 1 if times is None else times)
+    low, high = int(values[0]), int(values[-1])
+    width = 1 if len(values) <= BARS else -(-(high - low + 1) // BARS)
+    bins, place = np.unique((values - low) // width, return_inverse=True)
+    numbers = np.zeros(len(bins), dtype=np.int64)
+    np.add.at(numbers, place, held)
     starts = (low + bins * width).tolist()
     ends = [min(start + width - 1, high) for start in starts]
     bars = tuple(zip(starts, ends, numbers.tolist(), strict=True))
-    return Distribution(low, float(np.median(counts)), high, bars)
+    size, before = int(held.sum()), np.cumsum(held)
+    middle = np.searchsorted(before, [(size - 1) // 2, size // 2], side="right")
+    return Distribution(low, float(values[middle].mean()), high, bars)
 
 
 def _named(ratings: Ratings, codes: Codes) -> Named:
@@ -449,17 +466,11 @@ def sizes_sentence(found: Check) -> str:
     number = reviewers if found.kind == "comparisons" else found.data["ratings"]
     text = f"{counted(number, what[found.kind])} of {counted(items, 'item')}"
     if found.kind == "comparisons":
-        return f"{text}; an item has {_range(found.reviews)} of them."
+        return f"{text}; an item has {found.reviews} of them."
     return (
         f"{text} by {counted(reviewers, 'reviewer')}: a reviewer rated "
-        f"{_range(found.load)}, an item has {_range(found.reviews)}."
+        f"{found.load}, an item has {found.reviews}."
     )
-
-
-def _range(spread: Distribution) -> str:
-    if spread.least == spread.most:
-        return f"{spread.most:,}"
-    return f"{spread.least:,} to {spread.most:,} (median {spread.median:g})"
 
 
 def _repeated(found: Check, code: str) -> Found:

@@ -84,7 +84,6 @@ class Counts:
         ([4.0, 5.0, 4.0], [3, 1000000000, 7])
     """
 
-    kind: Literal["scores"] = "scores"
     item_labels: Labels
     unrated_labels: Labels
     item_codes: Codes
@@ -93,7 +92,6 @@ class Counts:
     missing: Mapping[Label, int]
     once: Once
     notices: tuple[Notice, ...]
-    titles: Mapping[Label, str]
     read_as: str
 
     def __init__(
@@ -177,7 +175,7 @@ class Counts:
             raise OptionError(
                 f"once must be 'checked', 'declared' or 'per item', got {shown(once)}."
             )
-        self.once, self.read_as, self.titles = once, "", {}
+        self.once, self.read_as = once, ""
         items = label_series(columns[names.item], names.item, source)
         scores, missing = number_series(columns[names.score], names.score, source)
         numbers = _whole_numbers(columns[count], count, source)

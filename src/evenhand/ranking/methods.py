@@ -747,7 +747,7 @@ class Model(RankMethod):
 
         sure = from_model(task.ratings, fit, task.seed, order=order)
         told = () if sure else (Notice("no_intervals", NO_INTERVALS.format(self.name)),)
-        ties = _equal(fit.estimates[order], order)
+        ties = equal_runs(fit.estimates[order], order)
         notices = (*_told(fit, task.ratings), *_lots(ties, task.ratings), *told)
         return Answer(order, notices=notices, fit=fit, uncertainty=sure)
 
@@ -767,7 +767,13 @@ def by_estimates(estimates: Scores, seed: int) -> Codes:
     return np.lexsort((lot, -estimates)).astype(np.int64)
 
 
-def _equal(values: Scores, order: Codes) -> list[list[int]]:
+def equal_runs(values: Scores, order: Codes) -> list[list[int]]:
+    """Return the items of each run of equal values.
+
+    Examples:
+        >>> equal_runs(np.array([3.0, 3.0, 1.0]), np.array([2, 0, 1]))
+        [[0, 2]]
+    """
     begins = np.flatnonzero(np.append([True], values[1:] != values[:-1]))
     ends = np.append(begins[1:], len(order))
     long = ends - begins > 1

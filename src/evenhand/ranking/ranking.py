@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from evenhand.arrays import Codes
     from evenhand.claims import Certificate, Json, Label
     from evenhand.designs.assignment import Assignment
+    from evenhand.engines.pairs import PairCounts
     from evenhand.ranking.uncertainty import RankUncertainty
     from evenhand.ratings import Data, Names
 
@@ -48,7 +49,7 @@ DISTINCT = "(distinct)"
 
 @working("Ranking")
 def rank(
-    ratings: Data,
+    ratings: Data | PairCounts,
     *,
     reviewer: Names | None = None,
     item: Names | None = None,
@@ -65,7 +66,8 @@ def rank(
     """Order items, from reviewers who each saw a few of them.
 
     Args:
-        ratings: Who gave what to which item, in a Ratings or a dataframe.
+        ratings: Who gave what to which item, in a Ratings or a dataframe; or what
+            `count_pairs` counted, for "bradley-terry", "additive" and "mean".
         reviewer: Column of a dataframe that names the reviewer, or a list of columns
             that do together; by default found by its name, as in files.
         item: Column of the item, or a list of columns.
@@ -112,6 +114,12 @@ def rank(
         ()
     """
     data, columns = ratings, {"reviewer": reviewer, "item": item, "score": score}
+    if not isinstance(data, Ratings):
+        from evenhand.engines.pairs import PairCounts  # noqa: PLC0415 - few have them
+
+        if isinstance(data, PairCounts):
+            more = {"design": design, "assignment": assignment, "cluster": cluster}
+            return _of_pairs(data, method, rng, top, {**columns, **more})
     ratings = as_ratings(data, nameless=False, **columns)
     if not isinstance(distinct, bool):
         raise OptionError(f"distinct must be True or False, got {shown(distinct)}.")
@@ -122,18 +130,8 @@ def rank(
     seed = seed_from(rng)
     if top is not None:
         require_whole("top", top, 1, ratings.n_items, "the number of items")
-    if executor is not None:
-        from evenhand.engines.executors import require_executor  # noqa: PLC0415 - for clusters only
-
-        require_executor(executor)
     task = Task(ratings, seed, executor=executor)
-    chosen.check(task)
-    answer = chosen.answer(task)
-    if not isinstance(answer, Answer):
-        raise OptionError(
-            f"method {chosen} must return an Answer, got {shown(answer)}."
-        )
-    checked_order(answer.order, ratings.n_items, f"method {chosen}")
+    answer = _answered(task, chosen)
     if cluster is not None:
         answer = _by_cluster(
             task, chosen, answer, cluster_codes(data, ratings, cluster, **columns)
@@ -147,6 +145,37 @@ def rank(
     told_of = {"design": declared.design, "distinct": distinct}
     ranked = _ranking(task, chosen, answer, certificate, told_of)
     return ranked if top is None else topped(ranked, top)
+
+
+def _of_pairs(
+    pairs: PairCounts,
+    method: str | RankMethod | OwnMethod,
+    rng: RNGLike,
+    top: int | None,
+    others: Mapping[str, object],
+) -> Ranking:
+    from evenhand.ranking.pair_ranking import rank_pairs  # noqa: PLC0415 - few have them
+
+    for name, value in others.items():
+        if value is not None:
+            raise OptionError(f"{name} must be left out for counts of pairs.")
+    return rank_pairs(pairs, as_method(method, RankMethod), seed_from(rng), top)
+
+
+def _answered(task: Task, chosen: RankMethod) -> Answer:
+    """Let a method order the items, and check what it gives."""
+    if task.executor is not None:
+        from evenhand.engines.executors import require_executor  # noqa: PLC0415 - for clusters only
+
+        require_executor(task.executor)
+    chosen.check(task)
+    answer = chosen.answer(task)
+    if not isinstance(answer, Answer):
+        raise OptionError(
+            f"method {chosen} must return an Answer, got {shown(answer)}."
+        )
+    checked_order(answer.order, task.ratings.n_items, f"method {chosen}")
+    return answer
 
 
 def _by_cluster(

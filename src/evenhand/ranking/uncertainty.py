@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from evenhand.arrays import Codes, Table
+    from evenhand.calibration.results import Variances
     from evenhand.posets.averaging import Averages
     from evenhand.posets.graph import Comparisons
     from evenhand.ranking.methods import Answer, Task
@@ -322,8 +323,28 @@ def from_model(
 def _shrunk_means(ratings: Ratings, fit: Fit) -> tuple[Fit, Table]:
     from evenhand.calibration.additive import additive
 
-    parts = additive(ratings).variances
     counts = np.bincount(ratings.item_codes, minlength=ratings.n_items)
+    return shrunk_means(fit, counts, additive(ratings).variances)
+
+
+def shrunk_means(fit: Fit, counts: Codes, parts: Variances | None) -> tuple[Fit, Table]:
+    """Draw plain means to their middle as far as few scores explain their spread.
+
+    Args:
+        fit: The means.
+        counts: Number of scores of each item.
+        parts: Where the variance of scores comes from, if it is known.
+
+    Returns:
+        The means so drawn, and their standard errors.
+
+    Examples:
+        >>> from evenhand.calibration.results import Variances
+        >>> means = Fit("mean", np.array([1.0, 3.0]), np.zeros(2, dtype=np.int64))
+        >>> found, _ = shrunk_means(means, np.array([1, 1]), Variances(0.0, 1.0, 1.0))
+        >>> found.estimates.tolist()
+        [1.5, 2.5]
+    """
     if parts is None or not parts.item > 0:
         return fit, np.ones(len(counts))
     kept = counts / (counts + (parts.reviewer + parts.rest) / parts.item)

@@ -1,0 +1,231 @@
+"""Bradley-Terry and additive offsets from counts of pairs, as from ratings.
+
+REML needs no more of the reviewers of one load than sums of products: of who scored
+what, and of their totals. A few rows with the same sums of products stand for all of
+them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand.arrays import frozen
+from evenhand.calibration import _solver
+from evenhand.calibration._solver import one_thread
+from evenhand.calibration.additive import confounded
+from evenhand.calibration.bradley_terry import (
+    PRIOR_PRECISION,
+    Pairs,
+    maximise,
+    squared_errors,
+)
+from evenhand.calibration.crossed import (
+    LEAST,
+    START,
+    Links,
+    Sums,
+    TableSystem,
+)
+from evenhand.calibration.crossed import maximise as maximise_likelihood
+from evenhand.calibration.design import totals
+from evenhand.calibration.results import Fit, Variances, settled
+from evenhand.claims import Notice
+from evenhand.errors import RatingsError, counted
+from evenhand.posets.graph import connected
+
+if TYPE_CHECKING:
+    from evenhand.arrays import Codes, Scores, Table
+    from evenhand.engines.pairs import PairCounts
+
+# Share of the largest eigenvalue below which one is rounding.
+ROUNDING = 1e-14
+
+
+def bradley_terry_of_pairs(pairs: PairCounts) -> Fit:
+    """Fit what `bradley_terry` does, from counts of pairs.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evenhand.engines.pairs import count_pairs
+        >>> rows = {"reviewer": [1, 1], "item": ["x", "y"], "score": [1, 2]}
+        >>> fit = bradley_terry_of_pairs(count_pairs(pl.LazyFrame(rows)))
+        >>> fit.estimates.round(3).tolist()
+        [-0.589, 0.589]
+    """
+    from scipy.sparse import csr_array  # noqa: PLC0415 - slow to load
+
+    size = pairs.n_items
+    weights = 2 / pairs.loads[pairs.load]
+    ties = (pairs.count - pairs.above - pairs.below) / 2
+    won = totals(pairs.first, weights * (pairs.above + ties), size)
+    won += totals(pairs.second, weights * (pairs.below + ties), size)
+    ends = np.append(pairs.first, pairs.second), np.append(pairs.second, pairs.first)
+    matrix = csr_array((np.tile(weights * pairs.count, 2), ends), (size, size))
+    matrix.sum_duplicates()
+    listed = Pairs(matrix)
+    values, converged = maximise(listed, won, PRIOR_PRECISION)
+    ordered = pairs.above + pairs.below > 0
+    groups = connected(size, pairs.first[ordered], pairs.second[ordered])
+    squared = squared_errors(listed, values)
+    squared = np.maximum(squared - 1 / (PRIOR_PRECISION * size), 0)
+    what = "each group's values lie around 0, and groups are not compared"
+    return Fit(
+        method="bradley-terry",
+        estimates=settled(values),
+        groups=groups,
+        errors=frozen(np.sqrt(squared)),
+        converged=converged,
+        notices=_notices(pairs, groups, what, converged=converged),
+    )
+
+
+class PairLinks(Links):
+    """Links of a few rows that stand for all reviewers, and their totals.
+
+    Attributes:
+        dropped: Sum of scores of each row.
+    """
+
+    __slots__ = ("dropped",)
+
+    def __init__(self, pairs: PairCounts) -> None:
+        """Find rows with the same sums of products, load by load."""
+        parts = [_rows(pairs, place) for place in range(len(pairs.loads))]
+        rows = np.concatenate(parts)
+        self.matrix, self.dropped = rows[:, :-1], rows[:, -1]
+        self.back = self.matrix.T
+        sizes = [len(part) for part in parts]
+        self.loads = np.repeat(pairs.loads.astype(np.float64), sizes)
+        self.times = np.repeat(pairs.reviewers / np.maximum(sizes, 1), sizes)
+        self.counts = pairs.reviews.astype(np.float64)
+
+    def shares(self, spread: Table) -> Table:
+        """Return what the mean's row of the equations takes of each row of M."""
+        return np.asarray(self.matrix[:, 0] / self.loads / spread)
+
+
+def _rows(pairs: PairCounts, place: int) -> Table:
+    """Return rows (load, who scored what, total) of the reviewers of one load."""
+    size, load = pairs.n_items, int(pairs.loads[place])
+    here = np.flatnonzero(pairs.load == place)
+    first, second, count = pairs.first[here], pairs.second[here], pairs.count[here]
+    products = np.zeros((size + 2, size + 2))
+    inner = products[1:-1, 1:-1]
+    own, sums = _by_load(pairs, place)
+    inner[first, second] = inner[second, first] = count
+    inner[np.diag_indices(size)] = own
+    # A reviewer's total is that of the item's scores, and of all others'.
+    met = totals(first, pairs.second_total[here], size)
+    met += totals(second, pairs.first_total[here], size)
+    products[1:-1, -1] = sums + met
+    products[0, 0] = load**2 * int(pairs.reviewers[place])
+    products[0, 1:-1] = load * own
+    products[0, -1] = load * sums.sum()
+    products[-1, -1] = pairs.load_squares[place]
+    full = np.triu(products) + np.triu(products, 1).T
+    values, vectors = np.linalg.eigh(full)
+    kept = values > ROUNDING * values[-1]
+    return np.asarray((vectors[:, kept] * np.sqrt(values[kept])).T)
+
+
+def _by_load(pairs: PairCounts, place: int) -> tuple[Scores, Scores]:
+    """Return how many scores items have from reviewers of one load, and their sums."""
+    size, others = pairs.n_items, int(pairs.loads[place]) - 1
+    if others == 0:
+        # What is left of all scores comes from reviewers of one item.
+        parts = [_by_load(pairs, at) for at in range(1, len(pairs.loads))]
+        counts, sums = pairs.reviews.astype(np.float64), pairs.totals.copy()
+        for count, total in parts:
+            counts, sums = counts - count, sums - total
+        return np.round(counts), sums
+    here = np.flatnonzero(pairs.load == place)
+    ends = pairs.first[here], pairs.second[here]
+    number = pairs.count[here].astype(np.float64)
+    counts = totals(ends[0], number, size) + totals(ends[1], number, size)
+    sums = totals(ends[0], pairs.first_total[here], size)
+    sums += totals(ends[1], pairs.second_total[here], size)
+    return counts / others, sums / others
+
+
+def additive_of_pairs(pairs: PairCounts) -> Fit:
+    """Fit what `additive` does, from counts of pairs; without reviewers' offsets.
+
+    Raises:
+        RatingsError: If there are more items than a table holds.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evenhand.engines.pairs import count_pairs
+        >>> rows = {"reviewer": ["a", "a", "b", "b"], "item": ["x", "y", "y", "z"],
+        ...         "score": [9, 7, 3, 2]}
+        >>> fit = additive_of_pairs(count_pairs(pl.LazyFrame(rows)))
+        >>> fit.estimates.round(3).tolist()
+        [1.666, -0.333, -1.333]
+    """
+    if pairs.n_items > _solver.TABLE:
+        raise RatingsError(
+            f"items must be at most {_solver.TABLE:,} for method 'additive' from "
+            f"counts, got {pairs.n_items:,}. Use bradley-terry, or the ratings."
+        )
+    groups = connected(pairs.n_items, pairs.first, pairs.second)
+    links = PairLinks(pairs)
+    kept = np.concatenate([[pairs.totals.sum()], pairs.totals])
+    sums = Sums(float(pairs.squares.sum()), links.dropped, kept)
+    free = np.array(
+        [
+            pairs.loads[-1] > 1 and pairs.n_reviewers > 1,
+            pairs.reviews.max() > 1 and pairs.n_items > 1,
+        ]
+    )
+    told = _notices(pairs, groups, "across groups only the prior compares their values")
+    told += tuple(confounded(free))
+    if not sums.squares:
+        zeros, still = np.zeros(pairs.n_items), Variances(0.0, 0.0, 0.0)
+        return Fit(
+            "additive", settled(zeros), groups, zeros, variances=still, notices=told
+        )
+    system = TableSystem(links)
+    start = np.where(free, START, (LEAST, 1.0))
+    with one_thread(pairs.n_items):
+        point, converged = maximise_likelihood(system, sums, start, free)
+        system.at(point.ratios)
+        squared = system.item_errors()
+    rest = point.squared / (links.size - 1)
+    reviewer, item = np.where(point.ratios <= LEAST, 0.0, point.ratios * rest).tolist()
+    # Ratings say nothing about the common level, which keeps the prior's variance.
+    errors = np.sqrt(np.maximum(rest * squared - item / pairs.n_items, 0))
+    return Fit(
+        method="additive",
+        estimates=settled(point.solution[1:]),
+        groups=groups,
+        errors=frozen(errors),
+        variances=Variances(reviewer, item, rest),
+        converged=converged,
+        notices=told,
+    )
+
+
+def _notices(
+    pairs: PairCounts, groups: Codes, what: str, *, converged: bool = True
+) -> tuple[Notice, ...]:
+    notices = []
+    single = int(pairs.reviewers[pairs.loads == 1].sum())
+    if single:
+        text = (
+            f"{counted(single, 'reviewer')} gave one rating only, so nothing says how "
+            "strict they are."
+        )
+        notices.append(Notice("one_rating_reviewers", text))
+    if not pairs.squares.any():
+        text = "Every score is the same, so the ratings tell no item from another."
+        notices.append(Notice("equal_scores", text))
+    number = int(groups.max()) + 1
+    if number > 1:
+        text = f"The items fall into {number} groups that no reviewer links; {what}."
+        notices.append(Notice("unlinked_groups", text))
+    if not converged:
+        text = "The fit stopped before it had settled; estimates are approximate."
+        notices.append(Notice("not_converged", text))
+    return tuple(notices)

@@ -1,0 +1,181 @@
+"""count_check: what ratings in an engine can support, as far as counts say."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from evenhand.claims import version
+from evenhand.columns import Source, code_labels, label_series
+from evenhand.diagnosis.check import (
+    LISTED,
+    NAMED,
+    Distribution,
+    Group,
+    Ties,
+    distribution,
+)
+from evenhand.engines import queries
+from evenhand.errors import RatingsError, counted
+from evenhand.posets.graph import connected
+from evenhand.progress import say, working
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame, IntoLazyFrame
+
+    from evenhand.claims import Json
+    from evenhand.ratings import Names
+
+LEFT_OUT = (
+    *("contradictions", "flat reviewers", "ladder", "needed", "no information"),
+    *("strictness", "variance"),
+)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class CountedCheck:
+    """What counts say of ratings; the rest of `check` needs every rating.
+
+    Attributes:
+        ratings: Number of scores.
+        missing: Number of rows without a score.
+        items: Number of items with a score.
+        reviewers: Number of reviewers with a score.
+        load: Scores by a reviewer.
+        reviews: Scores of an item.
+        single: Reviewers of one item, who compare nothing.
+        ties: Items that a reviewer scored equal.
+        groups: Number of groups of items that common reviewers link.
+        listed: The largest groups.
+        left_out: What is not known from counts.
+    """
+
+    ratings: int
+    missing: int
+    items: int
+    reviewers: int
+    load: Distribution
+    reviews: Distribution
+    single: int
+    ties: Ties
+    groups: int
+    listed: tuple[Group, ...]
+    left_out: tuple[str, ...] = LEFT_OUT
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the fields as plain values, `evenhand.counted-check/1`."""
+        told: dict[str, Json] = asdict(self)
+        told["load"], told["reviews"] = self.load.to_dict(), self.reviews.to_dict()
+        return {
+            "schema": "evenhand.counted-check/1",
+            **told,
+            "version": version(),
+        }
+
+    def __repr__(self) -> str:
+        sizes = (
+            f"{counted(self.ratings, 'score')} of {counted(self.items, 'item')} by "
+            f"{counted(self.reviewers, 'reviewer')}: a reviewer scored {self.load}, an "
+            f"item has {self.reviews}."
+        )
+        lines = [sizes]
+        if self.missing:
+            lines.append(f"{counted(self.missing, 'row')} without a score.")
+        if self.groups > 1:
+            largest = ", ".join(f"{one.size:,}" for one in self.listed[:NAMED])
+            lines.append(
+                f"The items fall into {self.groups:,} groups that no reviewer links; "
+                f"the largest have {largest}."
+            )
+        else:
+            lines.append("Common reviewers link all items.")
+        lines += [
+            f"{self.single:,} reviewers scored one item only.",
+            f"Of {counted(self.ties.pairs, 'pair')} of items scored by one reviewer, "
+            f"{100 * self.ties.share:.3g} % are tied.",
+            f"Left out from counts: {', '.join(self.left_out)}.",
+        ]
+        return "\n".join(f"- {line}" for line in lines)
+
+
+@working("Checking")
+def count_check(
+    frame: IntoDataFrame | IntoLazyFrame,
+    *,
+    reviewer: Names | None = None,
+    item: Names | None = None,
+    score: str | None = None,
+) -> CountedCheck:
+    """Find out what ratings can support, as far as an engine can count it.
+
+    Args:
+        frame: A lazy frame of polars, a relation of DuckDB, a dataframe of Spark, or a
+            table of Ibis, one row per rating.
+        reviewer: Column of the reviewer, or several that name one together; by default
+            found by its name, as in files.
+        item: Column of the item, or several.
+        score: Column of the score.
+
+    Returns:
+        Loads, reviews, ties and groups; it names what is left out.
+
+    Raises:
+        RatingsError: If a column is missing, or a row has no item or no reviewer.
+
+    Examples:
+        >>> rows = {"judge": [1, 1, 2], "item": ["x", "y", "z"], "mark": [5, 5, 3]}
+        >>> found = count_check(pl.LazyFrame(rows))
+        >>> found.groups, found.ties.tied, found.load.most
+        (2, 1, 2)
+    """
+    rows = queries.take_rows(frame, reviewer=reviewer, item=item, score=score)
+    whole, scored, *_ = queries.fetch(queries.facts(rows)).row(0)
+    if not scored:
+        raise RatingsError("There is no rating. Give at least one row with a score.")
+    say("Counting reviews")
+    items = queries.fetch(queries.reviews(rows), what="items")
+    queries.require_named(items, queries.ITEM, "reviews")
+    say("Counting reviewers")
+    people = queries.require_reviewers(queries.fetch(queries.loads(rows)))
+    loads, times = (
+        people[name].cast(pl.Int64).to_numpy() for name in (queries.LOAD, "reviewers")
+    )
+    say("Counting ties")
+    tying, twice = (int(it or 0) for it in queries.fetch(queries.ties(rows)).row(0))
+    pairs, tied = int((loads * (loads - 1) // 2 * times).sum()), twice // 2
+    say("Linking items")
+    groups, listed = _groups(items[queries.ITEM], queries.fetch(queries.links(rows)))
+    return CountedCheck(
+        ratings=int(scored),
+        missing=int(whole - scored),
+        items=items.height,
+        reviewers=int(times.sum()),
+        load=distribution(loads, times),
+        reviews=distribution(items["reviews"].cast(pl.Int64).to_numpy()),
+        single=int(times[loads == 1].sum()),
+        ties=Ties(pairs, tied, tying, tied / max(pairs, 1)),
+        groups=groups,
+        listed=listed,
+    )
+
+
+def _groups(names: pl.Series, links: pl.DataFrame) -> tuple[int, tuple[Group, ...]]:
+    labels, codes = code_labels(label_series(names, queries.ITEM, Source()))
+    known = pl.DataFrame({"name": names, "code": codes})
+    ends = [
+        links.select(name=column).join(known, on="name", maintain_order="left")["code"]
+        for column in (queries.ITEM, "other")
+    ]
+    found = connected(len(labels), *(end.to_numpy() for end in ends))
+    sizes = np.bincount(found)
+    listed = tuple(
+        Group(
+            int(sizes[group]),
+            tuple(labels[item] for item in np.flatnonzero(found == group)[:NAMED]),
+        )
+        for group in np.argsort(-sizes, kind="stable")[:LISTED].tolist()
+    )
+    return len(sizes), listed

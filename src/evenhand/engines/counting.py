@@ -1,0 +1,126 @@
+"""count_ratings: how many scores of each value, counted where the ratings are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import polars as pl
+
+from evenhand.engines import queries
+from evenhand.engines.counts import MOST_LEVELS, Counts, Once
+from evenhand.errors import OptionError, RatingsError, counted, shown
+from evenhand.progress import say, working
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from narwhals.typing import IntoDataFrame, IntoLazyFrame
+
+    from evenhand.claims import Label
+    from evenhand.engines.queries import Rows
+    from evenhand.ratings import Names
+
+# Items times different scores; beyond, it is no summary.
+MOST_CELLS = 1_000_000
+TWO = 2
+
+
+@working("Counting")
+def count_ratings(
+    frame: IntoDataFrame | IntoLazyFrame,
+    *,
+    reviewer: Names | None = None,
+    item: Names | None = None,
+    score: str | None = None,
+    items: Sequence[Label] | None = None,
+    once: Literal["checked", "declared"] = "checked",
+) -> Counts:
+    """Count scores by item and value in the engine that holds them.
+
+    Args:
+        frame: A lazy frame of polars, a relation of DuckDB, a dataframe of Spark, or a
+            table of Ibis, one row per rating.
+        reviewer: Column of the reviewer, or several that name one together; by default
+            found by its name, as in files.
+        item: Column of the item, or several.
+        score: Column of the score.
+        items: The two items to be compared, if there are more.
+        once: "checked" asks the engine whether anybody scored twice or scored both
+            items, which takes about 20 times as long as to count; "declared" leaves
+            that to you.
+
+    Returns:
+        The counts, for `compare`. Rows without a score are counted in `missing`.
+
+    Raises:
+        RatingsError: If a column is missing, a score is not finite, a row has no item
+            or no reviewer, or somebody scored twice.
+        OptionError: If an option is unknown.
+
+    Examples:
+        >>> rows = {"reviewer": [1, 2, 3], "item": ["x", "x", "y"], "score": [5, 5, 4]}
+        >>> count_ratings(pl.LazyFrame(rows)).to_frame().rows()
+        [('x', 5.0, 2), ('y', 4.0, 1)]
+    """
+    if once not in ("checked", "declared"):
+        raise OptionError(f"once must be 'checked' or 'declared', got {shown(once)}.")
+    rows = queries.take_rows(
+        frame, reviewer=reviewer, item=item, score=score, nameless=once == "declared"
+    )
+    return count_rows(rows, items, once)
+
+
+def count_rows(
+    rows: Rows, items: Sequence[Label] | None, once: Literal["checked", "declared"]
+) -> Counts:
+    """Count scores of chosen rows; see `count_ratings`."""
+    if items is not None:
+        rows = queries.only_items(rows, items)
+    found = queries.fetch(
+        queries.histogram(rows), most=MOST_CELLS, what="different items and scores"
+    )
+    queries.require_named(found, queries.ITEM, "count")
+    queries.require_finite(found[queries.SCORE], found["count"])
+    if not found.height:
+        raise RatingsError("There is no rating. Give at least one row with a score.")
+    levels = found.group_by(queries.ITEM).len()["len"].max()
+    if isinstance(levels, int) and levels > MOST_LEVELS:
+        raise RatingsError(
+            f"scores must have at most {MOST_LEVELS:,} different values to be counted, "
+            f"got {levels:,}. Take the ratings themselves, or round the scores in the "
+            "query."
+        )
+    columns = [found[name] for name in (queries.ITEM, queries.SCORE, "count")]
+    try:
+        counts = Counts(*columns, once="declared")
+    except RatingsError as error:
+        if not error.problems:
+            raise
+        # The rows of the answer are none that the user knows.
+        raise RatingsError(f"{error.problems[0][1]}.") from error
+    if once == "declared":
+        return counts
+    say("Counting reviewers")
+    standing = _integrity(rows, counts.n_items)
+    return Counts(*columns, once=standing)
+
+
+def _integrity(rows: Rows, n_items: int) -> Once:
+    """Say whether each reviewer gave one score; refuse whoever scored an item twice."""
+    loads = queries.require_reviewers(queries.fetch(queries.loads(rows)))
+    several = loads.filter(pl.col(queries.LOAD) > 1)["reviewers"].sum()
+    if not several:
+        return "checked"
+    people = counted(int(several), "reviewer")
+    if n_items <= TWO:
+        raise RatingsError(
+            f"reviewers must score one of two items, once, got {people} with more "
+            "than one score. Leave them out in the query."
+        )
+    twice = queries.fetch(queries.repeated(rows))["repeated"].item()
+    if twice:
+        raise RatingsError(
+            f"reviewers must score an item once, got {counted(int(twice), 'pair')} of "
+            "reviewer and item with more scores. Keep one of them in the query."
+        )
+    return "per item"

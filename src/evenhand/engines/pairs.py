@@ -1,0 +1,301 @@
+"""count_pairs: how each two items were scored by one reviewer, counted in the engine.
+
+From these counts Bradley-Terry, additive offsets and means follow as from the ratings,
+if there are far fewer pairs of items than ratings.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from evenhand.arrays import frozen
+from evenhand.claims import Notice
+from evenhand.columns import Labels, Source, code_labels, label_series
+from evenhand.engines import queries
+from evenhand.errors import RatingsError, as_whole, counted
+from evenhand.progress import announce, say, working
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame, IntoLazyFrame
+
+    from evenhand.arrays import Codes, Scores
+    from evenhand.claims import Json
+    from evenhand.ratings import Names
+
+# Pairs of ratings that an engine goes through: hours of one core.
+MOST_PAIRS = 10**11
+LEFT_OUT = "reviewers' own orders, and all that is worked out from single ratings"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairCounts:
+    """How often one reviewer scored two items, and which one higher.
+
+    Attributes:
+        item_labels: Distinct items, sorted, as in Ratings.
+        reviews: Number of scores of each item.
+        totals: Sum of each item's scores, less `centre` each.
+        squares: Sum of squares of the same.
+        loads: Different numbers of scores by one reviewer, increasing.
+        reviewers: How many reviewers gave so many.
+        load_squares: Sum of squares of these reviewers' totals, less `centre` a score.
+        first: Code of the first item of each pair, load by load.
+        second: Code of the second item, larger.
+        load: Place of the pair's load in `loads`.
+        count: How many reviewers of that load scored both.
+        above: How many of them scored the first item higher.
+        below: How many scored it lower.
+        first_total: Sum of their scores of the first item, less `centre` each.
+        second_total: Sum of their scores of the second item.
+        centre: What was taken from every score, so that sums lose nothing.
+        notices: What the reader of a result must know.
+    """
+
+    item_labels: Labels
+    reviews: Codes
+    totals: Scores
+    squares: Scores
+    loads: Codes
+    reviewers: Codes
+    load_squares: Scores
+    first: Codes
+    second: Codes
+    load: Codes
+    count: Codes
+    above: Codes
+    below: Codes
+    first_total: Scores
+    second_total: Scores
+    centre: float
+    notices: tuple[Notice, ...]
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return len(self.item_labels)
+
+    @property
+    def n_ratings(self) -> int:
+        """Number of scores."""
+        return int(self.reviews.sum())
+
+    @property
+    def n_reviewers(self) -> int:
+        """Number of reviewers."""
+        return int(self.reviewers.sum())
+
+    @property
+    def contradictions(self) -> int:
+        """Number of pairs of items that reviewers put both ways round."""
+        codes = self.first * self.n_items + self.second
+        both = [
+            np.bincount(np.unique(codes, return_inverse=True)[1], part) > 0
+            for part in (self.above, self.below)
+        ]
+        return int((both[0] & both[1]).sum()) if len(codes) else 0
+
+    def summary(self) -> dict[str, Json]:
+        """Return the sizes and the hash, the `data` field of a result."""
+        head = {"schema": "evenhand.pairs/1", "items": self.item_labels}
+        hashed = hashlib.sha256(json.dumps(head, ensure_ascii=True).encode())
+        whole = (self.reviews, self.loads, self.reviewers, self.first, self.second)
+        for part in (*whole, self.load, self.count, self.above, self.below):
+            hashed.update(part.astype("<i8", copy=False).tobytes())
+        return {
+            "reviewers": self.n_reviewers,
+            "items": self.n_items,
+            "ratings": self.n_ratings,
+            "sha256": hashed.hexdigest(),
+        }
+
+    def __repr__(self) -> str:
+        size = len(np.unique(self.first * self.n_items + self.second))
+        return (
+            f"PairCounts({counted(size, 'pair')} of {counted(self.n_items, 'item')}, "
+            f"from {counted(self.n_ratings, 'score')} by "
+            f"{counted(self.n_reviewers, 'reviewer')})"
+        )
+
+
+@working("Counting pairs")
+def count_pairs(
+    frame: IntoDataFrame | IntoLazyFrame,
+    *,
+    reviewer: Names | None = None,
+    item: Names | None = None,
+    score: str | None = None,
+    most: int = MOST_PAIRS,
+) -> PairCounts:
+    """Count in the engine how each two items were scored by one reviewer.
+
+    An engine pairs each score with all others of its reviewer, so the work is the sum
+    over reviewers of their number of scores, squared. That sum is asked for first,
+    printed to standard error, and refused above `most`.
+
+    Args:
+        frame: A lazy frame of polars, a relation of DuckDB, a dataframe of Spark, or a
+            table of Ibis, one row per rating.
+        reviewer: Column of the reviewer, or several that name one together; by default
+            found by its name, as in files.
+        item: Column of the item, or several.
+        score: Column of the score.
+        most: Largest sum that is not refused.
+
+    Returns:
+        The counts, for `rank` with method "bradley-terry", "additive" or "mean".
+
+    Raises:
+        RatingsError: If a column is missing, a score is not finite, a row has no item
+            or no reviewer, a reviewer scored an item twice, or the sum is too large.
+
+    Examples:
+        >>> rows = {"judge": [1, 1, 2, 2], "item": [7, 8, 7, 8], "mark": [5, 4, 3, 3]}
+        >>> count_pairs(pl.LazyFrame(rows))
+        PairCounts(1 pair of 2 items, from 4 scores by 2 reviewers)
+    """
+    most = as_whole("most", most, 1)
+    rows = queries.take_rows(frame, reviewer=reviewer, item=item, score=score)
+    centre, missing = _centre(queries.fetch(queries.facts(rows)))
+    items = queries.fetch(queries.item_sums(rows, centre), what="items")
+    queries.require_named(items, queries.ITEM, "reviews")
+    say("Counting reviewers")
+    people = queries.fetch(queries.reviewer_sums(rows, centre), what="loads")
+    _require_affordable(people, items.height, most)
+    found = queries.fetch(queries.pairs(rows, centre), what="pairs of items and loads")
+    return pair_counts(items, people, found, centre=centre, missing=missing)
+
+
+def _centre(facts: pl.DataFrame) -> tuple[float, int]:
+    """Return what to take from scores, and how many rows have none.
+
+    It is the mean, rounded so that whole scores stay whole without it.
+    """
+    rows, scores, lowest, highest, total = facts.row(0)
+    if not scores:
+        raise RatingsError("There is no rating. Give at least one row with a score.")
+    if not math.isfinite(total):
+        raise RatingsError(
+            "scores must be finite, got NaN or infinity among them. Make them NULL or "
+            "leave them out in the query."
+        )
+    if lowest == highest:
+        return lowest, int(rows - scores)
+    unit = 2.0 ** math.floor(math.log2(highest - lowest))
+    return unit * round(total / scores / unit), int(rows - scores)
+
+
+def _require_affordable(people: pl.DataFrame, n_items: int, most: int) -> None:
+    """Say what the pairs will cost, and refuse what is too much."""
+    loads = people[queries.LOAD].cast(pl.Float64)
+    number = people["reviewers"].cast(pl.Float64)
+    work = float((loads * loads * number).sum())
+    said = (
+        f"Pairs of scores to go through: {work:.3g} (reviewers' scores squared, added "
+        f"up); pairs of items to come back: at most {n_items * (n_items - 1) // 2:,} "
+        f"for each of {counted(people.height, 'load')}."
+    )
+    if work > most:
+        raise RatingsError(
+            f"{said} That is more than most={most:.3g}. Take a part of the reviewers, "
+            "or raise most if your engine can do it."
+        )
+    announce(said)
+
+
+def _require_once(people: pl.DataFrame, found: pl.DataFrame) -> None:
+    """Refuse scores of one item by one reviewer, which make no pair."""
+    loads = people[queries.LOAD].cast(pl.Int64)
+    due = int((loads * (loads - 1) // 2 * people["reviewers"].cast(pl.Int64)).sum())
+    seen = int(found["count"].cast(pl.Int64).sum())
+    if seen != due:
+        raise RatingsError(
+            f"reviewers must score an item once, got {counted(due - seen, 'pair')} of "
+            "scores of one item by one reviewer. Keep one of them in the query."
+        )
+
+
+def pair_counts(
+    items: pl.DataFrame,
+    reviewers: pl.DataFrame,
+    pairs: pl.DataFrame,
+    *,
+    centre: float = 0.0,
+    missing: int = 0,
+) -> PairCounts:
+    """Put together the answers of the three queries of `evenhand query pairs`.
+
+    Args:
+        items: Scores by item: item, reviews, total, squares.
+        reviewers: Reviewers by load: load, nobody, reviewers, squares.
+        pairs: Pairs of items by load: item, other, load, count, above, below, total,
+            other_total.
+        centre: What the queries took from every score; 0 if printed.
+        missing: How many rows have no score.
+
+    Raises:
+        RatingsError: If a row had no item or reviewer, or a reviewer scored an item
+            twice.
+    """
+    queries.require_named(items, queries.ITEM, "reviews")
+    people = queries.require_reviewers(reviewers).sort(queries.LOAD)
+    _require_once(people, pairs)
+    names = label_series(items[queries.ITEM], queries.ITEM, Source())
+    labels, codes = code_labels(names)
+    if len(labels) < items.height:
+        raise RatingsError(
+            "items must differ by more than white space around their names. Trim them "
+            "in the query."
+        )
+    ranked = items.with_columns(code=pl.Series(codes)).sort("code")
+    places = ranked.select(pl.col(queries.ITEM), pl.col("code"))
+    coded = (
+        pairs.join(places, on=queries.ITEM)
+        .join(places.rename({queries.ITEM: "other", "code": "other_code"}), on="other")
+        .with_columns(pl.col("above", "below", "count", queries.LOAD).cast(pl.Int64))
+    )
+    # The engine's order of labels may not be ours.
+    turn = pl.col("code") > pl.col("other_code")
+
+    def either(one: str, two: str) -> pl.Expr:
+        return pl.when(turn).then(pl.col(two)).otherwise(pl.col(one))
+
+    coded = coded.select(
+        queries.LOAD,
+        "count",
+        first=either("code", "other_code"),
+        second=either("other_code", "code"),
+        above=either("above", "below"),
+        below=either("below", "above"),
+        first_total=either("total", "other_total"),
+        second_total=either("other_total", "total"),
+    ).sort(queries.LOAD, "first", "second")
+    loads = people[queries.LOAD].cast(pl.Int64).to_numpy()
+    reviews = ranked["reviews"].cast(pl.Int64).to_numpy()
+    told = [Notice("from_counts", f"From counts of pairs: left out are {LEFT_OUT}.")]
+    if missing:
+        were = "was" if missing == 1 else "were"
+        text = f"{counted(missing, 'row')} without a score {were} left out."
+        told.insert(0, Notice("missing_scores", text))
+    columns: dict[str, Any] = {
+        "reviews": reviews,
+        "totals": ranked["total"].to_numpy(),
+        "squares": ranked["squares"].to_numpy(),
+        "loads": loads,
+        "reviewers": people["reviewers"].cast(pl.Int64).to_numpy(),
+        "load_squares": people["squares"].cast(pl.Float64).to_numpy(),
+        "load": np.searchsorted(loads, coded[queries.LOAD].to_numpy()),
+        **{
+            name: coded[name].to_numpy()
+            for name in coded.columns
+            if name != queries.LOAD
+        },
+    }
+    arrays = {name: frozen(np.array(part)) for name, part in columns.items()}
+    return PairCounts(item_labels=labels, centre=centre, notices=tuple(told), **arrays)

@@ -1,0 +1,356 @@
+"""Queries over ratings, as one set of lazy expressions for every engine.
+
+narwhals turns them into polars, DuckDB, Spark or Ibis, and through Ibis into the SQL of
+PostgreSQL, BigQuery, Snowflake and others. Nothing but their small answers travels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import narwhals as nw
+import polars as pl
+
+from evenhand.columns import (
+    MISSING_WORDS,
+    Source,
+    candidates,
+    find_columns,
+    given_columns,
+)
+from evenhand.errors import OptionError, RatingsError, counted, shown
+from evenhand.ratings import BETWEEN
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from narwhals.typing import IntoDataFrame, IntoLazyFrame
+
+    from evenhand.claims import Label
+    from evenhand.ratings import Names
+
+Frame: TypeAlias = "nw.LazyFrame[Any]"
+# An answer of more rows is no summary.
+MOST_ROWS = 5_000_000
+ITEM, SCORE, REVIEWER, LOAD = "item", "score", "reviewer", "load"
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Ratings that stay where they are.
+
+    Attributes:
+        frame: Columns reviewer (if there is one), item and score, one row per rating.
+        scored: The same without rows that have no score.
+    """
+
+    frame: Frame
+    scored: Frame
+
+
+def take_rows(
+    data: IntoDataFrame | IntoLazyFrame,
+    *,
+    reviewer: Names | None = None,
+    item: Names | None = None,
+    score: str | None = None,
+    nameless: bool = False,
+    text: bool = False,
+) -> Rows:
+    """Choose the columns of a frame, without reading a row.
+
+    Args:
+        data: A lazy frame or a table that narwhals knows.
+        reviewer: Column of the reviewer, or several; by default found by its name.
+        item: Column of the item, or several.
+        score: Column of the score.
+        nameless: Whether there may be no column for the reviewer.
+        text: Whether scores may be text, to be read when they are counted.
+
+    Raises:
+        RatingsError: If it is no frame, a column is missing, or scores are no numbers.
+    """
+    try:
+        native = nw.from_native(data)
+    except TypeError:
+        raise RatingsError(
+            f"frame must be a dataframe or a table of an engine, got {shown(data)}."
+        ) from None
+    frame = native.lazy() if isinstance(native, nw.DataFrame) else native
+    frame, people = _joined(frame, REVIEWER, reviewer)
+    frame, things = _joined(frame, ITEM, item)
+    schema = frame.collect_schema()
+    given = given_columns(reviewer=people, item=things, score=score)
+    listed = list(schema.names())
+    if nameless and not candidates(REVIEWER, listed, given):
+        frame = frame.with_columns(nw.lit(0).alias(REVIEWER))
+        listed = [*listed, REVIEWER]
+    names = find_columns(listed, given, Source())
+    if names.kind != "scores":
+        raise RatingsError(f"ratings must hold scores to be counted, got {names.kind}.")
+    kind = schema[names.score]
+    if not (kind.is_numeric() or (text and kind == nw.String)):
+        raise RatingsError(
+            f"{names.score} must be a column of numbers, got {kind}. Cast it in the "
+            "query."
+        )
+    columns = {REVIEWER: names.reviewer, ITEM: names.item, SCORE: names.score}
+    chosen = frame.select(**{part: nw.col(name) for part, name in columns.items()})
+    lacking = nw.col(SCORE).is_null()
+    if kind == nw.String:
+        words = nw.col(SCORE).str.strip_chars().str.to_lowercase()
+        lacking = lacking | words.is_in(["", *MISSING_WORDS])
+    return Rows(chosen, chosen.filter(~lacking))
+
+
+def _joined(frame: Frame, part: str, names: Names | None) -> tuple[Frame, str | None]:
+    """Join several columns that name one thing together, as `Ratings` does."""
+    if names is None or isinstance(names, str):
+        return frame, names
+    if not names or not all(isinstance(name, str) for name in names):
+        raise OptionError(
+            f"{part} must be the name of a column or a list of names, got "
+            f"{shown(names)}."
+        )
+    known = frame.collect_schema().names()
+    for name in names:
+        if name not in known:
+            raise Source().unknown("column", name, known)
+    texts = [nw.col(name).cast(nw.String) for name in names]
+    joined = BETWEEN.join(names)
+    text = nw.concat_str(texts, separator=BETWEEN)
+    return frame.with_columns(text.alias(joined)), joined
+
+
+def only_items(rows: Rows, items: Sequence[Label]) -> Rows:
+    """Keep the ratings of these items."""
+    text = rows.frame.collect_schema()[ITEM] == nw.String
+    try:
+        wanted = [str(label) if text else int(label) for label in items]
+    except (TypeError, ValueError):
+        raise OptionError(
+            f"items must be labels such as the column's integers, got {shown(items)}."
+        ) from None
+    chosen = nw.any_horizontal(
+        *(nw.col(ITEM) == label for label in wanted), ignore_nulls=True
+    )
+    return Rows(rows.frame.filter(chosen), rows.scored.filter(chosen))
+
+
+def histogram(rows: Rows) -> Frame:
+    """Count ratings by item and score; those without either are counted, too."""
+    return rows.frame.group_by(ITEM, SCORE).agg(nw.len().alias("count"))
+
+
+def loads(rows: Rows) -> Frame:
+    """Count reviewers by how many scores they gave; those without a name apart."""
+    people = rows.scored.group_by(REVIEWER).agg(nw.len().alias(LOAD))
+    nobody = nw.col(REVIEWER).is_null().alias("nobody")
+    return (
+        people.with_columns(nobody)
+        .group_by(LOAD, "nobody")
+        .agg(nw.len().alias("reviewers"))
+    )
+
+
+def repeated(rows: Rows) -> Frame:
+    """Count the times that a reviewer scored an item more than once, in one row."""
+    times = rows.scored.group_by(REVIEWER, ITEM).agg(nw.len().alias("times"))
+    return times.filter(nw.col("times") > 1).select(nw.len().alias("repeated"))
+
+
+def facts(rows: Rows) -> Frame:
+    """Count rows and scores, and find the range and sum of scores, in one row."""
+    score = nw.col(SCORE)
+    return rows.frame.select(score.cast(nw.Float64)).select(
+        nw.len().alias("ratings"),
+        score.count().alias("scores"),
+        score.min().alias("lowest"),
+        score.max().alias("highest"),
+        score.sum().alias("total"),
+    )
+
+
+def _centred(rows: Rows, centre: float) -> Frame:
+    score = nw.col(SCORE).cast(nw.Float64)
+    return rows.scored.with_columns(score - centre if centre else score)
+
+
+def item_sums(rows: Rows, centre: float = 0.0) -> Frame:
+    """Add up scores and their squares by item."""
+    score = nw.col(SCORE)
+    return (
+        _centred(rows, centre)
+        .with_columns((score * score).alias("squares"))
+        .group_by(ITEM)
+        .agg(
+            nw.len().alias("reviews"),
+            score.sum().alias("total"),
+            nw.col("squares").sum(),
+        )
+    )
+
+
+def reviewer_sums(rows: Rows, centre: float = 0.0) -> Frame:
+    """Add up squares of reviewers' sums of scores, by how many scores they gave."""
+    score, total = nw.col(SCORE), nw.col("total")
+    people = (
+        _centred(rows, centre)
+        .group_by(REVIEWER)
+        .agg(nw.len().alias(LOAD), score.sum().alias("total"))
+    )
+    return (
+        people.with_columns(
+            nw.col(REVIEWER).is_null().alias("nobody"),
+            (total * total).alias("squares"),
+        )
+        .group_by(LOAD, "nobody")
+        .agg(nw.len().alias("reviewers"), nw.col("squares").sum())
+    )
+
+
+def pairs(rows: Rows, centre: float = 0.0) -> Frame:
+    """Count how each two items were scored by one reviewer, by the reviewer's load.
+
+    Which item of a pair comes first follows the engine's own order of labels.
+    """
+    score = nw.col(SCORE)
+    ratings = _centred(rows, centre)
+    several = (
+        ratings.group_by(REVIEWER).agg(nw.len().alias(LOAD)).filter(nw.col(LOAD) > 1)
+    )
+    others = ratings.rename({ITEM: "other", SCORE: "other_score"})
+    met = ratings.join(several, on=REVIEWER).join(others, on=REVIEWER)
+    other = nw.col("other_score")
+    return (
+        met.filter(nw.col(ITEM) < nw.col("other"))
+        .with_columns(
+            above=nw.when(score > other).then(1).otherwise(0),
+            below=nw.when(score < other).then(1).otherwise(0),
+        )
+        .group_by(ITEM, "other", LOAD)
+        .agg(
+            nw.len().alias("count"),
+            nw.col("above").sum(),
+            nw.col("below").sum(),
+            score.sum().alias("total"),
+            other.sum().alias("other_total"),
+        )
+    )
+
+
+def reviews(rows: Rows) -> Frame:
+    """Count scores by item."""
+    return rows.scored.group_by(ITEM).agg(nw.len().alias("reviews"))
+
+
+def ties(rows: Rows) -> Frame:
+    """Count pairs of equal scores by one reviewer, and who has any, in one row."""
+    times = nw.col("times")
+    return (
+        rows.scored.group_by(REVIEWER, SCORE)
+        .agg(nw.len().alias("times"))
+        .filter(times > 1)
+        .with_columns((times * (times - 1)).cast(nw.Int64).alias("twice"))
+        .group_by(REVIEWER)
+        .agg(nw.col("twice").sum())
+        .select(nw.len().alias("reviewers"), nw.col("twice").sum())
+    )
+
+
+def links(rows: Rows) -> Frame:
+    """List each item beside the least items of its reviewers.
+
+    A reviewer of k items so links them by k - 1 pairs instead of k (k - 1) / 2.
+    """
+    least = rows.scored.group_by(REVIEWER).agg(nw.col(ITEM).min().alias("other"))
+    met = rows.scored.join(least, on=REVIEWER).filter(nw.col(ITEM) != nw.col("other"))
+    return met.group_by(ITEM, "other").agg(nw.len().alias("reviewers"))
+
+
+def fetch(frame: Frame, *, most: int = MOST_ROWS, what: str = "rows") -> pl.DataFrame:
+    """Run a query and return its answer.
+
+    Args:
+        frame: The query.
+        most: How many rows at most.
+        what: What its rows are, for a message.
+
+    Raises:
+        RatingsError: If there are more rows, or the engine needs PyArrow to hand over.
+    """
+    few = frame.head(most + 1)
+    if frame.implementation.is_polars():
+        found = few.collect(engine="streaming").to_polars()
+    else:
+        try:
+            found = few.collect(backend="polars").to_polars()
+        except ModuleNotFoundError as error:
+            raise RatingsError(
+                f"This engine hands over its answers by {error.name}. Install it: pip "
+                f"install {error.name}."
+            ) from error
+    if found.height > most:
+        raise RatingsError(
+            f"the answer must be small, got more than {most:,} {what}. Take the "
+            "ratings themselves."
+        )
+    return found
+
+
+def require_named(answer: pl.DataFrame, column: str, number: str) -> None:
+    """Refuse rows without a reviewer or an item.
+
+    Raises:
+        RatingsError: If there are any; it says how many.
+
+    Examples:
+        >>> require_named(pl.DataFrame({"item": ["x"], "count": [2]}), "item", "count")
+    """
+    lacking = answer.filter(pl.col(column).is_null())[number].sum()
+    if lacking:
+        raise RatingsError(
+            f"{column} must be given in every row, got {counted(int(lacking), 'row')} "
+            "without one. Leave them out in the query."
+        )
+
+
+def require_reviewers(answer: pl.DataFrame) -> pl.DataFrame:
+    """Return loads of reviewers as they are, and refuse rows without a reviewer.
+
+    Raises:
+        RatingsError: If there are any; it says how many.
+
+    Examples:
+        >>> require_reviewers(pl.DataFrame({"load": [2], "nobody": [False]})).height
+        1
+    """
+    lacking = answer.filter("nobody")[LOAD].sum()
+    if lacking:
+        raise RatingsError(
+            f"reviewer must be given in every row, got {counted(int(lacking), 'row')} "
+            "without one. Leave them out in the query, or, to count for compare, "
+            "declare that nobody scored twice with once='declared' (--once declared)."
+        )
+    return answer
+
+
+def require_finite(scores: pl.Series, counts: pl.Series) -> None:
+    """Refuse scores that are not numbers.
+
+    Raises:
+        RatingsError: If there are any; it says how many.
+
+    Examples:
+        >>> require_finite(pl.Series([1.0, None]), pl.Series([2, 2]))
+    """
+    if not scores.dtype.is_float():
+        return
+    bad = (~scores.is_finite()).fill_null(value=False)
+    if bad.any():
+        text = counted(int(counts.filter(bad).sum()), "row")
+        raise RatingsError(
+            f"scores must be finite, got {scores.filter(bad)[0]} in {text}. Make them "
+            "NULL or leave them out in the query."
+        )

@@ -1,0 +1,128 @@
+"""The queries as SQL, for any console."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from evenhand.engines import queries
+from evenhand.errors import OptionError, unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from evenhand.claims import Label
+    from evenhand.engines.queries import Frame, Rows
+
+    Query = Callable[[Rows], Frame]
+
+DIALECTS = ("duckdb", "spark", "postgres", "bigquery", "snowflake")
+QUERIES: Mapping[str, Mapping[str, Query]] = {
+    "compare": {
+        "How many scores of each value: save the answer as counts.csv.": (
+            queries.histogram
+        ),
+        "How many reviewers gave this many scores: nobody may have given two.": (
+            queries.loads
+        ),
+    },
+    "pairs": {
+        "Scores by item.": queries.item_sums,
+        "Reviewers by how many scores they gave. The next query goes through the sum "
+        "of load * load * reviewers.": queries.reviewer_sums,
+        "How each two items were scored by one reviewer.": queries.pairs,
+    },
+    "check": {
+        "How many scores there are.": queries.facts,
+        "How many scores each item has.": queries.reviews,
+        "How many reviewers gave this many scores.": queries.loads,
+        "Pairs of equal scores by one reviewer, each counted twice.": queries.ties,
+        "Links between items, from which groups follow.": queries.links,
+    },
+}
+AS_WRITTEN = "duckdb, normalization_strategy=case_sensitive"
+TABLE = "evenhand_ratings"
+PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
+
+
+def sql_of(
+    job: str,
+    dialect: str = "duckdb",
+    *,
+    table: str = "ratings",
+    reviewer: str = "reviewer",
+    item: str = "item",
+    score: str = "score",
+    items: Sequence[Label] | None = None,
+) -> dict[str, str]:
+    """Write the queries of a job as SQL, by what each of them is for.
+
+    Args:
+        job: "compare", "pairs" or "check".
+        dialect: "duckdb", "spark", "postgres", "bigquery" or "snowflake".
+        table: Table of the ratings.
+        reviewer: Its column of the reviewer.
+        item: Its column of the item.
+        score: Its column of the score.
+        items: The two items to be compared, if there are more.
+
+    Raises:
+        OptionError: If a name is unknown, or the libraries that write SQL are not
+            installed.
+    """
+    for what, name, known in (("job", job, QUERIES), ("dialect", dialect, DIALECTS)):
+        if name not in known:
+            raise OptionError(unknown(what, name, known))
+    try:
+        import ibis  # noqa: PLC0415 - few ask for SQL
+        import ibis.backends.duckdb  # noqa: PLC0415 - likewise
+    except ModuleNotFoundError as error:
+        raise OptionError(
+            f"SQL is written with Ibis and DuckDB, and {error.name} is not installed: "
+            "pip install 'evenhand[query]'."
+        ) from error
+    columns = {reviewer: "string", item: "string", score: "float64"}
+    there = ibis.table(columns, name=TABLE)
+    rows = queries.take_rows(there, reviewer=reviewer, item=item, score=score)
+    if items is not None:
+        rows = queries.only_items(rows, items)
+    return {
+        text: _written(query(rows).to_native(), dialect, table, {TABLE: columns})
+        for text, query in QUERIES[job].items()
+    }
+
+
+def _written(
+    expression: Any,  # noqa: ANN401 - of Ibis
+    dialect: str,
+    table: str,
+    schema: dict[str, Any],
+) -> str:
+    """Write a query without the subqueries that only rename columns."""
+    import ibis  # noqa: PLC0415 - few ask for SQL
+    from sqlglot import exp, parse_one  # noqa: PLC0415 - likewise
+    from sqlglot.optimizer import (  # noqa: PLC0415 - likewise
+        eliminate_ctes,
+        eliminate_subqueries,
+        merge_subqueries,
+        optimize,
+        pushdown_projections,
+        qualify,
+    )
+
+    sql = parse_one(ibis.to_sql(expression, dialect="duckdb"), read="duckdb")
+    rules = (
+        qualify.qualify,
+        pushdown_projections.pushdown_projections,
+        merge_subqueries.merge_subqueries,
+        eliminate_subqueries.eliminate_subqueries,
+        eliminate_ctes.eliminate_ctes,
+    )
+    shorter = optimize(sql, schema=schema, dialect=AS_WRITTEN, rules=rules)
+    # Quoted names keep their case, which an engine's own names may not have.
+    for name in shorter.find_all(exp.Identifier):
+        name.set("quoted", not PLAIN.fullmatch(name.name))
+    for named in list(shorter.find_all(exp.Table)):
+        if named.name == TABLE:
+            named.replace(exp.to_table(table, alias=named.alias, dialect=dialect))
+    return str(shorter.sql(dialect=dialect, pretty=True))
