@@ -160,7 +160,7 @@ def test_a_method_that_does_not_use_weights_says_so(method: str) -> None:
     assert "weights_unused" in [notice.code for notice in found.notices]
 
 
-@pytest.mark.parametrize("method", ["adaptive", "mean", "additive", "isotonic"])
+@pytest.mark.parametrize("method", ["adaptive", "mean", "additive", "affine"])
 def test_intervals_go_with_weights(method: str) -> None:
     found = eh.rank(data(expertise), method=method, rng=7)
     assert "weights_unused" not in [notice.code for notice in found.notices]
