@@ -9,6 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from docs import cases
 from evenhand import Ratings, compare, rank, read_ratings
 from evenhand.diagnosis.check import check
 from evenhand.diagnosis.warp import warp
@@ -21,6 +22,7 @@ NASTY = '<img src=x onerror="document.title=1">'
 DESK, PHONE = {"width": 1200, "height": 900}, {"width": 390, "height": 844}
 WIDTH = "document.documentElement.scrollWidth"
 OPEN_ALL = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
+OPEN_PARTS = OPEN_ALL.replace("'details'", "'.part, .row:first-child details'")
 # Text that can be seen without scrolling, each text once.
 WORDS = """
 () => {
@@ -77,6 +79,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pages["check"] = report(hard, found, replay=Replay("evenhand"))
     ranked = rank(hard, top=2, rng=7)
     pages["hard"] = report(hard, ranked, check=found, replay=Replay("evenhand"))
+    papers, alone = cases.conference(), Ratings(["a"], ["x"], [1])
+    for name, ratings, k in (
+        ("conference", papers, 30),
+        ("thousand", cases.many_items(), 200),
+        ("names", cases.hard_names(), 3),
+        ("class", cases.course(), None),
+        ("one", alone, None),
+    ):
+        ranked = rank(ratings, top=k, rng=7)
+        found = check(ratings, rng=7)
+        pages[name] = report(ratings, ranked, check=found, replay=Replay("evenhand"))
     for name, page in pages.items():
         (path / f"{name}.html").write_text(page, encoding="utf-8")
     return path
@@ -335,11 +348,41 @@ def test_without_scripts_everything_is_there(browser: Browser, folder: Path) -> 
     context.close()
 
 
-@pytest.mark.parametrize("name", ["ranking"])
+@pytest.mark.parametrize("name", ["ranking", "conference"])
 def test_the_first_screen_has_few_words_and_the_page_few_screens(
     context: BrowserContext, folder: Path, name: str
 ) -> None:
     page = Opened(context, folder / f"{name}.html").page
+    # The rows of the picture are its labels; words are those around it.
     words = re.findall(r"\w*[^\W\d_]\w*", page.evaluate(WORDS))
     assert 20 < len(words) <= 120
-    assert page.evaluate("document.documentElement.scrollHeight") <= 6 * 900
+    assert page.evaluate("document.documentElement.scrollHeight") <= 2 * 900
+
+
+def test_a_conference_is_small_and_prints_on_few_sheets(
+    context: BrowserContext, folder: Path
+) -> None:
+    file = folder / "conference.html"
+    assert file.stat().st_size < 500_000
+    page = Opened(context, file).page
+    assert pages_of(page) <= 5
+    page.set_viewport_size({"width": 390, "height": 844})
+    for row in page.locator("#decision .row").all()[:3]:
+        who = row.locator(".who")
+        assert who.evaluate("(it) => it.clientHeight") <= 40
+
+
+@pytest.mark.parametrize("name", ["thousand", "names", "class", "one"])
+def test_nothing_overflows_and_nothing_is_asked_for(
+    context: BrowserContext, folder: Path, name: str
+) -> None:
+    file = folder / f"{name}.html"
+    assert file.stat().st_size < 3_000_000
+    opened = Opened(context, file)
+    for reach in ("0", OPEN_PARTS):
+        opened.page.evaluate(reach)
+        for size in (DESK, PHONE):
+            opened.page.set_viewport_size(size)  # type: ignore[arg-type]  # width and height
+            assert opened.page.evaluate(WIDTH) == size["width"]
+    assert set(opened.requests) == {opened.address}
+    assert opened.errors == []
