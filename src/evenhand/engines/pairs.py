@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 # Pairs of ratings that an engine goes through: hours of one core.
 MOST_PAIRS = 10**11
+# Pairs of items that come back: 2 GB.
+MOST_ANSWERS = 50_000_000
 LEFT_OUT = "reviewers' own orders, and all that is worked out from single ratings"
 
 
@@ -168,7 +170,8 @@ def count_pairs(
     say("Counting reviewers")
     people = queries.fetch(queries.reviewer_sums(rows, centre), what="loads")
     _require_affordable(people, items.height, most)
-    found = queries.fetch(queries.pairs(rows, centre), what="pairs of items and loads")
+    asked, what = queries.pairs(rows, centre), "pairs of items and loads"
+    found = queries.fetch(asked, most=MOST_ANSWERS, what=what)
     return pair_counts(items, people, found, centre=centre, missing=missing)
 
 
