@@ -1,13 +1,18 @@
 """From two lists to an audited decision, in process."""
 
-from collections.abc import Iterator
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from starlette.testclient import TestClient
 
 from evenhand.cli import cli
-from tests.web.desk import Desk, bundle_of, decided
+from evenhand.records.bundle import read_bundle, write_bundle
+from tests.web.desk import Desk, bundle_of, decided, rate_all, words
 
 
 @pytest.fixture(scope="module")
@@ -29,3 +34,104 @@ def test_the_bundle_passes_the_audit(
     found = CliRunner().invoke(cli, ["audit", str(path)])
     assert found.exit_code == 0, found.output
     assert "Nothing differs." in found.output
+
+
+def order_all(client: TestClient, link: str, size: int) -> None:
+    """Begin and put the items in order, by a form without a script."""
+    assert client.post(f"{link}/begin").status_code == 303
+    page = client.get(link).text
+    shown = re.findall(r'<li data-place="(\d+)"><span><strong><bdi>t(\d+)', page)
+    best = sorted(shown, key=lambda pair: -int(pair[1]))
+    data = {"order": ",".join(place for place, _ in best), "key": os.urandom(16).hex()}
+    data |= {f"base_{place}": "0" for place in range(1, size + 1)}
+    assert client.post(f"{link}/order", data=data).status_code == 303
+    assert client.post(f"{link}/done").status_code == 303
+
+
+def level_all(client: TestClient, link: str, size: int) -> None:
+    """Begin and choose a level or give a number for every item, by forms."""
+    assert client.post(f"{link}/begin").status_code == 303
+    page = client.get(link).text
+    for place in range(1, size + 1):
+        label = re.search(rf'id="label-{place}"><bdi>t(\d+)', page)
+        assert label is not None
+        data = {"score": str(1 + int(label[1]) % 4), "base": "0", "note": "=1+1"}
+        data["key"] = os.urandom(16).hex()
+        answer = client.post(f"{link}/items/{place}", data=data)
+        assert answer.status_code == 303, words(answer)
+    client.post(f"{link}/equal")
+
+
+KINDS: dict[str, tuple[dict[str, str], Callable[[TestClient, str, int], None], int]] = {
+    "order": ({"scale": "order"}, order_all, 3),
+    "letters": ({"scale": "letters", "unfinished": "keep"}, level_all, 3),
+    "compare": ({"job": "compare", "items": "t1, One\nt2, Two"}, level_all, 1),
+    "safe": (
+        {"method": "safe", "top": "2"},
+        lambda client, link, _: rate_all(client, link),
+        3,
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_other_scales_and_methods_pass_the_audit(
+    desk: Desk, kind: str, tmp_path: Path
+) -> None:
+    form, rate_them, size = KINDS[kind]
+    slug = desk.sealed(**form)
+    guest = desk.guest()
+    for link in desk.links(slug).values():
+        rate_them(guest, link, size)
+    assert desk.post(f"/e/{slug}/close").status_code == 303
+    assert desk.post(f"/e/{slug}/jobs/decision").status_code == 303
+    page = desk.wait(slug)
+    assert "Report<span" in page, words(desk.client.get(f"/e/{slug}"))
+    assert desk.post(f"/e/{slug}/publish", ratings="yes").status_code == 303
+    assert desk.guest().get(f"/p/{slug}").status_code == 200
+    found = CliRunner().invoke(cli, ["audit", str(bundle_of(desk, slug, tmp_path))])
+    assert found.exit_code == 0, found.output
+
+
+def test_a_bundle_without_ratings_is_checked_as_far_as_it_goes(
+    desk: Desk, published: str, tmp_path: Path
+) -> None:
+    assert desk.post(f"/e/{published}/publish").status_code == 303
+    path = bundle_of(desk, published, tmp_path)
+    found = CliRunner().invoke(cli, ["audit", str(path)])
+    assert found.exit_code == 0
+    assert "ratings: The ratings were not published." in found.output
+    seal = tmp_path / "seal.txt"
+    seal.write_text("0" * 64)
+    other = CliRunner().invoke(cli, ["audit", str(path), "--seal", str(seal)])
+    assert other.exit_code == 1
+    assert "You noted another one" in other.output
+    mixed = CliRunner().invoke(cli, ["audit", str(path), "x.csv"])
+    assert mixed.exit_code == 2
+
+
+def test_a_forged_bundle_is_found(desk: Desk, tmp_path: Path) -> None:
+    """Somebody changes a rating and makes all plain hashes fit again."""
+    slug = desk.sealed(title="Forged")
+    guest = desk.guest()
+    for link in desk.links(slug).values():
+        rate_all(guest, link)
+    desk.post(f"/e/{slug}/close")
+    desk.post(f"/e/{slug}/jobs/decision")
+    desk.wait(slug)
+    desk.post(f"/e/{slug}/publish", ratings="yes")
+    path = bundle_of(desk, slug, tmp_path)
+    files = read_bundle(path.read_bytes(), "bundle")
+    head = json.loads(files.pop("manifest.json"))["head"]
+    for name, old, new in (
+        ("ratings.csv", b",81\n", b",80\n"),
+        ("lists.json", b'"top":3', b'"top":2'),
+        ("payloads.jsonl", b'"score":81', b'"score":80'),
+        ("log.jsonl", b'"kind":"begun"', b'"kind":"tired"'),
+        ("report-1.html", b"<h1", b"<h2"),
+    ):
+        assert old in files[name], name
+        forged = {**files, name: files[name].replace(old, new, 1)}
+        path.write_bytes(write_bundle(forged, head))
+        found = CliRunner().invoke(cli, ["audit", str(path)])
+        assert found.exit_code in (1, 2), name

@@ -101,6 +101,8 @@ def _address(options: dict[str, object]) -> Address:
         raise OptionError("--public-url must begin with http:// or https://.")
     if (options["certfile"] is None) != (options["keyfile"] is None):
         raise OptionError("--certfile and --keyfile must be given together.")
+    if options["lan"] and options["port"] == 0:
+        raise OptionError("--lan must have a --port, which links can name.")
     if options["lan"] and not url:
         scheme = "https" if options["certfile"] else "http"
         url = f"{scheme}://{lan_address()}:{options['port']}"
