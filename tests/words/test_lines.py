@@ -146,7 +146,7 @@ def papers(items: int = 5, title: str = "On trees; part") -> eh.Ratings:
         f"{who},{item},{title} {item},{-item}" for who in "abc" for item in range(items)
     ]
     text = "\n".join(["reviewer,item,title,score", *rows])
-    return eh.read_ratings(io.StringIO(text), format="csv")
+    return eh.read_ratings(io.StringIO(text))
 
 
 def test_titles_are_everywhere_that_items_are() -> None:

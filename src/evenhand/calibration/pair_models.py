@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.arrays import frozen
-from evenhand.calibration import _solver
-from evenhand.calibration._solver import one_thread
+from evenhand.calibration._solver import TABLE, one_thread
 from evenhand.calibration.additive import confounded
 from evenhand.calibration.bradley_terry import (
     PRIOR_PRECISION,
@@ -38,6 +37,9 @@ from evenhand.posets.graph import connected
 if TYPE_CHECKING:
     from evenhand.arrays import Codes, Scores, Table
     from evenhand.engines.pairs import PairCounts
+
+# Items whose equations fit into one table.
+MOST_ITEMS = TABLE
 
 # Share of the largest eigenvalue below which one is rounding.
 ROUNDING = 1e-14
@@ -164,9 +166,9 @@ def additive_of_pairs(pairs: PairCounts) -> Fit:
         >>> fit.estimates.round(3).tolist()
         [1.666, -0.333, -1.333]
     """
-    if pairs.n_items > _solver.TABLE:
+    if pairs.n_items > MOST_ITEMS:
         raise RatingsError(
-            f"items must be at most {_solver.TABLE:,} for method 'additive' from "
+            f"items must be at most {MOST_ITEMS:,} for method 'additive' from "
             f"counts, got {pairs.n_items:,}. Use bradley-terry, or the ratings."
         )
     groups = connected(pairs.n_items, pairs.first, pairs.second)

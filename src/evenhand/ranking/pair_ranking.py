@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.calibration._solver import TABLE
 from evenhand.calibration.mean import order_of_means
-from evenhand.calibration.pair_models import additive_of_pairs, bradley_terry_of_pairs
+from evenhand.calibration.pair_models import (
+    MOST_ITEMS,
+    additive_of_pairs,
+    bradley_terry_of_pairs,
+)
 from evenhand.calibration.results import Fit
 from evenhand.claims import Notice, certify
 from evenhand.errors import OptionError, require_whole
@@ -108,7 +111,7 @@ def _by_means(
     found = order_of_means(tuple(means.tolist()), stream(seed, "mean"))
     order = np.array(found.order, dtype=np.int64)
     told = _lots("means", means, order, pairs)
-    if pairs.n_items > TABLE:
+    if pairs.n_items > MOST_ITEMS:
         return order, told, None
     parts = additive_of_pairs(pairs).variances
     no_groups = np.zeros(pairs.n_items, dtype=np.int64)

@@ -168,7 +168,7 @@ def ranking_card(result: Ranking, kind: str = "scores", *, html: bool = True) ->
         >>> from evenhand import Ratings, rank
         >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2])
         >>> ranking_card(rank(ratings, method="mean", top=1, rng=7)).title
-        Markup('1 of 2 chosen: none is safely in, 2 compete for the one place.')
+        Markup('None of 2 is safely in; 2 compete for the one place.')
     """
     given = result.order if result.top is None else result.top.items
     chosen = given[: FIRST if result.top is None else MOST]

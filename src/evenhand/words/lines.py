@@ -69,7 +69,10 @@ def claim_line(certificate: Certificate | None) -> str:
     if certificate is None:
         return "This claims nothing."
     first, full_stop, _ = certificate.brief.partition(". ")
-    return f"{first}{full_stop.strip()}"
+    line = f"{first}{full_stop.strip()}"
+    if certificate.theorem != NONE or line.casefold().startswith("no guarantee"):
+        return line
+    return f"An estimate: method {line[0].lower()}{line[1:]}"
 
 
 def comparison_lines(result: Comparison) -> list[str]:
@@ -225,7 +228,7 @@ def verdict(result: Ranking) -> str:
         >>> from evenhand import Ratings, rank
         >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [3, 2, 5, 1])
         >>> verdict(rank(ratings, method="mean-rank", top=1, rng=7))
-        '1 of 3 chosen: no interval of ranks crosses the cut.'
+        '1 of 3 is in, and no interval of ranks crosses the cut.'
         >>> verdict(rank(ratings, method="mean-rank", rng=7))
         '3 items ranked, each told apart from the next.'
     """
@@ -234,26 +237,27 @@ def verdict(result: Ranking) -> str:
         return _order_verdict(result)
     if top.k >= total:
         return f"All {counted(total, 'item')} chosen."
-    chosen = f"{top.k:,} of {total:,} chosen"
     if not (top.inside or top.open or top.out):
-        return f"{chosen}; method {result.method} cannot say how clearly."
-    return f"{chosen}: {_cut_verdict(top.k, len(top.inside), len(top.open))}."
+        best = f"The best {top.k:,} of {total:,} by method {result.method}"
+        return f"{best}, which cannot say how clearly."
+    return f"{_cut_verdict(top.k, total, len(top.inside), len(top.open))}."
 
 
-def _cut_verdict(k: int, inside: int, rivals: int) -> str:
+def _cut_verdict(k: int, total: int, inside: int, rivals: int) -> str:
     """Say how clear a cut is."""
     left = k - inside
+    sure = f"{inside:,} of {total:,} {'is' if inside == 1 else 'are'} in"
     if not rivals:
-        return "no interval of ranks crosses the cut"
+        return f"{sure}, and no interval of ranks crosses the cut"
     if not left:
-        return f"all {k:,} are in, and {rivals:,} more reach the cut"
+        reach = "reaches" if rivals == 1 else "reach"
+        return f"{sure}, and {rivals:,} more {reach} the cut"
     compete = f"{rivals:,} {'competes' if rivals == 1 else 'compete'} for"
     if not inside:
         places = "the one place" if left == 1 else f"all {left:,} places"
-        return f"none is safely in, {compete} {places}"
+        return f"None of {total:,} is safely in; {compete} {places}"
     places = "place" if left == 1 else f"{left:,} places"
-    are = "1 is" if inside == 1 else f"{inside:,} are"
-    return f"{are} in, {compete} the other {places}"
+    return f"{sure}; {compete} the other {places}"
 
 
 def _order_verdict(result: Ranking) -> str:
