@@ -242,7 +242,7 @@ TABLE = EXPECTED.to_frame()
         TABLE.write_json().encode(),
         parquet(**TABLE.to_dict()),
         workbook(("A", [TABLE.columns, *map(list, TABLE.rows())])),
-        gzip.compress(TABLE.write_json().encode()),
+        gzip.compress(TABLE.write_json().encode(), mtime=0),
     ],
 )
 @pytest.mark.usefixtures("decoded_here")

@@ -41,8 +41,7 @@ if TYPE_CHECKING:
 
     Results = dict[str, Ranking | Comparison | Check | Grades]
 
-READ = {".csv": "csv", ".tsv": "tsv", ".xlsx": "excel", ".parquet": "parquet"}
-READ |= {".jsonl": "jsonl", ".json": "json"}
+READ = (".csv", ".tsv", ".xlsx", ".parquet", ".jsonl", ".json")
 REAL = {"error": pl.Float64}
 HOSTILE = [
     '=HYPERLINK("x")',
@@ -77,7 +76,7 @@ HOSTILE = [
 ]
 
 
-def read_here(data: bytes, suffix: str, sheet: str | None = None) -> Ratings:
+def read_here(data: bytes, sheet: str | None = None) -> Ratings:
     """Read without a process for each file, which takes its time."""
 
     def decoded(file: File, sheet: str, fault: str) -> tuple[object, object]:
@@ -85,7 +84,7 @@ def read_here(data: bytes, suffix: str, sheet: str | None = None) -> Ratings:
         return decode(file.format, sheet, file.data)
 
     with mock.patch.object(tables, "_decoded", decoded):
-        return read_ratings(io.BytesIO(data), format=READ[suffix], sheet=sheet)
+        return read_ratings(io.BytesIO(data), sheet=sheet)
 
 
 def workbook(data: bytes) -> dict[str, str]:
@@ -121,15 +120,13 @@ def ranked(ratings: Ratings) -> Ranking:
 def test_ratings_are_read_again_as_they_were(ratings: Ratings, suffix: str) -> None:
     result = rank(ratings, method="mean", rng=7)
     (output,) = export_outputs([("ratings", f"out{suffix}")], ratings, result)
-    again = read_ratings(io.BytesIO(output.data), format=READ[suffix])
+    again = read_ratings(io.BytesIO(output.data))
     assert again.sha256 == ratings.sha256
 
 
 KINDS = {
     "integers": Ratings([7, 7, -5, 12], [1, 2, 1, 2], [1, 2, 3, 4]),
-    "large integers": Ratings(
-        [2**70, 3, 3], [2**70 + 1, -(2**80), 5], [0.1, 1e300, -7]
-    ),
+    "large integers": Ratings([2**62, 3, 3], [-(2**62), 4, 5], [0.1, 1e300, -7]),
     "one digit more": Ratings(["a", "a"], [2**53 + 1, 10**15], [0.1 + 0.2, 1 / 3]),
     "pairs": Ratings(["a", "b"], ["x", "y"], [1, 2], pairs=["=p", "=p"]),
     "ranks": Ratings.from_ranks(["a", "a", "b"], ["x", "y", "x"], [1, 2.5, 1]),
@@ -146,7 +143,7 @@ KINDS = {
 def test_every_kind_is_read_again(kind: str, suffix: str) -> None:
     given = KINDS[kind]
     table = table_of("ratings", given, check_free(given))
-    again = read_here(exported({"ratings": table}, f"out{suffix}"), suffix)
+    again = read_here(exported({"ratings": table}, f"out{suffix}"))
     assert again.kind == given.kind
     assert again.sha256 == given.sha256
 
@@ -177,7 +174,7 @@ def test_any_label_and_score_is_read_again(
     given = Ratings(reviewers, items, scores)
     table = table_of("ratings", given, check_free(given))
     data = exported({"ratings": table}, f"out{suffix}")
-    assert read_here(data, suffix).sha256 == given.sha256
+    assert read_here(data).sha256 == given.sha256
 
 
 def check_free(given: Ratings) -> Ranking:
@@ -204,7 +201,7 @@ def test_ratings_that_a_format_would_change_are_refused(name: str, suffix: str) 
     assert exported({"ranking": table}, f"out{suffix}")
     for exact in (".parquet", ".jsonl"):
         data = exported({"ratings": table}, f"out{exact}")
-        assert read_here(data, exact).sha256 == given.sha256
+        assert read_here(data).sha256 == given.sha256
 
 
 # Safe to open
@@ -514,7 +511,7 @@ def test_tables_for_one_path_share_a_workbook(
         r'<sheet name="([^"]*)"', workbook(output.data)["xl/workbook.xml"]
     )
     assert names == ["ranking", "draws", "ratings", "about"]
-    assert read_here(output.data, ".xlsx", "ratings").sha256 == ratings.sha256
+    assert read_here(output.data, "ratings").sha256 == ratings.sha256
 
 
 # Words on the command line
