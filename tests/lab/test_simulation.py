@@ -386,7 +386,7 @@ def test_numbers_print_for_people() -> None:
         ({"methods": "voes"}, "unknown method 'voes', did you mean 'votes'?"),
         ({"methods": "flips"}, "unknown method 'flips'"),
         ({"methods": "coin(3)"}, "method 'coin' has no options, got 'coin(3)'."),
-        ({"methods": "mean(eps=3)"}, "unknown option 'eps' of mean"),
+        ({"methods": "mean(eps=3)"}, "method 'mean' has no options, got 'eps'."),
         ({"methods": "median:lower"}, "got 'median:lower', not after a colon"),
         ({"methods": "median(uper)"}, "median must be one of 'upper', 'lower', 'mid"),
         ({"methods": "trimmed(0.9)"}, "trim must be at least 0 and below 0.5"),
