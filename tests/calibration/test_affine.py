@@ -92,3 +92,9 @@ def test_equal_slopes_give_nearly_the_additive_model() -> None:
     assert np.abs(first - second).max() < 0.05
     assert fit.slopes is not None
     assert np.abs(fit.slopes - fit.slopes.mean()).max() < 0.15
+
+
+def test_one_score_from_each_reviewer_leaves_errors() -> None:
+    fit = affine(Ratings(["a", "b", "c", "d"], ["v", "w", "x", "y"], [1, 2, 2, 3]))
+    assert fit.errors is not None
+    assert (fit.errors > 0.1).all()

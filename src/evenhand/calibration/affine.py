@@ -135,7 +135,7 @@ def fit_affine(
     """
     state = state or start(made)
     least = NEGLIGIBLE * state.rest
-    if state.value_variance <= least or state.rest == 0 or made.loads.max() == 1:
+    if state.value_variance <= least or state.rest == 0:
         return state
     tolerance, most = 1e-4, LEAST_STEPS
     if not quick:

@@ -254,7 +254,9 @@ def _cut_verdict(k: int, total: int, inside: int, rivals: int) -> str:
         return f"{sure}, and {rivals:,} more {reach} the cut"
     compete = f"{rivals:,} {'competes' if rivals == 1 else 'compete'} for"
     if not inside:
-        places = "the one place" if left == 1 else f"all {left:,} places"
+        places = {1: "the one place", 2: "both places"}.get(
+            left, f"all {left:,} places"
+        )
         return f"None of {total:,} is safely in; {compete} {places}"
     places = "place" if left == 1 else f"{left:,} places"
     return f"{sure}; {compete} the other {places}"

@@ -575,9 +575,9 @@ def assumption_answer(check: Check | None, warp: Warp | None) -> str:
     """
     if warp is not None:
         found = next(one for one in warp.survivals if one.method == warp.method)
-        stay = f"{found.stay:.0f} of the {warp.top:,} stay on average"
+        stay = f"{found.stay:.0f} of the {warp.top:,} would stay on average"
         if warp.top == 1:
-            stay = f"the best one stays in {100 * found.stay:.0f} % of draws"
+            stay = f"the best one would stay in {100 * found.stay:.0f} % of draws"
         return f"{stay} if every reviewer had used another scale ({found.strength})"
     if check is None or check.ladder is None:
         return "not tested for this report"
