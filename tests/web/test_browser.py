@@ -185,6 +185,7 @@ def offline(room: Room, link: str) -> None:
     received(page, 3)
     assert "not sent" not in page.title()
     page.reload()
+    ready(page)
     assert [it.input_value() for it in fields(page)] == ["20", "27.5", "35"]
 
 
@@ -193,6 +194,7 @@ def two_tabs(room: Room, link: str) -> None:
     one = room.person()
     one.goto(link)
     one.get_by_role("button", name="Begin").click()
+    ready(one)
     two = one.context.new_page()
     two.goto(link)
     ready(two)
@@ -253,6 +255,7 @@ def quick(room: Room, link: str, start: float) -> None:
     page = room.person()
     page.goto(link)
     page.get_by_role("button", name="Begin").click()
+    ready(page)
     for number, field in enumerate(fields(page)):
         field.fill(str(start + 11 * number))
     received(page, 3)
