@@ -19,8 +19,8 @@ def plan(**more: str) -> Plan:
     [
         ({"title": " "}, "must have a title"),
         ({"title": "x" * 201}, "must have a title"),
-        ({"items": "a\na"}, "items must be different, got 'a' twice"),
-        ({"reviewers": "Bo\nBo"}, "reviewers must be different, got 'Bo' twice"),
+        ({"items": "a\na"}, "Items must be different, got 'a' twice"),
+        ({"reviewers": "Bo\nBo"}, "Reviewers must be different, got 'Bo' twice"),
         ({"reserves": "Person 1"}, "A reserve must not be a reviewer too"),
         ({"conflicts": "Nobody, t1"}, "unknown reviewer 'Nobody'"),
         ({"conflicts": "Person 1, t99"}, "unknown item 't99'"),

@@ -63,7 +63,7 @@ def test_every_action_has_states_that_allow_it_and_others_that_refuse_it() -> No
 
 def test_guards() -> None:
     assert "has begun" in str(refusal("unseal", Stage("open", begun=1), NOON))
-    assert "seen scores" in str(refusal("reopen", Stage("closed", looked=True), NOON))
+    assert "so you cannot look at ratings." in str(refusal("look", Stage("open"), NOON))
     late = Stage("sealed", closes_at=NOON)
     assert "deadline has passed" in str(refusal("open", late, NOON))
     assert refusal("open", late, NOON - SECOND) is None

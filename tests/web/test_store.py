@@ -127,7 +127,8 @@ def test_the_log_only_grows(site: Site, what: str) -> None:
 
 def test_no_row_points_into_another_evaluation(site: Site) -> None:
     one, slug = site.opened()
-    two, _ = site.opened(items="a\nb\nc", reviewers="X\nY\nZ", reserves="")
+    few = {"items": "a\nb\nc", "reviewers": "X\nY\nZ", "reserves": ""}
+    two, _ = site.opened(top="1", **few)
     token = guard.digest(site.tokens(one, slug)["Person 8"])
     last = site.read(reads.people, one)[7].id
     assert last > len(site.read(reads.people, two))
@@ -261,7 +262,7 @@ def test_a_backup_while_the_server_runs_has_all_that_was_acknowledged(
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        ("UPDATE task SET score = 99 WHERE id = 1", "task 1"),
+        ("UPDATE task SET score = 99 WHERE state = 'rated'", "task "),
         ("UPDATE submission SET score = 99 WHERE n = 5", "event 5"),
         ("UPDATE payload SET body = '{}' WHERE n = 5", "event 5"),
         ("UPDATE evaluation SET head_hash = first_seal", "head"),

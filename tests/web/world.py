@@ -71,8 +71,9 @@ class Site:
 
     def tokens(self, which: int, slug: str) -> dict[str, str]:
         """Return the link of each reviewer by name."""
+        draw, key = self.read(reads.by_id, which).draw, self.store.key
         return {
-            row.name: guard.base32(link_token(self.store.key, slug, row.id, row.serial))
+            row.name: guard.base32(link_token(key, slug, row.id, row.serial, draw))
             for row in self.read(reads.links, which)
         }
 

@@ -22,6 +22,7 @@ from evenhand.records.record import assignment_record, text_of
 from evenhand.web import guard, reads
 from evenhand.web import tables as t
 from evenhand.web.absence import repair as repaired
+from evenhand.web.clock import check_near
 from evenhand.web.plan import draw_codes, lists_record, require_complete
 from evenhand.web.states import refusal, state_at
 from evenhand.web.store import link_token
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from evenhand.web.plan import Plan
 
 NOT_FOUND, GONE = 404, 401
+LARGEST_ID = 2**31 - 1
 RETAIN = timedelta(days=180)
 SESSION, SIGN_IN, INVITED = timedelta(days=7), timedelta(minutes=15), timedelta(days=7)
 
@@ -190,6 +192,7 @@ def seal(
     row = allowed(connection, which, "seal", now)
     if row.form != made.form:
         raise RefusedError("The draft was changed meanwhile. Seal it again.")
+    check_near(made.plan.closes_at, now)
     record = assignment_record(made.drawn)
     mine = {"evaluation_id": which}
     connection.execute(
@@ -211,7 +214,7 @@ def seal(
     people = reads.people(connection, which)
     for person in people:
         if person.role == "regular":
-            make_link(connection, now, which, row.slug, person.id, key)
+            make_link(connection, now, row, person.id, key)
     plan = made.plan
     _set(
         connection,
@@ -289,16 +292,16 @@ def _write_tasks(connection: sa.Connection, which: int, drawn: Assignment) -> No
 def make_link(
     connection: sa.Connection,
     now: datetime,
-    which: int,
-    slug: str,
+    row: Any,  # noqa: ANN401 - a row
     reviewer: int,
     key: bytes,
 ) -> None:
     """Make one more link for a reviewer; earlier ones go on working."""
+    which = row.id
     mine = (t.link.c.evaluation_id == which) & (t.link.c.reviewer_id == reviewer)
     last = connection.execute(sa.select(sa.func.max(t.link.c.serial)).where(mine))
     serial = (last.scalar() or 0) + 1
-    token = guard.base32(link_token(key, slug, reviewer, serial))
+    token = guard.base32(link_token(key, row.slug, reviewer, serial, row.draw))
     connection.execute(
         t.link.insert(),
         {
@@ -331,9 +334,14 @@ def new_link(
 ) -> None:
     """Withdraw a reviewer's links and make a new one."""
     row = allowed(connection, which, "link", now)
-    _person(connection, which, reviewer)
+    person = _person(connection, which, reviewer)
+    if person.state != "invited":
+        raise RefusedError(
+            f"{person.name} has begun, or has left. A new link would show you what "
+            "was rated, so there is none."
+        )
     revoke_links(connection, now, which, reviewer)
-    make_link(connection, now, which, row.slug, reviewer, key)
+    make_link(connection, now, row, reviewer, key)
     log(connection, which, "new link", now)
 
 
@@ -378,6 +386,7 @@ def extend(
     allowed(connection, which, "extend", now)
     if closes_at is not None and closes_at <= now:
         raise RefusedError("The new deadline must be in the future.", 422)
+    check_near(closes_at, now)
     at = None if closes_at is None else t.stamp(closes_at)
     _set(connection, which, closes_at=at)
     log(connection, which, "extended", now, says={"closes_at": at})
@@ -420,18 +429,6 @@ def _close(connection: sa.Connection, which: int, now: datetime) -> None:
     )
 
 
-def reopen(connection: sa.Connection, now: datetime, which: int) -> None:
-    """Take ratings again; only while nobody has seen a score."""
-    allowed(connection, which, "reopen", now)
-    _set(connection, which, state="open", closed_head=None, closed_at=None)
-    row = connection.execute(
-        sa.select(t.evaluation).where(t.evaluation.c.id == which)
-    ).one()
-    if state_at(stage_of(row), now) == "closed":
-        _set(connection, which, closes_at=None)
-    log(connection, which, "reopened", now)
-
-
 def look(connection: sa.Connection, now: datetime, which: int) -> None:
     """Note that scores are seen from now on; who never began is absent."""
     row = allowed(connection, which, "look", now)
@@ -439,13 +436,15 @@ def look(connection: sa.Connection, now: datetime, which: int) -> None:
         return
     rows = [it for it in reads.progress(connection, which) if it.given]
     left = [it for it in rows if it.state == "invited"]
-    if left and len(left) < len(rows):
+    if left and len(left) < sum(it.state != "absent" for it in rows):
         _amend(connection, now, which, "absent", left)
     log(connection, which, "looked", now)
     _set(connection, which, looked_at=t.stamp(now))
 
 
 def _person(connection: sa.Connection, which: int, reviewer: int) -> Any:  # noqa: ANN401 - a row
+    if reviewer > LARGEST_ID:
+        raise RefusedError("There is no such reviewer.", NOT_FOUND)
     row = connection.execute(
         sa.select(t.reviewer).where(
             t.reviewer.c.evaluation_id == which, t.reviewer.c.id == reviewer
@@ -543,7 +542,7 @@ def repair(
         .values(stands_in_for=reviewer)
     )
     revoke_links(connection, now, which, reviewer)
-    make_link(connection, now, which, row.slug, new.id, key)
+    make_link(connection, now, row, new.id, key)
 
 
 def _stand_in(

@@ -9,6 +9,8 @@ from evenhand.errors import OptionError, counted
 
 AOE = "Anywhere on Earth"
 ALIASES = {AOE: "Etc/GMT+12", "AoE": "Etc/GMT+12"}
+LAST_YEAR = 9000
+LATEST = timedelta(days=5 * 366)
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
 
@@ -67,7 +69,19 @@ def read_deadline(text: str, zone: str) -> datetime | None:
             f"There is no {local:%H:%M} on that day in {zone}: clocks go forward then. "
             "Take another time."
         )
+    if found.year > LAST_YEAR:
+        raise OptionError(f"The deadline must be before the year {LAST_YEAR + 1}.")
     return found
+
+
+def check_near(at: datetime | None, now: datetime) -> None:
+    """Refuse a deadline that is too far away to be meant.
+
+    Raises:
+        OptionError: If it is more than five years away.
+    """
+    if at is not None and at - now > LATEST:
+        raise OptionError("The deadline must be within five years.")
 
 
 def shown(at: datetime | None, zone: str) -> str:

@@ -86,8 +86,13 @@ def same_origin(origin: str | None, host: str) -> bool:
         (True, True)
         >>> same_origin("http://evil", "a:8000"), same_origin("null", "a:8000")
         (False, False)
+        >>> same_origin("http://[", "a:8000")
+        False
     """
-    return origin is None or urlsplit(origin).netloc.casefold() == host.casefold()
+    try:
+        return origin is None or urlsplit(origin).netloc.casefold() == host.casefold()
+    except ValueError:
+        return False
 
 
 @dataclass(slots=True)

@@ -55,7 +55,6 @@ SIMPLE = {
     "open": actions.open_now,
     "unseal": actions.unseal,
     "close": actions.close,
-    "reopen": actions.reopen,
     "look": actions.look,
 }
 ACTIONS = (*SIMPLE, "extend", "pause", "resume")
@@ -189,13 +188,12 @@ def _plan(form: Mapping[str, str]) -> Plan:
 
 async def preview_form(request: Request) -> Response:
     """Say what a plan will allow; for our script only that part of the page."""
-    form, files = await read_upload(request)
-    check_form(request, form)
-    form, notes = _filled(form, files)
+    form, files = await _own_upload(request)
     try:
+        form, notes = await asyncio.to_thread(_filled, form, files)
         seen = await site_of(request).workers.run(preview, _plan(form))
     except EvenhandError as error:
-        seen = Preview(problem=str(error))
+        seen, notes = Preview(problem=str(error)), ()
     if request.headers.get("x-part") == "preview":
         return page(request, "preview", seen=seen)
     row = _draft(request, form)
@@ -231,15 +229,25 @@ def _filled(
     return form, tuple(notes)
 
 
-async def save(request: Request) -> Response:
-    """Save a draft, or seal it, as the button says."""
+async def _own_upload(
+    request: Request,
+) -> tuple[dict[str, str], dict[str, tuple[str, bytes]]]:
+    """Read a form with files, but only of somebody who signed in."""
+    check_origin(request)
+    organiser(request)
     form, files = await read_upload(request)
     check_form(request, form)
+    return form, files
+
+
+async def save(request: Request) -> Response:
+    """Save a draft, or seal it, as the button says."""
+    form, files = await _own_upload(request)
     row = _draft(request, form)
     does = form.pop("does", "save")
     form.pop("slug", None)
     try:
-        form, notes = _filled(form, files)
+        form, notes = await asyncio.to_thread(_filled, form, files)
         form = {name: form[name] for name in DEFAULTS if name in form}
         if does == "seal" and not files:
             plan = _plan(form)
@@ -295,6 +303,10 @@ async def show(request: Request) -> Response:
     row = mine(request)
     if row.state == "draft":
         return RedirectResponse(f"/e/{row.slug}/edit", 303)
+    with site_of(request).store.read() as connection:
+        drawn = bool(reads.draws(connection, row.id))
+    if not drawn:
+        return message(request, row.title, "This draft was deleted.", 410, "/")
     return _shown(request, row)
 
 
@@ -318,12 +330,14 @@ def _shown(
             "published": sorted(reads.published(connection, row.id)),
             "secret": reads.secret(connection, row.id) if state in COLLECTED else None,
         }
-    names = [it.name for it in people if 0 < it.rated + it.recused < it.given]
+    names = [
+        it.name for it in people if it.begun_at and it.rated + it.recused < it.given
+    ]
     names += [it.name for it in people if it.recused and it.name not in names]
     stage = stage_of(row, sum(it.begun_at is not None for it in people))
     lists: Any = context["lists"]
     seed = None
-    if context["secret"] and row.closed_head:
+    if context["secret"] and row.closed_head and row.looked_at:
         seed = decision_seed(str(context["secret"]), row.closed_head)
     del context["secret"]
     return page(
@@ -432,8 +446,11 @@ def _links(request: Request) -> tuple[Any, list[tuple[Any, str]]]:
         rows = reads.links(connection, row.id)
     found = []
     for person in rows:
+        # Who has begun has ratings that a link would show.
+        if person.state != "invited":
+            continue
         token = guard.base32(
-            link_token(site.store.key, row.slug, person.id, person.serial)
+            link_token(site.store.key, row.slug, person.id, person.serial, row.draw)
         )
         known = guard.digest(token) == person.token_sha256
         address = f"{site.base(request)}/r/{token}"
@@ -619,9 +636,11 @@ async def job(request: Request) -> Response:
             raise RefusedError(why)
         with site.store.read() as connection:
             lists = reads.lists(connection, row.id)
-        method = form.get("method") or lists["method"]
-        if method not in METHODS[lists["job"]]:
-            raise RefusedError("There is no such method here.", 422)
+        method = lists["method"]
+        if form.get("method", method) != method:
+            raise RefusedError(
+                f"The method {method} was sealed. There is no other.", 422
+            )
         number = await site.writer.change(
             lambda c, now: actions.ask_job(c, now, row.id, kind, {"method": method})
         )

@@ -153,7 +153,9 @@ def read_plan(form: Mapping[str, str], closes_at: datetime | None) -> Plan:
     conflicts = read_conflicts(
         given["conflicts"], names, [item.label for item in items]
     )
-    method = given["method"] if given["method"] in METHODS[job] else ""
+    method = given["method"] and _one_of(
+        f"The method to {job}", given["method"], METHODS[job]
+    )
     top = _whole("How many are chosen", given["top"], 1, MOST_ROWS)
     return Plan(
         title=title,
@@ -198,6 +200,10 @@ def require_complete(plan: Plan) -> None:
     if plan.job == "rank" and plan.per_reviewer > len(plan.items):
         raise OptionError(
             f"Nobody can rate {plan.per_reviewer} of {len(plan.items)} items."
+        )
+    if plan.job == "rank" and plan.top >= len(plan.items):
+        raise OptionError(
+            f"How many are chosen must be less than the {len(plan.items)} items."
         )
     if plan.job == "compare" and plan.conflicts:
         raise OptionError("Conflicts can be kept to only where many items are ranked.")

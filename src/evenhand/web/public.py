@@ -36,7 +36,8 @@ def _asked(request: Request) -> tuple[Any, dict[str, bytes]]:
     """
     with site_of(request).store.read() as connection:
         row = reads.evaluation(connection, request.path_params["slug"])
-        if row is None or row.state == "draft":
+        drawn = row is not None and bool(reads.draws(connection, row.id))
+        if row is None or not drawn or row.state == "draft":
             raise HTTPException(404, "There is no such page.")
         return row, reads.published(connection, row.id)
 
@@ -53,7 +54,7 @@ async def show(request: Request) -> Response:
             found["event"] = reads.has_receipt(connection, row.id, receipt)
     decisions = [
         json.loads(files[name])["result"]
-        for name in sorted(files)
+        for name in sorted(files, key=lambda it: (len(it), it))
         if name.startswith("decision-")
     ]
     return page(

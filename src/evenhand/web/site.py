@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 import jinja2
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
+from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse
 
 from evenhand.errors import counted
@@ -21,7 +22,7 @@ from evenhand.web.states import state_at
 from evenhand.web.writer import stage_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncGenerator, Callable
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -126,13 +127,17 @@ async def read_body(request: Request, most: int = SMALL) -> bytes:
     Raises:
         HTTPException: If it is.
     """
-    parts, size = [], 0
+    return b"".join([part async for part in _parts(request, most)])
+
+
+async def _parts(request: Request, most: int) -> AsyncGenerator[bytes, None]:
+    """Read what was sent, and stop as soon as it is too large."""
+    size = 0
     async for part in request.stream():
         size += len(part)
         if size > most:
             raise HTTPException(413, "That is too large.")
-        parts.append(part)
-    return b"".join(parts)
+        yield part
 
 
 async def read_form(request: Request, most: int = SMALL) -> dict[str, str]:
@@ -167,26 +172,27 @@ async def read_upload(
     kind = request.headers.get("content-type", "").partition(";")[0].strip()
     if kind != "multipart/form-data":
         return await read_form(request, most), {}
-    if int(_digits(request.headers.get("content-length", "0"))) > most:
-        raise HTTPException(413, "That is too large.")
     fields, files = {}, {}
-    async with request.form(
-        max_files=10, max_fields=MOST_FIELDS, max_part_size=most
-    ) as form:
-        for name, value in form.multi_items():
-            if isinstance(value, UploadFile):
-                data = await value.read(most + 1)
-                if len(data) > most:
-                    raise HTTPException(413, "That is too large.")
-                if data:
-                    files[name] = (value.filename or "", data)
-            else:
-                fields[name] = _plain(value)
+    parser = MultiPartParser(
+        request.headers,
+        _parts(request, most),
+        max_files=10,
+        max_fields=MOST_FIELDS,
+        max_part_size=most,
+    )
+    try:
+        form = await parser.parse()
+    except MultiPartException:
+        raise HTTPException(400, "The form cannot be read.") from None
+    for name, value in form.multi_items():
+        if isinstance(value, UploadFile):
+            data = await value.read()
+            if data:
+                files[name] = (value.filename or "", data)
+        else:
+            fields[name] = _plain(value)
+    await form.close()
     return fields, files
-
-
-def _digits(text: str) -> str:
-    return text if text.isascii() and text.isdigit() and len(text) < 16 else "0"  # noqa: PLR2004 - no larger file
 
 
 def _plain(value: str) -> str:
@@ -206,7 +212,10 @@ async def read_json(request: Request, most: int = SMALL) -> dict[str, Any]:
         raise HTTPException(400, "This must be JSON.") from None
     if not isinstance(value, dict):
         raise HTTPException(400, "This must be a JSON object.")
-    return value
+    return {
+        _plain(name): _plain(it) if isinstance(it, str) else it
+        for name, it in value.items()
+    }
 
 
 def session_of(request: Request) -> tuple[str, int] | None:

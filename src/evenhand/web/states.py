@@ -19,7 +19,6 @@ ACTIONS: dict[str, tuple[tuple[str, ...], str | None]] = {
     "repair": (("sealed", "open"), None),
     "link": (("sealed", "open"), None),
     "close": (("open",), "closed"),
-    "reopen": (("closed",), "open"),
     "look": (COLLECTED, None),
     "check": (COLLECTED, None),
     "decide": (COLLECTED, None),
@@ -28,6 +27,17 @@ ACTIONS: dict[str, tuple[tuple[str, ...], str | None]] = {
     "purge": (STATES[:-1], "purged"),
 }
 """For each action, the states that allow it, and the state after it if it changes."""
+SAID = {
+    "look": "look at ratings",
+    "check": "check its ratings",
+    "decide": "decide",
+    "unseal": "go back to the draft",
+    "extend": "move its deadline",
+    "repair": "change who takes part",
+    "link": "make links",
+    "invite": "invite organisers",
+}
+"""What cannot be done, where the action and "it" would not say so."""
 WORDS = {
     "draft": "a draft",
     "sealed": "sealed",
@@ -64,7 +74,9 @@ class Stage:
         """The last moment at which a rating counts."""
         if self.closes_at is None:
             return None
-        return self.closes_at + timedelta(minutes=self.grace)
+        grace = timedelta(minutes=self.grace)
+        last = datetime.max.replace(tzinfo=self.closes_at.tzinfo)
+        return self.closes_at + min(grace, last - self.closes_at)
 
 
 def is_due(stage: Stage, now: datetime) -> bool:
@@ -97,14 +109,13 @@ def refusal(action: str, stage: Stage, now: datetime) -> str | None:
     state = state_at(stage, now)
     allowed, _ = ACTIONS[action]
     if state not in allowed:
-        return f"This evaluation is {WORDS[state]}, so you cannot {action} it."
+        does = SAID.get(action, f"{action} it")
+        return f"This evaluation is {WORDS[state]}, so you cannot {does}."
     if action == "unseal" and stage.begun:
         return (
             "Somebody has begun and seen their items, so the draw stands. Make a new "
             "evaluation instead."
         )
-    if action == "reopen" and stage.looked:
-        return "Somebody has seen scores, so this evaluation cannot be opened again."
     if action == "open" and stage.closes_at is not None and now >= stage.closes_at:
         return "The deadline has passed. Set a later one first."
     if action in ("pause", "resume") and stage.paused == (action == "pause"):

@@ -240,12 +240,15 @@ def _key(path: Path) -> bytes:
     return key
 
 
-def link_token(key: bytes, evaluation: str, reviewer: int, serial: int) -> bytes:
+def link_token(
+    key: bytes, evaluation: str, reviewer: int, serial: int, draw: int = 1
+) -> bytes:
     """Return the 16 random-looking bytes of a reviewer's link.
 
-    They follow from the key file, so the database alone gives nobody a link.
+    They follow from the key file, so the database alone gives nobody a link. Another
+    draw has other links: those of a draw that was dropped never work again.
     """
-    text = f"evenhand.link/1:{evaluation}:{reviewer}:{serial}"
+    text = f"evenhand.link/2:{evaluation}:{draw}:{reviewer}:{serial}"
     return hmac.digest(key, text.encode(), "sha256")[:16]
 
 

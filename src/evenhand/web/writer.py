@@ -212,8 +212,12 @@ class Writer(threading.Thread):
                 job.tell(None, _unsaved(error))
             return
         except Exception as error:  # noqa: BLE001 - whoever waits gets it
-            for job in batch:
-                job.tell(None, error)
+            if len(batch) > 1:
+                # One of them cannot be written; the others must not suffer.
+                for job in batch:
+                    self._rate([job])
+            else:
+                batch[0].tell(None, error)
             return
         # Only now, after the commit.
         for job, answer in zip(batch, answers, strict=True):

@@ -1,0 +1,271 @@
+"""What was once broken by somebody who tried to, and must stay mended."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import logging
+import os
+import re
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from evenhand.errors import OptionError
+from evenhand.records.chain import decision_seed
+from evenhand.web import guard, reads
+from evenhand.web.accept import Entry, Sending
+from evenhand.web.app import tick
+from evenhand.web.clock import read_deadline
+from evenhand.web.lists import MOST_BYTES, MOST_UNPACKED, uploaded
+from evenhand.web.states import Stage
+from tests.web.desk import Desk, rate_all, words
+from tests.web.world import FORM
+
+NAMES = ["Ada", "Bo", "Cy", "Dee", "Eli", "Fay", "Gus", "Hal"]
+PEOPLE = "\n".join(NAMES)
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    made = Desk(str(tmp_path_factory.mktemp("db") / "e.db"))
+    yield made
+    made.close()
+
+
+def test_links_of_a_dropped_draw_never_work_again(desk: Desk) -> None:
+    slug = desk.sealed(reviewers=PEOPLE)
+    before = desk.links(slug)
+    assert desk.post(f"/e/{slug}/unseal").status_code == 303
+    turned = {**FORM, "reviewers": "\n".join(reversed(NAMES))}
+    answer = desk.post("/e", does="seal", slug=slug, **turned)
+    assert answer.status_code == 303, words(answer)
+    after = desk.links(slug)
+    assert len(after) == len(before) == 8
+    assert not set(before.values()) & set(after.values())
+    guest = desk.guest()
+    for link in before.values():
+        assert guest.get(link).status_code == 404
+        assert guest.post(f"{link}/begin").status_code == 404
+    assert "Ada" in guest.get(after["Ada"]).text
+
+
+def test_closing_is_final_and_the_seed_is_not_shown_before_a_look(desk: Desk) -> None:
+    slug = desk.sealed()
+    rate_all(desk.guest(), next(iter(desk.links(slug).values())))
+    assert "is final" in desk.client.get(f"/e/{slug}").text
+    assert desk.post(f"/e/{slug}/close").status_code == 303
+    with desk.served.store.read() as connection:
+        row = reads.evaluation(connection, slug)
+        assert row is not None
+        seed = decision_seed(reads.secret(connection, row.id), row.closed_head)
+    assert str(seed) not in desk.client.get(f"/e/{slug}").text
+    assert desk.post(f"/e/{slug}/reopen").status_code == 404
+    assert desk.post(f"/e/{slug}/open").status_code == 409
+    assert desk.post(f"/e/{slug}/look").status_code == 303
+    text = desk.client.get(f"/e/{slug}").text
+    assert str(seed) in text
+    assert "nobody chose it" not in text
+    with desk.served.store.read() as connection:
+        kinds = [json.loads(it)["kind"] for it in reads.log_lines(connection, row.id)]
+    assert kinds.count("closed") == 1
+
+
+def test_links_of_who_has_begun_are_neither_listed_nor_made_anew(desk: Desk) -> None:
+    slug = desk.sealed(reviewers=PEOPLE)
+    link = desk.links(slug)["Cy"]
+    assert desk.guest().post(f"{link}/begin").status_code == 303
+    assert sorted(desk.links(slug)) == sorted(set(NAMES) - {"Cy"})
+    for path in ("links", "links.csv", "links/print"):
+        assert link not in desk.client.get(f"/e/{slug}/{path}").text
+    answer = desk.post(f"/e/{slug}/reviewers/3/link")
+    assert answer.status_code == 409
+    assert "Cy has begun" in words(answer)
+    assert desk.guest().get(link).status_code == 200
+    told = desk.guest().get(desk.links(slug)["Bo"]).text
+    assert "Whoever has this link can see and change what you rate" in told
+
+
+def test_deadlines_that_cannot_be_meant_are_refused(desk: Desk) -> None:
+    slug = desk.sealed(grace="10080")
+    for closes in ("9999-12-31T23:59", "2200-01-01T00:00"):
+        answer = desk.post(f"/e/{slug}/extend", closes=closes)
+        assert answer.status_code == 422, closes
+        assert "deadline must be" in words(answer)
+        sealed = desk.post("/e", does="seal", **{**FORM, "closes": closes})
+        assert sealed.status_code == 422
+    with pytest.raises(OptionError, match="before the year"):
+        read_deadline("9999-12-31T23:59", "UTC")
+    last = datetime.max.replace(tzinfo=UTC)
+    assert Stage("open", closes_at=last, grace=9).ends_at == last
+    soon = datetime.now(UTC) + timedelta(days=9)
+    answer = desk.post(f"/e/{slug}/extend", closes=f"{soon:%Y-%m-%dT%H:%M}")
+    assert answer.status_code == 303
+
+
+def test_the_clock_goes_on_after_any_failure(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    asked: list[int] = []
+    enough = asyncio.Event()
+
+    async def sleep(_: float) -> None:
+        asked.append(1)
+        if len(asked) > 3:
+            enough.set()
+            raise asyncio.CancelledError
+
+    def fails(_: object) -> bool:
+        raise OverflowError("date value out of range")
+
+    async def run() -> None:
+        with pytest.raises(asyncio.CancelledError):
+            await tick(desk.served.app.state.site)
+
+    monkeypatch.setattr("evenhand.web.app.asyncio.sleep", sleep)
+    monkeypatch.setattr("evenhand.web.app.reads.deadlines", fails)
+    with caplog.at_level(logging.ERROR):
+        asyncio.run(run())
+    monkeypatch.undo()
+    assert enough.is_set()
+    assert caplog.text.count("closing failed") == 3
+
+
+def test_half_a_character_in_a_note_is_replaced(desk: Desk) -> None:
+    link = next(iter(desk.links(desk.sealed()).values()))
+    guest = desk.guest()
+    guest.post(f"{link}/begin")
+    for place, note in enumerate(("\\ud800", "\\u0000"), start=1):
+        answer = guest.post(
+            f"{link}/items/{place}",
+            content=f'{{"score": 5, "base": 0, "note": "{note}"}}',
+            headers={
+                "content-type": "application/json",
+                "accept": "application/json",
+                "idempotency-key": os.urandom(16).hex(),
+            },
+        )
+        assert answer.status_code == 201, answer.text
+
+
+def test_one_bad_sending_does_not_harm_those_beside_it(desk: Desk) -> None:
+    links = list(desk.links(desk.sealed()).values())[:3]
+    for link in links:
+        desk.guest().post(f"{link}/begin")
+    tokens = [guard.digest(link.removeprefix("/r/")) for link in links]
+    notes = ["fine", "\ud800", "fine"]
+    writer = desk.served.app.state.site.writer
+    sendings = [
+        Sending(token, os.urandom(16).hex(), (Entry(1, 0, "score", 5.0, note),))
+        for token, note in zip(tokens, notes, strict=True)
+    ]
+
+    async def all_at_once() -> list[Any]:
+        go = threading.Event()
+        held = asyncio.create_task(writer.change(lambda *_: go.wait(60)))
+        waits = [asyncio.create_task(writer.rate(one)) for one in sendings]
+        await asyncio.sleep(0)
+        go.set()
+        await held
+        return await asyncio.gather(*waits, return_exceptions=True)
+
+    first, bad, last = asyncio.run(all_at_once())
+    assert (first.status, last.status) == (201, 201)
+    assert isinstance(bad, Exception)
+
+
+def test_only_the_sealed_method_decides(desk: Desk) -> None:
+    slug = desk.sealed(method="safe")
+    rate_all(desk.guest(), next(iter(desk.links(slug).values())))
+    desk.post(f"/e/{slug}/close")
+    answer = desk.post(f"/e/{slug}/jobs/decision", method="adaptive")
+    assert answer.status_code == 422
+    assert "The method safe was sealed" in words(answer)
+    assert "Decision 1" not in desk.client.get(f"/e/{slug}").text
+
+
+def test_what_unpacks_to_too_much_is_refused(desk: Desk) -> None:
+    bomb = gzip.compress(b"a\n" * (MOST_UNPACKED // 2 + 1))
+    assert len(bomb) < MOST_BYTES
+    with pytest.raises(OptionError, match="once it is unpacked"):
+        uploaded("list.csv.gz", bomb)
+    parts = gzip.compress(b"a\n") + bomb
+    with pytest.raises(OptionError, match="once it is unpacked"):
+        uploaded("list.csv.gz", parts)
+    with pytest.raises(OptionError, match="must be CSV"):
+        uploaded("list.parquet", b"PAR1 PAR1")
+    assert uploaded("list.csv.gz", gzip.compress(b"a,b\nc,d\n")) == "a\tb\nc\td"
+    answer = desk.client.post(
+        "/e/preview",
+        data={"csrf": desk.csrf(), **FORM},
+        files={"items_file": ("list.csv.gz", bomb)},
+    )
+    assert answer.status_code == 200
+    assert "once it is unpacked" in answer.text
+
+
+def test_uploads_are_read_only_of_who_signed_in_and_counted(desk: Desk) -> None:
+    def body() -> Iterator[bytes]:
+        yield b'--x\r\ncontent-disposition: form-data; name="a"; filename="a"\r\n\r\n'
+        for _ in range(1000):
+            yield b"x" * 2**16
+
+    kind = {"content-type": "multipart/form-data; boundary=x"}
+    for path in ("/e", "/e/preview"):
+        guest = desk.guest().post(path, content=body(), headers=kind)
+        assert guest.status_code == 401
+        large = desk.client.post(path, content=body(), headers=kind)
+        assert large.status_code == 413
+
+
+def test_what_answered_500_answers_in_words(desk: Desk) -> None:
+    slug = desk.sealed()
+    link = next(iter(desk.links(slug).values()))
+    odd = desk.guest().post(f"{link}/begin", headers={"origin": "http://["})
+    assert odd.status_code == 403
+    huge = desk.post(f"/e/{slug}/reviewers/{10**20}/absent")
+    assert huge.status_code == 404
+    made = desk.post("/e", does="save", **{**FORM, "title": "Gone"})
+    gone = made.headers["location"].split("/")[2]
+    assert desk.post(f"/e/{gone}/purge", title="Gone").status_code == 303
+    for path, status in ((f"/e/{gone}", 410), (f"/p/{gone}", 404), ("/", 200)):
+        assert desk.client.get(path).status_code == status, path
+
+
+def test_who_is_left_alone_can_still_be_closed(desk: Desk) -> None:
+    slug = desk.sealed(reviewers=PEOPLE, reserves="")
+    for number in range(1, 8):
+        answer = desk.post(f"/e/{slug}/reviewers/{number}/absent")
+        assert answer.status_code == 303, words(answer)
+    assert desk.post(f"/e/{slug}/close").status_code == 303
+    assert desk.post(f"/e/{slug}/look").status_code == 303
+
+
+def test_who_began_and_rated_nothing_has_a_price(desk: Desk) -> None:
+    slug = desk.sealed(reviewers=PEOPLE)
+    links = desk.links(slug)
+    rate_all(desk.guest(), links["Bo"])
+    desk.guest().post(f"{links['Ada']}/begin")
+    desk.post(f"/e/{slug}/close")
+    text = desk.client.get(f"/e/{slug}").text
+    assert re.search("1 reviewer began and did not finish: Ada", text)
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"method": "mean"}, "The method to rank must be one of"),
+        ({"top": "8"}, "must be less than the 8 items"),
+        ({"items": "a\na\nb"}, "Items must be different"),
+    ],
+)
+def test_what_would_be_changed_silently_is_refused(
+    desk: Desk, more: dict[str, str], says: str
+) -> None:
+    answer = desk.post("/e", does="seal", **{**FORM, **more})
+    assert answer.status_code == 422
+    assert says in words(answer)
