@@ -225,6 +225,8 @@ def test_uploads_are_read_only_of_who_signed_in_and_counted(desk: Desk) -> None:
 def test_what_answered_500_answers_in_words(desk: Desk) -> None:
     slug = desk.sealed()
     link = next(iter(desk.links(slug).values()))
+    early = desk.post(f"/e/{slug}/jobs/check")
+    assert "is open, so you cannot check its ratings." in words(early)
     odd = desk.guest().post(f"{link}/begin", headers={"origin": "http://["})
     assert odd.status_code == 403
     huge = desk.post(f"/e/{slug}/reviewers/{10**20}/absent")

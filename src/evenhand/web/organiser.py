@@ -631,7 +631,8 @@ async def job(request: Request) -> Response:
     row = mine(request)
     site, kind = site_of(request), _choice(request, "kind", JOBS)
     try:
-        why = refusal("decide", stage_of(row), site.now())
+        action = "check" if kind == "check" else "decide"
+        why = refusal(action, stage_of(row), site.now())
         if why is not None:
             raise RefusedError(why)
         with site.store.read() as connection:
