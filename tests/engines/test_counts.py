@@ -275,6 +275,52 @@ class TestCommand:
         assert "bad.csv:3: count must be a number, got 'many'" in found.stderr
 
 
+class TestFiles:
+    def counted(self, folder: Path, text: str, *more: str) -> Result:
+        path = folder / "ratings.csv"
+        path.write_text(text)
+        return run("count", str(path), *more)
+
+    @pytest.mark.parametrize(
+        ("rows", "got"),
+        [("a,x,1\nb,y\n", 2), ("a,x,1\nb,y,1,2\n", 4), ('a,"x\n,",1\nb,y\n', 2)],
+    )
+    def test_rows_of_another_width_are_refused(
+        self, tmp_path: Path, rows: str, got: int
+    ) -> None:
+        found = self.counted(tmp_path, f"reviewer,item,score\n{rows}")
+        assert found.exit_code == 2
+        line = 4 if '"' in rows else 3
+        words = f"ratings.csv:{line}: row must have 3 fields like the header, got {got}"
+        assert words in found.stderr
+
+    def test_decimal_commas_are_read_where_commas_do_not_separate(
+        self, tmp_path: Path
+    ) -> None:
+        text = "reviewer;item;score\na;x;7,5\nb;y;8\n"
+        found = self.counted(tmp_path, text)
+        assert found.stdout.splitlines()[1:] == ["x,7.5,1,checked", "y,8.0,1,checked"]
+
+    def test_what_is_wrong_is_told_in_good_words(self, tmp_path: Path) -> None:
+        text = "reviewer,item,score\na,x,1\n"
+        found = self.counted(tmp_path, text, "--once", "maybe")
+        assert "unknown value 'maybe' of --once. Known values" in found.stderr
+        found = self.counted(tmp_path, f"{text},y,2\n")
+        assert "got 1 row without one. Leave them out, or" in found.stderr
+        assert "\\" not in run("query").stderr
+        assert "compare, pairs, check" in run("query").stderr
+
+    def test_options_that_do_nothing_are_refused(self, tmp_path: Path) -> None:
+        path = tmp_path / "counts.csv"
+        path.write_text("item,score,count,w\nx,1,7,1\ny,2,8,1\n")
+        found = run("compare", str(path), "--column", "weight=w")
+        assert "a column for the weight must be left out for counts" in found.stderr
+        path.write_text("item,score,count,once\nx,1,7,checked\ny,2,8,declared\n")
+        assert "Column 'once' must say one of" in run("compare", str(path)).stderr
+        found = run("check", str(path), "--dask", "tcp://127.0.0.1:1")
+        assert "--dask must come with --warp" in found.stderr
+
+
 class TestRefused:
     @pytest.mark.parametrize(
         ("counts", "words"),

@@ -510,3 +510,182 @@ def test_too_many_different_scores_are_refused_before_they_travel() -> None:
 def test_queries_stay_lazy() -> None:
     rows = queries.take_rows(table(9).lazy())
     assert isinstance(queries.pairs(rows), nw.LazyFrame)
+
+
+def apart() -> pl.DataFrame:
+    """Return two groups of two items, whose reviewers differ much in strictness."""
+    rng = np.random.default_rng(2)
+    people = np.repeat(np.arange(40), 2)
+    item = np.tile([0, 1], 40) + 2 * (people >= 20)
+    level = np.repeat(rng.normal(size=40) * 2, 2)
+    score = level + item / 2 + rng.normal(size=80) * 0.3
+    return pl.DataFrame({"reviewer": people, "item": item, "score": score})
+
+
+def intervals(found: eh.Ranking) -> dict[Any, tuple[int | None, int | None]]:
+    return {one.item: (one.rank_low, one.rank_high) for one in found.items}
+
+
+class TestIntervalsOfPairs:
+    @pytest.mark.parametrize("method", ["additive", "mean"])
+    @pytest.mark.parametrize("make_rows", [apart, lambda: table(200)])
+    def test_are_those_of_the_ratings(
+        self, method: str, make_rows: Callable[[], pl.DataFrame]
+    ) -> None:
+        frame = make_rows()
+        found, known = (
+            eh.rank(data, method=method, top=2, rng=1)
+            for data in (eh.count_pairs(frame.lazy()), eh.Ratings.from_frame(frame))
+        )
+        assert intervals(found) == intervals(known)
+        assert found.top is not None
+        assert known.top is not None
+        assert found.top.inside == known.top.inside
+        assert "independent_errors" not in {it.code for it in found.notices}
+
+    def test_are_left_out_where_orders_do_not_link_items(self) -> None:
+        found = eh.rank(eh.count_pairs(apart().lazy()), method="bradley-terry", rng=1)
+        assert "no_intervals" in {it.code for it in found.notices}
+        assert {*intervals(found).values()} == {(None, None)}
+
+    def test_beyond_two_hundred_items_errors_are_independent_or_left_out(self) -> None:
+        people = np.repeat(np.arange(201), 2)
+        item = (people + np.tile([0, 1], 201)) % 201
+        rows = {"reviewer": people, "item": item, "score": item * 1.0}
+        frame = pl.DataFrame(rows)
+        codes = []
+        for part in (frame, frame.filter(~pl.col("reviewer").is_in([5, 90]))):
+            found = eh.rank(eh.count_pairs(part.lazy()), method="mean", rng=1)
+            codes.append({it.code for it in found.notices})
+        assert "independent_errors" in codes[0]
+        assert {"no_intervals", "separate_groups"} <= codes[1]
+
+    def test_means_say_that_groups_are_separate(self) -> None:
+        found = eh.rank(eh.count_pairs(apart().lazy()), method="mean", rng=1)
+        assert "separate_groups" in {it.code for it in found.notices}
+
+
+def printed(frame: pl.DataFrame) -> PairCounts:
+    """Put together what the printed queries answer."""
+    connection = duckdb.connect()
+    connection.register("ratings", frame.to_arrow())
+    return pair_counts(*[connection.sql(sql).pl() for sql in sql_of("pairs").values()])
+
+
+class TestSumsOfPairs:
+    def test_the_hash_covers_scores(self) -> None:
+        hashes = set()
+        for score in (2, 200, 2):
+            rows = {"reviewer": [1, 1], "item": [1, 2], "score": [1, score]}
+            hashes.add(eh.count_pairs(pl.LazyFrame(rows)).summary()["sha256"])
+        assert len(hashes) == 2
+
+    def test_scores_far_from_0_are_centred_or_refused(self) -> None:
+        frame = table(200)
+        for off in (100.0, 1000.0):
+            moved = frame.with_columns(pl.col("score") + off)
+            found = eh.rank(printed(moved), method="additive", rng=1)
+            known = eh.rank(moved, method="additive", rng=1)
+            for one, two in zip(found.items, known.items, strict=True):
+                assert one.estimate == pytest.approx(two.estimate, rel=1e-8)
+                assert one.mean_score == pytest.approx(two.mean_score, rel=1e-12)
+        with pytest.raises(eh.RatingsError, match=r"near 0 .* and give centre=1e\+06"):
+            printed(frame.with_columns(pl.col("score") + 1e6))
+
+    def test_equal_scores_are_said(self) -> None:
+        frame = table(50).with_columns(score=pl.lit(4.1))
+        found, known = (
+            eh.rank(pairs, method="additive", rng=1)
+            for pairs in (printed(frame), eh.count_pairs(frame.lazy()))
+        )
+        assert "equal_scores" in {it.code for it in found.notices}
+        assert {it.code for it in found.notices} == {it.code for it in known.notices}
+        assert found.order == known.order
+
+    def test_sums_that_are_no_numbers_are_refused(self) -> None:
+        frame = table(50).with_columns(score=pl.lit(float("nan")))
+        with pytest.raises(eh.RatingsError, match="total must be finite"):
+            printed(frame)
+
+    def test_huge_scores_are_refused(self) -> None:
+        rows = {"reviewer": [1, 1], "item": [1, 2], "score": [-1e308, 1e308]}
+        with pytest.raises(eh.RatingsError, match=r"between -1e\+140 and 1e\+140"):
+            eh.count_pairs(pl.LazyFrame(rows))
+
+    def test_items_without_a_score_are_named(self) -> None:
+        rows = {"reviewer": [1, 1, 2], "item": list("xyz"), "score": [1, 2, None]}
+        told = [it.message for it in eh.count_pairs(pl.LazyFrame(rows)).notices]
+        assert told[1] == "Items without any score are not in the result: 'z'."
+
+
+class TestChosenItems:
+    @pytest.mark.parametrize(
+        "kind", [pl.String, pl.Categorical, pl.Enum(["y", "x", " x", "z"])]
+    )
+    def test_labels_are_compared_without_blanks(self, kind: Any) -> None:  # noqa: ANN401 - of polars
+        rows = {"reviewer": range(4), "item": ["x", " x", "y", "z"], "score": [1] * 4}
+        frame = pl.LazyFrame(rows, schema_overrides={"item": kind})
+        counts = eh.count_ratings(frame, items=["x ", "y"])
+        assert counts.to_frame().rows() == [("x", 1, 2), ("y", 1, 1)]
+
+    def test_numbers_may_be_text(self) -> None:
+        rows = {"reviewer": range(3), "item": [7, 8, 9], "score": [1, 2, 3]}
+        for kind in (pl.Int64, pl.String, pl.Float64):
+            frame = pl.DataFrame(rows).with_columns(pl.col("item").cast(pl.Int64))
+            frame = frame.with_columns(pl.col("item").cast(kind))
+            assert eh.count_ratings(frame, items=[" 7", 8]).item_labels == (7, 8)
+
+    @pytest.mark.parametrize(
+        ("items", "words"),
+        [
+            (["x", "q"], "There is no rating of the item 'q'"),
+            (["x", "x "], "items must be different, got 'x' twice"),
+            ([], "items must name at least one item"),
+            ([1.9, "x"], "got 1.9"),
+            ("xy", "items must be a sequence of labels"),
+        ],
+    )
+    def test_others_are_refused(self, items: Any, words: str) -> None:  # noqa: ANN401 - bad on purpose
+        rows = {"reviewer": range(3), "item": ["x", "y", "z"], "score": [1, 2, 3]}
+        with pytest.raises(eh.EvenhandError, match=words):
+            eh.count_ratings(pl.LazyFrame(rows), items=items)
+
+
+@pytest.mark.parametrize("name", ["", " "])
+def test_an_empty_reviewer_is_none(name: str) -> None:
+    rows = {"reviewer": [name, "b"], "item": ["x", "y"], "score": [1, 2]}
+    for count in (eh.count_ratings, eh.count_pairs, eh.count_check):
+        with pytest.raises(eh.RatingsError, match="got 1 row without one"):
+            count(pl.LazyFrame(rows))
+
+
+@pytest.mark.parametrize(
+    ("reviewers", "items", "scores", "words"),
+    [
+        ("ab", "xy", [1.0, float("nan")], "must be finite"),
+        ("aa", "xx", [1, 2], "got 1 pair of reviewer and item with more"),
+        ("aa", ["x", "x "], [1, 2], "differ by more than white space"),
+    ],
+)
+def test_a_check_refuses(
+    reviewers: str,
+    items: str | list[str],
+    scores: list[float],
+    words: str,
+) -> None:
+    rows = {"reviewer": [*reviewers], "item": [*items], "score": scores}
+    with pytest.raises(eh.RatingsError, match=words):
+        eh.count_check(pl.LazyFrame(rows))
+
+
+def test_a_check_of_few_is_told_in_good_words() -> None:
+    rows = {"reviewer": ["a"], "item": ["x"], "score": [1]}
+    text = repr(eh.count_check(pl.LazyFrame(rows)))
+    assert "1 reviewer scored one item only." in text
+    assert "No reviewer scored two items." in text
+
+
+def test_a_table_without_a_name_is_refused() -> None:
+    for name in ("", " "):
+        with pytest.raises(eh.OptionError, match="table must be the name of a table"):
+            sql_of("compare", table=name)

@@ -29,6 +29,7 @@ from evenhand.calibration.crossed import (
 )
 from evenhand.calibration.crossed import maximise as maximise_likelihood
 from evenhand.calibration.design import totals
+from evenhand.calibration.posterior import Crossed, drawn_from_sums
 from evenhand.calibration.results import Fit, Variances, settled
 from evenhand.claims import Notice
 from evenhand.errors import RatingsError, counted
@@ -68,8 +69,7 @@ def bradley_terry_of_pairs(pairs: PairCounts) -> Fit:
     matrix.sum_duplicates()
     listed = Pairs(matrix)
     values, converged = maximise(listed, won, PRIOR_PRECISION)
-    ordered = pairs.above + pairs.below > 0
-    groups = connected(size, pairs.first[ordered], pairs.second[ordered])
+    groups = ordered_groups(pairs)
     squared = squared_errors(listed, values)
     squared = np.maximum(squared - 1 / (PRIOR_PRECISION * size), 0)
     what = "each group's values lie around 0, and groups are not compared"
@@ -81,6 +81,20 @@ def bradley_terry_of_pairs(pairs: PairCounts) -> Fit:
         converged=converged,
         notices=_notices(pairs, groups, what, converged=converged),
     )
+
+
+def ordered_groups(pairs: PairCounts) -> Codes:
+    """Return the group of each item, linked by reviewers who put one above another.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evenhand.engines.pairs import count_pairs
+        >>> rows = {"reviewer": [1, 1], "item": ["x", "y"], "score": [2, 2]}
+        >>> ordered_groups(count_pairs(pl.LazyFrame(rows))).tolist()
+        [0, 1]
+    """
+    ordered = pairs.above + pairs.below > 0
+    return connected(pairs.n_items, pairs.first[ordered], pairs.second[ordered])
 
 
 class PairLinks(Links):
@@ -151,6 +165,33 @@ def _by_load(pairs: PairCounts, place: int) -> tuple[Scores, Scores]:
     return counts / others, sums / others
 
 
+def _added_up(pairs: PairCounts) -> tuple[PairLinks, Sums]:
+    links = PairLinks(pairs)
+    kept = np.concatenate([[pairs.totals.sum()], pairs.totals])
+    return links, Sums(float(pairs.squares.sum()), links.dropped, kept)
+
+
+class PairsCrossed(Crossed):
+    """Scores by reviewer and item, as far as counts of pairs hold them."""
+
+    def __init__(self, pairs: PairCounts) -> None:
+        """Add up the counts."""
+        self.take(*_added_up(pairs))
+
+
+def drawn_of_pairs(pairs: PairCounts, fit: Fit, number: int, seed: int) -> Table:
+    """Draw values of all items together, as `drawn_values` does from ratings.
+
+    Args:
+        pairs: The counts.
+        fit: What `additive_of_pairs` made of them; method "mean" stands for means.
+        number: How many draws.
+        seed: Where they come from.
+    """
+    means, parts = fit.method == "mean", fit.variances
+    return drawn_from_sums(PairsCrossed(pairs), parts, number, seed, means=means)
+
+
 def additive_of_pairs(pairs: PairCounts) -> Fit:
     """Fit what `additive` does, from counts of pairs; without reviewers' offsets.
 
@@ -172,9 +213,7 @@ def additive_of_pairs(pairs: PairCounts) -> Fit:
             f"counts, got {pairs.n_items:,}. Use bradley-terry, or the ratings."
         )
     groups = connected(pairs.n_items, pairs.first, pairs.second)
-    links = PairLinks(pairs)
-    kept = np.concatenate([[pairs.totals.sum()], pairs.totals])
-    sums = Sums(float(pairs.squares.sum()), links.dropped, kept)
+    links, sums = _added_up(pairs)
     free = np.array(
         [
             pairs.loads[-1] > 1 and pairs.n_reviewers > 1,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from evenhand.arrays import Codes, Flags, Table
-    from evenhand.calibration.crossed import Links
+    from evenhand.calibration.crossed import Links, Sums
     from evenhand.calibration.results import Fit, Variances
     from evenhand.ratings import Ratings
 
@@ -118,7 +118,7 @@ def node_at(links: Links, sums: Columns, ratio: float) -> Node:
         axes.T @ (pull[1:] - np.outer(level / size, pull[0])),
         (pull[0] / size, level / size),
         sums.squares - (weights * sums.dropped**2).sum(axis=0) - pull[0] ** 2 / size,
-        float(np.log(spread).sum() + np.log(size)),
+        float((links.times * np.log(spread)).sum() + np.log(size)),
     )
 
 
@@ -127,10 +127,13 @@ class Crossed:
 
     def __init__(self, ratings: Ratings, scores: Table) -> None:
         """Add up the scores."""
-        self.links, sums = with_items(design(ratings, scores))
-        squares = np.array([sums.squares])
+        self.take(*with_items(design(ratings, scores)))
+
+    def take(self, links: Links, sums: Sums) -> None:
+        """Take who rated what, and sums of the scores."""
+        self.links, squares = links, np.array([sums.squares])
         self.sums = Columns(squares, sums.dropped[:, None], sums.kept[:, None])
-        self.freedom = max(ratings.n_ratings - 1, 1)
+        self.freedom = max(round(links.size) - 1, 1)
         # Rounding leaves about this much however well the model fits.
         self.least = 1e-12 * np.where(squares > 0, squares, 1.0)
 
@@ -174,9 +177,7 @@ def drawn_values(ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:
         >>> drawn_values(ratings, additive(ratings), 5, 7).shape
         (5, 3)
     """
-    source = stream(seed, "model draws")
-    chance = uniforms(source, (number, ratings.n_items + 2)) + HALF_STEP
-    lots, units = chance[:, :2], standard_normal(chance[:, 2:])
+    lots, units = _chance(number, ratings.n_items, seed)
     with one_thread(ratings.n_items):
         if fit.method == "bradley-terry" or ratings.kind != "scores":
             middle, away = _of_orders(ratings, lots, units)
@@ -184,7 +185,38 @@ def drawn_values(ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:
             middle, away = _of_adaptive(ratings, fit, lots, units)
         else:
             middle, away = _of_scores(ratings, fit, lots, units)
-    values = middle + away
+    return _about_zero(middle + away)
+
+
+def drawn_from_sums(
+    crossed: Crossed, parts: Variances | None, number: int, seed: int, *, means: bool
+) -> Table:
+    """Draw the values of all items together from sums, as `drawn_values` does.
+
+    Args:
+        crossed: Who rated what, and sums of the scores.
+        parts: Fitted variances, for many items.
+        number: How many draws.
+        seed: Where they come from.
+        means: Whether plain means are what is known.
+    """
+    n_items = len(crossed.links.counts)
+    lots, units = _chance(number, n_items, seed)
+    with one_thread(n_items):
+        if n_items > INTEGRATED:
+            middle, away = _fitted(crossed, parts, units, means=means)
+        else:
+            middle, away = _integrated(crossed, lots, units, means=means)
+    return _about_zero(middle + away)
+
+
+def _chance(number: int, n_items: int, seed: int) -> tuple[Table, Table]:
+    source = stream(seed, "model draws")
+    chance = uniforms(source, (number, n_items + 2)) + HALF_STEP
+    return chance[:, :2], standard_normal(chance[:, 2:])
+
+
+def _about_zero(values: Table) -> Table:
     return np.asarray(values - values.mean(axis=1, keepdims=True))
 
 

@@ -77,7 +77,8 @@ def one_sentence() -> Iterator[None]:
         near = f" Did you mean {error.possibilities[0]}?" if error.possibilities else ""
         raise Refusal(f"There is no option {error.option_name}.{near}") from error
     except click.UsageError as error:
-        raise Refusal(error.format_message()) from error
+        # click lists choices on lines of their own.
+        raise Refusal(" ".join(error.format_message().split())) from error
 
 
 def new_form(option: str, command: str | None) -> str | None:

@@ -9,6 +9,7 @@ import click
 
 from evenhand.cli import _shared
 from evenhand.cli._shared import deciding
+from evenhand.errors import OptionError
 
 if TYPE_CHECKING:
     from evenhand.diagnosis.check import Check
@@ -55,6 +56,8 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
       evenhand check examples/conference.csv --top 5
     """
     _shared.check_output(options["output"])
+    if options["dask"] and not options["warped"]:
+        raise OptionError("--dask must come with --warp: nothing else is shared out.")
     job = _shared.Job("check", options)
     from evenhand.diagnosis.check import TOLD, check
     from evenhand.diagnosis.warp import warp

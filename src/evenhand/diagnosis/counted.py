@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -93,9 +94,11 @@ class CountedCheck:
         else:
             lines.append("Common reviewers link all items.")
         lines += [
-            f"{self.single:,} reviewers scored one item only.",
+            f"{counted(self.single, 'reviewer')} scored one item only.",
             f"Of {counted(self.ties.pairs, 'pair')} of items scored by one reviewer, "
-            f"{100 * self.ties.share:.3g} % are tied.",
+            f"{100 * self.ties.share:.3g} % are tied."
+            if self.ties.pairs
+            else "No reviewer scored two items.",
             f"Left out from counts: {', '.join(self.left_out)}.",
         ]
         return "\n".join(f"- {line}" for line in lines)
@@ -132,9 +135,14 @@ def count_check(
         (2, 1, 2)
     """
     rows = queries.take_rows(frame, reviewer=reviewer, item=item, score=score)
-    whole, scored, *_ = queries.fetch(queries.facts(rows)).row(0)
+    whole, scored, *_, total = queries.fetch(queries.facts(rows)).row(0)
     if not scored:
         raise RatingsError("There is no rating. Give at least one row with a score.")
+    if not math.isfinite(total):
+        raise RatingsError(
+            "scores must be finite, got NaN or infinity among them. Make them NULL or "
+            "leave them out."
+        )
     say("Counting reviews")
     items = queries.fetch(queries.reviews(rows), what="items")
     queries.require_named(items, queries.ITEM, "reviews")
@@ -143,9 +151,15 @@ def count_check(
     loads, times = (
         people[name].cast(pl.Int64).to_numpy() for name in (queries.LOAD, "reviewers")
     )
+    twice = queries.fetch(queries.repeated(rows))["repeated"].item()
+    if twice:
+        raise RatingsError(
+            f"reviewers must score an item once, got {counted(int(twice), 'pair')} of "
+            "reviewer and item with more scores. Keep one of them."
+        )
     say("Counting ties")
-    tying, twice = (int(it or 0) for it in queries.fetch(queries.ties(rows)).row(0))
-    pairs, tied = int((loads * (loads - 1) // 2 * times).sum()), twice // 2
+    tying, doubled = (int(it or 0) for it in queries.fetch(queries.ties(rows)).row(0))
+    pairs, tied = int((loads * (loads - 1) // 2 * times).sum()), doubled // 2
     say("Linking items")
     groups, listed = _groups(items[queries.ITEM], queries.fetch(queries.links(rows)))
     return CountedCheck(
@@ -164,6 +178,10 @@ def count_check(
 
 def _groups(names: pl.Series, links: pl.DataFrame) -> tuple[int, tuple[Group, ...]]:
     labels, codes = code_labels(label_series(names, queries.ITEM, Source()))
+    if len(labels) < len(names):
+        raise RatingsError(
+            "items must differ by more than white space around their names. Trim them."
+        )
     known = pl.DataFrame({"name": names, "code": codes})
     ends = [
         links.select(name=column).join(known, on="name", maintain_order="left")["code"]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 # Items times different scores; beyond, it is no summary.
 MOST_CELLS = 1_000_000
 TWO = 2
+COMMA_NUMBER, THOUSANDS = r"^\s*[+-]?\d*,\d+\s*$", r",\d{3}\s*$"
 
 
 @working("Counting")
@@ -71,9 +72,20 @@ def count_ratings(
 
 
 def count_rows(
-    rows: Rows, items: Sequence[Label] | None, once: Literal["checked", "declared"]
+    rows: Rows,
+    items: Sequence[Label] | None,
+    once: Literal["checked", "declared"],
+    *,
+    commas: bool = False,
 ) -> Counts:
-    """Count scores of chosen rows; see `count_ratings`."""
+    """Count scores of chosen rows; see `count_ratings`.
+
+    Args:
+        rows: The ratings.
+        items: The two items to be compared, if there are more.
+        once: "checked" or "declared".
+        commas: Whether commas in numbers may be decimal points.
+    """
     if items is not None:
         rows = queries.only_items(rows, items)
     found = queries.fetch(
@@ -81,7 +93,7 @@ def count_rows(
     )
     queries.require_named(found, queries.ITEM, "count")
     queries.require_finite(found[queries.SCORE], found["count"])
-    if not found.height:
+    if not found.height and items is None:
         raise RatingsError("There is no rating. Give at least one row with a score.")
     levels = found.group_by(queries.ITEM).len()["len"].max()
     if isinstance(levels, int) and levels > MOST_LEVELS:
@@ -90,6 +102,10 @@ def count_rows(
             f"got {levels:,}. Take the ratings themselves, or round the scores in the "
             "query."
         )
+    if items is not None:
+        _require_found(found[queries.ITEM], items)
+    if commas:
+        found = _with_points(found)
     columns = [found[name] for name in (queries.ITEM, queries.SCORE, "count")]
     try:
         counts = Counts(*columns, once="declared")
@@ -105,6 +121,26 @@ def count_rows(
     return Counts(*columns, once=standing)
 
 
+def _with_points(found: pl.DataFrame) -> pl.DataFrame:
+    """Read commas in scores as decimal points, unless all may set off thousands."""
+    scores = found[queries.SCORE]
+    if scores.dtype != pl.String:
+        return found
+    number = scores.str.contains(COMMA_NUMBER).fill_null(value=False)
+    if scores.filter(number).str.contains(THOUSANDS).all():
+        return found
+    points = scores.str.replace(",", ".", literal=True)
+    return found.with_columns(points.zip_with(number, scores).alias(queries.SCORE))
+
+
+def _require_found(names: pl.Series, items: Sequence[Label]) -> None:
+    """Refuse chosen items that no row names."""
+    known = {*names.cast(pl.String).str.strip_chars().to_list()}
+    for label, text in zip(items, queries.as_items(items), strict=True):
+        if not known & {text, text.lstrip("+"), f"{text}.0"}:
+            raise RatingsError(f"There is no rating of the item {label!r}.")
+
+
 def _integrity(rows: Rows, n_items: int) -> Once:
     """Say whether each reviewer gave one score; refuse whoever scored an item twice."""
     loads = queries.require_reviewers(queries.fetch(queries.loads(rows)))
@@ -115,12 +151,12 @@ def _integrity(rows: Rows, n_items: int) -> Once:
     if n_items <= TWO:
         raise RatingsError(
             f"reviewers must score one of two items, once, got {people} with more "
-            "than one score. Leave them out in the query."
+            "than one score. Leave them out."
         )
     twice = queries.fetch(queries.repeated(rows))["repeated"].item()
     if twice:
         raise RatingsError(
             f"reviewers must score an item once, got {counted(int(twice), 'pair')} of "
-            "reviewer and item with more scores. Keep one of them in the query."
+            "reviewer and item with more scores. Keep one of them."
         )
     return "per item"

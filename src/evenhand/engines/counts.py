@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 Once = Literal["checked", "declared", "per item"]
 ONCE = "once"
+STANDINGS: tuple[Once, ...] = ("checked", "declared", "per item")
 MOST = 2**53
 # Beyond so many different scores, counts are no shorter than scores.
 MOST_LEVELS = 1_000
@@ -171,7 +172,7 @@ class Counts:
         source: Source,
         once: Once,
     ) -> None:
-        if once not in ("checked", "declared", "per item"):
+        if once not in STANDINGS:
             raise OptionError(
                 f"once must be 'checked', 'declared' or 'per item', got {shown(once)}."
             )
@@ -201,7 +202,7 @@ class Counts:
         self.missing = {
             label: int(size) for label, size in zip(labels, left, strict=True) if size
         }
-        notices = _missing_notices(sum(self.missing.values()), self.unrated_labels)
+        notices = missing_notices(sum(self.missing.values()), self.unrated_labels)
         self.notices = (*notices, self._told())
 
     def _told(self) -> Notice:
@@ -393,7 +394,13 @@ def _whole_numbers(values: object, what: str, source: Source) -> Codes:
     return numbers.astype(np.int64)
 
 
-def _missing_notices(left: int, lost: Labels) -> list[Notice]:
+def missing_notices(left: int, lost: Labels) -> list[Notice]:
+    """Say how many rows have no score, and which items have none at all.
+
+    Examples:
+        >>> [notice.code for notice in missing_notices(2, ("x",))]
+        ['missing_scores', 'unrated_items']
+    """
     notices = []
     if left:
         were = "was" if left == 1 else "were"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import glob
+import gzip
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -11,7 +13,7 @@ import polars as pl
 
 from evenhand.engines import queries
 from evenhand.engines.counting import count_rows
-from evenhand.errors import RatingsError, listing, require_sequence
+from evenhand.errors import RatingsError, counted, listing, require_sequence
 from evenhand.progress import working
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from evenhand.ratings import Names
 
 PARQUET = (".parquet", ".pq")
+# Bytes of lines looked at at once.
+CHUNK = 1 << 24
 TEXT = (".csv", ".tsv", ".txt", ".gz")
 
 
@@ -51,25 +55,30 @@ def count_files(
     """
     require_sequence("paths", files=files)
     try:
+        frame, commas = scan(files)
         rows = queries.take_rows(
-            scan(files),
+            frame,
             reviewer=reviewer,
             item=item,
             score=score,
             nameless=once == "declared",
             text=True,
         )
-        return count_rows(rows, items, once)
+        return count_rows(rows, items, once, commas=commas)
     except (pl.exceptions.PolarsError, nw.exceptions.NarwhalsError, OSError) as error:
         first = str(error).strip().partition("\n")[0].rstrip(".")
         raise RatingsError(f"{listing(files)} cannot be read: {first}.") from error
 
 
-def scan(files: Sequence[str]) -> pl.LazyFrame:
+def scan(files: Sequence[str]) -> tuple[pl.LazyFrame, bool]:
     """Open files as one lazy frame; cells of CSV are text.
 
+    Returns:
+        The frame, and whether commas do not separate its cells.
+
     Raises:
-        RatingsError: If there is no such file, or they are of several kinds.
+        RatingsError: If there is no such file, they are of several kinds, or a row has
+            fewer or more fields than the header.
     """
     paths: list[str] = []
     for name in files:
@@ -79,12 +88,49 @@ def scan(files: Sequence[str]) -> pl.LazyFrame:
         paths += found
     kinds = {Path(path).suffix.lower() for path in paths}
     if kinds <= set(PARQUET):
-        return pl.scan_parquet(paths)
+        return pl.scan_parquet(paths), False
     if not kinds <= set(TEXT):
         raise RatingsError(
             f"files must be all Parquet or all CSV, got {listing(sorted(kinds))}."
         )
-    return pl.scan_csv(paths, infer_schema=False, separator=_separator(paths[0]))
+    separator = _separator(paths[0])
+    for path in paths:
+        _require_even(path, separator)
+    frame = pl.scan_csv(paths, infer_schema=False, separator=separator)
+    return frame, separator != ","
+
+
+def _require_even(path: str, separator: str) -> None:
+    """Refuse rows of another width than the header, which polars fills with nothing."""
+    opened = gzip.open if path.lower().endswith(".gz") else open
+    sign, due, first = separator.encode(), None, 1
+    with opened(path, "rb") as file:
+        while lines := file.readlines(CHUNK):
+            if any(b'"' in line for line in lines):
+                break
+            for line, text in enumerate(lines, start=first):
+                width = text.count(sign) + 1
+                due = due or width
+                if width != due and text.strip():
+                    raise _uneven(path, line, due, width)
+            first += len(lines)
+        else:
+            return
+    with opened(path, "rt", encoding="utf-8", errors="replace", newline="") as file:
+        reader = csv.reader(file, delimiter=separator)
+        header = next(reader)
+        line = reader.line_num + 1
+        for row in reader:
+            if len(row) != len(header) and "".join(row).strip():
+                raise _uneven(path, line, len(header), len(row))
+            line = reader.line_num + 1
+
+
+def _uneven(path: str, line: int, due: int, width: int) -> RatingsError:
+    return RatingsError(
+        f"{path}:{line}: row must have {counted(due, 'field')} like the header, got "
+        f"{width}."
+    )
 
 
 def _separator(path: str) -> str:

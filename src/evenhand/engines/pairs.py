@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from evenhand.arrays import frozen
 from evenhand.claims import Notice
 from evenhand.columns import Labels, Source, code_labels, label_series
 from evenhand.engines import queries
+from evenhand.engines.counts import missing_notices
 from evenhand.errors import RatingsError, as_whole, counted
 from evenhand.progress import announce, say, working
 
@@ -33,6 +34,12 @@ if TYPE_CHECKING:
 MOST_PAIRS = 10**11
 # Pairs of items that come back: 2 GB.
 MOST_ANSWERS = 50_000_000
+# Scores beyond would have no finite squares.
+LARGEST = 1e140
+# Squares of so many times the variance leave it nine digits.
+UNCENTRED = 1e7
+# Squares of so many times the variance are taken about another centre.
+FAR = 16.0
 LEFT_OUT = "reviewers' own orders, and all that is worked out from single ratings"
 
 
@@ -110,6 +117,9 @@ class PairCounts:
         whole = (self.reviews, self.loads, self.reviewers, self.first, self.second)
         for part in (*whole, self.load, self.count, self.above, self.below):
             hashed.update(part.astype("<i8", copy=False).tobytes())
+        sums = (self.totals, self.squares, self.load_squares, self.first_total)
+        for added in (*sums, self.second_total, np.array([self.centre])):
+            hashed.update(_digits(added).astype("<i8").tobytes())
         return {
             "reviewers": self.n_reviewers,
             "items": self.n_items,
@@ -124,6 +134,16 @@ class PairCounts:
             f"from {counted(self.n_ratings, 'score')} by "
             f"{counted(self.n_reviewers, 'reviewer')})"
         )
+
+
+def _digits(sums: Scores) -> Codes:
+    """Return sums to ten digits of the largest, and its size.
+
+    Engines add in any order, which changes the last digits.
+    """
+    largest = float(np.abs(sums).max(initial=0.0))
+    power = math.frexp(largest)[1]
+    return np.append(np.round(np.ldexp(sums, -power) * 1e10), power).astype(np.int64)
 
 
 @working("Counting pairs")
@@ -169,10 +189,19 @@ def count_pairs(
     queries.require_named(items, queries.ITEM, "reviews")
     say("Counting reviewers")
     people = queries.fetch(queries.reviewer_sums(rows, centre), what="loads")
+    queries.require_reviewers(people)
     _require_affordable(people, items.height, most)
     asked, what = queries.pairs(rows, centre), "pairs of items and loads"
     found = queries.fetch(asked, most=MOST_ANSWERS, what=what)
-    return pair_counts(items, people, found, centre=centre, missing=missing)
+    made = pair_counts(items, people, found, centre=centre, missing=missing)
+    if not missing:
+        return made
+    lost = queries.fetch(queries.unrated(rows))[queries.ITEM]
+    if lost.is_empty():
+        return made
+    names, _ = code_labels(label_series(lost, queries.ITEM, Source()))
+    told = [it for it in missing_notices(missing, names) if it.code == "unrated_items"]
+    return replace(made, notices=(made.notices[0], *told, *made.notices[1:]))
 
 
 def _centre(facts: pl.DataFrame) -> tuple[float, int]:
@@ -187,6 +216,11 @@ def _centre(facts: pl.DataFrame) -> tuple[float, int]:
         raise RatingsError(
             "scores must be finite, got NaN or infinity among them. Make them NULL or "
             "leave them out in the query."
+        )
+    if max(abs(lowest), abs(highest)) > LARGEST:
+        raise RatingsError(
+            f"scores must lie between -{LARGEST:g} and {LARGEST:g} for pairs to be "
+            f"counted, got {lowest:g} to {highest:g}. Divide them."
         )
     if lowest == highest:
         return lowest, int(rows - scores)
@@ -220,7 +254,7 @@ def _require_once(people: pl.DataFrame, found: pl.DataFrame) -> None:
     if seen != due:
         raise RatingsError(
             f"reviewers must score an item once, got {counted(due - seen, 'pair')} of "
-            "scores of one item by one reviewer. Keep one of them in the query."
+            "scores of one item by one reviewer. Keep one of them."
         )
 
 
@@ -243,18 +277,23 @@ def pair_counts(
         missing: How many rows have no score.
 
     Raises:
-        RatingsError: If a row had no item or reviewer, or a reviewer scored an item
-            twice.
+        RatingsError: If a row had no item or reviewer, a reviewer scored an item twice,
+            a sum is not finite, or scores lie too far from 0 for their squares.
     """
     queries.require_named(items, queries.ITEM, "reviews")
+    for answer, sums in (
+        (items, ("total", "squares")),
+        (reviewers, ("squares",)),
+        (pairs, ("total", "other_total")),
+    ):
+        _require_finite(answer, sums)
     people = queries.require_reviewers(reviewers).sort(queries.LOAD)
     _require_once(people, pairs)
     names = label_series(items[queries.ITEM], queries.ITEM, Source())
     labels, codes = code_labels(names)
     if len(labels) < items.height:
         raise RatingsError(
-            "items must differ by more than white space around their names. Trim them "
-            "in the query."
+            "items must differ by more than white space around their names. Trim them."
         )
     ranked = items.with_columns(code=pl.Series(codes)).sort("code")
     places = ranked.select(pl.col(queries.ITEM), pl.col("code"))
@@ -281,15 +320,12 @@ def pair_counts(
     ).sort(queries.LOAD, "first", "second")
     loads = people[queries.LOAD].cast(pl.Int64).to_numpy()
     reviews = ranked["reviews"].cast(pl.Int64).to_numpy()
-    told = [Notice("from_counts", f"From counts of pairs: left out are {LEFT_OUT}.")]
-    if missing:
-        were = "was" if missing == 1 else "were"
-        text = f"{counted(missing, 'row')} without a score {were} left out."
-        told.insert(0, Notice("missing_scores", text))
+    text = f"From counts of pairs: left out are {LEFT_OUT}."
+    told = [*missing_notices(missing, ()), Notice("from_counts", text)]
     columns: dict[str, Any] = {
         "reviews": reviews,
-        "totals": ranked["total"].to_numpy(),
-        "squares": ranked["squares"].to_numpy(),
+        "totals": ranked["total"].cast(pl.Float64).to_numpy(),
+        "squares": ranked["squares"].cast(pl.Float64).to_numpy(),
         "loads": loads,
         "reviewers": people["reviewers"].cast(pl.Int64).to_numpy(),
         "load_squares": people["squares"].cast(pl.Float64).to_numpy(),
@@ -301,4 +337,65 @@ def pair_counts(
         },
     }
     arrays = {name: frozen(np.array(part)) for name, part in columns.items()}
-    return PairCounts(item_labels=labels, centre=centre, notices=tuple(told), **arrays)
+    made = PairCounts(
+        item_labels=labels, centre=float(centre), notices=tuple(told), **arrays
+    )
+    return _near_zero(made)
+
+
+def _require_finite(answer: pl.DataFrame, sums: tuple[str, ...]) -> None:
+    for name in sums:
+        numbers = answer[name].cast(pl.Float64)
+        if not numbers.is_finite().fill_null(value=False).all():
+            raise RatingsError(
+                f"{name} must be finite in every row of an answer, got NaN, infinity "
+                "or nothing. Make such scores NULL or leave them out in the query."
+            )
+
+
+def _near_zero(pairs: PairCounts) -> PairCounts:
+    """Take equal scores from themselves, and refuse squares that hide the variance."""
+    number, squares = pairs.n_ratings, float(pairs.squares.sum())
+    mean = float(pairs.totals.sum()) / number
+    left = squares - number * mean**2
+    rounding = number * np.finfo(np.float64).eps
+    equal = (
+        not (pairs.above.any() or pairs.below.any())
+        and np.allclose(pairs.totals, mean * pairs.reviews, rounding, 0)
+        and np.allclose(pairs.squares, mean**2 * pairs.reviews, 2 * rounding, 0)
+    )
+    if equal:
+        sums = ("totals", "squares", "load_squares", "first_total", "second_total")
+        zeros = {name: frozen(np.zeros_like(getattr(pairs, name))) for name in sums}
+        return replace(pairs, centre=pairs.centre + mean, **zeros)
+    if squares > UNCENTRED * left:
+        raise RatingsError(
+            f"scores must lie near 0 for sums of their squares, got a mean of {mean:g} "
+            f"that hides their differences. Take {mean:.3g} from every score in the "
+            f"query, and give centre={mean:.3g}."
+        )
+    if squares <= FAR * left:
+        return pairs
+    unit = 2.0 ** math.floor(math.log2(left / number) / 2)
+    return _moved(pairs, unit * round(mean / unit))
+
+
+def _moved(pairs: PairCounts, away: float) -> PairCounts:
+    """Take a number from every score."""
+    loads, several = pairs.loads, pairs.loads > 1
+    # Each score of a reviewer is in as many pairs as the reviewer has others.
+    met = np.bincount(
+        pairs.load, pairs.first_total + pairs.second_total, minlength=len(loads)
+    )
+    sums = np.where(several, met / np.maximum(loads - 1, 1), 0.0)
+    sums[~several] = pairs.totals.sum() - sums.sum()
+    people = loads**2 * pairs.reviewers
+    moved = {
+        "totals": pairs.totals - away * pairs.reviews,
+        "squares": pairs.squares - 2 * away * pairs.totals + away**2 * pairs.reviews,
+        "load_squares": pairs.load_squares - 2 * away * loads * sums + away**2 * people,
+        "first_total": pairs.first_total - away * pairs.count,
+        "second_total": pairs.second_total - away * pairs.count,
+    }
+    arrays = {name: frozen(part) for name, part in moved.items()}
+    return replace(pairs, centre=pairs.centre + away, **arrays)

@@ -6,7 +6,9 @@ PostgreSQL, BigQuery, Snowflake and others. Nothing but their small answers trav
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import narwhals as nw
@@ -19,7 +21,13 @@ from evenhand.columns import (
     find_columns,
     given_columns,
 )
-from evenhand.errors import OptionError, RatingsError, counted, shown
+from evenhand.errors import (
+    OptionError,
+    RatingsError,
+    counted,
+    require_sequence,
+    shown,
+)
 from evenhand.ratings import BETWEEN
 
 if TYPE_CHECKING:
@@ -33,6 +41,7 @@ if TYPE_CHECKING:
 Frame: TypeAlias = "nw.LazyFrame[Any]"
 # An answer of more rows is no summary.
 MOST_ROWS = 5_000_000
+INTEGER = re.compile(r"[+-]?[0-9]+")
 ITEM, SCORE, REVIEWER, LOAD = "item", "score", "reviewer", "load"
 
 
@@ -43,10 +52,22 @@ class Rows:
     Attributes:
         frame: Columns reviewer (if there is one), item and score, one row per rating.
         scored: The same without rows that have no score.
+        text: Whether reviewers are known to be text, which may be empty.
+        typed: Whether the columns are of the types that they say.
     """
 
     frame: Frame
     scored: Frame
+    text: bool = False
+    typed: bool = True
+
+    @property
+    def nobody(self) -> nw.Expr:
+        """Whether a row has no reviewer."""
+        lacking = nw.col(REVIEWER).is_null()
+        if self.text:
+            lacking = lacking | (nw.col(REVIEWER).str.strip_chars() == "")
+        return lacking.alias("nobody")
 
 
 def take_rows(
@@ -57,6 +78,7 @@ def take_rows(
     score: str | None = None,
     nameless: bool = False,
     text: bool = False,
+    typed: bool = True,
 ) -> Rows:
     """Choose the columns of a frame, without reading a row.
 
@@ -67,6 +89,7 @@ def take_rows(
         score: Column of the score.
         nameless: Whether there may be no column for the reviewer.
         text: Whether scores may be text, to be read when they are counted.
+        typed: Whether the columns are of the types that they say.
 
     Raises:
         RatingsError: If it is no frame, a column is missing, or scores are no numbers.
@@ -101,7 +124,8 @@ def take_rows(
     if kind == nw.String:
         words = nw.col(SCORE).str.strip_chars().str.to_lowercase()
         lacking = lacking | words.is_in(["", *MISSING_WORDS])
-    return Rows(chosen, chosen.filter(~lacking))
+    named = typed and chosen.collect_schema()[REVIEWER] == nw.String
+    return Rows(chosen, chosen.filter(~lacking), named, typed)
 
 
 def _joined(frame: Frame, part: str, names: Names | None) -> tuple[Frame, str | None]:
@@ -124,18 +148,54 @@ def _joined(frame: Frame, part: str, names: Names | None) -> tuple[Frame, str | 
 
 
 def only_items(rows: Rows, items: Sequence[Label]) -> Rows:
-    """Keep the ratings of these items."""
-    text = rows.frame.collect_schema()[ITEM] == nw.String
-    try:
-        wanted = [str(label) if text else int(label) for label in items]
-    except (TypeError, ValueError):
+    """Keep the ratings of these items, whose labels are compared without blanks.
+
+    Raises:
+        OptionError: If they are no labels, or one is named twice.
+    """
+    wanted = as_items(items)
+    kind = rows.frame.collect_schema()[ITEM]
+    column = nw.col(ITEM)
+    if not kind.is_numeric():
+        text = column if kind == nw.String else column.cast(nw.String)
+        column = text.str.strip_chars() if rows.typed else text
+    elif not all(INTEGER.fullmatch(label) for label in wanted):
         raise OptionError(
             f"items must be labels such as the column's integers, got {shown(items)}."
-        ) from None
-    chosen = nw.any_horizontal(
-        *(nw.col(ITEM) == label for label in wanted), ignore_nulls=True
+        )
+    labels = [int(it) for it in wanted] if kind.is_numeric() else wanted
+    chosen = nw.any_horizontal(*(column == it for it in labels), ignore_nulls=True)
+    return replace(
+        rows, frame=rows.frame.filter(chosen), scored=rows.scored.filter(chosen)
     )
-    return Rows(rows.frame.filter(chosen), rows.scored.filter(chosen))
+
+
+def as_items(items: Sequence[Label]) -> list[str]:
+    """Return the labels of chosen items as text without blanks around it.
+
+    Raises:
+        OptionError: If they are no labels, or one is named twice.
+
+    Examples:
+        >>> as_items([7, " x"])
+        ['7', 'x']
+    """
+    if isinstance(items, str):
+        raise OptionError(f"items must be a sequence of labels, got {shown(items)}.")
+    require_sequence("labels", items=items)
+    for label in items:
+        whole = isinstance(label, Integral) and not isinstance(label, bool)
+        if not whole and not (isinstance(label, str) and label.strip()):
+            raise OptionError(
+                f"items must be labels, text or whole numbers, got {shown(label)}."
+            )
+    wanted = [str(label).strip() for label in items]
+    if not wanted:
+        raise OptionError("items must name at least one item, got none.")
+    for label in wanted:
+        if wanted.count(label) > 1:
+            raise OptionError(f"items must be different, got {label!r} twice.")
+    return wanted
 
 
 def histogram(rows: Rows) -> Frame:
@@ -146,9 +206,8 @@ def histogram(rows: Rows) -> Frame:
 def loads(rows: Rows) -> Frame:
     """Count reviewers by how many scores they gave; those without a name apart."""
     people = rows.scored.group_by(REVIEWER).agg(nw.len().alias(LOAD))
-    nobody = nw.col(REVIEWER).is_null().alias("nobody")
     return (
-        people.with_columns(nobody)
+        people.with_columns(rows.nobody)
         .group_by(LOAD, "nobody")
         .agg(nw.len().alias("reviewers"))
     )
@@ -202,7 +261,7 @@ def reviewer_sums(rows: Rows, centre: float = 0.0) -> Frame:
     )
     return (
         people.with_columns(
-            nw.col(REVIEWER).is_null().alias("nobody"),
+            rows.nobody,
             (total * total).alias("squares"),
         )
         .group_by(LOAD, "nobody")
@@ -243,6 +302,13 @@ def pairs(rows: Rows, centre: float = 0.0) -> Frame:
 def reviews(rows: Rows) -> Frame:
     """Count scores by item."""
     return rows.scored.group_by(ITEM).agg(nw.len().alias("reviews"))
+
+
+def unrated(rows: Rows) -> Frame:
+    """List items that have no score."""
+    number = rows.frame.group_by(ITEM).agg(nw.col(SCORE).count().alias("reviews"))
+    lost = (nw.col("reviews") == 0) & ~nw.col(ITEM).is_null()
+    return number.filter(lost).select(ITEM)
 
 
 def ties(rows: Rows) -> Frame:
@@ -308,11 +374,15 @@ def require_named(answer: pl.DataFrame, column: str, number: str) -> None:
     Examples:
         >>> require_named(pl.DataFrame({"item": ["x"], "count": [2]}), "item", "count")
     """
-    lacking = answer.filter(pl.col(column).is_null())[number].sum()
+    names = answer[column]
+    empty = names.is_null()
+    if names.dtype == pl.String:
+        empty |= (names.str.strip_chars() == "").fill_null(value=False)
+    lacking = answer.filter(empty)[number].sum()
     if lacking:
         raise RatingsError(
             f"{column} must be given in every row, got {counted(int(lacking), 'row')} "
-            "without one. Leave them out in the query."
+            "without one. Leave them out."
         )
 
 
@@ -330,7 +400,7 @@ def require_reviewers(answer: pl.DataFrame) -> pl.DataFrame:
     if lacking:
         raise RatingsError(
             f"reviewer must be given in every row, got {counted(int(lacking), 'row')} "
-            "without one. Leave them out in the query, or, to count for compare, "
+            "without one. Leave them out, or, to count for compare, "
             "declare that nobody scored twice with once='declared' (--once declared)."
         )
     return answer
@@ -351,6 +421,6 @@ def require_finite(scores: pl.Series, counts: pl.Series) -> None:
     if bad.any():
         text = counted(int(counts.filter(bad).sum()), "row")
         raise RatingsError(
-            f"scores must be finite, got {scores.filter(bad)[0]} in {text}. Make them "
-            "NULL or leave them out in the query."
+            f"scores must be finite, got {scores.filter(bad)[0]} in {text}. Leave them "
+            "out, or make them empty (NULL)."
         )

@@ -83,7 +83,9 @@ def sql_of(
         ) from error
     columns = {reviewer: "string", item: "string", score: "float64"}
     there = ibis.table(columns, name=TABLE)
-    rows = queries.take_rows(there, reviewer=reviewer, item=item, score=score)
+    rows = queries.take_rows(
+        there, reviewer=reviewer, item=item, score=score, typed=False
+    )
     if items is not None:
         rows = queries.only_items(rows, items)
     return {
@@ -124,5 +126,15 @@ def _written(
         name.set("quoted", not PLAIN.fullmatch(name.name))
     for named in list(shorter.find_all(exp.Table)):
         if named.name == TABLE:
-            named.replace(exp.to_table(table, alias=named.alias, dialect=dialect))
+            named.replace(_table(table, named.alias, dialect))
     return str(shorter.sql(dialect=dialect, pretty=True))
+
+
+def _table(name: str, alias: str, dialect: str) -> Any:  # noqa: ANN401 - of sqlglot
+    from sqlglot import exp  # noqa: PLC0415 - few ask for SQL
+    from sqlglot.errors import SqlglotError  # noqa: PLC0415 - likewise
+
+    try:
+        return exp.to_table(name, alias=alias, dialect=dialect)
+    except (SqlglotError, ValueError):
+        raise OptionError(f"table must be the name of a table, got {name!r}.") from None

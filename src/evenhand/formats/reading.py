@@ -246,16 +246,32 @@ def read_counts_or_ratings(
             raise OptionError(
                 f"{option} must be left out for counts of scores: it is about ratings."
             )
+    for part in ("pair", "weight"):
+        if getattr(asked.columns, part):
+            raise OptionError(
+                f"a column for the {part} must be left out for counts of scores: it is "
+                "about ratings."
+            )
     return _counts(table, asked, None), None
 
 
 def _counts(table: Table, asked: Asked, once: Once | None) -> Counts:
-    from evenhand.engines.counts import ONCE, Counts, count_columns  # noqa: PLC0415 - if asked for
+    from evenhand.engines.counts import (  # noqa: PLC0415 - if asked for
+        ONCE,
+        STANDINGS,
+        Counts,
+        count_columns,
+    )
 
     names = count_columns(table.columns, asked.columns, table.source)
     # What `evenhand count` found out stands in a column of its own.
     said = {*table.texts(ONCE)} if ONCE in table.columns else set()
-    if once is None and len(said) == 1:
+    if once is None and said and (len(said) > 1 or not said <= {*STANDINGS}):
+        raise table.source.whole(
+            f"Column {ONCE!r} must say one of {listing(STANDINGS)} in every row, the "
+            f"same in all, got {listing(sorted(said))}."
+        )
+    if once is None and said:
         once = said.pop()  # type: ignore[assignment]  # checked by Counts
     return Counts.from_columns(
         table.columns,

@@ -127,7 +127,16 @@ def group_notices(graph: Comparisons) -> tuple[Notice, ...]:
     """
     from evenhand.posets.graph import components  # noqa: PLC0415 - few methods compare
 
-    groups = len(np.unique(components(graph)))
+    return separate_groups(len(np.unique(components(graph))))
+
+
+def separate_groups(groups: int) -> tuple[Notice, ...]:
+    """Say how many groups of items comparisons leave, if there are several.
+
+    Examples:
+        >>> separate_groups(1)
+        ()
+    """
     if groups == 1:
         return ()
     return (

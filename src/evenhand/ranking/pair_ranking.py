@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,8 +14,9 @@ from evenhand.calibration.pair_models import (
     MOST_ITEMS,
     additive_of_pairs,
     bradley_terry_of_pairs,
+    drawn_of_pairs,
+    ordered_groups,
 )
-from evenhand.calibration.results import Fit
 from evenhand.claims import Notice, certify
 from evenhand.errors import OptionError, require_whole
 from evenhand.randomness import stream
@@ -24,18 +27,33 @@ from evenhand.ranking.methods import (
     by_estimates,
     equal_runs,
 )
-from evenhand.ranking.notices import by_lot
+from evenhand.ranking.notices import by_lot, separate_groups
 from evenhand.ranking.results import RankedItem, Ranking, topped
-from evenhand.ranking.uncertainty import from_fit, shrunk_means
+from evenhand.ranking.uncertainty import (
+    JOINT_ITEMS,
+    from_fit,
+    from_values,
+    shrunk_means,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evenhand.arrays import Codes, Scores
+    from evenhand.calibration.results import Fit
     from evenhand.engines.pairs import PairCounts
     from evenhand.ranking.methods import RankMethod
     from evenhand.ranking.uncertainty import RankUncertainty
 
+APART = (
+    "There are no intervals of ranks: no reviewer links some groups of items, and "
+    "counts of pairs do not say how their errors go together. Take the ratings "
+    "themselves."
+)
+LARGE = (
+    "There are no intervals of ranks: counts of pairs of more than "
+    f"{MOST_ITEMS:,} items do not say how sure means are. Take the ratings themselves."
+)
 INDEPENDENT = (
     "Intervals of ranks take the errors of different items for independent, as "
     "reviewers were not seen."
@@ -66,18 +84,15 @@ def rank_pairs(
     if top is not None:
         require_whole("top", top, 1, pairs.n_items, "the number of items")
     if isinstance(method, Mean):
-        order, told, sure = _by_means(pairs, seed)
+        order, told, model = _by_means(pairs, seed)
         fit = None
     else:
         fit = _fitted(pairs, method)
         order = by_estimates(fit.estimates, seed)
         told = (*fit.notices, *_lots("estimates", fit.estimates, order, pairs))
-        sure = None
-        if fit.errors is not None:
-            sure = from_fit(fit, seed, order=order)
-    notices = (*pairs.notices, *told)
-    if sure is not None:
-        notices += (Notice("independent_errors", INDEPENDENT),)
+        model = fit
+    sure, more = (None, ()) if model is None else _sure(pairs, model, order, seed)
+    notices = (*pairs.notices, *told, *more)
     ranked = Ranking(
         order=tuple(pairs.item_labels[code] for code in order.tolist()),
         items=tuple(_rows(pairs, order, fit, sure)),
@@ -104,19 +119,38 @@ def _fitted(pairs: PairCounts, method: RankMethod) -> Fit:
     )
 
 
+def _sure(
+    pairs: PairCounts, fit: Fit, order: Codes, seed: int
+) -> tuple[RankUncertainty | None, tuple[Notice, ...]]:
+    """Return how sure places are, and what to say of it.
+
+    Where sums of the scores say how errors go together, it is as from the ratings.
+    """
+    scores = fit.method in ("additive", "mean")
+    if scores and pairs.n_items <= JOINT_ITEMS:
+        draw = partial(drawn_of_pairs, pairs, fit, seed=seed)
+        return from_values(draw, seed, order=order), ()
+    if fit.groups.max() > 0:
+        return None, (Notice("no_intervals", APART),)
+    errors = fit.errors
+    if fit.method == "mean":
+        fit, errors = shrunk_means(fit, pairs.reviews, fit.variances)
+    sure = from_fit(fit, seed, order=order, errors=errors)
+    return sure, (Notice("independent_errors", INDEPENDENT),)
+
+
 def _by_means(
     pairs: PairCounts, seed: int
-) -> tuple[Codes, tuple[Notice, ...], RankUncertainty | None]:
+) -> tuple[Codes, tuple[Notice, ...], Fit | None]:
     means = pairs.centre + pairs.totals / pairs.reviews
     found = order_of_means(tuple(means.tolist()), stream(seed, "mean"))
     order = np.array(found.order, dtype=np.int64)
-    told = _lots("means", means, order, pairs)
+    groups = int(ordered_groups(pairs).max()) + 1
+    told = (*separate_groups(groups), *_lots("means", means, order, pairs))
     if pairs.n_items > MOST_ITEMS:
-        return order, told, None
-    parts = additive_of_pairs(pairs).variances
-    no_groups = np.zeros(pairs.n_items, dtype=np.int64)
-    fit, errors = shrunk_means(Fit("mean", means, no_groups), pairs.reviews, parts)
-    return order, told, from_fit(fit, seed, order=order, errors=errors)
+        return order, (*told, Notice("no_intervals", LARGE)), None
+    fit = additive_of_pairs(pairs)
+    return order, told, replace(fit, method="mean", estimates=means)
 
 
 def _lots(

@@ -307,9 +307,8 @@ def from_model(
         'model'
     """
     if fit.method in JOINT and ratings.n_items <= JOINT_ITEMS:
-        number = _number(draws, ratings.n_items, JOINT_WORK, MODEL_DRAWS)
-        values = drawn_values(ratings, fit, number, seed)
-        return _from_ranks(order, values, seed, MODEL)
+        draw = functools.partial(drawn_values, ratings, fit, seed=seed)
+        return from_values(draw, seed, order=order, draws=draws)
     errors = fit.errors
     if fit.method == "adaptive":
         errors = adaptive_errors(ratings, fit)
@@ -318,6 +317,31 @@ def from_model(
     if errors is None:
         return None
     return from_fit(fit, seed, order=order, errors=errors, draws=draws)
+
+
+def from_values(
+    draw: Callable[[int], Table],
+    seed: int,
+    *,
+    order: Sequence[int] | Codes,
+    draws: int | None = None,
+) -> RankUncertainty:
+    """Rank values of items that are drawn together.
+
+    Args:
+        draw: Draws so many rows of values.
+        seed: Where ties are broken.
+        order: Item codes, best first.
+        draws: How many; by the number of items, if not given.
+
+    Examples:
+        >>> found = from_values(lambda size: np.tile([1.0, 2.0], (size, 1)), 7,
+        ...                     order=[1, 0])
+        >>> found.rank_low.tolist()
+        [2, 1]
+    """
+    number = _number(draws, len(order), JOINT_WORK, MODEL_DRAWS)
+    return _from_ranks(order, draw(number), seed, MODEL)
 
 
 def _shrunk_means(ratings: Ratings, fit: Fit) -> tuple[Fit, Table]:
