@@ -134,7 +134,10 @@ def _table(name: str, alias: str, dialect: str) -> Any:  # noqa: ANN401 - of sql
     from sqlglot import exp  # noqa: PLC0415 - few ask for SQL
     from sqlglot.errors import SqlglotError  # noqa: PLC0415 - likewise
 
+    problem = OptionError(f"table must be the name of a table, got {name!r}.")
+    if not name.strip():
+        raise problem
     try:
         return exp.to_table(name, alias=alias, dialect=dialect)
     except (SqlglotError, ValueError):
-        raise OptionError(f"table must be the name of a table, got {name!r}.") from None
+        raise problem from None
