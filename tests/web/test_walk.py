@@ -33,7 +33,8 @@ def test_the_bundle_passes_the_audit(
     path = bundle_of(desk, published, tmp_path)
     found = CliRunner().invoke(cli, ["audit", str(path)])
     assert found.exit_code == 0, found.output
-    assert "Nothing differs." in found.output
+    assert "Nothing differs; 1 thing could not be checked." in found.output
+    assert "Whether the page shows the decision was not checked." in found.output
 
 
 def order_all(client: TestClient, link: str, size: int) -> None:
@@ -101,6 +102,7 @@ def test_a_bundle_without_ratings_is_checked_as_far_as_it_goes(
     found = CliRunner().invoke(cli, ["audit", str(path)])
     assert found.exit_code == 0
     assert "ratings: The ratings were not published." in found.output
+    assert "No decision was replayed" in found.output
     seal = tmp_path / "seal.txt"
     seal.write_text("0" * 64)
     other = CliRunner().invoke(cli, ["audit", str(path), "--seal", str(seal)])

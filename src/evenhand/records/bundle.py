@@ -36,6 +36,16 @@ from evenhand.records.canonical import (
 from evenhand.records.chain import decision_seed, follow, payload_hash, text_hash
 from evenhand.records.record import assignment_from, parse, read_hex
 from evenhand.records.replay import Audit, Check, audit
+from evenhand.records.rules import (
+    RATED,
+    REPAIRS,
+    BrokenRuleError,
+    Rules,
+    decision_options,
+    labels,
+    since_sealed,
+)
+from evenhand.records.rules import says as _says
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -50,8 +60,18 @@ MANIFEST, LOG, PAYLOADS = "manifest.json", "log.jsonl", "payloads.jsonl"
 RATINGS, LISTS, SEAL, SECRET = "ratings.csv", "lists.json", "seal.json", "secret.json"
 MADE_LAST = (LOG, MANIFEST)
 MOST_FILES, MOST_BYTES = 10_000, 2**28
-REPAIRS = ("absent", "reserve", "substitute")
-RATED = ("rated", "recused", "cleared")
+README = "README.txt"
+DAMAGED = (
+    zipfile.BadZipFile,
+    NotImplementedError,
+    RuntimeError,
+    OSError,
+    ValueError,
+    EOFError,
+    KeyError,
+    OverflowError,
+    MemoryError,
+)
 WHEN = (1980, 1, 1, 0, 0, 0)
 
 
@@ -170,10 +190,10 @@ def read_bundle(data: bytes, name: str) -> dict[str, bytes]:
             if len(entries) > MOST_FILES or large:
                 raise RecordError(f"{name}: The bundle is too large.")
             files = {entry.filename: archive.read(entry) for entry in entries}
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError) as error:
-        raise RecordError(f"{name}: The bundle is damaged: {error}.") from None
-    except (ValueError, EOFError, KeyError, OverflowError, MemoryError) as error:
-        raise RecordError(f"{name}: The bundle is damaged: {error}.") from None
+    except DAMAGED:
+        raise RecordError(
+            f"{name}: The bundle is damaged, cut off or none. Download it again."
+        ) from None
     if _zipped(files) != data:
         raise RecordError(
             f"{name}: The bundle is damaged: it is not an archive as evenhand writes "
@@ -208,8 +228,16 @@ def audit_bundle(path: str | os.PathLike[str], seal: str | None = None) -> Audit
             checks.append(check)
             if check.status == "differs":
                 break
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
-        raise RecordError(f"{name}: The bundle lacks something: {error}.") from None
+    except RecordError as error:
+        text = str(error)
+        text = text if text.startswith(name) else f"{name}: {text}"
+        raise RecordError(text) from None
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError):
+        after = f"what follows the {checks[-1].name}" if checks else "its manifest"
+        raise RecordError(
+            f"{name}: The bundle cannot be checked: in {after}, something is missing "
+            "or is not of its kind."
+        ) from None
     return Audit(tuple(checks))
 
 
@@ -237,6 +265,7 @@ class _Bundle:
     def checks(self) -> Iterator[Check]:
         yield self._manifest()
         yield self._log()
+        yield self._names()
         yield self._published()
         self.lists = self._record(LISTS)
         self.secret = str(self._record(SECRET)["secret"])
@@ -245,16 +274,26 @@ class _Bundle:
         yield from self._lists()
         self.drawn = self._assignment()
         yield self._draw()
-        if PAYLOADS not in self.files:
+        if PAYLOADS in self.files:
+            yield self._payloads()
+        yield self._rules()
+        if PAYLOADS in self.files:
+            yield self._repairs()
+            yield self._ratings()
+        else:
             why = "The ratings were not published."
             yield Check("ratings", "unchecked", why)
-            yield from self._seeds()
-            return
-        yield self._payloads()
-        yield self._repairs()
-        yield self._ratings()
         yield from self._seeds()
-        yield from self._decisions()
+        yield from self._options()
+        if PAYLOADS in self.files:
+            yield from self._decisions()
+        else:
+            why = "No decision was replayed, for want of the ratings."
+            yield Check("decisions", "unchecked", why)
+        reports = [name for name in self.files if name.startswith("report-")]
+        why = f"The log has the hash of {', '.join(sorted(reports))}. Whether "
+        why += "the page shows the decision was not checked."
+        yield Check("report", "unchecked", why)
 
     def _json(self, name: str) -> dict[str, Json]:
         if name not in self.files:
@@ -294,12 +333,43 @@ class _Bundle:
         says = f"{counted(head.n, 'event')}, each with the hash of the one before."
         return _held("log", self.head, head.hash, (says, "The log ends elsewhere."))
 
+    def _names(self) -> Check:
+        """Check that every file is there that the log tells of, and no other."""
+        many = len(self._said("decided"))
+        later = self.events[since_sealed(self.events) :]
+        parts = 1 + sum(event.get("kind") in REPAIRS for event in later)
+        needed = {LOG, MANIFEST, LISTS, SEAL, SECRET, README}
+        needed |= {_part(n) for n in range(1, parts + 1)}
+        needed |= {_decision(n) for n in range(1, many + 1)}
+        needed |= {f"report-{n}.html" for n in range(1, many + 1)}
+        if {PAYLOADS, RATINGS} & set(self.files):
+            needed |= {PAYLOADS, RATINGS}
+        says = (
+            "Those that the log tells of, and no others.",
+            "The log tells of other files.",
+        )
+        names: list[Json] = [*sorted(needed)]
+        return _held("names", names, [*sorted(self.files)], says)
+
+    def _rules(self) -> Check:
+        """Check that nothing happened that the app does not allow."""
+        scale = self.lists["scale"]
+        if not is_dict(scale):
+            raise RecordError(f"{self.name}: {LISTS} has no scale.")
+        bodies = self.bodies if PAYLOADS in self.files else None
+        try:
+            Rules(self.events, bodies, self.drawn, scale).follow()
+        except BrokenRuleError as error:
+            where = Difference("log", "an event that the rules allow", str(error))
+            return Check("rules", "differs", str(error), where)
+        return _same("rules", "Every event was allowed when it happened.")
+
     def _said(self, *kinds: str) -> list[dict[str, Json]]:
-        return [event for event in self.events if event["kind"] in kinds]
+        return [event for event in self.events if event.get("kind") in kinds]
 
     def _published(self) -> Check:
-        last = self._said("published")[-1]["says"]
-        stated = last["files"] if is_dict(last) else None
+        said = self._said("published")
+        stated = _says(said[-1]).get("files") if said else None
         found: dict[str, Json] = {
             name: hashlib.sha256(body).hexdigest()
             for name, body in self.files.items()
@@ -311,7 +381,7 @@ class _Bundle:
     def _seal(self) -> Check:
         seals = [_says(event)["seal"] for event in self._said("created", "unsealed")]
         first = self.events[0]["prev"]
-        if self.events[0]["kind"] != "created" or seals[0] != first:
+        if self.events[0].get("kind") != "created" or seals[0] != first:
             where = Difference("log[0]", "the seal", first)
             return Check("seal", "differs", "The log does not begin at a seal.", where)
         same = "The secret matches the seal that the log begins with."
@@ -346,9 +416,8 @@ class _Bundle:
         return found
 
     def _draw(self) -> Check:
-        sealed = [event for event in self.events if event["kind"] == "sealed"][-1]
-        later = self.events[self.events.index(sealed) + 1 :]
-        stated = [sealed, *(it for it in later if it["kind"] in REPAIRS)]
+        sealed, *later = self.events[since_sealed(self.events) :]
+        stated = [sealed, *(it for it in later if it.get("kind") in REPAIRS)]
         hashes: list[Json] = [_says(event)["record_sha256"] for event in stated]
         names = [_part(n) for n in range(1, len(self.drawn) + 1)]
         found: list[Json] = [self._json(name)["sha256"] for name in names]
@@ -403,11 +472,12 @@ class _Bundle:
     def _repairs(self) -> Check:
         """Check that nobody had begun who was replaced, and reserves came in turn."""
         begun: set[str] = set()
-        reserves = self.lists["reserves"]
-        codes = [str(it) for it in reserves] if is_list(reserves) else []
+        codes = labels(self.lists["reserves"])
         order = [str(it) for it in reserve_order(codes, self.secret)]
         parts = iter(self.drawn[1:])
-        for n, event in enumerate(self.events, start=1):
+        # A draw that was dropped took its repairs with it.
+        start = since_sealed(self.events)
+        for n, event in enumerate(self.events[start:], start=start + 1):
             if event["kind"] == "begun":
                 begun.add(str(self.bodies[n]["reviewer"]))
             if event["kind"] not in REPAIRS:
@@ -415,7 +485,8 @@ class _Bundle:
             change = next(parts).amends
             if change is None:
                 raise RecordError(f"{self.name}: An amendment amends nothing.")
-            seen = begun & {str(who) for who in change.drop}
+            left = {str(who) for who in change.drop}
+            seen = begun & left or left != set(labels(self.bodies[n]["reviewers"]))
             in_turn = event["kind"] == "reserve"
             right = [str(who) for who in change.add] == order[:1] if in_turn else True
             if seen or not right or change.in_turn != in_turn or not change.unseen:
@@ -472,6 +543,24 @@ class _Bundle:
         same = f"{counted(len(decided), 'decision')} in the log; all of them are here."
         yield _held("decisions", stated, there, (same, "One is missing or another."))
 
+    def _options(self) -> Iterator[Check]:
+        """Check that decisions were made as it was fixed at sealing."""
+        for n, event in enumerate(self._said("decided"), start=1):
+            result = self._json(_decision(n))["result"]
+            if not is_dict(result):
+                raise RecordError(f"{self.name}: {_decision(n)} has no result.")
+            expected, found = decision_options(self.lists, result)
+            expected["logged"], found["logged"] = (
+                result["method"],
+                _says(event)["method"],
+            )
+            says = (
+                "Method, top and design are those that were fixed at sealing.",
+                "It was made with other options than were sealed.",
+            )
+            held = _held("options", expected, found, says, f"decision {n}")
+            yield replace(held, name=f"options {n}")
+
     def _decisions(self) -> Iterator[Check]:
         with tempfile.TemporaryDirectory() as folder:
             for name, body in self.files.items():
@@ -509,8 +598,3 @@ def _part(number: int) -> str:
 
 def _decision(number: int) -> str:
     return f"decision-{number}.json"
-
-
-def _says(event: Mapping[str, Json]) -> Mapping[str, Json]:
-    says = event.get("says")
-    return says if is_dict(says) else {}

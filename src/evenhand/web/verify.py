@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from evenhand.designs.drawing import seal_of
 from evenhand.errors import RecordError
-from evenhand.records.chain import follow, payload_hash
+from evenhand.records.canonical import canonical, decoded, fault, is_dict
+from evenhand.records.chain import follow, payload_hash, text_hash
+from evenhand.records.rules import RATED, REPAIRS, says
 from evenhand.web import reads
 from evenhand.web import tables as t
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-RATED = ("rated", "recused", "cleared")
+    from evenhand.claims import Json
+
+    Events = Sequence[dict[str, Json]]
+
+FIXED = ("sealed", "open", "closed", "decided", "published")
 
 
 def verify_all(connection: sa.Connection) -> list[str]:
@@ -36,8 +44,14 @@ def _faults(connection: sa.Connection, row: Any) -> Iterator[str]:  # noqa: ANN4
         return
     if (row.head_n, row.head_hash) != (head.n, head.hash):
         yield "the head of the log is another than the one that is kept."
+    yield from _draws(connection, row.id, events)
+    yield from _close(row, events)
+    yield from _files(connection, row.id, events)
+    if row.state in FIXED:
+        yield from _sealed(connection, row)
     if row.state == "purged":
         return
+    yield from _decisions(connection, row.id, events)
     found = {it.n: it for it in reads.payloads(connection, row.id)}
     told: dict[tuple[str, str], dict[str, Any]] = {}
     for n, event in enumerate(events, start=1):
@@ -50,6 +64,138 @@ def _faults(connection: sa.Connection, row: Any) -> Iterator[str]:  # noqa: ANN4
         elif event["kind"] in RATED:
             told[body["reviewer"], body["item"]] = {**body, "n": n}
     yield from _tables(connection, row.id, told)
+
+
+def _hash_of(text: str | None, what: str) -> Json:
+    """Return the hash of a record that is kept, None if it does not fit itself."""
+    try:
+        record = decoded((text or "").encode(), what)
+    except RecordError:
+        return None
+    whole = is_dict(record) and fault(dict(record)) is None
+    return record["sha256"] if is_dict(record) and whole else None
+
+
+def _told(
+    events: Events,
+) -> tuple[dict[int, Json], dict[tuple[int, int], tuple[Json, Json, Json]]]:
+    """Return the seal of each draw, and what the log says of each of its parts."""
+    seals: dict[int, Json] = {}
+    told: dict[tuple[int, int], tuple[Json, Json, Json]] = {}
+    lists: Json = None
+    for event in events:
+        said = says(event)
+        if event["kind"] in ("created", "unsealed"):
+            seals[len(seals) + 1] = said.get("seal")
+        if event["kind"] == "sealed":
+            lists = said.get("lists_sha256")
+        if event["kind"] in ("sealed", *REPAIRS):
+            part = int(str(said.get("part", 1)))
+            seal = seals.get(len(seals))
+            told[len(seals), part] = (seal, lists, said.get("record_sha256"))
+    return seals, told
+
+
+def _draws(connection: sa.Connection, which: int, events: Events) -> Iterator[str]:
+    """Hold every draw, its lists and its secret against the log."""
+    seals, told = _told(events)
+    found = {(it.number, it.part): it for it in reads.draws(connection, which)}
+    if set(found) != set(told):
+        yield "there are other draws than in the log."
+    for place in sorted(set(found) & set(told)):
+        it = found[place]
+        kept = (it.seal, _hash_of(it.lists, "lists"), _hash_of(it.record, "draw"))
+        named = zip(("seal", "lists", "record"), told[place], kept, strict=True)
+        for name in (name for name, one, two in named if one != two):
+            where = f"draw {place[0]}, part {place[1]}"
+            yield f"the {name} of {where} is not what the log says."
+    mine = t.secret.c.evaluation_id == which
+    for it in connection.execute(sa.select(t.secret).where(mine)):
+        if seal_of(it.secret) != seals.get(it.number):
+            yield f"the secret of draw {it.number} does not match its seal."
+
+
+def _close(row: Any, events: Events) -> Iterator[str]:  # noqa: ANN401 - a row
+    """Hold the close, from which the seed comes, against the log."""
+    last = None
+    for event in events:
+        if event["kind"] == "closed":
+            last = text_hash(canonical(event))
+        if event["kind"] in ("reopened", "unsealed"):
+            last = None
+    if row.closed_head != last:
+        yield "the close that is kept is not the one of the log."
+
+
+def _sha256(body: bytes | str) -> str:
+    # A file that was changed by hand may have become a text.
+    return hashlib.sha256(body.encode() if isinstance(body, str) else body).hexdigest()
+
+
+def _files(connection: sa.Connection, which: int, events: Events) -> Iterator[str]:
+    """Hold the files that were published against the log."""
+    stated: Json = {}
+    for event in events:
+        if event["kind"] == "published":
+            stated = says(event).get("files")
+    told = dict(stated) if is_dict(stated) else {}
+    mine = t.published.c.evaluation_id == which
+    found = {
+        it.name: _sha256(it.body)
+        for it in connection.execute(sa.select(t.published).where(mine))
+    }
+    for name in sorted({*told, *found}):
+        if told.get(name) != found.get(name):
+            yield f"{name} is not the file that was published."
+
+
+def _decisions(connection: sa.Connection, which: int, events: Events) -> Iterator[str]:
+    """Hold every decision against the log."""
+    told = {
+        says(event).get("number"): says(event).get("record_sha256")
+        for event in events
+        if event["kind"] == "decided"
+    }
+    found: dict[Json, Json] = {
+        it.number: _hash_of(it.record, "decision")
+        for it in reads.jobs(connection, which, "decision")
+        if it.state == "done"
+    }
+    if set(told) != set(found):
+        yield "there are other decisions than in the log."
+    for number, stated in told.items():
+        if number in found and found[number] != stated:
+            yield f"decision {number} is not what the log says."
+
+
+def _sealed(connection: sa.Connection, row: Any) -> Iterator[str]:  # noqa: ANN401 - a row
+    """Hold what is used against the lists that were sealed."""
+    draws = reads.draws(connection, row.id)
+    text = draws[-1].lists if draws else None
+    if _hash_of(text, "lists") is None:
+        return
+    fixed = json.loads(text or "")
+    people = reads.people(connection, row.id)
+    now = {
+        "title": row.title,
+        "grace": row.grace,
+        "scale": _plain(row.scale),
+        "items": [
+            [it.label, it.title, it.url] for it in reads.items(connection, row.id)
+        ],
+        "reviewers": sorted(it.label for it in people if it.role == "regular"),
+        "reserves": sorted(it.label for it in people if it.role == "reserve"),
+    }
+    for name, value in now.items():
+        if value != fixed[name]:
+            yield f'"{name}" is not what was sealed.'
+
+
+def _plain(text: str | None) -> Json:
+    try:
+        return decoded((text or "").encode(), "scale")
+    except RecordError:
+        return None
 
 
 def _tables(
