@@ -209,7 +209,7 @@ FORGED: dict[str, tuple[Callable[[Events, Files], Events], str]] = {
     "other top": (optioned(top=2), "decision 1.top: expected 3, found 2"),
     "other method": (optioned(method="mean"), "other options than were sealed"),
     "ties allowed": (optioned(distinct=False), "other options than were sealed"),
-    "another decision": (filed("decision-2.json", b"{}"), "tells of other files"),
+    "another decision": (filed("decision-2.json", b"{}"), "names.decision-2.json"),
     "another file": (filed("winner.html", b"t1"), "tells of other files"),
     "no decision": (undecided, "while the evaluation is closed."),
     "nonsense": (added("nonsense"), 'no such kind as "nonsense"'),
@@ -280,6 +280,19 @@ def test_a_rating_that_lacks_a_field_is_refused(
     code, told = audited(forge(ran[1], edit, tmp_path / "forged.zip"))
     assert code == 1, told
     assert not any(words in told for words in PYTHONS), told
+
+
+def test_a_bundle_without_a_log_is_refused(
+    ran: tuple[Path, Files], tmp_path: Path
+) -> None:
+    made = ("manifest.json", "log.jsonl")
+    files = {name: body for name, body in ran[1].items() if name not in made}
+    path = tmp_path / "forged.zip"
+    for more in ({}, {"log.jsonl": b""}):
+        path.write_bytes(write_bundle({**files, **more}, "0" * 64))
+        code, told = audited(path)
+        assert code == 2
+        assert "log.jsonl is missing or empty." in told
 
 
 def test_an_unchanged_forgery_passes(ran: tuple[Path, Files], tmp_path: Path) -> None:

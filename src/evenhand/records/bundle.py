@@ -322,8 +322,10 @@ class _Bundle:
         return _held("bundle", stated["files"], found, (says, "A file was changed."))
 
     def _log(self) -> Check:
-        lines = self.files[LOG].decode("utf-8", "replace").splitlines()
-        first = decoded((lines or [""])[0].encode(), LOG)
+        lines = self.files.get(LOG, b"").decode("utf-8", "replace").splitlines()
+        if not lines:
+            raise RecordError(f"{self.name}: {LOG} is missing or empty.")
+        first = decoded(lines[0].encode(), LOG)
         start = str(first.get("prev")) if is_dict(first) else ""
         try:
             self.events, head = follow(lines, start)
@@ -348,8 +350,9 @@ class _Bundle:
             "Those that the log tells of, and no others.",
             "The log tells of other files.",
         )
-        names: list[Json] = [*sorted(needed)]
-        return _held("names", names, [*sorted(self.files)], says)
+        names: dict[str, Json] = dict.fromkeys(sorted(needed), "a file")
+        found: dict[str, Json] = dict.fromkeys(sorted(self.files), "a file")
+        return _held("names", names, found, says)
 
     def _rules(self) -> Check:
         """Check that nothing happened that the app does not allow."""
