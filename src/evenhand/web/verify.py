@@ -121,8 +121,6 @@ def _close(row: Any, events: Events) -> Iterator[str]:  # noqa: ANN401 - a row
     for event in events:
         if event["kind"] == "closed":
             last = text_hash(canonical(event))
-        if event["kind"] in ("reopened", "unsealed"):
-            last = None
     if row.closed_head != last:
         yield "the close that is kept is not the one of the log."
 
