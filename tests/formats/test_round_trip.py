@@ -130,8 +130,9 @@ def state(ratings: Ratings) -> tuple[object, ...]:
     )
 
 
+# Files take an apostrophe before a formula for one that keeps it from running.
 texts = st.text("aAé漢😀1 ,;\t\"'\n=+-@#.\u00a0\u2028", min_size=1, max_size=6).filter(
-    lambda text: bool(text.strip("\t\n \u00a0\u2028"))
+    lambda text: text.strip("\t\n \u00a0\u2028")[:1] not in ("", "'")
 )
 zeros = st.sampled_from(["007", "7", "0", "-0", "00", "10", "-7"])
 numbers = st.integers(-(10**6), 10**6) | st.integers(-(2**52), 2**52)
