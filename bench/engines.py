@@ -1,7 +1,7 @@
 """What it costs to count where ratings are: CPU seconds and memory, engine by engine.
 
-    python -m bench.engines --folder /tmp/engines            all of it, at full size
-    python -m bench.engines --folder /tmp/engines --share 0.01
+    python -m bench.engines --folder DATA                    all of it, at full size
+    python -m bench.engines --folder DATA --share 0.01
 
 Each step runs in a process of its own, so that peak memory is its own; `cpu` is all of
 it with imports, `query` the counting alone. Data are made once and kept in the folder.
