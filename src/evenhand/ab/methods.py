@@ -190,8 +190,8 @@ class Rule(Method):
             f"{sides.items[0]!r} has {counted(counts[0], 'score')} and "
             f"{sides.items[1]!r} has {counts[1]}. Votes pair {min(counts)} of each. "
             "Given unequal counts, means, medians and rules of your own can be worse "
-            "than a coin; over all counts that the assignment could have given they "
-            "are not (Theorem G)."
+            "than a coin. If reviewers were assigned at random, they are not worse on "
+            "average over all counts that could have come out (Theorem G)."
         )
         return (Notice("unequal_counts", text),)
 
