@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from evenhand import _charts as charts
 from evenhand._charts import Axis, Style
 from evenhand.lab import figures
-from evenhand.lab.curves import Row
+from evenhand.lab.figures import Row
 
 X = Axis("m", "number of reviewers", (1, 100), (1, 10, 100), "log")
 Y = Axis("gain", "improvement (%)", (-10, 110))

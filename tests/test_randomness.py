@@ -19,6 +19,7 @@ from evenhand.randomness import (
     below,
     permutation,
     seed_from,
+    standard_normal,
     stream,
     uniforms,
 )
@@ -179,3 +180,9 @@ def test_anything_else_is_refused_in_words(wrong: object) -> None:
 def test_an_integer_below_nothing_is_refused() -> None:
     with pytest.raises(OptionError, match="bound must be at least 1, got 0"):
         below(stream(7, "choice"), 0)
+
+
+def test_normal_numbers_are_finite_and_ordered() -> None:
+    ends = standard_normal(np.array([0.0, 2.0**-53, 0.5, 1 - 2.0**-53]))
+    assert np.isfinite(ends).all()
+    assert (np.diff(ends) > 0).all()

@@ -15,34 +15,45 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from evenhand import ab, designs, lab, losses, posets, ranking
-    from evenhand.ab import weights
-    from evenhand.ab.comparison import Comparison, compare
-    from evenhand.claims import Certificate
-    from evenhand.designs.assignment import Assignment
-    from evenhand.designs.drawing import assign
-    from evenhand.diagnosis.check import Check, check
-    from evenhand.diagnosis.counted import count_check
-    from evenhand.diagnosis.warp import Warp, warp
-    from evenhand.engines.counting import count_ratings
-    from evenhand.engines.counts import Counts
-    from evenhand.engines.pairs import count_pairs
-    from evenhand.errors import (
-        ContradictionError,
-        ConvergenceError,
-        DesignError,
-        EvenhandError,
-        OptionError,
-        RatingsError,
-        RecordError,
-    )
-    from evenhand.formats.reading import read_counts, read_ratings
-    from evenhand.grading import Grades, grade
-    from evenhand.lab.scenario import Scenario
-    from evenhand.lab.simulation import Simulation, simulate
-    from evenhand.method import Method, methods
-    from evenhand.ranking.ranking import Ranking, rank
-    from evenhand.ratings import Ratings
+    from evenhand import ab as ab
+    from evenhand import designs as designs
+    from evenhand import lab as lab
+    from evenhand import losses as losses
+    from evenhand import posets as posets
+    from evenhand import ranking as ranking
+    from evenhand.ab import weights as weights
+    from evenhand.ab.comparison import Comparison as Comparison
+    from evenhand.ab.comparison import compare as compare
+    from evenhand.claims import Certificate as Certificate
+    from evenhand.designs.assignment import Assignment as Assignment
+    from evenhand.designs.drawing import assign as assign
+    from evenhand.diagnosis.check import Check as Check
+    from evenhand.diagnosis.check import check as check
+    from evenhand.diagnosis.counted import count_check as count_check
+    from evenhand.diagnosis.warp import Warp as Warp
+    from evenhand.diagnosis.warp import warp as warp
+    from evenhand.engines.counting import count_ratings as count_ratings
+    from evenhand.engines.counts import Counts as Counts
+    from evenhand.engines.pairs import count_pairs as count_pairs
+    from evenhand.errors import ContradictionError as ContradictionError
+    from evenhand.errors import ConvergenceError as ConvergenceError
+    from evenhand.errors import DesignError as DesignError
+    from evenhand.errors import EvenhandError as EvenhandError
+    from evenhand.errors import OptionError as OptionError
+    from evenhand.errors import RatingsError as RatingsError
+    from evenhand.errors import RecordError as RecordError
+    from evenhand.formats.reading import read_counts as read_counts
+    from evenhand.formats.reading import read_ratings as read_ratings
+    from evenhand.grading import Grades as Grades
+    from evenhand.grading import grade as grade
+    from evenhand.lab.scenario import Scenario as Scenario
+    from evenhand.lab.simulation import Simulation as Simulation
+    from evenhand.lab.simulation import simulate as simulate
+    from evenhand.method import Method as Method
+    from evenhand.method import methods as methods
+    from evenhand.ranking.ranking import Ranking as Ranking
+    from evenhand.ranking.ranking import rank as rank
+    from evenhand.ratings import Ratings as Ratings
 
 _HOMES = {
     "ratings": "Ratings",
@@ -53,12 +64,12 @@ _HOMES = {
     "diagnosis.counted": "count_check",
     "ab.comparison": "compare Comparison",
     "ranking.ranking": "rank Ranking",
+    "grading": "grade Grades",
+    "claims": "Certificate",
     "designs.drawing": "assign",
     "designs.assignment": "Assignment",
-    "claims": "Certificate",
     "diagnosis.check": "check Check",
     "diagnosis.warp": "warp Warp",
-    "grading": "grade Grades",
     "lab.scenario": "Scenario",
     "lab.simulation": "simulate Simulation",
     "method": "methods Method",
@@ -66,57 +77,18 @@ _HOMES = {
     "DesignError RecordError ConvergenceError",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
+_ROOMS = ("ab", "ab.weights", "ranking", "posets", "losses", "designs", "lab")
+_ROOM = {room.rpartition(".")[2]: room for room in _ROOMS}
 
-__all__ = [  # noqa: RUF022 - in the order in which a reader of the paper meets them
-    "Ratings",
-    "read_ratings",
-    "Counts",
-    "read_counts",
-    "count_ratings",
-    "count_pairs",
-    "count_check",
-    "compare",
-    "Comparison",
-    "ab",
-    "weights",
-    "rank",
-    "Ranking",
-    "ranking",
-    "grade",
-    "Grades",
-    "posets",
-    "losses",
-    "Certificate",
-    "designs",
-    "assign",
-    "Assignment",
-    "check",
-    "Check",
-    "warp",
-    "Warp",
-    "lab",
-    "Scenario",
-    "simulate",
-    "Simulation",
-    "methods",
-    "Method",
-    "EvenhandError",
-    "RatingsError",
-    "ContradictionError",
-    "OptionError",
-    "DesignError",
-    "RecordError",
-    "ConvergenceError",
-]
+__all__ = [*_HOME, *_ROOM]  # noqa: PLE0604 - names
 
 
 def __getattr__(name: str) -> object:
     """Load a public name on its first use."""
-    if name not in __all__:
-        raise AttributeError(f"module 'evenhand' has no attribute {name!r}")
+    if name in _ROOM:
+        return importlib.import_module(f"evenhand.{_ROOM[name]}")
     if name not in _HOME:
-        room = "ab.weights" if name == "weights" else name
-        return importlib.import_module(f"evenhand.{room}")
+        raise AttributeError(f"module 'evenhand' has no attribute {name!r}")
     value: object = getattr(importlib.import_module(f"evenhand.{_HOME[name]}"), name)
     globals()[name] = value
     return value

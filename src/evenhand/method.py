@@ -25,7 +25,6 @@ from typing import (
     Literal,
     NamedTuple,
     Self,
-    TypeGuard,
     TypeVar,
     dataclass_transform,
 )
@@ -86,7 +85,7 @@ def parse(text: str, what: str = "method", example: str = "safe(noise=1)") -> Ca
     hyphens = r"'[^']*'|\"[^\"]*\"|(?<=[A-Za-z])-(?=[A-Za-z])"
     plain = re.sub(hyphens, lambda one: "_" if one[0] == "-" else one[0], source)
     try:
-        return _call(_tree(plain), source)
+        return _call(plain, source)
     except _Malformed as error:
         old = re.search(r"[\w-]:[\w.-]", text) is not None
         where = "not after a colon" if old else f"wrong at character {error.args[0]}"
@@ -100,44 +99,33 @@ class _Malformed(Exception):  # noqa: N818 - turned into a sentence at once
     """A text is no text form, from this character on."""
 
 
-def _tree(plain: str) -> ast.expr:
+def _call(plain: str, source: str) -> Call:
     strange = not plain.isascii() or not plain.isprintable() or "#" in plain
     if strange or len(plain) > LONGEST:
         raise _Malformed(1)
     try:
         with warnings.catch_warnings(action="ignore"):
-            return ast.parse(plain, mode="eval").body
+            body = ast.parse(plain, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise _Malformed(getattr(error, "offset", None) or 1) from None
-
-
-def _call(body: ast.expr, source: str) -> Call:
-    if isinstance(body, ast.Name):
-        return Call(_segment(body, source), (), {})
-    if not _is_call(body):
+    call = body if isinstance(body, ast.Call) else ast.Call(body, [], [])
+    if not isinstance(call.func, ast.Name):
         raise _Malformed(1)
     named: dict[str, Any] = {}
-    for one in body.keywords:
+    for one in call.keywords:
         if one.arg is None or one.arg in named:
             raise _Malformed(one.value.col_offset + 1)
         named[one.arg] = _value(one.value, source)
-    given = tuple(_value(one, source) for one in body.args)
-    return Call(_segment(body.func, source), given, named)
-
-
-def _is_call(node: ast.expr) -> TypeGuard[ast.Call]:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-
-
-def _segment(node: ast.expr, source: str) -> str:
-    return source[node.col_offset : node.end_col_offset]
+    given = tuple(_value(one, source) for one in call.args)
+    return Call(ast.get_source_segment(source, call.func) or "", given, named)
 
 
 def _value(node: ast.expr, source: str) -> Any:  # noqa: ANN401 - whatever a literal is
+    written = ast.get_source_segment(source, node)
     if isinstance(node, ast.Name):
-        return WORDS.get(node.id.lower(), _segment(node, source))
-    if _is_call(node):
-        return _segment(node, source)
+        return WORDS.get(node.id.lower(), written)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return written
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError, RecursionError, MemoryError):

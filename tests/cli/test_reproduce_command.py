@@ -8,7 +8,7 @@ from click.testing import CliRunner, Result
 
 from evenhand import cli
 from evenhand.lab import figures
-from evenhand.lab.curves import Size
+from evenhand.lab.figures import Size
 
 
 @pytest.fixture(autouse=True)

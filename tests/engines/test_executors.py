@@ -24,12 +24,14 @@ from evenhand.engines.executors import cores, dask, processes, run_parts, worker
 from evenhand.errors import OptionError
 from evenhand.lab import simulation
 from evenhand.lab.scenario import Scenario
-from evenhand.lab.simulation import BLOCK, TIMED, Plan, Tally, draw_ratings, simulate
+from evenhand.lab.simulation import BLOCK, TIMED, Plan, draw_ratings, simulate
 from evenhand.lab.theorems import check_theorems
 from evenhand.ranking.ranking import rank
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from evenhand.arrays import Floats
 
 distributed = pytest.importorskip("distributed")
 SCENARIO = Scenario(scales="power", reviewers=7)
@@ -120,7 +122,7 @@ def test_everything_else_is_the_same_anywhere(address: str) -> None:
             assert len(place.sent) > 200
 
 
-def mortal_block(folder: str, plan: Plan, number: int) -> Tally:
+def mortal_block(folder: str, plan: Plan, number: int) -> tuple[Floats, int]:
     """Run a block; the first time that block 20 is at work, its process is killed."""
     with Path(folder, "begun").open("a") as log:
         log.write(f"{number} {os.getpid()}\n")
@@ -156,7 +158,7 @@ def test_a_killed_process_of_the_standard_pool_is_said_in_words(
         simulated(pool)
 
 
-def slow_block(plan: Plan, number: int) -> Tally:
+def slow_block(plan: Plan, number: int) -> tuple[Floats, int]:
     time.sleep(0.5 if number > TIMED else 0.0)
     return BLOCKS(plan, number)
 

@@ -10,9 +10,17 @@ import numpy as np
 import pytest
 
 from evenhand.errors import OptionError
-from evenhand.lab import curves
-from evenhand.lab.curves import ITEMS, REVIEWERS, Figure, Row, Size
-from evenhand.lab.figures import FULL, QUICK, reproduce
+from evenhand.lab.figures import (
+    FULL,
+    ITEMS,
+    QUICK,
+    REVIEWERS,
+    Figure,
+    Row,
+    Size,
+    reproduce,
+)
+from evenhand.lab.simulation import improvement
 from evenhand.randomness import stream, uniforms
 
 GOLDEN = json.loads(
@@ -100,10 +108,10 @@ def test_the_error_of_a_ratio_agrees_with_leaving_out_each_trial() -> None:
     source = stream(7, "ratio")
     base = 1 + uniforms(source, 200)
     ours = base / 2 + 0.1 * uniforms(source, 200)
-    gain, se = curves.pooled(base, ours)
+    gain, se = improvement(base, ours)
     left = np.array(
         [
-            curves.pooled(np.delete(base, trial), np.delete(ours, trial))[0]
+            improvement(np.delete(base, trial), np.delete(ours, trial))[0]
             for trial in range(200)
         ]
     )

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from evenhand.ab.weights import rational
-from evenhand.lab.curves import (
+from evenhand.arrays import Floats
+from evenhand.lab.figures import (
     draw_samples,
     first_orderings,
     flip_gains,
@@ -46,6 +47,11 @@ def plain_order(n: int, above: set[Pair]) -> list[int]:
     return order
 
 
+def put_above(named: Floats, reviewers: NDArray[np.int64]) -> Flags:
+    above: Flags = (reviewers >= 0) & (named[:, :, None] > named[:, None, :])
+    return above
+
+
 def pairs_of(table: Flags) -> set[Pair]:
     return {(int(a), int(b)) for a, b in np.argwhere(table)}
 
@@ -55,15 +61,16 @@ def pairs_of(table: Flags) -> set[Pair]:
 def test_samples_agree_with_plain_lists(n: int, data: st.DataObject) -> None:
     m = data.draw(st.integers(1, math.comb(n, 2)))
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
-    samples = draw_samples(np.arange(0.0, 1.5 * n, 1.5), m, 4, rng)
-    orders = first_orderings(samples.above)
-    wrong = wrong_pairs(orders, samples.values)
+    named, reviewers = draw_samples(np.arange(0.0, 1.5 * n, 1.5), m, 4, rng)
+    put = put_above(named, reviewers)
+    orders = first_orderings(put)
+    wrong = wrong_pairs(orders, named)
     for sample in range(4):
-        values, above = samples.values[sample], pairs_of(samples.above[sample])
+        values, above = named[sample], pairs_of(put[sample])
         assert sorted(values.tolist()) == [1.5 * item for item in range(n)]
         assert len(above) == m
         assert all(values[a] > values[b] for a, b in above)
-        who = [int(samples.reviewers[sample, a, b]) for a, b in above]
+        who = [int(reviewers[sample, a, b]) for a, b in above]
         assert sorted(who) == list(range(m))
         order = plain_order(n, above)
         assert orders[sample].tolist() == order
@@ -74,11 +81,11 @@ def test_samples_agree_with_plain_lists(n: int, data: st.DataObject) -> None:
 
 def test_only_free_neighbours_with_fresh_reviewers_are_settled() -> None:
     rng = np.random.default_rng(7)
-    samples = draw_samples(np.arange(4.0), 4, 500, rng)
-    order = first_orderings(samples.above)
-    _, by_lot = flip_gains(samples, order, np.ones(4), np.zeros(4), rng)
+    named, reviewers = draw_samples(np.arange(4.0), 4, 500, rng)
+    order = first_orderings(put_above(named, reviewers))
+    _, by_lot = flip_gains(named, reviewers, order, np.ones((2, 4)), rng)
     for sample in range(500):
-        compared = samples.reviewers[sample] >= 0
+        compared = reviewers[sample] >= 0
         free = [not compared[a, b] for a, b in itertools.pairwise(order[sample])]
         # A fair coin on a neighbour changes Kendall tau by a half on average.
         coins = 2 * abs(by_lot[sample])
@@ -112,10 +119,8 @@ def test_samples_have_the_law_of_algorithm_1() -> None:
         evaluate(average, table, lambda _: Fraction(1, 2)),
     ]
     count = 40_000
-    numbers, slope, shift = (
-        np.array([float(x) for x in row]) for row in (values, slopes, shifts)
-    )
-    found = kendall_samples(numbers, slope, shift, count, np.random.default_rng(7))
+    numbers, scales = np.array(values, float), np.array([slopes, shifts], float)
+    found = kendall_samples(numbers, scales, count, np.random.default_rng(7))
     for column, risk in enumerate(known):
         se = found[:, column].std() / math.sqrt(count)
         assert abs(found[:, column].mean() - float(risk)) < 5 * se

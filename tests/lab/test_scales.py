@@ -1,6 +1,7 @@
 """Scales: every family increases, composes, and is exact where exactness counts."""
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,8 +10,7 @@ from hypothesis import strategies as st
 
 from evenhand.arrays import Floats
 from evenhand.errors import OptionError
-from evenhand.lab.scales import FAMILIES, ranks, scales
-from evenhand.randomness import stream, uniforms
+from evenhand.lab.scales import FAMILIES, scales
 
 SPECS = [
     *(name for name in FAMILIES if name != "levels"),
@@ -32,6 +32,7 @@ DETERMINISTIC = [
     "adversary:spread",
 ]
 M = 5
+RNG = np.random.default_rng(2019)
 
 
 def increases(values: Floats, scores: Floats, *, strict: bool = True) -> bool:
@@ -44,26 +45,24 @@ def increases(values: Floats, scores: Floats, *, strict: bool = True) -> bool:
 def scored(spec: str, values: list[float], seed: int) -> tuple[Floats, Floats]:
     family = scales(spec)
     wide = np.broadcast_to(np.array(values, dtype=float), (M, len(values)))
-    return wide, family.apply(wide, uniforms(stream(seed, "test"), (M, family.draws)))
+    return wide, family.apply(wide, np.random.default_rng(seed))
 
 
 def exactly(spec: str, values: list[Fraction], reviewers: int) -> list[list[Fraction]]:
     wide = np.array([values] * reviewers, dtype=object)
-    empty = np.empty((reviewers, 0), dtype=object)
-    result: list[list[Fraction]] = scales(spec).apply(wide, empty).tolist()
+    result: list[list[Fraction]] = scales(spec).apply(wide, RNG).tolist()
     return result
 
 
 def test_a_bias_is_a_normal_shift_of_each_reviewer() -> None:
     values = np.zeros((20_000, 2))
-    family = scales("bias:0.25")
-    drawn = uniforms(stream(2019, "test"), (20_000, family.draws))
-    shifts = family.apply(values, drawn)
+    shifts = scales("bias:0.25").apply(values, np.random.default_rng(7))
     np.testing.assert_array_equal(shifts[:, 0], shifts[:, 1])
     # Five standard errors of the mean and of the SD: one seed in 1.7 million each.
     assert abs(shifts[:, 0].mean()) < 5 * 0.25 / np.sqrt(20_000)
     assert abs(shifts[:, 0].std() - 0.25) < 5 * 0.25 / np.sqrt(40_000)
-    assert scales("bias").apply(values[:1], drawn[:1])[0, 0] == 2 * shifts[0, 0]
+    usual = scales("bias").apply(values, np.random.default_rng(7))
+    np.testing.assert_array_equal(usual, 2 * shifts)
 
 
 def test_a_negative_bias_sd_is_refused() -> None:
@@ -109,7 +108,7 @@ def test_what_the_adversary_starts_from_is_exact_on_fractions(
     exact = exactly(spec, values, 3)
     assert all(isinstance(score, int | Fraction) for row in exact for score in row)
     floats = np.array([[float(value) for value in values]] * 3)
-    scores = scales(spec).apply(floats, np.empty((3, 0)))
+    scores = scales(spec).apply(floats, RNG)
     assert np.abs(np.array(exact, dtype=float) - scores).max() < 1e-12
 
 
@@ -122,19 +121,20 @@ def test_affine_slopes_and_shifts_are_where_they_should_be() -> None:
 
 
 def test_a_slope_is_never_zero() -> None:
-    family = scales("affine")
-    zero = np.zeros((1, 2))
-    assert (np.diff(family.apply(np.array([[0.0, 1.0]]), zero)) == 1).all()
-    most = np.full((1, 2), 1 - 2.0**-53)
-    assert (np.diff(family.apply(np.array([[0.0, 1.0]]), most)) > 0).all()
+    class Highest(np.random.Generator):
+        def random(self, size: Any = None, *_: Any, **__: Any) -> Any:  # noqa: ANN401 - of NumPy
+            return np.full(size, 1 - 2.0**-53)
+
+    highest = Highest(np.random.PCG64(7))
+    assert (np.diff(scales("affine").apply(np.array([[0.0, 1.0]]), highest)) > 0).all()
 
 
 def test_levels_round_to_the_nearest_mark() -> None:
     values = np.array([[-1, 1 / 8, 1 / 7, 7 / 16, 3]])
-    row = scales("levels:5").apply(values, values)
+    row = scales("levels:5").apply(values, RNG)
     assert row.tolist() == [[0, 1 / 4, 1 / 4, 1 / 2, 1]]
     values = np.array([[12.0, 13.0, 18.0]])
-    assert scales("levels:3:10:20").apply(values, values).tolist() == [[10, 15, 20]]
+    assert scales("levels:3:10:20").apply(values, RNG).tolist() == [[10, 15, 20]]
 
 
 def test_no_two_reviewers_share_a_range_on_disjoint_scales() -> None:
@@ -143,11 +143,10 @@ def test_no_two_reviewers_share_a_range_on_disjoint_scales() -> None:
 
 
 def test_the_span_is_what_the_shapes_are_laid_over() -> None:
-    one = scales("power").apply(np.array([[0.2, 0.9]]), np.full((1, 1), 0.5))
-    ten = scales("power", span=(10, 20)).apply(
-        np.array([[12.0, 19.0]]), np.full((1, 1), 0.5)
-    )
-    assert np.allclose(ten, 10 + 10 * one)
+    values, (one, two) = np.array([[0.2, 0.9]]), map(np.random.default_rng, (7, 7))
+    unit = scales("power").apply(values, one)
+    ten = scales("power", span=(10, 20)).apply(10 + 10 * values, two)
+    assert np.allclose(ten, 10 + 10 * unit)
 
 
 def test_the_adversary_lets_nothing_count_but_who_scored() -> None:
@@ -156,7 +155,9 @@ def test_the_adversary_lets_nothing_count_but_who_scored() -> None:
     # No sum of lower reviewers' scores makes up for one of a higher reviewer.
     for reviewer in range(1, M):
         assert scores[reviewer].min() > scores[:reviewer].max(axis=1).sum()
-    # What values are makes no difference, only their order.
+    # Equal values share a score, and only the order of the others counts.
+    _, tied = scored("adversary", [0.4, 0.1, 0.4], 7)
+    assert (tied[:, 0] == tied[:, 2]).all()
     assert (scores == scored("adversary", [0.4, 9.0, -2.0], 7)[1]).all()
 
 
@@ -168,37 +169,29 @@ def test_the_spread_adversary_turns_reviewers_round_below_the_middle() -> None:
 
 def test_a_thousand_reviewers_and_more_stay_within_floats() -> None:
     values = np.broadcast_to(np.arange(3.0), (3000, 3))
-    scores = scales("adversary").apply(values, np.empty((3000, 0)))
+    scores = scales("adversary").apply(values, RNG)
     assert np.isfinite(scores).all()
     assert increases(values, scores)
 
 
 def test_composition_goes_from_left_to_right() -> None:
-    values, nothing = np.array([[0.1, 0.9]] * 2), np.empty((2, 0))
+    values = np.array([[0.1, 0.9]] * 2)
     for spec, scores in (
         ("incremental > levels:2", [[1, 1], [1, 1]]),
         ("levels:2 > incremental", [[1, 2], [2, 3]]),
     ):
-        assert scales(spec).apply(values, nothing).tolist() == scores
-    family = scales("affine>bias:3 > power")
-    assert (family.name, family.draws) == ("affine > bias:3 > power", 4)
+        assert scales(spec).apply(values, RNG).tolist() == scores
+    assert scales("affine>bias:3 > power").name == "affine > bias:3 > power"
 
 
 def test_composed_families_use_uniforms_of_their_own() -> None:
-    both = scales("affine > affine")
-    units = uniforms(stream(7, "test"), (2, 4))
-    values = np.array([[0.0, 1.0]] * 2)
-    once = scales("affine").apply(values, units[:, :2])
-    assert (
-        both.apply(values, units) == scales("affine").apply(once, units[:, 2:])
-    ).all()
-
-
-def test_equal_values_share_a_rank() -> None:
-    assert ranks(np.array([[3.0, 1.0, 3.0], [1.0, 2.0, 3.0]])).tolist() == [
-        [1, 0, 1],
-        [0, 1, 2],
-    ]
+    values, (rng, other) = (
+        np.array([[0.0, 1.0]] * 2),
+        map(np.random.default_rng, (7, 7)),
+    )
+    both = scales("affine > affine").apply(values, rng)
+    once = scales("affine").apply(values, other)
+    assert (both == scales("affine").apply(once, other)).all()
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from evenhand.errors import DesignError, OptionError
-from evenhand.lab.scenario import FIELDS, Scenario, noise_law, value_law
-from evenhand.randomness import standard_normal
+from evenhand.lab.scenario import FIELDS, Scenario, noise_spread, value_law
 
 
 def test_two_items_are_the_default() -> None:
@@ -46,7 +45,7 @@ def test_a_scenario_gives_itself_again() -> None:
 
 def test_scales_are_laid_over_the_values() -> None:
     family = Scenario(values="uniform:10:20", scales="levels:3").family()
-    scores = family.apply(np.array([[11.0, 15.1]]), np.empty((1, 0)))
+    scores = family.apply(np.array([[11.0, 15.1]]), np.random.default_rng(7))
     assert scores.tolist() == [[10.0, 15.0]]
 
 
@@ -156,31 +155,8 @@ def test_bad_values_are_refused(spec: str, words: str) -> None:
 )
 def test_bad_noise_is_refused(spec: str, words: str) -> None:
     with pytest.raises(OptionError) as refusal:
-        noise_law(spec)
+        noise_spread(spec)
     assert words in str(refusal.value)
-
-
-def test_values_follow_their_law() -> None:
-    units = np.array([0.0, 0.25, 0.5])
-    assert value_law("uniform:-1:3").quantile(units).tolist() == [-1, 0, 1]
-    normal = value_law("normal:5:2")
-    assert normal.quantile(units)[2] == 5
-    assert normal.span == (-3, 13)
-
-
-def test_normal_numbers_are_finite_and_ordered() -> None:
-    ends = standard_normal(np.array([0.0, 2.0**-53, 0.5, 1 - 2.0**-53]))
-    assert np.isfinite(ends).all()
-    assert (np.diff(ends) > 0).all()
-
-
-def test_a_reviewers_own_spread_scales_all_of_its_noise() -> None:
-    noise = noise_law("per-reviewer:1:3")
-    assert noise is not None
-    units = np.full((2, 2), 0.75)
-    found = noise(units, np.array([[0.0], [0.5]]))
-    assert found[1].tolist() == (2 * found[0]).tolist()
-    assert found[0, 0] == standard_normal(np.array(0.75))
 
 
 def test_sizes_that_do_not_fit_in_memory_are_refused() -> None:

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from evenhand.ab.methods import Median, Rule, Votes
 from evenhand.ab.weights import rational
@@ -20,11 +18,9 @@ from evenhand.lab import simulation
 from evenhand.lab.scenario import Scenario
 from evenhand.lab.simulation import (
     BLOCK,
-    NOTHING,
     TIMED,
     Plan,
     Row,
-    Tally,
     draw_ratings,
     run_block,
     simulate,
@@ -220,50 +216,8 @@ def test_ties_are_noticed_for_two_items_too() -> None:
 def test_more_trials_begin_with_the_same_ones() -> None:
     plans = [Plan(SMALL, (Flips(),), ("kendall",), 0, n, 7) for n in (100, 1000)]
     first, longer = (run_block(plan, 0) for plan in plans)
-    assert first.mean == longer.mean
-    assert [run_block(plans[0], number).trials for number in range(2)] == [64, 36]
-
-
-numbers = st.floats(-5, 5)
-
-
-@given(
-    st.lists(st.tuples(numbers, numbers), min_size=2, max_size=30),
-    st.lists(st.integers(1, 29), max_size=4),
-)
-@settings(max_examples=60)
-def test_tallies_add_up_to_the_moments_of_all_trials(
-    pairs: list[tuple[float, float]], cuts: list[int]
-) -> None:
-    losses = np.array(pairs) + 10
-
-    def tally(part: Floats) -> Tally:
-        off = part - part.mean(axis=0)
-        return Tally(
-            len(part),
-            1,
-            part.mean(axis=0)[:, None],
-            (off * off).sum(axis=0)[:, None],
-            (off * off[:, :1]).sum(axis=0)[:, None],
-        )
-
-    parts = [part for part in np.split(losses, sorted(cuts)) if len(part)]
-    total = NOTHING
-    for part in parts:
-        total = total.plus(tally(part), 0)
-    n = len(losses)
-    assert (total.trials, total.tied) == (n, len(parts))
-    errors, gains, slacks = total.errors(0)
-    table = np.cov(losses.T) / n
-    mean = losses.mean(axis=0)
-    ratio = mean[1] / mean[0]
-    assert total.mean[:, 0] == pytest.approx(mean)
-    assert errors[:, 0] == pytest.approx(np.sqrt(np.diag(table)), abs=1e-7)
-    assert gains[1, 0] == pytest.approx(100 * (1 - ratio), abs=1e-9)
-    spread = table[1, 1] - 2 * ratio * table[0, 1] + ratio**2 * table[0, 0]
-    slack = 100 * math.sqrt(max(spread, 0)) / mean[0]
-    assert slacks[1, 0] == pytest.approx(slack, abs=1e-4)
-    assert slacks[0, 0] == 0
+    assert first[0].tolist() == longer[0].tolist()
+    assert [len(run_block(plans[0], number)[0]) for number in range(2)] == [64, 36]
 
 
 def test_standard_errors_are_the_spread_of_repeated_simulations() -> None:

@@ -96,6 +96,31 @@ def test_normal_noise_has_its_spread() -> None:
     assert abs(noise.var() - 1) < 6 * 2**0.5 / 200
 
 
+def test_values_follow_their_law() -> None:
+    uniform = drawn(Scenario(values="uniform:-1:3"), TRIALS).values
+    normal = drawn(Scenario(values="normal:5:2"), TRIALS).values
+    assert -1 <= uniform.min() < uniform.max() <= 3
+    # Six standard errors of a mean and of a variance.
+    for values, mean, sd in ((uniform, 1, 2 / 3**0.5), (normal, 5, 2)):
+        assert abs(values.mean() - mean) < 6 * sd / (2 * TRIALS) ** 0.5
+        assert abs(values.var() / sd**2 - 1) < 6 * (2 / (2 * TRIALS)) ** 0.5
+
+
+def test_a_reviewers_own_spread_scales_all_of_its_noise() -> None:
+    scenario = Scenario(
+        job="rank",
+        items=2000,
+        reviewers=2,
+        design="everything",
+        scales="identity",
+        noise="per-reviewer:1:9",
+    )
+    block = drawn(scenario, 1)
+    spread = (block.scores[0] - block.values[0]).std(axis=1)
+    assert 0.9 < spread.min() < spread.max() < 10
+    assert abs(spread[0] - spread[1]) > 0.5
+
+
 def test_ties_are_seen_where_a_reviewer_cannot_tell_items_apart() -> None:
     assert not drawn(Scenario(), 64).tied.any()
     assert drawn(Scenario(scales="levels:2"), 64).tied.any()

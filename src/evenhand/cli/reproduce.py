@@ -11,7 +11,7 @@ from evenhand.cli import _shared
 from evenhand.errors import printable
 
 if TYPE_CHECKING:
-    from evenhand.lab.curves import Figure
+    from evenhand.lab.figures import Figure
 
 NAMES = ("fig1", "fig2", "fig3", "all")
 KEYS = {"fig2": "pooled losses (mean over trials)", "fig3": "exact"}

@@ -73,8 +73,8 @@ NONE = "none"
 def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     """Try methods on a scenario, and show how far each beats a baseline.
 
-    All methods see the same data, and coins on pairs of items are averaged out exactly.
-    The result does not depend on --workers.
+    All methods see the same data; coins between two items are averaged out exactly. The
+    result does not depend on --workers.
 
     \b
     Example:

@@ -226,13 +226,13 @@ def family_rows(shape: tuple[int, int]) -> tuple[Rows, ...]:
     n_reviewers, n_items = shape
     spread = [(place + 1) * UNIT // (n_items + 1) for place in range(n_items)]
     close = [UNIT // 2 + place for place in range(n_items)]
-    nothing = np.empty((n_reviewers, 0))
+    unused = np.random.default_rng(0)
     found = []
     for name in FAMILIES:
         for thousandths in (spread, close):
             row = [Fraction(value, UNIT) for value in thousandths]
             values = np.array([row] * n_reviewers, dtype=object)
-            table = scales(name).apply(values, nothing) * UNIT
+            table = scales(name).apply(values, unused) * UNIT
             found.append(tuple(tuple(map(int, row)) for row in table.tolist()))
     return tuple(found)
 

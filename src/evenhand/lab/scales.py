@@ -9,20 +9,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from evenhand.arrays import Floats
 from evenhand.errors import OptionError, unknown
-from evenhand.randomness import standard_normal
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-Apply: TypeAlias = Callable[[Floats, Floats], Floats]
+Apply: TypeAlias = Callable[[Floats, np.random.Generator], Floats]
 Span: TypeAlias = tuple[float, float]
 
 UNIT: Span = (0, 1)
@@ -31,21 +26,18 @@ LARGEST_POWER = 500
 FEWEST_LEVELS = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Scales:
+class Scales(NamedTuple):
     """A family of increasing scales, one for each reviewer.
 
     All but "levels" give unequal scores to unequal values.
 
     Attributes:
         name: The text that gives it again.
-        draws: How many uniforms each reviewer needs.
-        apply: From values, shape (..., reviewers, items), and uniforms, shape
-            (..., reviewers, draws), to scores, shape (..., reviewers, items).
+        apply: From values, shape (..., reviewers, items), and where chance comes from,
+            to scores of the same shape.
     """
 
     name: str
-    draws: int
     apply: Apply
 
 
@@ -86,34 +78,29 @@ def scales(spec: str, *, span: Span = UNIT) -> Scales:
         OptionError: If a name is unknown or a number is out of range.
 
     Examples:
-        >>> scales("incremental").apply(np.array([[1.0, 2.0]] * 2), np.empty((2, 0)))
+        >>> rng = np.random.default_rng(7)
+        >>> scales("incremental").apply(np.array([[1.0, 2.0]] * 2), rng)
         array([[2., 3.],
                [3., 4.]])
         >>> scales("affine > levels:5").name
         'affine > levels:5'
     """
     steps = [_family(step, span) for step in spec.split(THEN)]
-    return steps[0] if len(steps) == 1 else _composed(steps)
 
-
-def _composed(steps: Sequence[Scales]) -> Scales:
-    def apply(values: Floats, uniforms: Floats) -> Floats:
-        used = 0
+    def apply(values: Floats, rng: np.random.Generator) -> Floats:
         for step in steps:
-            values = step.apply(values, uniforms[..., used : used + step.draws])
-            used += step.draws
+            values = step.apply(values, rng)
         return values
 
-    name = f" {THEN} ".join(step.name for step in steps)
-    draws = sum(step.draws for step in steps)
-    return Scales(name, draws, apply)
+    return Scales(f" {THEN} ".join(step.name for step in steps), apply)
 
 
 def _family(text: str, span: Span) -> Scales:
-    name, *rest = (part.strip() for part in text.split(":"))
+    name, *given = (part.strip() for part in text.split(":"))
     if name not in FAMILIES:
         raise OptionError(unknown("scale", name, FAMILIES))
-    return FAMILIES[name](":".join([name, *rest]), rest, span)
+    spec = ":".join([name, *given])
+    return Scales(spec, FAMILIES[name](spec, given, span))
 
 
 def numbers(what: str, spec: str, given: Sequence[str]) -> list[float]:
@@ -166,105 +153,94 @@ def _numbers(spec: str, given: Sequence[str], usual: Sequence[float]) -> list[fl
 def _shifting(shifts: Callable[[int, Span], Sequence[float]]) -> Builder:
     """Build a family in which reviewer j of m adds a fixed number."""
 
-    def build(spec: str, given: Sequence[str], span: Span) -> Scales:
+    def build(spec: str, given: Sequence[str], span: Span) -> Apply:
         _numbers(spec, given, ())
 
-        def apply(values: Floats, _: Floats) -> Floats:
+        def apply(values: Floats, _: np.random.Generator) -> Floats:
             added = np.array(shifts(values.shape[-2], span), dtype=values.dtype)
             return np.asarray(values + added[:, None])
 
-        return Scales(spec, 0, apply)
+        return apply
 
     return build
 
 
-def _bias(spec: str, given: Sequence[str], _span: Span) -> Scales:
+def _bias(spec: str, given: Sequence[str], _span: Span) -> Apply:
     (sd,) = _numbers(spec, given, (0.5,))
     _require("an SD of at least 0", spec, holds=sd >= 0)
-
-    def apply(values: Floats, uniforms: Floats) -> Floats:
-        return np.asarray(values + sd * standard_normal(uniforms))
-
-    return Scales(spec, 1, apply)
+    return lambda values, rng: values + sd * rng.standard_normal(_each(values))
 
 
-def _affine(spec: str, given: Sequence[str], _span: Span) -> Scales:
+def _each(values: Floats) -> tuple[int, ...]:
+    """Return the shape of one number for each reviewer."""
+    return (*values.shape[:-1], 1)
+
+
+def _affine(spec: str, given: Sequence[str], _span: Span) -> Apply:
     least, most, low, high = _numbers(spec, given, (0, 1, 0, 1))
-    _require(
-        "slopes of at least 0 and not all 0",
-        spec,
-        holds=0 <= least <= most and most > 0,
-    )
+    positive = 0 <= least <= most and most > 0
+    _require("slopes of at least 0 and not all 0", spec, holds=positive)
     _require("a lower shift before the higher one", spec, holds=low <= high)
 
-    def apply(values: Floats, uniforms: Floats) -> Floats:
+    def apply(values: Floats, rng: np.random.Generator) -> Floats:
         # Counted from the upper end, a slope between 0 and 1 is never 0.
-        slope = most - uniforms[..., :1] * (most - least)
-        shift = low + uniforms[..., 1:] * (high - low)
+        slope = most - rng.random(_each(values)) * (most - least)
+        shift = low + rng.random(_each(values)) * (high - low)
         return np.asarray(slope * values + shift)
-
-    return Scales(spec, 2, apply)
-
-
-def _on_unit(function: Apply, span: Span) -> Apply:
-    """Apply a function of u, which runs from 0 to 1 over the span."""
-    low, width = span[0], span[1] - span[0]
-
-    def apply(values: Floats, uniforms: Floats) -> Floats:
-        with np.errstate(over="ignore"):
-            return np.asarray(function((values - low) / width, uniforms) * width + low)
 
     return apply
 
 
-def _power(spec: str, given: Sequence[str], span: Span) -> Scales:
+def _power(spec: str, given: Sequence[str], span: Span) -> Apply:
     least, most = _numbers(spec, given, (0.25, 4))
     _require("powers above 0, the lower first", spec, holds=0 < least <= most)
+    start, width = span[0], span[1] - span[0]
 
-    def power(unit: Floats, uniforms: Floats) -> Floats:
-        exponent = least * (most / least) ** uniforms
-        return np.asarray(np.sign(unit) * np.abs(unit) ** exponent)
+    def apply(values: Floats, rng: np.random.Generator) -> Floats:
+        unit = (values - start) / width
+        exponent = least * (most / least) ** rng.random(_each(values))
+        with np.errstate(over="ignore"):
+            return start + width * np.sign(unit) * np.abs(unit) ** exponent
 
-    return Scales(spec, 1, _on_unit(power, span))
+    return apply
 
 
-def _levels(spec: str, given: Sequence[str], span: Span) -> Scales:
+def _levels(spec: str, given: Sequence[str], span: Span) -> Apply:
     _require("a number of levels, as in 'levels:5'", spec, holds=bool(given))
     number, low, high = _numbers(spec, given, (0, *span))
     holds = number == int(number) and number >= FEWEST_LEVELS
     _require(f"a whole number of at least {FEWEST_LEVELS} levels", spec, holds=holds)
-    last = int(number) - 1
     _require("a lower end before the higher one", spec, holds=low < high)
-
-    def apply(values: Floats, _: Floats) -> Floats:
-        step = (high - low) / last
-        mark = np.clip((values - low) / step + 0.5, 0, last) // 1
-        return np.asarray(low + mark * step)
-
-    return Scales(spec, 0, apply)
+    step = (high - low) / (number - 1)
+    return lambda values, _: (
+        low + step * (np.clip((values - low) / step + 0.5, 0, number - 1) // 1)
+    )
 
 
-def _adversary(spec: str, given: Sequence[str], _span: Span) -> Scales:
+def _adversary(spec: str, given: Sequence[str], _span: Span) -> Apply:
+    del spec
     known = ("offset", "spread")
     kind = given[0] if given else known[0]
     if kind not in known or len(given) > 1:
         raise OptionError(unknown("adversary", ":".join(given), known))
 
-    def apply(values: Floats, _: Floats) -> Floats:
+    def apply(values: Floats, _: np.random.Generator) -> Floats:
         m, n = values.shape[-2:]
         # Four times as high, so that all lower ones together never make up for one;
         # among too many reviewers for the floats, some share a range.
         powers = [4 ** (j * min(m, LARGEST_POWER) // m) for j in range(m)]
         size = np.array(powers, dtype=values.dtype)[:, None]
-        place = ranks(values).astype(values.dtype)
+        # How many of the same reviewer's values are lower.
+        lower = [np.searchsorted(np.sort(row), row) for row in values.reshape(-1, n)]
+        place = np.array(lower).reshape(values.shape).astype(values.dtype)
         return np.asarray(
             size * (place + 2 * n if kind == "offset" else 2 * place - (n - 1))
         )
 
-    return Scales(spec, 0, apply)
+    return apply
 
 
-Builder: TypeAlias = Callable[[str, Sequence[str], Span], Scales]
+Builder: TypeAlias = Callable[[str, Sequence[str], Span], Apply]
 FAMILIES: dict[str, Builder] = {
     "identity": _shifting(lambda m, _: [0] * m),
     "one-biased": _shifting(lambda m, _: [0] * (m - 1) + [m]),
@@ -280,15 +256,3 @@ FAMILIES: dict[str, Builder] = {
     "levels": _levels,
     "adversary": _adversary,
 }
-
-
-def ranks(values: Floats) -> NDArray[np.int64]:
-    """Count for each value how many of the same reviewer's are lower.
-
-    Examples:
-        >>> ranks(np.array([[2.5, 0.0, 9.0, 2.5]]))
-        array([[1, 0, 3, 1]])
-    """
-    rows = values.reshape(-1, values.shape[-1])
-    found = [np.searchsorted(np.sort(row), row) for row in rows]
-    return np.array(found, dtype=np.int64).reshape(values.shape)

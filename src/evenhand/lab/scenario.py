@@ -8,27 +8,25 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from evenhand import designs
-from evenhand.arrays import Floats
 from evenhand.errors import DesignError, OptionError, shown, unknown
 from evenhand.lab.scales import Scales, numbers, require, scales
-from evenhand.randomness import standard_normal
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
     from numpy.random import Generator
     from numpy.typing import NDArray
 
+    from evenhand.arrays import Floats
     from evenhand.claims import Json
 
     Codes = NDArray[np.int64]
-
-Noise: TypeAlias = Callable[[Floats, Floats], Floats]
 
 JOBS = ("compare", "rank")
 # A block of 64 trials takes a gigabyte then.
@@ -38,7 +36,12 @@ DESIGNS: Final = {
     "rank": (*designs.RANKING_DESIGNS, "everything"),
 }
 VALUES = ("uniform", "normal")
-NOISES = ("none", "normal", "per-reviewer")
+# What each must have after its name, and how many numbers that is.
+NOISES = {
+    "none": ("nothing after 'none'", 0),
+    "normal": ("one SD", 1),
+    "per-reviewer": ("two numbers", 2),
+}
 # How many SDs of normal values are taken for their range.
 FAR = 4
 TWO = 2
@@ -102,9 +105,9 @@ class Scenario:
         _known("design", self.design, DESIGNS[self.job])
         _check_sizes(self)
         _check_design(self)
-        law = value_law(self.values)
-        noise_law(self.noise)
-        scales(self.scales, span=law.span)
+        value_law(self.values)
+        noise_spread(self.noise)
+        self.family()
 
     def to_dict(self) -> dict[str, Json]:
         """Return the fields as plain values.
@@ -119,8 +122,8 @@ class Scenario:
         """Return the scales, laid out over the range of the values.
 
         Examples:
-            >>> Scenario(scales="affine > levels:5").family().draws
-            2
+            >>> Scenario(scales="affine>levels: 5").family().name
+            'affine > levels:5'
         """
         return scales(self.scales, span=value_law(self.values).span)
 
@@ -138,7 +141,7 @@ class Scenario:
 FIELDS = tuple(field.name for field in dataclasses.fields(Scenario))
 
 
-def _known(name: str, value: object, known: tuple[str, ...]) -> None:
+def _known(name: str, value: object, known: Collection[str]) -> None:
     if value not in known:
         raise OptionError(unknown(name, value, known))
 
@@ -222,11 +225,11 @@ class ValueLaw(NamedTuple):
 
     Attributes:
         span: Between which numbers they lie, or most of them.
-        quantile: From uniforms to values.
+        draw: From where chance comes from and a shape to values.
     """
 
     span: tuple[float, float]
-    quantile: Callable[[Floats], Floats]
+    draw: Callable[[Generator, tuple[int, ...]], Floats]
 
 
 def value_law(spec: str) -> ValueLaw:
@@ -236,8 +239,8 @@ def value_law(spec: str) -> ValueLaw:
         OptionError: If it names none.
 
     Examples:
-        >>> value_law("uniform:2:4").quantile(np.array([0.0, 0.5, 0.75]))
-        array([2. , 3. , 3.5])
+        >>> value_law("normal:2:1").span
+        (-2.0, 6.0)
     """
     name, _, rest = spec.partition(":")
     _known("value law", name, VALUES)
@@ -246,40 +249,31 @@ def value_law(spec: str) -> ValueLaw:
     one, two = found
     if name == "uniform":
         require("values", "a lower end before the higher one", spec, holds=one < two)
-        return ValueLaw((one, two), lambda units: one + (two - one) * units)
+        return ValueLaw((one, two), lambda rng, n: one + (two - one) * rng.random(n))
     require("values", "an SD above 0", spec, holds=two > 0)
     span = (one - FAR * two, one + FAR * two)
-    return ValueLaw(span, lambda units: one + two * standard_normal(units))
+    return ValueLaw(span, lambda rng, n: one + two * rng.standard_normal(n))
 
 
-def noise_law(spec: str) -> Noise | None:
-    """Return noise from two sets of uniforms, or None for none.
-
-    The first uniforms, shape (..., reviewers, ratings), are for the ratings; the second
-    ones, shape (..., reviewers, 1), for the reviewers.
+def noise_spread(spec: str) -> tuple[float, float]:
+    """Return between which numbers the SDs of the reviewers' normal noise lie.
 
     Raises:
-        OptionError: If the text names none.
+        OptionError: If the text names no noise.
 
     Examples:
-        >>> noise_law("normal:2")(np.array([[0.5, 0.975]]), np.zeros((1, 1))).round(2)
-        array([[0.  , 3.92]])
+        >>> noise_spread("normal:2"), noise_spread("none")
+        ((2.0, 2.0), (0.0, 0.0))
     """
     name, _, rest = spec.partition(":")
     _known("noise", name, NOISES)
-    if name == "none":
-        require("noise", "nothing after 'none'", spec, holds=not rest)
-        return None
     found = numbers("noise", spec, rest.split(":") if rest else [])
-    if name == "normal":
-        require("noise", "one SD", spec, holds=len(found) == 1)
-        require("noise", "an SD of at least 0", spec, holds=found[0] >= 0)
-        return lambda units, _: found[0] * standard_normal(units)
-    require("noise", "two numbers", spec, holds=len(found) == TWO)
-    low, high = found
-    rule = "SDs of at least 0, the lower first"
+    words, count = NOISES[name]
+    require("noise", words, spec, holds=len(found) == count)
+    low, high = {0: (0.0, 0.0), 1: (*found, *found)}.get(count, found)
+    rule = "an SD of at least 0" if count == 1 else "SDs of at least 0, the lower first"
     require("noise", rule, spec, holds=0 <= low <= high)
-    return lambda units, own: (low + (high - low) * own) * standard_normal(units)
+    return low, high
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,54 +314,31 @@ def draw_trials(scenario: Scenario, trials: int, rng: Generator) -> Trials:
         >>> draw_trials(Scenario(reviewers=4), 3, np.random.default_rng(7)).scores.shape
         (3, 4, 1)
     """
-    m, compares = scenario.reviewers, scenario.job == "compare"
-    values = _values(scenario, trials, rng)
-    draw = _sides if compares else _bundles
-    assigned = draw(scenario, trials, rng)
-    potential = _potential(scenario, values, rng)
-    noise = _noise(scenario, (trials, m, assigned.shape[-1]), rng)
-    scores = _finite(np.take_along_axis(potential, assigned, axis=-1) + noise)
+    n, m, compares = scenario.items, scenario.reviewers, scenario.job == "compare"
+    values = value_law(scenario.values).draw(rng, (trials, n))
+    assigned = (_sides if compares else _bundles)(scenario, trials, rng)
+    # Every item on the scale of every reviewer.
+    wide = np.broadcast_to(values[:, None, :], (trials, m, n))
+    potential = scenario.family().apply(wide, rng)
+    low, high = noise_spread(scenario.noise)
+    noise = np.zeros(assigned.shape)
+    if high > 0:
+        sds = low + (high - low) * rng.random((trials, m, 1))
+        noise = sds * rng.standard_normal(assigned.shape)
+    scores = np.take_along_axis(potential, assigned, axis=-1) + noise
+    if not np.isfinite(scores).all():
+        raise OptionError(
+            "scores must be finite, got one beyond floats. Choose smaller values or "
+            "tamer scales."
+        )
     # A reviewer of one of two items has one noise, whichever item it is.
-    seen = potential + noise if compares else scores
-    ordered = np.sort(seen, axis=-1)
+    ordered = np.sort(potential + noise if compares else scores, axis=-1)
     tied = (ordered[..., 1:] == ordered[..., :-1]).any(axis=(-1, -2))
     pairing = rng.random((trials, m))
     if scenario.design == "matched":
         # One of each pair has each item, so pairs are found in the order they are in.
         pairing = np.broadcast_to(np.arange(m) / m, (trials, m))
     return Trials(values, assigned, scores, tied, pairing)
-
-
-def _finite(scores: Floats) -> Floats:
-    """Refuse in words what left the floats."""
-    if not np.isfinite(scores).all():
-        raise OptionError(
-            "scores must be finite, got one beyond floats. Choose smaller values or "
-            "tamer scales."
-        )
-    return scores
-
-
-def _values(scenario: Scenario, trials: int, rng: Generator) -> Floats:
-    units = rng.random((trials, scenario.items))
-    return value_law(scenario.values).quantile(units)
-
-
-def _potential(scenario: Scenario, values: Floats, rng: Generator) -> Floats:
-    """Score every item on the scale of every reviewer."""
-    family = scenario.family()
-    trials, m = len(values), scenario.reviewers
-    wide = np.broadcast_to(values[:, None, :], (trials, m, scenario.items))
-    return family.apply(wide, rng.random((trials, m, family.draws)))
-
-
-def _noise(
-    scenario: Scenario, shape: tuple[int, ...], rng: Generator
-) -> Floats | float:
-    law = noise_law(scenario.noise)
-    if law is None:
-        return 0.0
-    return law(rng.random(shape), rng.random((*shape[:-1], 1)))
 
 
 def _sides(scenario: Scenario, trials: int, rng: Generator) -> Codes:

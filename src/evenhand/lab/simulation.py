@@ -1,8 +1,7 @@
 """Simulate: methods against each other on a scenario.
 
-All methods see the same data in a trial. Coins on pairs of items are not flipped: each
-trial counts with the exact expectation of the loss given its data and the choices that
-came before the coins. What else is left to chance counts as it was drawn.
+All methods see the same data in a trial. Coins between two items are not flipped: a
+trial counts with the probability of the wrong output. Rankings count as they are drawn.
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ import copy
 import functools
 import math
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -46,20 +45,17 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.ranking.flips import Coin
-
     Codes = NDArray[np.int64]
+    Block = tuple[Floats, int]
 
 OwnRule: TypeAlias = Callable[[Floats, Floats], float]
 OwnRanking: TypeAlias = Callable[[Ratings, np.random.Generator], object]
 Tried: TypeAlias = str | Rule | RankMethod | OwnRule | OwnRanking
 LOSSES = {"compare": "zero-one", "rank": "kendall"}
-# What it costs to put two items in the wrong order.
-OF_TWO = {"zero-one": 1.0, "kendall": 1.0, "footrule": 2.0, "top-1": 1.0}
 # Trials are drawn in blocks, each with a stream of its own.
 BLOCK = 64
-MOST_TRIALS = 10**12
-
+# Their losses are kept, eight bytes for each method and loss.
+MOST_TRIALS = 10**8
 # Other processes take about this many seconds to start.
 WORTH_SECONDS = 3.0
 # Blocks that tell how long a run will take, and seconds of work that travel together.
@@ -94,7 +90,7 @@ class Simulation:
 
     Attributes:
         rows: One row for each method and loss.
-        trials: How many trials there were, at most 2**53.
+        trials: How many trials there were.
         parameters: What was simulated.
         seed: The seed that repeats it.
         notices: What the reader must know.
@@ -166,61 +162,6 @@ class Plan:
     seed: int
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """Means and squares of the losses of some trials.
-
-    Attributes:
-        trials: How many trials.
-        tied: In how many of them a reviewer gave equal scores.
-        mean: Mean losses, shape (methods, losses).
-        squares: Sum of squared differences from the mean.
-        products: Sum of products with the baseline's differences.
-    """
-
-    trials: int
-    tied: int
-    mean: Floats
-    squares: Floats
-    products: Floats
-
-    def plus(self, other: Tally, baseline: int) -> Tally:
-        """Add more trials.
-
-        Sums are carried as differences from means, so that nothing cancels.
-        """
-        trials = self.trials + other.trials
-        shift = other.mean - self.mean
-        share = self.trials * other.trials / trials
-        return Tally(
-            trials,
-            self.tied + other.tied,
-            self.mean + shift * (other.trials / trials),
-            self.squares + other.squares + shift * shift * share,
-            self.products + other.products + shift * shift[baseline] * share,
-        )
-
-    def errors(self, baseline: int) -> tuple[Floats, Floats, Floats]:
-        """Return standard errors, and improvements in per cent with theirs.
-
-        A ratio of two means has about the variance of the mean of
-        (loss - ratio x baseline's loss) / baseline's mean.
-        """
-        degrees = self.trials * (self.trials - 1)
-        base = self.mean[baseline]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = self.mean / base
-            spread = self.squares - 2 * ratio * self.products
-            spread += ratio * ratio * self.squares[baseline]
-            slack = np.sqrt(np.maximum(spread, 0.0) / degrees) / base
-        slack[baseline] = np.where(base > 0, 0.0, np.nan)
-        return np.sqrt(self.squares / degrees), 100 * (1 - ratio), 100 * slack
-
-
-NOTHING = Tally(0, 0, *np.zeros((3, 1, 1)))
-"""No trials."""
-
-
 @working("Simulating")
 def simulate(
     scenario: Scenario,
@@ -264,17 +205,21 @@ def simulate(
         sign: zero-one 0 (se 0), improvement 100 % (se 0)
         mean: zero-one 0.48 (se 0.016), improvement 4 % (se 3.2)
     """
-    plan = _plan(scenario, methods, losses, baseline, trials)
-    plan = replace(plan, seed=seed_from(rng))
+    plan = _plan(scenario, methods, losses, baseline, trials, seed_from(rng))
     require_executor(executor)
-    tally = NOTHING
+    found: list[Floats] = []
+    tied = done = 0
     # Closed on an interrupt, which cancels what has not begun.
     with contextlib.closing(_blocks(plan, executor)) as blocks:
-        for block in blocks:
-            tally = tally.plus(block, plan.baseline or 0)
-            say(f"{tally.trials:,} of {trials:,} trials", tally.trials, trials)
-    notices = _notices(scenario, tally.tied / trials)
-    return Simulation(_rows(plan, tally), trials, _parameters(plan), plan.seed, notices)
+        for part, ties in blocks:
+            found.append(part)
+            tied, done = tied + ties, done + len(part)
+            say(f"{done:,} of {trials:,} trials", done, trials)
+    rows, notices = (
+        _rows(plan, np.concatenate(found)),
+        _notices(scenario, tied / trials),
+    )
+    return Simulation(rows, trials, _parameters(plan), plan.seed, notices)
 
 
 def draw_ratings(
@@ -311,13 +256,17 @@ def draw_ratings(
     return ratings, dict(enumerate(trial.values[0].tolist(), start=1))
 
 
-def run_block(plan: Plan, number: int) -> Tally:
+def run_block(plan: Plan, number: int) -> Block:
     """Run a block of trials; it depends on the plan and on its number alone.
+
+    Returns:
+        Losses, shape (trials, methods, losses), and in how many trials a reviewer gave
+        equal scores.
 
     Examples:
         >>> from evenhand.ab.methods import Coin
         >>> plan = Plan(Scenario(), (Coin(),), ("zero-one",), 0, 100, 7)
-        >>> run_block(plan, 0).trials, run_block(plan, 1).trials
+        >>> len(run_block(plan, 0)[0]), len(run_block(plan, 1)[0])
         (64, 36)
     """
     rng = np.random.Generator(stream(plan.seed, f"simulate block {number}"))
@@ -325,15 +274,10 @@ def run_block(plan: Plan, number: int) -> Tally:
     trials = draw_trials(plan.scenario, size, rng)
     compares = plan.scenario.job == "compare"
     losses_of = two_item_losses if compares else ranking_losses
-    found = losses_of(plan.methods, plan.losses, trials, rng)
-    mean = found.mean(axis=0)
-    off = found - mean
-    squares = (off * off).sum(axis=0)
-    products = (off * off[:, plan.baseline or 0, None]).sum(axis=0)
-    return Tally(size, int(trials.tied.sum()), mean, squares, products)
+    return losses_of(plan.methods, plan.losses, trials, rng), int(trials.tied.sum())
 
 
-def _blocks(plan: Plan, executor: Executor | None) -> Generator[Tally]:
+def _blocks(plan: Plan, executor: Executor | None) -> Generator[Block]:
     """Run all blocks in their order, in other processes if that is worth it."""
     run, count = functools.partial(run_block, plan), -(-plan.trials // BLOCK)
     begun = time.perf_counter()
@@ -356,14 +300,10 @@ def check_loss(name: str, items: int) -> None:
     if not isinstance(name, str):
         raise OptionError(f"loss must be a name, got {shown(name)}.")
     named_loss(name)
-    if _best(name) > items:
+    if name.startswith("top-") and int(name.removeprefix("top-")) > items:
         raise OptionError(
             f"loss must be at most 'top-{items}' for {items} items, got {name!r}."
         )
-
-
-def _best(loss: str) -> int:
-    return int(loss.removeprefix("top-")) if loss.startswith("top-") else 0
 
 
 def two_item_losses(
@@ -394,39 +334,7 @@ def two_item_losses(
             chances[rows, column] = rule.chance(one[:, :used], two[:, :used])
     better = trials.values[:, :1] > trials.values[:, 1:]
     wrong = np.where(better, 1 - chances, chances)
-    return wrong[..., None] * [OF_TWO.get(loss, 0.0) for loss in losses]
-
-
-def order_and_coins(method: RankMethod, task: Task) -> tuple[Codes, Sequence[Coin]]:
-    """Return item codes, best first, as they are if every coin keeps them, and coins.
-
-    Raises:
-        OptionError: If the method cannot be used on these ratings.
-
-    Examples:
-        >>> from evenhand.ranking.methods import Borda
-        >>> task = Task(Ratings(["a", "a"], [0, 1], [1, 2]), 7)
-        >>> order_and_coins(Borda(), task)[0].tolist()
-        [1, 0]
-    """
-    try:
-        method.check(task)
-        answer = method.answer(task)
-    except ContradictionError as error:
-        raise OptionError(
-            f"method {method} must have comparisons that are consistent, got a "
-            "contradiction. Choose noise 'none' or method 'safe'."
-        ) from error
-    except RatingsError as error:
-        raise OptionError(f"method {method} cannot be tried here: {error}") from error
-    if not method.disjoint:
-        return answer.order, ()
-    order = answer.order.copy()
-    place = np.argsort(order)
-    for coin in answer.coins:
-        if not coin.kept:
-            order[place[list(coin.items)]] = coin.items[::-1]
-    return order, answer.coins
+    return wrong[..., None] * [named_loss(loss)([0, 1], [1, 0]) for loss in losses]
 
 
 def ranking_losses(
@@ -435,7 +343,7 @@ def ranking_losses(
     trials: Trials,
     rng: np.random.Generator,
 ) -> Floats:
-    """Return the expected losses of ranking methods, shape (trials, methods, losses).
+    """Return the losses of ranking methods, shape (trials, methods, losses).
 
     All methods of a trial have the same seed, so that none depends on the others.
 
@@ -450,93 +358,47 @@ def ranking_losses(
         >>> float(ranking_losses([Flips()], ["kendall"], trials, rng).sum())
         0.0
     """
-    truth = trials.places()
-    seeds = rng.integers(2**53, size=len(truth)).tolist()
-    result = np.empty((len(truth), len(tried), len(losses)))
-    for row, ratings in enumerate(_ratings_of(trials)):
-        task = Task(ratings, seeds[row], intervals=False)
+    count, n_reviewers, each = trials.assigned.shape
+    reviewers = np.repeat(np.arange(n_reviewers), each)
+    items, scores = trials.assigned.reshape(count, -1), trials.scores.reshape(count, -1)
+    every = range(trials.values.shape[1])
+    first = Ratings(reviewers, items[0], scores[0], all_items=every)
+    of = [named_loss(name) for name in losses]
+    result = np.empty((count, len(tried), len(of)))
+    seeds: list[int] = rng.integers(2**53, size=(count,)).tolist()
+    for row, seed in enumerate(seeds):
+        # Labels are codes already: a copy takes a hundredth of the time of new ones.
+        ratings = copy.copy(first)
+        ratings.item_codes, ratings.preference = items[row], scores[row]
+        task = Task(ratings, seed, intervals=False)
+        truth = np.argsort(-trials.values[row], kind="stable")
         for column, method in enumerate(tried):
-            drawn = order_and_coins(method, task)
-            result[row, column] = expected_losses(*drawn, truth[row], losses)
+            order = order_by(method, task)
+            result[row, column] = [loss(truth, order) for loss in of]
     return result
 
 
-def _ratings_of(trials: Trials) -> Iterator[Ratings]:
-    """Make the Ratings of each trial.
+def order_by(method: RankMethod, task: Task) -> Codes:
+    """Return item codes, best first, as `rank` does.
 
-    Labels are codes already, so only one is made from labels, and the others are copies
-    with other items and scores: that takes a hundredth of the time.
-    """
-    count, n_reviewers, each = trials.assigned.shape
-    reviewers = np.repeat(np.arange(n_reviewers), each)
-    items, scores = (
-        part.reshape(count, -1) for part in (trials.assigned, trials.scores)
-    )
-    every = range(trials.values.shape[1])
-    first = Ratings(reviewers, items[0], scores[0], all_items=every)
-    for row in range(count):
-        ratings = copy.copy(first)
-        ratings.item_codes, ratings.preference = items[row], scores[row]
-        yield ratings
-
-
-def expected_losses(
-    order: Codes, coins: Sequence[Coin], truth: Codes, losses: Sequence[str]
-) -> list[float]:
-    """Average the losses of a ranking over independent coins on disjoint pairs.
-
-    Args:
-        order: Item codes, best first, as they are if every coin keeps them.
-        coins: The coins; each keeps its first item first or exchanges the two.
-        truth: Place of each item in the true ranking, from 0.
-        losses: Which losses.
-
-    Returns:
-        The average of each.
+    Raises:
+        OptionError: If the method cannot be used on these ratings.
 
     Examples:
-        >>> from evenhand.ranking.flips import Coin
-        >>> coin = Coin((1, 0), -1.0, 0.25, True, (0, 1))
-        >>> order, truth = np.array([1, 0, 2]), np.arange(3)
-        >>> expected_losses(order, [coin], truth, ["kendall", "zero-one"])
-        [0.25, 0.25]
+        >>> from evenhand.ranking.methods import Borda
+        >>> order_by(Borda(), Task(Ratings(["a", "a"], [0, 1], [1, 2]), 7)).tolist()
+        [1, 0]
     """
-    pairs = np.array([coin.items for coin in coins], dtype=np.int64).reshape(-1, 2)
-    kept = np.array([coin.p_first for coin in coins])
-    place = np.argsort(order)
-    # Both places that an item may come to, and the chance of each.
-    places, chances = np.stack([place, place]), np.zeros((2, len(order)))
-    places[1, pairs] = place[pairs[:, ::-1]]
-    chances[1, pairs] = 1 - kept[:, None]
-    chances[0] = 1 - chances[1]
-
-    def average(loss: str) -> float:
-        if loss == "kendall":
-            return _expected_kendall(places, chances, pairs, truth)
-        if loss == "footrule":
-            return float((chances * np.abs(places - truth)).sum())
-        if loss == "zero-one":
-            right = (chances * (places == truth)).sum(axis=0)
-            # Of two exchanged items both come right or none.
-            right[pairs[:, 0]], right[pairs[:, 1]] = right[pairs].min(axis=1), 1.0
-            return float(1 - right.prod())
-        missed = chances * (places >= _best(loss))
-        return float(missed[:, truth < _best(loss)].sum())
-
-    return [average(loss) for loss in losses]
-
-
-def _expected_kendall(
-    places: Codes, chances: Floats, pairs: Codes, truth: Codes
-) -> float:
-    above = np.zeros((len(truth), len(truth)))
-    for one, p in zip(places, chances, strict=True):
-        for two, q in zip(places, chances, strict=True):
-            above += p[:, None] * q * (one[:, None] < two)
-    # The two of a pair change places together.
-    first, second = pairs.T
-    above[first, second], above[second, first] = chances[0, first], chances[1, first]
-    return float((1 - above)[truth[:, None] < truth].sum())
+    try:
+        method.check(task)
+        return method.answer(task).order
+    except ContradictionError as error:
+        raise OptionError(
+            f"method {method} must have comparisons that are consistent, got a "
+            "contradiction. Choose noise 'none' or method 'safe'."
+        ) from error
+    except RatingsError as error:
+        raise OptionError(f"method {method} cannot be tried here: {error}") from error
 
 
 def _plan(
@@ -545,6 +407,7 @@ def _plan(
     losses: str | Sequence[str] | None,
     baseline: Tried | None,
     trials: int,
+    seed: int,
 ) -> Plan:
     if not isinstance(scenario, Scenario):
         raise OptionError(f"scenario must be a Scenario, got {shown(scenario)}.")
@@ -567,24 +430,48 @@ def _plan(
             tried.insert(0, against)
         base = tried.index(against)
     require_whole("trials", trials, 2, MOST_TRIALS)
-    return Plan(scenario, tuple(tried), names, base, trials, 0)
+    return Plan(scenario, tuple(tried), names, base, trials, seed)
 
 
-def _rows(plan: Plan, tally: Tally) -> tuple[Row, ...]:
-    errors, gains, slacks = tally.errors(plan.baseline or 0)
+def _rows(plan: Plan, found: Floats) -> tuple[Row, ...]:
     rows = []
-    for (i, j), risk in np.ndenumerate(tally.mean):
-        known = plan.baseline is not None and math.isfinite(slacks[i, j])
-        row = Row(
-            method=_label(plan.methods[i]),
-            loss=plan.losses[j],
-            risk=float(risk),
-            se=float(errors[i, j]),
-            improvement=float(gains[i, j]) if known else None,
-            improvement_se=float(slacks[i, j]) if known else None,
-        )
-        rows.append(row)
+    for i, j in np.ndindex(found.shape[1:]):
+        gain: tuple[float, float] | tuple[None, None] = (None, None)
+        ours = found[:, i, j]
+        if plan.baseline is not None and (base := found[:, plan.baseline, j]).any():
+            gain = improvement(base, ours)
+        risk, se = float(ours.mean()), standard_error(ours)
+        rows.append(Row(_label(plan.methods[i]), plan.losses[j], risk, se, *gain))
     return tuple(rows)
+
+
+def improvement(base: Floats, ours: Floats) -> tuple[float, float]:
+    """Return how much lower a mean loss is, in per cent, with its standard error.
+
+    A ratio of two means has about the variance of the mean of (loss - ratio x
+    baseline's loss) / baseline's mean.
+
+    Args:
+        base: Losses of the baseline in each trial, not all 0.
+        ours: Losses of a method in the same trials.
+
+    Examples:
+        >>> improvement(np.array([2.0, 4.0]), np.array([1.0, 2.0]))
+        (50.0, 0.0)
+    """
+    mean = float(base.mean())
+    ratio = float(ours.mean()) / mean
+    return 100 * (1 - ratio), 100 * standard_error(ours - ratio * base) / mean
+
+
+def standard_error(numbers: Floats) -> float:
+    """Return the standard error of the mean of some numbers.
+
+    Examples:
+        >>> standard_error(np.array([1.0, 3.0]))
+        1.0
+    """
+    return float(numbers.std(ddof=1)) / math.sqrt(len(numbers))
 
 
 def _label(method: Rule | RankMethod) -> str:

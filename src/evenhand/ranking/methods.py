@@ -155,8 +155,6 @@ class RankMethod(Method):
             start from it.
         noisy: Whether it takes contradictions of reviewers for noise.
         needs_scores: Whether orders alone do not do.
-        disjoint: Whether its coins are on disjoint pairs of items, so that a simulation
-            can average them out.
         weighs: Whether it uses the weights of ratings.
     """
 
@@ -165,7 +163,6 @@ class RankMethod(Method):
     ordinal: ClassVar[bool] = False
     noisy: ClassVar[bool] = False
     needs_scores: ClassVar[bool] = True
-    disjoint: ClassVar[bool] = False
 
     @property
     def called(self) -> str:
@@ -423,7 +420,6 @@ class Flips(ByScores):
     name = "flips"
     best = claims.by_theorem("paper 5")
     reference = f"{PAPER}, Algorithm 1 and Theorem 5"
-    disjoint = True
     start: RankMethod = option(Topological(), START_SAYS, as_start)
     weight: GapWeight = WEIGHT
 
@@ -454,7 +450,6 @@ class FlipsUniform(RankMethod):
     assumes = claims.RANKING_DESIGN
     best = claims.BEATS_UNIFORM
     reference = f"{PAPER}, Appendix C and Theorem 8"
-    disjoint = True
     scan: str = option(
         "parity",
         "How neighbours are looked at: parity holds for every set of comparisons, "
@@ -485,7 +480,6 @@ class Twins(ByScores):
     name = "twins"
     best = claims.BEATS_ITS_START
     reference = f"{PAPER}, Algorithm 3 and Theorem 7"
-    disjoint = True
     start: RankMethod = option(Topological(), START_SAYS, as_start)
     twins: str = option(
         "all",
