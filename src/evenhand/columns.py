@@ -293,6 +293,25 @@ def _is_missing(value: object) -> bool:
     return value is None or type(value).__name__ in MISSING_TYPES
 
 
+def as_series(values: pl.Series | Sequence[object]) -> pl.Series:
+    """Return a column as a series: of one plain kind, or else of Python's objects.
+
+    Examples:
+        >>> as_series(["x", None]).dtype, as_series([1, "x"]).dtype
+        (String, Object)
+    """
+    if isinstance(values, pl.Series):
+        return values
+    kinds = {*map(type, values)} - {type(None)} or {str}
+    kind = PLAIN.get(kinds.pop()) if len(kinds) == 1 else None
+    # Half a character and a very large integer are named later, with their place.
+    if kind == pl.Int64 and any(abs(it or 0) >= 2**63 for it in values):  # type: ignore[arg-type]  # integers
+        kind = None
+    with contextlib.suppress(UnicodeEncodeError):
+        return pl.Series(values, dtype=kind or pl.Object)
+    return pl.Series(values, dtype=pl.Object)
+
+
 def _series(
     values: object,
     what: str,
@@ -300,43 +319,30 @@ def _series(
     convert: Callable[[object], Label | float | None],
 ) -> pl.Series:
     values = _column(values)
-    if isinstance(values, pl.Series):
-        return values
     if not isinstance(values, Iterable) or isinstance(
         values, str | bytes | Mapping | Set
     ):
         raise RatingsError(f"{what}s must be a sequence, got {shown(values)}.")
-    given = list(values)
-    kinds = {*map(type, given)} - {type(None)}
-    if len(kinds) == 1 and kinds <= PLAIN.keys() and all(map(_fits, given)):
-        # Values that are all of one plain type need no look at each.
-        with contextlib.suppress(UnicodeEncodeError):
-            return pl.Series(given, dtype=PLAIN[kinds.pop()])
+    series = as_series(values if isinstance(values, pl.Series) else list(values))
+    if series.dtype != pl.Object:
+        return series
     converted: list[Label | float | None] = []
-    for row, value in enumerate(given):
+    for row, value in enumerate(series):
         try:
             converted.append(convert(value))
         except (ValueError, OverflowError) as error:
             raise source.at(row, f"{what} {error}, got {shown(value)}") from None
     if not any(isinstance(it, str) for it in converted):
-        return pl.Series(converted, dtype=None if converted else pl.String)
+        return pl.Series(converted)
     texts = [None if it is None else str(it) for it in converted]
     return pl.Series(texts, dtype=pl.String)
-
-
-def _fits(value: object) -> bool:
-    return not isinstance(value, int) or -(2**63) <= value < 2**63
 
 
 def _column(values: object) -> object:
     if isinstance(values, np.ndarray):
         # A masked array hands its hidden values to a reader that does not ask for them.
-        masked = isinstance(values, np.ma.MaskedArray)
-        plain = values.ndim == 1 and values.dtype.kind not in "iuf"
-        return values if plain and not masked else values.tolist()
-    if isinstance(values, pl.Series):
-        return values if values.dtype != pl.Object else values.to_list()
-    if isinstance(values, list | tuple):
+        return values.tolist()
+    if isinstance(values, list | tuple | pl.Series):
         return values
     native = nw.from_native(values, allow_series=True, pass_through=True)
     if isinstance(native, nw.Series):
@@ -362,7 +368,7 @@ def as_label(value: object) -> Label | None:
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         if abs(int(value)) >= 2**64:
             raise ValueError("must be text or an integer of at most 64 bits")
-        return int(value) if _fits(int(value)) else str(value)
+        return int(value) if -(2**63) <= value < 2**63 else str(value)
     if isinstance(value, float | np.floating):
         number = float(value)
         if math.isnan(number):
@@ -507,18 +513,23 @@ class Columns:
         return "scores" if self.score else "ranks"
 
 
-def given_columns(**names: str | None) -> Columns:
+def given_columns(*names: str | None, **more: str | None) -> Columns:
     """Take columns that a user named, None or empty where none was.
+
+    Args:
+        names: Columns in the order of the fields of Columns.
+        more: Columns by their field.
 
     Raises:
         OptionError: If a name is not text.
 
     Examples:
-        >>> given_columns(reviewer="judge", item=None).reviewer
+        >>> given_columns("judge", item=None).reviewer
         'judge'
     """
-    require_text("the name of a column", **names)
-    return Columns(**{part: name or "" for part, name in names.items()})
+    given = dict(zip(Columns.__slots__, names, strict=False)) | more
+    require_text("the name of a column", **given)
+    return Columns(**{part: name or "" for part, name in given.items()})
 
 
 def find_columns(names: Sequence[str], given: Columns, source: Source) -> Columns:

@@ -59,7 +59,7 @@ def test_each_decision_of_the_sample_is_a_reviewer_with_its_annotator() -> None:
     assert ratings.notices == ()
     assert ratings.read_as == (
         "decisions of Gavel, by columns 'Annotator ID', 'Winner ID' and 'Loser ID': "
-        "winner from 'Winner ID', loser from 'Loser ID', annotator from 'Annotator ID'."
+        "reviewer from 'Annotator ID', winner from 'Winner ID', loser from 'Loser ID'."
     )
 
 

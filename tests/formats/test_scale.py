@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import polars as pl
 import pytest
 from hypothesis import given
@@ -9,12 +11,10 @@ from hypothesis import strategies as st
 
 from evenhand.columns import Source, number_series
 from evenhand.errors import OptionError, RatingsError
-from evenhand.formats.scale import (
-    number_cells,
-    number_column,
-    number_words,
-    parse_scale,
-)
+from evenhand.formats.scale import number_column, parse_scale
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 FILE = Source("r.csv", lambda row: row + 2, orders=True)
 ORDER = "give their order with scale= or --scale 'worst<...<best'"
@@ -28,15 +28,19 @@ def scale(order: str = "", best: str = "") -> str:
     return order or f"best={best}"
 
 
+def turned(values: pl.Series | Sequence[object], text: str = "") -> list[object]:
+    return number_column(values, "m", FILE, text)[0].to_list()
+
+
 def refused(values: list[object], order: str = "", best: str = "") -> str:
     with pytest.raises(RatingsError) as caught:
-        number_words(values, "merit", FILE, scale(order, best))
+        number_column(values, "merit", FILE, scale(order, best))
     return str(caught.value)
 
 
 def wrong(order: str = "", best: str = "") -> str:
     with pytest.raises(OptionError) as caught:
-        number_words(["A"], "merit", FILE, scale(order, best))
+        number_column(["A"], "merit", FILE, scale(order, best))
     return str(caught.value)
 
 
@@ -52,8 +56,9 @@ def test_words_count_from_worst_to_best() -> None:
 
 def test_case_and_blanks_of_words_do_not_matter() -> None:
     values: list[object] = ["Strong   REJECT", " accept", None, "", "Accept"]
-    numbers, notice = number_words(values, "merit", FILE, scale("strong reject<accept"))
-    assert numbers == [1.0, 2.0, None, None, 2.0]
+    order = scale("strong reject<accept")
+    numbers, (notice,) = number_column(values, "merit", FILE, order)
+    assert numbers.to_list() == [1.0, 2.0, None, None, 2.0]
     assert notice.code == "words_as_steps"
     assert notice.message == (
         "Words of 'merit' stand for numbers: strong reject = 1, accept = 2. Methods "
@@ -90,11 +95,11 @@ def test_the_best_is_one_letter(best: str) -> None:
 
 
 def test_letters_count_from_the_best_one() -> None:
-    numbers, notice = number_words(["B", "d", "", "A"], "merit", FILE, scale(best="a"))
-    assert numbers == [3.0, 1.0, None, 4.0]
+    letters = ["B", "d", "", "A"]
+    numbers, (notice,) = number_column(letters, "merit", FILE, scale(best="a"))
+    assert numbers.to_list() == [3.0, 1.0, None, 4.0]
     assert "D = 1, B = 3, A = 4" in notice.message
-    last, _ = number_words(["W", "X", "Z"], "merit", FILE, scale(best="Z"))
-    assert last == [1.0, 2.0, 4.0]
+    assert turned(["W", "X", "Z"], scale(best="Z")) == [1.0, 2.0, 4.0]
 
 
 @pytest.mark.parametrize(
@@ -114,8 +119,7 @@ def test_grades_with_signs_need_an_order() -> None:
         "  line 4: merit must be on the scale A, got '3'.\n  Add it to --scale or mend "
         "the file."
     )
-    numbers, _ = number_words(["A", "B-", "A+"], "merit", FILE, scale("B-<B<A<A+"))
-    assert numbers == [3.0, 1.0, 4.0]
+    assert turned(["A", "B-", "A+"], scale("B-<B<A<A+")) == [3.0, 1.0, 4.0]
 
 
 def test_an_unknown_word_is_refused_with_its_line_and_the_scale() -> None:
@@ -132,16 +136,15 @@ def test_an_unknown_word_is_refused_with_its_line_and_the_scale() -> None:
 @pytest.mark.parametrize("order", ["b<a", "best=A"])
 def test_a_word_for_nothing_is_no_score(order: str) -> None:
     words: list[object] = ["a", "N/A", "-", "b", "?"]
-    numbers, _ = number_words(words, "merit", FILE, order)
-    assert numbers == [2.0, None, None, 1.0, None]
+    assert turned(words, order) == [2.0, None, None, 1.0, None]
 
 
 def test_an_x_is_a_letter_where_letters_are_scores_and_else_nothing() -> None:
     letters: list[object] = ["X", "Y", "Z"]
-    assert number_words(letters, "m", FILE, scale(best="X"))[0] == [3.0, 2.0, 1.0]
+    assert turned(letters, scale(best="X")) == [3.0, 2.0, 1.0]
     crossed: list[object] = ["good", "x"]
-    assert number_words(crossed, "m", FILE, scale("bad<good"))[0] == [2.0, None]
-    assert number_cells(["4", "X"], "m", FILE)[0] == ["4", None]
+    assert turned(crossed, scale("bad<good")) == [2.0, None]
+    assert turned(["4", "X"]) == ["4", None]
 
 
 def test_numbers_may_have_words_or_a_base_beside_them() -> None:
@@ -151,37 +154,35 @@ def test_numbers_may_have_words_or_a_base_beside_them() -> None:
         "4 (good)",
         "3 - fair",
     ]
-    assert number_cells(cells, "m", FILE) == (["5.", "-1", "4", "3"], [])
+    assert turned(cells) == ["5.", "-1", "4", "3"]
     cells = ["8/10", "7.5 / 10", "6 out of 10", "9", "", "n/a"]
-    numbers, notices = number_cells(cells, "m", FILE)
-    assert numbers == ["8", "7.5", "6", "9", None, None]
+    numbers, notices = number_column(cells, "m", FILE)
+    assert numbers.to_list() == ["8", "7.5", "6", "9", None, None]
     assert notices[0].message == "Scores of 'm' are out of 10: 8/10 counts as 8."
 
 
 def test_several_bases_need_one_to_be_put_onto() -> None:
     cells: list[object] = ["8/10", "4/5", "7"]
     with pytest.raises(RatingsError) as caught:
-        number_cells(cells, "m", FILE)
+        turned(cells)
     assert str(caught.value) == (
         "r.csv: m has scores out of several numbers: '8/10', '4/5'. Put all onto one "
         "scale, for instance with scale= or --scale /10."
     )
-    assert number_cells(cells, "m", FILE, "/10")[0] == [8.0, 8.0, "7"]
+    assert turned(cells, "/10") == ["8.0", "8.0", "7"]
     with pytest.raises(RatingsError, match=r"r\.csv:4: m must be at most 5, got '7'"):
-        number_cells(cells, "m", FILE, "/5")
+        turned(cells, "/5")
 
 
 @pytest.mark.parametrize("cell", ["7 to 8", "seven", "2024-05-01", "5a", "8/10/2024"])
 def test_other_cells_stay_for_the_error_that_names_them(cell: str) -> None:
-    assert number_cells([cell, "3"], "m", FILE)[0] == [cell, "3"]
+    assert turned([cell, "3"]) == [cell, "3"]
 
 
 def test_numbers_may_be_words_of_a_scale() -> None:
     values = pl.Series(["1.0", "5", "2", None])
-    numbers, _ = number_words(values, "merit", FILE, scale("5<4<3<2<1"))
-    assert numbers == [5.0, 1.0, 4.0, None]
-    floats, _ = number_words(pl.Series([1.0, 2.5]), "merit", FILE, scale("2.50<1"))
-    assert floats == [2.0, 1.0]
+    assert turned(values, scale("5<4<3<2<1")) == [5.0, 1.0, 4.0, None]
+    assert turned(pl.Series([1.0, 2.5]), scale("2.50<1")) == [2.0, 1.0]
 
 
 def test_words_without_an_order_are_refused_with_the_way_to_give_one() -> None:
@@ -233,17 +234,14 @@ def test_what_is_nearly_a_number_gets_advice(value: str, advice: str) -> None:
 
 
 def test_words_that_begin_with_a_number_can_be_a_scale() -> None:
-    numbers, _ = number_words(
-        ["3 - Good", "1 - Bad"], "merit", FILE, scale("1 - Bad<3 - Good")
-    )
-    assert numbers == [2.0, 1.0]
+    words = ["3 - Good", "1 - Bad"]
+    assert turned(words, scale("1 - Bad<3 - Good")) == [2.0, 1.0]
 
 
 @given(st.permutations(["poor", "fair", "good", "superb"]), st.lists(st.integers(0, 3)))
 def test_numbers_keep_the_declared_order(order: list[str], places: list[int]) -> None:
     values: list[object] = [order[place].upper() for place in places]
-    numbers, _ = number_words(values, "merit", FILE, scale("<".join(order)))
-    assert numbers == [place + 1.0 for place in places]
+    assert turned(values, scale("<".join(order))) == [place + 1.0 for place in places]
 
 
 @pytest.mark.parametrize(

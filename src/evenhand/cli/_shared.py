@@ -346,8 +346,8 @@ def read(
         The ratings or counts, and a new key, to be written with the other files.
     """
     from evenhand.columns import Columns
+    from evenhand.formats import reading
     from evenhand.formats.layouts import Asked
-    from evenhand.formats.reading import read_counts_or_ratings, read_with_key
 
     for name, value in options.items():
         if value == "":
@@ -358,10 +358,9 @@ def read(
     companion = wishes.pop("companion") or None
     asked = Asked(Columns(**given), file_format or "", **wishes)
     with working(f"Reading {file}"):
-        if counts and companion is None:
-            ratings, key = read_counts_or_ratings(file, asked)
-        else:
-            ratings, key = read_with_key(file, asked, companion=companion)
+        ratings, key = reading.read(
+            file, asked, companion=companion, counts=counts and companion is None
+        )
     return ratings, [key.output()] if key is not None and key.is_new else []
 
 

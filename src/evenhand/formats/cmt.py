@@ -8,15 +8,16 @@ conference's name, two rows above its header.
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from evenhand.formats import layouts
-from evenhand.formats.tables import plain, texts
+from evenhand.formats.scale import may_be_scores
+from evenhand.formats.tables import Table, plain
 
 if TYPE_CHECKING:
     from evenhand.claims import Notice
-    from evenhand.formats.layouts import Asked, Long
-    from evenhand.formats.tables import Table, Values
+    from evenhand.formats.layouts import Asked, Long, Place
 
 EXPORTS: dict[str, tuple[str, ...]] = {
     "current sheet": ("paper id", "reviewer email"),
@@ -25,9 +26,9 @@ EXPORTS: dict[str, tuple[str, ...]] = {
     "older sheet": ("submissionid", "email"),
 }
 """What is recognised: these columns, and a question of the form beside them."""
-QUESTION = re.compile(r"(Q[0-9]+)\s*\((.*)\)", re.DOTALL)
-VALUE = re.compile(r"(.*?)\s*-\s*Value", re.DOTALL)
-NUMERIC = re.compile(r"(.*?)\s*\(Numeric\)", re.DOTALL)
+QUESTION = re.compile(
+    r"(Q[0-9]+)\s*\((.*?)(\s*-\s*Value)?\)|()(.*?)\s*(\(Numeric\))", re.DOTALL
+)
 EMAILS = ("reviewer email", "revieweremail", "email")
 PEOPLE = ("reviewer name", "reviewername", "reviewer")
 NUMBERS = ("reviewer number", "reviewernumber")
@@ -67,15 +68,12 @@ def tell(table: Table) -> str:
 
     Examples:
         >>> from evenhand.columns import Source
-        >>> from evenhand.formats.tables import Table
         >>> columns = {"Paper ID": ["1"], "Reviewer Email": ["a@example.org"]}
-        >>> tell(Table({**columns, "Q1 (Overall - Value)": ["4"]}, Source()))
+        >>> tell(Table.of({**columns, "Q1 (Overall - Value)": ["4"]}, Source()))
         "columns 'Paper ID', 'Reviewer Email' and 'Q1 (Overall - Value)'"
     """
-    questions = _questions(table)
-    if not questions:
-        return ""
-    reasons = (table.why(*names, questions[0].column) for names in EXPORTS.values())
+    first = [one.column for one in _questions(table)[:1]]
+    reasons = (table.why(*names, *first) for names in EXPORTS.values() if first)
     return next(filter(None, reasons), "")
 
 
@@ -85,26 +83,33 @@ def take(table: Table, asked: Asked) -> Long:
     Examples:
         >>> from evenhand.columns import Source
         >>> from evenhand.formats.layouts import Asked
-        >>> from evenhand.formats.tables import Table
         >>> columns = {"Paper ID": ["1"], "Reviewer Email": ["a@example.org"]}
-        >>> table = Table({**columns, "Q1 (Overall - Value)": ["4"]}, Source())
+        >>> table = Table.of({**columns, "Q1 (Overall - Value)": ["4"]}, Source())
         >>> take(table, Asked()).said
         "item from 'Paper ID', reviewer from 'Reviewer Email', score from 'Overall'"
     """
     item = table.named("item", asked.columns.item, "paper id", "submissionid")
-    items = texts(table.columns[item])
-    reviewer, notices = _reviewers(table, asked.columns.reviewer, items)
-    question = _chosen(table, asked.columns.score)
-    weight = asked.columns.weight
+    items = table.texts(item)
     return layouts.rated(
-        table.source,
-        item=(repr(item), table.columns[item]),
-        reviewer=reviewer,
-        score=(question.short, table.columns[question.column]),
-        weight=table.columns[_chosen(table, weight).column] if weight else None,
+        table,
+        asked,
+        partial(_answers, table),
+        item=item,
+        reviewer=partial(_reviewers, items),
         titles=layouts.titled(items, table.texts(*TITLES)),
-        notices=notices,
     )
+
+
+def _reviewers(items: list[str], table: Table) -> tuple[Place, list[Notice]]:
+    """Return where and who wrote each review, and a notice if some do not say."""
+    table.named("reviewer", "", *EMAILS, *PEOPLE, *NUMBERS)
+    # The number counts the reviewers of one paper only.
+    own = [
+        f"{item} reviewer {count}" if count else ""
+        for item, count in zip(items, table.texts(*NUMBERS), strict=True)
+    ]
+    places, numbers = (EMAILS, PEOPLE), table.find(*NUMBERS)
+    return layouts.who_wrote(table, places, (numbers, own), ANEW)
 
 
 def _questions(table: Table) -> list[_Question]:
@@ -117,51 +122,34 @@ def _questions(table: Table) -> list[_Question]:
 
 
 def _question(column: str) -> _Question | None:
-    if match := QUESTION.fullmatch(column):
-        value = VALUE.fullmatch(match[2])
-        words = " ".join((value[1] if value else match[2]).split())
-        return _Question(column, match[1], words, value is not None)
-    if match := NUMERIC.fullmatch(column):
-        return _Question(column, "", " ".join(match[1].split()), numeric=True)
-    return None
+    match = QUESTION.fullmatch(column)
+    if match is None:
+        return None
+    words = " ".join((match[2] or match[5] or "").split())
+    return _Question(column, match[1] or "", words, bool(match[3] or match[6]))
 
 
-def _chosen(table: Table, given: str) -> _Question:
+def _answers(table: Table, given: str) -> Place:
     """Choose the question by its words, its number or its column."""
     questions = [
         one
         for one in _questions(table)
-        if one.numeric or layouts.may_be_scores(table.columns[one.column], least=2)
+        if one.numeric or may_be_scores(table.columns[one.column], least=2)
     ]
-    for name in ("number", "words"):
-        near = [one for one in questions if plain(getattr(one, name)) == plain(given)]
-        if given and len(near) == 1:
-            return near[0]
-    if given in table.columns:
-        column = _question(given) or _Question(given, "", given, numeric=False)
-        if column.numeric or layouts.may_be_scores(table.columns[given]):
-            return column
+    near = [
+        one for one in questions if plain(given) in map(plain, (one.number, one.words))
+    ]
+    if not near and given in table.columns and may_be_scores(table.columns[given]):
+        near = [_question(given) or _Question(given, "", given, numeric=False)]
+    if given and len(near) == 1:
+        return near[0].short, table.columns[near[0].column]
     shorts = [one.short for one in questions]
-    known = [
-        name if shorts.count(name) == 1 and name else f"{one.number}: {name}"
+    known = {
+        name if shorts.count(name) == 1 and name else f"{one.number}: {name}": one
         for name, one in zip(shorts, questions, strict=True)
-    ]
-    return questions[known.index(layouts.choose_score(given, known, table.source))]
+    }
+    chosen = known[layouts.choose_score(given, list(known), table.source)]
+    return chosen.short, table.columns[chosen.column]
 
 
-def _reviewers(
-    table: Table, given: str, items: list[str]
-) -> tuple[tuple[str, Values], list[Notice]]:
-    """Return where and who wrote each review, and a notice if some do not say."""
-    if not given:
-        table.named("reviewer", "", *EMAILS, *PEOPLE, *NUMBERS)
-    # The number counts the reviewers of one paper only.
-    own = [
-        f"{item} reviewer {count}" if count else ""
-        for item, count in zip(items, table.texts(*NUMBERS), strict=True)
-    ]
-    numbers = table.find(*NUMBERS), own
-    return layouts.who_wrote(table, given, (EMAILS, PEOPLE), numbers, ANEW)
-
-
-LAYOUT = layouts.Layout("cmt", "CMT", take, tell=tell, only_scores=True)
+CMT = layouts.Layout("cmt", "CMT", take, tell=tell)

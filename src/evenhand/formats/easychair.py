@@ -7,18 +7,21 @@ the member of the committee. Of a review that was changed the newest version cou
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
+
+import polars as pl
 
 from evenhand.claims import Notice
 from evenhand.errors import counted, shown
 from evenhand.formats import layouts
-from evenhand.formats.tables import plain, texts
+from evenhand.formats.scale import is_number, may_be_scores
+from evenhand.formats.tables import Table, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from evenhand.formats.layouts import Asked, Long
-    from evenhand.formats.tables import Table, Values
+    from evenhand.formats.layouts import Asked, Long, Place
 
 EXPORTS = {
     "review.csv": ("submission #", "member #", "scores"),
@@ -30,15 +33,11 @@ FIELD = re.compile(
     r"(.+?)\s*:\s*([+-]?[0-9]+(?:\.[0-9]+)?)\s*(?:\([^()]*\)|[:-]\s*[^\W\d][^:]*)?"
 )
 """A field and its number, which words may explain: "-1: weak reject"."""
-VERSION = re.compile("[0-9]{1,9}")
+VERSION = "^[0-9]{0,9}$"
 NOBODY = (
     "No reviewer is named: each review counts as a reviewer of its own, so no two "
     "scores can be compared as one person's."
 )
-LEFT_OUT = {
-    "older_versions": "of an older version left out",
-    "deleted_submissions": "of deleted submissions left out",
-}
 
 
 def take(table: Table, asked: Asked) -> Long:
@@ -47,39 +46,28 @@ def take(table: Table, asked: Asked) -> Long:
     Examples:
         >>> from evenhand.columns import Source
         >>> from evenhand.formats.layouts import Asked
-        >>> from evenhand.formats.tables import Table
         >>> columns = {"submission #": [5], "member #": [1], "scores": ["Score: -1"]}
-        >>> take(Table(columns, Source()), Asked()).columns["Score"]
+        >>> take(Table.of(columns, Source()), Asked()).table.columns["Score"].to_list()
         ['-1']
     """
-    given, submissions = asked.columns, table.companion
-    item = table.named("item", given.item, "submission #", "submission", "paper #")
-    titles, gone = _submissions(submissions)
-    reasons = _reasons(table, texts(table.columns[item]), gone)
-    table, notices = layouts.leave_out(table, reasons, "review", LEFT_OUT)
+    own = ("submission #", "submission", "paper #")
+    item = table.named("item", asked.columns.item, *own)
+    titles, gone = _submissions(table.companion)
+    table, notices = table.leave_out("review", _left_out(table, item, gone))
     if not table.height:
         raise table.source.whole("Every review is of a deleted submission.")
-    if given.reviewer:
-        writer = table.named("reviewer", given.reviewer)
-        reviewer: tuple[str, Values] = repr(writer), table.columns[writer]
-    else:
-        place, people, more = _writers(table)
-        reviewer, notices = (place, [*people]), notices + more
-    score, values = _field(table, given.score)
     return layouts.rated(
-        table.source,
-        item=(repr(item), table.columns[item]),
-        reviewer=reviewer,
-        score=(score, [*values]),
-        weight=[*_field(table, given.weight)[1]] if given.weight else None,
+        table,
+        asked,
+        partial(_field, table),
+        item=item,
+        reviewer=_writers,
         titles=titles,
         notices=notices,
     )
 
 
-def _submissions(
-    table: Table | None,
-) -> tuple[dict[str, str], set[str]]:
+def _submissions(table: Table | None) -> tuple[dict[str, str], set[str]]:
     """Return titles of submissions, and which were deleted."""
     if table is None:
         return {}, set()
@@ -97,34 +85,31 @@ def _submissions(
     return layouts.titled(numbers, table.texts("title")), gone
 
 
-def _reasons(table: Table, items: list[str], gone: set[str]) -> list[str]:
-    """Return why each review is left out, empty where it counts."""
-    ages = []
-    for row, version in enumerate(table.texts("version")):
-        if version and not VERSION.fullmatch(version):
-            raise table.source.at(
-                row, f"version must be a whole number, got {shown(version)}"
-            )
-        ages.append(int(version or 0))
+def _left_out(
+    table: Table, item: str, gone: set[str]
+) -> Mapping[str, tuple[str, Iterable[bool]]]:
+    """Return the reviews that do not count, by the reason."""
+    versions = table.cells("version")
+    for row in (~versions.str.contains(VERSION)).arg_true():
+        text = f"version must be a whole number, got {shown(versions[row])}"
+        raise table.source.at(row, text)
     # Without numbers, a subreviewer's review is not a version of the member's.
     number = table.find("number", "reviewer email")
-    members = map(table.texts, ("member #", "member name", number))
-    reviews = list(zip(items, *members, strict=True))
-    newest: dict[tuple[str, ...], int] = {}
-    for review, age in zip(reviews, ages, strict=True):
-        newest[review] = max(newest.get(review, 0), age)
-    return [
-        "older_versions"
-        if age < newest[review]
-        else "deleted_submissions"
-        if review[0] in gone
-        else ""
-        for review, age in zip(reviews, ages, strict=True)
-    ]
+    names = (item, "member #", "member name", number)
+    reviews = {str(place): table.cells(name) for place, name in enumerate(names)}
+    ages = versions.cast(pl.Int64, strict=False).fill_null(0).alias("age")
+    newest = pl.DataFrame({**reviews, "age": ages}).select(
+        pl.col("age").max().over(list(reviews))
+    )
+    deleted = table.cells(item).is_in(list(gone))
+    return {
+        "older_versions": ("of an older version left out", ages < newest["age"]),
+        "deleted_submissions": ("of deleted submissions left out", deleted),
+    }
 
 
-def _writers(table: Table) -> tuple[str, list[str], list[Notice]]:
-    """Return where writers were found, each review's, and what the reader must know."""
+def _writers(table: Table) -> tuple[Place, list[Notice]]:
+    """Return where and who wrote each review, and what the reader must know."""
     parts = map(table.texts, ("reviewer first name", "reviewer last name"))
     written = [" ".join(filter(None, both)) for both in zip(*parts, strict=True)]
     emails, members, numbers = map(
@@ -134,7 +119,7 @@ def _writers(table: Table) -> tuple[str, list[str], list[Notice]]:
         column = table.find("#")
         if not column:
             raise table.no_column("reviewer")
-        return repr(column), table.texts(column), [Notice("pseudonyms", NOBODY)]
+        return (repr(column), table.cells(column)), [Notice("pseudonyms", NOBODY)]
     # Two members of one name are distinguished by their numbers.
     pairs = set(zip(members, numbers, strict=True))
     named = [member for member, _ in pairs]
@@ -158,10 +143,10 @@ def _writers(table: Table) -> tuple[str, list[str], list[Notice]]:
     column = table.find("member name", "member #", "reviewer email") or "reviewer"
     own = " (or who wrote it, where that is said)" if any((*emails, *written)) else ""
     people = layouts.identify(emails, names, table.source)
-    return f"{column!r}{own}", people, [notice] if subreviews else []
+    return (f"{column!r}{own}", people), [notice] if subreviews else []
 
 
-def _field(table: Table, given: str) -> tuple[str, Sequence[object]]:
+def _field(table: Table, given: str) -> Place:
     """Choose a field of the column of scores, or the total beside it."""
     total, totals = table.find(TOTAL), table.texts(TOTAL)
     if total and plain(given) == TOTAL:
@@ -172,22 +157,18 @@ def _field(table: Table, given: str) -> tuple[str, Sequence[object]]:
         for row, cell in enumerate(table.texts("scores"))
     ]
     names = dict.fromkeys(name for cell in cells for name in cell)
-    fields: dict[str, Values] = {
-        name: [cell.get(name) for cell in cells] for name in names
+    fields: dict[str, Sequence[object]] = {
+        name: values
+        for name in names
+        if may_be_scores(values := [cell.get(name) for cell in cells])
     }
-    choices: dict[str, Sequence[object]] = {
-        name: [*values]
-        for name, values in fields.items()
-        if layouts.may_be_scores(values)
-    }
-    if any(totals) and all(map(layouts.is_number, {*totals} - {""})):
-        choices.setdefault(total, totals)
-    if not choices and not column:
+    if any(totals) and all(map(is_number, {*totals} - {""})):
+        fields.setdefault(total, totals)
+    if not fields and not column:
         raise table.source.whole(
             "The reviews have no column 'scores'. Download the conference's data again."
         )
-    name = layouts.choose_score(given, list(choices), table.source)
-    return name, choices[name]
+    return layouts.among(fields, table.source)(given)
 
 
 def _parsed(cell: str, column: str, row: int, table: Table) -> dict[str, str]:
@@ -210,11 +191,6 @@ def _parsed(cell: str, column: str, row: int, table: Table) -> dict[str, str]:
     return found
 
 
-LAYOUT = layouts.Layout(
-    "easychair",
-    "reviews of EasyChair",
-    take,
-    EXPORTS,
-    only_scores=True,
-    one_file=False,
+EASYCHAIR = layouts.Layout(
+    "easychair", "reviews of EasyChair", take, EXPORTS, one_file=False
 )

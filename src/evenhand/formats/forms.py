@@ -7,18 +7,20 @@ one item, which a column names. The last response of a person about an item coun
 from __future__ import annotations
 
 import re
-from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import polars as pl
 
 from evenhand.claims import Notice
 from evenhand.columns import ALIASES, ID, cut_alike
 from evenhand.errors import OptionError, counted, listing
-from evenhand.formats import layouts
-from evenhand.formats.tables import plain, strings, texts
+from evenhand.formats import layouts, scale
+from evenhand.formats.scale import may_be_scores, scored
+from evenhand.formats.tables import Table, plain
 
 if TYPE_CHECKING:
-    from evenhand.formats.layouts import Asked, Long
-    from evenhand.formats.tables import Table
+    from evenhand.formats.layouts import Asked, Long, Place
 
 TIMES = (
     *("Timestamp", "Zeitstempel", "Horodateur", "Marca temporal", "Tijdstempel"),
@@ -44,22 +46,20 @@ ITEM = re.compile(
 )
 OWN = re.compile("id|start time|last modified time|language")
 """Other columns that a form adds by itself."""
-TIME = re.compile(
-    r"(\d{1,4})[./-](\d{1,2})[./-](\d{1,4}),?[T ]+(\d{1,2})[:.](\d\d)"
-    r"(?:[:.](\d\d))?\S*\s*([aApP])?.*"
+TIME = (
+    r"^(?<a>\d{1,4})[./-](?<b>\d{1,2})[./-](?<c>\d{1,4}),?[T ]+(?<hour>\d{1,2})"
+    r"[:.](?<minute>\d\d)(?:[:.](?<second>\d\d))?\S*\s*(?<half>[aApP])?"
 )
-DATES, LAST_DAY = ((0, 1, 2), (2, 0, 1), (2, 1, 0)), 31
+DATES, LAST_DAY = ("abc", "cab", "cba"), 31
 """Where year, month and day stand in a date."""
 ANONYMOUS = frozenset({"", "anonymous", "anonym"})
 LONGEST_ITEM = 60
 UNSIGNED = "Responses do not say who wrote them. Each counts as a reviewer of its own."
 NAMESAKES = " If two people share a name, give them labels of their own first."
 
-Row = tuple[int, str, str, str]
-"""A row of the table, and its reviewer, item and score."""
 
-
-class _Form(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Form:
     """The columns of a form.
 
     Attributes:
@@ -78,20 +78,14 @@ class _Form(NamedTuple):
     grid: dict[str, tuple[str, str]]
     own: str
 
-    @property
-    def person(self) -> str:
-        """The column that tells reviewers apart."""
-        return self.email or self.name
-
 
 def tell(table: Table) -> str:
     """Say why a table holds responses to a form: a time first, and a grid or an item.
 
     Examples:
         >>> from evenhand.columns import Source
-        >>> from evenhand.formats.tables import Table
         >>> columns = {"Timestamp": ["2026/05/01 9:30:00"], "How good? [Tea]": ["4"]}
-        >>> tell(Table({**columns}, Source()))
+        >>> tell(Table.of(columns, Source()))
         "columns 'Timestamp' and 'How good? [Tea]'"
     """
     form = _form(table)
@@ -99,8 +93,9 @@ def tell(table: Table) -> str:
         return ""
     if form.grid and not form.items:
         return table.why(form.time, next(iter(form.grid)))
-    sure = form.person and len(form.items) == 1
-    return table.why(form.time, form.person, *form.items) if sure else ""
+    person = form.email or form.name
+    sure = person and len(form.items) == 1
+    return table.why(form.time, person, *form.items) if sure else ""
 
 
 def take(table: Table, asked: Asked) -> Long:
@@ -109,54 +104,50 @@ def take(table: Table, asked: Asked) -> Long:
     Examples:
         >>> from evenhand.columns import Source
         >>> from evenhand.formats.layouts import Asked
-        >>> from evenhand.formats.tables import Table
         >>> columns = {"Timestamp": ["2026/05/01 9:30:00"], "Name": ["Bo"],
         ...            "How good? [Tea]": ["4"], "How good? [Milk]": [""]}
-        >>> long = take(Table({**columns}, Source()), Asked())
-        >>> [long.columns[name] for name in ("reviewer", "item", "How good?")]
+        >>> long = take(Table.of(columns, Source()), Asked())
+        >>> [long.table.texts(name) for name in ("reviewer", "item", "How good?")]
         [['Bo'], ['Tea'], ['4']]
     """
     form = _form(table)
     given = asked.columns
-    person = table.named("reviewer", given.reviewer) if given.reviewer else form.person
+    person = form.email or form.name
+    if given.reviewer:
+        person = table.named("reviewer", given.reviewer)
     notices = [] if person else [Notice("pseudonyms", UNSIGNED)]
-    people = texts(table.columns[person]) if person else []
-    if not person:
-        people = [f"response {time}" for time in table.texts(form.time)]
+    people = table.cells(person) if person else "response " + table.cells(form.time)
     used = {form.time, form.email, form.name, form.own, person}
+    taken = _gridded
     if given.item or (form.items and not asked.rows):
-        asked_item = given.item or _only(table, form.items)
-        where, rows, score = _one_each(table, asked, asked_item, people, used)
-    else:
-        where, rows, score = _gridded(table, asked, form, people, used)
-    rows, replaced = _last(table, form.time, rows)
-    if replaced:
-        text = f"{counted(replaced, 'earlier score')} of the same person for the same "
+        taken = _one_each
+    where, score, rows = taken(table, asked, form, people, used)
+    kept = _last(table, form.time, rows)
+    if kept.height < rows.height:
+        replaced = counted(rows.height - kept.height, "earlier score")
+        text = f"{replaced} of the same person for the same item left out: the last "
         hint = "" if form.email else NAMESAKES
-        notices.append(
-            Notice("earlier_responses", f"{text}item left out: the last counts.{hint}")
-        )
+        notices.append(Notice("earlier_responses", f"{text}counts.{hint}"))
     notices += _unused(table, used)
-    weight = given.weight and table.named("weight", given.weight)
-    called = table.texts(form.name) if form.email and form.name else []
-    own = table.texts(form.own) if form.own else []
-    return replace(
-        layouts.rated(
-            table.source.keep([row for row, *_ in rows]),
-            item=(where, [item for _, _, item, _ in rows]),
-            reviewer=(repr(person or form.time), [who for _, who, _, _ in rows]),
-            score=(score, [cell for *_, cell in rows]),
-            weight=[texts(table.columns[weight])[row] for row, *_ in rows]
-            if weight
-            else None,
-            titles={},
-            notices=notices,
-        ),
-        people={
-            who: ";".join(filter(None, names))
-            for who, *names in zip(people, *filter(None, (called, own)), strict=True)
-        },
+    reviews = table.keep(kept["row"].to_list())
+
+    def choose(name: str) -> Place:
+        if name == given.score:
+            return score, kept["score"]
+        return name, reviews.cells(reviews.named("weight", name))
+
+    found = layouts.rated(
+        reviews,
+        asked,
+        choose,
+        item=(where, kept["item"]),
+        reviewer=lambda _: ((repr(person or form.time), kept["reviewer"]), ()),
+        notices=notices,
     )
+    more = [form.name if form.email else "", form.own]
+    called = [table.texts(name) for name in more if name]
+    names = {who: ";".join(them) for who, *them in zip(people, *called, strict=True)}
+    return replace(found, people=names)
 
 
 def time_of(table: Table) -> str:
@@ -164,8 +155,7 @@ def time_of(table: Table) -> str:
 
     Examples:
         >>> from evenhand.columns import Source
-        >>> from evenhand.formats.tables import Table
-        >>> time_of(Table({"Timestamp": ["1"], "Name": ["Bo"]}, Source()))
+        >>> time_of(Table.of({"Timestamp": ["1"], "Name": ["Bo"]}, Source()))
         'Timestamp'
     """
     return next((name for name in [*table.columns][:3] if name in TIMES), "")
@@ -208,139 +198,125 @@ def _form(table: Table) -> _Form:
 
 def _names_items(table: Table, name: str) -> bool:
     """Return whether answers may be names of items, not scores or remarks."""
-    cells = strings(table.columns[name])
-    cells = cells.filter(cells != "")
-    given = layouts.given(cells)
-    scores = len(given) > 0 and layouts.scored(given).all() and not ID.search(name)
+    cells = table.cells(name)
+    known = scale.given(cells)
+    scores = len(known) > 0 and scored(known).all() and not ID.search(name)
     long = bool((cells.str.len_chars() > LONGEST_ITEM).any())
-    return len(cells) > 0 and not scores and not long
-
-
-def _only(table: Table, items: list[str]) -> str:
-    if len(items) > 1:
-        raise table.source.whole(
-            f"Several columns may be the item: {listing(cut_alike(items))}. Say which "
-            "with item= or --item."
-        )
-    return items[0]
+    return bool((cells != "").any()) and not scores and not long
 
 
 def _fields(table: Table, used: set[str]) -> list[str]:
     """Return the questions that may hold scores: words only if none has numbers."""
-    free = [
-        name
-        for name, values in table.columns.items()
-        if name not in used
-        and not OWN.fullmatch(plain(name))
-        and layouts.may_be_scores(values)
-    ]
-    numbers = [it for it in free if layouts.scored(strings(table.columns[it])).any()]
-    return numbers or free
+    free = [name for name in _free(table, used) if may_be_scores(table.columns[name])]
+    return [name for name in free if scored(table.cells(name)).any()] or free
+
+
+def _free(table: Table, used: set[str]) -> list[str]:
+    """Return the columns of answers that are not used yet."""
+    names = [name for name in table.columns if name not in used]
+    return [name for name in names if not OWN.fullmatch(plain(name))]
+
+
+Taken = tuple[str, str, pl.DataFrame]
+"""Where items were found, what the score is called, and the scores of each row."""
 
 
 def _one_each(
-    table: Table, asked: Asked, item: str, people: list[str], used: set[str]
-) -> tuple[str, list[Row], str]:
+    table: Table, asked: Asked, form: _Form, people: pl.Series, used: set[str]
+) -> Taken:
     """Take one score from each response, about the item that a column names."""
-    item = table.named("item", item)
+    given = asked.columns
+    if len(form.items) > 1 and not given.item:
+        raise table.source.whole(
+            f"Several columns may be the item: {listing(cut_alike(form.items))}. Say "
+            "which with item= or --item."
+        )
+    item = table.named("item", given.item or form.items[0])
     used |= {item}
     fields = _fields(table, used)
     # A criterion of a grid goes without its question.
     short = {it: grid[2].strip() for it in fields if (grid := GRID.fullmatch(it))}
     known = {short.get(it, it): it for it in fields}
-    wanted = short.get(asked.columns.score, asked.columns.score)
+    wanted = short.get(given.score, given.score)
     alone = len(known) == 1 and not layouts.ABOUT_REVIEWERS.search(plain(fields[0]))
     if not alone or wanted:
         wanted = layouts.choose_score(wanted, list(known), table.source)
     score = known[wanted] if wanted else fields[0]
     used |= {score}
-    cells = zip(people, texts(table.columns[item]), table.texts(score), strict=True)
-    return repr(item), [(row, *cell) for row, cell in enumerate(cells)], score
+    rows = _rows(people, table.cells(item), table.cells(score))
+    return repr(item), score, rows
 
 
 def _gridded(
-    table: Table, asked: Asked, form: _Form, people: list[str], used: set[str]
-) -> tuple[str, list[Row], str]:
+    table: Table, asked: Asked, form: _Form, people: pl.Series, used: set[str]
+) -> Taken:
     """Take a score from each cell of a grid, or of each question about an item."""
+    if asked.columns.weight:
+        raise OptionError("weight must be left out where a row has several scores.")
     if asked.rows == "reviewers":
         columns = _fields(table, used)
         items = dict(zip(columns, layouts.cut(columns), strict=True))
-        question = "score"
+        where, question = "the questions", "score"
     else:
         questions = list(dict.fromkeys(it for _, it in form.grid.values()))
         if not questions:
             raise table.no_column("item")
-        question = questions[0]
+        where, question = "the text in [...]", questions[0]
         if len(questions) > 1 or asked.columns.score:
             question = layouts.choose_score(
                 asked.columns.score, questions, table.source
             )
         items = {name: it for name, (it, of) in form.grid.items() if of == question}
     used |= {*items}
-    if asked.columns.weight:
-        raise OptionError("weight must be left out where a row has several scores.")
-    rows = [
-        (row, who, item, cell)
-        for column, item in items.items()
-        for row, (who, cell) in enumerate(
-            zip(people, texts(table.columns[column]), strict=True)
-        )
-        if cell
-    ]
-    if not rows:
+    parts = [_rows(people, it, table.cells(name)) for name, it in items.items()]
+    filled = [part.filter(pl.col("score") != "") for part in parts]
+    if not any(part.height for part in filled):
         raise table.source.whole("There is no rating: every cell is empty.")
-    where = "the text in [...]" if asked.rows != "reviewers" else "the questions"
-    return where, rows, question or "score"
+    return where, question or "score", pl.concat(filled)
 
 
-def _last(table: Table, column: str, rows: list[Row]) -> tuple[list[Row], int]:
-    """Keep the last score of each person for each item, and count the others."""
-    last = {
-        (who, item): place
-        for place, (_, who, item, cell) in enumerate(rows)
-        if who and item and cell
-    }
-    kept = [
-        row
-        for place, row in enumerate(rows)
-        if not all(row[1:]) or last[row[1], row[2]] == place
-    ]
-    if not column or len(kept) == len(rows):
-        return rows, 0
-    if not _in_order(table.texts(column)):
+def _rows(people: pl.Series, item: pl.Series | str, score: pl.Series) -> pl.DataFrame:
+    rows = pl.DataFrame({"reviewer": people, "item": item, "score": score})
+    return rows.with_row_index("row")
+
+
+def _last(table: Table, column: str, rows: pl.DataFrame) -> pl.DataFrame:
+    """Keep the last score of each person for each item."""
+    whole = rows.with_row_index("place").filter(
+        pl.all_horizontal(pl.col("reviewer", "item", "score") != "")
+    )
+    last = whole.unique(["reviewer", "item"], keep="last")
+    if not column or last.height == whole.height:
+        return rows
+    if not _in_order(table.cells(column)):
         raise table.source.whole(
             f"Somebody responded twice, and the last response counts, but {column} is "
             "not in the order of time. Sort the rows by it, with dates such as "
             "2026-05-01 9:30:00."
         )
-    return kept, len(rows) - len(kept)
+    earlier = {*whole["place"]} - {*last["place"]}
+    return rows[[place for place in range(rows.height) if place not in earlier]]
 
 
-def _in_order(times: list[str]) -> bool:
+def _in_order(times: pl.Series) -> bool:
     """Return whether times go up, in one of the ways to read their dates."""
-    matches = [match for text in times if (match := TIME.fullmatch(text))]
-    ages: dict[tuple[int, ...], list[list[int]]] = {order: [] for order in DATES}
-    for match in matches:
-        date = [int(match[part]) for part in (1, 2, 3)]
-        hour, half = int(match[4]), (match[7] or "").casefold()
-        hour = hour % 12 + 12 * (half == "p") if half else hour
-        for order, found in ages.items():
-            clock = [hour, int(match[5]), int(match[6] or 0)]
-            found.append([*(date[part] for part in order), *clock])
-    return len(matches) == len(times) and any(
-        found == sorted(found) and all(year > LAST_DAY for year, *_ in found)
-        for found in ages.values()
+    cells = times.str.extract_groups(TIME).struct.unnest()
+    half = pl.col("half").str.to_lowercase()
+    cells = cells.with_columns(pl.exclude("half").cast(pl.Int64)).with_columns(
+        pl.col("hour") % pl.when(half.is_null()).then(24).otherwise(12)
+        + pl.when(half == "p").then(12).otherwise(0),
+        pl.col("second").fill_null(0),
+    )
+    ages = [cells.select(*it, "hour", "minute", "second").rows() for it in DATES]
+    return cells["a"].null_count() == 0 and any(
+        age == sorted(age) and age[0][0] > LAST_DAY for age in ages
     )
 
 
 def _unused(table: Table, used: set[str]) -> list[Notice]:
     """Say which columns of answers were not used."""
     rest = [
-        name
-        for name, values in table.columns.items()
-        if name not in used
-        and not OWN.fullmatch(plain(name))
-        and len(layouts.given(values))
+        name for name in _free(table, used) if len(scale.given(table.columns[name]))
     ]
     were = "was" if len(rest) == 1 else "were"
     text = f"{counted(len(rest), 'column')} {were} not used: "
@@ -348,4 +324,6 @@ def _unused(table: Table, used: set[str]) -> list[Notice]:
     return [Notice("unused_columns", f"{text}{listed}.")] if rest else []
 
 
-LAYOUT = layouts.Layout("forms", "responses to a Google form", take, tell=tell)
+FORMS = layouts.Layout(
+    "forms", "responses to a Google form", take, tell=tell, only_scores=False
+)

@@ -8,32 +8,21 @@ words, missing scores, labels) is the same for all.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evenhand.claims import Notice
-from evenhand.columns import (
-    MISSING_WORDS,
-    NUMBER,
-    Columns,
-    called,
-    cut_alike,
-    find_columns,
-)
-from evenhand.errors import OptionError, RatingsError, counted, listing
-from evenhand.formats.tables import as_text, plain, strings, texts
+from evenhand.columns import Columns, called, cut_alike
+from evenhand.errors import OptionError, listing
+from evenhand.formats.tables import Table, as_text, plain, strings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from evenhand.columns import Source
-    from evenhand.formats.tables import Table, Values
 
-MOST_WORDS = 12
-LONGEST_WORD = 40
 ABOUT_REVIEWERS = re.compile(
     r"confiden|expert|certain|familiar|knowledge|\bknow\b|qualif|\b(?:exp|con|kno|fam)\b"
 )
@@ -47,13 +36,7 @@ SCORE = re.compile(
     r"grade|mark)|overall|ove mer|ove rat|ove sco|ove eva"
 )
 """What the score is called where other fields stand beside it."""
-LED = (
-    r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:\s*(?:/|out of)\s*[0-9]+(?:\.[0-9]+)?|"
-    r"\s*[:.)(=\x{2013}\x{2014}-]\s*[^\W\d].*|\s+[^\W\d][^\d\n]*)$"
-)
-"""A number with its base or its words: 8/10, "5. Strong accept", "5 (accept)"."""
-NAME = re.compile(r"[^\W\d_].*[^\W\d_]", re.DOTALL)
-AUTHORS_END = re.compile(r"[;,|\n]|\band\b")
+
 COUNTED = r"^(?i:(?:r|rev|reviewer|review|judge|rater|referee|grader|assessor)[ _#-]*)"
 NUMBER_COLUMN = re.compile(r".*(?:\bnumber|\bno\.?|\bnr\.?|#)")
 ANEW = (
@@ -61,6 +44,9 @@ ANEW = (
     "each item, one number stands for several people, and nobody's scores of several "
     "items may be compared: then give reviewers labels of their own."
 )
+
+Place = tuple[str, "pl.Series | Sequence[object]"]
+"""Where something was found, in words, and its values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +81,8 @@ class Long:
     """Ratings in long form, not yet checked.
 
     Attributes:
-        columns: Values by name, all of one length.
-        names: Which of them is the reviewer, the item, the score and so on.
-        source: The file and the line of each row, for messages.
+        table: A row for each rating.
+        names: Which of its columns is the reviewer, the item, the score and so on.
         said: Where each part was taken from, to follow "Read as ...".
         titles: What people call an item, by its label as text.
         notices: What was left out, and what the reader must know.
@@ -105,9 +90,8 @@ class Long:
         people: What a reviewer is called beside the label, such as an e-mail.
     """
 
-    columns: Mapping[str, Values]
+    table: Table
     names: Columns
-    source: Source
     said: str
     titles: Mapping[str, str] = field(default_factory=dict)
     notices: Sequence[Notice] = ()
@@ -135,7 +119,7 @@ class Layout:
     take: Callable[[Table, Asked], Long]
     exports: Mapping[str, Sequence[str]] = field(default_factory=dict)
     tell: Callable[[Table], str] | None = None
-    only_scores: bool = False
+    only_scores: bool = True
     one_file: bool = True
 
     def recognise(self, table: Table) -> str:
@@ -163,71 +147,47 @@ class Layout:
 
 
 def rated(
-    source: Source,
+    table: Table,
+    asked: Asked,
+    choose: Callable[[str], Place],
     *,
-    item: tuple[str, Values],
-    reviewer: tuple[str, Values],
-    score: tuple[str, Values],
-    weight: Values | None,
-    titles: Mapping[str, str],
-    notices: Sequence[Notice],
+    item: str | Place,
+    reviewer: str | Callable[[Table], tuple[Place, Sequence[Notice]]],
+    titles: Mapping[str, str] | None = None,
+    notices: Sequence[Notice] = (),
 ) -> Long:
     """Return the long form of a platform's reviews.
 
     Args:
-        source: The export.
-        item: Where items were found, and the item of each review.
-        reviewer: Where reviewers were found, and who wrote each review.
-        score: What the score is called, and the score of each review.
-        weight: How much each review counts, if the user named a field that says so.
+        table: The reviews.
+        asked: What the user said.
+        choose: From the name of a field, or an empty text for the score, to what it is
+            called and its values.
+        item: Column of the item, or where it was found.
+        reviewer: Column of the reviewer, or what finds out who wrote each review if the
+            user named no column, and what to say of it.
         titles: What people call an item.
         notices: What the reader must know.
     """
-    name = score[0] if score[0] not in ("reviewer", "item", "weight") else "score"
-    columns = {"reviewer": reviewer[1], "item": item[1], name: score[1]}
-    if weight is not None:
-        columns["weight"] = weight
-    return Long(
-        columns,
-        Columns("reviewer", "item", name, weight="" if weight is None else "weight"),
-        source,
-        f"item from {item[0]}, reviewer from {reviewer[0]}, score from {name!r}",
-        titles,
-        notices,
-    )
-
-
-def say_columns(names: Columns, **words: str) -> str:
-    """Say which column each of these parts is from, in other words where given.
-
-    Examples:
-        >>> say_columns(Columns(item="id", score="grade"), item="item", score="score")
-        "item from 'id', score from 'grade'"
-    """
-    found = {word: getattr(names, part) for part, word in words.items()}
-    return ", ".join(f"{word} from {name!r}" for word, name in found.items() if name)
-
-
-def choose_columns(table: Table, given: Columns, **own: str) -> Columns:
-    """Choose the columns that the user named, or else a platform's own.
-
-    Raises:
-        RatingsError: If one of these parts has no column.
-
-    Examples:
-        >>> from evenhand.columns import Source
-        >>> from evenhand.formats.tables import Table
-        >>> choose_columns(Table({"a": [1]}, Source("r.csv")), Columns(), item="id")
-        Traceback (most recent call last):
-        ...
-        evenhand.errors.RatingsError: r.csv: No column for the item among 'a'. Say which
-        it is with item= or --item.
-    """
-    found = {part: getattr(given, part) or table.find(own[part]) for part in own}
-    for part, name in found.items():
-        if not name:
-            raise table.no_column(part)
-    return find_columns(list(table.columns), replace(given, **found), table.source)
+    given = asked.columns
+    score, scores = choose(given.score)
+    score = score if score not in ("reviewer", "item", "weight") else "score"
+    if isinstance(item, str):
+        item = repr(item), table.columns[item]
+    if given.reviewer or isinstance(reviewer, str):
+        name = reviewer if isinstance(reviewer, str) else ""
+        name = name or table.named("reviewer", given.reviewer)
+        found: Place = repr(name), table.columns[name]
+    else:
+        found, more = reviewer(table)
+        notices = [*notices, *more]
+    columns = {"reviewer": found[1], "item": item[1], score: scores}
+    names = Columns("reviewer", "item", score)
+    if given.weight:
+        columns["weight"] = choose(given.weight)[1]
+        names = replace(names, weight="weight")
+    said = f"item from {item[0]}, reviewer from {found[0]}, score from {score!r}"
+    return Long(Table.of(columns, table.source), names, said, titles or {}, notices)
 
 
 def choose_score(given: str, fields: Sequence[str], source: Source) -> str:
@@ -280,58 +240,16 @@ def choose_score(given: str, fields: Sequence[str], source: Source) -> str:
     )
 
 
-def is_number(text: str) -> bool:
-    """Return whether a text is a number.
+def among(
+    fields: Mapping[str, pl.Series | Sequence[object]], source: Source
+) -> Callable[[str], Place]:
+    """Return the choice among some fields, for `rated`."""
 
-    Examples:
-        >>> is_number("2.5"), is_number("B")
-        (True, False)
-    """
-    return re.fullmatch(NUMBER, text) is not None
+    def choose(given: str) -> Place:
+        name = choose_score(given, list(fields), source)
+        return name, fields[name]
 
-
-def given(values: Values) -> pl.Series:
-    """Return the cells of a column that hold something, as text.
-
-    Examples:
-        >>> given(["3", "n/a", None, "x", "4"]).to_list()
-        ['3', '4']
-    """
-    cells = strings(values)
-    return cells.filter(~cells.str.to_lowercase().is_in(["", *MISSING_WORDS]))
-
-
-def scored(cells: pl.Series) -> pl.Series:
-    """Return which cells are numbers, or begin with one that a base or words follow.
-
-    Examples:
-        >>> cells = pl.Series(["2.5", "8/10", "5. Strong accept", "B", "7 to 8"])
-        >>> scored(cells).to_list()
-        [True, True, True, False, False]
-    """
-    return cells.str.contains(NUMBER) | cells.str.contains(LED)
-
-
-def may_be_scores(values: Values, least: int = 1) -> bool:
-    """Return whether most of a column are numbers or few short words, at least so many.
-
-    One bad cell must not hide the field: another would then be taken for the score.
-
-    Examples:
-        >>> may_be_scores(["3", "B", "4", "5"]), may_be_scores(["A long remark."])
-        (True, False)
-    """
-    if isinstance(values, list) and any(isinstance(it, list | dict) for it in values):
-        return False
-    cells = given(values)
-    distinct = cells.n_unique()
-    short = (cells.str.len_chars() <= LONGEST_WORD) & ~cells.str.ends_with(".")
-    words = cells.filter(short)
-    numbers = scored(cells) & (short | (distinct <= MOST_WORDS))
-    if numbers.any() and 2 * int(numbers.sum()) >= len(cells):
-        return True
-    few = distinct >= least and words.n_unique() <= MOST_WORDS
-    return few and 2 * len(words) >= len(cells) > 0
+    return choose
 
 
 def titled(items: Iterable[str], titles: Iterable[str]) -> dict[str, str]:
@@ -359,79 +277,6 @@ def cut(names: Sequence[str]) -> list[str]:
     shown = [text.removeprefix("...").rstrip(" ?:") for text in cuts]
     whole = all(text.startswith("...") and not text.endswith("...") for text in cuts)
     return shown if whole and len({*shown}) == len(shown) else list(names)
-
-
-def own_rows(found: Long) -> list[int]:
-    """Return the rows in which somebody rates what seems to be their own.
-
-    The reviewer is called like the item, or is one of its authors, but for case and
-    blanks; the part of an e-mail before the @ counts as a name.
-
-    Examples:
-        >>> from evenhand.columns import Source
-        >>> columns = {"who": ["ann.lee@x.org", "Bo"], "what": ["Ann Lee", "Ann Lee"]}
-        >>> own_rows(Long({**columns}, Columns("who", "what"), Source(), ""))
-        [0]
-    """
-    names = found.names
-    if not names.reviewer or not names.item:
-        return []
-    try:
-        people = strings(found.columns[names.reviewer])
-        items = strings(found.columns[names.item])
-    except RatingsError:  # of half a character, which is refused with its place later
-        return []
-    who = {it: _names(it, found.people.get(it, "")) for it in people.unique()}
-    whose = {
-        it: _names(it, found.titles.get(it, ""), found.authors.get(it, ""))
-        for it in items.unique()
-    }
-    # Most files are told by their distinct labels.
-    if set().union(*who.values()).isdisjoint(set().union(*whose.values())):
-        return []
-    rows = enumerate(zip(people, items, strict=True))
-    return [row for row, (person, item) in rows if who[person] & whose[item]]
-
-
-def _names(*texts: str) -> set[str]:
-    """Return the names in some texts; numbers and single letters are nobody's."""
-    named = [text.casefold() for text in texts if NAME.search(text)]
-    parts = [part for text in named for part in (text, *AUTHORS_END.split(text))]
-    parts += [re.sub("[._-]+", " ", it.partition("@")[0]) for it in parts if "@" in it]
-    return {" ".join(part.split()) for part in parts if NAME.search(part)}
-
-
-def own_notices(found: Long, rows: Sequence[int], *, named: bool) -> list[Notice]:
-    """Say how many, and who, seem to have rated their own item."""
-    people = found.columns[found.names.reviewer] if rows else []
-    who = listing(sorted({as_text(people[row]) for row in rows}))
-    text = (
-        f"{counted(len(rows), 'rating')} of the reviewer's own item kept"
-        f"{f': {who}' if named else ''}. Leave such ratings out with exclude= or "
-        "--exclude self."
-    )
-    return [Notice("self_ratings", text)] if rows else []
-
-
-def leave_out(
-    table: Table, reasons: Sequence[str], noun: str, words: Mapping[str, str]
-) -> tuple[Table, list[Notice]]:
-    """Return the rows that nothing is said against, and a notice for each reason.
-
-    Examples:
-        >>> from evenhand.columns import Source
-        >>> from evenhand.formats.tables import Table
-        >>> table = Table({"id": ["x", "y"]}, Source())
-        >>> leave_out(table, ["", "own"], "review", {"own": "of oneself left out"})[1]
-        [Notice(code='own', message='1 review of oneself left out.')]
-    """
-    counts = Counter(reasons)
-    rows = [row for row, reason in enumerate(reasons) if not reason]
-    return table.keep(rows), [
-        Notice(code, f"{counted(counts[code], noun)} {text}.")
-        for code, text in words.items()
-        if counts[code]
-    ]
 
 
 def identify(emails: Sequence[str], names: Sequence[str], source: Source) -> list[str]:
@@ -462,17 +307,15 @@ def identify(emails: Sequence[str], names: Sequence[str], source: Source) -> lis
 
 def who_wrote(
     table: Table,
-    given: str,
     places: tuple[Sequence[str], Sequence[str]],
     own: tuple[str, Sequence[str]],
     unsaid: str,
     nobody: re.Pattern[str] = re.compile("(?!)"),
-) -> tuple[tuple[str, Values], list[Notice]]:
+) -> tuple[Place, list[Notice]]:
     """Return where writers were found and who wrote each review, and a notice.
 
     Args:
         table: The reviews.
-        given: Column that the user named, or empty.
         places: Names of columns of e-mails, and of people.
         own: A column and, for reviews that do not say, a label of each one's own.
         unsaid: What to say of these.
@@ -480,16 +323,12 @@ def who_wrote(
 
     Examples:
         >>> from evenhand.columns import Source
-        >>> from evenhand.formats.tables import Table
-        >>> table = Table({"name": ["Bo", ""]}, Source())
+        >>> table = Table.of({"name": ["Bo", ""]}, Source())
         >>> own = ("review", ["1A", "1B"])
-        >>> found, notices = who_wrote(table, "", ([], ["name"]), own, "Are odd.")
+        >>> found, notices = who_wrote(table, ([], ["name"]), own, "Are odd.")
         >>> found, notices[0].message
         (("'name' or 'review'", ['Bo', '1B']), '1 of 2 are odd.')
     """
-    if given:
-        name = table.named("reviewer", given)
-        return (repr(name), [*texts(table.columns[name])]), []
     emails, names = (table.texts(*columns) for columns in places)
     for row, (email, name) in enumerate(zip(emails, names, strict=True)):
         if nobody.fullmatch(email or name):
@@ -515,36 +354,38 @@ def pseudonyms(hidden: int, total: int, unsaid: str) -> list[Notice]:
     return [Notice("pseudonyms", text)] if hidden else []
 
 
-def numbered_anew(column: str, reviewers: Values, items: Values) -> tuple[Notice, ...]:
+def numbered_anew(column: str, people: pl.Series, items: pl.Series) -> list[Notice]:
     """Warn where reviewers seem to be numbered within each item.
 
     Args:
         column: Name of the column of reviewers; bare numbers need one that says so.
-        reviewers: Reviewer of each rating.
+        people: Reviewer of each rating.
         items: Item of each rating.
 
     Returns:
         One notice, or none.
 
     Examples:
-        >>> items = ["x", "x", "y", "y"]
-        >>> numbered_anew("judge", ["R1", "R2", "R1", "R2"], items)[0].code
+        >>> items = pl.Series(["x", "x", "y", "y"])
+        >>> numbered_anew("judge", pl.Series(["R1", "R2", "R1", "R2"]), items)[0].code
         'pseudonyms'
-        >>> numbered_anew("judge", ["R1", "R2", "R2", "R3"], items)
-        ()
+        >>> numbered_anew("judge", pl.Series(["R1", "R2", "R2", "R3"]), items)
+        []
     """
     optional = "?" if NUMBER_COLUMN.fullmatch(plain(column)) else ""
     pattern = f"{COUNTED}{optional}([1-9][0-9]{{0,5}})$"
     # Most files are told by their first row.
-    if len(reviewers) == 0 or not re.match(pattern, as_text(reviewers[0])):
-        return ()
-    rows = pl.DataFrame({"name": strings(reviewers), "item": strings(items)})
-    numbers = rows["name"].str.extract(pattern).cast(pl.Int64)
-    within = rows.with_columns(number=numbers).group_by("item")
-    counts = within.agg(pl.col("number").n_unique(), most=pl.col("number").max())
-    if numbers.null_count() or (counts["number"] != counts["most"]).any():
-        return ()
-    distinct = numbers.n_unique()
-    several = counts.height > 1 and distinct > 1
-    same = distinct == rows["name"].n_unique()
-    return (Notice("pseudonyms", ANEW),) if several and same else ()
+    if len(people) == 0 or not re.match(pattern, as_text(people[0])):
+        return []
+    rows = pl.DataFrame({"name": strings(people), "item": strings(items)})
+    rows = rows.with_columns(number=pl.col("name").str.extract(pattern).cast(pl.Int64))
+    number = pl.col("number")
+    within = rows.group_by("item").agg((number.n_unique() == number.max()).alias("all"))
+    distinct = rows["number"].n_unique()
+    anew = (
+        rows["number"].null_count() == 0
+        and within["all"].all()
+        and within.height > 1
+        and 1 < distinct == rows["name"].n_unique()
+    )
+    return [Notice("pseudonyms", ANEW)] if anew else []

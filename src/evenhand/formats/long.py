@@ -1,20 +1,26 @@
-"""The long form: one row per rating, columns found by name."""
+"""The long form: one row per rating or comparison, columns found by name; Gavel.
+
+Gavel's decisions.csv has one row for each choice between two projects. Each is a
+reviewer of its own that saw two items, because one annotator's decisions may contradict
+each other; the annotator stays in its name.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import astuple, replace
+from dataclasses import asdict, astuple, replace
 from typing import TYPE_CHECKING
+
+import polars as pl
 
 from evenhand.claims import Notice
 from evenhand.columns import ALIASES, ID, Columns, find_columns, is_alias
 from evenhand.errors import RatingsError
 from evenhand.formats import layouts
-from evenhand.formats.tables import plain, texts
+from evenhand.formats.tables import Table, plain
 
 if TYPE_CHECKING:
     from evenhand.formats.layouts import Asked, Long
-    from evenhand.formats.tables import Table
 
 TITLE = re.compile(r"(?:(?:item|paper|submission|project) )?title")
 NAMES = ALIASES["item"] - {"item"} | {""}
@@ -24,6 +30,8 @@ AUTHORS = ("authors", "author", "author names", "author name", "author emails")
 EMAIL = re.compile(
     f"(?:(?:{'|'.join(sorted(ALIASES['reviewer']))}) )?e ?mail(?: address)?"
 )
+DECISIONS = {"decisions.csv": ("annotator id", "winner id", "loser id")}
+"""The columns that mark Gavel's file."""
 
 
 def tell(table: Table) -> str:
@@ -41,42 +49,43 @@ def take(table: Table, asked: Asked) -> Long:
     Examples:
         >>> from evenhand.columns import Source
         >>> from evenhand.formats.layouts import Asked
-        >>> from evenhand.formats.tables import Table
-        >>> table = Table({"winner": ["tea"], "loser": ["milk"]}, Source())
-        >>> take(table, Asked()).names.winner
-        'winner'
+        >>> table = Table.of({"winner": ["tea"], "loser": ["milk"]}, Source())
+        >>> take(table, Asked()).said
+        "winner from 'winner', loser from 'loser'"
     """
     names = find_columns(list(table.columns), asked.columns, table.source)
-    email = ""
+    notices = []
     if names.reviewer and not asked.columns.reviewer:
         email = _namesakes(table, names)
-    columns = {name: table.columns[name] for name in astuple(names) if name}
-    notices: tuple[Notice, ...] = ()
-    if email:
-        people = texts(columns.pop(names.reviewer))
-        columns[email] = [*layouts.identify(table.texts(email), people, table.source)]
-        names = replace(names, reviewer=email)
-        notices = (Notice("shared_names", SHARED),)
-    titles = _titles(table, names) if names.item else {}
-    if names.reviewer and names.item:
-        notices += layouts.numbered_anew(
-            names.reviewer, columns[names.reviewer], columns[names.item]
-        )
-    said = layouts.say_columns(names, **{part: part for part in names.__slots__})
-    items = texts(columns[names.item]) if names.item else []
-    whose = table.texts(*AUTHORS) if items else []
-    authors = layouts.titled(items, whose)
-    return layouts.Long(columns, names, table.source, said, titles, notices, authors)
+        if email:
+            people = table.texts(names.reviewer)
+            known = layouts.identify(table.texts(email), people, table.source)
+            columns = {**table.columns, email: pl.Series(known)}
+            table, names = (
+                replace(table, columns=columns),
+                replace(names, reviewer=email),
+            )
+            notices = [Notice("shared_names", SHARED)]
+    used = {part: name for part, name in asdict(names).items() if name}
+    kept = Table({name: table.columns[name] for name in used.values()}, table.source)
+    said = ", ".join(f"{part} from {name!r}" for part, name in used.items())
+    if not names.item:
+        return layouts.Long(kept, names, said, notices=notices)
+    if names.reviewer:
+        both = (kept.columns[it] for it in (names.reviewer, names.item))
+        notices += layouts.numbered_anew(names.reviewer, *both)
+    authors = layouts.titled(table.texts(names.item), table.texts(*AUTHORS))
+    return layouts.Long(kept, names, said, _titles(table, names), notices, authors)
 
 
 def _titles(table: Table, names: Columns) -> dict[str, str]:
     """Return items' titles: a column called so, or one name for each item's id."""
-    items = texts(table.columns[names.item])
+    items = table.texts(names.item)
     free = [name for name in table.columns if name not in astuple(names)]
     called = [name for name in free if TITLE.fullmatch(plain(name))]
     called += [name for name in free if is_alias(name, NAMES) and not ID.search(name)]
     for name in called:
-        cells = texts(table.columns[name])
+        cells = table.texts(name)
         found = layouts.titled(items, cells)
         pairs = zip(items, cells, strict=True)
         if all(found.get(item, "") == cell for item, cell in pairs if item and cell):
@@ -89,9 +98,8 @@ def _namesakes(table: Table, names: Columns) -> str:
     column = next((name for name in table.columns if EMAIL.fullmatch(plain(name))), "")
     if column in ("", names.reviewer):
         return ""
-    people, emails = texts(table.columns[names.reviewer]), texts(table.columns[column])
-    items = texts(table.columns[names.item]) if names.item else [""] * len(people)
-    rows = [row for row in zip(people, emails, items, strict=True) if row[1]]
+    columns = map(table.texts, (names.reviewer, column, names.item))
+    rows = [row for row in zip(*columns, strict=True) if row[1]]
     pairs = {(person, email) for person, email, _ in rows}
     shared = len(pairs) > len({person for person, _ in pairs})
     # An author's e-mail is the same in every row of an item, whoever rates it.
@@ -100,4 +108,32 @@ def _namesakes(table: Table, names: Columns) -> str:
     return column if shared and not authors else ""
 
 
-LAYOUT = layouts.Layout("long", "the long form", take, tell=tell)
+def take_gavel(table: Table, asked: Asked) -> Long:
+    """Take one comparison from each decision.
+
+    Examples:
+        >>> from evenhand.columns import Source
+        >>> from evenhand.formats.layouts import Asked
+        >>> columns = {"Annotator ID": ["7"], "Winner ID": ["2"], "Loser ID": ["5"]}
+        >>> take_gavel(Table.of(columns, Source()), Asked()).said
+        "reviewer from 'Annotator ID', winner from 'Winner ID', loser from 'Loser ID'"
+    """
+    both = {
+        part: table.named(part, getattr(asked.columns, part), f"{part} id")
+        for part in ("winner", "loser")
+    }
+    asked = replace(asked, columns=replace(asked.columns, **both))
+    skipped = (table.cells(both["winner"]) == "") | (table.cells(both["loser"]) == "")
+    reasons = {"skipped_decisions": ("without a winner or a loser left out", skipped)}
+    made, notices = table.leave_out("decision", reasons)
+    if not made.height:
+        raise table.source.whole(
+            "There is no decision: every winner or loser is empty."
+        )
+    return replace(take(made, asked), notices=notices)
+
+
+LONG = layouts.Layout("long", "the long form", take, tell=tell, only_scores=False)
+GAVEL = layouts.Layout(
+    "gavel", "decisions of Gavel", take_gavel, DECISIONS, only_scores=False
+)

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING
 
 from evenhand.claims import Notice
 from evenhand.errors import listing, shown
 from evenhand.formats import layouts
-from evenhand.formats.tables import as_text, entries, flatten, holds_objects, plain
+from evenhand.formats.scale import may_be_scores
+from evenhand.formats.tables import Table, as_text, entries, flatten, holds_objects
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from evenhand.columns import Source
-    from evenhand.formats.layouts import Asked, Long
-    from evenhand.formats.tables import Table, Values
+    from evenhand.formats.layouts import Asked, Long, Place
 
 CONSOLE = ("min rating", "max rating", "average rating")
 """Columns that mark the CSV of the chairs' console."""
@@ -77,10 +78,9 @@ class _Note:
         self.name = _text(raw.get("id"))
         self.forum = _text(raw.get("forum")) or _text(raw.get("replyto"))
         content = raw.get("content")
-        fields = content if isinstance(content, dict) else {}
         self.content: Fields = {
             str(name): value.get("value") if isinstance(value, dict) else value
-            for name, value in fields.items()
+            for name, value in (content if isinstance(content, dict) else {}).items()
         }
         self.invitations = _several(raw.get("invitations") or raw.get("invitation"))
         self.signatures = _several(raw.get("signatures"))
@@ -134,7 +134,6 @@ def tell(table: Table) -> str:
 
     Examples:
         >>> from evenhand.columns import Source
-        >>> from evenhand.formats.tables import Table
         >>> note = {"forum": "x", "invitation": "V/-/Submission", "content": {}}
         >>> tell(Table({}, Source(), document=[note]))
         "keys 'forum', 'content' and 'invitation'"
@@ -154,12 +153,11 @@ def take(table: Table, asked: Asked) -> Long:
     Examples:
         >>> from evenhand.columns import Source
         >>> from evenhand.formats.layouts import Asked
-        >>> from evenhand.formats.tables import Table
         >>> note = {"id": "r", "forum": "x", "signatures": ["~Ada1"],
         ...         "invitation": "V/Paper3/-/Official_Review",
         ...         "content": {"rating": "6: Weak accept"}}
         >>> long = take(Table({}, Source(), document=[note]), Asked())
-        >>> long.columns["item"], long.columns["rating"]
+        >>> long.table.texts("item"), long.table.texts("rating")
         (['3'], ['6: Weak accept'])
     """
     if table.why(*CONSOLE):
@@ -168,29 +166,40 @@ def take(table: Table, asked: Asked) -> Long:
             "rating of each submission: export the review notes of the API as JSON "
             "instead, as docs/formats.md shows."
         )
-    notes = _distinct(_raw_notes(table), table.source)
+    notes = _notes(table)
     submissions = {
         note.name: note for note in notes if note.name and note.forum in (note.name, "")
     }
     replies = [note for note in notes if note.name not in submissions]
     reviews, notices = _standing(replies, submissions, table.source)
     source = table.source.keep([note.row for note in reviews])
-    score, scores = _scores(reviews, asked.columns.score, source)
-    weight = asked.columns.weight
-    place, items = _items(reviews, submissions, asked.columns.item, source)
-    reviewer, hidden = _reviewers(reviews, asked.columns.reviewer, source)
-    notices += layouts.pseudonyms(hidden, len(reviews), ONE_PAPER)
+    raw = flatten([note.raw for note in reviews], source)
+    item = _items(reviews, submissions, source)
+    if asked.columns.item:
+        name = raw.named("item", asked.columns.item)
+        item = repr(name), raw.columns[name]
     papers = [submissions.get(note.forum, _Note(0, {})) for note in reviews]
     titles = [_text(paper.content.get("title")) for paper in papers]
     return layouts.rated(
-        source,
-        item=(place, items),
-        reviewer=reviewer,
-        score=(score, scores),
-        weight=_scores(reviews, weight, source)[1] if weight else None,
-        titles=layouts.titled(map(_text, items), titles),
+        raw,
+        asked,
+        partial(_field, reviews, source),
+        item=item,
+        reviewer=partial(_reviewers, reviews),
+        titles=layouts.titled(map(_text, item[1]), titles),
         notices=notices,
     )
+
+
+def _reviewers(reviews: Sequence[_Note], raw: Table) -> tuple[Place, list[Notice]]:
+    """Return who signed each review, and a notice of those with a pseudonym."""
+    people = ["".join(note.signed) for note in reviews]
+    if "" in people:
+        text = "signatures must name one reviewer, got nothing"
+        raise raw.source.at(people.index(""), text)
+    hidden = sum(not note.signed[0] for note in reviews)
+    unsaid = layouts.pseudonyms(hidden, len(reviews), ONE_PAPER)
+    return ("'signatures'", people), unsaid
 
 
 def _raw_notes(table: Table) -> list[Fields]:
@@ -201,31 +210,29 @@ def _raw_notes(table: Table) -> list[Fields]:
     return entries(document, table.source)
 
 
-def _distinct(raw: Iterable[Fields], source: Source) -> list[_Note]:
+def _notes(table: Table) -> list[_Note]:
     """Return every note once, also those inside a submission's details."""
-    seen: dict[str, _Note] = {}
-    found = []
-    for row, fields in _all(raw, source):
+    found: dict[object, _Note] = {}
+    for row, fields in _with_replies(table):
         note = _Note(row, fields)
-        first = seen.setdefault(note.name, note) if note.name else note
-        if first is note:
-            found.append(note)
-        elif any(fields.get(key) != first.raw.get(key) for key in ("content", "ddate")):
-            raise source.at(
+        # A note without an id is like no other.
+        first = found.setdefault(note.name or id(fields), note)
+        if any(fields.get(key) != first.raw.get(key) for key in ("content", "ddate")):
+            raise table.source.at(
                 row, f"note must stand once, got another version of {shown(note.name)}"
             )
-    return found
+    return list(found.values())
 
 
-def _all(notes: Iterable[Fields], source: Source) -> Iterator[tuple[int, Fields]]:
-    for row, note in enumerate(notes):
+def _with_replies(table: Table) -> Iterator[tuple[int, Fields]]:
+    for row, note in enumerate(_raw_notes(table)):
         yield row, note
         details = note.get("details")
         replies = details if isinstance(details, dict) else {}
         for key in REPLIES:
             for reply in replies.get(key) or ():
                 if not isinstance(reply, dict):
-                    raise source.at(
+                    raise table.source.at(
                         row, f"{key} must be JSON objects, got {shown(reply)}"
                     )
                 yield row, reply
@@ -251,10 +258,8 @@ def _standing(
     notices = []
     for code, kinds in left.items():
         listed = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
-        if kinds:
-            notices.append(
-                Notice(code, f"{LEFT_OUT[code]} were left out: {listed.strip()}.")
-            )
+        text = f"{LEFT_OUT[code]} were left out: {listed.strip()}."
+        notices += [Notice(code, text)] if kinds else []
     if not reviews:
         reasons = "".join(f" {notice.message}" for notice in notices)
         raise source.whole(f"There is no official review.{reasons}")
@@ -264,46 +269,36 @@ def _standing(
 def _review_kind(kinds: set[str], source: Source) -> str:
     """Tell which kind of note is a review; venues may name it otherwise."""
     folded = {kind.casefold() for kind in kinds}
-    if REVIEW in folded:
-        return REVIEW
     named = {
         kind
         for kind in folded
         if kind.endswith("review") and not any(no in kind for no in NOT_REVIEWS)
     }
-    if len(named) == 1:
-        return named.pop()
+    if REVIEW in folded or len(named) == 1:
+        return REVIEW if REVIEW in folded else named.pop()
     ends = listing(sorted(filter(None, kinds)))
     raise source.whole(
         f"No note is an official review. Their invitations end in {ends or 'nothing'}."
     )
 
 
-def _scores(reviews: Sequence[_Note], given: str, source: Source) -> tuple[str, Values]:
-    """Choose the field of the score, and return its numbers or words."""
+def _field(reviews: Sequence[_Note], source: Source, given: str) -> Place:
+    """Choose a field of the reviews' content that may hold scores."""
     names = dict.fromkeys(name for note in reviews for name in note.content)
-    wanted = given.removeprefix("content.").removesuffix(".value")
-    fields: dict[str, Values] = {
-        name: [note.content.get(name) for note in reviews] for name in names
+    fields = {
+        name: [note.content.get(name) for note in reviews]
+        for name in names
+        if not PROSE.fullmatch(name)
+        and may_be_scores([note.content.get(name) for note in reviews], least=2)
     }
-    choices = [
-        name
-        for name, values in fields.items()
-        if not PROSE.fullmatch(name) and layouts.may_be_scores(values, least=2)
-    ]
-    score = layouts.choose_score(wanted, choices, source)
-    return score, fields[score]
+    wanted = given.removeprefix("content.").removesuffix(".value")
+    return layouts.among(fields, source)(wanted)
 
 
 def _items(
-    reviews: Sequence[_Note],
-    submissions: Mapping[str, _Note],
-    given: str,
-    source: Source,
-) -> tuple[str, list[object]]:
+    reviews: Sequence[_Note], submissions: Mapping[str, _Note], source: Source
+) -> Place:
     """Return where submissions were found, and each review's."""
-    if given:
-        return _column(reviews, given, source)
     numbers: dict[str, str] = {}
     for row, note in enumerate(reviews):
         if not note.forum:
@@ -317,28 +312,4 @@ def _items(
     return "'forum'", [note.forum for note in reviews]
 
 
-def _reviewers(
-    reviews: Sequence[_Note], given: str, source: Source
-) -> tuple[tuple[str, Values], int]:
-    """Return where and who signed each review, and how many with a pseudonym."""
-    if given:
-        return _column(reviews, given, source), 0
-    labels: list[object] = [note.signed[0] or note.signed[1] for note in reviews]
-    if "" in labels:
-        text = "signatures must name one reviewer, got nothing"
-        raise source.at(labels.index(""), text)
-    return ("'signatures'", labels), sum(not note.signed[0] for note in reviews)
-
-
-def _column(
-    reviews: Sequence[_Note], given: str, source: Source
-) -> tuple[str, list[object]]:
-    """Return the key that the user named, and its value in each review."""
-    rows = flatten([note.raw for note in reviews], source)
-    name = next((one for one in rows if plain(one) == plain(given)), "")
-    if not name:
-        raise source.unknown("column", given, rows)
-    return repr(name), list(rows[name])
-
-
-LAYOUT = layouts.Layout("openreview", "OpenReview", take, tell=tell, only_scores=True)
+OPENREVIEW = layouts.Layout("openreview", "OpenReview", take, tell=tell)

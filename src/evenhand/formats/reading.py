@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import asdict, replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 import narwhals as nw
+import numpy as np
 import polars as pl
 
+from evenhand.claims import Notice
 from evenhand.columns import (
     Source,
     alike,
@@ -21,12 +24,14 @@ from evenhand.columns import (
 )
 from evenhand.errors import (
     OptionError,
+    RatingsError,
+    counted,
     listing,
     require_sequence,
     require_text,
     unknown,
 )
-from evenhand.formats import PLATFORMS, layouts
+from evenhand.formats import PLATFORMS
 from evenhand.formats.files import Readable, fetch
 from evenhand.formats.layouts import Asked, Layout, Long
 from evenhand.formats.tables import Table, decimal_points, plain, read_table
@@ -36,13 +41,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from narwhals.typing import IntoDataFrame
+    from numpy.typing import NDArray
 
-    from evenhand.claims import Label, Notice
+    from evenhand.claims import Label
     from evenhand.engines.counts import Counts, Once
     from evenhand.formats.anonymise import Key
-    from evenhand.formats.tables import Values
 
-GENERAL = ("long", "wide")
+MODULES = {"moodle": "courses", "canvas": "courses", "gavel": "long"}
+"""Where a layout is that has no module of its own."""
+PARTS = ("item", "reviewer")
+SELF = "self"
+NAME = re.compile(r"[^\W\d_].*[^\W\d_]", re.DOTALL)
+AUTHORS_END = re.compile(r"[;,|\n]|\band\b")
 Names = str | Iterable[object]
 
 
@@ -123,16 +133,7 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
         >>> read_ratings(io.StringIO(text), scale="poor<fair<good").scores.tolist()
         [3.0, 1.0]
     """
-    given = given_columns(
-        reviewer=reviewer,
-        item=item,
-        score=score,
-        rank=rank,
-        winner=winner,
-        loser=loser,
-        pair=pair,
-        weight=weight,
-    )
+    given = given_columns(reviewer, item, score, rank, winner, loser, pair, weight)
     options = {
         "format": format,
         "scale": scale,
@@ -145,23 +146,22 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
     said = {name: value or "" for name, value in options.items()}
     left, kept = _labels("exclude", exclude), _labels("only", only)
     asked = Asked(given, **said, exclude=left, only=kept)
-    ratings, key = read_with_key(
-        source, asked, companion=companion, all_items=all_items
-    )
+    ratings, key = read(source, asked, companion=companion, all_items=all_items)
     if key is not None and key.is_new:
         from evenhand._outputs import write_all  # noqa: PLC0415 - few ask
 
         write_all([key.output()])
-    return ratings
+    return ratings  # type: ignore[return-value]  # counts are not asked for
 
 
-def read_with_key(
+def read(
     source: Readable | IntoDataFrame,
     asked: Asked,
     *,
     companion: Readable | IntoDataFrame | None = None,
     all_items: Sequence[Label] | None = None,
-) -> tuple[Ratings, Key | None]:
+    counts: bool = False,
+) -> tuple[Ratings | Counts, Key | None]:
     r"""Read ratings, and leave it to the caller to write a new key.
 
     Args:
@@ -169,26 +169,44 @@ def read_with_key(
         asked: What the user said.
         companion: Second file of the same export.
         all_items: Every item there is, if some have no rating.
+        counts: Whether counts of scores will do, as for `compare`.
 
     Returns:
-        The ratings, and the key if reviewers were replaced by codes.
+        The ratings or counts, and the key if reviewers were replaced by codes.
 
     Raises:
         RatingsError: As for `read_ratings`.
-        OptionError: If an option is unknown.
+        OptionError: If an option is unknown, or not for counts.
 
     Examples:
         >>> import io
-        >>> read_with_key(io.StringIO("judge,paper,mark\nanna,1,7\n"), Asked())
+        >>> read(io.StringIO("judge,paper,mark\nanna,1,7\n"), Asked())
         (Ratings(1 score by 1 reviewer of 1 item), None)
+        >>> file = io.StringIO("item,score,count\nx,5,70\n")
+        >>> read(file, Asked(), counts=True)
+        (Counts(70 scores of 1 item), None)
     """
-    table, named, commas = _opened(source, asked, companion)
-    if are_counts(table.columns, asked.columns):
+    if asked.format and asked.format not in PLATFORMS:
+        text = unknown("format", asked.format, PLATFORMS)
+        raise OptionError(text[:1].upper() + text[1:])
+    table, commas = _table(source, asked)
+    if companion is not None:
+        table = replace(table, companion=_table(companion, Asked())[0])
+    if not are_counts(table.columns, asked.columns):
+        return _ratings(table, asked, commas, all_items)
+    if not counts:
         raise table.source.whole(
             "These are counts of scores, by the column 'count', and only compare can "
             "decide from them. Give the ratings, or leave out that column."
         )
-    return _ratings(table, asked, named, commas, all_items)
+    about = {name: name for name in ("scale", "rows", "exclude", "only", "anonymise")}
+    more = {part: f"a column for the {part}" for part in ("pair", "weight")}
+    for option, name in (about | more).items():
+        if getattr(asked.columns if option in more else asked, option):
+            raise OptionError(
+                f"{name} must be left out for counts of scores: it is about ratings."
+            )
+    return _counts(table, asked, None), None
 
 
 def read_counts(
@@ -216,43 +234,7 @@ def read_counts(
         Counts(160 scores of 2 items)
     """
     asked = Asked(given_columns(item=item, score=score))
-    table, _, _ = _opened(source, asked, None)
-    return _counts(table, asked, once)
-
-
-def read_counts_or_ratings(
-    source: Readable | IntoDataFrame, asked: Asked
-) -> tuple[Ratings | Counts, Key | None]:
-    r"""Read what `compare` can decide from, and leave a new key to the caller.
-
-    Args:
-        source: As for `read_ratings`.
-        asked: What the user said.
-
-    Raises:
-        RatingsError: As for `read_ratings`.
-        OptionError: If an option is unknown, or not for counts.
-
-    Examples:
-        >>> import io
-        >>> read_counts_or_ratings(io.StringIO("item,score,count\nx,5,70\n"), Asked())
-        (Counts(70 scores of 1 item), None)
-    """
-    table, named, commas = _opened(source, asked, None)
-    if not are_counts(table.columns, asked.columns):
-        return _ratings(table, asked, named, commas, None)
-    for option in ("scale", "rows", "exclude", "only", "anonymise"):
-        if getattr(asked, option):
-            raise OptionError(
-                f"{option} must be left out for counts of scores: it is about ratings."
-            )
-    for part in ("pair", "weight"):
-        if getattr(asked.columns, part):
-            raise OptionError(
-                f"a column for the {part} must be left out for counts of scores: it is "
-                "about ratings."
-            )
-    return _counts(table, asked, None), None
+    return _counts(_table(source, asked)[0], asked, once)
 
 
 def _counts(table: Table, asked: Asked, once: Once | None) -> Counts:
@@ -282,49 +264,29 @@ def _counts(table: Table, asked: Asked, once: Once | None) -> Counts:
     )
 
 
-def _opened(
-    source: Readable | IntoDataFrame,
-    asked: Asked,
-    companion: Readable | IntoDataFrame | None,
-) -> tuple[Table, Layout | None, Sequence[Notice]]:
-    """Read a file's cells; the layout is the one that the user named."""
-    name = asked.format
-    if name and name not in PLATFORMS:
-        text = unknown("format", name, PLATFORMS)
-        raise OptionError(text[:1].upper() + text[1:])
-    named = layout_of(name) if name else None
-    table = _table(source, asked.sheet)
-    if companion is not None:
-        table = replace(table, companion=_table(companion))
-    table, commas = decimal_points(_joined(table, asked), asked.decimal)
-    return table, named, commas
-
-
 def _ratings(
     table: Table,
     asked: Asked,
-    named: Layout | None,
     commas: Sequence[Notice],
     all_items: Sequence[Label] | None,
 ) -> tuple[Ratings, Key | None]:
-    layout, reason = recognise(table, asked, named)
+    layout, reason = recognise(table, asked)
     layout.check_options(table, asked)
     found = layout.take(table, asked)
-    found = replace(found, notices=(*found.notices, *commas))
+    found = replace(found, notices=[*found.notices, *commas])
     found = _numbered(_selected(found, asked), asked)
     because = f", by {reason}" if reason else ""
     # Columns that are called what they are need no word.
     named_so = all(name in ("", part) for part, name in asdict(found.names).items())
     is_plain = layout.name == "long" and named_so
     read_as = "" if is_plain else f"{layout.title}{because}: {found.said}."
-
     key = None
     if asked.anonymise:
         key, found = _coded(found, asked.anonymise)
     ratings = Ratings.from_columns(
-        found.columns,
+        found.table.columns,
         found.names,
-        found.source,
+        found.table.source,
         all_items=all_items,
         titles=found.titles,
         notices=found.notices,
@@ -342,19 +304,17 @@ def layout_of(name: str) -> Layout:
         >>> layout_of("gavel").title
         'decisions of Gavel'
     """
-    layout: Layout = import_module(f"evenhand.formats.{name}").LAYOUT
+    module = import_module(f"evenhand.formats.{MODULES.get(name, name)}")
+    layout: Layout = getattr(module, name.upper())
     return layout
 
 
-def recognise(
-    table: Table, asked: Asked, layout: Layout | None = None
-) -> tuple[Layout, str]:
+def recognise(table: Table, asked: Asked) -> tuple[Layout, str]:
     """Tell a table's layout, and why.
 
     Args:
         table: The table.
         asked: What the user said; columns for reviewer and item make it long.
-        layout: The one that the user named.
 
     Returns:
         The layout and the reason, empty if the user named it.
@@ -363,27 +323,29 @@ def recognise(
         RatingsError: If it may be one of several.
 
     Examples:
-        >>> table = Table({"judge": ["a"], "entry": ["x"], "mark": ["1"]}, Source())
+        >>> table = Table.of({"judge": ["a"], "entry": ["x"], "mark": ["1"]}, Source())
         >>> recognise(table, Asked())[1]
         "columns 'judge', 'entry' and 'mark'"
     """
-    if asked.rows and layout is not None and layout.name not in ("wide", "forms"):
+    columns, named = asked.columns, asked.format
+    if asked.rows and named not in ("", "wide", "forms"):
         raise OptionError(
             "rows must be left out: it says which way round a wide table is."
         )
+    if named:
+        return layout_of(named), ""
     names = {plain(name) for name in table.columns}
-    columns = asked.columns
     rated = not (columns.winner or columns.rank or asked.rows == "items")
-    if layout is None and rated and not names.isdisjoint(PLATFORMS["forms"]):
+    if rated and not names.isdisjoint(PLATFORMS["forms"]):
         from evenhand.formats import forms  # noqa: PLC0415 - few files are
 
         # The last responses count, whatever columns the user names.
         time = forms.time_of(table) if columns.item or asked.rows else ""
         reason = forms.tell(table) or (table.why(time) if time else "")
         if reason:
-            return forms.LAYOUT, reason
-    if layout is not None or asked.rows:
-        return layout or layout_of("wide"), ""
+            return forms.FORMS, reason
+    if asked.rows:
+        return layout_of("wide"), ""
     if (columns.reviewer and columns.item) or columns.winner or columns.rank:
         return layout_of("long"), ""
     possible = (
@@ -398,24 +360,33 @@ def recognise(
             f"The file may come from {listing(one.name for one, _ in found)}. Say "
             "which with format= or --format."
         )
-    if found:
-        return found[0]
-    for name in GENERAL:
-        general = layout_of(name)
-        if reason := general.recognise(table):
-            return general, reason
-    return layout_of("long"), ""
+    general = ((one, one.recognise(table)) for one in map(layout_of, ("long", "wide")))
+    told = found or (it for it in general if it[1])
+    return next(iter(told), (layout_of("long"), ""))
 
 
-def _table(source: Readable | IntoDataFrame, sheet: str = "") -> Table:
+def _table(
+    source: Readable | IntoDataFrame, asked: Asked
+) -> tuple[Table, Sequence[Notice]]:
+    """Read a file's cells, join columns such as judge+prompt, and say of commas."""
     frame = nw.from_native(source, pass_through=True)
     if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
-        return read_table(fetch(frame), sheet)
-    if sheet:
-        raise OptionError(f"sheet must be left out for a dataframe, got {sheet!r}.")
-    columns = frame_columns(frame)
-    values = {name: column_values(column) for name, column in columns.items()}
-    return Table(values, Source())
+        table = read_table(fetch(frame), asked.sheet)
+    elif asked.sheet:
+        raise OptionError(
+            f"sheet must be left out for a dataframe, got {asked.sheet!r}."
+        )
+    else:
+        columns = frame_columns(frame)
+        values = {name: column_values(column) for name, column in columns.items()}
+        table = Table.of(values, Source())
+    more = {
+        name: join_labels(parts, table.columns, table.source)
+        for name in (asked.columns.reviewer, asked.columns.item)
+        if len(parts := name.split("+")) > 1 and name not in table.columns
+    }
+    table = replace(table, columns={**table.columns, **more})
+    return decimal_points(table, asked.decimal)
 
 
 def _labels(option: str, names: Names) -> tuple[str, ...]:
@@ -426,23 +397,113 @@ def _labels(option: str, names: Names) -> tuple[str, ...]:
 
 def _selected(found: Long, asked: Asked) -> Long:
     """Leave out what the user does not want, and tell of ratings of one's own."""
-    own = layouts.own_rows(found) if found.names.item else []
+    own = _own_rows(found)
+    keep = np.ones(found.table.height, dtype=np.bool_)
     if asked.exclude or asked.only:
-        from evenhand.formats.selection import select  # noqa: PLC0415 - few ask
+        keep = _wanted(found, asked, own)
+    notices = list(found.notices)
+    if not keep.all():
+        text = f"{counted(int((~keep).sum()), 'rating')} left out as you asked."
+        notices.append(Notice("excluded", text))
+    own &= keep
+    if own.any():
+        people = found.table.cells(found.names.reviewer).filter(pl.Series(own))
+        who = "" if asked.anonymise else f": {listing(people.unique().sort())}"
+        text = (
+            f"{counted(len(people), 'rating')} of the reviewer's own item kept{who}. "
+            "Leave such ratings out with exclude= or --exclude self."
+        )
+        notices.append(Notice("self_ratings", text))
+    if keep.all():
+        return replace(found, notices=notices)
+    if not keep.any():
+        raise found.table.source.whole("There is no rating left. Exclude less.")
+    kept = found.table.keep(np.flatnonzero(keep).tolist())
+    return replace(found, table=kept, notices=notices)
 
-        found, own = select(found, asked, own)
-    notices = layouts.own_notices(found, own, named=not asked.anonymise)
-    return replace(found, notices=(*found.notices, *notices))
+
+def _own_rows(found: Long) -> NDArray[np.bool_]:
+    """Tell in which rows somebody rates what seems to be their own.
+
+    The reviewer is called like the item, or is one of its authors, but for case and
+    blanks; the part of an e-mail before the @ counts as a name.
+    """
+    names = found.names
+    own = np.zeros(found.table.height, dtype=np.bool_)
+    if not names.reviewer or not names.item:
+        return own
+    try:
+        people, items = map(found.table.cells, (names.reviewer, names.item))
+    except RatingsError:  # of half a character, which is refused with its place later
+        return own
+    who = {it: _names(it, found.people.get(it, "")) for it in people.unique()}
+    whose = {
+        it: _names(it, found.titles.get(it, ""), found.authors.get(it, ""))
+        for it in items.unique()
+    }
+    # Most files are told by their distinct labels.
+    if set().union(*who.values()).isdisjoint(set().union(*whose.values())):
+        return own
+    pairs = zip(people, items, strict=True)
+    return np.array([bool(who[person] & whose[item]) for person, item in pairs])
 
 
-def _joined(table: Table, asked: Asked) -> Table:
-    """Add the columns that were asked for as several: judge+prompt."""
-    more = {}
-    for name in (asked.columns.reviewer, asked.columns.item):
-        parts = name.split("+")
-        if len(parts) > 1 and name not in table.columns:
-            more[name] = join_labels(parts, table.columns, table.source)
-    return replace(table, columns={**table.columns, **more}) if more else table
+def _names(*texts: str) -> set[str]:
+    """Return the names in some texts; numbers and single letters are nobody's."""
+    named = [text.casefold() for text in texts if NAME.search(text)]
+    parts = [part for text in named for part in (text, *AUTHORS_END.split(text))]
+    parts += [re.sub("[._-]+", " ", it.partition("@")[0]) for it in parts if "@" in it]
+    return {" ".join(part.split()) for part in parts if NAME.search(part)}
+
+
+def _wanted(found: Long, asked: Asked, own: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Tell which ratings the user wants."""
+    names = found.names
+    columns = {
+        part: [found.table.cells(name) for name in them if name]
+        for part, them in (
+            ("item", (names.item, names.winner, names.loser)),
+            ("reviewer", (names.reviewer,)),
+        )
+    }
+    known = {
+        part: {label for cells in them for label in cells.unique()}
+        for part, them in columns.items()
+    }
+    keep = np.ones(len(own), dtype=np.bool_)
+    if SELF in asked.exclude and not any(SELF in them for them in known.values()):
+        keep = ~own
+    out, only = _parted(asked.exclude, known), _parted(asked.only, known)
+    for part, them in columns.items():
+        for cells in them:
+            keep &= ~cells.is_in(list(out[part])).to_numpy()
+            keep &= cells.is_in(list(only[part] or known[part])).to_numpy()
+    return keep
+
+
+def _parted(names: Sequence[str], known: dict[str, set[str]]) -> dict[str, set[str]]:
+    """Return which of some names are items and which are reviewers."""
+    found: dict[str, set[str]] = {part: set() for part in PARTS}
+    for text in names:
+        part, _, label = text.partition("=")
+        parts = [part]
+        if part not in PARTS or "=" not in text or text in set().union(*known.values()):
+            parts, label = list(PARTS), text
+        label = label.strip()
+        there = [part for part in parts if label in known[part]]
+        if not there and label == SELF:
+            continue
+        if not there:
+            what = parts[0] if len(parts) == 1 else "label"
+            every = sorted({it for part in parts for it in known[part]})
+            raise OptionError(unknown(what, label, every))
+        if len(there) > 1:
+            raise OptionError(
+                f"{label!r} is both an item and a reviewer. Write 'item={label}' or "
+                f"'reviewer={label}'."
+            )
+        found[there[0]].add(label)
+    return found
 
 
 def _numbered(found: Long, asked: Asked) -> Long:
@@ -450,28 +511,22 @@ def _numbered(found: Long, asked: Asked) -> Long:
     kind = found.names.kind
     if asked.scale and kind != "scores":
         raise OptionError(f"scale must be left out for {kind}: it orders scores.")
-    names = [
-        name
-        for name in (found.names.score, found.names.rank, found.names.weight)
-        if name
-    ]
-    columns = {**found.columns}
+    columns, source = {**found.table.columns}, found.table.source
     notices = list(found.notices)
-    for name in names:
+    for name in (found.names.score, found.names.rank, found.names.weight):
         scale = asked.scale if name == found.names.score else ""
-        if not scale and _has_numbers(columns[name]):
-            continue
-        from evenhand.formats.scale import number_column  # noqa: PLC0415 - few need it
+        if name and (scale or not _has_numbers(columns[name])):
+            from evenhand.formats.scale import number_column  # noqa: PLC0415 - few do
 
-        columns[name], more = number_column(columns[name], name, found.source, scale)
-        notices += more
-    source = replace(found.source, orders=kind == "scores" and not asked.scale)
-    return replace(found, columns=columns, source=source, notices=notices)
+            columns[name], more = number_column(columns[name], name, source, scale)
+            notices += more
+    source = replace(source, orders=kind == "scores" and not asked.scale)
+    return replace(found, table=Table(columns, source), notices=notices)
 
 
-def _has_numbers(values: Values) -> bool:
+def _has_numbers(values: pl.Series) -> bool:
     """Return whether every value is a plain number or empty."""
-    if isinstance(values, list):
+    if values.dtype == pl.Object:
         return not any(isinstance(value, str) for value in values)
     if values.dtype != pl.String:
         return True
@@ -482,21 +537,22 @@ def _coded(found: Long, path: str) -> tuple[Key, Long]:
     """Replace reviewers by codes."""
     from evenhand.formats.anonymise import CODED, open_key  # noqa: PLC0415 - few ask
 
-    name = found.names.reviewer
+    name, table = found.names.reviewer, found.table
     if not name:
-        raise found.source.whole("There is no reviewer to anonymise.")
+        raise table.source.whole("There is no reviewer to anonymise.")
     if found.names.pair:
         raise OptionError(
             "anonymise must be left out for pairs of reviewers, whose labels may tell "
             "who they are."
         )
-    people = label_series(found.columns[name], name, found.source).cast(pl.String)
+    people = label_series(table.columns[name], name, table.source).cast(pl.String)
     names = people.unique().sort().to_list()
     key = open_key(path, names)
     coded = (sorted(key.codes[one] for one in pair) for pair in alike(names))
     similar = alike_notices("reviewer", [(one, two) for one, two in sorted(coded)])
+    columns = {**table.columns, name: people.replace_strict(key.codes)}
     return key, replace(
         found,
-        columns={**found.columns, name: people.replace_strict(key.codes)},
-        notices=(*found.notices, CODED, *similar),
+        table=Table(columns, table.source),
+        notices=[*found.notices, CODED, *similar],
     )

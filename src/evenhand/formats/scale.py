@@ -1,4 +1,4 @@
-"""Score cells: numbers with a base or words beside them; words and letters.
+"""Score cells: which cells are scores, and the numbers of words and letters.
 
 "8/10" and "5. Strong accept" begin with their number. The words of a form have an
 order, but no distances. They are given the numbers 1, 2, 3, ... in their order; a
@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evenhand.claims import Notice
-from evenhand.columns import MISSING_WORDS
+from evenhand.columns import MISSING_WORDS, NUMBER
 from evenhand.errors import OptionError, listing, shown
-from evenhand.formats.layouts import is_number, scored
-from evenhand.formats.tables import texts
+from evenhand.formats.tables import NOTHING, strings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evenhand.columns import Source
-    from evenhand.formats.tables import Values
 
 LETTER = re.compile(r"[A-Za-z]")
 BEST = re.compile(r"\s*best\s*=\s*(.*?)\s*")
@@ -32,8 +32,69 @@ BASE = re.compile(r"\s*/\s*(?=.*[1-9])([0-9]+(?:\.[0-9]+)?)\s*")
 NUMBERS = re.compile(
     r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))(?:\s*(?:/|out of)\s*([0-9]+(?:\.[0-9]+)?))?"
 )
+LED = (
+    r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:\s*(?:/|out of)\s*[0-9]+(?:\.[0-9]+)?|"
+    r"\s*[:.)(=\x{2013}\x{2014}-]\s*[^\W\d].*|\s+[^\W\d][^\d\n]*)$"
+)
+"""A number with its base or its words: 8/10, "5. Strong accept", "5 (accept)"."""
+MOST_WORDS = 12
+LONGEST_WORD = 40
 FARTHEST = 5
 """Letters of one scale are no further apart; a lone Z after A to E is a slip."""
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is a number.
+
+    Examples:
+        >>> is_number("2.5"), is_number("B")
+        (True, False)
+    """
+    return re.fullmatch(NUMBER, text) is not None
+
+
+def given(values: pl.Series | Sequence[object]) -> pl.Series:
+    """Return the cells of a column that hold something, as text.
+
+    Examples:
+        >>> given(["3", "n/a", None, "x", "4"]).to_list()
+        ['3', '4']
+    """
+    cells = strings(values)
+    return cells.filter(~cells.str.to_lowercase().is_in(NOTHING))
+
+
+def scored(cells: pl.Series) -> pl.Series:
+    """Return which cells are numbers, or begin with one that a base or words follow.
+
+    Examples:
+        >>> cells = pl.Series(["2.5", "8/10", "5. Strong accept", "B", "7 to 8"])
+        >>> scored(cells).to_list()
+        [True, True, True, False, False]
+    """
+    return cells.str.contains(NUMBER) | cells.str.contains(LED)
+
+
+def may_be_scores(values: pl.Series | Sequence[object], least: int = 1) -> bool:
+    """Return whether most of a column are numbers or few short words, at least so many.
+
+    One bad cell must not hide the field: another would then be taken for the score.
+
+    Examples:
+        >>> may_be_scores(["3", "B", "4", "5"]), may_be_scores(["A long remark."])
+        (True, False)
+    """
+    if any(isinstance(value, list | dict | pl.Series) for value in values):
+        return False
+    cells = given(values)
+    distinct = cells.n_unique()
+    short = (cells.str.len_chars() <= LONGEST_WORD) & ~cells.str.ends_with(".")
+    words = cells.filter(short)
+    numbers = scored(cells) & (short | (distinct <= MOST_WORDS))
+    if numbers.any() and 2 * int(numbers.sum()) >= len(cells):
+        return True
+    few = distinct >= least and words.n_unique() <= MOST_WORDS
+    return few and 2 * len(words) >= len(cells) > 0
 
 
 def parse_scale(order: str) -> dict[str, float]:
@@ -66,56 +127,83 @@ def parse_scale(order: str) -> dict[str, float]:
 
 
 def number_column(
-    values: Values, what: str, source: Source, scale: str = ""
-) -> tuple[list[object], list[Notice]]:
+    values: pl.Series | Sequence[object], what: str, source: Source, scale: str = ""
+) -> tuple[pl.Series, Sequence[Notice]]:
     """Turn a column of scores into numbers, by a scale if one is given.
-
-    Examples:
-        >>> from evenhand.columns import Source
-        >>> number_column(["good", "bad"], "mark", Source(), "bad<good")[0]
-        [2.0, 1.0]
-    """
-    if not scale or BASE.fullmatch(scale):
-        return number_cells(values, what, source, scale)
-    numbers, notice = number_words(values, what, source, scale)
-    return numbers, [notice]
-
-
-def number_cells(
-    values: Values, what: str, source: Source, base: str = ""
-) -> tuple[list[object], list[Notice]]:
-    """Turn cells such as "8/10", "5. Strong accept" and "n/a" into numbers.
 
     Args:
         values: The column.
         what: Its name.
         source: Its file and lines.
-        base: "/" and what all scores are to be out of, or empty.
+        scale: The order of words, "best=" and a letter, or "/" and a base.
 
     Returns:
-        Each cell's number, None where there is no score. A cell that is something else
-        stays as it is, so that the usual error names its place. And what to say.
+        Each cell's number, null where there is no score, and what to say. Without an
+        order a cell that is something else stays as it is, so that the usual error
+        names its place.
 
     Raises:
-        RatingsError: If scores are out of several numbers and no base is given.
+        RatingsError: If a word is not on the scale, or scores are out of several
+            numbers and no base is given.
 
     Examples:
         >>> from evenhand.columns import Source
-        >>> number_cells(["8/10", "n/a", "5"], "mark", Source())[0]
+        >>> words = pl.Series(["good", "bad", ""])
+        >>> number_column(words, "mark", Source(), "bad<good")[0].to_list()
+        [2.0, 1.0, None]
+        >>> cells = pl.Series(["8/10", "n/a", "5"])
+        >>> number_column(cells, "mark", Source())[0].to_list()
         ['8', None, '5']
-        >>> number_cells(["4/5", "9/10"], "mark", Source(), "/10")[0]
-        [8.0, 9.0]
+        >>> cells = pl.Series(["4/5", "9/10"])
+        >>> number_column(cells, "mark", Source(), "/10")[0].to_list()
+        ['8.0', '9.0']
     """
-    cells = texts(values)
-    # A look at the distinct cells only, since a file may have a million rows.
-    distinct = pl.Series(list(dict.fromkeys(cells)), dtype=pl.String)
-    numbers = distinct.filter(scored(distinct)).to_list()
-    parsed = {cell: match for cell in numbers if (match := NUMBERS.match(cell))}
-    bases: dict[str, str] = {}
-    for cell, match in parsed.items():
-        if match[2]:
-            bases.setdefault(match[2], cell)
-    onto = BASE.fullmatch(base)
+    cells = strings(values)
+    if not scale or BASE.fullmatch(scale):
+        return _number_cells(cells, what, source, scale)
+    # A look at the distinct words only, since a file may have a million rows.
+    keys = {word: _folded(word) for word in cells.unique(maintain_order=True) if word}
+    best = BEST.fullmatch(scale)
+    if best:
+        steps = _letters({*keys.values()}, what, source, best[1])
+    else:
+        steps = parse_scale(scale)
+    order = "<".join(map(_shown, sorted(steps, key=lambda word: steps[word])))
+    bad = [
+        (
+            cells.index_of(word) or 0,
+            f"{what} must be on the scale {order}, got {shown(word)}",
+            "Add it to --scale or mend the file.",
+        )
+        for word, key in keys.items()
+        if key not in steps and key not in MISSING_WORDS
+    ]
+    if bad:
+        raise source.each(bad)
+    text = (
+        f"Words of {what!r} stand for numbers: "
+        f"{', '.join(f'{_shown(word)} = {step:g}' for word, step in steps.items())}. "
+        "Methods that use the sizes of scores take these steps as equal."
+    )
+    numbers = {"": None, **{word: steps.get(key) for word, key in keys.items()}}
+    found = cells.replace_strict(numbers, return_dtype=pl.Float64)
+    return found, [Notice("words_as_steps", text)]
+
+
+def _number_cells(
+    cells: pl.Series, what: str, source: Source, scale: str
+) -> tuple[pl.Series, Sequence[Notice]]:
+    """Turn cells such as "8/10", "5. Strong accept" and "n/a" into numbers."""
+    distinct = cells.unique(maintain_order=True)
+    parsed = {
+        cell: match
+        for cell in distinct.filter(scored(distinct))
+        if (match := NUMBERS.match(cell))
+    }
+    # Of each base the first example; turned round, since the last would stay.
+    examples = {match[2]: cell for cell, match in reversed(parsed.items()) if match[2]}
+    bases = dict(reversed(examples.items()))
+    onto = BASE.fullmatch(scale)
     if len({*map(float, bases)}) > 1 and not onto:
         raise source.whole(
             f"{what} has scores out of several numbers: {listing(bases.values())}. Put "
@@ -123,95 +211,41 @@ def number_cells(
             f"/{max(bases, key=float)}."
         )
     most = float(onto[1]) if onto else min(map(float, bases), default=math.inf)
-    found: dict[str, object] = {"": None}
-    for cell in {*cells} - parsed.keys():
-        found[cell] = None if cell.casefold() in MISSING_WORDS else cell or None
+    found = {
+        cell: None if cell.casefold() in NOTHING else cell
+        for cell in distinct
+        if cell not in parsed
+    }
     bad = []
     for cell, match in parsed.items():
         number, limit = match[1], float(match[2] or most)
         if float(number) > limit or not limit:
             hint = "" if match[2] else f"Other scores are out of {most:g}."
             rule = f"at most {limit:g}" if limit else "out of more than 0"
-            row = cells.index(cell)
+            row = cells.index_of(cell) or 0
             bad.append((row, f"{what} must be {rule}, got {shown(cell)}", hint))
-        else:
-            found[cell] = float(number) * most / limit if onto and match[2] else number
+        elif onto and match[2]:
+            number = str(float(number) * most / limit)
+        found[cell] = number
     if bad:
         raise source.each(bad)
-    others = (cell for base, cell in bases.items() if float(base) != most)
-    example = next(others, next(iter(bases.values()), ""))
-    text = f"Scores of {what!r} are out of {most:g}: {example} counts as"
-    said = f"{text} {float(str(found[example])):g}." if bases else ""
-    notices = [Notice("score_base", said)] if bases else []
-    kept = (bool, list, dict)
-    return [
-        value if isinstance(value, kept) else found[cell]
-        for cell, value in zip(cells, values, strict=True)
-    ], notices
-
-
-def number_words(
-    values: Values, what: str, source: Source, scale: str
-) -> tuple[list[object], Notice]:
-    """Turn a column of score words into numbers.
-
-    Args:
-        values: The column.
-        what: Its name.
-        source: Its file and lines.
-        scale: The order of the words, or "best=" and a letter.
-
-    Returns:
-        A number for each word, None where there is none; and a notice that says which
-        number each word got.
-
-    Raises:
-        RatingsError: If a word is not on the scale.
-
-    Examples:
-        >>> from evenhand.columns import Source
-        >>> number_words(["B", "", "A"], "merit", Source(), "best=A")[0]
-        [1.0, None, 2.0]
-    """
-    words = texts(values)
-    # A look at the distinct words only, since a file may have a million rows.
-    keys = {word: _folded(word) for word in dict.fromkeys(words) if word}
-    best = BEST.fullmatch(scale)
-    if best:
-        steps = _letters({*keys.values()}, what, source, best[1])
-    else:
-        steps = parse_scale(scale)
-    keys = {
-        it: key for it, key in keys.items() if key in steps or key not in MISSING_WORDS
-    }
-    bad = [word for word, key in keys.items() if key not in steps]
-    if bad:
-        order = "<".join(map(_shown, sorted(steps, key=lambda word: steps[word])))
-        raise source.each(
-            (
-                words.index(word),
-                f"{what} must be on the scale {order}, got {shown(word)}",
-                "Add it to --scale or mend the file.",
-            )
-            for word in bad
-        )
-    text = (
-        f"Words of {what!r} stand for numbers: "
-        f"{', '.join(f'{_shown(word)} = {step:g}' for word, step in steps.items())}. "
-        "Methods that use the sizes of scores take these steps as equal."
-    )
-    numbers = {word: steps[key] for word, key in keys.items()}
-    return [numbers.get(word) for word in words], Notice("words_as_steps", text)
+    notices = []
+    if bases:
+        others = (cell for base, cell in bases.items() if float(base) != most)
+        example = next(others, next(iter(bases.values())))
+        text = f"Scores of {what!r} are out of {most:g}: {example} counts as"
+        notices = [Notice("score_base", f"{text} {float(found[example] or 0):g}.")]
+    return cells.replace_strict(found, return_dtype=pl.String), notices
 
 
 def _letters(keys: set[str], what: str, source: Source, best: str) -> dict[str, float]:
     """Number letters by their distance from the best one."""
-    seen = sorted({key for key in keys if LETTER.fullmatch(key)} | {best.casefold()})
     if not LETTER.fullmatch(best):
         raise OptionError(
             f"scale must be best= and a single letter, got {shown(f'best={best}')}. "
             "Give the order of other grades as 'worst<...<best'."
         )
+    seen = sorted({key for key in keys if LETTER.fullmatch(key)} | {best.casefold()})
     ordered = sorted(seen, reverse=best.casefold() == seen[0])
     far = any(abs(ord(a) - ord(b)) > FARTHEST for a, b in itertools.pairwise(ordered))
     if ordered[-1] != best.casefold() or far:

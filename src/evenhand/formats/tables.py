@@ -23,29 +23,27 @@ from evenhand.columns import (
     NUMBER,
     TEXTUAL,
     Source,
+    as_series,
     called,
     cut_alike,
     is_alias,
 )
-from evenhand.errors import OptionError, RatingsError, listing, shown
+from evenhand.errors import OptionError, RatingsError, counted, listing, shown
 from evenhand.formats.delimited import read_cells
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from evenhand.claims import Json
     from evenhand.formats.files import File
 
-Values = pl.Series | list[object]
-
 COMMA_NUMBER = r"^[+-]?[0-9]+,[0-9]+(?:\s*/\s*[0-9]+)?$"
 THOUSANDS = r"^[+-]?[0-9]{1,3},[0-9]{3}$"
 NOTHING = ["", *MISSING_WORDS]
 LABELS = ALIASES["reviewer"] | ALIASES["item"]
 MOST_KEYS = 1000
-SAVE_AS = "Save the file as UTF-8."
 SCALARS = (str, int, float, bool)
 EXAMPLE = 'Write a list such as [{"reviewer": "Anna", "item": "x", "score": 3}, ...].'
 HEADER_MARKS = ("SubmissionId", "Paper ID")
@@ -68,13 +66,26 @@ class Table:
         commas: Whether numbers may have decimal commas: semicolons separate fields.
     """
 
-    columns: Mapping[str, Values]
+    columns: Mapping[str, pl.Series]
     source: Source
     corner: pl.Series | None = None
     document: object = None
     nameless: int = 0
     companion: Table | None = None
     commas: bool = False
+
+    @classmethod
+    def of(
+        cls, columns: Mapping[str, Sequence[object] | pl.Series], source: Source
+    ) -> Table:
+        """Make a table of columns that may be of plain values.
+
+        Examples:
+            >>> Table.of({"item": ["x", "y"]}, Source()).height
+            2
+        """
+        made = {name: as_series(values) for name, values in columns.items()}
+        return cls(made, source)
 
     @property
     def height(self) -> int:
@@ -85,19 +96,20 @@ class Table:
         """Return the column that has the first of these names, or an empty text.
 
         Examples:
-            >>> table = Table({"Paper ID": ["1"]}, Source())
+            >>> table = Table.of({"Paper ID": ["1"]}, Source())
             >>> table.find("pid", "paper id"), table.find("email")
             ('Paper ID', '')
         """
         known = {plain(name): name for name in reversed(list(self.columns))}
-        known[""] = ""
-        return next(filter(None, (known.get(plain(name)) for name in names)), "")
+        known |= {"": ""} | {name: name for name in self.columns}
+        found = (known.get(name) or known.get(plain(name)) for name in names)
+        return next(filter(None, found), "")
 
     def why(self, *names: str) -> str:
         """Return the reason for a layout: that the table has all these columns.
 
         Examples:
-            >>> table = Table({"Winner ID": ["1"], "Loser ID": ["2"]}, Source())
+            >>> table = Table.of({"Winner ID": ["1"], "Loser ID": ["2"]}, Source())
             >>> table.why("winner id", "loser id"), table.why("winner id", "time")
             ("columns 'Winner ID' and 'Loser ID'", '')
         """
@@ -107,33 +119,57 @@ class Table:
         *first, last = (repr(name) for name in found)
         return f"columns {', '.join(first)} and {last}" if first else f"column {last}"
 
-    def texts(self, *names: str) -> list[str]:
+    def cells(self, *names: str) -> pl.Series:
         """Return the first column there is as text, empty where there is none.
 
         Examples:
-            >>> table = Table({"#": [1.0, None]}, Source())
-            >>> table.texts("#"), table.texts("version")
+            >>> table = Table.of({"#": [1.0, None]}, Source())
+            >>> table.cells("#").to_list(), table.cells("version").to_list()
             (['1', ''], ['', ''])
         """
         found = self.find(*names)
-        return texts(self.columns[found]) if found else [""] * self.height
+        return strings(self.columns[found] if found else [""] * self.height)
+
+    def texts(self, *names: str) -> list[str]:
+        """Return what `cells` does, as a list."""
+        return self.cells(*names).to_list()
 
     def keep(self, rows: list[int]) -> Table:
         """Return these rows only; messages still name the right lines.
 
         Examples:
-            >>> table = Table({"a": ["x", "y", "z"]}, Source("r.csv"))
-            >>> kept = table.keep([0, 2])
-            >>> kept.columns, kept.source.line(1)
-            ({'a': ['x', 'z']}, 2)
+            >>> kept = Table.of({"a": ["x", "y", "z"]}, Source("r.csv")).keep([0, 2])
+            >>> kept.columns["a"].to_list(), kept.source.line(1)
+            (['x', 'z'], 2)
         """
-        columns: dict[str, Values] = {
-            name: values.gather(rows)
-            if isinstance(values, pl.Series)
-            else [values[row] for row in rows]
-            for name, values in self.columns.items()
-        }
+        columns = {name: column.gather(rows) for name, column in self.columns.items()}
         return Table(columns, self.source.keep(rows))
+
+    def leave_out(
+        self, noun: str, reasons: Mapping[str, tuple[str, Iterable[bool]]]
+    ) -> tuple[Table, list[Notice]]:
+        """Return the rows that nothing is said against, and a notice for each reason.
+
+        Args:
+            noun: What a row is.
+            reasons: By the code of its notice, what is said of rows that are left out,
+                and which these are; the first reason counts.
+
+        Examples:
+            >>> table = Table.of({"id": ["x", "y"]}, Source())
+            >>> own = {"own": ("of oneself left out", [False, True])}
+            >>> table.leave_out("review", own)[1]
+            [Notice(code='own', message='1 review of oneself left out.')]
+        """
+        kept = np.ones(self.height, dtype=np.bool_)
+        notices = []
+        for code, (words, rows) in reasons.items():
+            left = kept & np.fromiter(rows, np.bool_, len(kept))
+            kept &= ~left
+            if left.any():
+                text = f"{counted(int(left.sum()), noun)} {words}."
+                notices.append(Notice(code, text))
+        return self.keep(np.flatnonzero(kept).tolist()), notices
 
     def named(self, part: str, given: str, *names: str) -> str:
         """Return the column that the user named, or else the platform's own.
@@ -142,12 +178,11 @@ class Table:
             RatingsError: If there is no such column.
 
         Examples:
-            >>> table = Table({"Paper ID": ["1"], "track": ["2"]}, Source())
+            >>> table = Table.of({"Paper ID": ["1"], "track": ["2"]}, Source())
             >>> table.named("item", "", "paper id"), table.named("item", "Track")
             ('Paper ID', 'track')
         """
-        wanted = [given] if given else names
-        found = given if given in self.columns else self.find(*wanted)
+        found = self.find(given) if given else self.find(*names)
         near = called(given, list(self.columns)) if given and not found else []
         found = near[0] if len(near) == 1 else found
         if given and not found:
@@ -188,20 +223,8 @@ def as_text(value: object) -> str:
     return str(value).strip()
 
 
-def texts(values: Values) -> list[str]:
+def strings(values: pl.Series | Sequence[object]) -> pl.Series:
     """Return a column as stripped text, empty where there is none.
-
-    Examples:
-        >>> texts([" a ", None, 3, 2.0])
-        ['a', '', '3', '2']
-    """
-    if isinstance(values, pl.Series) and values.dtype == pl.String:
-        return values.str.strip_chars().fill_null("").to_list()
-    return [as_text(value) for value in values]
-
-
-def strings(values: Values) -> pl.Series:
-    """Return a column as `texts` does, but as a series.
 
     Raises:
         RatingsError: If a text is half a surrogate pair, as JSON may hold.
@@ -210,12 +233,11 @@ def strings(values: Values) -> pl.Series:
         >>> strings([" a ", None, 2.0]).to_list()
         ['a', '', '2']
     """
-    if isinstance(values, pl.Series) and (
-        values.dtype in TEXTUAL or values.dtype.is_integer()
-    ):
-        return values.cast(pl.String).str.strip_chars().fill_null("")
+    series = as_series(values)
+    if series.dtype in TEXTUAL or series.dtype.is_integer():
+        return series.cast(pl.String).str.strip_chars().fill_null("")
     try:
-        return pl.Series(texts(values), dtype=pl.String)
+        return pl.Series([*map(as_text, series)], dtype=pl.String)
     except UnicodeEncodeError:
         text = "Text must be valid Unicode, got half a character."
         raise RatingsError(text) from None
@@ -269,16 +291,16 @@ def decimal_points(table: Table, sign: str) -> tuple[Table, list[Notice]]:
         OptionError: If the sign is neither a point nor a comma.
 
     Examples:
-        >>> table = Table({"mark": ["7,5", "8"]}, Source(), commas=True)
+        >>> table = Table({"mark": as_series(["7,5", "8"])}, Source(), commas=True)
         >>> decimal_points(table, "")[0].columns["mark"].to_list()
         ['7.5', '8']
     """
     if sign not in ("", ".", ","):
         raise OptionError(f"decimal must be '.' or ',', got {sign!r}.")
-    found: dict[str, Values] = {}
+    found = {}
     free = [name for name in table.columns if not is_alias(name, LABELS)]
     for name in free if sign == "," or (table.commas and not sign) else ():
-        cells = strings(table.columns[name])
+        cells = table.cells(name)
         number = cells.str.contains(COMMA_NUMBER)
         others = cells.str.contains(NUMBER) | cells.str.to_lowercase().is_in(NOTHING)
         # 1,250 alone may be a thousand; beside 7,5 it may not.
@@ -297,18 +319,16 @@ def check_text(file: File) -> None:
     Raises:
         RatingsError: If it is not; the line is named.
     """
-    data = file.data
-    place = data.find(b"\0")
+    place = file.data.find(b"\0")
     try:
-        if not data.isascii():
-            data.decode("utf-8")
+        file.data.decode("utf-8")
     except UnicodeDecodeError as error:
         place = error.start
     if place >= 0:
-        line = data.count(b"\n", 0, place) + 1
+        line = file.data.count(b"\n", 0, place) + 1
         raise RatingsError(
-            f"{file.name}:{line}: text must be UTF-8, got byte {data[place]:#04x}. "
-            "Save the file as UTF-8."
+            f"{file.name}:{line}: text must be UTF-8, got byte "
+            f"{file.data[place]:#04x}. Save the file as UTF-8."
         )
 
 
@@ -323,10 +343,10 @@ def _json(file: File) -> Table:
         rows = {number: line for number, line in lines if line.strip()}
         document = [parse_json(name, line, number) for number, line in rows.items()]
         source = Source(name, list(rows).__getitem__)
-    columns = flatten(document, source)
-    if not columns:
+    table = flatten(document, source)
+    if not table.columns:
         raise source.whole(f"There is no row. {EXAMPLE}")
-    return Table(columns, source, None, document)
+    return replace(table, document=document)
 
 
 def parse_json(name: str, text: str, line: int = 0) -> Json:
@@ -344,6 +364,7 @@ def parse_json(name: str, text: str, line: int = 0) -> Json:
         >>> parse_json("r.json", '{"a": [1]}')
         {'a': [1]}
     """
+    place = f"{name}:{line}" if line else name
     try:
         found: Json = json.loads(
             text, object_pairs_hook=_one_object, parse_constant=_constant
@@ -353,25 +374,29 @@ def parse_json(name: str, text: str, line: int = 0) -> Json:
             f"{name}:{line or error.lineno}: The file must be JSON, but here it is "
             f"not: {error.msg}."
         ) from None
-    except RecursionError:
-        reason = "it is nested too deeply"
-    except ValueError as error:
-        # Python's own words for this advise its programmer.
-        long = "set_int_max_str_digits" in str(error)
-        reason = "a number has too many digits" if long else str(error)
-    else:
-        return found
-    place = f"{name}:{line}" if line else name
-    raise RatingsError(f"{place}: The file cannot be read as JSON: {reason}.")
+    except (RecursionError, ValueError) as error:
+        reason = str(error)
+        if isinstance(error, RecursionError):
+            reason = "it is nested too deeply"
+        elif "set_int_max_str_digits" in reason:
+            # Python's own words for this advise its programmer.
+            reason = "a number has too many digits"
+        text = f"{place}: The file cannot be read as JSON: {reason}."
+        raise RatingsError(text) from None
+    return found
 
 
 def _one_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    keys = [key.strip() for key, _ in pairs]
-    if len({*keys}) < len(keys):
-        twice = next((key for key in keys if key and keys.count(key) > 1), "")
-        if twice:
-            raise ValueError(f"the key {shown(twice)} stands twice in one object")
+    twice = _twice(key.strip() for key, _ in pairs)
+    if twice:
+        raise ValueError(f"the key {shown(twice)} stands twice in one object")
     return dict(pairs)
+
+
+def _twice(names: Iterable[str]) -> str:
+    """Return the first name that stands twice, or an empty text."""
+    counts = Counter(names)
+    return next((name for name, count in counts.items() if name and count > 1), "")
 
 
 def _constant(text: str) -> NoReturn:
@@ -416,27 +441,25 @@ def entries(document: object, source: Source) -> list[dict[str, object]]:
     return document
 
 
-def flatten(document: object, source: Source) -> dict[str, Values]:
-    """Lay out a document as columns, a row for each entry.
+def flatten(document: object, source: Source) -> Table:
+    """Lay out a document as a table, a row for each entry.
 
     A key inside an object is named with a dot, such as "content.rating"; a list of one
     plain value is that value. Longer lists and lists of objects are left out.
 
     Examples:
-        >>> flatten([{"a": 1, "b": {"c": ["x"]}}, {"a": 2}], Source())
+        >>> table = flatten([{"a": 1, "b": {"c": ["x"]}}, {"a": 2}], Source())
+        >>> {name: column.to_list() for name, column in table.columns.items()}
         {'a': [1, 2], 'b.c': ['x', None]}
     """
-    return _columns([_flat(entry) for entry in entries(document, source)], source)
-
-
-def _columns(rows: Sequence[dict[str, object]], source: Source) -> dict[str, Values]:
+    rows = [_flat(entry) for entry in entries(document, source)]
     names: dict[str, None] = {}
     for row, entry in enumerate(rows):
         names.update(dict.fromkeys(filter(None, entry)))
         if len(names) > MOST_KEYS:
             text = f"rows must share their keys, got more than {MOST_KEYS} different"
             raise source.at(row, f"{text} ones")
-    return {name: [row.get(name) for row in rows] for name in names}
+    return Table.of({name: [row.get(name) for row in rows] for name in names}, source)
 
 
 def _flat(entry: dict[str, object]) -> dict[str, object]:
@@ -456,10 +479,8 @@ def _flat(entry: dict[str, object]) -> dict[str, object]:
 
 def _parquet(file: File) -> Table:
     _, frame = _decoded(file, "", "Parquet; it may be damaged")
-    names = [name.strip() for name in frame.columns]
     source = Source(file.name, lambda row: row + 1, "row")
-    _check_names(names, source)
-    return Table(dict(zip(names, frame, strict=True)), source)
+    return Table(dict(zip(_names(frame.columns, source), frame, strict=True)), source)
 
 
 def _excel(file: File, sheet: str) -> Table:
@@ -511,22 +532,19 @@ def _decoded(
 
 
 def _text_table(header: Sequence[str], rows: pl.DataFrame, source: Source) -> Table:
-    names = [name.strip() for name in header]
-    _check_names(names, source)
+    names = _names(header, source)
     filled = _filled_rows(rows)
     if len(filled) == 0:
         raise source.whole("There is a header but no row below it.")
     if len(filled) < rows.height:
         rows = rows[filled]
         source = source.keep(filled.tolist())
-    columns = {
-        name: _unquoted(column)
-        for name, column in zip(names, rows, strict=True)
-        if name
-    }
-    corner = None if names[0] else _unquoted(rows.to_series(0))
-    others = [place for place, name in enumerate(names) if place and not name]
+    cells = [_unquoted(column) for column in rows]
+    # Columns without a name, as spreadsheets and indices leave them, are not read.
+    columns = {name: cell for name, cell in zip(names, cells, strict=True) if name}
+    others = [it for it, name in enumerate(names) if it and not name]
     nameless = sum(len(_filled_rows(rows[:, [place]])) > 0 for place in others)
+    corner = None if names[0] else cells[0]
     return Table(columns, source, corner, nameless=nameless)
 
 
@@ -540,14 +558,14 @@ def _filled_rows(rows: pl.DataFrame) -> NDArray[np.int64]:
     return np.flatnonzero(filled)
 
 
-def _check_names(names: Sequence[str], source: Source) -> None:
-    # Columns without a name, as spreadsheets and indices leave them, are not read.
-    counts = Counter(names)
-    twice = next((name for name in counts if name and counts[name] > 1), "")
-    if twice:
+def _names(header: Sequence[str], source: Source) -> list[str]:
+    """Return the names of columns, which must differ where they are given."""
+    names = [name.strip() for name in header]
+    if twice := _twice(names):
         raise source.whole(
             f"Column names must differ, got {shown(twice)} twice. Rename one."
         )
+    return names
 
 
 def _unquoted(column: pl.Series) -> pl.Series:

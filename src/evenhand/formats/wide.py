@@ -19,12 +19,11 @@ from evenhand.claims import Notice
 from evenhand.columns import ALIASES, Columns, Source
 from evenhand.errors import OptionError, RatingsError, counted, listing, shown
 from evenhand.formats import layouts
-from evenhand.formats.layouts import is_number
-from evenhand.formats.tables import plain, strings, texts
+from evenhand.formats.scale import given, is_number, may_be_scores, scored
+from evenhand.formats.tables import Table, plain, strings
 
 if TYPE_CHECKING:
     from evenhand.formats.layouts import Asked, Long
-    from evenhand.formats.tables import Table
 
 Floats = NDArray[np.float64]
 
@@ -67,7 +66,6 @@ LEAST = 2
 A = {"item": "an item", "reviewer": "a reviewer"}
 EDGE = 6
 LEAST_MATCHES = 3
-MATCHED_SHARE = 0.25
 MOST_CELLS = 200
 SLACK = 1e-9
 
@@ -75,7 +73,7 @@ SLACK = 1e-9
 def tell(table: Table) -> str:
     """Say why a table looks wide: labels first, then columns of numbers only."""
     names = [name for name in table.columns if plain(name) not in TITLES]
-    cells = [strings(table.columns[name]) for name in names]
+    cells = [table.cells(name) for name in names]
     numeric = [_is_numeric(values) for values in cells]
     if table.corner is not None:
         return "an empty corner and columns of numbers" if any(numeric) else ""
@@ -98,11 +96,10 @@ def take(table: Table, asked: Asked) -> Long:
     Examples:
         >>> from evenhand.columns import Source
         >>> from evenhand.formats.layouts import Asked
-        >>> from evenhand.formats.tables import Table
-        >>> table = Table({"talk": ["x", "y"], "Anna": [3, None]}, Source())
+        >>> table = Table.of({"talk": ["x", "y"], "Anna": [3, None]}, Source())
         >>> take(table, Asked(rows="items")).notices
-        (Notice(code='unrated_items', message="Items without any score are not in the
-        result: 'y'."),)
+        [Notice(code='unrated_items', message="Items without any score are not in the
+        result: 'y'.")]
     """
     _check_asked(table, asked)
     parts = _parts(table, asked)
@@ -112,23 +109,23 @@ def take(table: Table, asked: Asked) -> Long:
     _check_labels(table.source, parts, filled)
     _check_summaries(table.source, parts)
     rows, columns = np.nonzero(filled)
+    across = layouts.cut(parts.across)
     cells = pl.concat([cell.alias("score") for cell in parts.cells])
     found = {
         parts.down: parts.labels.gather(rows),
-        parts.other: pl.Series(layouts.cut(parts.across)).gather(columns),
+        parts.other: pl.Series(across).gather(columns),
+        "score": cells.gather(columns * len(parts.labels) + rows),
     }
     # Reviewers are counted, not named: this stands in anonymised results too.
-    items = layouts.cut(parts.across)
-    across = f": {listing(items)}" if parts.other == "item" else ""
+    listed = f": {listing(across)}" if parts.other == "item" else ""
     anew = layouts.numbered_anew("reviewer", found["reviewer"], found["item"])
     return layouts.Long(
-        {**found, "score": cells.gather(columns * len(parts.labels) + rows)},
-        Columns(reviewer="reviewer", item="item", score="score"),
-        table.source.keep(rows.tolist()),
+        Table(found, table.source.keep(rows.tolist())),
+        Columns("reviewer", "item", "score"),
         f"{parts.down}s in the rows ({parts.name}), {parts.other}s in "
-        f"{counted(len(parts.across), 'column')}{across}",
+        f"{counted(len(across), 'column')}{listed}",
         parts.titles,
-        (*_unused(parts, filled), *anew),
+        [*_unused(parts, filled), *anew],
     )
 
 
@@ -184,44 +181,44 @@ def _parts(table: Table, asked: Asked) -> _Parts:
     down = asked.rows.removesuffix("s")
     other = OTHER_WAY[down]
     names = list(table.columns)
-    given = getattr(asked.columns, down)
-    if given and given not in names:
-        raise table.source.unknown("column", given, names)
-    first = given or (names[0] if table.corner is None else "")
+    first = getattr(asked.columns, down)
+    if first and first not in names:
+        raise table.source.unknown("column", first, names)
+    labels = table.corner
+    if first or labels is None:
+        first = first or names[0]
+        labels = table.columns[first]
     if is_number(first):
         raise table.source.whole(
             f"The first line must hold the column names, got {listing(names)}."
         )
-    corner = pl.Series() if table.corner is None else table.corner
-    labels = strings(table.columns[first] if first else corner)
+    labels = strings(labels)
     name = f"column {first!r}" if first else "first column"
     title = next((one for one in names if plain(one) in TITLES and one != first), "")
     titles = {}
     if title and down == "item":
-        titles = layouts.titled(labels.to_list(), texts(table.columns[title]))
+        titles = layouts.titled(labels, table.texts(title))
         names.remove(title)
     across = [one for one in names if one != first]
     if not across:
         raise table.source.whole(f"There is no column of {A[other]}.")
-    cells = [strings(table.columns[one]) for one in across]
-    parts = _Parts(down, other, name, labels, across, cells, titles)
-    for column, values in zip(across, cells, strict=True):
-        _check_column(table.source, column, values, parts)
+    parts = _Parts(
+        down, other, name, labels, across, [*map(table.cells, across)], titles
+    )
+    for column, values in zip(across, parts.cells, strict=True):
+        _check_column(table.source, column, given(values), parts)
     return parts
 
 
-def _check_column(
-    source: Source, column: str, values: pl.Series, parts: _Parts
-) -> None:
+def _check_column(source: Source, column: str, cells: pl.Series, parts: _Parts) -> None:
     """Refuse a column that does not hold the scores of one reviewer or item."""
     name = plain(column)
-    given = layouts.given(values)
-    mostly_words = 2 * int(layouts.scored(given).sum()) < len(given)
+    mostly_words = 2 * int(scored(cells).sum()) < len(cells)
     if SUMMARY.fullmatch(_bare(column)):
         raise _summary(source, f"Column {shown(column)}", parts.other)
     if OTHER.fullmatch(name) or OTHER.fullmatch(_bare(name)) or name in ROLES:
         what = f"does not look like {A[parts.other]}"
-    elif mostly_words and not layouts.may_be_scores(given.unique()):
+    elif mostly_words and not may_be_scores(cells.unique()):
         what = "holds text, not scores"
     else:
         return
@@ -232,8 +229,8 @@ def _check_column(
 
 
 def _check_labels(source: Source, parts: _Parts, filled: NDArray[np.bool_]) -> None:
-    given = filled.any(axis=1)
-    nameless = np.flatnonzero(given & (parts.labels == "").to_numpy())
+    rated = filled.any(axis=1)
+    nameless = np.flatnonzero(rated & (parts.labels == "").to_numpy())
     if len(nameless):
         raise source.at(int(nameless[0]), f"{parts.down} must be given, got nothing")
     # No name of a summary has a digit, and most labels of large tables have one.
@@ -261,12 +258,11 @@ def _check_summaries(source: Source, parts: _Parts) -> None:
             # Summaries do not stand in the middle.
             if EDGE <= place < len(labels) - EDGE and label.casefold() not in EXTREMES:
                 continue
-            given = np.isfinite(table[place, :MOST_CELLS])
-            cells = table[:, :MOST_CELLS][:, given]
-            others = np.delete(cells, place, axis=0)
-            statistic = _statistic(cells[place], others, label) or _statistic(
-                cells[place], cells[:place], label
-            )
+            cells = table[:, :MOST_CELLS]
+            cells = cells[:, np.isfinite(cells[place])]
+            statistic = _statistic(
+                cells[place], np.delete(cells, place, axis=0), label
+            ) or _statistic(cells[place], cells[:place], label)
             if statistic:
                 raise source.whole(
                     f"{kind} {shown(label)} is the {statistic} of others wherever it "
@@ -294,25 +290,16 @@ def _statistic(values: Floats, others: Floats, label: str) -> str:
         return label
     decimals = next((it for it in range(9) if (values.round(it) == values).all()), 9)
     # How far rounding may have moved the numbers; whole ones are exact.
-    slack = 0.5 * 10.0**-decimals if decimals else 0.0
+    slack = (0.5 * 10.0**-decimals if decimals else 0.0) + SLACK * (1 + np.abs(values))
     sums, counts = np.nansum(others, axis=0), np.isfinite(others).sum(axis=0)
-    near = slack + SLACK * (1 + np.abs(values))
-    found = [
-        name
-        for name, divisor in (("mean", np.maximum(counts, 1)), ("sum", 1))
-        if (np.abs(sums / divisor - values) <= near).all()
-    ]
-    if not found:
-        return ""
-    # Where reviewers agree, one cell says what its like say again.
-    cells = np.unique(np.vstack([values, others]), axis=1)
-    values, others = cells[0], cells[1:]
+    # Where reviewers agree, cells say nothing, and one says what its like say again.
     new = (others != values).all(axis=0)
-    # Nobody gives fractions where all others give whole numbers.
-    whole = ((others % 1 == 0) | np.isnan(others)).all(axis=0)
-    matches = int(new.sum()) + int((new & whole & (values % 1 != 0)).sum())
-    least = max(LEAST_MATCHES, MATCHED_SHARE * len(values))
-    return found[0] if matches >= least else ""
+    telling = np.unique(np.vstack([values, others])[:, new], axis=1).shape[1]
+    for name, divisor in (("mean", np.maximum(counts, 1)), ("sum", 1)):
+        near = (np.abs(sums / divisor - values) <= slack).all()
+        if near and telling >= LEAST_MATCHES:
+            return name
+    return ""
 
 
 def _summary(source: Source, place: str, what: str) -> RatingsError:
@@ -323,25 +310,25 @@ def _summary(source: Source, place: str, what: str) -> RatingsError:
 
 def _unused(parts: _Parts, filled: NDArray[np.bool_]) -> list[Notice]:
     """Say which items have no score, and how many reviewers."""
-    labels = parts.labels.to_list()
-    rated = {labels[row] for row in np.flatnonzero(filled.any(axis=1))}
-    idle = {
-        parts.down: [it for it in dict.fromkeys(labels) if it and it not in rated],
+    rated = parts.labels.filter(pl.Series(filled.any(axis=1)))
+    idle = parts.labels.filter(~parts.labels.is_in(["", *rated]))
+    unused = {
+        parts.down: idle.unique(maintain_order=True).to_list(),
         parts.other: [parts.across[it] for it in np.flatnonzero(~filled.any(axis=0))],
     }
     notices = []
-    if items := idle["item"]:
+    if items := unused["item"]:
         text = f"Items without any score are not in the result: {listing(items)}."
         notices.append(Notice("unrated_items", text))
-    if reviewers := idle["reviewer"]:
+    if reviewers := unused["reviewer"]:
         text = f"{counted(len(reviewers), 'reviewer')} without any score left out."
         notices.append(Notice("idle_reviewers", text))
     return notices
 
 
 def _is_numeric(values: pl.Series) -> bool:
-    given = layouts.given(values)
-    return len(given) > 0 and bool(layouts.scored(given).all())
+    cells = given(values)
+    return len(cells) > 0 and bool(scored(cells).all())
 
 
 def _numbers_of(cells: pl.Series) -> Floats:
@@ -354,4 +341,4 @@ def _numbers_of(cells: pl.Series) -> Floats:
     return cells.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
 
 
-LAYOUT = layouts.Layout("wide", "a wide table", take, tell=tell)
+WIDE = layouts.Layout("wide", "a wide table", take, tell=tell, only_scores=False)
