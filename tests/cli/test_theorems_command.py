@@ -12,10 +12,11 @@ from evenhand.arrays import Floats
 from evenhand.cli.theorems import command
 from evenhand.errors import OptionError
 from evenhand.lab import claims_paper, theorems
-from evenhand.lab.claims import LISTED, Row, Trial
+from evenhand.lab.theorems import Row, Trial, all_claims
 
 Check = Callable[[Trial], Row]
 LONG = Fraction(1, 3) ** 400
+CLAIMS = all_claims()
 
 
 def claim(name: str, margin: Fraction, *, holds: bool) -> Row:
@@ -29,12 +30,12 @@ def broken(_: Trial) -> Row:
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> dict[str, Check]:
     """Keep the claims that take no time, and one with a very long margin."""
-    kept = {
-        "Theorem 1": theorems.CLAIMS["Theorem 1"],
-        "Can fail: sign": theorems.CLAIMS["Can fail: sign"],
+    kept: dict[str, Check] = {
+        "Theorem 1": CLAIMS["Theorem 1"],
+        "Can fail: sign": CLAIMS["Can fail: sign"],
         "Theorem 0": lambda _: claim("Theorem 0", LONG, holds=True),
     }
-    monkeypatch.setattr(theorems, "CLAIMS", kept)
+    monkeypatch.setattr(theorems, "all_claims", lambda: kept)
     return kept
 
 
@@ -107,7 +108,7 @@ def test_a_broken_estimator_ends_in_exit_code_1(
     few: dict[str, Check], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del few["Theorem 0"]
-    few["Theorem 2"] = LISTED["Theorem 2"]
+    few["Theorem 2"] = CLAIMS["Theorem 2"]
     assert run("--quick", "--seed", "7").exit_code == 0
 
     def without_a_coin(scores: Floats, *, weight: GapWeight) -> Floats:
@@ -138,7 +139,7 @@ def test_the_full_search_is_the_default(
         seen.append(trial.quick)
         return claim("Theorem 0", Fraction(1), holds=True)
 
-    monkeypatch.setattr(theorems, "CLAIMS", {"Theorem 0": claimed})
+    monkeypatch.setattr(theorems, "all_claims", lambda: {"Theorem 0": claimed})
     run()
     run("--full")
     run("--quick")

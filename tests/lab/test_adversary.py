@@ -64,7 +64,7 @@ def test_every_kind_of_move_is_tried() -> None:
     rows = ((0, 10, 30), (5, 40, 45))
     source = stream(7, "moves")
     for move in MOVES:
-        made = {move(rows, 0, source) for _ in range(50)}
+        made = {move(*rows, source) for _ in range(50)}
         assert made - {rows[0]}
 
 

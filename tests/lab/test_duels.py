@@ -7,14 +7,7 @@ from hypothesis import strategies as st
 
 from evenhand.ab import rules
 from evenhand.ab.law import sign_over_pairings, votes_over_pairings
-from evenhand.lab.duels import (
-    TRUTHS,
-    assignments,
-    duel,
-    item_rule,
-    own_rule,
-    pairings,
-)
+from evenhand.lab.worlds import TRUTHS, assignments, duel, own_rule, pairings
 from evenhand.method import methods
 
 HALF = Fraction(1, 2)
@@ -42,7 +35,7 @@ def test_two_reviewers_and_two_assignments_are_the_canonical_formula(
     (low1, high1), (low2, high2) = table
     expected = (canonical(high1 - low2) + canonical(high2 - low1)) / 2
     for truth in TRUTHS:
-        assert duel(item_rule("votes"), "halves", 2)(truth, table) == expected
+        assert duel("votes", "halves", 2)(truth, table) == expected
 
 
 @settings(max_examples=15)
@@ -81,7 +74,7 @@ def test_a_function_of_the_scores_is_asked_for_every_assignment(
         return Fraction(1 + (total > 0) - (total < 0), 2)
 
     for truth in TRUTHS:
-        by_name = duel(item_rule("mean"), "halves", 4)(truth, table)
+        by_name = duel("mean", "halves", 4)(truth, table)
         assert duel(own_rule(mean), "halves", 4)(truth, table) == by_name
 
 
@@ -92,24 +85,24 @@ def test_a_matched_design_pairs_within_its_pairs(table: Table) -> None:
     expected = Fraction(0)
     for (low1, high1), (low2, high2) in (table[:2], table[2:]):
         expected += (canonical(high1 - low2) + canonical(high2 - low1)) / 4
-    assert duel(item_rule("votes"), "matched", 4)((1, 0), table) == expected
+    assert duel("votes", "matched", 4)((1, 0), table) == expected
 
 
 def test_unequal_counts_pair_every_choice_of_the_larger_side() -> None:
-    assert pairings((1, 0, 1), paired=True) == [((1,), (0,)), ((1,), (2,))]
-    assert pairings((1, 0, 0), paired=True) == [((1,), (0,)), ((2,), (0,))]
-    assert pairings((0, 0, 0), paired=True) == [((), ())]
-    assert pairings((1, 0, 1), paired=False) == [((1,), (0, 2))]
-    ways = pairings((0, 0, 1, 1), paired=True)
+    assert pairings((1, 0, 1), "only") == [((1,), (0,)), ((1,), (2,))]
+    assert pairings((1, 0, 0), "only") == [((1,), (0,)), ((2,), (0,))]
+    assert pairings((0, 0, 0), "only") == [((), ())]
+    assert pairings((1, 0, 1), "none") == [((1,), (0, 2))]
+    ways = pairings((0, 0, 1, 1), "only")
     assert ways == [((0, 1), (2, 3)), ((0, 1), (3, 2))]
 
 
 def test_scores_that_are_left_over_follow_the_pairs() -> None:
-    ways = pairings((1, 0, 1), paired=True, rest=True)
+    ways = pairings((1, 0, 1), "some")
     assert ways == [((1,), (0, 2)), ((1,), (2, 0))]
-    ways = pairings((1, 0, 0), paired=True, rest=True)
+    ways = pairings((1, 0, 0), "some")
     assert ways == [((1, 2), (0,)), ((2, 1), (0,))]
-    assert pairings((0, 0), paired=True, rest=True) == [((0, 1), ())]
+    assert pairings((0, 0), "some") == [((0, 1), ())]
 
 
 @settings(max_examples=15)
@@ -117,9 +110,9 @@ def test_scores_that_are_left_over_follow_the_pairs() -> None:
 def test_guarded_follows_all_scores_and_votes_by_pairs(table: Table, eps: str) -> None:
     share = Fraction(eps)
     for truth in TRUTHS:
-        found = duel(item_rule(f"guarded(eps={eps})"), "coins", 3)(truth, table)
-        followed = duel(item_rule("trimmed"), "coins", 3)(truth, table)
-        voted = duel(item_rule("votes"), "coins", 3)(truth, table)
+        found = duel(f"guarded(eps={eps})", "coins", 3)(truth, table)
+        followed = duel("trimmed", "coins", 3)(truth, table)
+        voted = duel("votes", "coins", 3)(truth, table)
         assert found == (1 - share) * followed + share * voted
         assert found > HALF
 
@@ -132,7 +125,7 @@ def test_midranks_count_the_wins_of_all_pairs(table: Table) -> None:
         return Fraction(1 + (gain > 0) - (gain < 0), 2)
 
     for design in ("halves", "coins"):
-        found = duel(item_rule("midrank"), design, 4)((0, 1), table)
+        found = duel("midrank", design, 4)((0, 1), table)
         assert found == duel(own_rule(wins), design, 4)((0, 1), table)
 
 
@@ -147,7 +140,7 @@ def test_medians_are_told_apart() -> None:
     # In halves, (0, 4, 5, 9) against itself one higher: by hand.
     table = tuple((Fraction(x), Fraction(x) + 1) for x in (0, 4, 5, 9))
     found = {
-        kind: duel(item_rule(f"median({kind})"), "halves", 4)((0, 1), table)
+        kind: duel(f"median({kind})", "halves", 4)((0, 1), table)
         for kind in ("upper", "lower", "middle")
     }
     by_hand = {}
@@ -162,4 +155,4 @@ def test_medians_are_told_apart() -> None:
             right += Fraction(1 + (left > other) - (left < other), 2) / 6
         by_hand[kind] = right
     assert found == by_hand
-    assert duel(item_rule("median"), "halves", 4)((0, 1), table) == (by_hand["upper"])
+    assert duel("median", "halves", 4)((0, 1), table) == (by_hand["upper"])

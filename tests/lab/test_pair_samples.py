@@ -20,14 +20,13 @@ from evenhand.lab.figures import (
 )
 from evenhand.lab.worlds import (
     World,
-    combined,
     evaluate,
     exact_first,
     flips,
+    graph,
     index_order,
     loss_named,
-    ordinal_risk,
-    risk_polynomials,
+    margin_polynomial,
 )
 
 Pair = tuple[int, int]
@@ -103,21 +102,24 @@ def test_samples_have_the_law_of_algorithm_1() -> None:
     slopes = [Fraction(1, 4), Fraction(1), Fraction(2, 3)]
     shifts = [Fraction(2), Fraction(0), Fraction(1, 3)]
 
-    risks = risk_polynomials(World(4, 3), flips, loss_named("kendall")).values()
+    where, kendall = World(4, 3), loss_named("kendall")
+    truths = where.truths()
+    start = [
+        Fraction(kendall(index_order(graph(4, edges)), truth))
+        for truth in truths
+        for edges in where.comparisons(truth)
+    ]
+    gained = [
+        margin_polynomial(where, flips, index_order, kendall, truth) for truth in truths
+    ]
     table = tuple(
         tuple(slope * value + shift for value in values)
         for slope, shift in zip(slopes, shifts, strict=True)
     )
-    average = combined([(Fraction(1, len(risks)), one) for one in risks])
-    start = [
-        ordinal_risk(index_order, World(4, 3), loss_named("kendall"), truth)
-        for truth in World(4, 3).truths()
-    ]
-    known = [
-        sum(start, Fraction(0)) / len(start),
-        evaluate(average, table, exact_first(rational())),
-        evaluate(average, table, lambda _: Fraction(1, 2)),
-    ]
+    known = [sum(start, Fraction(0)) / len(start)] * 3
+    for column, coin in ((1, exact_first(rational())), (2, lambda _: Fraction(1, 2))):
+        total = sum((evaluate(one, table, coin) for one in gained), Fraction(0))
+        known[column] -= total / len(gained)
     count = 40_000
     numbers, scales = np.array(values, float), np.array([slopes, shifts], float)
     found = kendall_samples(numbers, scales, count, np.random.default_rng(7))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import OptionError
-from evenhand.lab.refutation import Refutation, Score, refute
+from evenhand.lab.dominance import Refutation, Score, refute
 
 Assignment = tuple[int, int]
 FixedRule = Callable[[Assignment, Score, Score], int]

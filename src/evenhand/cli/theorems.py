@@ -78,7 +78,7 @@ def _table(found: Theorems) -> Table:
 
 
 def _margin(margin: Fraction) -> str:
-    from evenhand.lab.worlds import brief
+    from evenhand.lab.theorems import brief
 
     short, decimal = str(brief(margin)), f"{float(margin):.3g}"
     if brief(margin) != margin or len(short) > LONGEST or short == decimal:

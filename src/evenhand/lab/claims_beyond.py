@@ -6,6 +6,7 @@ groups.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
 import math
@@ -19,12 +20,21 @@ from evenhand.ab import rules
 from evenhand.ab.pvalues import exact_p_values
 from evenhand.ab.weights import GapWeight, linear, odd, offset, rational
 from evenhand.designs import AB_DESIGNS
-from evenhand.lab import claims_paper, worlds
-from evenhand.lab.claims import Found, Trial, claim, least
-from evenhand.lab.dominance import Contest, Witness, contest, scales_text
-from evenhand.lab.duels import TRUTHS, ItemRule, assignments, duel
-from evenhand.lab.worlds import Edges, World, graph, mean_rank_buckets, uniform
-from evenhand.randomness import HALF, Chance, Stream, below
+from evenhand.lab import claims_paper
+from evenhand.lab.claims_paper import over_half
+from evenhand.lab.dominance import Contest, contest, scales_text
+from evenhand.lab.theorems import Found, Trial, claim, least
+from evenhand.lab.worlds import (
+    TRUTHS,
+    World,
+    assignments,
+    duel,
+    exact_first,
+    graph,
+    mean_rank_buckets,
+    uniform,
+)
+from evenhand.randomness import HALF, Stream, below, outcomes
 from evenhand.ranking.anchors import (
     Layer,
     Sheets,
@@ -32,17 +42,12 @@ from evenhand.ranking.anchors import (
     layer_values,
     mean_values,
 )
-from evenhand.ranking.flips import reviewers_of
 from evenhand.ranking.sorter import sorter_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from evenhand.lab.worlds import Margin, Order, Scores, Table
-    from evenhand.posets.graph import Comparisons
-
-    Buckets = list[tuple[int, ...]]
-    WeakOrder = Callable[[Comparisons], Buckets]
+    from evenhand.lab.worlds import Chances, Edges, Margin, Order, Table
 
 FIXED = (*claims_paper.FIXED, "trimmed", "midrank")
 GUARDED = ("trimmed", "mean", "median", "midrank", "sign")
@@ -64,14 +69,13 @@ def theorem_g(trial: Trial) -> Found:
     under each of the four designs, with 2 and 4 reviewers, on all scales with scores 0,
     1 and 3, ties included ({count} cases).
     """
-    found = []
-    truths = TRUTHS[: trial.pick(1, 2)]
-    for design, m, name in itertools.product(AB_DESIGNS, (2, 4), FIXED):
-        success = duel(name, design, m)
-        for truth, table in itertools.product(truths, _tables(m, design)):
-            margin = success(truth, table) - HALF
-            where = f"{name}, {design}: {Witness(truth, table, margin)}"
-            found.append((margin, where))
+    found = [
+        one
+        for design, m in itertools.product(AB_DESIGNS, (2, 4))
+        for one in over_half(
+            FIXED, design, m, _tables(m, design), TRUTHS[: trial.pick(1, 2)]
+        )
+    ]
     return least(found, strict=False, count=len(found))
 
 
@@ -86,8 +90,7 @@ def theorem_g_strict(trial: Trial) -> Found:
     return least(
         trial.over_coin(
             f"{statistic}, {design}",
-            _guarded(statistic),
-            design,
+            duel(_guarded(statistic), design, m, "only"),
             m,
             trial.pick(12, 300) // (m // 2),
             truths=TRUTHS[:1],
@@ -97,11 +100,8 @@ def theorem_g_strict(trial: Trial) -> Found:
     )
 
 
-def _guarded(statistic: str) -> ItemRule:
-    return ItemRule(
-        lambda one, two: guarded(one, two, statistic=statistic),
-        paired=True,
-    )
+def _guarded(statistic: str) -> Chances:
+    return functools.partial(guarded, statistic=statistic)
 
 
 def _tables(m: int, design: str) -> Iterator[Table]:
@@ -126,12 +126,11 @@ def theorem_d(trial: Trial) -> Found:
     largest.
     """
     most = trial.pick(4, 6)
-    found = []
-    for design, name in itertools.product(AB_DESIGNS, FIXED):
-        for m in range(2, most + 1, 2):
-            success = duel(name, design, m)
-            margin = max(success(truth, _apart(m, 4)) for truth in TRUTHS) - HALF
-            found.append((margin, f"{name}, {design}, {m} reviewers"))
+    found = [
+        one
+        for design, m in itertools.product(AB_DESIGNS, range(2, most + 1, 2))
+        for one in over_half(FIXED, design, m, [_apart(m, 4)])
+    ]
     margin, text = max(found)
     return Found(margin, margin <= 0, text, {"most": most})
 
@@ -148,7 +147,8 @@ def theorem_d_infimum(_: Trial) -> Found:
     falls = True
     for far in (4, 10**4, FARTHEST):
         margins = [
-            duel(_guarded(statistic), design, 4)(TRUTHS[0], _apart(4, far)) - HALF
+            duel(_guarded(statistic), design, 4, "only")(TRUTHS[0], _apart(4, far))
+            - HALF
             for design, statistic in itertools.product(AB_DESIGNS, GUARDED)
         ]
         falls = falls and min(margins) > 0 and max(margins) < before
@@ -314,7 +314,7 @@ def theorem_k(trial: Trial) -> Found:
         else:
             even = even and margin == 0
     strict = least(found, cases=len(cases), most=most)
-    return Found(strict.margin, even and strict.holds, strict.witness, strict.told)
+    return dataclasses.replace(strict, holds=even and strict.holds)
 
 
 def shapes(n: int, m: int) -> list[Edges]:
@@ -349,10 +349,7 @@ def theorem_t(trial: Trial) -> Found:
     shaped = [(n, edges) for n, m in sizes for edges in shapes(n, m)]
     source = trial.source("theorem t")
     for n, edges in shaped:
-        gain = against_lots(n, edges, choose_layers)
-        seen = {item for pair in edges for item in pair}
-        buckets = mean_rank_buckets(graph(n, edges))
-        some = any(len(bucket) > 1 and seen.issuperset(bucket) for bucket in buckets)
+        gain, some = against_lots(n, edges), bool(scored_ties(n, edges))
         truths = World(n, edges).truths()
         for truth, _ in itertools.product(truths, range(trial.pick(1, 6))):
             table = _integers(len(edges), n, source)
@@ -364,12 +361,27 @@ def theorem_t(trial: Trial) -> Found:
     return Found(margin, strict, text, {"shapes": len(shaped)})
 
 
+def scored_ties(n: int, edges: Edges) -> list[tuple[int, ...]]:
+    """Return the items of equal mean rank of which each has a score.
+
+    Examples:
+        >>> scored_ties(3, ((0, 1), (0, 2)))
+        [(1, 2)]
+    """
+    seen = {item for pair in edges for item in pair}
+    buckets = mean_rank_buckets(graph(n, edges))
+    return [one for one in buckets if len(one) > 1 and seen.issuperset(one)]
+
+
 def against_lots(
-    n: int,
-    edges: Edges,
-    layers: Callable[..., tuple[Layer, ...]],
+    n: int, edges: Edges, layers: Callable[..., tuple[Layer, ...]] = choose_layers
 ) -> Margin:
     """Return how much Kendall tau is gained over equal mean ranks in order by lot.
+
+    Items are sorted by mean scores plus noise. The noise is the Gumbel law to base 64,
+    by which one of two items comes first with a probability in proportion to 64 to the
+    power of its mean, a fraction for means of whole numbers of up to three scores; by
+    lot it is one half.
 
     Args:
         n: Number of items.
@@ -377,86 +389,49 @@ def against_lots(
         layers: What chooses the reviewers.
 
     Examples:
-        >>> from evenhand.ranking.anchors import choose_layers
-        >>> gained = against_lots(3, ((0, 1), (0, 2)), choose_layers)
+        >>> gained = against_lots(3, ((0, 1), (0, 2)))
         >>> gained((0, 1, 2), ((Fraction(0), Fraction(1), Fraction(2)),) * 2)
         Fraction(63, 130)
     """
-    method = functools.partial(settled, mean_rank_buckets, layers)
-    where = World(n, edges)
-    return worlds.enumerated(where, method, _by_lot, worlds.loss_named("kendall"))
+    ties, ways = scored_ties(n, edges), list(itertools.permutations(edges))
 
-
-def _by_lot(comparisons: Comparisons) -> dict[Order, Fraction]:
-    ways = [itertools.permutations(b) for b in mean_rank_buckets(comparisons)]
-    orders = [tuple(itertools.chain(*parts)) for parts in itertools.product(*ways)]
-    return dict.fromkeys(orders, Fraction(1, len(orders)))
-
-
-def settled(
-    weak: WeakOrder,
-    layers: Callable[..., tuple[Layer, ...]],
-    comparisons: Comparisons,
-    scores: Scores,
-    chance: Chance,
-) -> Order:
-    """Sort each bucket by mean scores plus noise, exactly.
-
-    The noise is the Gumbel law to base 64: an item comes first with a probability in
-    proportion to 64 to the power of its mean, a fraction for means of whole numbers of
-    up to three scores. A bucket with an item without score is put in order by lot.
-
-    Args:
-        weak: From comparisons to the buckets, best first.
-        layers: What chooses the reviewers.
-        comparisons: Who was put above whom.
-        scores: From (reviewer, item) to the score.
-        chance: What makes the random choices.
-
-    Returns:
-        The ranking.
-
-    Examples:
-        >>> from evenhand.randomness import outcomes
-        >>> from evenhand.ranking.anchors import choose_layers
-        >>> scores = {(0, 0): Fraction(1), (1, 1): Fraction(2)}
-        >>> program = functools.partial(settled, lambda c: [(0, 1)], choose_layers)
-        >>> outcomes(functools.partial(program, graph(2, ()), scores))
-        {(0, 1): Fraction(1, 65), (1, 0): Fraction(64, 65)}
-    """
-    marks: dict[int, dict[int, Fraction]] = defaultdict(dict)
-    for (reviewer, item), score in scores.items():
-        marks[reviewer][item] = score
-    people = dict(enumerate(reviewers_of(scores, comparisons.n_items)))
-    sheets = Sheets(people, marks)
-    order: list[int] = []
-    for bucket in weak(comparisons):
-        values = [Fraction(0)] * len(bucket)
-        if len(bucket) > 1 and all(people[item] for item in bucket):
-            chosen = layers(sheets, bucket, chance.pick, anchored=False)
-            values = mean_values(sheets, bucket, chosen)
-        powers = (Fraction(2) ** int(6 * value) for value in values)
-        left = dict(zip(bucket, powers, strict=True))
-        while left:
-            rest = sum(left.values())
-            law: dict[Order, Fraction] = {
-                (item,): share / rest for item, share in left.items()
+    def gain(truth: Order, table: Table) -> Fraction:
+        gained = Fraction(0)
+        for way, tied in itertools.product(ways, ties):
+            marks = {
+                r: {item: table[r][-1 - truth.index(item)] for item in pair}
+                for r, pair in enumerate(way)
             }
-            (first,) = worlds.weighed(law, chance)
-            order.append(first)
-            del left[first]
-    return tuple(order)
+            people = {item: [r for r in marks if item in marks[r]] for item in tied}
+            best_first = sorted(tied, key=truth.index)
+            gained += _tie_gain(Sheets(people, marks), best_first, layers)
+        return gained / len(ways)
+
+    return gain
+
+
+def _tie_gain(
+    sheets: Sheets, best_first: Sequence[int], layers: Callable[..., tuple[Layer, ...]]
+) -> Fraction:
+    chosen = outcomes(
+        lambda chance: layers(sheets, best_first, chance.pick, anchored=False)
+    )
+    gained = Fraction(0)
+    for some, mass in chosen.items():
+        values = mean_values(sheets, best_first, some)
+        for better, worse in itertools.combinations(values, 2):
+            odds = Fraction(2) ** int(6 * (better - worse))
+            gained += mass * (odds / (1 + odds) - HALF)
+    return gained
 
 
 def _integers(m: int, n: int, source: Stream) -> Table:
     """Draw scales of small whole numbers, some of which are far apart."""
     rows = []
     for _ in range(m):
-        score = (1, 2, 5)[below(source, 3)] * below(source, 4)
-        row = []
-        for _ in range(n):
-            score += 1 + below(source, 2) * below(source, 3)
-            row.append(Fraction(score))
+        row = [Fraction((1, 2, 5)[below(source, 3)] * below(source, 4))]
+        for _ in range(n - 1):
+            row.append(row[-1] + 1 + below(source, 2) * below(source, 3))
         rows.append(tuple(row))
     return tuple(rows)
 
@@ -473,21 +448,16 @@ def theorem_a(trial: Trial) -> Found:
     for n in (3, 4):
         for pair in itertools.combinations(range(n), 2):
             places = (*pair, *(place for place in range(n) if place not in pair))
-            margin = functools.partial(_anchored_margin, layer_values)
-            tried = Contest(margin, (places,), (2, n))
-            worst = trial.lowest(tried, trial.pick(40, 1500))
+            tried = Contest(_anchored_margin, (places,), (2, n))
+            worst = min(tried.searched(trial.pick(40, 1500), trial.seed))
             text = f"places {places}: {scales_text(worst.scales)}"
             found.append((worst.margin, text))
     return least(found)
 
 
-def _anchored_margin(
-    relative: Callable[[Sheets, Sequence[int], Layer], list[Fraction]],
-    places: Sequence[int],
-    table: Table,
-) -> Fraction:
+def _anchored_margin(places: Sequence[int], table: Table) -> Fraction:
     """Return P(better first) - 1/2; items 0 and 1 are in question, 0 the better."""
-    first = worlds.exact_first(rational())
+    first = exact_first(rational())
     anchors = tuple(range(2, len(places)))
     right = Fraction(0)
     for crew in ((0, 1), (1, 0)):
@@ -499,7 +469,7 @@ def _anchored_margin(
             for item, reviewer in enumerate(crew)
         }
         sheets = Sheets({item: [crew[item]] for item in (0, 1)}, marks)
-        one, two = relative(sheets, (0, 1), Layer(crew, anchors))
+        one, two = layer_values(sheets, (0, 1), Layer(crew, anchors))
         right += first(one - two) / 2
     return right - HALF
 

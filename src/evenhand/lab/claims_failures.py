@@ -10,21 +10,18 @@ from typing import TYPE_CHECKING
 from evenhand.ab.law import votes_over_pairings
 from evenhand.ab.rules import votes
 from evenhand.ab.weights import rational
-from evenhand.designs import enumerate_halves, enumerate_matched
-from evenhand.lab import worlds
-from evenhand.lab.claims import Found, Trial, claim
-from evenhand.lab.claims_paper import FIXED, given
+from evenhand.designs import enumerate_halves, enumerate_matched, enumerate_pairs
+from evenhand.lab import claims_beyond, claims_paper, worlds
 from evenhand.lab.dominance import contest
-from evenhand.lab.duels import TRUTHS, own_rule
-from evenhand.lab.worlds import Edges, exact_first, graph, index_order, uniform
+from evenhand.lab.theorems import Found, Trial, claim
+from evenhand.lab.worlds import TRUTHS, Edges, duel, exact_first, graph, uniform
 from evenhand.randomness import HALF, outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evenhand.designs.balancing import Bundles
-    from evenhand.lab.duels import OwnRule, Sides
-    from evenhand.lab.worlds import Drawn, First, Order, Scores
+    from evenhand.lab.worlds import Drawn, First, Order, OwnRule, Scores, Sides
     from evenhand.posets.graph import Comparisons
 
 TWO_CHAINS: Edges = ((0, 1), (2, 3))
@@ -48,8 +45,10 @@ def fails(trial: Trial, statistic: str, kinds: str) -> Found:
     """
     del kinds
     margin, text = max(
-        trial.over_coin(name, name, "halves", m, trial.pick(60, 400), told=False)
-        for name in FIXED
+        trial.over_coin(
+            name, duel(name, "halves", m), m, trial.pick(60, 400), told=False
+        )
+        for name in claims_beyond.FIXED
         if name.partition("(")[0] == statistic
         for m in (2, 4)
     )
@@ -59,9 +58,9 @@ def fails(trial: Trial, statistic: str, kinds: str) -> Found:
 def _below_half(
     trial: Trial, name: str, rule: OwnRule, design: str, budget: tuple[int, int]
 ) -> Found:
-    tried, most = own_rule(rule), trial.pick(*budget)
+    right = duel(worlds.own_rule(rule), design, 4)
     margin, text = trial.over_coin(
-        name, tried, design, 4, most, truths=TRUTHS[:1], told=False
+        name, right, 4, trial.pick(*budget), truths=TRUTHS[:1], told=False
     )
     return Found(margin, margin < 0, text)
 
@@ -150,7 +149,7 @@ def fails_printed_scan(trial: Trial) -> Found:
     which the printed scan finds it less often than the uniform ordering, which does so
     in one case of six.
     """
-    tried = given("paper", TWO_CHAINS)
+    tried = claims_paper.given("paper", TWO_CHAINS)
     margin, text = trial.averaged(tried, trial.pick(100, 2000), told=False)
     often = f"{float(6 * margin + 1):.4f} times as often"
     return Found(margin, margin < 0, f"{often}: {text}")
@@ -275,7 +274,7 @@ def _both_right(
     ]
     known, scores = graph(3, tuple(edges)), {(who, item): y for who, item, y in given}
     law = outcomes(worlds.flips(known, scores, exact_first(rational())))
-    return law.get(truth, Fraction(0)), index_order(known) == truth
+    return law.get(truth, Fraction(0)), worlds.index_order(known) == truth
 
 
 @claim("Can fail: ties within a reviewer", "counterexample")
@@ -288,7 +287,7 @@ def fails_ties(_: Trial) -> Found:
     """
     flipped = index = Fraction(0)
     for truth, marks in TAILORED.items():
-        for bundles, chance in worlds.World(3, 2).assignments().items():
+        for bundles, chance in enumerate_pairs(3, 2).items():
             ours, theirs = _both_right(truth, marks, bundles)
             flipped += chance * ours / len(TAILORED)
             index += chance * theirs / len(TAILORED)

@@ -18,19 +18,31 @@ from evenhand.ab.law import majority_probability
 from evenhand.ab.rules import votes
 from evenhand.ab.weights import GapWeight, offset, rational
 from evenhand.lab import worlds
-from evenhand.lab.claims import Found, Trial, claim, least
-from evenhand.lab.dominance import Contest, as_table, contest, random_rows, scales_text
-from evenhand.lab.duels import TRUTHS, ItemRule, duel
-from evenhand.lab.refutation import ASSIGNMENTS, SCORES, FixedRule, refute
-from evenhand.lab.scales import scales
+from evenhand.lab.dominance import (
+    ASSIGNMENTS,
+    SCORES,
+    Contest,
+    FixedRule,
+    Witness,
+    as_table,
+    contest,
+    random_rows,
+    refute,
+    scales_text,
+)
+from evenhand.lab.theorems import Found, Trial, claim, least
 from evenhand.lab.worlds import (
+    TRUTHS,
     Edges,
     Order,
     Ordinal,
+    as_law,
+    duel,
     flips,
     flips_from_uniform,
     graph,
     index_order,
+    loss_named,
     twins_from,
     uniform,
 )
@@ -43,7 +55,7 @@ from evenhand.randomness import HALF, Chance, Stream, below
 from evenhand.ranking.twins import rearrange
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from evenhand.lab.worlds import Drawn, First, Scores, Table
 
@@ -99,22 +111,15 @@ def theorem_2(trial: Trial) -> Found:
     """
     budget = trial.pick(150, 5000)
     return least(
-        trial.over_coin(f"weight {w}", _canonical(w), "halves", 2, budget)
+        trial.over_coin(f"weight {w}", duel(_canonical(w), "halves", 2), 2, budget)
         for w in WEIGHTS
     )
 
 
-def _canonical(weight: GapWeight) -> ItemRule:
-    return ItemRule(
-        lambda one, two: first_probability(
-            np.concatenate([one, two], axis=-1), weight=weight
-        ),
-        paired=True,
+def _canonical(weight: GapWeight) -> worlds.Chances:
+    return lambda one, two: first_probability(
+        np.concatenate([one, two], axis=-1), weight=weight
     )
-
-
-def _votes() -> ItemRule:
-    return ItemRule(lambda one, two: votes(one, two, weight=rational()), paired=True)
 
 
 @claim("Theorem 3", "counterexample")
@@ -125,20 +130,32 @@ def theorem_3(trial: Trial) -> Found:
     counterexamples, for every even number of reviewers up to {most}; the margin is the
     largest deviation.
     """
+    found: list[tuple[Fraction, str]] = []
     most = trial.pick(6, 8)
-    deviations = []
     for m, name in itertools.product(range(2, most + 1, 2), FIXED):
-        zeros = np.full((m, 1), Fraction(0), dtype=object)
-        family = scales("incremental-one-biased")
-        added = family.apply(zeros, np.random.default_rng(0))[:, 0].tolist()
+        biases = [*range(m - 1), m * (m - 1) // 2]
         if name == "median(middle)":
-            added = [Fraction(2**j) for j in range(m)]
-        table = tuple((bias + HALF / 2, bias + 3 * HALF / 2) for bias in added)
-        for truth in TRUTHS:
-            right = duel(name, "halves", m)(truth, table)
-            deviations.append((right - HALF, f"{name}, {m} reviewers"))
-    margin, where = max(deviations, key=lambda pair: (abs(pair[0]), pair[1]))
+            biases = [2**j for j in range(m)]
+        table = tuple((bias + HALF / 2, bias + 3 * HALF / 2) for bias in biases)
+        found += over_half([name], "halves", m, [table])
+    margin, where = max(found, key=lambda pair: (abs(pair[0]), pair[1]))
     return Found(margin, margin == 0, where if margin else "", {"most": most})
+
+
+def over_half(
+    names: Iterable[str],
+    design: str,
+    m: int,
+    tables: Iterable[Table],
+    truths: tuple[Order, ...] = TRUTHS,
+) -> Iterator[tuple[Fraction, str]]:
+    """Go through rules, true rankings and scales: how far above a half, and where."""
+    tried = list(itertools.product(truths, tables))
+    for name in names:
+        right = duel(name, design, m)
+        for truth, table in tried:
+            margin = right(truth, table) - HALF
+            yield margin, f"{name}, {design}: {Witness(margin, truth, table)}"
 
 
 @claim(
@@ -156,7 +173,9 @@ def theorem_4(trial: Trial, design: str, who: str) -> Found:
     """
     del who
     found = [
-        trial.over_coin(f"{m} reviewers", _votes(), design, m, trial.pick(*budget))
+        trial.over_coin(
+            f"{m} reviewers", duel(votes, design, m, "only"), m, trial.pick(*budget)
+        )
         for m, *budget in VOTERS[design]
     ]
     *most, last = [str(m) for m, *_ in VOTERS[design]]
@@ -174,7 +193,7 @@ def theorem_4_bound(trial: Trial) -> Found:
     pair = duel(_canonical(rational()), "halves", 2)
     found, holds = [], True
     for m, tables in ((2, 20), (4, 20), (6, 3)):
-        exact = duel(_votes(), "halves", m)
+        exact = duel(votes, "halves", m, "only")
         for _ in range(tables * trial.pick(1, 10)):
             table = as_table(random_rows((m, 2), source))
             pairs = itertools.combinations(table, 2)
@@ -191,14 +210,19 @@ def theorem_4_bound(trial: Trial) -> Found:
 @functools.cache
 def _joint(n: int, m: int) -> dict[Edges, dict[Order, Fraction]]:
     """Return the law of comparisons and true ranking, which is uniform."""
-    joint: dict[Edges, dict[Order, Fraction]]
-    joint = defaultdict(lambda: defaultdict(Fraction))
+    joint: dict[Edges, dict[Order, Fraction]] = defaultdict(dict)
     for truth in (where := worlds.World(n, m)).truths():
         arising = where.comparisons(truth)
+        share = Fraction(1, len(arising) * math.factorial(n))
         for edges in arising:
-            share = Fraction(1, len(arising) * math.factorial(n))
-            joint[tuple(sorted(edges))][truth] += share
+            joint[tuple(sorted(edges))][truth] = share
     return joint
+
+
+def _every_joint() -> Iterator[tuple[int, Edges, dict[Order, Fraction]]]:
+    for n, m in SIZES:
+        for edges, joint in sorted(_joint(n, m).items()):
+            yield n, edges, joint
 
 
 @claim("Lemma 1 (a)", "enumeration")
@@ -210,18 +234,14 @@ def lemma_1a(_: Trial) -> Found:
     margin is the largest deviation from 1/T.
     """
     found = []
-    for n, m in SIZES:
-        for edges, posterior in _joint(n, m).items():
-            orderings = set(all_orderings(graph(n, edges)))
-            total = sum(posterior.values())
-            deviation = max(
-                abs(
-                    posterior.get(truth, Fraction(0)) / total
-                    - Fraction(truth in orderings, len(orderings))
-                )
-                for truth in orderings | set(posterior)
-            )
-            found.append((deviation, f"given {list(edges)}"))
+    for n, edges, joint in _every_joint():
+        orderings = set(all_orderings(graph(n, edges)))
+        even = sum(joint.values(), Fraction(0)) / len(orderings)
+        off = max(
+            abs(joint.get(truth, Fraction(0)) - even * (truth in orderings))
+            for truth in itertools.permutations(range(n))
+        )
+        found.append((off / even / len(orderings), f"given {list(edges)}"))
     largest, where = max(found)
     told = {"checked": len(found)}
     return Found(largest, largest == 0, where if largest else "", told)
@@ -236,23 +256,23 @@ def lemma_1b(_: Trial) -> Found:
     do; the margin is the least that any other answer loses.
     """
     holds, smallest = True, Fraction(1)
+    optimum: dict[tuple[int, int], Fraction] = defaultdict(Fraction)
+    for n, edges, joint in _every_joint():
+        orderings = set(all_orderings(graph(n, edges)))
+        holds = holds and len(orderings) == count_orderings(graph(n, edges))
+        # The best answer is right in one of T equally likely orderings.
+        best = sum(joint.values(), Fraction(0)) / len(orderings)
+        optimum[n, len(edges)] += best
+        for answer in itertools.permutations(range(n)):
+            lost = best - joint.get(answer, Fraction(0))
+            if answer in orderings:
+                holds = holds and lost == 0
+            else:
+                smallest = min(smallest, lost)
     for n, m in SIZES:
-        optimum = Fraction(0)
-        for edges, posterior in _joint(n, m).items():
-            orderings = set(all_orderings(graph(n, edges)))
-            holds = holds and len(orderings) == count_orderings(graph(n, edges))
-            # The best answer is right in one of T equally likely orderings.
-            best = sum(posterior.values(), Fraction(0)) / len(orderings)
-            optimum += best
-            for answer in itertools.permutations(range(n)):
-                lost = best - posterior.get(answer, Fraction(0))
-                if answer in orderings:
-                    holds = holds and lost == 0
-                else:
-                    smallest = min(smallest, lost)
-        for method in (index_order, uniform):
-            found = sum(_success(method, n, m).values(), Fraction(0))
-            holds = holds and found / math.factorial(n) == optimum
+        for success in (_success(index_order, n, m), _success(uniform, n, m)):
+            right = sum(success.values(), Fraction(0)) / math.factorial(n)
+            holds = holds and right == optimum[n, m]
     return Found(smallest, holds and smallest > 0)
 
 
@@ -266,21 +286,23 @@ def minimax(_: Trial) -> Found:
     """
     holds, smallest = True, Fraction(1)
     for n, m in SIZES:
-        if not 1 < m < math.comb(n, 2):
-            continue
-        even, by_index = _success(uniform, n, m), _success(index_order, n, m)
-        average = sum(by_index.values(), Fraction(0)) / len(by_index)
-        # No ordinal method has a higher average (Lemma 1), so none a higher minimum.
-        holds = holds and set(even.values()) == {average}
-        smallest = min(smallest, average - min(by_index.values()))
+        if 1 < m < math.comb(n, 2):
+            even, by_index = _success(uniform, n, m), _success(index_order, n, m)
+            average = sum(by_index.values(), Fraction(0)) / len(by_index)
+            # No ordinal method has a higher average (Lemma 1), so none a higher
+            # minimum.
+            holds = holds and set(even.values()) == {average}
+            smallest = min(smallest, average - min(by_index.values()))
     return Found(smallest, holds and smallest > 0)
 
 
 def _success(method: Ordinal, n: int, m: int) -> dict[Order, Fraction]:
     """Return how often an ordinal method is right, by true ranking."""
-    where, miss = worlds.World(n, m), worlds.loss_named("zero-one")
-    risk = functools.partial(worlds.ordinal_risk, functools.cache(method), where, miss)
-    return {truth: 1 - risk(truth) for truth in where.truths()}
+    success = dict.fromkeys(itertools.permutations(range(n)), Fraction(0))
+    for edges, joint in _joint(n, m).items():
+        for order, mass in as_law(method(graph(n, edges))).items():
+            success[order] += mass * joint.get(order, 0) * math.factorial(n)
+    return success
 
 
 @claim("Algorithm 2", "enumeration")
@@ -399,35 +421,24 @@ def theorem_5(trial: Trial) -> Found:
     return least(found, cases=", ".join(map(str, cases)))
 
 
-@claim("Theorem 6", "search")
-def theorem_6(trial: Trial) -> Found:
-    """The canonical estimator survives noise that is alike for all.
+@claim(
+    "Theorem 6, noise by reviewer", "search", laws="2", who="for each reviewer from a"
+)
+@claim("Theorem 6", "search", laws="1", who="for every score from one")
+def theorem_6(trial: Trial, laws: str, who: str) -> Found:
+    """The canonical estimator survives noise that does not look at the item.
 
     The canonical estimator is right more than half of the time under independent noise
-    with three values, drawn for every score from one law, on all scales and noise
-    values tried.
+    with three values, drawn {who} law, on all scales and noise values tried.
     """
-    return _noisy(trial, noises=1)
-
-
-@claim("Theorem 6, noise by reviewer", "search")
-def theorem_6_by_reviewer(trial: Trial) -> Found:
-    """So it does if each reviewer has a noise of its own.
-
-    The same with a law of the noise for each reviewer: all that is needed is that noise
-    does not look at the item.
-    """
-    return _noisy(trial, noises=2)
-
-
-def _noisy(trial: Trial, *, noises: int) -> Found:
+    del who
     chances = (Fraction(1, 2), Fraction(1, 3), Fraction(1, 6))
     draws = list(itertools.product(range(3), repeat=2))
     weights = [chances[a] * chances[b] / 2 for a, b in draws for _ in range(2)]
 
     def margin(_: Order, table: Table) -> Fraction:
-        low1, high1, low2, high2 = (row[end] for row in table[:2] for end in (0, -1))
-        noise1, noise2 = table[2], table[1 + noises]
+        (low1, _1, high1), (low2, _2, high2) = table[:2]
+        noise1, noise2 = table[2], table[-1]
         scores = [
             pair
             for a, b in draws
@@ -436,12 +447,11 @@ def _noisy(trial: Trial, *, noises: int) -> Found:
                 (high2 + noise2[b], low1 + noise1[a]),
             )
         ]
-        given = np.array(scores, dtype=object)
-        right = first_probability(given, weight=rational())
+        right = first_probability(np.array(scores, object), weight=rational())
         return sum(map(Fraction.__mul__, weights, right.tolist()), -HALF)
 
-    tried = Contest(margin, TRUTHS[:1], (2 + noises, 3))
-    found = trial.lowest(tried, trial.pick(150, 3000))
+    tried = Contest(margin, TRUTHS[:1], (2 + int(laws), 3))
+    found = min(tried.searched(trial.pick(150, 3000), trial.seed))
     scales, noise = found.scales[:2], found.scales[2:]
     text = f"scales {scales_text(scales)}; noise {scales_text(noise)}"
     return least([(found.margin, text)])
@@ -476,8 +486,7 @@ class _Twins(NamedTuple):
 def _with_twins() -> tuple[_Twins, ...]:
     """List all comparisons of 3 or 4 items that have twins, with each pair of them."""
     found = []
-    every = [(n, edges) for n, m in SIZES for edges in sorted(_joint(n, m))]
-    for items, edges in every:
+    for items, edges, _ in _every_joint():
         known = graph(items, edges)
         reach, orderings = closure(known), tuple(all_orderings(known))
         for members in twin_classes(known, by="closure"):
@@ -492,12 +501,8 @@ def _rearranged() -> Iterator[tuple[_Twins, Order, Order]]:
     """Go through all twins and starts, and re-arrange each start around the twins."""
     for case in _with_twins():
         for start in itertools.permutations(range(case.n)):
-            yield case, start, _around(case, start)
-
-
-def _around(case: _Twins, start: Order) -> Order:
-    after = rearrange(start, case.above, case.pair, case.below)
-    return tuple(int(item) for item in after)
+            after = rearrange(start, case.above, case.pair, case.below)
+            yield case, start, tuple(after.tolist())
 
 
 @claim("Lemma 2", "enumeration")
@@ -507,23 +512,16 @@ def lemma_2(_: Trial) -> Found:
     Re-arranging any start around any twins among 3 or 4 items never increases Kendall
     tau or footrule, in {checked} cases; the margin is the smallest gain.
     """
-    gains: dict[str, list[tuple[int, str]]] = {name: [] for name in LOSSES}
-    for case, start, after in _rearranged():
-        for name, truth in itertools.product(LOSSES, case.orderings):
-            gain = worlds.loss_named(name)(start, truth) - worlds.loss_named(name)(
-                after, truth
-            )
-            text = f"given {case.edges}, {start} becomes {after}, truth {truth}"
-            gains[name].append((gain, text))
-    smallest, where = min(min(found) for found in gains.values())
-    strict = all(max(found)[0] > 0 for found in gains.values())
+    gains: dict[str, list[tuple[Fraction, str]]] = {name: [] for name in LOSSES}
+    for (case, start, after), name in itertools.product(_rearranged(), LOSSES):
+        loss, text = loss_named(name), f"given {case.edges}, {start} becomes {after}"
+        for truth in case.orderings:
+            gain = Fraction(loss(start, truth) - loss(after, truth))
+            gains[name].append((gain, f"{text}, truth {truth}"))
     checked = sum(map(len, gains.values()))
-    return Found(
-        Fraction(smallest),
-        smallest >= 0 and strict,
-        where if smallest < 0 else "",
-        {"checked": checked},
-    )
+    smallest = least(itertools.chain(*gains.values()), strict=False, checked=checked)
+    strict = all(max(found)[0] > 0 for found in gains.values())
+    return dataclasses.replace(smallest, holds=smallest.holds and strict)
 
 
 @claim("Lemma 2, swaps", "enumeration")
@@ -533,13 +531,14 @@ def lemma_2_swaps(_: Trial) -> Found:
     Re-arranging gives what swaps of neighbouring items in the wrong groups give, for
     {checked} starts and twins among 3 or 4 items; the margin is the share that differs.
     """
-    same = {
-        f"{start} given {case.edges}, {case.pair}": after == _by_swaps(case, start)
-        for case, start, after in _rearranged()
-    }
-    differing = [where for where, held in same.items() if not held]
-    share = Fraction(len(differing), len(same))
-    return Found(share, not share, "".join(differing[:1]), {"checked": len(same)})
+    cases = list(_rearranged())
+    differing = [
+        f"{start} given {case.edges}, {case.pair}"
+        for case, start, after in cases
+        if after != _by_swaps(case, start)
+    ]
+    share = Fraction(len(differing), len(cases))
+    return Found(share, not share, "".join(differing[:1]), {"checked": len(cases)})
 
 
 def _by_swaps(case: _Twins, start: Order) -> Order:
@@ -549,15 +548,12 @@ def _by_swaps(case: _Twins, start: Order) -> Order:
     order = list(start)
     while True:
         places = [place for place, item in enumerate(order) if item in group]
-        wrong = [
-            (i, j)
-            for i, j in itertools.pairwise(places)
-            if group[order[i]] > group[order[j]]
-        ]
-        if not wrong:
+        for i, j in itertools.pairwise(places):
+            if group[order[i]] > group[order[j]]:
+                order[i], order[j] = order[j], order[i]
+                break
+        else:
             return tuple(order)
-        i, j = wrong[0]
-        order[i], order[j] = order[j], order[i]
 
 
 def _reversed_order(comparisons: Comparisons) -> Order:
@@ -602,21 +598,11 @@ def theorem_7(trial: Trial, loss: str) -> Found:
     for (size, budget), (name, start), printed in itertools.product(
         cases.items(), ORDINALS.items(), (True, False)
     ):
-        method = _twins(twins_from, start, printed)
+        method = twins_from(start, printed=printed)
         tried = contest(method, start, worlds.World(*size), loss)
         margin, text = trial.averaged(tried, budget)
         found.append((margin, f"on {name}, {text}"))
     return least(found, cases=", ".join(map(str, cases)), starts=len(ORDINALS))
-
-
-@functools.lru_cache(maxsize=2 * len(ORDINALS))
-def _twins(
-    method: Callable[..., worlds.Estimator],
-    start: Ordinal,
-    printed: bool,  # noqa: FBT001 - cached by its arguments
-) -> worlds.Estimator:
-    """Return Algorithm 3, the same for both losses, which share its laws."""
-    return method(start, printed=printed)
 
 
 @claim("Theorem 7, footrule unchanged", "counterexample")
@@ -627,10 +613,9 @@ def theorem_7_unchanged(_: Trial) -> Found:
     re-arranging turns into 3, 0, 1, 2, the right order of the twins 0 and 1 gains
     nothing in footrule, so a strict gain needs other true rankings.
     """
-    loss = worlds.loss_named("footrule")
-    case = next(case for case in _with_twins() if case.edges == ((0, 2), (1, 2)))
-    right = _around(case, (3, 2, 0, 1))
-    wrong = _swapped(right, case.pair)
+    loss = loss_named("footrule")
+    right = tuple(rearrange((3, 2, 0, 1), (), (0, 1), (2,)).tolist())
+    wrong = _swapped(right, (0, 1))
     gain = loss(wrong, IDENTITY) - loss(right, IDENTITY)
     text = f"footrule of {right} and of {wrong}: {loss(right, IDENTITY)}"
     return Found(Fraction(gain), gain == 0 and right == (3, 0, 1, 2), text)
@@ -645,7 +630,7 @@ def theorem_7_witness(_: Trial) -> Found:
     smaller footrule, for {checked} starts and twins among 3 or 4 items; the margin is
     the smallest gain.
     """
-    loss = worlds.loss_named("footrule")
+    loss = loss_named("footrule")
     gains, holds = [], True
     for case, _start, after in _rearranged():
         order = index_order(graph(case.n, case.edges))

@@ -7,31 +7,37 @@ does.
 
 The search climbs hills from random starts, over tables of whole numbers, a thousandth
 each, so that gaps from tiny to huge are in reach. The margin is evaluated exactly at
-every step; only which step is tried next is random.
+every step; only which step is tried next is random. Against a fixed rule on two scores
+no search is needed: `refute` constructs the scales of Theorem 1.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from evenhand.ab.weights import rational
+from evenhand.errors import OptionError, shown
 from evenhand.lab import worlds
 from evenhand.lab.scales import scales
-from evenhand.lab.worlds import Table, evaluate
+from evenhand.lab.worlds import Order, Table, evaluate
 from evenhand.randomness import Stream, below, stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from evenhand.lab.worlds import Estimator, Margin, Ordinal
 
-    from evenhand.lab.worlds import Estimator, Margin, Order, Ordinal
-
-Rows = tuple[tuple[int, ...], ...]
+Row = tuple[int, ...]
+Rows = tuple[Row, ...]
+Assignment = tuple[int, int]
+Score: TypeAlias = int | float | Fraction
+FixedRule = Callable[[Assignment, Score, Score], int]
+Scale = tuple[Score, Score]
 
 UNIT = 1000
 DIGITS = 9
@@ -49,21 +55,22 @@ FAMILIES = (
     "incremental",
     "adversary",
 )
+ASSIGNMENTS: tuple[Assignment, Assignment] = ((1, 2), (2, 1))
+SCORES: tuple[int, int, int, int] = (0, 1, 2, 3)
 
 
-@dataclass(frozen=True, slots=True)
-class Witness:
+class Witness(NamedTuple):
     """Scales that the adversary names for one true ranking.
 
     Attributes:
+        margin: Risk of the baseline minus risk of the method.
         truth: The true ranking, best item first.
         scales: Scores of each reviewer, from the worst item to the best.
-        margin: Risk of the baseline minus risk of the method.
     """
 
+    margin: Fraction
     truth: Order
     scales: Table
-    margin: Fraction
 
     def __str__(self) -> str:
         ranking = " > ".join(map(str, self.truth))
@@ -115,20 +122,8 @@ class Contest:
                 budget=budget,
                 families=families,
             )
-            found.append(Witness(truth, table, margin))
+            found.append(Witness(margin, truth, table))
         return tuple(found)
-
-
-def average(witnesses: Sequence[Witness]) -> Fraction:
-    """Return the margin at a uniform true ranking.
-
-    Examples:
-        >>> one = Witness((0, 1), (), Fraction(1))
-        >>> average([one, Witness((1, 0), (), Fraction(0))])
-        Fraction(1, 2)
-    """
-    total = sum((witness.margin for witness in witnesses), Fraction(0))
-    return total / len(witnesses)
 
 
 def contest(
@@ -149,19 +144,18 @@ def contest(
         >>> contest(worlds.flips, worlds.uniform, worlds.World(3, 2)).shape
         (2, 3)
     """
-    lost = worlds.loss_named(loss)
-    risks = worlds.risk_polynomials(where, method, lost)
+    given = where, method, baseline, worlds.loss_named(loss)
+    margins = {
+        truth: worlds.margin_polynomial(*given, truth) for truth in where.truths()
+    }
     first = worlds.exact_first(rational())
-    risk_of = functools.partial(worlds.ordinal_risk, baseline, where, lost)
-    baseline_risk = functools.cache(risk_of)
-
-    def margin(truth: Order, table: Table) -> Fraction:
-        return baseline_risk(truth) - evaluate(risks[truth], table, first)
-
-    # Where a question is asked the risk is not the same for all scales.
-    asks = any(set(polynomial) - {()} for polynomial in risks.values())
-    shape = (where.n_reviewers, where.n_items)
-    return Contest(margin, where.truths(), shape, asks)
+    return Contest(
+        lambda truth, table: evaluate(margins[truth], table, first),
+        tuple(margins),
+        (where.n_reviewers, where.n_items),
+        # Where a question is asked the margin is not the same for all scales.
+        asks=any(set(polynomial) - {()} for polynomial in margins.values()),
+    )
 
 
 def worst(
@@ -270,42 +264,36 @@ def _moved(rows: Rows, source: Stream) -> Rows:
     while True:
         chosen = below(source, len(rows))
         move = MOVES[below(source, len(MOVES))]
-        row = move(rows, chosen, source)
+        row = move(rows[chosen], rows[below(source, len(rows))], source)
         kept = all(one < other for one, other in itertools.pairwise(row))
         if kept and row != rows[chosen] and max(map(abs, row)) <= FARTHEST:
             return (*rows[:chosen], row, *rows[chosen + 1 :])
 
 
-Row = tuple[int, ...]
-
-
-def _shift(rows: Rows, chosen: int, source: Stream) -> Row:
+def _shift(row: Row, _: Row, source: Stream) -> Row:
     step = _size(source) * (1 - 2 * below(source, 2))
-    return tuple(value + step for value in rows[chosen])
+    return tuple(value + step for value in row)
 
 
-def _widen(rows: Rows, chosen: int, source: Stream) -> Row:
+def _widen(row: Row, _: Row, source: Stream) -> Row:
     """Give one gap a new size; all that is above moves along."""
-    row = rows[chosen]
-    place = below(source, len(row) - 1) + 1 if len(row) > 1 else 0
-    change = row[place - 1] + _size(source) - row[place] if place else 0
+    place = 1 + below(source, len(row) - 1)
+    change = row[place - 1] + _size(source) - row[place]
     return row[:place] + tuple(value + change for value in row[place:])
 
 
-def _stretch(rows: Rows, chosen: int, source: Stream) -> Row:
-    row = rows[chosen]
+def _stretch(row: Row, _: Row, source: Stream) -> Row:
     top, bottom = ((2, 1), (1, 2), (10, 1), (1, 10))[below(source, 4)]
     fixed = row[below(source, len(row))]
     return tuple(fixed + (value - fixed) * top // bottom for value in row)
 
 
-def _copy(rows: Rows, chosen: int, source: Stream) -> Row:
-    return rows[below(source, len(rows))] if len(rows) > 1 else rows[chosen]
+def _copy(_: Row, other: Row, __: Stream) -> Row:
+    return other
 
 
-def _meet(rows: Rows, chosen: int, source: Stream) -> Row:
+def _meet(row: Row, other: Row, source: Stream) -> Row:
     """Shift until one score nearly meets, or just passes, a score of another."""
-    row, other = rows[chosen], rows[below(source, len(rows))]
     target = other[below(source, len(other))] + below(source, 3) - 1
     step = target - row[below(source, len(row))]
     return tuple(value + step for value in row)
@@ -317,3 +305,104 @@ MOVES = (_shift, _shift, _widen, _widen, _stretch, _copy, _meet)
 def _size(source: Stream) -> int:
     digit = 1 + below(source, DIGITS)
     return int(digit * 10 ** below(source, LARGEST_POWER + 1))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Refutation:
+    """Scales on which a fixed rule is right at most half of the time.
+
+    Attributes:
+        construction: "disjoint ranges" or "equal scales".
+        better: The better item, 1 or 2.
+        scales: For each reviewer, the score of the worse item and of the better one.
+        answers: What the rule said under the assignments (1, 2) and (2, 1).
+        probability: That the rule is right, over the random assignment.
+    """
+
+    construction: str
+    better: int
+    scales: tuple[Scale, Scale]
+    answers: tuple[int, ...]
+    probability: Fraction
+
+    def __repr__(self) -> str:
+        tables = "; ".join(
+            f"f{reviewer}(0) = {low}, f{reviewer}(1) = {high}"
+            for reviewer, (low, high) in enumerate(self.scales, start=1)
+        )
+        return (
+            f"right with probability {self.probability} ({self.construction}): item "
+            f"{self.better} is better, {tables}"
+        )
+
+
+def refute(rule: FixedRule) -> Refutation:
+    """Find scales on which a fixed rule is right at most half of the time.
+
+    The rule is a black box. Let a < b < c < d be four of the scores, and let item 1 be
+    better. Disjoint ranges: reviewer 1 gives a or b, reviewer 2 gives c or d. Under the
+    assignment (1, 2) the rule is shown y1 = b and y2 = c, under (2, 1) it is shown
+    y1 = d and y2 = a. If one of its two answers is wrong, these scales do. If both are
+    right, it says 1 on (1, 2), b, c although b < c: it differs from the higher score
+    there. Then let item 2 be better, and let both reviewers give b to item 1 and c to
+    item 2. Under (1, 2) the rule is shown y1 = b and y2 = c again, and is wrong. So
+    three questions always suffice. All such scales from the given scores are tried, and
+    the ones on which the rule does worst are returned.
+
+    Args:
+        rule: From the assignment, which is (1, 2) if reviewer 1 has item 1 and (2, 1)
+            if reviewer 1 has item 2, and the scores y1 of item 1 and y2 of item 2, to
+            the item that it says is better, 1 or 2. The same input must always get the
+            same answer.
+
+    Returns:
+        The scales, and how often the rule is right on them.
+
+    Raises:
+        OptionError: If the rule does not answer 1 or 2, or answers differently when
+            asked again.
+
+    References:
+        Wang and Shah (2019), Theorem 1.
+
+    Examples:
+        >>> refute(lambda assignment, y1, y2: 1 if y1 > y2 else 2)
+        right with probability 1/2 (disjoint ranges): item 1 is better, f1(0) = 0,
+        f1(1) = 1; f2(0) = 2, f2(1) = 3
+        >>> refute(lambda assignment, y1, y2: 1 if y1 < y2 else 2).probability
+        Fraction(0, 1)
+    """
+    if not callable(rule):
+        raise OptionError(
+            f"rule must be a function of (assignment, y1, y2), got {rule!r:.80}."
+        )
+    ends = (SCORES[:2], SCORES[2:])
+    constructions: list[tuple[str, tuple[Scale, Scale]]] = [
+        ("disjoint ranges", ends),
+        ("disjoint ranges", ends[::-1]),
+        *(("equal scales", (one, one)) for one in itertools.combinations(SCORES, 2)),
+    ]
+    tried = []
+    for (construction, used), better in itertools.product(constructions, (1, 2)):
+        answers = []
+        for assignment in ASSIGNMENTS:
+            pairs = zip(assignment, used, strict=True)
+            given = {item: scale[item == better] for item, scale in pairs}
+            answers.append(_answer(rule, assignment, given[1], given[2]))
+        right = Fraction(answers.count(better), len(ASSIGNMENTS))
+        tried.append(Refutation(construction, better, used, tuple(answers), right))
+    return min(tried, key=lambda refutation: refutation.probability)
+
+
+def _answer(rule: FixedRule, *question: Any) -> int:  # noqa: ANN401 - assignment, scores
+    answer, again = (rule(*question) for _ in range(2))
+    if answer != again:
+        raise OptionError(
+            f"rule must be fixed, got {shown(answer)} and then {shown(again)} for "
+            f"{question}."
+        )
+    if isinstance(answer, bool) or answer not in (1, 2):
+        raise OptionError(
+            f"rule must answer 1 or 2, got {shown(answer)} for {question}."
+        )
+    return answer

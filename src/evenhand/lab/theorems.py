@@ -2,40 +2,248 @@
 
 One row for each claim: what was checked, how, the smallest margin found as a fraction,
 and whether the claim held. Rows that begin with "Can fail" show that the adversary can
-fail an estimator: they hold if a known failure was found.
+fail an estimator: they hold if a known failure was found. The claims themselves are in
+`claims_paper`, `claims_beyond` and `claims_failures`.
 """
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal
 
 from evenhand.claims import version
 from evenhand.engines.executors import require_executor, run_parts
 from evenhand.errors import OptionError, unknown
-from evenhand.lab import claims_beyond, claims_failures, claims_paper
-from evenhand.lab.claims import LISTED, Row, Trial
-from evenhand.lab.worlds import brief
+from evenhand.lab.dominance import Contest
+from evenhand.lab.worlds import TRUTHS
 from evenhand.progress import say
-from evenhand.randomness import RNGLike, seed_from
+from evenhand.randomness import HALF, RNGLike, Stream, seed_from, stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
     from concurrent.futures import Executor
 
     from evenhand.claims import Json
+    from evenhand.lab.worlds import Margin, Order
 
-CLAIMS: dict[str, Callable[[Trial], Row]] = {
-    name: one
-    for part in (claims_paper, claims_beyond, claims_failures)
-    for name, one in LISTED.items()
-    if one.check.__module__ == part.__name__
-}
-"""The paper's claims in its order, then what goes beyond it, known failures last."""
+    Where = tuple[Fraction, str]
+
+# Bits of a fraction that is written out in full, some sixty digits.
+LONGEST = 200
+SHORTEST = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One claim, checked.
+
+    Attributes:
+        name: Theorem, lemma or known failure.
+        check: What was checked, in one sentence.
+        how: "exact enumeration", "exact counterexample" or "adversarial search".
+        margin: The smallest margin found, exact.
+        holds: Whether the claim held; a known failure holds if it was found.
+        witness: Where the margin was found, for people.
+        seconds: How long it took.
+    """
+
+    name: str
+    check: str
+    how: str
+    margin: Fraction
+    holds: bool
+    witness: str = ""
+    seconds: float = 0.0
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the fields as plain values, the margin as text and as a number.
+
+        A margin with more than some sixty digits is cut to four, towards zero, and
+        said not to be exact.
+
+        Examples:
+            >>> from fractions import Fraction
+            >>> Row("Theorem 2", "P > 1/2.", "by hand", Fraction(1, 4), True).to_dict()
+            {'name': 'Theorem 2', 'check': 'P > 1/2.', 'how': 'by hand',
+             'margin': '1/4', 'holds': True, 'witness': '', 'seconds': 0.0,
+             'margin_exact': True, 'margin_decimal': 0.25}
+        """
+        margin = brief(self.margin)
+        return {
+            **asdict(self),
+            "margin": str(margin),
+            "seconds": round(self.seconds, 3),
+            "margin_exact": margin == self.margin,
+            "margin_decimal": float(self.margin),
+        }
+
+
+def brief(value: Fraction) -> Fraction:
+    """Return a fraction that can be written out: itself, or cut to four digits.
+
+    Exact averages over many scales can have thousands of digits. What is cut is cut
+    towards zero, so the sign stays and the true value is at least as far from zero.
+
+    Examples:
+        >>> brief(Fraction(-1, 3)), brief(Fraction(-1, 3) + Fraction(1, 10**99))
+        (Fraction(-1, 3), Fraction(-3333, 10000))
+    """
+    if value.numerator.bit_length() + value.denominator.bit_length() <= LONGEST:
+        return value
+    scale = 1
+    while abs(value) * scale < SHORTEST:
+        scale *= 10
+    return Fraction(int(value * scale), scale)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One run over all claims.
+
+    Attributes:
+        seed: Seed of the searches.
+        quick: Whether to keep to a small budget.
+    """
+
+    seed: int
+    quick: bool
+
+    def pick(self, quick: int, full: int) -> int:
+        """Return a number by budget."""
+        return quick if self.quick else full
+
+    def source(self, purpose: str) -> Stream:
+        """Open the stream of one search."""
+        return stream(self.seed, f"theorems {purpose}")
+
+    def over_coin(
+        self,
+        label: str,
+        right: Margin,
+        m: int,
+        budget: int,
+        *,
+        truths: tuple[Order, ...] = TRUTHS,
+        told: bool = True,
+    ) -> Where:
+        """Search for the smallest margin over a coin, and say where it is.
+
+        Args:
+            label: What is tried.
+            right: How often it is right, at a true ranking and scales.
+            m: Number of reviewers.
+            budget: How often it may be evaluated at each true ranking.
+            truths: The true rankings.
+            told: Whether the search starts from the paper's families.
+        """
+        tried = Contest(lambda *at: right(*at) - HALF, truths, (m, 2))
+        found = min(tried.searched(budget, self.seed, families=told))
+        return found.margin, f"{label}: {found}"
+
+    def averaged(self, tried: Contest, budget: int, *, told: bool = True) -> Where:
+        """Return the smallest margin at a uniform true ranking, and its worst part."""
+        found = tried.searched(budget, self.seed, families=told)
+        margin = sum((one.margin for one in found), Fraction(0)) / len(found)
+        m, n = tried.shape
+        return margin, f"{n} items, {m} reviewers: {min(found)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a check found.
+
+    Attributes:
+        margin: The smallest margin found, exact.
+        holds: Whether the claim held.
+        witness: Where the margin was found, for people.
+        told: Numbers that the sentence about the check mentions.
+    """
+
+    margin: Fraction
+    holds: bool
+    witness: str = ""
+    told: Mapping[str, object] = field(default_factory=dict)
+
+
+def least(found: Iterable[Where], *, strict: bool = True, **told: object) -> Found:
+    """Return the smallest of the margins, which must be above 0, or not below it."""
+    margin, text = min(found, default=(Fraction(-1), "nothing was checked"))
+    return Found(margin, margin > 0 or (margin == 0 and not strict), text, told)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A claim with its check; called with a Trial it gives its row.
+
+    Attributes:
+        name: Theorem, lemma or known failure.
+        how: How it is checked.
+        check: The check. The second paragraph of its docstring is the sentence that
+            the row shows, with {names} of what it was given and told.
+        given: What the check is called with besides the trial.
+    """
+
+    name: str
+    how: Literal["enumeration", "counterexample", "search"]
+    check: Callable[..., Found]
+    given: Mapping[str, str]
+
+    def __call__(self, trial: Trial) -> Row:
+        """Check the claim."""
+        began = time.perf_counter()
+        found = self.check(trial, **self.given)
+        sentence = " ".join((self.check.__doc__ or "").split("\n\n")[1].split())
+        said = sentence.format(**self.given, **found.told)
+        how = "adversarial search" if self.how == "search" else f"exact {self.how}"
+        seconds = time.perf_counter() - began
+        at = found.margin, found.holds, found.witness, seconds
+        return Row(self.name, said, how, *at)
+
+
+LISTED: dict[str, Claim] = {}
+"""All claims by name, once `all_claims` has been called."""
+
+
+def claim(
+    name: str, how: Literal["enumeration", "counterexample", "search"], **given: str
+) -> Callable[[Callable[..., Found]], Callable[..., Found]]:
+    """Put a check on the list of claims; the lowest of several on one check is first.
+
+    Examples:
+        >>> @claim("Theorem 0", "search")
+        ... def theorem_0(trial):
+        ...     '''Nothing is below zero.
+        ...
+        ...     {count} cases of nothing were looked at.
+        ...     '''
+        ...     return Found(Fraction(0), holds=True, told={"count": 3})
+        >>> LISTED.pop("Theorem 0")(Trial(7, quick=True)).check
+        '3 cases of nothing were looked at.'
+    """
+
+    def listed(check: Callable[..., Found]) -> Callable[..., Found]:
+        LISTED[name] = Claim(name, how, check, given)
+        return check
+
+    return listed
+
+
+def all_claims() -> dict[str, Claim]:
+    """Return the paper's claims, then what goes beyond it, known failures last.
+
+    Examples:
+        >>> len(all_claims()) > 40
+        True
+    """
+    # Each imports the one before, and so keeps the order of the list.
+    from evenhand.lab import claims_failures  # noqa: PLC0415 - it fills the list
+
+    del claims_failures
+    return LISTED
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -108,10 +316,11 @@ def check_theorems(
         holds  Theorem 1: margin 0
         holds  Can fail: sign: margin 0
     """
-    wanted = tuple(CLAIMS) if only is None else only
+    known = all_claims()
+    wanted = tuple(known) if only is None else only
     for name in wanted:
-        if name not in CLAIMS:
-            raise OptionError(unknown("claim", name, CLAIMS))
+        if name not in known:
+            raise OptionError(unknown("claim", name, known))
     trial = Trial(seed_from(rng), quick)
     require_executor(executor)
     say(wanted[0] if wanted else "", 0, len(wanted))
@@ -126,12 +335,10 @@ def check_theorems(
 
 
 def check_claim(trial: Trial, name: str) -> Row:
-    """Check one claim, and say how long it took.
+    """Check one claim, in this process or another.
 
     Examples:
         >>> check_claim(Trial(7, quick=True), "Theorem 1").holds
         True
     """
-    began = time.perf_counter()
-    row = CLAIMS[name](trial)
-    return dataclasses.replace(row, seconds=time.perf_counter() - began)
+    return all_claims()[name](trial)

@@ -1,15 +1,16 @@
-"""Many items: the exact margin of a ranking method over an ordinal one, at any scales.
+"""Exact risks at any scales: of a rule for two items, and of rankings of many.
 
-An ordinal method sees comparisons only and gives a ranking, or several with their
-probabilities. A cardinal one is a procedure that asks for its random choices; all are
-the library's own algorithms.
+Two items: a rule is a name or a function of the scores of the two items. It is
+evaluated for all assignments and all pairings in one call.
 
-Which coins a procedure flips depends on the comparisons and on chance; a score enters
-only through the gap that biases a coin. So its law given the comparisons is worked out
-once, with a stand-in for every score, and its risk is a polynomial in coins that is
-evaluated at any scales. Reviewers are assigned to bundles uniformly at random, so a
-term says only which of its coins share a reviewer, and its value is the average over
-all ways to fill in distinct reviewers.
+Many items: an ordinal method sees comparisons only and gives a ranking, or several with
+their probabilities. A cardinal one is a procedure that asks for its random choices; all
+are the library's own algorithms. Which coins a procedure flips depends on the
+comparisons and on chance; a score enters only through the gap that biases a coin. So
+its law given the comparisons is worked out once, with a stand-in for every score, and
+its risk is a polynomial in coins that is evaluated at any scales. Reviewers are
+assigned to bundles uniformly at random, so a term says only which of its coins share a
+reviewer, and its value is the average over all ways to fill in distinct reviewers.
 
 A world is a number of items and of reviewers, each with one of the distinct random
 pairs, or comparisons that are given. For every true ranking the margin is the risk of
@@ -30,6 +31,9 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from evenhand import designs, losses
+from evenhand.ab import rules
+from evenhand.ab.methods import Rule
+from evenhand.method import as_method
 from evenhand.posets.graph import Comparisons, from_edges
 from evenhand.posets.orderings import all_orderings, topological_order
 from evenhand.randomness import HALF, Chance, outcomes
@@ -38,28 +42,145 @@ from evenhand.ranking.twins import twins_program
 
 if TYPE_CHECKING:
     from evenhand.ab.weights import GapWeight
-    from evenhand.designs.balancing import Bundles
+    from evenhand.arrays import Floats
 
 Order = tuple[int, ...]
 Pair = tuple[int, int]
+Edges = tuple[Pair, ...]
 Scores = Mapping[tuple[int, int], Fraction]
 First = Callable[[Fraction], Fraction]
 Table = tuple[tuple[Fraction, ...], ...]
 """Scores by reviewer: for the worst item, the next, ..., the best."""
+Margin = Callable[[Order, Table], Fraction]
+Loss = Callable[[Order, Order], int]
+
+Sides = tuple[int, ...]
+Chances = Callable[["Floats", "Floats"], "Floats"]
+OwnRule = Callable[[Sequence[Fraction], Sequence[Fraction]], Fraction]
 
 Drawn = Callable[[Chance], Order]
 Estimator = Callable[[Comparisons, Scores, First], Drawn]
 """From comparisons, scores and W to a procedure that draws a ranking."""
+Program = Callable[[Comparisons, Scores, Order, First], Drawn]
+Ranked = Sequence[int] | Mapping[Order, Fraction]
+Ordinal = Callable[[Comparisons], Ranked]
+"""From comparisons to a ranking, or to rankings with their probabilities."""
 
 Coin = tuple[int, int, int, int]
 """Reviewer and item put above, reviewer and item put below."""
 CoinLaw = dict[tuple[Order, tuple[Coin, ...]], Fraction]
 Polynomial = dict[tuple[Coin, ...], Fraction]
 
+TRUTHS: tuple[Order, ...] = ((0, 1), (1, 0))
 BASE = 3
-# Bits of a fraction that is written out in full, some sixty digits.
-LONGEST = 200
-SHORTEST = 1000
+
+
+def assignments(design: str, n_reviewers: int) -> dict[Sides, Fraction]:
+    """Return every assignment of a design with its exact probability.
+
+    Args:
+        design: "halves", "coins", "matched" (neighbours are a pair) or "panels"
+            (neighbours are a panel).
+        n_reviewers: Number of reviewers.
+
+    Returns:
+        From the item, 0 or 1, of each reviewer to the probability.
+
+    Examples:
+        >>> assignments("matched", 2)
+        {(0, 1): Fraction(1, 2), (1, 0): Fraction(1, 2)}
+    """
+    alone = design in ("halves", "coins")
+    people = n_reviewers if alone else [r // 2 for r in range(n_reviewers)]
+    law: dict[Sides, Fraction] = getattr(designs, f"enumerate_{design}")(people)
+    return law
+
+
+def own_rule(rule: OwnRule) -> Chances:
+    """Return a rule for one set of scores of each item as one for many.
+
+    Examples:
+        >>> own_rule(lambda one, two: Fraction(one[0] > two[0]))([[1]], [[2]])
+        array([Fraction(0, 1)], dtype=object)
+    """
+    return lambda one, two: np.array(list(map(rule, one, two)), dtype=object)
+
+
+def duel(
+    rule: str | Chances, design: str, n_reviewers: int, pairs: str = "none"
+) -> Margin:
+    """Lay out a rule under a design, to be evaluated at any scales.
+
+    Args:
+        rule: A rule of `compare` or "midrank"; or a function from scores of item 0 and
+            of item 1, a row each, to probabilities.
+        design: What `assignments` takes.
+        n_reviewers: Number of reviewers.
+        pairs: How a function takes its scores, as in `pairings`.
+
+    Returns:
+        A function of the truth (the better item and the worse one) and a table (two
+        scores by reviewer, for the worse item and for the better one) that gives the
+        probability of the right output, over assignments, pairings and coins.
+
+    Examples:
+        >>> apart = ((Fraction(0), Fraction(1)), (Fraction(5), Fraction(6)))
+        >>> duel("sign", "halves", 2)((0, 1), apart)
+        Fraction(1, 2)
+    """
+    if rule == "midrank":
+        rule = rules.midrank
+    if isinstance(rule, str):
+        chosen = as_method(rule, Rule, "rule")
+        rule, pairs = chosen.chance, chosen.pairs
+    asked: Chances = rule
+    # Assignments and pairings with the same numbers of scores are asked together.
+    ways: dict[int, list[tuple[Sides, Sides, Fraction]]] = defaultdict(list)
+    for sides, probability in assignments(design, n_reviewers).items():
+        taken = pairings(sides, "none" if design == "matched" else pairs)
+        for one, two in taken:
+            ways[len(one)].append((one, two, probability / len(taken)))
+    batches = [list(zip(*several, strict=True)) for several in ways.values()]
+
+    def success(truth: Order, table: Table) -> Fraction:
+        scores, p_first = np.array(table, dtype=object), Fraction(0)
+        for first, second, shares in batches:
+            one = scores[np.array(first, int), int(truth[0] == 0)]
+            two = scores[np.array(second, int), int(truth[0] == 1)]
+            p_first += np.dot(shares, np.atleast_1d(asked(one, two)))
+        return p_first if truth[0] == 0 else 1 - p_first
+
+    return success
+
+
+def pairings(sides: Sides, pairs: str) -> list[tuple[Sides, Sides]]:
+    """List the ways in which a rule may take the scores of an assignment.
+
+    Args:
+        sides: The item of each reviewer.
+        pairs: "none" if the rule takes all scores in one way; "only" if it takes equal
+            numbers, any of the larger side with the smaller one, in any order; "some"
+            if those that are left over follow.
+
+    Returns:
+        Reviewers of item 0 and of item 1, in pairs, for each way.
+
+    Examples:
+        >>> pairings((0, 1, 1), "only")
+        [((0,), (1,)), ((0,), (2,))]
+    """
+    first, second = (
+        tuple(r for r, side in enumerate(sides) if side == item) for item in (0, 1)
+    )
+    if pairs == "none":
+        return [(first, second)]
+    if len(first) > len(second):
+        turned = pairings(tuple(1 - side for side in sides), pairs)
+        return [(one, two) for two, one in turned]
+    return [
+        (first, (*way, *(r for r in second if pairs == "some" and r not in way)))
+        for way in itertools.permutations(second, len(first))
+    ]
 
 
 class _Watched:
@@ -69,9 +190,7 @@ class _Watched:
         self._chance = chance
         self._gaps = gaps
         self.coins: list[Coin] = []
-
-    def pick(self, count: int) -> int:
-        return self._chance.pick(count)
+        self.pick = chance.pick
 
     def coin(self, p: Fraction) -> bool:
         if p not in self._gaps:
@@ -100,10 +219,7 @@ def coin_law(
         OptionError: If the estimator uses scores in another way.
 
     Examples:
-        >>> from evenhand.posets.graph import from_edges
-        >>> from evenhand.ranking.flips import flips_program
-        >>> law = coin_law(lambda c, scores, first: flips_program(
-        ...     c, scores, [0, 1], first), from_edges(2, [], []), [[0], [1]])
+        >>> law = coin_law(flips, graph(2, ()), [[0], [1]])
         >>> law
         {((0, 1), ((0, 0, 1, 1),)): Fraction(1, 1),
          ((1, 0), ((1, 1, 0, 0),)): Fraction(1, 1)}
@@ -128,70 +244,66 @@ def coin_law(
     }
 
 
-def risk(law: CoinLaw, truth: Order, loss: Callable[[Order, Order], int]) -> Polynomial:
-    """Return the expected loss at a true ranking as a polynomial in coins.
+@functools.lru_cache(maxsize=4096)
+def _known_law(method: Estimator, n_items: int, edges: Edges) -> CoinLaw:
+    """Return a method's law given comparisons; all losses share it."""
+    return coin_law(method, graph(n_items, edges), edges)
+
+
+def margin_polynomial(
+    where: World, method: Estimator, baseline: Ordinal, loss: Loss, truth: Order
+) -> Polynomial:
+    """Return a method's margin over a baseline as a polynomial in coins.
 
     Items are replaced by their places in the true ranking, 0 the best, and reviewers
     by numbers that only say which coins share one.
 
     Args:
-        law: What `coin_law` returns.
-        truth: The true ranking, best first.
+        where: The world.
+        method: A ranking method.
+        baseline: The ordinal method that it is compared with.
         loss: Of a ranking and the true one.
+        truth: The true ranking, best first.
 
     Returns:
         From coins to the coefficient of their product.
 
     Examples:
-        >>> law = {((0, 1), ((5, 0, 7, 1),)): Fraction(1),
-        ...        ((1, 0), ((7, 1, 5, 0),)): Fraction(1)}
-        >>> risk(law, (1, 0), lambda order, truth: int(order != truth))
-        {(): Fraction(1, 1), ((0, 0, 1, 1),): Fraction(-1, 1)}
+        >>> miss = lambda order, truth: int(order != truth)
+        >>> margin_polynomial(World(3, 2), flips, uniform, miss, (0, 1, 2))
+        {(): Fraction(-1, 3), ((0, 1, 1, 2),): Fraction(1, 3),
+         ((0, 0, 1, 1),): Fraction(1, 3)}
     """
-    place = {item: rank for rank, item in enumerate(truth)}
-    losses = {order: loss(order, truth) for order, _ in law}
-    # All probabilities add up to one, so terms of the largest loss need not be kept.
-    most = max(losses.values())
+    arising = where.comparisons(truth)
     total: Polynomial = defaultdict(Fraction)
-    total[()] += most
-    for (order, coins), mass in law.items():
-        if losses[order] < most:
-            placed = [(r, place[a], s, place[b]) for r, a, s, b in coins]
-            total[nameless(placed)] += mass * (losses[order] - most)
-    return dict(total)
+    for edges in arising:
+        for order, mass in as_law(baseline(graph(where.n_items, edges))).items():
+            total[()] += mass * loss(order, truth)
+        law = _known_law(method, where.n_items, edges)
+        # All probabilities add up to one, so terms of the largest loss need not be
+        # kept.
+        most = max(loss(order, truth) for order, _ in law)
+        total[()] -= most
+        for (order, coins), mass in law.items():
+            if loss(order, truth) < most:
+                total[_placed(coins, truth)] += mass * (most - loss(order, truth))
+    return {coins: value / len(arising) for coins, value in total.items() if value}
 
 
-def nameless(coins: Sequence[Coin]) -> tuple[Coin, ...]:
-    """Number the reviewers of some coins so that only who is the same counts.
-
-    Examples:
-        >>> nameless([(8, 0, 2, 1)]) == nameless([(1, 0, 9, 1)])
-        True
-    """
+def _placed(coins: Sequence[Coin], truth: Order) -> tuple[Coin, ...]:
+    """Put places for items, and number the reviewers as they come."""
     people = dict.fromkeys(who for r, _, s, _ in coins for who in (r, s))
-    number = dict(zip(people, itertools.count(), strict=False))
-    return tuple((number[r], a, number[s], b) for r, a, s, b in coins)
-
-
-def combined(parts: Sequence[tuple[Fraction, Polynomial]]) -> Polynomial:
-    """Add up polynomials, each times a number.
-
-    Examples:
-        >>> combined([(Fraction(2), {(): Fraction(1)}), (Fraction(-1), {})])
-        {(): Fraction(2, 1)}
-    """
-    total: Polynomial = defaultdict(Fraction)
-    for factor, polynomial in parts:
-        for coins, coefficient in polynomial.items():
-            total[coins] += factor * coefficient
-    return {coins: value for coins, value in total.items() if value}
+    number = {who: place for place, who in enumerate(people)}
+    return tuple(
+        (number[r], truth.index(a), number[s], truth.index(b)) for r, a, s, b in coins
+    )
 
 
 def evaluate(polynomial: Polynomial, table: Table, first: First) -> Fraction:
     """Evaluate a polynomial in coins at given scales.
 
     Args:
-        polynomial: What `risk` returns, or a sum of such.
+        polynomial: What `margin_polynomial` returns.
         table: Scores by reviewer, increasing from the worst place to the best.
         first: W, from a gap to the probability of the higher place.
 
@@ -214,12 +326,9 @@ def evaluate(polynomial: Polynomial, table: Table, first: First) -> Fraction:
         summed = Fraction(0)
         for w in itertools.permutations(range(len(table)), people):
             flipped = [chance(w[r], a, w[s], b) for r, a, s, b in coins]
-            summed += math.prod(flipped, start=ONE)
+            summed += math.prod(flipped, start=Fraction(1))
         total += coefficient * summed / math.perm(len(table), people)
     return total
-
-
-ONE = Fraction(1)
 
 
 def weighed(law: Mapping[Order, Fraction], chance: Chance) -> Order:
@@ -231,38 +340,11 @@ def weighed(law: Mapping[Order, Fraction], chance: Chance) -> Order:
         {(0, 1): Fraction(1, 2), (1, 0): Fraction(1, 2)}
     """
     left, rankings = Fraction(1), list(law)
-    if len(set(law.values())) == 1:
-        return rankings[chance.pick(len(rankings))]
     for ranking in rankings[:-1]:
         if chance.coin(law[ranking] / left):
             return ranking
         left -= law[ranking]
     return rankings[-1]
-
-
-def brief(value: Fraction) -> Fraction:
-    """Return a fraction that can be written out: itself, or cut to four digits.
-
-    Exact averages over many scales can have thousands of digits. What is cut is cut
-    towards zero, so the sign stays and the true value is at least as far from zero.
-
-    Examples:
-        >>> brief(Fraction(-1, 3)), brief(Fraction(-1, 3) + Fraction(1, 10**99))
-        (Fraction(-1, 3), Fraction(-3333, 10000))
-    """
-    if value.numerator.bit_length() + value.denominator.bit_length() <= LONGEST:
-        return value
-    scale = 1
-    while abs(value) * scale < SHORTEST:
-        scale *= 10
-    return Fraction(int(value * scale), scale)
-
-
-Edges = tuple[Pair, ...]
-Ranked = Sequence[int] | Mapping[Order, Fraction]
-Ordinal = Callable[[Comparisons], Ranked]
-"""From comparisons to a ranking, or to rankings with their probabilities."""
-Program = Callable[[Comparisons, Scores, Order, First], Drawn]
 
 
 @functools.lru_cache(maxsize=10_000)
@@ -355,6 +437,7 @@ def flips_from_uniform(scan: str) -> Estimator:
     return started(uniform, functools.partial(flips_program, scan=scan))
 
 
+@functools.cache
 def twins_from(start: Ordinal, *, printed: bool = False) -> Estimator:
     """Return Algorithm 3 on top of an ordinal method.
 
@@ -368,11 +451,6 @@ def twins_from(start: Ordinal, *, printed: bool = False) -> Estimator:
     return started(start, functools.partial(twins_program, pairs="one", by="direct"))
 
 
-Loss = Callable[[Order, Order], int]
-Procedure = Callable[[Comparisons, Scores, Chance], Sequence[int]]
-Margin = Callable[[Order, Table], Fraction]
-
-
 @functools.cache
 def loss_named(name: str) -> Loss:
     """Return a loss by name, as a whole number.
@@ -381,11 +459,7 @@ def loss_named(name: str) -> Loss:
         >>> loss_named("kendall")((0, 1, 2), (2, 1, 0))
         3
     """
-
-    def loss(order: Order, truth: Order) -> int:
-        return int(losses.loss(name)(truth, order))
-
-    return functools.cache(loss)
+    return functools.cache(lambda order, truth: int(losses.loss(name)(truth, order)))
 
 
 def exact_first(weight: GapWeight) -> First:
@@ -398,13 +472,11 @@ def exact_first(weight: GapWeight) -> First:
     """
     exact = cast("First", weight.exact)
 
+    @functools.lru_cache(maxsize=100_000)
     def first(gap: Fraction) -> Fraction:
-        if gap == 0:
-            return HALF
-        value = exact(abs(gap)) / 2
-        return HALF + value if gap > 0 else HALF - value
+        return (1 + exact(abs(gap)) * ((gap > 0) - (gap < 0))) / 2
 
-    return functools.lru_cache(maxsize=100_000)(first)
+    return first
 
 
 @dataclass(frozen=True, slots=True)
@@ -425,133 +497,18 @@ class World:
     pairs: int | Edges
 
     @property
-    def given(self) -> Edges | None:
-        """The comparisons, if they are given."""
-        return None if isinstance(self.pairs, int) else self.pairs
-
-    @property
     def n_reviewers(self) -> int:
         """Number of reviewers."""
         return self.pairs if isinstance(self.pairs, int) else len(self.pairs)
 
     def truths(self) -> tuple[Order, ...]:
         """List the true rankings that may be, best item first."""
-        if self.given is not None:
-            return tuple(all_orderings(graph(self.n_items, self.given)))
-        return tuple(itertools.permutations(range(self.n_items)))
+        given = () if isinstance(self.pairs, int) else self.pairs
+        return tuple(all_orderings(graph(self.n_items, given)))
 
     def comparisons(self, truth: Order) -> list[Edges]:
         """List the comparisons that may arise, all equally likely."""
-        if self.given is not None:
-            return [self.given]
-        place = {item: rank for rank, item in enumerate(truth)}
-        pairs = itertools.combinations(range(self.n_items), 2)
-        put = [(a, b) if place[a] < place[b] else (b, a) for a, b in pairs]
-        return list(itertools.combinations(put, self.n_reviewers))
-
-    def assignments(self) -> dict[Bundles, Fraction]:
-        """Return every assignment of pairs to reviewers with its probability."""
-        if self.given is None:
-            return designs.enumerate_pairs(self.n_items, self.n_reviewers)
-        ways = list(itertools.permutations(self.given))
-        return dict.fromkeys(ways, Fraction(1, len(ways)))
-
-
-@functools.lru_cache(maxsize=4096)
-def _known_law(method: Estimator, n_items: int, edges: Edges) -> CoinLaw:
-    """Return a method's law given comparisons; all losses share it."""
-    return coin_law(method, graph(n_items, edges), edges)
-
-
-def risk_polynomials(
-    where: World, method: Estimator, loss: Loss
-) -> dict[Order, Polynomial]:
-    """Return the risk at every true ranking as a polynomial in coins.
-
-    Args:
-        where: The world.
-        method: A ranking method.
-        loss: Of a ranking and the true one.
-
-    Returns:
-        From each true ranking to the expected loss.
-
-    Examples:
-        >>> miss = lambda order, truth: int(order != truth)
-        >>> risk_polynomials(World(3, 2), flips, miss)[0, 1, 2]
-        {(): Fraction(2, 3), ((0, 1, 1, 2),): Fraction(-1, 3),
-         ((0, 0, 1, 1),): Fraction(-1, 3)}
-    """
-    risks = {}
-    for truth in where.truths():
-        arising = where.comparisons(truth)
-        laws = [_known_law(method, where.n_items, edges) for edges in arising]
-        share = Fraction(1, len(arising))
-        risks[truth] = combined([(share, risk(law, truth, loss)) for law in laws])
-    return risks
-
-
-def ordinal_risk(method: Ordinal, where: World, loss: Loss, truth: Order) -> Fraction:
-    """Return the expected loss of an ordinal method at a true ranking.
-
-    Examples:
-        >>> miss = lambda order, truth: int(order != truth)
-        >>> ordinal_risk(uniform, World(3, ((0, 1),)), miss, (0, 1, 2))
-        Fraction(2, 3)
-    """
-    arising = where.comparisons(truth)
-    known = (graph(where.n_items, edges) for edges in arising)
-    found = [_expected(as_law(method(one)), truth, loss) for one in known]
-    return sum(found, Fraction(0)) / len(found)
-
-
-def _expected(law: dict[Order, Fraction], truth: Order, loss: Loss) -> Fraction:
-    return sum((mass * loss(order, truth) for order, mass in law.items()), Fraction(0))
-
-
-def enumerated(
-    where: World, method: Procedure, baseline: Ordinal, loss: Loss
-) -> Margin:
-    """Return the margin of a procedure of one's own, by plain enumeration.
-
-    Args:
-        where: The world.
-        method: From comparisons, scores by (reviewer, item) and a Chance, which makes
-            its random choices, to a ranking.
-        baseline: The ordinal method that it is compared with.
-        loss: Of a ranking and the true one.
-
-    Returns:
-        A function of the true ranking and the scales.
-
-    Examples:
-        >>> margin = enumerated(World(3, 2), lambda known, scores, chance:
-        ...     index_order(known), index_order, lambda order, truth: order != truth)
-        >>> margin((0, 1, 2), ((Fraction(0), Fraction(1), Fraction(2)),) * 2)
-        Fraction(0, 1)
-    """
-    assigned = where.assignments()
-
-    def margin(truth: Order, table: Table) -> Fraction:
-        place = {item: rank for rank, item in enumerate(truth)}
-        total = Fraction(0)
-        for bundles, probability in assigned.items():
-            put = tuple((a, b) if place[a] < place[b] else (b, a) for a, b in bundles)
-            known = graph(where.n_items, put)
-            scores = {
-                (reviewer, item): table[reviewer][-1 - place[item]]
-                for reviewer, pair in enumerate(bundles)
-                for item in pair
-            }
-            law = outcomes(functools.partial(_ranked, method, known, scores))
-            lost = _expected(as_law(baseline(known)), truth, loss)
-            total += probability * (lost - _expected(law, truth, loss))
-        return total
-
-    return margin
-
-
-def _ranked(
-    method: Procedure, known: Comparisons, scores: Scores, chance: Chance
-) -> Order:
-    return tuple(int(item) for item in method(known, scores, chance))
+        if not isinstance(self.pairs, int):
+            return [self.pairs]
+        every = sorted(itertools.combinations(truth, 2), key=sorted)
+        return list(itertools.combinations(every, self.pairs))
