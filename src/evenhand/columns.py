@@ -141,7 +141,8 @@ def label_series(values: object, what: str, source: Source) -> pl.Series:
     """Return labels as a series of Int64 or of stripped, non-empty text."""
     series = _series(values, what, source, as_label)
     if series.dtype.is_float():
-        series = _integral(series, what, source)
+        given = pl.Series(series.to_list(), dtype=pl.Object)
+        series = _series(given, what, source, as_label)
     if series.dtype in INT64 and series.null_count() == 0:
         return series.cast(pl.Int64)
     if not (series.dtype.is_integer() or series.dtype in TEXTUAL):
@@ -165,17 +166,25 @@ def code_labels(series: pl.Series) -> tuple[Labels, Codes]:
         >>> labels, codes.tolist()
         ((9, 10), [1, 0, 1])
     """
-    distinct = series.unique()
-    whole = distinct.cast(pl.Int64, strict=False)
-    is_whole = series.dtype == pl.String and whole.null_count() == 0
-    # 7 and 07 are two labels, so zeros in front keep a column text.
-    if is_whole and distinct.str.contains(CANONICAL_INTEGER).all():
-        series, distinct = series.cast(pl.Int64), whole
-    places = distinct.sort().alias("label").to_frame().with_row_index("code")
+    series = typed_labels(series)
+    places = series.unique().sort().alias("label").to_frame().with_row_index("code")
     rows = series.alias("label").to_frame()
     coded = rows.join(places, on="label", how="left", maintain_order="left")
     codes = coded["code"].to_numpy().astype(np.int64)
     return tuple(places["label"].to_list()), codes
+
+
+def typed_labels(series: pl.Series) -> pl.Series:
+    """Return labels as integers if all are canonical ones, as `code_labels` does.
+
+    Examples:
+        >>> typed_labels(pl.Series(["10", "9"])).to_list()
+        [10, 9]
+    """
+    # 7 and 07 are two labels, so zeros in front keep a column text.
+    whole = series.dtype == pl.String and series.str.contains(CANONICAL_INTEGER).all()
+    numbers = series.cast(pl.Int64, strict=False) if whole else series
+    return series if numbers.null_count() else numbers
 
 
 def place_of(label: Label) -> tuple[bool, Label]:
@@ -404,18 +413,6 @@ def _number(value: object) -> float | str | None:
     if not math.isfinite(number):
         raise ValueError("must be finite")
     return number
-
-
-def _integral(series: pl.Series, what: str, source: Source) -> pl.Series:
-    numbers = series.cast(pl.Float64).fill_nan(None)
-    whole = (numbers.round() == numbers) & (numbers.abs() < EXACT_BELOW)
-    bad = (~whole).fill_null(value=False).arg_true()
-    if len(bad):
-        row = int(bad[0])
-        raise source.at(
-            row, f"{what} must be text or an integer, got {shown(series[row])}"
-        )
-    return numbers.cast(pl.Int64)
 
 
 def _wrong_type(series: pl.Series, rule: str, source: Source) -> RatingsError:

@@ -33,6 +33,7 @@ from evenhand.columns import (
     label_series,
     more_than_named,
     number_series,
+    typed_labels,
 )
 from evenhand.errors import (
     OptionError,
@@ -106,21 +107,6 @@ class Ratings:
         >>> ratings.item_labels, ratings.scores.tolist()
         ((9, 10), [8.5, 1.0, 3.0])
     """
-
-    kind: Kind
-    reviewer_labels: Labels
-    item_labels: Labels
-    pair_labels: Labels
-    unrated_labels: Labels
-    reviewer_codes: Codes
-    item_codes: Codes
-    preference: Scores
-    pair_codes: Codes | None
-    weights: Scores | None
-    notices: tuple[Notice, ...]
-    titles: Mapping[Label, str]
-    read_as: str
-    _public: Ratings | None
 
     def __init__(
         self,
@@ -196,16 +182,11 @@ class Ratings:
             ('a / p',)
         """
         known = frame_columns(frame)
-        given = given_columns(
-            reviewer=_join_columns(known, "reviewer", reviewer),
-            item=_join_columns(known, "item", item),
-            score=score,
-            rank=rank,
-            winner=winner,
-            loser=loser,
-            pair=_join_columns(known, "pair", pair),
-            weight=weight,
+        people, items, pairs = (
+            _join_columns(known, part, names)
+            for part, names in (("reviewer", reviewer), ("item", item), ("pair", pair))
         )
+        given = given_columns(people, items, score, rank, winner, loser, pairs, weight)
         found = find_columns(list(known), given, Source())
         # Columns that are not used may be of types that nothing can read.
         columns = {name: column_values(known[name]) for name in astuple(found) if name}
@@ -319,19 +300,23 @@ class Ratings:
         parts = (str(label).partition("#") for label in self.reviewer_labels)
         behind = [f"{names[code]}{sign}{number}" for code, sign, number in parts]
         _, places = code_labels(pl.Series(behind))
-        reviewers = places[self.reviewer_codes]
-        order = np.lexsort((self.item_codes, reviewers))
-        ratings = copy.copy(self)
-        ratings.reviewer_labels = tuple(
-            self.reviewer_labels[code] for code in np.argsort(places).tolist()
-        )
-        ratings.reviewer_codes = frozen(reviewers[order])
-        ratings.item_codes = frozen(self.item_codes[order])
-        ratings.preference = frozen(self.preference[order])
-        if self.weights is not None:
-            ratings.weights = frozen(self.weights[order])
+        order = np.lexsort((self.item_codes, places[self.reviewer_codes]))
+        labels = [self.reviewer_labels[code] for code in np.argsort(places)]
+        ratings = self._taken(order, tuple(labels), places[self.reviewer_codes])
         ratings._public = self  # noqa: SLF001 - our own
         return ratings
+
+    def _taken(self, rows: Codes, labels: Labels, reviewers: Codes) -> Ratings:
+        """Return some rows, with other labels and codes of reviewers."""
+        taken = copy.copy(self)
+        for name in ("_by_item", "_digest", "tied_reviewers"):
+            taken.__dict__.pop(name, None)
+        for name in ("item_codes", "preference", "pair_codes", "weights"):
+            if (column := getattr(self, name)) is not None:
+                setattr(taken, name, frozen(column[rows]))
+        taken.reviewer_labels, taken.reviewer_codes = labels, frozen(reviewers[rows])
+        taken._public = None  # noqa: SLF001 - our own
+        return taken
 
     def without(self, row: int) -> Ratings:
         """Return the same ratings but one; all items stay.
@@ -341,20 +326,16 @@ class Ratings:
             >>> ratings.without(0)
             Ratings(2 scores by 1 reviewer of 2 items)
         """
-        fewer = copy.copy(self)
-        for name in ("_by_item", "_digest", "tied_reviewers"):
-            fewer.__dict__.pop(name, None)
-        fewer._public = None  # noqa: SLF001 - our own
-        for name in ("item_codes", "preference", "pair_codes", "weights"):
-            if (column := getattr(self, name)) is not None:
-                setattr(fewer, name, np.delete(column, row))
-        who, people = int(self.reviewer_codes[row]), np.delete(self.reviewer_codes, row)
-        if who not in people:
-            labels = self.reviewer_labels
-            fewer.reviewer_labels = (*labels[:who], *labels[who + 1 :])
+        rows = np.delete(np.arange(self.n_ratings), row)
+        who, people, labels = (
+            self.reviewer_codes[row],
+            self.reviewer_codes,
+            self.reviewer_labels,
+        )
+        if np.count_nonzero(people == who) == 1:
+            labels = (*labels[:who], *labels[who + 1 :])
             people = people - (people > who)
-        fewer.reviewer_codes = people
-        return fewer
+        return self._taken(rows, labels, people)
 
     @property
     def public(self) -> Ratings:
@@ -545,10 +526,10 @@ class Ratings:
         *,
         missing_allowed: bool,
     ) -> None:
-        self.titles = {}
+        self.titles: Mapping[Label, str] = {}
         self.read_as = ""
-        self.kind = names.kind
-        self._public = None
+        self.kind: Kind = names.kind
+        self._public: Ratings | None = None
         extra = None
         if all_items is not None:
             extra = label_series(all_items, "item", Source())
@@ -566,7 +547,7 @@ class Ratings:
                 "There is no rating. Give at least one row with a score."
             )
         self._code(rows, extra, source)
-        self.notices = (
+        self.notices: tuple[Notice, ...] = (
             *notices,
             *alike_notices("reviewer", alike(self.reviewer_labels)),
             *alike_notices("item", alike(self.item_labels)),
@@ -576,20 +557,21 @@ class Ratings:
         self, rows: pl.DataFrame, extra: pl.Series | None, source: Source
     ) -> None:
         """Code the labels and sort the rows, of which no two may be of one rating."""
-        items = rows["item"] if extra is None else _joined(rows["item"], extra)
-        self.item_labels, item_codes = code_labels(items)
+        named = rows["item"] if extra is None else _joined(rows["item"], extra)
+        self.item_labels, item_codes = code_labels(named)
         self.reviewer_labels, reviewer_codes = code_labels(rows["reviewer"])
         keys = reviewer_codes * self.n_items + item_codes[: rows.height]
         order = np.argsort(keys, kind="stable")
-        self.reviewer_codes, self.item_codes = map(
-            frozen, np.divmod(keys[order], self.n_items)
-        )
-        self.preference = frozen(rows["value"].to_numpy()[order])
-        self.pair_labels, self.pair_codes = (), None
+        who, what = np.divmod(keys[order], self.n_items)
+        self.reviewer_codes: Codes = frozen(who)
+        self.item_codes: Codes = frozen(what)
+        self.preference: Scores = frozen(rows["value"].to_numpy()[order])
+        self.pair_labels: Labels = ()
+        self.pair_codes: Codes | None = None
         if "pair" in rows.columns:
             self.pair_labels, pair_codes = code_labels(rows["pair"])
             self.pair_codes = frozen(pair_codes[order])
-        self.weights = None
+        self.weights: Scores | None = None
         if "weight" in rows.columns:
             self.weights = frozen(rows["weight"].to_numpy()[order])
         if (np.diff(keys[order]) == 0).any():
@@ -862,20 +844,19 @@ def _rated_rows(
 
 def _repeats(rows: pl.DataFrame, source: Source) -> list[tuple[int, str, str]]:
     """Return the rows in which a reviewer rates an item again."""
-    who, what = (
-        [labels[code] for code in codes.tolist()]
-        for labels, codes in (code_labels(rows[it]) for it in ("reviewer", "item"))
-    )
-    first: dict[tuple[Label, Label], int] = {}
+    pair = [typed_labels(rows[part]) for part in ("reviewer", "item")]
+    first = pl.col("row").first().over("reviewer", "item").alias("first")
+    again = rows.select("row", *pair).with_columns(first)
     return [
         (
             row,
-            f"reviewer {shown(pair[0])} must rate item {shown(pair[1])} once, got a "
-            f"second rating after {source.place(first[pair])}",
+            f"reviewer {shown(who)} must rate item {shown(what)} once, got a "
+            f"second rating after {source.place(before)}",
             "",
         )
-        for row, pair in zip(rows["row"], zip(who, what, strict=True), strict=True)
-        if first.setdefault(pair, row) != row
+        for row, who, what, before in again.filter(
+            pl.col("row") > pl.col("first")
+        ).rows()
     ]
 
 
@@ -943,32 +924,24 @@ def _check_lengths(lengths: dict[str, int], source: Source) -> None:
 
 def _unrated(rows: pl.DataFrame, extra: pl.Series | None) -> Labels:
     """Return the items of which every row lacks a value, unless named in `extra`."""
-    items, codes = code_labels(rows["item"])
-    rated = set(codes[rows["value"].is_not_null().to_numpy()].tolist())
-    present = set() if extra is None else set(extra.cast(pl.String).to_list())
-    return tuple(
-        item
-        for code, item in enumerate(items)
-        if code not in rated and str(item) not in present
-    )
+    rated = rows.filter(pl.col("value").is_not_null())["item"].cast(pl.String)
+    present = rated if extra is None else pl.concat([rated, extra.cast(pl.String)])
+    items = typed_labels(rows["item"]).unique().sort()
+    return tuple(items.filter(~items.cast(pl.String).is_in(present.implode())))
 
 
 def _missing_notices(rows: pl.DataFrame, noun: str, lost: Labels) -> list[Notice]:
     """Say which rows have no value, and which items are lost with them."""
-    lacking = np.flatnonzero(rows["value"].is_null().to_numpy())
-    if len(lacking) == 0:
-        return []
-    reviewers, reviewer_codes = code_labels(rows["reviewer"])
-    items, item_codes = code_labels(rows["item"])
+    labels = [typed_labels(rows[part]) for part in ("item", "reviewer")]
     # Rows are named by their labels: a line would change with the order of rows.
-    order = lacking[np.lexsort((item_codes[lacking], reviewer_codes[lacking]))]
-    places = [
-        f"item {items[item_codes[row]]} by {reviewers[reviewer_codes[row]]}"
-        for row in order[:NAMED]
-    ]
-    were = "was" if len(lacking) == 1 else "were"
-    left_out = f"{counted(len(lacking), 'row')} without a {noun} {were} left out"
-    text = f"{left_out}: {', '.join(places)}{more_than_named(len(lacking))}."
+    lacking = rows.with_columns(labels).filter(pl.col("value").is_null())
+    if lacking.height == 0:
+        return []
+    named = lacking.sort("reviewer", "item").head(NAMED)
+    places = named.select(pl.format("item {} by {}", "item", "reviewer")).to_series()
+    were = "was" if lacking.height == 1 else "were"
+    left_out = f"{counted(lacking.height, 'row')} without a {noun} {were} left out"
+    text = f"{left_out}: {', '.join(places)}{more_than_named(lacking.height)}."
     notices = [Notice(f"missing_{noun}s", text)]
     if lost:
         text = f"Items without any {noun} are not in the result: {listing(lost)}."

@@ -1,6 +1,6 @@
 """Files of ratings: the names of what is read. `reading` reads it.
 
-A file becomes a table of named columns (`files`, `tables`, `delimited`). One module per
+A file becomes a table of named columns (`files`, `tables`). One module per
 platform turns that table into the long form (`layouts` says what such a module offers),
 and the rest is the same for all: score words, anonymising, Ratings.
 """
@@ -22,4 +22,4 @@ PLATFORMS: dict[str, tuple[str, ...]] = {
     "wide": (),
     "long": (),
 }
-"""Every layout by the name of its module, and columns of which its exports have one."""
+"""Every layout, and columns of which its exports have one; those of forms are times."""

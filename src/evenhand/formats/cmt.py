@@ -9,15 +9,11 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from evenhand.formats import layouts
 from evenhand.formats.scale import may_be_scores
 from evenhand.formats.tables import Table, plain
-
-if TYPE_CHECKING:
-    from evenhand.claims import Notice
-    from evenhand.formats.layouts import Asked, Long, Place
 
 EXPORTS: dict[str, tuple[str, ...]] = {
     "current sheet": ("paper id", "reviewer email"),
@@ -77,7 +73,7 @@ def tell(table: Table) -> str:
     return next(filter(None, reasons), "")
 
 
-def take(table: Table, asked: Asked) -> Long:
+def take(table: Table, asked: layouts.Asked) -> layouts.Long:
     """Take the answers to one question.
 
     Examples:
@@ -100,7 +96,7 @@ def take(table: Table, asked: Asked) -> Long:
     )
 
 
-def _reviewers(items: list[str], table: Table) -> tuple[Place, list[Notice]]:
+def _reviewers(items: list[str], table: Table) -> layouts.Writers:
     """Return where and who wrote each review, and a notice if some do not say."""
     table.named("reviewer", "", *EMAILS, *PEOPLE, *NUMBERS)
     # The number counts the reviewers of one paper only.
@@ -129,7 +125,7 @@ def _question(column: str) -> _Question | None:
     return _Question(column, match[1] or "", words, bool(match[3] or match[6]))
 
 
-def _answers(table: Table, given: str) -> Place:
+def _answers(table: Table, given: str) -> layouts.Place:
     """Choose the question by its words, its number or its column."""
     questions = [
         one

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -21,12 +20,7 @@ from evenhand.claims import Notice
 from evenhand.errors import counted, listing, shown
 from evenhand.formats import layouts
 from evenhand.formats.scale import is_number, may_be_scores
-from evenhand.formats.tables import Table, plain
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from evenhand.formats.layouts import Asked, Long, Place
+from evenhand.formats.tables import Reasons, Table, plain
 
 EXPORTS = {
     "workshop_assessments": ("submissionid", "reviewerid", "weight", "grade"),
@@ -50,7 +44,7 @@ POINTS = re.compile(r"\s*\([0-9]+(?:\.[0-9]+)?\)\s*$")
 NOT_DONE = "assigned"
 
 
-def take_moodle(table: Table, asked: Asked) -> Long:
+def take_moodle(table: Table, asked: layouts.Asked) -> layouts.Long:
     """Take one rating from each assessment by a peer.
 
     Examples:
@@ -88,7 +82,7 @@ def take_moodle(table: Table, asked: Asked) -> Long:
     if len(weights) > 1 and not asked.columns.weight:
         notices.append(Notice("weights_unused", UNUSED))
 
-    def choose(given: str) -> Place:
+    def choose(given: str) -> layouts.Place:
         name = peers.named("score", given, "grade")
         return name, peers.columns[name]
 
@@ -125,11 +119,11 @@ def _sort_out(table: Table, companion: Table | None) -> tuple[Table, Table | Non
 
 def _not_peers(
     table: Table, item: str, reviewer: str, submissions: Table | None
-) -> Mapping[str, tuple[str, Iterable[bool]]]:
+) -> Reasons:
     """Return the assessments that are not a peer's, by the reason."""
     items, weights = table.cells(item), table.cells("weight")
     zero = weights.cast(pl.Float64, strict=False).fill_null(1.0) == 0
-    found: dict[str, tuple[str, Iterable[bool]]] = {}
+    found: Reasons = {}
     if submissions is not None:
         marked = submissions.cells("example").str.to_lowercase().is_in(TRUE)
         examples = submissions.cells("id").filter(marked)
@@ -158,7 +152,7 @@ def tell_canvas(table: Table) -> str:
     return table.why("assessor", "assessee", total) if total else ""
 
 
-def take_canvas(table: Table, asked: Asked) -> Long:
+def take_canvas(table: Table, asked: layouts.Asked) -> layouts.Long:
     """Take one rating from each review that was done.
 
     Examples:
@@ -197,7 +191,7 @@ def _bare(name: str) -> str:
     return plain(POINTS.sub("", name))
 
 
-def _criterion(table: Table, given: str) -> Place:
+def _criterion(table: Table, given: str) -> layouts.Place:
     """Choose the total, or the criterion that was named with or without its points."""
     fields = {
         name: values
@@ -210,9 +204,7 @@ def _criterion(table: Table, given: str) -> Place:
     return layouts.among(fields, table.source)(given)
 
 
-def _not_done(
-    table: Table, item: str, reviewer: str, score: str
-) -> Mapping[str, tuple[str, Iterable[bool]]]:
+def _not_done(table: Table, item: str, reviewer: str, score: str) -> Reasons:
     """Return the reviews that nobody else did, by the reason."""
     points = [
         table.cells(name) != ""

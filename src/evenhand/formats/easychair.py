@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -16,12 +15,7 @@ from evenhand.claims import Notice
 from evenhand.errors import counted, shown
 from evenhand.formats import layouts
 from evenhand.formats.scale import is_number, may_be_scores
-from evenhand.formats.tables import Table, plain
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from evenhand.formats.layouts import Asked, Long, Place
+from evenhand.formats.tables import Reasons, Table, plain
 
 EXPORTS = {
     "review.csv": ("submission #", "member #", "scores"),
@@ -40,7 +34,7 @@ NOBODY = (
 )
 
 
-def take(table: Table, asked: Asked) -> Long:
+def take(table: Table, asked: layouts.Asked) -> layouts.Long:
     """Take one rating from each review.
 
     Examples:
@@ -85,9 +79,7 @@ def _submissions(table: Table | None) -> tuple[dict[str, str], set[str]]:
     return layouts.titled(numbers, table.texts("title")), gone
 
 
-def _left_out(
-    table: Table, item: str, gone: set[str]
-) -> Mapping[str, tuple[str, Iterable[bool]]]:
+def _left_out(table: Table, item: str, gone: set[str]) -> Reasons:
     """Return the reviews that do not count, by the reason."""
     versions = table.cells("version")
     for row in (~versions.str.contains(VERSION)).arg_true():
@@ -108,7 +100,7 @@ def _left_out(
     }
 
 
-def _writers(table: Table) -> tuple[Place, list[Notice]]:
+def _writers(table: Table) -> layouts.Writers:
     """Return where and who wrote each review, and what the reader must know."""
     parts = map(table.texts, ("reviewer first name", "reviewer last name"))
     written = [" ".join(filter(None, both)) for both in zip(*parts, strict=True)]
@@ -146,7 +138,7 @@ def _writers(table: Table) -> tuple[Place, list[Notice]]:
     return (f"{column!r}{own}", people), [notice] if subreviews else []
 
 
-def _field(table: Table, given: str) -> Place:
+def _field(table: Table, given: str) -> layouts.Place:
     """Choose a field of the column of scores, or the total beside it."""
     total, totals = table.find(TOTAL), table.texts(TOTAL)
     if total and plain(given) == TOTAL:
@@ -157,7 +149,7 @@ def _field(table: Table, given: str) -> Place:
         for row, cell in enumerate(table.texts("scores"))
     ]
     names = dict.fromkeys(name for cell in cells for name in cell)
-    fields: dict[str, Sequence[object]] = {
+    fields: dict[str, layouts.Values] = {
         name: values
         for name in names
         if may_be_scores(values := [cell.get(name) for cell in cells])

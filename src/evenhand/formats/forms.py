@@ -8,26 +8,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evenhand.claims import Notice
 from evenhand.columns import ALIASES, ID, cut_alike
 from evenhand.errors import OptionError, counted, listing
-from evenhand.formats import layouts, scale
+from evenhand.formats import PLATFORMS, layouts, scale
 from evenhand.formats.scale import may_be_scores, scored
 from evenhand.formats.tables import Table, plain
 
-if TYPE_CHECKING:
-    from evenhand.formats.layouts import Asked, Long, Place
-
-TIMES = (
-    *("Timestamp", "Zeitstempel", "Horodateur", "Marca temporal", "Tijdstempel"),
-    *("Informazioni cronologiche", "Carimbo de data/hora", "Completion time"),
-)
-"""The first column of a form's responses, in several languages; the last is of
-Microsoft Forms."""
 GRID = re.compile(r"(.*?)\s*\[(.+)\]", re.DOTALL)
 EMAIL = re.compile(
     r"(?:your )?(?:e ?mail|username|user name|nutzername|nom d'utilisateur|"
@@ -98,7 +88,7 @@ def tell(table: Table) -> str:
     return table.why(form.time, person, *form.items) if sure else ""
 
 
-def take(table: Table, asked: Asked) -> Long:
+def take(table: Table, asked: layouts.Asked) -> layouts.Long:
     """Take the last score that each person gave to each item.
 
     Examples:
@@ -131,7 +121,7 @@ def take(table: Table, asked: Asked) -> Long:
     notices += _unused(table, used)
     reviews = table.keep(kept["row"].to_list())
 
-    def choose(name: str) -> Place:
+    def choose(name: str) -> layouts.Place:
         if name == given.score:
             return score, kept["score"]
         return name, reviews.cells(reviews.named("weight", name))
@@ -158,7 +148,10 @@ def time_of(table: Table) -> str:
         >>> time_of(Table.of({"Timestamp": ["1"], "Name": ["Bo"]}, Source()))
         'Timestamp'
     """
-    return next((name for name in [*table.columns][:3] if name in TIMES), "")
+    first = [*table.columns][:3]
+    # A form writes it with a capital letter, people most often do not.
+    named = [it for it in first if plain(it) in PLATFORMS["forms"] and it[0].isupper()]
+    return next(iter(named), "")
 
 
 def _form(table: Table) -> _Form:
@@ -222,7 +215,7 @@ Taken = tuple[str, str, pl.DataFrame]
 
 
 def _one_each(
-    table: Table, asked: Asked, form: _Form, people: pl.Series, used: set[str]
+    table: Table, asked: layouts.Asked, form: _Form, people: pl.Series, used: set[str]
 ) -> Taken:
     """Take one score from each response, about the item that a column names."""
     given = asked.columns
@@ -248,7 +241,7 @@ def _one_each(
 
 
 def _gridded(
-    table: Table, asked: Asked, form: _Form, people: pl.Series, used: set[str]
+    table: Table, asked: layouts.Asked, form: _Form, people: pl.Series, used: set[str]
 ) -> Taken:
     """Take a score from each cell of a grid, or of each question about an item."""
     if asked.columns.weight:

@@ -7,17 +7,10 @@ up to the form. Who wrote a review may be hidden, for some papers or for all.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from evenhand.formats import layouts
 from evenhand.formats.scale import may_be_scores
-from evenhand.formats.tables import Table, flatten, holds_objects, plain
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from evenhand.claims import Notice
-    from evenhand.formats.layouts import Asked, Long, Place
+from evenhand.formats.tables import Reasons, Table, flatten, holds_objects, plain
 
 EXPORTS: dict[str, tuple[str, ...]] = {
     "reviews or scores CSV": ("paper", "title", "reviewername", "email"),
@@ -70,7 +63,7 @@ def tell(table: Table) -> str:
     return ""
 
 
-def take(table: Table, asked: Asked) -> Long:
+def take(table: Table, asked: layouts.Asked) -> layouts.Long:
     """Take the submitted reviews, with the field that was named as their score.
 
     Examples:
@@ -118,7 +111,7 @@ def _has_review_ids(table: Table) -> bool:
     return all(map(REVIEW_ID.fullmatch, given)) and not all(map(str.isdecimal, given))
 
 
-def _left_out(table: Table) -> Mapping[str, tuple[str, Iterable[bool]]]:
+def _left_out(table: Table) -> Reasons:
     """Return the entries that are no submitted review, by the reason."""
     # Only exports with a pid have a status; elsewhere it is a field of the form.
     if not table.find("pid"):
@@ -145,7 +138,7 @@ def _left_out(table: Table) -> Mapping[str, tuple[str, Iterable[bool]]]:
     }
 
 
-def _reviewers(table: Table) -> tuple[Place, list[Notice]]:
+def _reviewers(table: Table) -> layouts.Writers:
     """Return where and who wrote each review, and a notice if some do not say."""
     place, own = table.find("review"), table.texts("review")
     if not place and table.find("pid"):

@@ -8,6 +8,7 @@ words, missing scores, labels) is the same for all.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from evenhand.errors import OptionError, listing
 from evenhand.formats.tables import Table, as_text, plain, strings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
     from evenhand.columns import Source
 
@@ -45,8 +46,11 @@ ANEW = (
     "items may be compared: then give reviewers labels of their own."
 )
 
-Place = tuple[str, "pl.Series | Sequence[object]"]
+Values = pl.Series | Sequence[object]
+Place = tuple[str, Values]
 """Where something was found, in words, and its values."""
+Writers = tuple[Place, Sequence[Notice]]
+"""Where writers were found and who wrote each review, and what to say of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +156,7 @@ def rated(
     choose: Callable[[str], Place],
     *,
     item: str | Place,
-    reviewer: str | Callable[[Table], tuple[Place, Sequence[Notice]]],
+    reviewer: str | Callable[[Table], Writers],
     titles: Mapping[str, str] | None = None,
     notices: Sequence[Notice] = (),
 ) -> Long:
@@ -240,9 +244,7 @@ def choose_score(given: str, fields: Sequence[str], source: Source) -> str:
     )
 
 
-def among(
-    fields: Mapping[str, pl.Series | Sequence[object]], source: Source
-) -> Callable[[str], Place]:
+def among(fields: Mapping[str, Values], source: Source) -> Callable[[str], Place]:
     """Return the choice among some fields, for `rated`."""
 
     def choose(given: str) -> Place:
@@ -311,7 +313,7 @@ def who_wrote(
     own: tuple[str, Sequence[str]],
     unsaid: str,
     nobody: re.Pattern[str] = re.compile("(?!)"),
-) -> tuple[Place, list[Notice]]:
+) -> Writers:
     """Return where writers were found and who wrote each review, and a notice.
 
     Args:

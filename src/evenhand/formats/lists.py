@@ -23,8 +23,7 @@ from evenhand.columns import (
 from evenhand.designs.assignment import ESCAPED
 from evenhand.designs.drawing import GROUPED
 from evenhand.errors import OptionError, listing, unknown
-from evenhand.formats.delimited import read_cells
-from evenhand.formats.files import fetch
+from evenhand.formats.files import fetch, read_cells
 from evenhand.formats.tables import check_text, decimal_points, read_table
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, astuple, replace
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -18,9 +17,6 @@ from evenhand.columns import ALIASES, ID, Columns, find_columns, is_alias
 from evenhand.errors import RatingsError
 from evenhand.formats import layouts
 from evenhand.formats.tables import Table, plain
-
-if TYPE_CHECKING:
-    from evenhand.formats.layouts import Asked, Long
 
 TITLE = re.compile(r"(?:(?:item|paper|submission|project) )?title")
 NAMES = ALIASES["item"] - {"item"} | {""}
@@ -43,7 +39,7 @@ def tell(table: Table) -> str:
     return table.why(*filter(None, astuple(names)))
 
 
-def take(table: Table, asked: Asked) -> Long:
+def take(table: Table, asked: layouts.Asked) -> layouts.Long:
     r"""Take ratings, ranks or comparisons from a table in long form.
 
     Examples:
@@ -108,7 +104,7 @@ def _namesakes(table: Table, names: Columns) -> str:
     return column if shared and not authors else ""
 
 
-def take_gavel(table: Table, asked: Asked) -> Long:
+def take_gavel(table: Table, asked: layouts.Asked) -> layouts.Long:
     """Take one comparison from each decision.
 
     Examples:

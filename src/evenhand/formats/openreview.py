@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from evenhand.columns import Source
-    from evenhand.formats.layouts import Asked, Long, Place
 
 CONSOLE = ("min rating", "max rating", "average rating")
 """Columns that mark the CSV of the chairs' console."""
@@ -147,7 +146,7 @@ def tell(table: Table) -> str:
     return ""
 
 
-def take(table: Table, asked: Asked) -> Long:
+def take(table: Table, asked: layouts.Asked) -> layouts.Long:
     """Take the official reviews among the notes.
 
     Examples:
@@ -191,7 +190,7 @@ def take(table: Table, asked: Asked) -> Long:
     )
 
 
-def _reviewers(reviews: Sequence[_Note], raw: Table) -> tuple[Place, list[Notice]]:
+def _reviewers(reviews: Sequence[_Note], raw: Table) -> layouts.Writers:
     """Return who signed each review, and a notice of those with a pseudonym."""
     people = ["".join(note.signed) for note in reviews]
     if "" in people:
@@ -282,7 +281,7 @@ def _review_kind(kinds: set[str], source: Source) -> str:
     )
 
 
-def _field(reviews: Sequence[_Note], source: Source, given: str) -> Place:
+def _field(reviews: Sequence[_Note], source: Source, given: str) -> layouts.Place:
     """Choose a field of the reviews' content that may hold scores."""
     names = dict.fromkeys(name for note in reviews for name in note.content)
     fields = {
@@ -297,7 +296,7 @@ def _field(reviews: Sequence[_Note], source: Source, given: str) -> Place:
 
 def _items(
     reviews: Sequence[_Note], submissions: Mapping[str, _Note], source: Source
-) -> Place:
+) -> layouts.Place:
     """Return where submissions were found, and each review's."""
     numbers: dict[str, str] = {}
     for row, note in enumerate(reviews):

@@ -134,14 +134,8 @@ def read_ratings(  # noqa: PLR0913 - a keyword for each option of the command li
         [3.0, 1.0]
     """
     given = given_columns(reviewer, item, score, rank, winner, loser, pair, weight)
-    options = {
-        "format": format,
-        "scale": scale,
-        "decimal": decimal,
-        "rows": rows,
-        "sheet": sheet,
-        "anonymise": anonymise,
-    }
+    options = {"format": format, "scale": scale, "decimal": decimal}
+    options |= {"rows": rows, "sheet": sheet, "anonymise": anonymise}
     require_text(**options)
     said = {name: value or "" for name, value in options.items()}
     left, kept = _labels("exclude", exclude), _labels("only", only)

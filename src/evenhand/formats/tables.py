@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -29,16 +30,17 @@ from evenhand.columns import (
     is_alias,
 )
 from evenhand.errors import OptionError, RatingsError, counted, listing, shown
-from evenhand.formats.delimited import read_cells
+from evenhand.formats.files import File, read_cells
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from evenhand.claims import Json
-    from evenhand.formats.files import File
 
+Reasons = Mapping[str, tuple[str, Iterable[bool]]]
+"""Rows to leave out: by the code of a notice, what it says of them, and which."""
 COMMA_NUMBER = r"^[+-]?[0-9]+,[0-9]+(?:\s*/\s*[0-9]+)?$"
 THOUSANDS = r"^[+-]?[0-9]{1,3},[0-9]{3}$"
 NOTHING = ["", *MISSING_WORDS]
@@ -145,15 +147,12 @@ class Table:
         columns = {name: column.gather(rows) for name, column in self.columns.items()}
         return Table(columns, self.source.keep(rows))
 
-    def leave_out(
-        self, noun: str, reasons: Mapping[str, tuple[str, Iterable[bool]]]
-    ) -> tuple[Table, list[Notice]]:
+    def leave_out(self, noun: str, reasons: Reasons) -> tuple[Table, list[Notice]]:
         """Return the rows that nothing is said against, and a notice for each reason.
 
         Args:
             noun: What a row is.
-            reasons: By the code of its notice, what is said of rows that are left out,
-                and which these are; the first reason counts.
+            reasons: Which rows to leave out, and why; the first reason counts.
 
         Examples:
             >>> table = Table.of({"id": ["x", "y"]}, Source())
@@ -551,10 +550,7 @@ def _text_table(header: Sequence[str], rows: pl.DataFrame, source: Source) -> Ta
 def _filled_rows(rows: pl.DataFrame) -> NDArray[np.int64]:
     filled = np.zeros(rows.height, dtype=np.bool_)
     for column in rows:
-        # Most tables are told by their first column.
-        if not filled.all():
-            given = column.str.contains(r"\S").fill_null(value=False)
-            filled |= given.to_numpy()
+        filled |= column.str.contains(r"\S").fill_null(value=False).to_numpy()
     return np.flatnonzero(filled)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -21,9 +21,6 @@ from evenhand.errors import OptionError, RatingsError, counted, listing, shown
 from evenhand.formats import layouts
 from evenhand.formats.scale import given, is_number, may_be_scores, scored
 from evenhand.formats.tables import Table, plain, strings
-
-if TYPE_CHECKING:
-    from evenhand.formats.layouts import Asked, Long
 
 Floats = NDArray[np.float64]
 
@@ -90,7 +87,7 @@ def tell(table: Table) -> str:
     return "columns of numbers only" if alike else ""
 
 
-def take(table: Table, asked: Asked) -> Long:
+def take(table: Table, asked: layouts.Asked) -> layouts.Long:
     """Take one rating from each filled cell.
 
     Examples:
@@ -151,7 +148,7 @@ class _Parts(NamedTuple):
     titles: dict[str, str]
 
 
-def _check_asked(table: Table, asked: Asked) -> None:
+def _check_asked(table: Table, asked: layouts.Asked) -> None:
     if not asked.rows:
         raise table.source.whole(
             "This looks like a wide table. Say what its rows are with rows= or --rows: "
@@ -177,7 +174,7 @@ def _check_asked(table: Table, asked: Asked) -> None:
         )
 
 
-def _parts(table: Table, asked: Asked) -> _Parts:
+def _parts(table: Table, asked: layouts.Asked) -> _Parts:
     down = asked.rows.removesuffix("s")
     other = OTHER_WAY[down]
     names = list(table.columns)

@@ -12,8 +12,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from evenhand.errors import EvenhandError, OptionError, counted, shown, unknown
-from evenhand.formats.delimited import read_cells
-from evenhand.formats.files import GZIP, fetch
+from evenhand.formats.files import GZIP, fetch, read_cells
 from evenhand.formats.lists import plain_label
 from evenhand.formats.tables import check_text, read_table, strings
 
