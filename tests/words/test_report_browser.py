@@ -30,12 +30,15 @@ WORDS = """
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walk.nextNode()) {
     const node = walk.currentNode, around = node.parentElement;
-    if (around.closest("script, style, .skip, .hide, option, li.row")) continue;
+    if (around.closest("script, style, .skip, .hide, option")) continue;
     if (!around.checkVisibility({ contentVisibilityAuto: true })) continue;
     const range = document.createRange();
     range.selectNodeContents(node);
     const box = range.getBoundingClientRect();
-    if (box.width && box.bottom > 0 && box.top < innerHeight) words.push(node.data);
+    const list = around.closest(".boxed li") ? around.closest(".boxed") : null;
+    const seen = list ? list.getBoundingClientRect() : { top: 0, bottom: innerHeight };
+    const [top, bottom] = [Math.max(0, seen.top), Math.min(innerHeight, seen.bottom)];
+    if (box.width && box.bottom > top && box.top < bottom) words.push(node.data);
   }
   return words.join(" ");
 }
@@ -348,15 +351,32 @@ def test_without_scripts_everything_is_there(browser: Browser, folder: Path) -> 
     context.close()
 
 
-@pytest.mark.parametrize("name", ["ranking", "conference"])
+@pytest.mark.parametrize("name", ["ranking", "conference", "class"])
 def test_the_first_screen_has_few_words_and_the_page_few_screens(
     context: BrowserContext, folder: Path, name: str
 ) -> None:
     page = Opened(context, folder / f"{name}.html").page
-    # The rows of the picture are its labels; words are those around it.
+    # With labels and titles of all rows that can be seen, and without numbers.
     words = re.findall(r"\w*[^\W\d_]\w*", page.evaluate(WORDS))
     assert 20 < len(words) <= 120
     assert page.evaluate("document.documentElement.scrollHeight") <= 2 * 900
+
+
+def test_a_click_into_the_picture_of_all_items_shows_that_item(
+    context: BrowserContext, folder: Path
+) -> None:
+    page = Opened(context, folder / "conference.html").page
+    picture = page.locator("#decision .field svg")
+    box = picture.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 99.5 / 120 * box["width"], box["y"] + 20)
+    row = page.locator("#decision li.row.marked")
+    assert row.locator(".place").inner_text().split()[-1] == "100"
+    frame = page.locator("#decision .boxed").bounding_box()
+    place = row.bounding_box()
+    assert frame is not None
+    assert place is not None
+    assert frame["y"] < place["y"] < frame["y"] + frame["height"]
 
 
 def test_a_conference_is_small_and_prints_on_few_sheets(

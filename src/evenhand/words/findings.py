@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evenhand.diagnosis.check import Check
 
 IMPOSSIBLE, WRONG, WEAK, GOOD = range(4)
-WORDS = ("blocks an order", "can mislead", "weakens it", "good to know")
+WORDS = ("blocking", "misleading", "weakening", "good to know")
 # Findings by what they are, where they are always equally grave.
 ALWAYS = {
     "no_information": (IMPOSSIBLE, "The ratings say nothing about the order"),

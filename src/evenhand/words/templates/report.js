@@ -64,13 +64,20 @@
     };
     search.addEventListener("input", show);
     sort.addEventListener("change", order);
-    return { toCut() {
+    const middle = (part) => {
       const box = list.querySelector(".boxed");
-      if (!cut || !box) return;
-      const wanted = cut.offsetTop - box.clientHeight / 2;
+      if (!part || !box) return;
+      const wanted = part.offsetTop - box.clientHeight / 2;
       const top = rows.find((row) => row.offsetTop >= wanted) || rows[0];
       box.scrollTop = top.offsetTop - rows[0].offsetTop;
-    }, filter(wanted) { side = wanted; show(); } };
+    };
+    const field = list.parentElement.querySelector(".field svg");
+    if (field) field.addEventListener("click", (event) => {
+      const { left, width } = field.getBoundingClientRect();
+      const row = rows[Math.floor((event.clientX - left) / width * rows.length)];
+      if (row) { mark(row); middle(row); }
+    });
+    return { toCut() { middle(cut); }, filter(wanted) { side = wanted; show(); } };
   };
   const [first] = all(".list").map(makeList);
 
