@@ -155,7 +155,7 @@ def test_a_result_can_be_written(tmp_path: Path) -> None:
         ),
         (["--trials", "1"], "trials must be a whole number from 2 to"),
         (["case.toml"], "Got unexpected extra argument (case.toml)"),
-        (["--export", "/none/x.csv"], "output must be a path that can be written"),
+        (["--export", "/none/x.csv"], "export must be a path that can be written"),
         (["--trails", "9"], "There is no option --trails. Did you mean --trials?"),
     ],
 )

@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from evenhand.ab.weights import GapWeight
 from evenhand.arrays import Floats
-from evenhand.cli.theorems import command
+from evenhand.cli.study import theorems as command
 from evenhand.errors import OptionError
 from evenhand.lab import claims_paper, theorems
 from evenhand.lab.theorems import Row, Trial, all_claims

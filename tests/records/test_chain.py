@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import RecordError
-from evenhand.records.chain import (
+from evenhand.records.log import (
     Head,
     append,
     decision_seed,

@@ -8,7 +8,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from evenhand.records.chain import Head, follow, parse_event, payload_hash
+from evenhand.records.log import Head, follow, parse_event, payload_hash
 from evenhand.web.accept import (
     Answer,
     Done,

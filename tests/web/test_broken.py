@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from evenhand.errors import OptionError
-from evenhand.records.chain import decision_seed
+from evenhand.records.log import decision_seed
 from evenhand.web import guard, reads
 from evenhand.web.accept import Entry, Sending
 from evenhand.web.app import tick

@@ -21,8 +21,8 @@ from evenhand.records.bundle import (
     read_bundle,
     write_bundle,
 )
-from evenhand.records.canonical import canonical
-from evenhand.records.chain import decision_seed, payload_hash, text_hash
+from evenhand.records.canonical import canonical, text_hash
+from evenhand.records.log import decision_seed, payload_hash
 from evenhand.records.record import assignment_from, parse
 from evenhand.web.jobs import compute
 from evenhand.web.verify import verify_all
@@ -76,8 +76,8 @@ def decide(events: Events, files: Files, **other: object) -> None:
         drawn = assignment_from(parse(text.encode(), "a"), "a", drawn)
     assert drawn is not None
     bodies = {n: e["private"]["body"] for n, e in enumerate(events, 1) if e["private"]}
-    found = collect(events, bodies, drawn, keep_unfinished=False)
-    text = ratings_csv(found.rows, {row[0]: row[1] for row in lists["items"]})
+    rows, _ = collect(events, bodies, drawn, keep_unfinished=False)
+    text = ratings_csv(rows, {row[0]: row[1] for row in lists["items"]})
     files["ratings.csv"] = text.encode()
     lines = linked(events, {})
     closed = next(n for n, event in enumerate(events) if event["kind"] == "closed")

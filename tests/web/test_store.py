@@ -10,7 +10,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
 from evenhand.errors import OptionError
-from evenhand.records.chain import follow
+from evenhand.records.log import follow
 from evenhand.web import actions, guard, reads
 from evenhand.web import tables as t
 from evenhand.web.accept import Entry, Sending

@@ -1,4 +1,4 @@
-"""The command line: one file per command, loaded when it is called."""
+"""The command line: each command is loaded when it is called."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from evenhand.cli._options import ROLES
 from evenhand.cli._shared import ARGUMENTS
 from evenhand.errors import EvenhandError, printable, unknown
 
@@ -24,7 +25,8 @@ COMMANDS = (
     *("demo", "compare", "rank", "grade", "check", "count", "query", "assign"),
     *("audit", "serve", "simulate", "reproduce", "theorems", "methods"),
 )
-"""Each is the `command` of its module; in the order in which people meet them."""
+"""In the order in which people meet them; each in a module of its name, or in these."""
+STUDY = dict.fromkeys(("simulate", "reproduce", "theorems", "methods"), "study")
 # Options that moved elsewhere than into a method, with their new form.
 MOVED = {
     "--best": "--scale best=A",
@@ -88,7 +90,6 @@ def new_form(option: str, command: str | None) -> str | None:
         >>> new_form("--scan", "rank")
         "--method 'flips-uniform(scan=VALUE)'"
     """
-    from evenhand.cli._shared import ROLES
     from evenhand.method import methods
 
     name = option.removeprefix("--").replace("-", "_")
@@ -111,9 +112,10 @@ class Commands(click.Group):
         """Import one command."""
         if cmd_name not in COMMANDS:
             raise Refusal(unknown("command", cmd_name, COMMANDS))
-        module = importlib.import_module(f"{__name__}.{cmd_name}")
-        command: click.Command = module.command
-        return command
+        name = {"query": "count", **STUDY}.get(cmd_name, cmd_name)
+        module = importlib.import_module(f"{__name__}.{name}")
+        found = [it for it in vars(module).values() if isinstance(it, click.Command)]
+        return next(it for it in found if it.name == cmd_name)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the options before the command."""

@@ -1,282 +1,59 @@
-"""What the commands share: options, input, output and words."""
+"""What the commands share: input, output, tables on a terminal, and one run."""
 
 from __future__ import annotations
 
+import json
+import shlex
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.errors import OptionError, printable, unknown
-from evenhand.formats import PLATFORMS
+from evenhand.cli._options import COLUMNS, ROLES
+from evenhand.errors import OptionError, printable
 from evenhand.progress import working as working  # noqa: PLC0414 - for every command
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from rich.console import Console, RenderableType
+    from rich.console import Console, JustifyMethod, OverflowMethod, RenderableType
     from rich.table import Table
 
     from evenhand._outputs import Output
+    from evenhand.ab.comparison import Comparison
     from evenhand.claims import Notice
-    from evenhand.cli._extras import Extras, Result
     from evenhand.designs.assignment import Assignment
+    from evenhand.diagnosis.check import Check
+    from evenhand.grading import Grades
+    from evenhand.ranking.ranking import Ranking
     from evenhand.words import tables as words
 
-Command = TypeVar("Command", bound=Callable[..., None])
-Decorator = Callable[[Any], Any]
+    Result = Ranking | Comparison | Check | Grades
+    Paths = Mapping[str, str | None]
+
 WIDTH = 100
 # Characters of a name with its title that are shown however narrow the screen is.
 LEAST = 20
 CUT = "\ue000"
 """Marks the row that becomes the line of the cut; a label has no such character."""
-
-READING = (
-    *("scale", "decimal", "exclude", "only", "rows", "companion", "sheet"),
-    "anonymise",
-)
-"""Parameters that say how to read, beside columns and the format."""
-
-
-class Known(click.Choice[str]):
-    """A choice that suggests the nearest known name."""
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> str:
-        """Take a known name as it is."""
-        if value not in self.choices:
-            name = "value" if param is None or param.name is None else param.name
-            if name == "once":
-                raise OptionError(unknown("value", value, self.choices, of="--once"))
-            raise OptionError(unknown(name.replace("_", " "), value, self.choices))
-        return super().convert(value, param, ctx)
-
-
-class Option(click.Option):
-    """An option that stands under a heading of the help."""
-
-    def __init__(self, *names: Any, group: str, **more: Any) -> None:  # noqa: ANN401 - click's
-        """Keep the heading."""
-        super().__init__(*names, **more)
-        self.group = group
-
-
-class Grouped(click.Command):
-    """A command whose help lists options under headings."""
-
-    def format_options(
-        self, ctx: click.Context, formatter: click.HelpFormatter
-    ) -> None:
-        """Write the options, heading by heading."""
-        groups: dict[str, list[tuple[str, str]]] = {}
-        for one in self.get_params(ctx):
-            told = one.get_help_record(ctx)
-            if told is not None and isinstance(one, click.Option):
-                groups.setdefault(getattr(one, "group", OUTPUT), []).append(told)
-        for title, rows in groups.items():
-            with formatter.section(title):
-                formatter.write_dl(rows)
-
-
-def option(
-    names: str,
-    text: str,
-    kind: object = None,
-    *,
-    group: str = "Options",
-    **more: Any,  # noqa: ANN401 - click's
-) -> Decorator:
-    """Declare an option of a command.
-
-    Args:
-        names: Its flags, and its parameter if that is called otherwise.
-        text: What it does.
-        kind: Known names, a type of click, a word for its value, or bool for none.
-        group: Heading that it stands under.
-        more: What else click takes.
-    """
-    if isinstance(kind, list | tuple):
-        more["type"] = Known(kind)
-    elif kind is bool:
-        more["is_flag"] = True
-    elif kind is not None:
-        more["metavar" if isinstance(kind, str) else "type"] = kind
-    return click.option(*names.split(), cls=Option, group=group, help=text, **more)
-
-
-def options(*added: Decorator) -> Callable[[Command], Command]:
-    """Add some options to a command, in this order."""
-
-    def add(command: Command) -> Command:
-        for one in reversed(added):
-            command = one(command)
-        return command
-
-    return add
-
-
-DECISION, OUTPUT = "Decision", "Output"
-reading = partial(option, group="Reading FILE")
-deciding = partial(option, group=DECISION)
-writing = partial(option, group=OUTPUT)
-ROLES = ("rank", "winner", "loser", "pair", "weight")
-"""Columns that few files have."""
-FILE_OPTIONS = (
-    reading(
-        "--format file_format",
-        f"What FILE is, if it is not recognised: {', '.join(PLATFORMS)}.",
-        [*PLATFORMS],
-        metavar="NAME",
-    ),
-    reading(
-        "--reviewer reviewer_column",
-        "Column of the reviewer; judge+prompt if several name one together.",
-        "COLUMN",
-    ),
-    reading("--item item_column", "Column of the item.", "COLUMN"),
-    reading("--score score_column", "Column of the score; higher is better.", "COLUMN"),
-    reading(
-        "--column columns",
-        "Another column: rank=COLUMN (1 is best), winner=COLUMN and loser=COLUMN, "
-        "pair=COLUMN (pairs or panels of reviewers), or weight=COLUMN (how much a "
-        "score counts in models, such as a confidence).  [repeatable]",
-        "ROLE=COLUMN",
-        multiple=True,
-    ),
-    reading(
-        "--scale",
-        "Score words from worst to best, such as 'reject<accept'; or best=A, the best "
-        "letter; or /10, to put scores such as 4/5 onto 0 to 10.",
-        "ORDER",
-    ),
-    reading("--rows", "What the rows of a wide table are.", ["items", "reviewers"]),
-    reading("--sheet", "Sheet of a workbook.", "NAME"),
-    reading("--decimal", "Decimal sign of the numbers: . or ,", "SIGN"),
-    reading(
-        "--exclude",
-        "Leave out an item or a reviewer: NAME, item=NAME or reviewer=NAME; or self, "
-        "ratings of the reviewer's own item.  [repeatable]",
-        "NAME",
-        multiple=True,
-    ),
-    reading(
-        "--anonymise",
-        "Replace reviewers by codes in every output; the mapping is saved in KEY and "
-        "reused if KEY exists.",
-        "KEY",
-    ),
-)
-MANY_OPTIONS = (
-    reading(
-        "--with companion",
-        "Second file of the same export, where a platform splits it.",
-        "FILE",
-    ),
-    reading(
-        "--only",
-        "Keep only these items or reviewers.  [repeatable]",
-        "NAME",
-        multiple=True,
-    ),
-)
-"""What reading two items does not need: --items names these."""
-COUNT = click.IntRange(min=1)
-seed_option = writing(
-    "--seed",
-    "Repeat an earlier run. Without it a seed is drawn and printed.",
-    click.IntRange(min=0),
-)
-output_options = options(
-    writing("--json as_json", "Print JSON.", bool),
-    writing("-o --output", "Write there instead of printing.", "PATH"),
-)
-result_options = options(seed_option, output_options)
-explain_option = writing(
-    "--explain", "Say what it means and what it may not claim.", bool
-)
-all_option = writing(
-    "--explain --all explain",
-    "Show every row, and say what it means and what it may not claim.",
-    bool,
-)
-evidence_option = deciding(
-    "--assignment",
-    "What evenhand assign wrote: a folder with assignment.json and, once they are "
-    "published, seal.json and secret.json; or the record alone.",
-    "FOLDER",
-)
-workers_option = option(
-    "--workers", "Processes on this machine.  [default: one for each core]", COUNT
-)
-dask_option = option(
-    "--dask",
-    "Run on the Dask cluster whose scheduler has this address, such as "
-    "tcp://10.0.0.7:8786; needs evenhand[dask]. The result is the same.",
-    "ADDRESS",
-)
-record_option = writing("--record", "Write a record there, for evenhand audit.", "PATH")
-
-
 ARGUMENTS = "evenhand.arguments"
 """Where the words of the command line are kept, for the report to show them."""
-
-export_option = writing(
-    "--export exports",
-    "Write a table to a .csv, .tsv, .xlsx, .parquet, .json, .jsonl or .md; an unknown "
-    "TABLE lists the available ones.  [repeatable]",
-    "[TABLE=]PATH",
-    multiple=True,
+STDIN, CHARTS = "-", "charts="
+WISHES = (
+    *("format", "scale", "decimal", "exclude", "only", "rows", "sheet", "anonymise"),
 )
-report_option = writing("--report", "Write a self-contained HTML report.", "OUT.html")
-extra_options = options(
-    report_option,
-    writing(
-        "--export exports",
-        "Write a table to a .csv, .tsv, .xlsx, .parquet, .json, .jsonl or .md, or with "
-        "charts=FOLDER the report's charts; an unknown TABLE lists the available ones. "
-        " [repeatable]",
-        "[TABLE=]PATH",
-        multiple=True,
-    ),
-)
+"""Parameters that say how to read, beside columns and the companion."""
 
 
-def method_option(default: str, example: str) -> Decorator:
-    """Add --method, which takes a text form."""
-    return option(
-        "--method",
-        f"How to decide, with its own options in brackets, such as '{example}'; "
-        "`evenhand methods` lists them.",
-        "TEXT",
-        group="Method",
-        default=default,
-        show_default=True,
-    )
-
-
-def reading_options(
-    *, file: bool = True, many: bool = True
-) -> Callable[[Command], Command]:
-    """Add FILE and the options that say how to read it, all or those for two items."""
-    named = (click.argument("file", metavar="FILE"),) if file else ()
-    return options(*named, *FILE_OPTIONS, *(MANY_OPTIONS if many else ()))
-
-
-def take_reading(options: dict[str, Any]) -> dict[str, str | None]:
+def take_reading(options: dict[str, Any]) -> dict[str, Any]:
     """Take out the options that say how to read.
 
     Raises:
-        OptionError: If --column does not name a role and a column.
+        OptionError: If --column does not name a role and a column, or one is empty.
     """
-    found = {
-        name: options.pop(name)
-        for name in list(options)
-        if name in READING or name.endswith("_column")
-    }
+    names = (*COLUMNS, *WISHES, "companion")
+    found = {name: options.pop(name) for name in names if name in options}
     for text in options.pop("columns"):
         role, _, column = text.partition("=")
         if role not in ROLES or not column:
@@ -284,8 +61,42 @@ def take_reading(options: dict[str, Any]) -> dict[str, str | None]:
                 f"--column must be one of {', '.join(ROLES)}, = and the name of a "
                 f"column, got {text!r}. Write for instance --column rank=Place."
             )
-        found[f"{role}_column"] = column
+        found[role] = column
+    for name in (name for name, value in found.items() if value == ""):
+        rule = "the name of a column" if name in COLUMNS else "given"
+        raise OptionError(f"{name} must be {rule}, got ''.")
     return found
+
+
+def read(
+    file: str, reading: Mapping[str, Any], *, counts: bool = False
+) -> tuple[Any, list[Output]]:
+    """Read the ratings of a command.
+
+    Args:
+        file: Path, or "-" for standard input.
+        reading: What `take_reading` found.
+        counts: Whether counts of scores will do.
+
+    Returns:
+        The ratings or counts, and a new key, to be written with the other files.
+    """
+    from evenhand.columns import Columns
+    from evenhand.formats import reading as ways
+    from evenhand.formats.layouts import Asked
+
+    columns = {name: reading.get(name) or "" for name in (*COLUMNS, *ROLES)}
+    wishes: dict[str, Any] = {name: reading.get(name) or "" for name in WISHES}
+    asked, companion = Asked(Columns(**columns), **wishes), reading.get("companion")
+    with working(f"Reading {file}"):
+        counts = counts and companion is None
+        ratings, key = ways.read(file, asked, companion=companion, counts=counts)
+    return ratings, [key.output()] if key is not None and key.is_new else []
+
+
+def read_too(reading: Mapping[str, Any]) -> Paths:
+    """Name the further files that reading needs, which no output may replace."""
+    return {"--with": reading.get("companion"), "--anonymise": reading["anonymise"]}
 
 
 def read_hex(path: str | None, kind: str) -> str | None:
@@ -327,48 +138,6 @@ def read_assignment(
     return load_assignment(record, secret=revealed, seal=published)
 
 
-def read(
-    file: str,
-    file_format: str | None,
-    options: Mapping[str, str | None],
-    *,
-    counts: bool = False,
-) -> tuple[Any, list[Output]]:
-    """Read the ratings of a command.
-
-    Args:
-        file: Path, or "-" for standard input.
-        file_format: What --format says.
-        options: The other options of `how_to_read`, by their parameter.
-        counts: Whether counts of scores will do.
-
-    Returns:
-        The ratings or counts, and a new key, to be written with the other files.
-    """
-    from evenhand.columns import Columns
-    from evenhand.formats import reading
-    from evenhand.formats.layouts import Asked
-
-    for name, value in options.items():
-        if value == "":
-            rule = "the name of a column" if name.endswith("_column") else "given"
-            raise OptionError(f"{name.removesuffix('_column')} must be {rule}, got ''.")
-    given = {name.removesuffix("_column"): text or "" for name, text in options.items()}
-    wishes: dict[str, Any] = {name: given.pop(name, "") for name in READING}
-    companion = wishes.pop("companion") or None
-    asked = Asked(Columns(**given), file_format or "", **wishes)
-    with working(f"Reading {file}"):
-        ratings, key = reading.read(
-            file, asked, companion=companion, counts=counts and companion is None
-        )
-    return ratings, [key.output()] if key is not None and key.is_new else []
-
-
-def read_too(options: Mapping[str, str | None]) -> dict[str, str | None]:
-    """Name the further files that reading needs, which no output may replace."""
-    return {"--with": options.get("companion"), "--anonymise": options["anonymise"]}
-
-
 def console() -> Console:
     """Open a console that takes every character as it is."""
     from rich.console import Console
@@ -377,60 +146,43 @@ def console() -> Console:
     return Console(width=width, markup=False, emoji=False, highlight=False)
 
 
-def table(
-    columns: Mapping[str, Sequence[str]],
-    *,
-    left: Sequence[str],
-    lines: Collection[int] = (),
-) -> Table:
-    """Lay out columns of text, those named at the left and numbers at the right.
+def columns(cells: Mapping[str, Sequence[str]], left: Collection[str]) -> words.Table:
+    """Make a table of columns by their headings; those named at the left are words."""
+    from evenhand.words.tables import Column, table
 
-    Args:
-        columns: Cells by the heading of their column.
-        left: Headings of columns of words.
-        lines: Rows before which there is a line.
-    """
+    heads = [Column(name, number=name not in left) for name in cells]
+    return table("", "", dict(zip(heads, cells.values(), strict=True)))
+
+
+def _laid_out(made: words.Table) -> Table:
+    """Lay out a table of `words` for a terminal."""
     from rich.table import Table
 
-    found = Table()
-    for name in columns:
-        words = name in left
-        found.add_column(
-            name,
-            justify="left" if words else "right",
-            overflow="fold" if words else "ellipsis",
-        )
-    for place, cells in enumerate(zip(*columns.values(), strict=True)):
-        if place in lines:
-            found.add_section()
-        found.add_row(*cells)
-    return found
-
-
-def table_of(made: words.Table) -> Table:
-    """Lay out a table of `words` for a terminal."""
     from evenhand.words.text import shortened
 
     titles, cells = made.plain()
-    rows: list[list[str]] = []
-    lines = set()
+    kinds = {one.title: one for one in made.columns}
+    for place, title in enumerate(titles):
+        if kinds[title].one_line:
+            widths = [
+                max(map(len, column)) for column in zip(titles, *cells, strict=True)
+            ]
+            room = console().width - sum(widths) - 3 * len(widths) + widths[place] - 1
+            for texts in cells:
+                texts[place] = shortened(texts[place], max(room, LEAST))
+    found = Table()
+    for title in titles:
+        is_number = kinds[title].number
+        overflow: OverflowMethod = "ellipsis" if is_number else "fold"
+        justify: JustifyMethod = "right" if is_number else "left"
+        found.add_column(title, justify=justify, overflow=overflow)
     for row, texts in zip(made.rows, cells, strict=True):
         if row.line == "cut":
-            rows.append([CUT, *[""] * (len(titles) - 1)])
+            found.add_row(CUT)
         elif row.line == "edge":
-            lines.add(len(rows))
-        rows.append(texts)
-    columns = zip(*rows, strict=True) if rows else ([] for _ in titles)
-    left = [one.title for one in made.columns if not one.number]
-    named = dict(zip(titles, map(list, columns), strict=True))
-    for title in [one.title for one in made.columns if one.one_line]:
-        widths = {
-            name: max(map(len, [name, *column])) for name, column in named.items()
-        }
-        rest = sum(3 + width for name, width in widths.items() if name != title)
-        room = max(console().width - rest - 4, LEAST)
-        named[title] = [shortened(text, room) for text in named[title]]
-    return table(named, left=left, lines=lines)
+            found.add_section()
+        found.add_row(*texts)
+    return found
 
 
 def rendered(*parts: RenderableType | words.Table) -> str:
@@ -439,7 +191,7 @@ def rendered(*parts: RenderableType | words.Table) -> str:
     texts = []
     for part in parts:
         with screen.capture() as capture:
-            screen.print(table_of(part) if isinstance(part, tuple) else part)
+            screen.print(_laid_out(part) if isinstance(part, tuple) else part)
         text = capture.get()
         if isinstance(part, tuple) and CUT in text:  # no row of rich spans all columns
             row = next(line for line in text.splitlines() if CUT in line)
@@ -449,74 +201,72 @@ def rendered(*parts: RenderableType | words.Table) -> str:
     return "".join(texts)
 
 
-def keep_inputs(
-    outputs: Mapping[str, str | None], inputs: Mapping[str, str | None]
-) -> None:
-    """Refuse to write over what a command reads, or twice to one place.
+def check_paths(outputs: Paths, inputs: Paths) -> None:
+    """Refuse outputs that cannot be written, or would replace what a command reads.
 
     Args:
         outputs: Paths to be written, by the option that names them.
         inputs: Paths to be read.
 
     Raises:
-        OptionError: If a path is both, and it says which; or a record would go nowhere.
+        OptionError: If a path is both, or two options name it; if it is a folder, or in
+            one that is not there.
 
     Examples:
-        >>> keep_inputs({"--record": "a.csv"}, {"FILE": "./a.csv"})
+        >>> check_paths({"--record": "a.csv"}, {"FILE": "./a.csv"})
         Traceback (most recent call last):
         ...
         evenhand.errors.OptionError: --record must not replace FILE, got 'a.csv'. Write
         to another file.
     """
-    taken: dict[Path, str] = {}
-    for name, path in [*inputs.items(), *outputs.items()]:
-        if (name, path) == ("--record", "-"):
-            raise OptionError("--record must be the path of a file, got '-'.")
-        if path is None or path == "-":
+    taken = {Path(path).resolve(): name for name, path in inputs.items() if path}
+    for name, path in outputs.items():
+        if path is None or (name, path) == ("--output", STDIN):
             continue
-        place = Path(path).resolve()
-        if place in taken and name in outputs:
+        option, place = name.partition(" ")[0].removeprefix("--"), Path(path)
+        if place.resolve() in taken:
             raise OptionError(
-                f"{name} must not replace {taken[place]}, got {path!r}. Write to "
-                "another file."
+                f"{name} must not replace {taken[place.resolve()]}, got {path!r}. "
+                "Write to another file."
             )
-        taken[place] = name
-
-
-def check_output(output: str | None) -> None:
-    """Refuse a path that cannot be written before a long run, not after it."""
-    if output is not None and output != "-":
-        check_file("output", output)
-
-
-def check_file(name: str, path: str) -> None:
-    """Refuse a folder, or a file in a folder that is not there."""
-    if not Path(path).name or Path(path).is_dir():
-        raise OptionError(f"{name} must be the path of a file, got {path!r}.")
-    if not Path(path).parent.is_dir():
-        raise OptionError(
-            f"{name} must be a path that can be written, got {path!r}: there is no "
-            "such folder."
-        )
+        if path == STDIN or not place.name or place.is_dir():
+            raise OptionError(f"{option} must be the path of a file, got {path!r}.")
+        if not place.parent.is_dir():
+            raise OptionError(
+                f"{option} must be a path that can be written, got {path!r}: there is "
+                "no such folder."
+            )
+        taken[place.resolve()] = name
 
 
 def deliver(text: str, output: str | None, files: Sequence[Output] = ()) -> None:
     """Print a result, or write it to a file; files that go with it come first."""
-    text = f"{text.removesuffix(chr(10))}\n"
-    printed = output is None or output == "-"
-    if files or not printed:
-        from evenhand._outputs import Output, write_all
+    from evenhand._outputs import Output, write_all
 
-        write_all([*([] if printed else [Output(str(output), text)]), *files])
+    text = f"{text.removesuffix(chr(10))}\n"
+    printed = output is None or output == STDIN
+    write_all([*([] if printed else [Output(str(output), text)]), *files])
     if printed:
         click.echo(text, nl=False)
 
 
-def note(notices: tuple[Notice, ...], seed: int) -> None:
+def show(
+    document: Mapping[str, Any],
+    explain: Callable[[], str],
+    options: Mapping[str, Any],
+    files: Sequence[Output] = (),
+) -> None:
+    """Print or write a result as JSON or in words, as --json and --output say."""
+    text = json.dumps(document, indent=2) if options["as_json"] else explain()
+    deliver(text, options["output"], files)
+
+
+def note(notices: Iterable[Notice], seed: int | None = None) -> None:
     """Print notices and the seed to standard error."""
     for notice in notices:
         click.echo(f"Note ({notice.code}): {printable(notice.message)}", err=True)
-    click.echo(f"seed {seed}", err=True)
+    if seed is not None:
+        click.echo(f"seed {seed}", err=True)
 
 
 class Job:
@@ -527,49 +277,47 @@ class Job:
         assignment: The assignment that they came through, if it was given.
         options: What is left of the options: those of the method.
         seed: What --seed says.
-        as_json: Whether JSON is asked for.
-        explain: Whether explanations are.
+        explain: Whether explanations are asked for.
     """
 
     def __init__(
-        self,
-        command: str,
-        options: dict[str, Any],
-        more: Mapping[str, str | None] | None = None,
+        self, command: str, options: dict[str, Any], more: Paths | None = None
     ) -> None:
         """Check the paths, then read; `more` are further files that are read."""
-        self.options = options
-        file, file_format = options.pop("file"), options.pop("file_format")
-        self.seed, self.as_json = options.pop("seed"), options.pop("as_json")
-        self._output, self._record = options.pop("output"), options.pop("record", None)
-        evidence = options.pop("assignment", None)
-        self.explain = options.pop("explain", False)
-        reading = take_reading(options)
+        self.options, take = options, options.pop
+        self._shown = {name: take(name) for name in ("as_json", "output")}
+        self.seed, self.explain = take("seed"), take("explain", None)
+        self._file, self._record = take("file"), take("record", None)
+        evidence, reading = take("assignment", None), take_reading(options)
         self._key = reading["anonymise"]
-        report, exports = options.pop("report", None), options.pop("exports")
-        self._extras: Extras | None = None
-        if report is not None or exports:
-            from evenhand.cli._extras import Extras
-
-            self._extras = Extras(command, report, exports)
+        self._report, exports = take("report"), take("exports")
+        self._charts, self._exports = _exports(command, exports)
         files = evidence_in(evidence)
         given = zip(("--assignment", "its seal", "its secret"), files, strict=True)
-        written = {"--output": self._output, "--record": self._record}
-        keep_inputs(
-            {**written, **(self._extras.paths() if self._extras else {})},
-            {"FILE": file, **dict(given), **read_too(reading), **(more or {})},
-        )
+        written = {"--output": self._shown["output"], "--record": self._record}
+        written["--report"] = self._report
+        tables = {f"--export {Path(path).resolve()}": path for _, path in self._exports}
+        inputs = {
+            "FILE": self._file,
+            **dict(given),
+            **read_too(reading),
+            **(more or {}),
+        }
+        check_paths({**written, **tables}, inputs)
+        if self._report is not None:
+            from evenhand.words.page import require_html
+
+            require_html(self._report)
         if self._key is not None and evidence is not None:
             raise OptionError(
                 "--anonymise must be left out with --assignment, whose record holds "
                 "the reviewers' names."
             )
-        self.ratings, self._files = read(
-            file, file_format, reading, counts=command == "compare"
-        )
+        counts = command == "compare"
+        self.ratings, self._files = read(self._file, reading, counts=counts)
         # A report lists scores one by one, so that one of too many is refused now.
         self._listed = self.ratings
-        if self._extras:
+        if self._report is not None or exports:
             from evenhand.engines.counts import one_by_one
 
             self._listed = one_by_one(self.ratings)
@@ -578,32 +326,105 @@ class Job:
     def deliver(
         self,
         result: Result,
-        text: str,
-        notices: Iterable[Notice],
+        explain: Callable[[], str],
+        hidden: Collection[str] = (),
+        **more: Any,  # noqa: ANN401 - anything that JSON takes
     ) -> None:
-        """Print or write the answer and the files that go with it; notes to stderr."""
-        files = list(self._files)
+        """Print or write the answer and the files that go with it; notes to stderr.
+
+        Args:
+            result: The answer.
+            explain: What tells it to people.
+            hidden: Codes of notices that its words tell already.
+            more: Further fields of the JSON.
+        """
+        audit, files = None, list(self._files)
         if self._record is not None:
             from evenhand._outputs import Output
             from evenhand.records.record import decision_record, text_of
 
             record = decision_record(result, self.assignment)  # type: ignore[arg-type]  # a check has no option for it
             files.append(Output(self._record, text_of(record)))
-        if self._extras:
-            files += self._extras.outputs(self._listed, result, record=self._record)
-        deliver(text, self._output, files)
-        if self.ratings.read_as:
-            click.echo(f"Read as {printable(self.ratings.read_as)}", err=True)
+            audit = audit_words(click.get_current_context(), self._record, self._file)
+        files += self._extras(result, audit)
+        show({**result.to_dict(), **more}, explain, self._shown, files)
+        told = [f"Wrote {file.path}" for file in files]
         if self._key is not None:
             from evenhand.formats.anonymise import NOT_HIDDEN
 
-            click.echo(f"Who is who: {printable(self._key)}. {NOT_HIDDEN}", err=True)
-        for file in files:
-            click.echo(f"Wrote {printable(file.path)}", err=True)
-        if self._record is not None:
-            from evenhand.cli._extras import audit_words
+            told.insert(0, f"Who is who: {self._key}. {NOT_HIDDEN}")
+        if self.ratings.read_as:
+            told.insert(0, f"Read as {self.ratings.read_as}")
+        for line in [*told, *([f"Check it with: {audit}"] if audit else [])]:
+            click.echo(printable(line), err=True)
+        silent = () if self._shown["as_json"] else hidden
+        note([it for it in result.notices if it.code not in silent], result.seed)
 
-            context = click.get_current_context()
-            audit = audit_words(context, self._record, context.params["file"])
-            click.echo(f"Check it with: {printable(audit)}", err=True)
-        note(tuple(notices), result.seed)
+    def _extras(self, result: Result, audit: str | None) -> list[Output]:
+        """Return tables, charts and the report, as far as they are asked for."""
+        draws = self._report is not None or self._charts is not None
+        if not draws and not self._exports:
+            return []
+        from evenhand._outputs import Output
+        from evenhand.grading import Grades
+        from evenhand.ranking.results import Ranking
+        from evenhand.words import exports, figures, page
+
+        beside: dict[str, Any] = {"check": None, "warp": None}
+        people = any(what in ("reviewers", "all") for what, _ in self._exports)
+        if isinstance(result, Ranking) and (draws or people):
+            beside["check"] = page.check_beside(result)
+        if isinstance(result, Grades) and self._report is not None:
+            beside["check"] = page.check_beside(result)
+        files = exports.export_outputs(
+            self._exports, self._listed, result, beside["check"]
+        )
+        with working("Drawing"):
+            if draws and isinstance(result, Ranking):
+                beside["warp"] = page.warp_beside(result)
+            if self._charts is not None:
+                drawn = page.figures_of(self._listed, result, **beside)
+                files += figures.pictures(drawn, self._charts)
+            if self._report is not None:
+                typed = click.get_current_context().meta.get(ARGUMENTS, ())
+                name = "" if self._file == STDIN else Path(self._file).name
+                line = shlex.join(["evenhand", *typed])
+                replay = page.Replay(line, audit, self._listed.read_as, name)
+                html = page.report(self._listed, result, replay=replay, **beside)
+                files.append(Output(self._report, html))
+        return files
+
+
+def _exports(
+    command: str, texts: Sequence[str]
+) -> tuple[str | None, list[tuple[str, str]]]:
+    """Return the folder of the charts, and table and path of each other export."""
+    folder, tables = None, []
+    for text in texts:
+        if not text.startswith(CHARTS):
+            from evenhand.words.exports import parse_export
+
+            tables.append(parse_export(text, command))
+            continue
+        folder = text.removeprefix(CHARTS)
+        if not folder or Path(folder).is_file():
+            raise OptionError(f"charts must be a folder, got {folder!r}.")
+        if command == "grade":
+            raise OptionError(
+                "charts must be left out with grade; --report draws the marks."
+            )
+    return folder, tables
+
+
+def audit_words(context: click.Context, record: str, file: str) -> str:
+    """Return the audit of a record, with the options that its command read with."""
+    from evenhand.cli.audit import command
+
+    known = {one.opts[0] for one in command.params} - {"--json", "-o"}
+    words = ["evenhand", "audit", record, file]
+    for one in context.command.params:
+        value = context.params.get(str(one.name))
+        for given in value if isinstance(value, tuple) else [value]:
+            if one.opts[0] in known and given is not None:
+                words += [one.opts[0], str(given)]
+    return shlex.join(words)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.cli import _shared
-from evenhand.cli._shared import COUNT, option
+from evenhand.cli import _options, _shared
+from evenhand.cli._options import COUNT, option
 from evenhand.errors import EvenhandError, OptionError, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from evenhand._outputs import Output
     from evenhand.designs.assignment import Assignment
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     Options = dict[str, Any]
 
 DESIGNS = ["halves", "coins", "matched", "panels", "pairs", "balanced"]
-STDIN = "-"
 AMENDING = ("drop", "add", "done", "leave_open")
 WAYS: tuple[dict[str, str], ...] = (
     {},
@@ -76,7 +75,7 @@ WRITTEN = ("output", "sheets", "ballots")
     "Give nobody what is still open, instead of those who stay.",
     bool,
 )
-@_shared.seed_option
+@_options.seed_option
 @option("--seal", "Draw a secret, and write its seal there to publish.", "PATH")
 @option(
     "--secret",
@@ -125,22 +124,17 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     _check(options)
     seal, kept = options["seal"], options["secret"]
     files: list[Output] = []
-    if seal is None:
-        secret = _shared.read_hex(kept, "secret")
-    else:
-        secret = fresh_secret()
+    secret = fresh_secret() if seal else _shared.read_hex(kept, "secret")
+    if seal and secret:
         files.append(Output(kept, text_of(secret_record(secret)), private=True))
         files.append(Output(seal, text_of(seal_record(secret))))
-    drawn = None
     if options["amend"] is not None:
         drawn, options["record"] = _amended(options, secret)
+        _deliver(drawn, options, files)
     elif options["items"] is not None:
-        drawn = _drawn(options, secret)
-    if drawn is not None:
-        files += _files(drawn, options)
-    write_all(files)
-    if drawn is not None:
-        _print(drawn, options)
+        _deliver(_drawn(options, secret), options, files)
+    else:
+        write_all(files)
     if seal is not None:
         click.echo(
             f"The seal is in {seal}: publish it before any rating exists. "
@@ -149,37 +143,33 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
         )
 
 
-def _files(drawn: Assignment, options: Options) -> Iterator[Output]:
-    """Make the files of an assignment."""
-    from evenhand._outputs import Output
+def _deliver(drawn: Assignment, options: Options, files: list[Output]) -> None:
+    """Write an assignment with other files, and print it."""
+    from evenhand._outputs import Output, write_all
     from evenhand.formats.lists import to_csv
     from evenhand.records.record import assignment_record, text_of
     from evenhand.words.ballots import ballots, sheets
 
-    if options["output"] not in (None, STDIN):
-        yield Output(options["output"], to_csv(drawn))
-    if options["record"] is not None:
-        yield Output(options["record"], text_of(assignment_record(drawn)))
-    if options["sheets"] is not None:
-        yield Output(options["sheets"], sheets(drawn))
-    if options["ballots"] is not None:
-        yield Output(options["ballots"], ballots(drawn))
-
-
-def _print(drawn: Assignment, options: Options) -> None:
-    from evenhand.formats.lists import to_csv
-    from evenhand.records.record import assignment_record
-
+    record, table = assignment_record(drawn), to_csv(drawn)
+    made: dict[str, str | bytes] = {"output": table, "record": text_of(record)}
+    if options["sheets"]:
+        made["sheets"] = sheets(drawn)
+    if options["ballots"]:
+        made["ballots"] = ballots(drawn)
+    for name, content in made.items():
+        if options[name] not in (None, _shared.STDIN):
+            files.append(Output(options[name], content))
+    write_all(files)
     if options["as_json"]:
-        click.echo(json.dumps(assignment_record(drawn), indent=2))
-    elif options["output"] in (None, STDIN):
-        click.echo(to_csv(drawn), nl=False)
+        click.echo(json.dumps(record, indent=2))
+    elif options["output"] in (None, _shared.STDIN):
+        click.echo(table, nl=False)
     click.echo(drawn.law, err=True)
     if drawn.amends is not None:
         click.echo(drawn.effect(), err=True)
         click.echo(f"Wrote {printable(options['record'])}", err=True)
     elif isinstance(drawn.seed, int):
-        click.echo(f"seed {drawn.seed}", err=True)
+        _shared.note((), drawn.seed)
 
 
 def _refuse(options: Options, names: Iterable[str], rule: str) -> None:
@@ -200,10 +190,9 @@ def _check(options: Options) -> None:
         _refuse(options, sorted(others), "be left out with --amend")
         return
     _refuse(options, AMENDING, "come with --amend")
-    lists = {f"--{name}": options[name] for name in ("items", "reviewers", "conflicts")}
     wanted = ("items", "reviewers", "design")
     lacking = [name for name in wanted if options[name] is None]
-    sealing = options["seal"] is not None
+    sealing, secret = options["seal"] is not None, options["secret"]
     if len(lacking) == len(wanted) and sealing:
         rest = [name for name in options if name not in ("seal", "secret")]
         _refuse(options, rest, "come with --items, --reviewers and --design")
@@ -211,15 +200,16 @@ def _check(options: Options) -> None:
         raise OptionError(
             f"--items, --reviewers and --design must be given, got no --{lacking[0]}."
         )
-    if sealing and options["secret"] is None:
+    if sealing and secret is None:
         raise OptionError("--seal must come with --secret, a file to keep the secret.")
-    if options["secret"] is not None and options["seed"] is not None:
-        raise OptionError("--seed must be left out when a secret is used.")
-    if list(lists.values()).count(STDIN) > 1:
+    if secret is not None:
+        _refuse(options, ["seed"], "be left out when a secret is used")
+    lists = {f"--{name}": options[name] for name in (*wanted[:2], "conflicts")}
+    if list(lists.values()).count(_shared.STDIN) > 1:
         raise OptionError("Only one file can be read from standard input.")
     written = {f"--{name}": options[name] for name in (*WRITTEN, "record", "seal")}
-    (written if sealing else lists)["--secret"] = options["secret"]
-    _shared.keep_inputs(written, lists)
+    (written if sealing else lists)["--secret"] = secret
+    _shared.check_paths(written, lists)
 
 
 def _amended(options: Options, secret: str | None) -> tuple[Assignment, str]:
@@ -231,7 +221,7 @@ def _amended(options: Options, secret: str | None) -> tuple[Assignment, str]:
     target = next_record(chain)
     written = {f"--{name}": options[name] for name in WRITTEN}
     inputs = {"--amend": chain[-1], "the new record": str(target)}
-    _shared.keep_inputs(written, {**inputs, "--done": options["done"]})
+    _shared.check_paths(written, {**inputs, "--done": options["done"]})
     if target.exists():
         raise OptionError(
             f"{target} must not be there: the amendment would replace it."
@@ -274,19 +264,17 @@ def _drawn(options: Options, secret: str | None) -> Assignment:
     design, people = str(options["design"]), str(options["reviewers"])
     reviewer = ("reviewer", options["reviewer_column"])
     item = ("item", options["item_column"])
-    groups: dict[str | int, str | int] | None = None
+    groups, met = None, options["conflicts"]
     if design in GROUPED:
-        pairs = read_pairs(people, reviewer, (GROUPED[design], options["group"]))
-        groups = dict(pairs)
-        reviewers = [reviewer for reviewer, _ in pairs]
-    elif options["group"] is not None:
-        raise OptionError(
-            f"--group must be left out for design {design!r}. It belongs to 'matched' "
-            "and 'panels'."
-        )
+        column = (GROUPED[design], options["group"])
+        pairs = read_pairs(people, reviewer, column)
+        groups, reviewers = dict(pairs), [who for who, _ in pairs]
     else:
+        rule = (
+            f"be left out for design {design!r}. It belongs to 'matched' and 'panels'"
+        )
+        _refuse(options, ["group"], rule)
         reviewers = read_labels(people, *reviewer)
-    met = options["conflicts"]
     return assign(
         read_labels(str(options["items"]), *item),
         reviewers,

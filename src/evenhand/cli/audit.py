@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.cli import _shared
-from evenhand.cli._shared import option
+from evenhand.cli import _options, _shared
+from evenhand.cli._options import option
 from evenhand.errors import OptionError, printable
 
 if TYPE_CHECKING:
-    from evenhand._outputs import Output
+    from evenhand.records.replay import Audit
 
 DIFFERS = 1
 HIDDEN = ("seal", "secret")
 
 
-@click.command("audit", cls=_shared.Grouped)
+@click.command("audit", cls=_options.Grouped)
 @click.argument("record", metavar="RECORD")
 @click.argument("ratings", metavar="[RATINGS]", required=False)
 @option(
@@ -28,8 +27,8 @@ HIDDEN = ("seal", "secret")
 )
 @option("--seal", "The seal that was published.", "FILE")
 @option("--secret", "The secret that was revealed.", "FILE")
-@_shared.reading_options(file=False)
-@_shared.output_options
+@_options.reading_options(file=False)
+@_options.output_options
 @click.pass_context
 def command(
     context: click.Context,
@@ -55,56 +54,47 @@ def command(
     Example:
       evenhand audit decision.json ratings.csv --assignment draw
     """
-    from evenhand.records.replay import audit
-
-    if record.casefold().endswith(".zip"):
-        _bundle(context, record, ratings, options)
-        return
-    as_json, output = options.pop("as_json"), options.pop("output")
-    file_format = options.pop("file_format")
-    given = {name: options.pop(name) for name in ("assignment", "seal", "secret")}
-    folder = given["assignment"]
-    given["assignment"], *hidden = _shared.evidence_in(folder)
-    if folder is None:
-        found, *hidden = _shared.evidence_in(record)
-        record = str(found)
-    for name, path in zip(HIDDEN, hidden, strict=True):
-        given[name] = given[name] or path
-    options = _shared.take_reading(options)
-    evidence = {f"--{name}": path for name, path in given.items()}
-    files = {"RECORD": record, "RATINGS": ratings, **evidence}
-    _shared.keep_inputs({"--output": output}, {**files, **_shared.read_too(options)})
-    read: Any = None
-    new: list[Output] = []
-    if ratings is not None:
-        read, new = _shared.read(ratings, file_format, options, counts=True)
-    if new:
-        raise OptionError(
-            f"--anonymise must be the key of the decision, got {new[0].path!r}: there "
-            "is no such file."
-        )
-    seal, secret = (_shared.read_hex(given.pop(kind), kind) for kind in HIDDEN)
     with _shared.working("Replaying"):
-        result = audit(record, read, **given, seal=seal, secret=secret)
+        is_bundle = record.casefold().endswith(".zip")
+        result = (_bundle if is_bundle else _replay)(record, ratings, options)
     lines = repr(result).splitlines()
-    text = "\n".join(printable(line) for line in lines)
-    _shared.deliver(json.dumps(result.to_dict(), indent=2) if as_json else text, output)
+    _shared.show(result.to_dict(), lambda: "\n".join(map(printable, lines)), options)
     if not result.identical:
         context.exit(DIFFERS)
 
 
-def _bundle(
-    context: click.Context, path: str, ratings: str | None, options: dict[str, Any]
-) -> None:
+def _replay(record: str, ratings: str | None, options: dict[str, Any]) -> Audit:
+    """Check a decision or an assignment."""
+    from evenhand.records.replay import audit
+
+    given = {name: options[name] for name in ("assignment", *HIDDEN)}
+    given["assignment"], *hidden = _shared.evidence_in(options["assignment"])
+    if options["assignment"] is None:
+        found, *hidden = _shared.evidence_in(record)
+        record = str(found)
+    for name, path in zip(HIDDEN, hidden, strict=True):
+        given[name] = given[name] or path
+    reading = _shared.take_reading(options)
+    evidence = {f"--{name}": path for name, path in given.items()}
+    files = {"RECORD": record, "RATINGS": ratings, **evidence}
+    written = {"--output": options["output"]}
+    _shared.check_paths(written, {**files, **_shared.read_too(reading)})
+    read: Any = None
+    if ratings is not None:
+        read, new = _shared.read(ratings, reading, counts=True)
+        if new:
+            raise OptionError(
+                f"--anonymise must be the key of the decision, got {new[0].path!r}: "
+                "there is no such file."
+            )
+    seal, secret = (_shared.read_hex(given.pop(kind), kind) for kind in HIDDEN)
+    return audit(record, read, **given, seal=seal, secret=secret)
+
+
+def _bundle(path: str, ratings: str | None, options: dict[str, Any]) -> Audit:
     """Check a bundle, which needs nothing but a seal that somebody noted."""
     from evenhand.records.bundle import audit_bundle
 
     if ratings is not None or options["assignment"] or options["secret"]:
         raise OptionError("A bundle holds its ratings, assignment and secret itself.")
-    with _shared.working("Replaying"):
-        result = audit_bundle(path, _shared.read_hex(options["seal"], "seal"))
-    text = "\n".join(printable(line) for line in repr(result).splitlines())
-    told = json.dumps(result.to_dict(), indent=2) if options["as_json"] else text
-    _shared.deliver(told, options["output"])
-    if not result.identical:
-        context.exit(DIFFERS)
+    return audit_bundle(path, _shared.read_hex(options["seal"], "seal"))

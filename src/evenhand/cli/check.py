@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.cli import _shared
-from evenhand.cli._shared import deciding
+from evenhand.cli import _options, _shared
+from evenhand.cli._options import deciding
 from evenhand.errors import OptionError
 
 if TYPE_CHECKING:
     from evenhand.diagnosis.check import Check
+    from evenhand.diagnosis.warp import Warp
     from evenhand.words.tables import Table
 
 # Reviewers shown, and what is told of them.
@@ -22,8 +22,8 @@ TABLE = "(table)"
 """Stands in the sentences for the next table."""
 
 
-@click.command("check", cls=_shared.Grouped)
-@_shared.method_option("adaptive", "safe(noise=1)")
+@click.command("check", cls=_options.Grouped)
+@_options.method_option("adaptive", "safe(noise=1)")
 @deciding(
     "--top",
     "Ask how many more reviews would separate the best K items of that method from the "
@@ -38,9 +38,9 @@ TABLE = "(table)"
     bool,
 )
 @deciding("--dask", "Redraw scales on the Dask cluster with this address.", "ADDRESS")
-@_shared.extra_options
-@_shared.result_options
-@_shared.reading_options()
+@_options.extra_options()
+@_options.result_options
+@_options.reading_options()
 def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     """Find out what ratings can support, before deciding on them.
 
@@ -55,7 +55,6 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     Example:
       evenhand check examples/conference.csv --top 5
     """
-    _shared.check_output(options["output"])
     if options["dask"] and not options["warped"]:
         raise OptionError("--dask must come with --warp: nothing else is shared out.")
     job = _shared.Job("check", options)
@@ -77,18 +76,11 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
                 survived = warp(
                     job.ratings, method=method, top=top, executor=executor, rng=seed
                 )
-    if job.as_json:
-        more = {} if survived is None else {"warp": survived.to_dict()}
-        text = json.dumps({**found.to_dict(), **more}, indent=2)
-    else:
-        text = explain(found)
-        if survived is not None:
-            text = f"{text.rstrip()}\n\nWOULD OTHER SCALES CHANGE IT?\n{survived!r}"
-    told = () if job.as_json else TOLD
-    job.deliver(found, text, [one for one in found.notices if one.code not in told])
+    more = {} if survived is None else {"warp": survived.to_dict()}
+    job.deliver(found, lambda: explain(found, survived), TOLD, **more)
 
 
-def explain(found: Check) -> str:
+def explain(found: Check, survived: Warp | None = None) -> str:
     """Tell a check to people: the sentences of its template, with tables between them.
 
     Examples:
@@ -125,7 +117,9 @@ def explain(found: Check) -> str:
         "table": table,
         "tables": tables,
     }
-    lines = sentences("check", "sections", facts, html=False)
+    lines = [*sentences("check", "sections", facts, html=False)]
+    if survived is not None:
+        lines += ["WOULD OTHER SCALES CHANGE IT?", repr(survived)]
     rest = iter(used)
     return _shared.rendered(
         *(

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.cli import _shared
-from evenhand.cli._shared import deciding
+from evenhand.cli import _options, _shared
+from evenhand.cli._options import deciding
 
 if TYPE_CHECKING:
     from evenhand.ab.comparison import Comparison
 
 
-@click.command("compare", cls=_shared.Grouped)
-@_shared.method_option("guarded", "guarded(eps=0.05)")
-@deciding(
-    "--items",
-    "The two items, if FILE has more; A comes first.",
-    "A B",
-    nargs=2,
-)
+@click.command("compare", cls=_options.Grouped)
+@_options.method_option("guarded", "guarded(eps=0.05)")
+@deciding("--items", "The two items, if FILE has more; A comes first.", "A B", nargs=2)
 @deciding(
     "--design",
     "How reviewers were assigned to the items; the guarantee and the p-values rest on "
     "it. For panels, --column pair=COLUMN names the panel.",
     ["halves", "coins", "matched", "panels"],
 )
-@_shared.evidence_option
+@_options.evidence_option
 @deciding(
     "--test",
     "Statistic of the p-values.  [default: midrank, or the mean or median that the "
@@ -40,11 +34,11 @@ if TYPE_CHECKING:
     "Reviewers who scored both items: leave them out, or let them decide.",
     ["drop", "decide"],
 )
-@_shared.explain_option
-@_shared.extra_options
-@_shared.record_option
-@_shared.result_options
-@_shared.reading_options(many=False)
+@_options.explain_option
+@_options.extra_options()
+@_options.record_option
+@_options.result_options
+@_options.reading_options(many=False)
 def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     """Decide which of two items is better, from people who each scored one of them.
 
@@ -61,10 +55,7 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     from evenhand.ab.comparison import compare
 
     result = compare(job.ratings, **options, assignment=job.assignment, rng=job.seed)
-    text = json.dumps(result.to_dict(), indent=2)
-    if not job.as_json:
-        text = explain(result, more=job.explain)
-    job.deliver(result, text, result.notices)
+    job.deliver(result, lambda: explain(result, more=job.explain))
 
 
 def explain(result: Comparison, *, more: bool = False) -> str:

@@ -1,4 +1,4 @@
-"""`evenhand count`: how many scores of each value, from files of any size."""
+"""`evenhand count` and `query`: counts of scores from data of any size."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from typing import Any
 
 import click
 
-from evenhand.cli import _shared
-from evenhand.cli._shared import deciding, reading
+from evenhand.cli import _options, _shared
+from evenhand.cli._options import deciding, option, reading
 from evenhand.errors import printable
 
+JOBS = ["compare", "pairs", "check"]
+DIALECTS = ["duckdb", "spark", "postgres", "bigquery", "snowflake"]
 
-@click.command("count", cls=_shared.Grouped)
+
+@click.command("count", cls=_options.Grouped)
 @click.argument("files", metavar="FILES...", nargs=-1, required=True)
 @reading(
     "--reviewer", "Column of the reviewer; judge+prompt if several name one together."
@@ -27,8 +30,8 @@ from evenhand.errors import printable
     default="checked",
     show_default=True,
 )
-@_shared.writing("-o --output", "Write there instead of printing.", "PATH")
-def command(files: tuple[str, ...], output: str | None, **options: Any) -> None:  # noqa: ANN401 - click's values
+@_options.output_option
+def count(files: tuple[str, ...], output: str | None, **options: Any) -> None:  # noqa: ANN401 - click's values
     """Count the scores of each value, from ratings that need not fit into memory.
 
     FILES are Parquet or CSV, a row for each score with a reviewer, an item and the
@@ -40,24 +43,46 @@ def command(files: tuple[str, ...], output: str | None, **options: Any) -> None:
     Example:
       evenhand count 'ratings/*.parquet' -o counts.csv
     """
-    _shared.check_output(output)
-    _shared.keep_inputs({"--output": output}, {f"FILE {name}": name for name in files})
+    _shared.check_paths({"--output": output}, {f"FILE {name}": name for name in files})
     import polars as pl
 
     from evenhand.engines.counts import ONCE
     from evenhand.engines.files import count_files
 
     for part in ("reviewer", "item"):
-        options[part] = _parts(options[part])
+        names = options[part]
+        options[part] = names.split("+") if names and "+" in names else names
     counts = count_files(files, **options | {"items": options["items"] or None})
-    frame = counts.to_frame()
-    once_told = [counts.once] * frame.height
-    _shared.deliver(frame.with_columns(pl.Series(ONCE, once_told)).write_csv(), output)
-    if output is not None and output != "-":
+    once = pl.lit(counts.once).alias(ONCE)
+    _shared.deliver(counts.to_frame().with_columns(once).write_csv(), output)
+    if output is not None and output != _shared.STDIN:
         click.echo(f"Wrote {printable(output)}: {counts}", err=True)
-    for notice in counts.notices:
-        click.echo(f"Note ({notice.code}): {printable(notice.message)}", err=True)
+    _shared.note(counts.notices)
 
 
-def _parts(names: str | None) -> str | list[str] | None:
-    return names.split("+") if names and "+" in names else names
+@click.command("query", cls=_options.Grouped)
+@click.argument("job", metavar="JOB", type=_options.Known(JOBS))
+@option("--dialect", "Whose SQL.", DIALECTS, default="duckdb", show_default=True)
+@option("--table", "Table of the ratings.", "NAME", default="ratings")
+@option("--reviewer", "Its column of the reviewer.", "COLUMN", default="reviewer")
+@option("--item", "Its column of the item.", "COLUMN", default="item")
+@option("--score", "Its column of the score.", "COLUMN", default="score")
+@option("--items", "For compare, the two items if there are more.", "A B", nargs=2)
+@_options.output_option
+def query(job: str, dialect: str, output: str | None, **names: Any) -> None:  # noqa: ANN401 - click's values
+    """Print the SQL that counts ratings in a warehouse.
+
+    JOB is compare (how many scores of each value: save the answer as counts.csv for
+    evenhand compare), pairs (how each two items were scored, for rank in Python), or
+    check (loads, reviews, ties and links). It needs pip install 'evenhand[query]'.
+
+    \b
+    Example:
+      evenhand query compare --dialect snowflake --table app.ratings --score stars
+    """
+    _shared.check_paths({"--output": output}, {})
+    from evenhand.engines.sql import sql_of
+
+    found = sql_of(job, dialect, **names | {"items": names["items"] or None})
+    parts = [f"-- {text}\n{sql};" for text, sql in found.items()]
+    _shared.deliver("\n\n".join(parts), output)

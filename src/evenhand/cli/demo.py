@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.cli import _extras, _shared
-from evenhand.cli._shared import option
+from evenhand.cli import _options, _shared
+from evenhand.cli._options import option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ SCALES: tuple[Callable[[float], float], ...] = (
 
 
 @click.command("demo")
-@_shared.seed_option
+@_options.seed_option
 @option("--save", "Write the generated ratings there, as CSV.", "PATH")
 @option("--report", "Write a self-contained HTML report.", "PATH")
 def command(seed: int | None, save: str | None, report: str | None) -> None:
@@ -50,9 +50,11 @@ def command(seed: int | None, save: str | None, report: str | None) -> None:
     from evenhand.ranking.ranking import rank
     from evenhand.words import tables
     from evenhand.words.lines import cut_lines
+    from evenhand.words.page import require_html
 
-    extras = _extras.Extras("rank", report)
-    _shared.keep_inputs({"--save": save, "--report": report}, {})
+    _shared.check_paths({"--save": save, "--report": report}, {})
+    if report is not None:
+        require_html(report)
     seed = seed_from(seed)
     ratings, truth = conference(seed)
     if save is not None:
@@ -61,7 +63,7 @@ def command(seed: int | None, save: str | None, report: str | None) -> None:
         ours = rank(ratings, top=TOP, rng=seed)
         safe = rank(ratings, method="safe", design="balanced", rng=seed)
         mean = rank(ratings, method="mean", rng=seed)
-    pairs = N_PAPERS * (N_PAPERS - 1) // 2
+    pairs = math.comb(N_PAPERS, 2)
     wrong = [int(kendall_tau(truth, one.order)) for one in (ours, safe, mean)]
     click.echo(
         f"A small conference: {N_PAPERS} papers, {N_REVIEWERS} reviewers, "
@@ -69,8 +71,7 @@ def command(seed: int | None, save: str | None, report: str | None) -> None:
         "Every reviewer scores on a scale of their own; the true order is "
         f"{' '.join(truth)}.\n"
     )
-    shown = _shared.rendered(*cut_lines(ours), tables.ranking(ours))
-    click.echo(shown, nl=False)
+    _shared.deliver(_shared.rendered(*cut_lines(ours), tables.ranking(ours)), None)
     click.echo(
         f"Pairs in the wrong order, of {pairs}: evenhand's default {wrong[0]}, its "
         f"method safe {wrong[1]}, plain mean {wrong[2]}.\n"
@@ -85,12 +86,10 @@ def command(seed: int | None, save: str | None, report: str | None) -> None:
         "  evenhand check conference.csv\n"
         "  evenhand methods"
     )
-    if extras.report is not None:
-        from evenhand._outputs import write_all
-
-        write_all(extras.outputs(ratings, ours))
+    if report is not None:
+        ours.report(report)
         click.echo(f"Open {report} in a browser.")
-    click.echo(f"seed {seed}", err=True)
+    _shared.note((), seed)
 
 
 def conference(seed: int) -> tuple[Ratings, list[str]]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
-from evenhand.cli import _shared
-from evenhand.cli._shared import deciding
+from evenhand.cli import _options, _shared
+from evenhand.cli._options import deciding
 
 
-@click.command("grade", cls=_shared.Grouped)
+@click.command("grade", cls=_options.Grouped)
 @deciding(
     "--onto",
     "Lowest and highest mark; by default marks are on the scale of the scores.",
@@ -44,11 +43,10 @@ from evenhand.cli._shared import deciding
     float,
     metavar="STEP",
 )
-@_shared.explain_option
-@_shared.report_option
-@_shared.export_option
-@_shared.result_options
-@_shared.reading_options()
+@_options.explain_option
+@_options.extra_options(charts="")
+@_options.result_options
+@_options.reading_options()
 def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     """Give each item a mark, with its error, from reviewers who each scored a few.
 
@@ -70,11 +68,7 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
 
         options["anchors"] = read_marks(path, decimal or "")
     result = grade(job.ratings, **options, rng=job.seed)
-    if job.as_json:
-        text = json.dumps(result.to_dict(), indent=2)
-    else:
-        table = _shared.table_of(grades.grades_table(result))
-        more = grades.claim_lines() if job.explain else []
-        lines = [*grades.model_lines(result), *more]
-        text = _shared.rendered(*grades.pass_lines(result), table, *lines)
-    job.deliver(result, text, result.notices)
+    more = grades.claim_lines() if job.explain else []
+    said = (*grades.model_lines(result), *more)
+    first, table = grades.pass_lines(result), grades.grades_table(result)
+    job.deliver(result, lambda: _shared.rendered(*first, table, *said))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.cli import _shared
-from evenhand.cli._shared import deciding
+from evenhand.cli import _options, _shared
+from evenhand.cli._options import deciding
 
 if TYPE_CHECKING:
     from evenhand.ranking.ranking import Ranking
@@ -16,13 +15,13 @@ if TYPE_CHECKING:
 DESIGNS = ["pairs", "pairs(distinct)", "balanced", "balanced(distinct)"]
 
 
-@click.command("rank", cls=_shared.Grouped)
-@_shared.method_option("adaptive", "safe(noise=1)")
+@click.command("rank", cls=_options.Grouped)
+@_options.method_option("adaptive", "safe(noise=1)")
 @deciding(
     "--top",
     "How many are to be chosen: says which are in, open and out; with --design or "
     "--assignment, also where adaptive and safe disagree.",
-    _shared.COUNT,
+    _options.COUNT,
     metavar="K",
 )
 @deciding(
@@ -33,12 +32,12 @@ DESIGNS = ["pairs", "pairs(distinct)", "balanced", "balanced(distinct)"]
     DESIGNS,
     metavar="NAME",
 )
-@_shared.evidence_option
-@_shared.all_option
-@_shared.extra_options
-@_shared.record_option
-@_shared.result_options
-@_shared.reading_options()
+@_options.evidence_option
+@_options.all_option
+@_options.extra_options()
+@_options.record_option
+@_options.result_options
+@_options.reading_options()
 def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     """Order items, from reviewers who each saw a few of them.
 
@@ -57,11 +56,7 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     from evenhand.ranking.ranking import rank
 
     result = rank(job.ratings, **options, assignment=job.assignment, rng=job.seed)
-    if job.as_json:
-        text = json.dumps(result.to_dict(), indent=2)
-    else:
-        text = explain(result, job.ratings.kind, more=job.explain)
-    job.deliver(result, text, result.notices)
+    job.deliver(result, lambda: explain(result, job.ratings.kind, more=job.explain))
 
 
 def explain(result: Ranking, kind: str = "scores", *, more: bool = False) -> str:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from evenhand.cli._options import option
 from evenhand.errors import OptionError, printable
 
 if TYPE_CHECKING:
     from evenhand.web.running import Address, Served
 
 DATABASE = "evenhand.db"
-FOUND, WRONG = 200, 400
+WRONG = 400
 UNENCRYPTED = (
     "Links travel unencrypted on this network: whoever listens can use them. Use "
     "--certfile or a proxy if that matters."
@@ -21,41 +23,29 @@ UNENCRYPTED = (
 
 
 @click.group("serve", invoke_without_command=True)
-@click.option(
+@option(
     "--db",
+    "SQLite file, or postgresql://... (needs evenhand[postgres]).",
+    "PATH",
     default=DATABASE,
-    metavar="PATH",
-    help="SQLite file, or postgresql://... (needs evenhand[postgres]).  [default: "
-    f"{DATABASE}]",
+    show_default=True,
 )
-@click.option("--host", default="127.0.0.1", metavar="NAME", help="What to listen on.")
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=8000,
-    help="Port; 0 for any free one.",
-)
-@click.option(
-    "--public-url", default="", metavar="URL", help="The address that others use."
-)
-@click.option("--proxy", is_flag=True, help="Trust X-Forwarded headers of a proxy.")
-@click.option("--certfile", metavar="FILE", help="Certificate, for https.")
-@click.option("--keyfile", metavar="FILE", help="Key of the certificate.")
-@click.option(
-    "--lan", is_flag=True, help="Serve to this network; print the address and a QR."
-)
-@click.option(
-    "--demo", is_flag=True, help="Eight simulated reviewers rate in front of you."
-)
-@click.option(
-    "--open/--no-open",
-    "opens",
+@option("--host", "What to listen on.", "NAME", default="127.0.0.1")
+@option("--port", "Port; 0 for any free one.", click.IntRange(0, 65535), default=8000)
+@option("--public-url", "The address that others use.", "URL", default="")
+@option("--proxy", "Trust X-Forwarded headers of a proxy.", bool)
+@option("--certfile", "Certificate, for https.", "FILE")
+@option("--keyfile", "Key of the certificate.", "FILE")
+@option("--lan", "Serve to this network; print the address and a QR.", bool)
+@option("--demo", "Eight simulated reviewers rate in front of you.", bool)
+@option(
+    "--open/--no-open opens",
+    "Open the browser.  [default: if this is a terminal]",
     default=None,
-    help="Open the browser.  [default: if this is a terminal]",
 )
-@click.option("--get", "path", metavar="PATH", help="Print one page and end.")
+@option("--get path", "Print one page and end.", "PATH")
 @click.pass_context
-def command(context: click.Context, /, **options: object) -> None:
+def command(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - click's values
     """Run evaluations in the browser.
 
     Paste two lists, seal the draw, hand out private links, close, decide and publish.
@@ -82,42 +72,31 @@ def command(context: click.Context, /, **options: object) -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         fresh = options["demo"] and options["db"] == DATABASE
-        db = str(Path(folder) / "demo.db") if fresh else str(options["db"])
-        served = Served(db, _address(options), demo=bool(options["demo"]))
-        try:
+        db = str(Path(folder) / "demo.db") if fresh else options["db"]
+        served = Served(db, _address(options), demo=options["demo"])
+        with contextlib.closing(served):
             if options["path"]:
-                _print(served, str(options["path"]))
-                return
-            _run(served, options)
-        finally:
-            served.close()
+                _print(served, options["path"])
+            else:
+                _run(served, options)
 
 
-def _address(options: dict[str, object]) -> Address:
+def _address(options: dict[str, Any]) -> Address:
     from evenhand.web.running import Address, lan_address
 
-    host, url = str(options["host"]), str(options["public_url"])
+    url, lan, certfile = options["public_url"], options["lan"], options["certfile"]
     if url and not url.startswith(("http://", "https://")):
         raise OptionError("--public-url must begin with http:// or https://.")
-    if (options["certfile"] is None) != (options["keyfile"] is None):
+    if (certfile is None) != (options["keyfile"] is None):
         raise OptionError("--certfile and --keyfile must be given together.")
-    if options["lan"] and options["port"] == 0:
+    if lan and options["port"] == 0:
         raise OptionError("--lan must have a --port, which links can name.")
-    if options["lan"] and not url:
-        scheme = "https" if options["certfile"] else "http"
+    if lan and not url:
+        scheme = "https" if certfile else "http"
         url = f"{scheme}://{lan_address()}:{options['port']}"
-    return Address(
-        host="0.0.0.0" if options["lan"] else host,  # noqa: S104 - as asked
-        port=int(str(options["port"])),
-        public_url=url,
-        proxy=bool(options["proxy"]),
-        certfile=_text(options["certfile"]),
-        keyfile=_text(options["keyfile"]),
-    )
-
-
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)
+    host = "0.0.0.0" if lan else options["host"]  # noqa: S104 - as asked
+    same = {name: options[name] for name in ("port", "proxy", "certfile", "keyfile")}
+    return Address(host=host, public_url=url, **same)
 
 
 def _print(served: Served, path: str) -> None:
@@ -127,7 +106,7 @@ def _print(served: Served, path: str) -> None:
         raise OptionError(f"{path} was answered with status {status}.")
 
 
-def _run(served: Served, options: dict[str, object]) -> None:
+def _run(served: Served, options: dict[str, Any]) -> None:
     from evenhand.web.running import listen, open_browser
 
     address = served.address
@@ -192,7 +171,7 @@ def verify(context: click.Context, db: str) -> None:
 
 
 @command.command("purge")
-@click.option("--due", is_flag=True, help="Delete what was kept as long as was said.")
+@option("--due", "Delete what was kept as long as was said.", bool)
 @click.pass_obj
 def purge(db: str, *, due: bool) -> None:
     """Delete names, notes and links of old evaluations."""
@@ -205,14 +184,11 @@ def purge(db: str, *, due: bool) -> None:
         raise OptionError(
             "purge must come with --due. One evaluation is purged on its page."
         )
-    store = open_store(db)
-    try:
+    with contextlib.closing(open_store(db)) as store:
         with store.writing.begin() as connection:
             titles = purge_due(connection, datetime.now(UTC))
         if titles:
             store.tidy()
-    finally:
-        store.close()
     for title in titles:
         click.echo(f"Deleted the names of {printable(title)}")
     click.echo(f"{len(titles)} purged.")

@@ -7,14 +7,11 @@ payload, works out the seed of the decision and decides again.
 
 from __future__ import annotations
 
-import hashlib
 import io
-import json
 import os
-import tempfile
 import zipfile
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand.claims import Json, version
@@ -22,35 +19,33 @@ from evenhand.designs.drawing import reserve_order, seal_of
 from evenhand.errors import EvenhandError, RecordError, counted
 from evenhand.formats.lists import csv_line, safe_cell
 from evenhand.formats.reading import read_ratings
+from evenhand.records import log
 from evenhand.records.canonical import (
-    ABSENT,
-    Difference,
+    as_dict,
     canonical,
     decoded,
-    difference,
-    fault,
     finish,
     is_dict,
     is_list,
+    text_hash,
 )
-from evenhand.records.chain import decision_seed, follow, payload_hash, text_hash
-from evenhand.records.record import assignment_from, parse, read_hex
-from evenhand.records.replay import Audit, Check, audit
-from evenhand.records.rules import (
-    RATED,
-    REPAIRS,
-    BrokenRuleError,
-    Rules,
-    decision_options,
-    labels,
-    since_sealed,
+from evenhand.records.log import RATED, REPAIRS, decision_seed, since_sealed
+from evenhand.records.log import says as _says
+from evenhand.records.record import assignment_from, parse, read_bytes, unedited
+from evenhand.records.replay import (
+    Audit,
+    Check,
+    Evidence,
+    audit_decision,
+    compared,
+    unchecked,
 )
-from evenhand.records.rules import says as _says
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from evenhand.designs.assignment import Assignment
+    from evenhand.records.canonical import Record
 
     Events = Sequence[Mapping[str, Json]]
     Bodies = Mapping[int, Mapping[str, Any]]
@@ -62,38 +57,16 @@ MADE_LAST = (LOG, MANIFEST)
 MOST_FILES, MOST_BYTES = 10_000, 2**28
 README = "README.txt"
 DAMAGED = (
-    zipfile.BadZipFile,
-    NotImplementedError,
-    RuntimeError,
-    OSError,
-    ValueError,
-    EOFError,
-    KeyError,
-    OverflowError,
-    MemoryError,
+    *(zipfile.BadZipFile, RuntimeError, OSError, ValueError, EOFError),
+    *(LookupError, ArithmeticError, MemoryError),
 )
+MALFORMED = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError)
 WHEN = (1980, 1, 1, 0, 0, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class Collected:
-    """The ratings of an evaluation, by codes.
-
-    Attributes:
-        rows: Reviewer, item and score of each rating that counts.
-        left_out: For each reviewer who did not finish, how many were rated and given;
-            they are not in the rows if the rule says so.
-        rated: How many ratings there are in all.
-    """
-
-    rows: tuple[tuple[str, str, float], ...]
-    left_out: Mapping[str, tuple[int, int]]
-    rated: int
 
 
 def collect(
     events: Events, bodies: Bodies, drawn: Assignment, *, keep_unfinished: bool
-) -> Collected:
+) -> tuple[list[tuple[str, str, float]], int]:
     """Replay the ratings of a log, and keep to the rule for what is unfinished.
 
     Args:
@@ -101,24 +74,26 @@ def collect(
         bodies: What is private about them, by number.
         drawn: The assignment that holds.
         keep_unfinished: Whether ratings of those who did not finish count.
+
+    Returns:
+        Reviewer, item and score of each rating that counts; and how many reviewers
+        began but did not finish.
     """
     scores: dict[tuple[str, str], float | None] = {}
     for n, event in enumerate(events, start=1):
         if event["kind"] in RATED:
             body = bodies[n]
             scores[body["reviewer"], body["item"]] = body["score"]
-    rows, left_out, rated = [], {}, 0
+    rows, unfinished = [], 0
     for who, own in drawn.bundles().items():
         given = [(str(who), str(item)) for item in own]
         found = [
             (*pair, score) for pair in given if (score := scores.get(pair)) is not None
         ]
-        rated += len(found)
-        if found and len(found) < len(given):
-            left_out[str(who)] = (len(found), len(given))
+        unfinished += 0 < len(found) < len(given)
         if len(found) == len(given) or keep_unfinished:
             rows += found
-    return Collected(tuple(rows), left_out, rated)
+    return rows, unfinished
 
 
 def ratings_csv(
@@ -133,9 +108,7 @@ def ratings_csv(
         >>> ratings_csv([("R1", "x", 2.0), ("R1", "y", 1.0)], {}, is_order=True)
         'reviewer,item,rank\nR1,x,1\nR1,y,2\n'
     """
-    sizes: dict[str, int] = {}
-    for who, _, _ in rows:
-        sizes[who] = sizes.get(who, 0) + 1
+    sizes = Counter(who for who, _, _ in rows)
     titled = any(titles.get(item) for _, item, _ in rows)
     head = ["reviewer", "item", *(["title"] if titled else [])]
     lines = [csv_line([*head, "rank" if is_order else "score"])]
@@ -157,13 +130,13 @@ def write_bundle(files: Mapping[str, bytes], head: str) -> bytes:
     Returns:
         The archive; the same files always give the same bytes.
     """
-    hashes: dict[str, Json] = {
-        name: hashlib.sha256(body).hexdigest() for name, body in files.items()
-    }
-    stated = finish(
-        {"schema": SCHEMA, "files": hashes, "head": head, "version": version()}
-    )
-    return _zipped({**files, MANIFEST: f"{canonical(stated)}\n".encode()})
+    stated: dict[str, Json] = {"schema": SCHEMA, "files": _hashed(files), "head": head}
+    manifest = canonical(finish({**stated, "version": version()}))
+    return _zipped({**files, MANIFEST: f"{manifest}\n".encode()})
+
+
+def _hashed(files: Mapping[str, bytes], *but: str) -> dict[str, Json]:
+    return {name: text_hash(files[name]) for name in files if name not in but}
 
 
 def _zipped(files: Mapping[str, bytes]) -> bytes:
@@ -216,388 +189,348 @@ def audit_bundle(path: str | os.PathLike[str], seal: str | None = None) -> Audit
         RecordError: If it cannot be read, or is damaged.
     """
     name = os.fspath(path)
+    bundle = _Bundle(read_bundle(read_bytes(name), name), seal)
     try:
-        data = Path(name).read_bytes()
-    except OSError as error:
-        reason = error.strerror or error
-        raise RecordError(f"{name}: The file cannot be read: {reason}.") from None
-    files = read_bundle(data, name)
-    checks: list[Check] = []
-    try:
-        for check in _Bundle(files, name, seal).checks():
-            checks.append(check)
-            if check.status == "differs":
-                break
-    except RecordError as error:
+        bundle.check()
+    except _DiffersError:
+        pass
+    except EvenhandError as error:
         text = str(error)
-        text = text if text.startswith(name) else f"{name}: {text}"
-        raise RecordError(text) from None
-    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError):
-        after = f"what follows the {checks[-1].name}" if checks else "its manifest"
+        raise RecordError(
+            text if text.startswith(name) else f"{name}: {text}"
+        ) from None
+    except MALFORMED:
+        done = bundle.checks
+        after = f"what follows the {done[-1].name}" if done else "its manifest"
         raise RecordError(
             f"{name}: The bundle cannot be checked: in {after}, something is missing "
             "or is not of its kind."
         ) from None
-    return Audit(tuple(checks))
+    return Audit(tuple(bundle.checks))
 
 
-def _same(name: str, says: str) -> Check:
-    return Check(name, "same", says)
-
-
-def _held(
-    name: str, expected: Json, found: Json, says: tuple[str, str], field: str = ""
-) -> Check:
-    where = difference(expected, found, field or name)
-    if where is None:
-        return _same(name, says[0])
-    return Check(name, "differs", says[1], where)
+class _DiffersError(Exception):
+    """A check found a difference, so that those after it have no meaning."""
 
 
 class _Bundle:
     """The files of a bundle, and what was found out about them so far."""
 
-    def __init__(self, files: Mapping[str, bytes], name: str, seal: str | None) -> None:
-        self.files, self.name, self.noted = files, name, seal
-        self.events: list[dict[str, Json]] = []
+    def __init__(self, files: Mapping[str, bytes], noted: str | None) -> None:
+        self.files, self.noted = files, noted
+        self.checks: list[Check] = []
         self.bodies: dict[int, Mapping[str, Any]] = {}
+        self.rated = PAYLOADS in files
 
-    def checks(self) -> Iterator[Check]:
-        yield self._manifest()
-        yield self._log()
-        yield self._names()
-        yield self._published()
+    def check(self) -> None:
+        """Check all that can be; stop at what differs."""
+        self._manifest()
+        self._log()
+        self._names()
         self.lists = self._record(LISTS)
         self.secret = str(self._record(SECRET)["secret"])
-        self.seal = str(self._record(SEAL)["seal"])
-        yield self._seal()
-        yield from self._lists()
-        self.drawn = self._assignment()
-        yield self._draw()
-        if PAYLOADS in self.files:
-            yield self._payloads()
-        yield self._rules()
-        if PAYLOADS in self.files:
-            yield self._repairs()
-            yield self._ratings()
+        self._seal()
+        self._lists()
+        self._draw()
+        if self.rated:
+            self._payloads()
+        self._rules()
+        if self.rated:
+            self._repairs()
+            self._ratings()
         else:
-            why = "The ratings were not published."
-            yield Check("ratings", "unchecked", why)
-        yield from self._seeds()
-        yield from self._options()
-        if PAYLOADS in self.files:
-            yield from self._decisions()
+            self._add(unchecked("ratings", "The ratings were not published."))
+        self._seeds()
+        self._options()
+        if self.rated:
+            self._decisions()
         else:
             why = "No decision was replayed, for want of the ratings."
-            yield Check("decisions", "unchecked", why)
-        reports = [name for name in self.files if name.startswith("report-")]
-        why = f"The log has the hash of {', '.join(sorted(reports))}. Whether "
-        why += "the page shows the decision was not checked."
-        yield Check("report", "unchecked", why)
+            self._add(unchecked("decisions", why))
+        reports = ", ".join(sorted(it for it in self.files if it.startswith("report-")))
+        why = f"The log has the hash of {reports}. Whether the page shows the decision "
+        self._add(unchecked("report", f"{why}was not checked."))
+
+    def _add(self, *checks: Check) -> None:
+        for check in checks:
+            self.checks.append(check)
+            if check.status == "differs":
+                raise _DiffersError
+
+    def _hold(
+        self, name: str, expected: Json, found: Json, *says: str, field: str = ""
+    ) -> None:
+        """Compare two values; `says` is what to say if they are the same, and if not.
+
+        Only a difference is told if there is but one sentence.
+        """
+        check = compared(name, expected, found, (says[0], says[-1]), field)
+        if len(says) > 1 or check.status == "differs":
+            self._add(check)
 
     def _json(self, name: str) -> dict[str, Json]:
         if name not in self.files:
-            raise RecordError(f"{self.name}: {name} is missing.")
+            raise RecordError(f"{name} is missing.")
         value = decoded(self.files[name], name)
         if not is_dict(value):
-            raise RecordError(f"{self.name}: {name} is not a record.")
+            raise RecordError(f"{name} is not a record.")
         return dict(value)
 
     def _record(self, name: str) -> dict[str, Json]:
-        record = self._json(name)
-        where = fault(record)
-        if where is not None:
-            raise RecordError(f"{self.name}: {name} was edited in {where.field!r}.")
-        return record
+        return unedited(self._json(name), name)
 
-    def _manifest(self) -> Check:
+    def _said(self, *kinds: str) -> list[Mapping[str, Json]]:
+        """Return what the log says of each event of some kinds."""
+        return [_says(event) for event in self.events if event.get("kind") in kinds]
+
+    def _manifest(self) -> None:
         stated = self._record(MANIFEST)
         self.head = stated["head"]
-        found: dict[str, Json] = {
-            name: hashlib.sha256(body).hexdigest()
-            for name, body in self.files.items()
-            if name != MANIFEST
-        }
-        says = "Every file is as the bundle states."
-        return _held("bundle", stated["files"], found, (says, "A file was changed."))
+        found = _hashed(self.files, MANIFEST)
+        says = ("Every file is as the bundle states.", "A file was changed.")
+        self._hold("bundle", stated["files"], found, *says)
 
-    def _log(self) -> Check:
+    def _log(self) -> None:
         lines = self.files.get(LOG, b"").decode("utf-8", "replace").splitlines()
         if not lines:
-            raise RecordError(f"{self.name}: {LOG} is missing or empty.")
-        first = decoded(lines[0].encode(), LOG)
-        start = str(first.get("prev")) if is_dict(first) else ""
+            raise RecordError(f"{LOG} is missing or empty.")
+        start = str(as_dict(decoded(lines[0].encode(), LOG)).get("prev"))
         try:
-            self.events, head = follow(lines, start)
+            self.events, head = log.follow(lines, start)
         except RecordError as error:
-            where = Difference("log", "a line that follows the one before", str(error))
-            return Check("log", "differs", "The chain is broken.", where)
+            expected = "a line that follows the one before"
+            self._hold("log", expected, str(error), "The chain is broken.")
         says = f"{counted(head.n, 'event')}, each with the hash of the one before."
-        return _held("log", self.head, head.hash, (says, "The log ends elsewhere."))
+        self._hold("log", self.head, head.hash, says, "The log ends elsewhere.")
 
-    def _names(self) -> Check:
+    def _names(self) -> None:
         """Check that every file is there that the log tells of, and no other."""
-        many = len(self._said("decided"))
-        later = self.events[since_sealed(self.events) :]
-        parts = 1 + sum(event.get("kind") in REPAIRS for event in later)
+        decisions = range(1, len(self._said("decided")) + 1)
+        self.later = self.events[since_sealed(self.events) :]
+        repairs = sum(event.get("kind") in REPAIRS for event in self.later)
         needed = {LOG, MANIFEST, LISTS, SEAL, SECRET, README}
-        needed |= {_part(n) for n in range(1, parts + 1)}
-        needed |= {_decision(n) for n in range(1, many + 1)}
-        needed |= {f"report-{n}.html" for n in range(1, many + 1)}
+        self.parts = [_part(n) for n in range(1, repairs + 2)]
+        self.decisions = [f"decision-{n}.json" for n in decisions]
+        needed |= {*self.parts, *self.decisions}
+        needed |= {f"report-{n}.html" for n in decisions}
         if {PAYLOADS, RATINGS} & set(self.files):
             needed |= {PAYLOADS, RATINGS}
-        says = (
-            "Those that the log tells of, and no others.",
-            "The log tells of other files.",
-        )
         names: dict[str, Json] = dict.fromkeys(sorted(needed), "a file")
         found: dict[str, Json] = dict.fromkeys(sorted(self.files), "a file")
-        return _held("names", names, found, says)
+        same = "Those that the log tells of, and no others."
+        self._hold("names", names, found, same, "The log tells of other files.")
+        stated = [it.get("files") for it in self._said("published")] or [None]
+        same = "The log names every file with its hash."
+        found = _hashed(self.files, *MADE_LAST)
+        self._hold("files", stated[-1], found, same, "The log names other files.")
 
-    def _rules(self) -> Check:
-        """Check that nothing happened that the app does not allow."""
-        scale = self.lists["scale"]
-        if not is_dict(scale):
-            raise RecordError(f"{self.name}: {LISTS} has no scale.")
-        bodies = self.bodies if PAYLOADS in self.files else None
-        try:
-            Rules(self.events, bodies, self.drawn, scale).follow()
-        except BrokenRuleError as error:
-            where = Difference("log", "an event that the rules allow", str(error))
-            return Check("rules", "differs", str(error), where)
-        return _same("rules", "Every event was allowed when it happened.")
-
-    def _said(self, *kinds: str) -> list[dict[str, Json]]:
-        return [event for event in self.events if event.get("kind") in kinds]
-
-    def _published(self) -> Check:
-        said = self._said("published")
-        stated = _says(said[-1]).get("files") if said else None
-        found: dict[str, Json] = {
-            name: hashlib.sha256(body).hexdigest()
-            for name, body in self.files.items()
-            if name not in MADE_LAST
-        }
-        says = "The log names every file with its hash."
-        return _held("files", stated, found, (says, "The log names other files."))
-
-    def _seal(self) -> Check:
-        seals = [_says(event)["seal"] for event in self._said("created", "unsealed")]
+    def _seal(self) -> None:
+        seals = [it["seal"] for it in self._said("created", "unsealed")]
         first = self.events[0]["prev"]
         if self.events[0].get("kind") != "created" or seals[0] != first:
-            where = Difference("log[0]", "the seal", first)
-            return Check("seal", "differs", "The log does not begin at a seal.", where)
-        same = "The secret matches the seal that the log begins with."
+            says = "The log does not begin at a seal."
+            self._hold("seal", "the seal", first, says, field="log[0]")
+        same = "The secret matches the seal that the log begins with"
         if len(seals) > 1:
-            same = f"The secret matches the seal of draw {len(seals)}."
+            same = f"The secret matches the seal of draw {len(seals)}"
         if self.noted is not None:
-            same = f"{same[:-1]}, and it is the one that you noted."
-            noted = _held("seal", self.noted, seals[-1], ("", "You noted another one."))
-            if noted.status == "differs":
-                return noted
-        three: list[Json] = [seals[-1], self.seal, seal_of(self.secret)]
-        expected: list[Json] = [seals[-1]] * 3
-        return _held("seal", expected, three, (same, "The secret is another one."))
+            same += ", and it is the one that you noted"
+            self._hold("seal", self.noted, seals[-1], "You noted another one.")
+        three: list[Json] = [
+            seals[-1],
+            self._record(SEAL)["seal"],
+            seal_of(self.secret),
+        ]
+        says = "The secret is another one."
+        self._hold("seal", [seals[-1]] * 3, three, f"{same}.", says)
 
-    def _lists(self) -> Iterator[Check]:
-        sealed = _says(self._said("sealed")[-1])
+    def _lists(self) -> None:
+        stated, found = self._said("sealed")[-1]["lists_sha256"], self.lists["sha256"]
         says = ("What was fixed at sealing was not changed.", "Something was changed.")
-        stated = sealed["lists_sha256"]
-        yield _held("lists", stated, self.lists["sha256"], says, "lists.sha256")
+        self._hold("lists", stated, found, *says, field="lists.sha256")
 
-    def _assignment(self) -> list[Assignment]:
-        """Read the first draw and every amendment."""
-        found: list[Assignment] = []
-        while (name := _part(len(found) + 1)) in self.files:
-            record = parse(self.files[name], name)
-            where = fault(record)
-            if where is not None:
-                raise RecordError(f"{self.name}: {name} was edited in {where.field!r}.")
-            found.append(assignment_from(record, name, found[-1] if found else None))
-        if not found:
-            raise RecordError(f"{self.name}: {_part(1)} is missing.")
-        return found
-
-    def _draw(self) -> Check:
-        sealed, *later = self.events[since_sealed(self.events) :]
-        stated = [sealed, *(it for it in later if it.get("kind") in REPAIRS)]
+    def _draw(self) -> None:
+        """Read the first draw and every amendment, and hold them against the log."""
+        stated = [it for it in self.later if it.get("kind") in ("sealed", *REPAIRS)]
         hashes: list[Json] = [_says(event)["record_sha256"] for event in stated]
-        names = [_part(n) for n in range(1, len(self.drawn) + 1)]
-        found: list[Json] = [self._json(name)["sha256"] for name in names]
-        held = _held("draw", hashes, found, ("", "The log names another draw."))
-        if held.status == "differs":
-            return held
-        first = self.drawn[0]
-        items = self.lists["items"]
-        labels = (
-            [str(row[0]) for row in items if is_list(row)] if is_list(items) else []
-        )
-        expected: dict[str, Json] = {
-            "design": self.lists["design"],
-            "per_reviewer": self.lists["per_reviewer"],
-            "items": sorted(labels),
-            "reviewers": self.lists["reviewers"],
-            "conflicts": self.lists["conflicts"],
-        }
+        self.chain = [
+            (it, unedited(parse(self.files[it], it), it)) for it in self.parts
+        ]
+        found: list[Json] = [record["sha256"] for _, record in self.chain]
+        self._hold("draw", hashes, found, "The log names another draw.")
+        self.drawn: list[Assignment] = []
+        for name, record in self.chain:
+            before = self.drawn[-1] if self.drawn else None
+            self.drawn.append(assignment_from(record, name, before))
+        first, fixed = self.drawn[0], ("design", "reviewers", "conflicts")
+        expected = {name: self.lists[name] for name in (*fixed, "per_reviewer")}
         told: dict[str, Json] = {
             "design": first.design,
-            "per_reviewer": first.parameters["per_reviewer"],
-            "items": sorted(map(str, first.items)),
             "reviewers": sorted(map(str, first.reviewers)),
             "conflicts": [[str(who), str(what)] for who, what in first.conflicts],
+            "per_reviewer": first.parameters["per_reviewer"],
+            "items": sorted(map(str, first.items)),
         }
-        number = _says(sealed)["draw"]
-        says = f"Draw {number}, made from the lists that were fixed."
-        return _held("draw", expected, told, (says, "It was drawn from other lists."))
+        expected["items"] = sorted(self._titles())
+        same = f"Draw {_says(stated[0])['draw']}, made from the lists that were fixed."
+        self._hold("draw", expected, told, same, "It was drawn from other lists.")
 
-    def _payloads(self) -> Check:
-        salts: dict[int, str] = {}
+    def _titles(self) -> dict[str, str]:
+        """Return the title of each item that was fixed at sealing."""
+        rows = map(_listed, _listed(self.lists["items"]))
+        return {str(row[0]): str(row[1]) for row in rows}
+
+    def _payloads(self) -> None:
+        hashes: dict[int, str] = {}
         for line in self.files[PAYLOADS].decode("utf-8", "replace").splitlines():
-            row = decoded(line.encode(), PAYLOADS)
-            if not is_dict(row) or not is_dict(row["body"]):
-                raise RecordError(f"{self.name}: {PAYLOADS} is damaged.")
-            n = int(str(row["n"]))
-            self.bodies[n], salts[n] = row["body"], str(row["salt"])
+            row = as_dict(decoded(line.encode(), PAYLOADS))
+            n, body = int(str(row["n"])), row["body"]
+            if not is_dict(body):
+                raise RecordError(f"{PAYLOADS} is damaged.")
+            self.bodies[n] = body
+            hashes[n] = log.payload_hash(str(row["salt"]), body)
         for n, event in enumerate(self.events, start=1):
-            stated = event.get("payload")
-            if (stated is None) != (n not in self.bodies):
-                where = Difference(f"payload {n}", stated, ABSENT)
+            stated, found = event.get("payload"), hashes.get(n)
+            says = f"Event {n} was something else."
+            if stated is None or found is None:
                 says = "The log and the payloads do not go together."
-                return Check("payloads", "differs", says, where)
-            found = None if stated is None else payload_hash(salts[n], self.bodies[n])
-            if stated != found:
-                where = Difference(f"payload {n}", stated, found)
-                says = f"Event {n} was something else."
-                return Check("payloads", "differs", says, where)
+            self._hold("payloads", stated, found, says, field=f"payload {n}")
         says = f"{counted(len(self.bodies), 'event')} with private content, as logged."
-        return _same("payloads", says)
+        self._add(Check("payloads", "same", says))
 
-    def _repairs(self) -> Check:
+    def _rules(self) -> None:
+        """Check that nothing happened that the app does not allow."""
+        scale, bodies = self.lists["scale"], self.bodies if self.rated else None
+        if not is_dict(scale):
+            raise RecordError(f"{LISTS} has no scale.")
+        try:
+            log.Rules(self.events, bodies, self.drawn, scale).follow()
+        except log.BrokenRuleError as error:
+            says = str(error)
+            expected = "an event that the rules allow"
+            self._hold("rules", expected, says, says, field="log")
+        self._add(Check("rules", "same", "Every event was allowed when it happened."))
+
+    def _repairs(self) -> None:
         """Check that nobody had begun who was replaced, and reserves came in turn."""
         begun: set[str] = set()
-        codes = labels(self.lists["reserves"])
-        order = [str(it) for it in reserve_order(codes, self.secret)]
+        codes = map(str, _listed(self.lists["reserves"]))
+        order = [str(it) for it in reserve_order(list(codes), self.secret)]
         parts = iter(self.drawn[1:])
         # A draw that was dropped took its repairs with it.
         start = since_sealed(self.events)
-        for n, event in enumerate(self.events[start:], start=start + 1):
+        for n, event in enumerate(self.later, start=start + 1):
             if event["kind"] == "begun":
                 begun.add(str(self.bodies[n]["reviewer"]))
             if event["kind"] not in REPAIRS:
                 continue
             change = next(parts).amends
             if change is None:
-                raise RecordError(f"{self.name}: An amendment amends nothing.")
+                raise RecordError("An amendment amends nothing.")
             left = {str(who) for who in change.drop}
-            seen = begun & left or left != set(labels(self.bodies[n]["reviewers"]))
+            seen = begun & left or left != {
+                *map(str, _listed(self.bodies[n]["reviewers"]))
+            }
             in_turn = event["kind"] == "reserve"
             right = [str(who) for who in change.add] == order[:1] if in_turn else True
             if seen or not right or change.in_turn != in_turn or not change.unseen:
-                where = Difference(f"event {n}", "who never began, in turn", "another")
-                says = "A repair was not as the rules say."
-                return Check("repairs", "differs", says, where)
+                rule, says = (
+                    "who never began, in turn",
+                    "A repair was not as the rules say.",
+                )
+                self._hold("repairs", rule, "another", says, field=f"event {n}")
             order = order[1:] if in_turn else order
         many = counted(len(self.drawn) - 1, "repair")
         says = f"{many}; nobody who was replaced had seen their items."
-        return _same("repairs", says if len(self.drawn) > 1 else "There were none.")
+        says = says if len(self.drawn) > 1 else "There were none."
+        self._add(Check("repairs", "same", says))
 
-    def _ratings(self) -> Check:
-        self.collected = collect(
-            self.events,
-            self.bodies,
-            self.drawn[-1],
-            keep_unfinished=self.lists["keep_unfinished"] is True,
-        )
-        items = self.lists["items"]
-        rows = [row for row in items if is_list(row)] if is_list(items) else []
-        titles = {str(row[0]): str(row[1]) for row in rows}
-        scale = self.lists["scale"]
-        is_order = is_dict(scale) and scale["kind"] == "order"
-        text = ratings_csv(self.collected.rows, titles, is_order=is_order)
-        found = self.files[RATINGS].decode("utf-8", "replace")
-        if text != found:
-            pairs = zip(text.splitlines(), found.splitlines(), strict=False)
+    def _ratings(self) -> None:
+        keep = self.lists["keep_unfinished"] is True
+        drawn = self.drawn[-1]
+        rows, many = collect(self.events, self.bodies, drawn, keep_unfinished=keep)
+        is_order = as_dict(self.lists["scale"])["kind"] == "order"
+        text = ratings_csv(rows, self._titles(), is_order=is_order)
+        there = self.files[RATINGS].decode("utf-8", "replace")
+        if text != there:
+            pairs = zip(text.splitlines(), there.splitlines(), strict=False)
             line = next((n for n, (a, b) in enumerate(pairs, 1) if a != b), 0)
-            where = Difference(f"{RATINGS} line {line}", "as the log says", "another")
-            says = "The ratings are not those of the log."
-            return Check("ratings", "differs", says, where)
+            says, field = (
+                "The ratings are not those of the log.",
+                f"{RATINGS} line {line}",
+            )
+            self._hold("ratings", "as the log says", "another", says, field=field)
         receipts = counted(len(self._said(*RATED)), "receipt")
-        says = f"{counted(len(self.collected.rows), 'rating')}, {receipts} in the log."
-        if self.collected.left_out:
-            who = counted(len(self.collected.left_out), "reviewer")
-            says += f" {who} did not finish."
-        return _same("ratings", says)
+        says = f"{counted(len(rows), 'rating')}, {receipts} in the log."
+        if many:
+            says += f" {counted(many, 'reviewer')} did not finish."
+        self._add(Check("ratings", "same", says))
 
-    def _seeds(self) -> Iterator[Check]:
-        decided = self._said("decided")
-        closed = ""
-        expected: list[Json] = []
+    def _seeds(self) -> None:
+        closed, expected = "", []
         for event in self.events:
             if event["kind"] == "closed":
                 closed = text_hash(canonical(event))
             if event["kind"] == "decided":
                 expected.append(decision_seed(self.secret, closed))
-        found: list[Json] = [_says(event)["seed"] for event in decided]
-        says = "It follows from the sealed secret and the log at the close."
-        yield _held("seed", expected, found, (says, "Another seed was used."))
-        records = [_decision(n) for n in range(1, len(decided) + 1)]
-        there: list[Json] = [self._record(name)["sha256"] for name in records]
-        stated: list[Json] = [_says(event)["record_sha256"] for event in decided]
+        decided = self._said("decided")
+        found: list[Json] = [it["seed"] for it in decided]
+        same = "It follows from the sealed secret and the log at the close."
+        self._hold("seed", expected, found, same, "Another seed was used.")
+        self.made = {name: self._record(name) for name in self.decisions}
+        there: list[Json] = [record["sha256"] for record in self.made.values()]
+        stated: list[Json] = [it["record_sha256"] for it in decided]
         same = f"{counted(len(decided), 'decision')} in the log; all of them are here."
-        yield _held("decisions", stated, there, (same, "One is missing or another."))
+        self._hold("decisions", stated, there, same, "One is missing or another.")
 
-    def _options(self) -> Iterator[Check]:
+    def _options(self) -> None:
         """Check that decisions were made as it was fixed at sealing."""
-        for n, event in enumerate(self._said("decided"), start=1):
-            result = self._json(_decision(n))["result"]
-            if not is_dict(result):
-                raise RecordError(f"{self.name}: {_decision(n)} has no result.")
-            expected, found = decision_options(self.lists, result)
-            expected["logged"], found["logged"] = (
-                result["method"],
-                _says(event)["method"],
-            )
-            says = (
-                "Method, top and design are those that were fixed at sealing.",
-                "It was made with other options than were sealed.",
-            )
-            held = _held("options", expected, found, says, f"decision {n}")
-            yield replace(held, name=f"options {n}")
+        says = (
+            "Method, top and design are those that were fixed at sealing.",
+            "It was made with other options than were sealed.",
+        )
+        for n, (said, record) in enumerate(self._decided(), start=1):
+            result = as_dict(record["result"])
+            used, many = as_dict(result["parameters"]), as_dict(result["data"])
+            job = "compare" if result["schema"] == "evenhand.compare/1" else "rank"
+            found = {
+                "job": job,
+                "design": used.get("design"),
+                "method": result["method"],
+            }
+            names = [*found, *(("top", "distinct") if job == "rank" else ())]
+            expected = {name: self.lists[name] for name in names}
+            if job == "rank":
+                found |= {name: used.get(name) for name in names[-2:]}
+                expected["top"] = _least(self.lists["top"], many["items"])
+            expected["logged"], found["logged"] = result["method"], said["method"]
+            self._hold(f"options {n}", expected, found, *says, field=f"decision {n}")
 
-    def _decisions(self) -> Iterator[Check]:
-        with tempfile.TemporaryDirectory() as folder:
-            for name, body in self.files.items():
-                if Path(name).name == name:
-                    (Path(folder) / name).write_bytes(body)
-            for n in range(1, len(self._said("decided")) + 1):
-                yield from self._replayed(Path(folder), n)
-
-    def _replayed(self, folder: Path, n: int) -> Iterator[Check]:
-        record = folder / _decision(n)
-        result = json.loads(record.read_bytes())["result"]
-        seed = _says(self._said("decided")[n - 1])["seed"]
+    def _decisions(self) -> None:
+        text = io.StringIO(self.files[RATINGS].decode())
+        ratings = read_ratings(text)
+        seal = str(self._record(SEAL)["seal"])
+        given = Evidence(ratings, self.chain, seal, self.secret)
         says = ("It was used.", "The decision has another seed than the log.")
-        yield replace(_held("seed", seed, result["seed"], says), name=f"seed {n}")
-        try:
-            ratings = read_ratings(folder / RATINGS)
-            found = audit(
-                record,
-                ratings,
-                assignment=folder,
-                seal=read_hex(folder / SEAL, "seal"),
-                secret=read_hex(folder / SECRET, "secret"),
-            )
-        except RecordError:
-            raise
-        except EvenhandError as error:
-            raise RecordError(f"{self.name}: {error}") from None
-        for check in found.checks:
-            yield replace(check, name=f"decision {n}: {check.name}")
+        for n, (said, record) in enumerate(self._decided(), start=1):
+            used = as_dict(record["result"])["seed"]
+            self._hold(f"seed {n}", said["seed"], used, *says, field="seed")
+            found = audit_decision(record, self.decisions[n - 1], given)
+            for check in found.checks:
+                self._add(replace(check, name=f"decision {n}: {check.name}"))
+
+    def _decided(self) -> Iterable[tuple[Mapping[str, Json], Record]]:
+        """Return what the log says of each decision, with its record."""
+        return zip(self._said("decided"), self.made.values(), strict=True)
 
 
 def _part(number: int) -> str:
     return "assignment.json" if number == 1 else f"assignment-{number}.json"
 
 
-def _decision(number: int) -> str:
-    return f"decision-{number}.json"
+def _listed(value: Json) -> Sequence[Json]:
+    return value if is_list(value) else []
+
+
+def _least(one: Json, two: Json) -> Json:
+    return min(one, two) if isinstance(one, int) and isinstance(two, int) else one

@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from evenhand.errors import RatingsError, RecordError
 from evenhand.formats.tables import parse_json
@@ -39,9 +39,8 @@ class Difference:
     found: Json
 
     def __str__(self) -> str:
-        return (
-            f"{self.field}: expected {brief(self.expected)}, found {brief(self.found)}"
-        )
+        pair = f"expected {brief(self.expected)}, found {brief(self.found)}"
+        return f"{self.field}: {pair}"
 
 
 class Absent(str):
@@ -60,13 +59,8 @@ def canonical(value: Json) -> str:
         >>> canonical({"b": [1, 0.1], "a": None})
         '{"a":null,"b":[1,0.1]}'
     """
-    return json.dumps(
-        value,
-        sort_keys=True,
-        separators=(",", ":"),
-        ensure_ascii=False,
-        allow_nan=False,
-    )
+    form: dict[str, Any] = {"separators": (",", ":"), "ensure_ascii": False}
+    return json.dumps(value, sort_keys=True, allow_nan=False, **form)
 
 
 def finish(content: Mapping[str, Json]) -> Record:
@@ -78,7 +72,7 @@ def finish(content: Mapping[str, Json]) -> Record:
         '1aa8e844'
     """
     record: Record = {**content, "hashes": _hashes(dict(content))}
-    return {**record, "sha256": _sha256(record)}
+    return {**record, "sha256": text_hash(canonical(record))}
 
 
 def fault(record: Record) -> Difference | None:
@@ -163,16 +157,18 @@ def decoded(data: bytes, name: str) -> Json:
     return value
 
 
+def text_hash(text: str | bytes) -> str:
+    """Return the SHA-256 of a text or of bytes, in hexadecimal digits."""
+    data = text.encode() if isinstance(text, str) else text
+    return hashlib.sha256(data).hexdigest()
+
+
 def _hashes(value: Json) -> Json:
     if is_dict(value):
         return {key: _hashes(child) for key, child in value.items()}
     if is_list(value):
         return [_hashes(child) for child in value]
-    return _sha256(value)[:SHORT]
-
-
-def _sha256(value: Json) -> str:
-    return hashlib.sha256(canonical(value).encode()).hexdigest()
+    return text_hash(canonical(value))[:SHORT]
 
 
 def _fits(short: Json, value: Json) -> bool:
@@ -204,3 +200,8 @@ def is_dict(value: object) -> TypeGuard[Mapping[str, Json]]:
 def is_list(value: object) -> TypeGuard[Sequence[Json]]:
     """Say whether a value is a JSON array."""
     return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def as_dict(value: Json) -> Record:
+    """Return a JSON object as a dict that may be changed; an empty one of all else."""
+    return dict(value) if is_dict(value) else {}

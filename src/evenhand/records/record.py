@@ -22,6 +22,7 @@ from evenhand.designs.drawing import seal_of, verify
 from evenhand.errors import RecordError, unknown
 from evenhand.records.canonical import (
     ABSENT,
+    as_dict,
     brief,
     canonical,
     decoded,
@@ -95,7 +96,7 @@ def read_record(path: str | os.PathLike[str]) -> Record:
         directory.
     """
     name = os.fspath(path)
-    return parse(_bytes(name), name)
+    return parse(read_bytes(name), name)
 
 
 def read_hex(path: str | os.PathLike[str], kind: str) -> str:
@@ -112,7 +113,7 @@ def read_hex(path: str | os.PathLike[str], kind: str) -> str:
         RecordError: If it holds neither.
     """
     name = os.fspath(path)
-    data = _bytes(name)
+    data = read_bytes(name)
     plain = data.strip().decode("ascii", "replace")
     if HEX.fullmatch(plain):
         return plain
@@ -121,13 +122,10 @@ def read_hex(path: str | os.PathLike[str], kind: str) -> str:
         raise RecordError(
             f"{name}: This must be a {kind}, got a record of kind {kind_of(record)!r}."
         )
-    edited = fault(record)
-    value = record.get(kind)
-    if edited is not None or not isinstance(value, str) or not HEX.fullmatch(value):
-        # A secret is not shown, not even a damaged one.
-        where = kind if edited is None else edited.field
-        raise RecordError(f"{name}: The file was edited or damaged in field {where!r}.")
-    return value
+    value = unedited(record, name).get(kind)
+    if not _is_hash(value):  # a secret is not shown, not even a damaged one
+        raise RecordError(f"{name}: The file was edited or damaged in field {kind!r}.")
+    return str(value)
 
 
 def text_of(record: Record) -> str:
@@ -324,13 +322,16 @@ def load_assignment(
         RecordError: If the record is not ours or was edited, the secret does not fit
             the seal, or draws another assignment.
     """
-    name, *later = chain_of(path)
-    record, assignment = _unedited(name)
-    for name in later:
-        before = record["sha256"]
-        record, assignment = _unedited(name, assignment)
-        if as_dict(record["amends"])["sha256"] != before:
+    before: Json = None
+    drawn: list[Assignment] = []
+    for name in chain_of(path):
+        record = read_record(name)
+        drawn.append(assignment_from(record, name, drawn[-1] if drawn else None))
+        unedited(record, name)
+        if before not in (None, as_dict(record.get("amends")).get("sha256")):
             raise RecordError(f"{name}: The record amends another than that before it.")
+        before = record["sha256"]
+    assignment = drawn[-1]
     if seal is not None and seal != assignment.seal:
         raise RecordError(
             f"{name}: seal must be the published one, {seal}, got {assignment.seal}."
@@ -344,15 +345,14 @@ def load_assignment(
     return verify(assignment, secret, seal)
 
 
-def _unedited(name: str, before: Assignment | None = None) -> tuple[Record, Assignment]:
-    record = read_record(name)
-    assignment = assignment_from(record, name, before)
-    edited = fault(record)
-    if edited is not None:
+def unedited(record: Record, name: str) -> Record:
+    """Return a record that fits its hashes, and refuse any other."""
+    where = fault(record)
+    if where is not None:
         raise RecordError(
-            f"{name}: The record was edited or damaged in field {edited.field!r}."
+            f"{name}: The record was edited or damaged in field {where.field!r}."
         )
-    return record, assignment
+    return record
 
 
 def write_decision(
@@ -378,7 +378,8 @@ def write_decision(
     return record
 
 
-def _bytes(name: str) -> bytes:
+def read_bytes(name: str) -> bytes:
+    """Read a file of ours, none that is too large."""
     try:
         with Path(name).open("rb") as file:
             data = file.read(LARGEST + 1)
@@ -394,11 +395,6 @@ def _bytes(name: str) -> bytes:
 
 def _frozen(value: Json) -> object:
     return tuple(map(_frozen, value)) if is_list(value) else value
-
-
-def as_dict(value: Json) -> Record:
-    """Return a JSON object as a dict that may be changed."""
-    return dict(value) if is_dict(value) else {}
 
 
 def _is_text(value: object) -> bool:

@@ -6,7 +6,7 @@ import inspect
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.ab.comparison import compare
 from evenhand.ab.methods import Rule
@@ -21,6 +21,7 @@ from evenhand.ranking.ranking import rank
 from evenhand.records.canonical import (
     ABSENT,
     Difference,
+    as_dict,
     canonical,
     contents,
     difference,
@@ -29,7 +30,6 @@ from evenhand.records.canonical import (
     is_list,
 )
 from evenhand.records.record import (
-    as_dict,
     assignment_from,
     assignment_record,
     chain_of,
@@ -38,7 +38,7 @@ from evenhand.records.record import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from evenhand.ab.comparison import Comparison
     from evenhand.claims import Backing
@@ -56,7 +56,8 @@ OWN = ("checked_on_data", "own_function")
 Status = Literal["same", "differs", "unchecked"]
 SCHEMA = "evenhand.audit/1"
 MARKS: dict[Status, str] = {"same": "ok", "differs": "DIFFERS", "unchecked": "--"}
-FOLLOWS = "It amends the record before it."
+FOLLOWS = ("It amends the record before it.", "It amends another record.")
+NAMES = ("The decision names this assignment.", "The decision names another one.")
 KEYLESS = (
     "The decision shows reviewers by codes, and its draws follow the order of their "
     "names. Give their key with --anonymise, and the file that was read."
@@ -83,13 +84,10 @@ class Check:
     def to_dict(self) -> dict[str, Json]:
         """Return the fields as plain values."""
         where = self.difference or Difference("", None, None)
-        expected, found = (
-            None if value is ABSENT else value
-            for value in (where.expected, where.found)
-        )
-        field = where.field if self.difference else None
+        pair = {"expected": where.expected, "found": where.found}
         told = {"name": self.name, "status": self.status, "message": self.says}
-        return {**told, "field": field, "expected": expected, "found": found}
+        values = {key: None if it is ABSENT else it for key, it in pair.items()}
+        return {**told, "field": where.field or None, **values}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -159,15 +157,38 @@ class Evidence:
 
     Attributes:
         ratings: The ratings, or None.
-        assignment: Path of the record of the assignment, or None.
+        chain: Name and record of the first draw and of each amendment, or None.
         seal: The published seal, or None.
         secret: The revealed secret, or None.
     """
 
     ratings: Ratings | Counts | None = None
-    assignment: str | None = None
+    chain: Sequence[tuple[str, Record]] | None = None
     seal: str | None = None
     secret: str | None = None
+
+
+def compared(
+    name: str, expected: Json, found: Json, says: tuple[str, str], field: str = ""
+) -> Check:
+    """Return a check of two values, which says the one thing or the other.
+
+    Examples:
+        >>> compared("seed", 7, 8, ("It was used.", "Another was.")).difference
+        Difference(field='seed', expected=7, found=8)
+    """
+    where = difference(expected, found, field or name)
+    if where is None:
+        return Check(name, "same", says[0])
+    return Check(name, "differs", says[1], where)
+
+
+def unchecked(name: str, why: str) -> Check:
+    """Return a check that could not be made."""
+    return Check(name, "unchecked", why)
+
+
+STOPPED = unchecked("rest", "An edited record says nothing about the rest.")
 
 
 def audit(
@@ -203,49 +224,41 @@ def audit(
     name = os.fspath(record)
     name = chain_of(name)[0] if Path(name).is_dir() else name
     found = read_record(name)
-    path = None if assignment is None else os.fspath(assignment)
-    given = Evidence(ratings, path, seal, secret)
     kind = kind_of(found)
     if kind not in ("assignment", "record"):
         raise RecordError(
             f"{name}: An audit begins with an assignment or a decision, got a {kind}. "
             f"Give the {kind} with --{kind}."
         )
-    if kind == "assignment" and path is not None:
+    if kind == "assignment" and assignment is not None:
         raise RecordError(
             f"{name}: This is an assignment itself. Leave out --assignment."
         )
+    path = name if kind == "assignment" else assignment
+    chain = None if path is None else [(it, read_record(it)) for it in chain_of(path)]
+    given = Evidence(ratings, chain, seal, secret)
     if kind == "assignment":
-        return Audit(tuple(_chain(chain_of(name), given, "record")[0]))
-    checks = [_whole(found, "record")]
-    if checks[0].status == "differs":
-        return Audit((*checks, _stopped()))
-    return Audit((*checks, *_decision(found, name, given)))
+        return Audit(tuple(_chain(given, "record")[0]))
+    return audit_decision(found, name, given)
 
 
-def _told(name: str, where: Difference | None, same: str, differs: str) -> Check:
-    if where is None:
-        return Check(name, "same", same)
-    return Check(name, "differs", differs, where)
-
-
-def _open(name: str, why: str) -> Check:
-    return Check(name, "unchecked", why)
+def audit_decision(record: Record, name: str, given: Evidence) -> Audit:
+    """Check the record of a decision against all that there is."""
+    whole = _whole(record, "record")
+    rest = [STOPPED] if whole.status == "differs" else _decision(record, name, given)
+    return Audit((whole, *rest))
 
 
 def _whole(record: Record, name: str) -> Check:
     where = fault(record)
-    field = "" if where is None else where.field
-    edited = f"It was edited or damaged in field {field!r}."
-    return _told(name, where, "The record matches its hash.", edited)
-
-
-def _stopped() -> Check:
-    return _open("rest", "An edited record says nothing about the rest.")
+    if where is None:
+        return Check(name, "same", "The record matches its hash.")
+    says = f"It was edited or damaged in field {where.field!r}."
+    return Check(name, "differs", says, where)
 
 
 def _chain(
-    names: list[str], given: Evidence, called: str, named: Check | None = None
+    given: Evidence, called: str, named: Check | None = None
 ) -> tuple[list[Check], Assignment | None]:
     """Check a first draw and its amendments, and the ratings against what holds now.
 
@@ -255,20 +268,18 @@ def _chain(
     checks: list[Check] = []
     drawn: Assignment | None = None
     before: Json = None
-    for number, name in enumerate(names, start=1):
-        record = read_record(name)
+    for number, (name, record) in enumerate(given.chain or (), start=1):
         what = "assignment" if drawn is None else f"assignment {number}"
         checks.append(_whole(record, called if drawn is None else f"{what} record"))
         checks += [named] if named and drawn is None else []
         if any(check.status == "differs" for check in checks[-2:]):
-            return [*checks, _stopped()], None
+            return [*checks, STOPPED], None
         drawn = assignment_from(record, name, drawn)
         if drawn.amends is None:
             checks += [_seal(drawn, given), _seed(drawn, given)]
         else:
             stated = as_dict(record["amends"])["sha256"]
-            where = difference(before, stated, "amends.sha256")
-            checks.append(_told(what, where, FOLLOWS, "It amends another record."))
+            checks.append(compared(what, before, stated, FOLLOWS, "amends.sha256"))
         checks.append(_draw(record, drawn, given, what))
         before = record["sha256"]
     return [*checks, _rated(drawn, given)], drawn
@@ -277,41 +288,41 @@ def _chain(
 def _seal(drawn: Assignment, given: Evidence) -> Check:
     if given.seal is None:
         more = "" if drawn.seal else ", and the assignment was not sealed"
-        return _open("seal", f"No published seal was given{more}.")
-    same = "The assignment has the seal that was published."
-    where = difference(given.seal, drawn.seal, "seal")
-    return _told("seal", where, same, "The assignment has another seal.")
+        return unchecked("seal", f"No published seal was given{more}.")
+    says = (
+        "The assignment has the seal that was published.",
+        "The assignment has another seal.",
+    )
+    return compared("seal", given.seal, drawn.seal, says)
 
 
 def _seed(drawn: Assignment, given: Evidence) -> Check:
     if given.secret is None:
         why = "The secret was not given." if drawn.seal else "The seed is an open one."
-        return _open("seed", why)
-    where = difference(seal_of(given.secret), drawn.seal, "seal")
-    same = "The secret matches the seal."
-    return _told("seed", where, same, "The secret does not match the seal.")
+        return unchecked("seed", why)
+    says = ("The secret matches the seal.", "The secret does not match the seal.")
+    return compared("seed", seal_of(given.secret), drawn.seal, says, "seal")
 
 
 def _draw(record: Record, drawn: Assignment, given: Evidence, what: str) -> Check:
     seed = drawn.seed if given.secret is None else given.secret
     if seed is None:
-        return _open(what, "The seed is still sealed.")
+        return unchecked(what, "The seed is still sealed.")
     try:
         again = redraw(drawn, seed)
     except EvenhandError as error:
         raise RecordError(f"The assignment cannot be drawn again: {error}") from error
     expected = contents(assignment_record(again))
-    words = f"The seed draws this {what.split(maxsplit=1)[0]} again"
+    words = "The seed draws this assignment again"
     return _replayed(what, expected, contents(record), words)
 
 
 def _rated(drawn: Assignment | None, given: Evidence) -> Check:
     if drawn is None or given.ratings is None:
-        return _open("ratings", "No ratings were given.")
+        return unchecked("ratings", "No ratings were given.")
     if isinstance(given.ratings, Counts):
-        return _open("ratings", "Counts of scores do not say who scored what.")
-    strays = drawn.strays(given.ratings)
-    if strays:
+        return unchecked("ratings", "Counts of scores do not say who scored what.")
+    if strays := drawn.strays(given.ratings):
         reviewer, item = strays[0]
         where = Difference(
             f"rating of item {item!r} by reviewer {reviewer!r}",
@@ -320,9 +331,8 @@ def _rated(drawn: Assignment | None, given: Evidence) -> Check:
         )
         says = f"{counted(len(strays), 'rating')} came from outside the assignment."
         return Check("ratings", "differs", says, where)
-    missing = drawn.missing(given.ratings)
     says = "Every rating was assigned."
-    if missing:
+    if missing := drawn.missing(given.ratings):
         who = listing(dict.fromkeys(who for who, _ in missing))
         says += f" {counted(len(missing), 'assigned review')} without a rating: {who}."
     if effect := drawn.effect(given.ratings):
@@ -341,93 +351,76 @@ def _decision(record: Record, name: str, given: Evidence) -> list[Check]:
     where = difference({key: usual[key] for key in FIELDS}, record)
     if where is not None:
         says = "A decision has no such field, or not with this value."
-        return [Check("record", "differs", says, where), _stopped()]
+        return [Check("record", "differs", says, where), STOPPED]
     drawn: Assignment | None = None
-    if given.assignment is None:
+    if given.chain is None:
         why = "No assignment was given"
         why += "." if came is None else ", though the decision was made with one."
-        checks = [_open("assignment", why)]
+        checks = [unchecked("assignment", why)]
     else:
-        names = chain_of(given.assignment)
-        named = None
-        if came is not None:
-            last = read_record(names[-1]).get("sha256", ABSENT)
-            where = difference({"sha256": last}, came, "assignment")
-            same = "The decision names this assignment."
-            named = _told("assignment", where, same, "The decision names another one.")
-        checks, drawn = _chain(names, given, "assignment record", named)
+        last = {"sha256": given.chain[-1][1].get("sha256", ABSENT)}
+        named = None if came is None else compared("assignment", last, came, NAMES)
+        checks, drawn = _chain(given, "assignment record", named)
         if drawn is None:
             return checks
-    if given.ratings is None:
-        return [*checks, _open("data", "No ratings were given.")]
     sound = all(check.status != "differs" for check in checks)
-    made = _Decision(result, name, is_dict(came), drawn if is_dict(came) else None)
-    return [*checks, *_replay(made, given.ratings, given, sound=sound)]
+    return [*checks, *_again(record, name, drawn, given, sound=sound)]
 
 
-def _data(result: Mapping[str, Json], ratings: Ratings | Counts) -> Check:
-    where = difference(ratings.summary(), result.get("data", ABSENT), "result.data")
-    says = "The decision was not made from these ratings, or one was changed"
-    says += ", or this is not its key." if _is_coded(result.get("warnings")) else "."
-    return _told("data", where, "The decision was made from these ratings.", says)
-
-
-def _is_coded(notes: Json) -> bool:
-    listed = notes if is_list(notes) else []
-    return any(is_dict(note) and note.get("code") == CODED.code for note in listed)
-
-
-class _Decision(NamedTuple):
-    """A decision to be made again.
-
-    Attributes:
-        result: Its fields.
-        name: What messages call its record.
-        came: Whether it was made with an assignment.
-        drawn: That assignment, None if it was not given.
-    """
-
-    result: Mapping[str, Json]
-    name: str
-    came: bool
-    drawn: Assignment | None
-
-
-def _replay(
-    made: _Decision, ratings: Ratings | Counts, given: Evidence, *, sound: bool
+def _again(
+    record: Record, name: str, drawn: Assignment | None, given: Evidence, *, sound: bool
 ) -> list[Check]:
-    """Hold ratings against a decision, and make it again."""
-    result, drawn = made.result, made.drawn
-    parameters = result.get("parameters")
-    if is_dict(parameters) and parameters.get("pairing") == "given":
+    """Hold ratings against a decision, and make it again if nothing differs so far."""
+    result, came = as_dict(record["result"]), record["assignment"]
+    ratings = given.ratings
+    if ratings is None:
+        return [unchecked("data", "No ratings were given.")]
+    if as_dict(result.get("parameters")).get("pairing") == "given":
         raise RecordError(
-            f"{made.name}: The decision was made from two lists of scores in the "
-            "order of their pairs, which ratings do not hold. Give no ratings."
+            f"{name}: The decision was made from two lists of scores in the order of "
+            "their pairs, which ratings do not hold. Give no ratings."
         )
-    data = _data(result, ratings)
-    notes = [notice.to_dict() for notice in ratings.notices]
-    if _is_coded(result.get("warnings")) and not _is_coded(notes):
-        same = data if data.status == "same" else _open("data", KEYLESS)
-        return [same, _open("decision", KEYLESS)]
-    if data.status == "differs" or not sound:
-        return [data, _open("decision", "It cannot follow from what differs already.")]
-    if made.came and drawn is None:
-        says = "It was made with an assignment, which was not given."
-        return [data, _open("decision", says)]
+    data, keyless = _data(result, ratings)
+    reasons = {
+        KEYLESS: keyless,
+        "It cannot follow from what differs already.": data.status == "differs"
+        or not sound,
+        "It was made with an assignment, which was not given.": came and not drawn,
+    }
+    for why, holds in reasons.items():
+        if holds:
+            return [data, unchecked("decision", why)]
+    drawn = drawn if came else None
     backing = _backing(result)
     if drawn is not None and drawn.seal is None and backing != "declared":
         where = Difference("result.certificate", "declared", backing)
-        says = f"An assignment that was not sealed cannot have been {backing}."
-        return [data, Check("decision", "differs", says, where)]
+        why = f"An assignment that was not sealed cannot have been {backing}."
+        return [data, Check("decision", "differs", why, where)]
     # Secret and seal have checks of their own; what was not given is taken on trust
     # here, so that all else of the certificate is checked.
-    again = _decide(made, ratings, drawn and replace(drawn, _backing=backing))
+    made = _decide(result, name, ratings, drawn and replace(drawn, _backing=backing))
     words = "The ratings, method, parameters and seed give this result again"
     if backing != "declared" and given.secret is None:
         words += f" (that its assignment was {backing} needs the secret)"
     elif backing == "verified" and given.seal is None:
         words += " (that its assignment was verified needs the published seal)"
-    return [data, _replayed("decision", again, result, words, "result")]
+    return [data, _replayed("decision", made, result, words, "result")]
+
+
+def _data(result: Record, ratings: Ratings | Counts) -> tuple[Check, bool]:
+    """Check whether a decision was made from ratings, and whether their key lacks."""
+    notes = result.get("warnings")
+    codes = [as_dict(note).get("code") for note in notes] if is_list(notes) else []
+    coded = CODED.code in codes
+    keyless = coded and CODED.code not in [note.code for note in ratings.notices]
+    other = "The decision was not made from these ratings, or one was changed"
+    other += ", or this is not its key." if coded else "."
+    says = ("The decision was made from these ratings.", other)
+    stated = result.get("data", ABSENT)
+    data = compared("data", ratings.summary(), stated, says, "result.data")
+    if keyless and data.status == "differs":
+        data = unchecked("data", KEYLESS)
+    return data, keyless
 
 
 def _backing(result: Mapping[str, Json]) -> Backing:
@@ -439,26 +432,26 @@ def _backing(result: Mapping[str, Json]) -> Backing:
 
 
 def _decide(
-    made: _Decision, ratings: Ratings | Counts, drawn: Assignment | None
+    result: Mapping[str, Json],
+    name: str,
+    ratings: Ratings | Counts,
+    drawn: Assignment | None,
 ) -> dict[str, Json]:
     """Make a decision again from its parameters and its seed."""
-    result, name = made.result, made.name
     parameters, seed = result.get("parameters"), result.get("seed")
     if not is_dict(parameters) or not isinstance(seed, int):
         raise RecordError(f"{name}: parameters and seed must be there.")
-    weight = parameters.get("weight")
-    grid = is_dict(weight) and weight.get("checked_on_grid") is True
-    if any(parameters.get(own) is True for own in OWN) or grid:
+    grid = as_dict(parameters.get("weight")).get("checked_on_grid")
+    if True in (grid, *(parameters.get(own) for own in OWN)):
         raise RecordError(
             f"{name}: The decision was made with a function of the user's own and "
             "cannot be replayed from the record alone."
         )
     job, call = RESULTS[str(result["schema"])]
-    split = parameters.get("split")
     options: dict[str, Any] = {
         **parameters,
         "items": result.get("items"),
-        "split": split.get("when") if is_dict(split) else None,
+        "split": as_dict(parameters.get("split")).get("when"),
         "assignment": drawn,
     }
     known = inspect.signature(call).parameters

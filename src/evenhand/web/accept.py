@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from evenhand.records.canonical import canonical
-from evenhand.records.chain import Event, Head, append, payload_hash, text_hash
+from evenhand.records.canonical import canonical, text_hash
+from evenhand.records.log import Event, Head, append, payload_hash
 from evenhand.web.states import Stage, rating_refusal
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 
 from evenhand.designs.drawing import assign, fresh_secret, reserve_order, seal_of
 from evenhand.errors import counted
-from evenhand.records.chain import Event, Head, append, payload_hash
+from evenhand.records.log import Event, Head, append, payload_hash
 from evenhand.records.record import assignment_record, text_of
 from evenhand.web import guard, reads
 from evenhand.web import tables as t

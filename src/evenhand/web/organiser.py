@@ -15,7 +15,7 @@ from starlette.responses import Response as PlainResponse
 from evenhand.errors import EvenhandError
 from evenhand.formats.lists import csv_line, safe_cell
 from evenhand.records.bundle import collect, ratings_csv
-from evenhand.records.chain import decision_seed, parse_event
+from evenhand.records.log import decision_seed, parse_event
 from evenhand.web import absence, actions, clock, guard, reads
 from evenhand.web import tables as t
 from evenhand.web.jobs import compute
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from evenhand.designs.assignment import Assignment
     from evenhand.web.plan import Plan
     from evenhand.web.site import Site
 
@@ -568,24 +567,24 @@ def _looked(request: Request) -> Any:  # noqa: ANN401 - a row
     return row
 
 
-def collected(connection: sa.Connection, which: int) -> tuple[Any, Assignment, str]:
-    """Return the ratings that count, the assignment, and the ratings as CSV."""
+def collected(connection: sa.Connection, which: int) -> tuple[Any, str]:
+    """Return the ratings that count, and the same as CSV."""
     lists = reads.lists(connection, which)
     drawn = reads.assignment(connection, which)
     lines = reads.log_lines(connection, which)
     events = [parse_event(line, n) for n, line in enumerate(lines, start=1)]
     bodies = {it.n: json.loads(it.body) for it in reads.payloads(connection, which)}
-    found = collect(events, bodies, drawn, keep_unfinished=lists["keep_unfinished"])
+    rows, _ = collect(events, bodies, drawn, keep_unfinished=lists["keep_unfinished"])
     titles = {row[0]: row[1] for row in lists["items"]}
     is_order = lists["scale"]["kind"] == "order"
-    return found, drawn, ratings_csv(found.rows, titles, is_order=is_order)
+    return rows, ratings_csv(rows, titles, is_order=is_order)
 
 
 async def ratings_file(request: Request) -> Response:
     """Hand out the ratings that count, by codes."""
     row = _looked(request)
     with site_of(request).store.read() as connection:
-        _, _, text = collected(connection, row.id)
+        _, text = collected(connection, row.id)
     return _attached(text, f"ratings-{row.slug}.csv")
 
 
@@ -678,8 +677,8 @@ def task_of(
     connection: sa.Connection, which: int, kind: str, method: str
 ) -> dict[str, Any]:
     """Return what another process needs to check or to decide."""
-    found, _, text = collected(connection, which)
-    if not found.rows:
+    rows, text = collected(connection, which)
+    if not rows:
         raise RefusedError("There are no ratings that count.")
     lists = reads.lists(connection, which)
     draws = reads.draws(connection, which)
@@ -730,7 +729,7 @@ async def publish(request: Request) -> Response:
         words = refusal("publish", stage_of(row), site.now())
         return _refused(request, row, RefusedError(words or "Decide first."))
     with site.store.read() as connection:
-        _, _, text = collected(connection, row.id)
+        _, text = collected(connection, row.id)
         files = files_of(
             connection, row, text, with_ratings=form.get("ratings") == "yes"
         )

@@ -14,8 +14,7 @@ from evenhand.records.bundle import (
     SECRET,
     write_bundle,
 )
-from evenhand.records.canonical import canonical
-from evenhand.records.chain import text_hash
+from evenhand.records.canonical import canonical, text_hash
 from evenhand.records.record import seal_record, secret_record, text_of
 from evenhand.web import reads
 

@@ -10,9 +10,8 @@ import sqlalchemy as sa
 
 from evenhand.designs.drawing import seal_of
 from evenhand.errors import RecordError
-from evenhand.records.canonical import canonical, decoded, fault, is_dict
-from evenhand.records.chain import follow, payload_hash, text_hash
-from evenhand.records.rules import RATED, REPAIRS, says
+from evenhand.records.canonical import canonical, decoded, fault, is_dict, text_hash
+from evenhand.records.log import RATED, REPAIRS, follow, payload_hash, says
 from evenhand.web import reads
 from evenhand.web import tables as t
 

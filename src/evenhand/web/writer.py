@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import sqlalchemy as sa
 
 from evenhand.errors import EvenhandError
-from evenhand.records.chain import Head
+from evenhand.records.log import Head
 from evenhand.web import tables as t
 from evenhand.web.accept import (
     Answer,

@@ -1,0 +1,224 @@
+"""The options that commands share, and the help that lists them by headings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
+
+import click
+
+from evenhand.errors import OptionError, unknown
+from evenhand.formats import PLATFORMS
+
+Command = TypeVar("Command", bound=Callable[..., None])
+Decorator = Callable[[Any], Any]
+OUTPUT = "Output"
+COLUMNS = ("reviewer", "item", "score")
+ROLES = ("rank", "winner", "loser", "pair", "weight")
+"""Columns that few files have."""
+
+
+class Known(click.Choice[str]):
+    """A choice that suggests the nearest known name."""
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str:
+        """Take a known name as it is."""
+        if value not in self.choices:
+            name = "value" if param is None or param.name is None else param.name
+            if name == "once":
+                raise OptionError(unknown("value", value, self.choices, of="--once"))
+            raise OptionError(unknown(name.replace("_", " "), value, self.choices))
+        return super().convert(value, param, ctx)
+
+
+class Option(click.Option):
+    """An option that stands under a heading of the help."""
+
+    def __init__(self, *names: Any, group: str, **more: Any) -> None:  # noqa: ANN401 - click's
+        """Keep the heading."""
+        super().__init__(*names, **more)
+        self.group = group
+
+
+class Grouped(click.Command):
+    """A command whose help lists options under headings."""
+
+    def format_options(
+        self, ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
+        """Write the options, heading by heading."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for one in self.get_params(ctx):
+            told = one.get_help_record(ctx)
+            if told is not None and isinstance(one, click.Option):
+                groups.setdefault(getattr(one, "group", OUTPUT), []).append(told)
+        for title, rows in groups.items():
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+
+def option(
+    names: str,
+    text: str,
+    kind: object = None,
+    *,
+    group: str = "Options",
+    **more: Any,  # noqa: ANN401 - click's
+) -> Decorator:
+    """Declare an option of a command.
+
+    Args:
+        names: Its flags, and its parameter if that is called otherwise.
+        text: What it does.
+        kind: Known names, a type of click, a word for its value, or bool for none.
+        group: Heading that it stands under.
+        more: What else click takes.
+    """
+    if isinstance(kind, list | tuple):
+        more["type"] = Known(kind)
+    elif kind is bool:
+        more["is_flag"] = True
+    elif kind is not None:
+        more["metavar" if isinstance(kind, str) else "type"] = kind
+    return click.option(*names.split(), cls=Option, group=group, help=text, **more)
+
+
+def options(*added: Decorator) -> Callable[[Command], Command]:
+    """Add some options to a command, in this order."""
+
+    def add(command: Command) -> Command:
+        for one in reversed(added):
+            command = one(command)
+        return command
+
+    return add
+
+
+reading = partial(option, group="Reading FILE")
+deciding = partial(option, group="Decision")
+writing = partial(option, group=OUTPUT)
+repeated = partial(reading, multiple=True)
+COUNT = click.IntRange(min=1)
+FILE_OPTIONS = (
+    reading(
+        "--format",
+        f"What FILE is, if it is not recognised: {', '.join(PLATFORMS)}.",
+        [*PLATFORMS],
+        metavar="NAME",
+    ),
+    reading(
+        "--reviewer",
+        "Column of the reviewer; judge+prompt if several name one together.",
+        "COLUMN",
+    ),
+    reading("--item", "Column of the item.", "COLUMN"),
+    reading("--score", "Column of the score; higher is better.", "COLUMN"),
+    repeated(
+        "--column columns",
+        "Another column: rank=COLUMN (1 is best), winner=COLUMN and loser=COLUMN, "
+        "pair=COLUMN (pairs or panels of reviewers), or weight=COLUMN (how much a "
+        "score counts in models, such as a confidence).  [repeatable]",
+        "ROLE=COLUMN",
+    ),
+    reading(
+        "--scale",
+        "Score words from worst to best, such as 'reject<accept'; or best=A, the best "
+        "letter; or /10, to put scores such as 4/5 onto 0 to 10.",
+        "ORDER",
+    ),
+    reading("--rows", "What the rows of a wide table are.", ["items", "reviewers"]),
+    reading("--sheet", "Sheet of a workbook.", "NAME"),
+    reading("--decimal", "Decimal sign of the numbers: . or ,", "SIGN"),
+    repeated(
+        "--exclude",
+        "Leave out an item or a reviewer: NAME, item=NAME or reviewer=NAME; or self, "
+        "ratings of the reviewer's own item.  [repeatable]",
+        "NAME",
+    ),
+    reading(
+        "--anonymise",
+        "Replace reviewers by codes in every output; the mapping is saved in KEY and "
+        "reused if KEY exists.",
+        "KEY",
+    ),
+)
+MANY_OPTIONS = (
+    reading(
+        "--with companion",
+        "Second file of the same export, where a platform splits it.",
+        "FILE",
+    ),
+    repeated("--only", "Keep only these items or reviewers.  [repeatable]", "NAME"),
+)
+"""What reading two items does not need: --items names these."""
+seed_option = writing(
+    "--seed",
+    "Repeat an earlier run. Without it a seed is drawn and printed.",
+    click.IntRange(min=0),
+)
+output_option = writing("-o --output", "Write there instead of printing.", "PATH")
+output_options = options(
+    writing("--json as_json", "Print JSON.", bool),
+    output_option,
+)
+result_options = options(seed_option, output_options)
+WITH_CHARTS = ", or with charts=FOLDER the report's charts"
+MEANS = "say what it means and what it may not claim."
+explain_option = writing("--explain", MEANS.capitalize(), bool)
+all_option = writing("--explain --all explain", f"Show every row, and {MEANS}", bool)
+evidence_option = deciding(
+    "--assignment",
+    "What evenhand assign wrote: a folder with assignment.json and, once they are "
+    "published, seal.json and secret.json; or the record alone.",
+    "FOLDER",
+)
+cluster_options = options(
+    option(
+        "--workers", "Processes on this machine.  [default: one for each core]", COUNT
+    ),
+    option(
+        "--dask",
+        "Run on the Dask cluster whose scheduler has this address, such as "
+        "tcp://10.0.0.7:8786; needs evenhand[dask]. The result is the same.",
+        "ADDRESS",
+    ),
+)
+record_option = writing("--record", "Write a record there, for evenhand audit.", "PATH")
+
+
+def extra_options(charts: str = WITH_CHARTS) -> Decorator:
+    """Add --report and --export."""
+    return options(
+        writing("--report", "Write a self-contained HTML report.", "OUT.html"),
+        writing(
+            "--export exports",
+            "Write a table to a .csv, .tsv, .xlsx, .parquet, .json, .jsonl or .md"
+            f"{charts}; an unknown TABLE lists the available ones.  [repeatable]",
+            "[TABLE=]PATH",
+            multiple=True,
+        ),
+    )
+
+
+def method_option(default: str, example: str) -> Decorator:
+    """Add --method, which takes a text form."""
+    return option(
+        "--method",
+        f"How to decide, with its own options in brackets, such as '{example}'; "
+        "`evenhand methods` lists them.",
+        "TEXT",
+        group="Method",
+        default=default,
+        show_default=True,
+    )
+
+
+def reading_options(
+    *, file: bool = True, many: bool = True
+) -> Callable[[Command], Command]:
+    """Add FILE and the options that say how to read it, all or those for two items."""
+    named = (click.argument("file", metavar="FILE"),) if file else ()
+    return options(*named, *FILE_OPTIONS, *(MANY_OPTIONS if many else ()))
