@@ -292,6 +292,10 @@ class Job:
         self._key = reading["anonymise"]
         self._report, exports = take("report"), take("exports")
         self._charts, self._exports = _exports(command, exports)
+        if self._report is not None:
+            from evenhand.words.page import require_html
+
+            require_html(self._report)
         files = evidence_in(evidence)
         given = zip(("--assignment", "its seal", "its secret"), files, strict=True)
         written = {"--output": self._shown["output"], "--record": self._record}
@@ -304,10 +308,6 @@ class Job:
             **(more or {}),
         }
         check_paths({**written, **tables}, inputs)
-        if self._report is not None:
-            from evenhand.words.page import require_html
-
-            require_html(self._report)
         if self._key is not None and evidence is not None:
             raise OptionError(
                 "--anonymise must be left out with --assignment, whose record holds "

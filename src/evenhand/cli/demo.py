@@ -52,9 +52,9 @@ def command(seed: int | None, save: str | None, report: str | None) -> None:
     from evenhand.words.lines import cut_lines
     from evenhand.words.page import require_html
 
-    _shared.check_paths({"--save": save, "--report": report}, {})
     if report is not None:
         require_html(report)
+    _shared.check_paths({"--save": save, "--report": report}, {})
     seed = seed_from(seed)
     ratings, truth = conference(seed)
     if save is not None:
