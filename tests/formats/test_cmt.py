@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-import polars as pl
 import pytest
-import xlsxwriter
 
-from evenhand.errors import RatingsError
 from evenhand.formats.reading import read_ratings
 from examples.exports_conference import HERE
-
-if TYPE_CHECKING:
-    from evenhand.ratings import Ratings
+from tests.formats.reader import Reader, notices, scores
 
 HEADER = "Paper ID,Paper Title,Reviewer Name,Reviewer Email,Reviewer Number"
 ONE = f"{HEADER},Q1 (Overall),Q1 (Overall - Value)\n"
@@ -39,28 +32,8 @@ OLDER = (
 )
 
 
-def read(content: str | bytes, name: str = "reviews.csv", **options: Any) -> Ratings:  # noqa: ANN401 - options
-    stream = io.BytesIO(content.encode() if isinstance(content, str) else content)
-    stream.name = name
-    return read_ratings(stream, **options)
-
-
-def refused(content: str | bytes, name: str = "reviews.csv", **options: Any) -> str:  # noqa: ANN401 - options
-    with pytest.raises(RatingsError) as caught:
-        read(content, name, **options)
-    return str(caught.value)
-
-
-def scores(ratings: Ratings) -> dict[tuple[Any, Any], float]:
-    codes = zip(ratings.reviewer_codes, ratings.item_codes, strict=True)
-    labels = [
-        (ratings.reviewer_labels[who], ratings.item_labels[what]) for who, what in codes
-    ]
-    return dict(zip(labels, ratings.scores.tolist(), strict=True))
-
-
-def notices(ratings: Ratings) -> dict[str, str]:
-    return {notice.code: notice.message for notice in ratings.notices}
+FILE = Reader("reviews.csv")
+read, refused = FILE.read, FILE.refused
 
 
 def test_the_current_sheet_is_read_with_its_numbers_and_titles() -> None:
@@ -172,36 +145,6 @@ def test_a_bad_cell_does_not_hide_the_question_it_is_in() -> None:
     assert refused(text).startswith("reviews.csv:2: Overall must be a number, got 'Acc")
     said = refused(text, score="Overall", scale="reject<accept")
     assert said.startswith("reviews.csv:5: Overall must be on the scale reject<accept")
-
-
-@pytest.mark.parametrize("change", ["bom", "crlf", "semicolons", "excel"])
-def test_another_way_of_storing_gives_the_same(change: str) -> None:
-    data = (ONE + ROWS).encode()
-    rows = list(csv.reader(io.StringIO(ONE + ROWS)))
-    stored = {
-        "bom": b"\xef\xbb\xbf" + data,
-        "crlf": data.replace(b"\n", b"\r\n"),
-        "semicolons": data.replace(b",", b";"),
-        "excel": workbook(rows),
-    }[change]
-    name = "reviews.xlsx" if change == "excel" else "reviews.csv"
-    assert scores(read(stored, name)) == EXPECTED
-
-
-def workbook(rows: list[list[str]]) -> bytes:
-    file = io.BytesIO()
-    book = xlsxwriter.Workbook(file)
-    sheet = book.add_worksheet()
-    for number, row in enumerate(rows):
-        sheet.write_row(number, 0, row)
-    book.close()
-    return file.getvalue()
-
-
-def test_dataframes_give_the_same_as_the_file() -> None:
-    data = (ONE + ROWS).encode()
-    assert scores(read_ratings(pl.read_csv(data))) == EXPECTED
-    assert scores(read_ratings(pd.read_csv(io.BytesIO(data)))) == EXPECTED
 
 
 def test_options_win_over_the_platforms_own_columns() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from evenhand.errors import EvenhandError, OptionError, RatingsError
-from evenhand.formats.reading import read_ratings
+from tests.formats.reader import Reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,16 +37,8 @@ NOTE: dict[str, object] = {
 }
 
 
-def read(content: str | bytes, name: str = "f.csv", **options: Any) -> Ratings:  # noqa: ANN401 - options
-    file = io.BytesIO(content.encode() if isinstance(content, str) else content)
-    file.name = name
-    return read_ratings(file, **options)
-
-
-def refused(content: str | bytes, name: str = "f.csv", **options: Any) -> str:  # noqa: ANN401 - options
-    with pytest.raises(EvenhandError) as caught:
-        read(content, name, **options)
-    return str(caught.value)
+FILE = Reader("f.csv", EvenhandError)
+read, refused = FILE.read, FILE.refused
 
 
 def notes(*contents: dict[str, object]) -> str:

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-import polars as pl
 import pytest
 
 from evenhand.errors import OptionError, RatingsError
 from evenhand.formats.reading import read_ratings
 from examples.exports_teaching import HERE
-
-if TYPE_CHECKING:
-    from evenhand.ratings import Ratings
+from tests.formats.reader import Reader, notices, scores
 
 REVIEWS = "easychair-review.csv"
 HEADER = "#,submission #,member #,member name,number,version,scores\n"
@@ -25,39 +20,8 @@ ROWS = (
 )
 
 
-def stream(content: str | bytes, name: str) -> io.BytesIO:
-    file = io.BytesIO(content.encode() if isinstance(content, str) else content)
-    file.name = name
-    return file
-
-
-def read(content: str | bytes, **options: Any) -> Ratings:  # noqa: ANN401 - options
-    second = options.pop("second", None)
-    if second is not None:
-        options["companion"] = stream(second, "second.csv")
-    return read_ratings(stream(content, "review.csv"), **options)
-
-
-def refused(content: str | bytes, **options: Any) -> str:  # noqa: ANN401 - options
-    with pytest.raises(RatingsError) as caught:
-        read(content, **options)
-    return str(caught.value)
-
-
-def notices(ratings: Ratings) -> dict[str, str]:
-    return {notice.code: notice.message for notice in ratings.notices}
-
-
-def scores(ratings: Ratings) -> dict[tuple[object, object], float]:
-    return {
-        (ratings.reviewer_labels[reviewer], ratings.item_labels[item]): score
-        for reviewer, item, score in zip(
-            ratings.reviewer_codes.tolist(),
-            ratings.item_codes.tolist(),
-            ratings.preference.tolist(),
-            strict=True,
-        )
-    }
+FILE = Reader("review.csv", second="second.csv")
+read, refused = FILE.read, FILE.refused
 
 
 def rows() -> list[dict[str, str]]:
@@ -249,24 +213,6 @@ def test_an_unclosed_quote_and_a_header_alone_are_refused() -> None:
     assert refused(HEADER) == "review.csv: There is a header but no row below it."
     assert refused(HEADER + ROWS.rstrip('"\n')) == (
         "review.csv:4: a quote is opened here and never closed."
-    )
-
-
-def test_every_coding_of_the_sample_gives_the_same_ratings() -> None:
-    plain = (HERE / REVIEWS).read_bytes()
-    frame = pl.DataFrame(rows())
-    book = io.BytesIO()
-    frame.write_excel(book)
-    read_in = {"score": "Overall evaluation"}
-    first = read(plain, **read_in).sha256
-    text = plain.decode()
-    semicolons = pl.DataFrame(rows()).write_csv(separator=";")
-    for other in (b"\xef\xbb\xbf" + plain, text.replace("\n", "\r\n"), semicolons):
-        assert read(other, **read_in).sha256 == first
-    assert read_ratings(frame, **read_in).sha256 == first
-    assert read_ratings(pd.DataFrame(rows()), **read_in).sha256 == first
-    assert (
-        read_ratings(stream(book.getvalue(), "review.xlsx"), **read_in).sha256 == first
     )
 
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import io
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
 
 from evenhand.cli import cli
 from evenhand.errors import EvenhandError
-from evenhand.formats.reading import read_ratings
 from examples.exports_teaching import HERE
+from tests.formats.reader import Reader, notices, scores
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evenhand.ratings import Ratings
 
 GRID = (
     "Timestamp,Email Address,Your name,How good was it? [Ana Silva],How good was it? "
@@ -34,24 +32,8 @@ EACH = (
 )
 
 
-def read(text: str, **options: Any) -> Ratings:  # noqa: ANN401 - options
-    file = io.BytesIO(text.encode())
-    file.name = "form.csv"
-    return read_ratings(file, **options)
-
-
-def refused(text: str, **options: Any) -> str:  # noqa: ANN401 - options
-    with pytest.raises(EvenhandError) as caught:
-        read(text, **options)
-    return str(caught.value)
-
-
-def told(ratings: Ratings) -> dict[str, str]:
-    return {notice.code: notice.message for notice in ratings.notices}
-
-
-def scores(ratings: Ratings) -> dict[tuple[object, object], object]:
-    return {(row["reviewer"], row["item"]): row["score"] for row in ratings.rows()}
+FILE = Reader("form.csv", EvenhandError)
+read, refused = FILE.read, FILE.refused
 
 
 def test_a_grid_has_its_items_in_brackets() -> None:
@@ -70,7 +52,7 @@ def test_a_grid_has_its_items_in_brackets() -> None:
         "Silva]': item from the text in [...], reviewer from 'Email Address', score "
         "from 'How good was it?'."
     )
-    assert told(ratings) == {
+    assert notices(ratings) == {
         "earlier_responses": "1 earlier score of the same person for the same item "
         "left out: the last counts.",
         "unused_columns": "1 column was not used: 'Any comments?'.",
@@ -96,7 +78,7 @@ def test_a_response_may_be_about_one_item() -> None:
     ratings = read(EACH)
     assert scores(ratings) == {("a@x", "Red"): 4, ("b@x", "Red"): 1, ("b@x", "Blue"): 2}
     assert "item from 'Team name', reviewer from 'Username'" in ratings.read_as
-    assert told(ratings)["unused_columns"] == (
+    assert notices(ratings)["unused_columns"] == (
         "2 columns were not used: 'Rate it [Originality]', 'Comments'."
     )
     assert scores(read(EACH, score="Originality"))["a@x", "Red"] == 3
@@ -115,10 +97,10 @@ def test_a_form_in_european_notation_needs_no_option() -> None:
     )
     ratings = read(text)
     assert scores(ratings) == {("Ana", "Tee"): 7.5, ("Bo", "Tee"): 9}
-    notices = told(ratings)
-    assert notices["decimal_commas"] == "Commas in numbers are read as decimal points."
-    assert notices["missing_scores"].endswith("left out: item Milch by Bo.")
-    assert notices["earlier_responses"].endswith(
+    told = notices(ratings)
+    assert told["decimal_commas"] == "Commas in numbers are read as decimal points."
+    assert told["missing_scores"].endswith("left out: item Milch by Bo.")
+    assert told["earlier_responses"].endswith(
         "If two people share a name, give them labels of their own first."
     )
 
@@ -143,10 +125,10 @@ def test_a_form_without_names_has_a_reviewer_for_each_response() -> None:
     )
     ratings = read(text)
     assert ratings.n_reviewers == 2
-    assert {*told(ratings)} == {"pseudonyms", "self_ratings"}
+    assert {*notices(ratings)} == {"pseudonyms", "self_ratings"}
     left = read(text, exclude="self")
     assert left.scores.tolist() == [4.0, 3.0]
-    assert "self_ratings" not in told(left)
+    assert "self_ratings" not in notices(left)
 
 
 def test_questions_may_be_the_items() -> None:

@@ -5,20 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import json
-from typing import Any
 
-import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.errors import EvenhandError, RatingsError
+from evenhand.errors import EvenhandError
 from evenhand.formats.files import fetch
 from evenhand.formats.reading import layout_of, read_ratings
 from evenhand.formats.tables import read_table
 from evenhand.ratings import Ratings
 from examples.exports_conference import FILES, HERE
+from tests.formats.reader import Reader, notices, scores
 
 SAMPLES = {
     "hotcrp-reviews.csv": {"score": "Overall merit", "scale": "best=A"},
@@ -31,24 +29,12 @@ ROWS = "1,On tea,1A,Anna,anna@example.org,3,2\n1,On tea,1B,Bo,bo@example.org,4,1
 HIDDEN = "paper,title,review,OveMer\n1,On tea,1A,3\n1,On tea,1B,4\n2,On milk,2A,2\n"
 
 
-def read(content: str | bytes, name: str = "reviews.csv", **options: Any) -> Ratings:  # noqa: ANN401 - options
-    stream = io.BytesIO(content.encode() if isinstance(content, str) else content)
-    stream.name = name
-    return read_ratings(stream, **options)
-
-
-def refused(content: str | bytes, name: str = "reviews.csv", **options: Any) -> str:  # noqa: ANN401 - options
-    with pytest.raises(RatingsError) as caught:
-        read(content, name, **options)
-    return str(caught.value)
+FILE = Reader("reviews.csv")
+read, refused = FILE.read, FILE.refused
 
 
 def sample(name: str) -> bytes:
     return (HERE / name).read_bytes()
-
-
-def notices(ratings: Ratings) -> dict[str, str]:
-    return {notice.code: notice.message for notice in ratings.notices}
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -75,18 +61,6 @@ def test_reviews_csv_is_read_with_its_letters_and_titles() -> None:
         "'paper', reviewer from 'email', score from 'Overall merit'."
     )
     assert list(notices(ratings)) == ["words_as_steps", "missing_scores"]
-
-
-def scores(ratings: Ratings) -> dict[tuple[Any, Any], float]:
-    return {
-        (ratings.reviewer_labels[who], ratings.item_labels[what]): score
-        for who, what, score in zip(
-            ratings.reviewer_codes,
-            ratings.item_codes,
-            ratings.scores.tolist(),
-            strict=True,
-        )
-    }
 
 
 def test_scores_csv_takes_the_review_where_the_name_is_hidden() -> None:
@@ -170,43 +144,6 @@ def test_reviewer_and_paper_ids_do_not_make_a_table_hotcrps() -> None:
 def test_a_name_stands_in_for_a_hidden_address() -> None:
     text = "paper,title,review,reviewername,OveMer\n1,a,1A,Anna,3\n1,a,1B,Bo,4\n"
     assert read(text).reviewer_labels == ("Anna", "Bo")
-
-
-@pytest.mark.parametrize("change", ["bom", "crlf", "semicolons", "excel"])
-def test_another_way_of_storing_gives_the_same(change: str) -> None:
-    options = SAMPLES["hotcrp-reviews.csv"]
-    data = sample("hotcrp-reviews.csv")
-    expected = read(data, **options).sha256
-    if change == "bom":
-        assert read(b"\xef\xbb\xbf" + data, **options).sha256 == expected
-    elif change == "crlf":
-        assert read(data.replace(b"\n", b"\r\n"), **options).sha256 == expected
-    else:
-        rows = list(csv.reader(io.StringIO(data.decode())))
-        stored = semicolons(rows) if change == "semicolons" else workbook(rows)
-        name = "r.csv" if change == "semicolons" else "r.xlsx"
-        assert read(stored, name, **options).sha256 == expected
-
-
-def semicolons(rows: list[list[str]]) -> bytes:
-    text = io.StringIO()
-    csv.writer(text, delimiter=";").writerows(rows)
-    return text.getvalue().encode()
-
-
-def workbook(rows: list[list[str]]) -> bytes:
-    file = io.BytesIO()
-    frame = pl.DataFrame(rows[1:], schema=rows[0], orient="row")
-    frame.write_excel(file)
-    return file.getvalue()
-
-
-def test_dataframes_give_the_same_as_the_file() -> None:
-    options = SAMPLES["hotcrp-reviews.csv"]
-    data = sample("hotcrp-reviews.csv")
-    expected = read(data, **options).sha256
-    for frame in (pl.read_csv(data), pd.read_csv(io.BytesIO(data))):
-        assert read_ratings(frame, **options).sha256 == expected
 
 
 def test_options_win_over_the_platforms_own_columns() -> None:

@@ -24,12 +24,12 @@ from evenhand.formats.reading import layout_of, read_ratings, recognise
 from evenhand.formats.tables import read_table
 from examples.exports_teaching import FILES, HERE
 from tests.formats.fuzzing import damaged
+from tests.formats.reader import Reader, stream
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from evenhand.formats.files import File
-    from evenhand.ratings import Ratings
 
 WORDS = "strong reject<reject<weak reject<weak accept<accept<strong accept"
 LONG: dict[str, dict[str, str]] = {
@@ -45,6 +45,10 @@ ALL = sorted(
 )
 
 
+FILE = Reader("long.csv")
+read, refused = FILE.read, FILE.refused
+
+
 @pytest.fixture(autouse=True)
 def _decoded_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Decode workbooks in this process, which is quicker."""
@@ -55,22 +59,6 @@ def _decoded_here(monkeypatch: pytest.MonkeyPatch) -> None:
         return answer, pl.DataFrame() if frame is None else frame
 
     monkeypatch.setattr(tables, "_decoded", decoded)
-
-
-def stream(content: str | bytes, name: str = "long.csv") -> io.BytesIO:
-    file = io.BytesIO(content.encode() if isinstance(content, str) else content)
-    file.name = name
-    return file
-
-
-def read(content: str | bytes, name: str = "long.csv", **options: Any) -> Ratings:  # noqa: ANN401 - options
-    return read_ratings(stream(content, name), **options)
-
-
-def refused(content: str | bytes, **options: Any) -> str:  # noqa: ANN401 - options
-    with pytest.raises(RatingsError) as caught:
-        read(content, **options)
-    return str(caught.value)
 
 
 def sample(name: str) -> bytes:

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import pandas as pd
-import polars as pl
 import pytest
 
-from evenhand.errors import RatingsError
 from evenhand.formats.reading import read_ratings
 from examples.exports_teaching import HERE
-
-if TYPE_CHECKING:
-    from evenhand.ratings import Ratings
+from tests.formats.reader import Reader, notices
 
 FIRST, SECOND = HERE / "moodle-assessments.csv", HERE / "moodle-submissions.csv"
 HEADER = "id,submissionid,reviewerid,weight,grade\n"
@@ -24,27 +18,8 @@ ROWS = "1,10,301,1,80.00000\n2,11,301,1,60\n3,10,302,1,NULL\n4,11,300,1,40\n"
 SUBMISSIONS = "id,authorid,title,example\n10,300,Tea,0\n11,303,Milk,0\n12,7,Start,1\n"
 
 
-def stream(content: str | bytes, name: str) -> io.BytesIO:
-    file = io.BytesIO(content.encode() if isinstance(content, str) else content)
-    file.name = name
-    return file
-
-
-def read(content: str | bytes, **options: Any) -> Ratings:  # noqa: ANN401 - options
-    second = options.pop("second", None)
-    if second is not None:
-        options["companion"] = stream(second, "submissions.csv")
-    return read_ratings(stream(content, "assessments.csv"), **options)
-
-
-def refused(content: str | bytes, **options: Any) -> str:  # noqa: ANN401 - options
-    with pytest.raises(RatingsError) as caught:
-        read(content, **options)
-    return str(caught.value)
-
-
-def notices(ratings: Ratings) -> dict[str, str]:
-    return {notice.code: notice.message for notice in ratings.notices}
+FILE = Reader("assessments.csv", second="submissions.csv")
+read, refused = FILE.read, FILE.refused
 
 
 def rows(path: Any) -> list[dict[str, str]]:  # noqa: ANN401 - a path
@@ -188,24 +163,3 @@ def test_named_columns_win() -> None:
 
 def test_a_header_alone_is_refused() -> None:
     assert refused(HEADER) == "assessments.csv: There is a header but no row below it."
-
-
-def test_every_coding_of_the_sample_gives_the_same_ratings() -> None:
-    first = read_ratings(FIRST, companion=SECOND).sha256
-    data = FIRST.read_bytes()
-    table = [
-        {key: None if value == "NULL" else value for key, value in row.items()}
-        for row in rows(FIRST)
-    ]
-    for other in (
-        b"\xef\xbb\xbf" + data,
-        data.replace(b"\n", b"\r\n"),
-        pl.DataFrame(table).write_csv(separator=";").encode(),
-        json.dumps({"assessments": table}).encode(),
-    ):
-        name = "a.json" if other.startswith(b"{") else "a.csv"
-        again = read_ratings(stream(other, name), companion=SECOND)
-        assert again.sha256 == first
-    for frame in (pl.DataFrame(table), pd.DataFrame(table)):
-        again = read_ratings(frame, companion=pl.DataFrame(rows(SECOND)))
-        assert again.sha256 == first

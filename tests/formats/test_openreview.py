@@ -16,6 +16,7 @@ from evenhand.errors import EvenhandError, RatingsError
 from evenhand.formats.reading import read_ratings
 from evenhand.ratings import Ratings
 from examples.exports_conference import HERE
+from tests.formats.reader import notices, scores
 
 SAMPLES = ("openreview-v1.json", "openreview-v2.json", "openreview-console.csv")
 VENUE = "Example.org/2026/Workshop"
@@ -52,18 +53,6 @@ def refused(content: object, name: str = "notes.json", **options: Any) -> str:  
     with pytest.raises(RatingsError) as caught:
         read(content, name, **options)
     return str(caught.value)
-
-
-def scores(ratings: Ratings) -> dict[tuple[Any, Any], float]:
-    codes = zip(ratings.reviewer_codes, ratings.item_codes, strict=True)
-    labels = [
-        (ratings.reviewer_labels[who], ratings.item_labels[what]) for who, what in codes
-    ]
-    return dict(zip(labels, ratings.scores.tolist(), strict=True))
-
-
-def notices(ratings: Ratings) -> dict[str, str]:
-    return {notice.code: notice.message for notice in ratings.notices}
 
 
 def test_notes_of_version_1_are_read() -> None:

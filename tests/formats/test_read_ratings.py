@@ -18,6 +18,7 @@ from evenhand.formats import files, tables
 from evenhand.formats.decoder import decode
 from evenhand.formats.reading import read_ratings
 from evenhand.ratings import Ratings
+from tests.formats.reader import Reader
 
 if TYPE_CHECKING:
     from evenhand.formats.files import File
@@ -31,17 +32,8 @@ WORDS = (
 EXPECTED = Ratings(["anna", "bo"], ["x", "x"], [7, 6.5])
 
 
-def read(content: str | bytes, name: str = "ratings.csv", **options: Any) -> Ratings:  # noqa: ANN401 - options
-    data = content.encode() if isinstance(content, str) else content
-    stream = io.BytesIO(data)
-    stream.name = name
-    return read_ratings(stream, **options)
-
-
-def refused(content: str | bytes, name: str = "ratings.csv", **options: Any) -> str:  # noqa: ANN401 - options
-    with pytest.raises(RatingsError) as caught:
-        read(content, name, **options)
-    return str(caught.value)
+FILE = Reader("ratings.csv")
+read, refused = FILE.read, FILE.refused
 
 
 def workbook(*sheets: tuple[str, list[list[Any]]], hidden: str = "") -> bytes:

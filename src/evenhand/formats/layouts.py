@@ -179,8 +179,7 @@ def rated(
     if isinstance(item, str):
         item = repr(item), table.columns[item]
     if given.reviewer or isinstance(reviewer, str):
-        name = reviewer if isinstance(reviewer, str) else ""
-        name = name or table.named("reviewer", given.reviewer)
+        name = table.named("reviewer", given.reviewer, str(reviewer))
         found: Place = repr(name), table.columns[name]
     else:
         found, more = reviewer(table)
