@@ -230,11 +230,9 @@ def certify(
         'No guarantee: one item has no score.'
     """
     found = list(findings)
+    voids = [one for one in found if one.standing == "void"]
     # What the data show comes before what somebody may still declare.
-    voids = sorted(
-        (one for one in found if one.standing == "void"),
-        key=lambda finding: finding.advice != "",
-    )
+    voids.sort(key=lambda finding: finding.advice != "")
     reasons = tuple(finding.text for finding in voids)
     if voids or claim.theorem == NONE:
         head = f"No guarantee: {'; '.join(reasons)}" if voids else claim.says
@@ -319,23 +317,16 @@ def assignment_finding(
         'void'
     """
     if design is None:
-        return Finding(
-            "void",
-            "nobody declared how reviewers were assigned",
-            advice="If they were assigned at random, declare it (design= or --design: "
-            f"{', '.join(known)}).",
-        )
+        advice = "If they were assigned at random, declare it (design= or --design: "
+        advice += f"{', '.join(known)})."
+        text = "nobody declared how reviewers were assigned"
+        return Finding("void", text, advice=advice)
     if design not in known:
-        return Finding(
-            "void",
-            f"the claim is proved for the designs {listing(known)}, not for {design!r}",
-        )
-    what = f"random assignment ({design})"
-    if backing == "verified":
-        return Finding("checked", f"{what}: verified")
-    if backing == "revealed":
-        return Finding("declared", f"{what}: {REVEALED}; {NOT_SEALED}")
-    return Finding("declared", f"{what}: declared")
+        text = f"the claim is proved for the designs {listing(known)}, not for"
+        return Finding("void", f"{text} {design!r}")
+    shown = f"{REVEALED}; {NOT_SEALED}" if backing == "revealed" else backing
+    standing: Standing = "checked" if backing == "verified" else "declared"
+    return Finding(standing, f"random assignment ({design}): {shown}")
 
 
 def _texts(findings: Iterable[Finding], standing: Standing) -> tuple[str, ...]:

@@ -88,6 +88,16 @@ def shown(value: object) -> str:
     return text if len(text) <= 80 else text[:77] + "..."  # noqa: PLR2004 - one line
 
 
+def must_be(name: str, rule: str, value: object) -> OptionError:
+    """Return the refusal of an option that breaks a rule.
+
+    Examples:
+        >>> must_be("draws", "a whole number", 2.5)
+        OptionError('draws must be a whole number, got 2.5.')
+    """
+    return OptionError(f"{name} must be {rule}, got {shown(value)}.")
+
+
 def name_of(thing: object) -> str:
     """Return what a name or a user's function is called in results and messages.
 
@@ -114,7 +124,7 @@ def require_text(rule: str = "text", /, **given: object) -> None:
     """
     for name, value in given.items():
         if value is not None and not isinstance(value, str):
-            raise OptionError(f"{name} must be {rule}, got {shown(value)}.")
+            raise must_be(name, rule, value)
 
 
 def require_sequence(rule: str, /, **given: object) -> None:
@@ -128,9 +138,7 @@ def require_sequence(rule: str, /, **given: object) -> None:
     """
     for name, value in given.items():
         if not isinstance(value, Iterable):
-            raise OptionError(
-                f"{name} must be a sequence of {rule}, got {shown(value)}."
-            )
+            raise must_be(name, f"a sequence of {rule}", value)
 
 
 def require_whole(
@@ -155,10 +163,7 @@ def require_whole(
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not whole or not least <= value <= (value if most is None else most):  # type: ignore[operator]  # an integer
         rule = f"of at least {least}" if most is None else f"from {least} to {most:,}"
-        of = f", {what}," if what else ","
-        raise OptionError(
-            f"{name} must be a whole number {rule}{of} got {shown(value)}."
-        )
+        raise must_be(name, f"a whole number {rule}{what and f', {what}'}", value)
 
 
 def as_whole(name: str, value: object, least: int) -> int:
@@ -192,7 +197,7 @@ def as_finite(name: str, value: object) -> Fraction:
         if isinstance(number, float) and not math.isfinite(number):
             raise OptionError(f"{name} must be finite, got {value!r}.")
         return Fraction(number)
-    raise OptionError(f"{name} must be a number, got {shown(value)}.")
+    raise must_be(name, "a number", value)
 
 
 def as_positive(name: str, value: object) -> Fraction:
@@ -225,10 +230,8 @@ def require_function(name: str, value: object, *arguments: str) -> None:
         inspect.signature(value).bind(*arguments)  # type: ignore[arg-type]  # or else
     except TypeError:
         number = counted(len(arguments), "argument")
-        raise OptionError(
-            f"{name} must be a function of {number}, {' and '.join(arguments)}, got "
-            f"{shown(value)}."
-        ) from None
+        rule = f"a function of {number}, {' and '.join(arguments)}"
+        raise must_be(name, rule, value) from None
     except ValueError:
         pass  # a function in C that does not say what it takes
 

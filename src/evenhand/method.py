@@ -29,7 +29,7 @@ from typing import (
     dataclass_transform,
 )
 
-from evenhand.errors import OptionError, listing, name_of, shown, unknown
+from evenhand.errors import OptionError, listing, must_be, name_of, shown, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -143,6 +143,33 @@ def option(default: object, says: str, read: Callable[[Any], Any]) -> Any:  # no
     return dataclasses.field(default=default, metadata={"says": says, "read": read})
 
 
+def checked(
+    name: str,
+    rule: str,
+    holds: Callable[[Any], bool],
+    kind: Callable[[Any], Any] = lambda value: value,
+) -> Callable[[Any], Any]:
+    """Return what reads an option of which something must hold.
+
+    Args:
+        name: Its name.
+        rule: What it must be, in words.
+        holds: The same as a test.
+        kind: What it is stored as.
+
+    Examples:
+        >>> checked("name", "text", lambda value: isinstance(value, str))("parity")
+        'parity'
+    """
+
+    def read(value: object) -> Any:  # noqa: ANN401 - whatever holds
+        if not holds(value):
+            raise must_be(name, rule, value)
+        return kind(value)
+
+    return read
+
+
 def choice(name: str, *known: str) -> Callable[[Any], str]:
     """Return what reads an option that is one of several words.
 
@@ -150,15 +177,9 @@ def choice(name: str, *known: str) -> Callable[[Any], str]:
         >>> choice("scan", "paper", "parity")("parity")
         'parity'
     """
-
-    def read(value: object) -> str:
-        if not (isinstance(value, str) and value in known):
-            raise OptionError(
-                f"{name} must be one of {listing(known)}, got {shown(value)}."
-            )
-        return value
-
-    return read
+    # What is no text may not even be comparable.
+    rule = f"one of {listing(known)}"
+    return checked(name, rule, lambda one: isinstance(one, str) and one in known)
 
 
 def flag(name: str) -> Callable[[Any], bool]:
@@ -168,20 +189,11 @@ def flag(name: str) -> Callable[[Any], bool]:
         >>> flag("anchored")(False)
         False
     """
-
-    def read(value: object) -> bool:
-        if not isinstance(value, bool):
-            raise OptionError(f"{name} must be True or False, got {shown(value)}.")
-        return value
-
-    return read
+    return checked(name, "True or False", lambda value: isinstance(value, bool))
 
 
 def number(
-    name: str,
-    rule: str,
-    holds: Callable[[Any], bool],
-    kind: type[float] | type[int] = float,
+    name: str, rule: str, holds: Callable[[Any], bool]
 ) -> Callable[[Any], float]:
     """Return what reads an option that is a number.
 
@@ -189,20 +201,17 @@ def number(
         name: Its name.
         rule: What it must be, in words.
         holds: The same as a test; nothing holds of NaN.
-        kind: What it is stored as.
 
     Examples:
         >>> number("eps", "a number below 0.5", lambda eps: eps < 0.5)(1 / 8)
         0.125
     """
 
-    def read(value: object) -> float:
-        real = isinstance(value, numbers.Real) and not isinstance(value, bool)
-        if not real or not holds(value):
-            raise OptionError(f"{name} must be {rule}, got {shown(value)}.")
-        return kind(value)  # type: ignore[call-overload,arg-type]  # a number
+    def real(value: object) -> bool:
+        counts = isinstance(value, numbers.Real) and not isinstance(value, bool)
+        return counts and holds(value)
 
-    return read
+    return checked(name, rule, real, float)
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
@@ -235,10 +244,8 @@ class Method:
         if not isinstance(vars(cls).get("name"), str):
             return
         if not re.fullmatch(NAME, cls.name) or keyword.iskeyword(cls.name):
-            raise OptionError(
-                f"name of a method must be letters, digits and hyphens, got "
-                f"{cls.name!r}."
-            )
+            rule = "letters, digits and hyphens"
+            raise must_be("name of a method", rule, cls.name)
         held = cls.registry.get((cls.job, cls.name), cls)
         if not hasattr(cls, "best"):
             raise OptionError(f"method {cls.name} must say its best claim, as best.")
@@ -383,7 +390,7 @@ def as_method(
         raise OptionError(f"{what} must be one of {kind.job}, got {method}.")
     if callable(method) and not isinstance(method, type):
         return kind.of_function(method)
-    raise OptionError(f"{what} must be a name or a function, got {shown(method)}.")
+    raise must_be(what, "a name or a function", method)
 
 
 def _unnamed(chosen: type[Method], call: Call, text: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
-from evenhand.errors import OptionError
+from evenhand.errors import OptionError, must_be
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -59,10 +59,8 @@ def seed_from(rng: RNGLike) -> int:
     if isinstance(rng, np.random.SeedSequence):
         return int(rng.generate_state(1, np.uint64)[0]) >> (WORD_BITS - SEED_BITS)
     if isinstance(rng, bool) or not isinstance(rng, int | np.integer) or rng < 0:
-        raise OptionError(
-            f"rng must be a Generator, a SeedSequence, None or an integer of at least "
-            f"0, got {rng!r}."
-        )
+        rule = "a Generator, a SeedSequence, None or an integer of at least 0"
+        raise must_be("rng", rule, rng)
     return int(rng)
 
 
@@ -127,7 +125,7 @@ def below(source: Stream, bound: int) -> int:
         True
     """
     if bound < 1:
-        raise OptionError(f"bound must be at least 1, got {bound}.")
+        raise must_be("bound", "at least 1", bound)
     bits = (bound - 1).bit_length()
     if bits == 0:
         return 0

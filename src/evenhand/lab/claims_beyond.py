@@ -35,13 +35,8 @@ from evenhand.lab.worlds import (
     uniform,
 )
 from evenhand.randomness import HALF, Stream, below, outcomes
-from evenhand.ranking.anchors import (
-    Layer,
-    Sheets,
-    choose_layers,
-    layer_values,
-    mean_values,
-)
+from evenhand.ranking import anchors
+from evenhand.ranking.anchors import Layer, Sheets
 from evenhand.ranking.sorter import sorter_program
 
 if TYPE_CHECKING:
@@ -374,7 +369,9 @@ def scored_ties(n: int, edges: Edges) -> list[tuple[int, ...]]:
 
 
 def against_lots(
-    n: int, edges: Edges, layers: Callable[..., tuple[Layer, ...]] = choose_layers
+    n: int,
+    edges: Edges,
+    layers: Callable[..., tuple[Layer, ...]] = anchors.choose_layers,
 ) -> Margin:
     """Return how much Kendall tau is gained over equal mean ranks in order by lot.
 
@@ -418,7 +415,7 @@ def _tie_gain(
     )
     gained = Fraction(0)
     for some, mass in chosen.items():
-        values = mean_values(sheets, best_first, some)
+        values = anchors.mean_values(sheets, best_first, some)
         for better, worse in itertools.combinations(values, 2):
             odds = Fraction(2) ** int(6 * (better - worse))
             gained += mass * (odds / (1 + odds) - HALF)
@@ -458,18 +455,18 @@ def theorem_a(trial: Trial) -> Found:
 def _anchored_margin(places: Sequence[int], table: Table) -> Fraction:
     """Return P(better first) - 1/2; items 0 and 1 are in question, 0 the better."""
     first = exact_first(rational())
-    anchors = tuple(range(2, len(places)))
+    shared = tuple(range(2, len(places)))
     right = Fraction(0)
     for crew in ((0, 1), (1, 0)):
         # Tables go from the worst place to the best.
         marks = {
             reviewer: {
-                thing: table[reviewer][-1 - places[thing]] for thing in (item, *anchors)
+                thing: table[reviewer][-1 - places[thing]] for thing in (item, *shared)
             }
             for item, reviewer in enumerate(crew)
         }
         sheets = Sheets({item: [crew[item]] for item in (0, 1)}, marks)
-        one, two = layer_values(sheets, (0, 1), Layer(crew, anchors))
+        one, two = anchors.layer_values(sheets, (0, 1), Layer(crew, shared))
         right += first(one - two) / 2
     return right - HALF
 

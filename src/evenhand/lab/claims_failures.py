@@ -93,7 +93,7 @@ def scaled_by_mad(first: First) -> OwnRule:
             first((one - two) / spread) if spread else _higher(one, two)
             for one, two in itertools.product(ours, theirs)
         ]
-        return sum(chances, Fraction(0)) / len(chances)
+        return statistics.mean(chances)
 
     return rule
 
@@ -108,10 +108,6 @@ def _by_item(sides: Sides, scores: Sequence[Fraction]) -> list[list[Fraction]]:
 def _higher(one: Fraction, two: Fraction) -> Fraction:
     """Return the answer of a rule that follows the higher number."""
     return Fraction(1 + (one > two) - (one < two), 2)
-
-
-def _mean(scores: Sequence[Fraction]) -> Fraction:
-    return sum(scores, Fraction(0)) / len(scores)
 
 
 @claim("Can fail: re-used reviewers", "search")
@@ -170,7 +166,11 @@ def _without_outliers(*scores: Sequence[Fraction]) -> Fraction:
     middle = statistics.median([*scores[0], *scores[1]])
     reach = 3 * statistics.median([abs(y - middle) for side in scores for y in side])
     kept = [[y for y in side if abs(y - middle) <= reach] for side in scores]
-    return _higher(_mean(kept[0]), _mean(kept[1])) if all(kept) else HALF
+    return (
+        _higher(statistics.mean(kept[0]), statistics.mean(kept[1]))
+        if all(kept)
+        else HALF
+    )
 
 
 @claim("Can fail: pooled spread", "search")
@@ -186,8 +186,8 @@ def fails_pooled(trial: Trial) -> Found:
     def rule(*scores: Sequence[Fraction]) -> Fraction:
         if not all(map(len, scores)):
             return HALF
-        one, two = map(_mean, scores)
-        spread = sum(abs(y - _mean(side)) for side in scores for y in side)
+        one, two = map(statistics.mean, scores)
+        spread = sum(abs(y - statistics.mean(side)) for side in scores for y in side)
         return first((one - two) / spread) if spread else _higher(one, two)
 
     return _below_half(trial, "pooled", rule, "panels", (600, 5000))
@@ -225,7 +225,7 @@ def fails_missing_partner(_: Trial) -> Found:
         one, two = _by_item(sides[:3], offsets)
         right = votes_over_pairings([score + 1 for score in one], two).probability
         given[len(one)].append(Fraction(right))
-    few, many = map(_mean, given.values())
+    few, many = map(statistics.mean, given.values())
     text = f"{float(many):.3f} and, given one and two scores, {float(few):.3f}"
     return Found(many - HALF, many < Fraction(27, 100) and few + many > 1, text)
 
@@ -262,17 +262,14 @@ def _both_right(
     truth: Order, marks: Sequence[Sequence[int]], bundles: Bundles
 ) -> tuple[Fraction, bool]:
     """Return how often Algorithm 1 is right, and whether the index order is."""
-    given = [
-        (who, item, Fraction(marks[who][-1 - truth.index(item)]))
+    scores = {
+        (who, item): Fraction(marks[who][-1 - truth.index(item)])
         for who, pair in enumerate(bundles)
         for item in pair
-    ]
-    edges = [
-        (a, b)
-        for (one, a, high), (two, b, low) in itertools.permutations(given, 2)
-        if one == two and high > low
-    ]
-    known, scores = graph(3, tuple(edges)), {(who, item): y for who, item, y in given}
+    }
+    one_by_one = itertools.permutations(scores.items(), 2)
+    edges = [(a, b) for ((r, a), y), ((s, b), z) in one_by_one if r == s and y > z]
+    known = graph(3, tuple(edges))
     law = outcomes(worlds.flips(known, scores, exact_first(rational())))
     return law.get(truth, Fraction(0)), worlds.index_order(known) == truth
 
@@ -311,7 +308,7 @@ def fails_unseen_ties(_: Trial) -> Found:
         _both_right((better, 1 - better, 2), marks, bundles)[0]
         for better, bundles in ((0, ((0, 2), (1, 2))), (1, ((1, 2), (0, 2))))
     ]
-    right = _mean(chances)
+    right = statistics.mean(chances)
     return Found(right - HALF, right < HALF, f"right with probability {right}")
 
 
@@ -327,8 +324,8 @@ def fails_split(_: Trial) -> Found:
     first = exact_first(rational())
     gap = Fraction(1, 20)
     drawn = list(itertools.product((-1, 0, 1), repeat=3))
-    over_all = _mean([first(gap + a - b) for a, b, _ in drawn])
+    over_all = statistics.mean([first(gap + a - b) for a, b, _ in drawn])
     # 1/10 below a, c is put above it only by an error that is larger.
-    given = _mean([first(gap + a - b) for a, b, c in drawn if c > a])
+    given = statistics.mean([first(gap + a - b) for a, b, c in drawn if c > a])
     text = f"{float(given):.4f}, and always {float(over_all):.4f}"
     return Found(given - HALF, given < HALF < over_all, text)

@@ -17,19 +17,8 @@ from evenhand.ab.canonical import first_probability
 from evenhand.ab.law import majority_probability
 from evenhand.ab.rules import votes
 from evenhand.ab.weights import GapWeight, offset, rational
-from evenhand.lab import worlds
-from evenhand.lab.dominance import (
-    ASSIGNMENTS,
-    SCORES,
-    Contest,
-    FixedRule,
-    Witness,
-    as_table,
-    contest,
-    random_rows,
-    refute,
-    scales_text,
-)
+from evenhand.lab import dominance, worlds
+from evenhand.lab.dominance import Contest, FixedRule, contest, scales_text
 from evenhand.lab.theorems import Found, Trial, claim, least
 from evenhand.lab.worlds import (
     TRUTHS,
@@ -85,19 +74,23 @@ def theorem_1(trial: Trial) -> Found:
         lambda _z, y1, y2: 1 if y1 < y2 else 2,
         lambda _z, _y1, _y2: 1,
         lambda z, _y1, _y2: z[0],
-        lambda z, y1, y2: z[0] if y1 + y2 > SCORES[-1] else 3 - z[0],
+        lambda z, y1, y2: z[0] if y1 + y2 > dominance.SCORES[-1] else 3 - z[0],
         lambda _z, y1, y2: 1 if y1 - y2 > 1 else 2,
         lambda z, y1, y2: 1 if 2 * y1 - (z == (1, 2)) > 2 * y2 else 2,
     ]
     source = trial.source("theorem 1")
     zoo += [_table_rule(source) for _ in range(trial.pick(200, 4000))]
-    best = max((refute(rule) for rule in zoo), key=lambda found: found.probability)
+    best = max(
+        (dominance.refute(rule) for rule in zoo), key=lambda found: found.probability
+    )
     margin = best.probability - HALF
     return Found(margin, margin <= 0, repr(best), {"rules": len(zoo)})
 
 
 def _table_rule(source: Stream) -> FixedRule:
-    questions = itertools.product(ASSIGNMENTS, SCORES, SCORES)
+    questions = itertools.product(
+        dominance.ASSIGNMENTS, dominance.SCORES, dominance.SCORES
+    )
     answers = {question: 1 + below(source, 2) for question in questions}
     return lambda assignment, y1, y2: answers[assignment, int(y1), int(y2)]
 
@@ -155,7 +148,7 @@ def over_half(
         right = duel(name, design, m)
         for truth, table in tried:
             margin = right(truth, table) - HALF
-            yield margin, f"{name}, {design}: {Witness(margin, truth, table)}"
+            yield margin, f"{name}, {design}: {dominance.Witness(margin, truth, table)}"
 
 
 @claim(
@@ -195,7 +188,7 @@ def theorem_4_bound(trial: Trial) -> Found:
     for m, tables in ((2, 20), (4, 20), (6, 3)):
         exact = duel(votes, "halves", m, "only")
         for _ in range(tables * trial.pick(1, 10)):
-            table = as_table(random_rows((m, 2), source))
+            table = dominance.as_table(dominance.random_rows((m, 2), source))
             pairs = itertools.combinations(table, 2)
             lowest = min(pair(TRUTHS[0], two) for two in pairs)
             bound = Fraction(str(majority_probability([lowest] * (m // 2))))

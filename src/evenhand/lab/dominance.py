@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from evenhand.ab.weights import rational
-from evenhand.errors import OptionError, shown
+from evenhand.errors import OptionError, must_be, shown
 from evenhand.lab import worlds
 from evenhand.lab.scales import scales
 from evenhand.lab.worlds import Order, Table, evaluate
@@ -187,25 +187,20 @@ def worst(
     """
     starts = family_rows(shape) if families else (random_rows(shape, source),)
     looked = [(margin(as_table(rows)), rows) for rows in starts[: max(1, budget)]]
-    spent = len(looked)
     here, rows = best = min(looked, key=lambda one: one[0])
-    while spent < budget:
-        # Margins can shrink towards nothing for ever, so no climb gets more than its
-        # share.
-        last = min(budget, spent + max(PATIENCE, budget // CLIMBS))
-        idle = 0
-        while idle < PATIENCE and spent < last:
-            changed = _moved(rows, source)
-            there, spent = margin(as_table(changed)), spent + 1
-            idle = 0 if there < here else idle + 1
-            # Steps on level ground lead out of the plateaus that fixed rules have.
-            if there <= here:
-                rows, here = changed, there
-        best = min(best, (here, rows), key=lambda one: one[0])
-        if spent < budget:
-            rows = random_rows(shape, source)
-            here, spent = margin(as_table(rows)), spent + 1
-            best = min(best, (here, rows), key=lambda one: one[0])
+    # Margins can shrink towards nothing for ever, so no climb gets more than its share.
+    longest, climbed, idle = max(PATIENCE, budget // CLIMBS), 0, 0
+    for _ in range(budget - len(looked)):
+        anew = idle == PATIENCE or climbed == longest
+        changed = random_rows(shape, source) if anew else _moved(rows, source)
+        there = margin(as_table(changed))
+        climbed, idle = climbed + 1, 0 if there < here else idle + 1
+        if anew:
+            climbed = idle = 0
+        # Steps on level ground lead out of the plateaus that fixed rules have.
+        if anew or there <= here:
+            rows, here = changed, there
+        best = min(best, (there, changed), key=lambda one: one[0])
     return best[0], as_table(best[1])
 
 
@@ -373,9 +368,7 @@ def refute(rule: FixedRule) -> Refutation:
         Fraction(0, 1)
     """
     if not callable(rule):
-        raise OptionError(
-            f"rule must be a function of (assignment, y1, y2), got {rule!r:.80}."
-        )
+        raise must_be("rule", "a function of (assignment, y1, y2)", rule)
     ends = (SCORES[:2], SCORES[2:])
     constructions: list[tuple[str, tuple[Scale, Scale]]] = [
         ("disjoint ranges", ends),

@@ -12,7 +12,7 @@ import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     Codes = NDArray[np.int64]
 
 Row: TypeAlias = dict[str, int | float | str]
-Step = TypeVar("Step")
 
 REVIEWERS = (2, 4, 6, 8, 10, 20, 30, 40, 50, 100)
 ITEMS = (3, 4, 5, 6, 7, 8, 9, 10, 15, 20, 30, 40, 50)
@@ -165,7 +164,8 @@ def two_items(name: str, seed: int, *, size: Size = FULL) -> Figure:
     """
     family, title = PANELS[name]
     rows: list[Row] = []
-    for m in _followed(size.reviewers, name):
+    for done, m in enumerate(size.reviewers):
+        say(name, done, len(size.reviewers))
         scenario = Scenario(reviewers=m, scales=family)
         trials = np.random.Generator(stream(seed, f"{name} {m} trials"))
         tried = simulate(scenario, TABLE, trials=size.rounds, rng=trials)
@@ -211,7 +211,8 @@ def many_items(name: str, seed: int, *, size: Size = FULL) -> Figure:
     """
     steps = list(itertools.product(size.items, range(size.trials)))
     means: dict[int, list[Floats]] = {n: [] for n in size.items}
-    for n, trial in _followed(steps, name):
+    for done, (n, trial) in enumerate(steps):
+        say(name, done, len(steps))
         rng = np.random.Generator(stream(seed, f"fig2 {n} {trial}"))
         m = math.comb(n, 2) // 2
         # Counted from 1, a slope is never 0.
@@ -459,13 +460,6 @@ def tradeoff(gamma: float) -> Row:
     return {"gamma": float(gamma), "perfect": perfect, "biased": biased}
 
 
-def _followed(steps: Sequence[Step], name: str) -> Iterator[Step]:
-    """Go through the steps of a figure, and say how many are done."""
-    for done, step in enumerate(steps):
-        say(name, done, len(steps))
-        yield step
-
-
 def reproduce(
     names: Iterable[str] = (ALL,),
     out_dir: str | Path | None = None,
@@ -610,8 +604,7 @@ def trade_chart(figure: Figure) -> Chart:
     """
     x = Axis("perfect", "improvement under perfect calibration (%)", (0, 100))
     y = Axis("biased", "improvement under bias (%)", (0, 10.5), (0, 2, 4, 6, 8, 10))
-    exponents = [int(row["k"]) for row in figure.rows]
-    dense = range(STEPS * min(exponents), STEPS * max(exponents) + 1)
+    dense = range(STEPS * EXPONENTS[0], STEPS * EXPONENTS[-1] + 1)
     curve: list[Row] = [
         {**tradeoff(2 ** (step / STEPS)), "method": "curve"} for step in dense
     ]
@@ -620,14 +613,13 @@ def trade_chart(figure: Figure) -> Chart:
         {**row, "method": "curve", "label": GAMMAS.get(int(row["k"]), "")}
         for row in figure.rows
     ]
-    low = [point for point in points if int(point["k"]) < 1]
-    high = [point for point in points if int(point["k"]) >= 1]
+    left, right = points[: 1 - EXPONENTS[0]], points[1 - EXPONENTS[0] :]
     labelled = functools.partial(charts.labelled_points, x=x, y=y, colour=charts.BLUE)
     return charts.over(
         charts.lines(curve, CURVE, x=x, y=y, title=title),
         charts.lines(points, POINTS, x=x, y=y),
-        labelled(low, offset=(-8, 0), align="right"),
-        labelled(high, offset=(8, -4)),
+        labelled(left, offset=(-8, 0), align="right"),
+        labelled(right, offset=(8, -4)),
     )
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from evenhand import designs
-from evenhand.errors import DesignError, OptionError, shown, unknown
+from evenhand.errors import DesignError, OptionError, must_be, unknown
 from evenhand.lab.scales import Scales, numbers, require, scales
 
 if TYPE_CHECKING:
@@ -103,8 +103,7 @@ class Scenario:
             # Frozen from here on.
             object.__setattr__(self, name, value)
         _known("design", self.design, DESIGNS[self.job])
-        _check_sizes(self)
-        _check_design(self)
+        _check(self)
         value_law(self.values)
         noise_spread(self.noise)
         self.family()
@@ -151,7 +150,7 @@ def _check_types(scenario: Scenario) -> None:
         kind, words = (int, "an integer") if field.type == "int" else (str, "a text")
         value = getattr(scenario, field.name)
         if not isinstance(value, kind) or isinstance(value, bool):
-            raise OptionError(f"{field.name} must be {words}, got {shown(value)}.")
+            raise must_be(field.name, words, value)
 
 
 def _defaults(scenario: Scenario) -> dict[str, object]:
@@ -176,30 +175,23 @@ def _defaults(scenario: Scenario) -> dict[str, object]:
     return {name: getattr(scenario, name) or value for name, value in usual.items()}
 
 
-def _check_sizes(scenario: Scenario) -> None:
-    items, reviewers = scenario.items, scenario.reviewers
-    if scenario.job == "compare" and items != TWO:
-        raise OptionError(
-            f"items must be 2 to compare, got {items}. Use job 'rank' for more."
-        )
-    fewest = FEWEST_RANKED if scenario.design == "pairs" else TWO
-    least = dict.fromkeys(("per_reviewer", "panels"), 0)
-    for name, bound in {"items": fewest, "reviewers": 1, **least}.items():
-        if (value := getattr(scenario, name)) < bound:
-            raise OptionError(f"{name} must be at least {bound}, got {value}.")
-    if items * reviewers > MOST_SCORES:
-        raise OptionError(
-            f"items times reviewers must be at most {MOST_SCORES:,} to fit in memory, "
-            f"got {items} times {reviewers}."
-        )
-
-
-def _check_design(scenario: Scenario) -> None:
+def _check(scenario: Scenario) -> None:
     n, m, design = scenario.items, scenario.reviewers, scenario.design
     per, panels = scenario.per_reviewer, scenario.panels
-    compares, most = scenario.job == "compare", math.comb(n, 2)
+    compares, most = scenario.job == "compare", math.comb(max(n, 0), 2)
     wanted = {"pairs": TWO, "everything": n}.get(design, per)
-    broken = {
+    fewest = FEWEST_RANKED if design == "pairs" else TWO
+    sizes = {
+        f"items must be 2 to compare, got {n}. Use job 'rank' for more.": compares
+        and n != TWO,
+        f"items must be at least {fewest}, got {n}.": n < fewest,
+        f"reviewers must be at least 1, got {m}.": m < 1,
+        f"per_reviewer must be at least 0, got {per}.": per < 0,
+        f"panels must be at least 0, got {panels}.": panels < 0,
+        f"items times reviewers must be at most {MOST_SCORES:,} to fit in memory, got "
+        f"{n} times {m}.": n * m > MOST_SCORES,
+    }
+    fits = {
         f"per_reviewer must be left out to compare, got {per}.": compares and per,
         f"reviewers must be even for design 'matched', got {m}. Use 'halves', where a "
         "coin decides which item gets the extra reviewer.": design == "matched"
@@ -215,9 +207,9 @@ def _check_design(scenario: Scenario) -> None:
         f"design 'pairs', got {m}. With every pair compared no theorem applies; "
         "'balanced' may repeat a pair.": design == "pairs" and m >= most,
     }
-    for sentence, holds in broken.items():
-        if holds:
-            raise DesignError(sentence)
+    for error, broken in ((OptionError, sizes), (DesignError, fits)):
+        for sentence in (sentence for sentence, holds in broken.items() if holds):
+            raise error(sentence)
 
 
 class ValueLaw(NamedTuple):
@@ -296,11 +288,6 @@ class Trials:
     scores: Floats
     tied: NDArray[np.bool_]
     pairing: Floats
-
-    def places(self) -> Codes:
-        """Return the place of each item in the true ranking, 0 for the best."""
-        order = np.argsort(-self.values, axis=-1, kind="stable")
-        return np.argsort(order, axis=-1)
 
 
 @np.errstate(over="ignore", invalid="ignore")

@@ -27,9 +27,9 @@ from evenhand.errors import (
     OptionError,
     RatingsError,
     counted,
+    must_be,
     require_sequence,
     require_whole,
-    shown,
 )
 from evenhand.lab.scenario import Scenario, Trials, draw_trials
 from evenhand.losses import loss as named_loss
@@ -215,10 +215,8 @@ def simulate(
             found.append(part)
             tied, done = tied + ties, done + len(part)
             say(f"{done:,} of {trials:,} trials", done, trials)
-    rows, notices = (
-        _rows(plan, np.concatenate(found)),
-        _notices(scenario, tied / trials),
-    )
+    rows = _rows(plan, np.concatenate(found))
+    notices = _notices(scenario, tied / trials)
     return Simulation(rows, trials, _parameters(plan), plan.seed, notices)
 
 
@@ -298,12 +296,10 @@ def check_loss(name: str, items: int) -> None:
         >>> check_loss("top-3", 10)
     """
     if not isinstance(name, str):
-        raise OptionError(f"loss must be a name, got {shown(name)}.")
+        raise must_be("loss", "a name", name)
     named_loss(name)
     if name.startswith("top-") and int(name.removeprefix("top-")) > items:
-        raise OptionError(
-            f"loss must be at most 'top-{items}' for {items} items, got {name!r}."
-        )
+        raise must_be("loss", f"at most 'top-{items}' for {items} items", name)
 
 
 def two_item_losses(
@@ -410,7 +406,7 @@ def _plan(
     seed: int,
 ) -> Plan:
     if not isinstance(scenario, Scenario):
-        raise OptionError(f"scenario must be a Scenario, got {shown(scenario)}.")
+        raise must_be("scenario", "a Scenario", scenario)
     if isinstance(methods, str | Method) or callable(methods):
         methods = [methods]
     losses = LOSSES[scenario.job] if losses is None else losses

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import statistics
 import time
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
@@ -147,9 +148,9 @@ class Trial:
     def averaged(self, tried: Contest, budget: int, *, told: bool = True) -> Where:
         """Return the smallest margin at a uniform true ranking, and its worst part."""
         found = tried.searched(budget, self.seed, families=told)
-        margin = sum((one.margin for one in found), Fraction(0)) / len(found)
         m, n = tried.shape
-        return margin, f"{n} items, {m} reviewers: {min(found)}"
+        average = statistics.mean(one.margin for one in found)
+        return average, f"{n} items, {m} reviewers: {min(found)}"
 
 
 @dataclass(frozen=True, slots=True)
