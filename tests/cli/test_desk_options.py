@@ -129,16 +129,18 @@ def test_no_reviewer_is_named_in_what_is_anonymised(name: str, desk: Path) -> No
     people = {str(row.get("reviewer", "")).split("#")[0] for row in rows}
     people = {one for one in people if not one.isdigit() and len(one) > 2}
     Path("plain.jsonl").unlink()
+    drawn = name in (READ[0], "wide-reviewers.xlsx")
     outputs = (
-        *("--report", "r.html", "--record", "d.json", "--json", "-o", "o.json"),
-        *("--export", "all=all.json", "--anonymise", "key.csv"),
-        # The report holds what pictures are drawn from; drawing them takes longest.
+        *("--record", "d.json", "--json", "-o", "o.json", "--anonymise", "key.csv"),
+        *("--export", "ratings=ratings.json", "--export", "ranking=ranking.json"),
+        # They are drawn from what the files above hold, which takes longest.
+        *(("--report", "r.html", "--export", "all=all.json") if drawn else ()),
         *(("--export", "charts=charts") if name == READ[0] else ()),
     )
     result = run("rank", *words(name), "--seed", "1", *outputs)
     assert result.exit_code == 0, result.stderr
     files = [*desk.glob("*.json"), *desk.glob("*.html"), *desk.glob("charts/*.svg")]
-    assert len(files) > (4 if name == READ[0] else 3)
+    assert len(files) > 3 + drawn + (name == READ[0])
     items = {str(row.get("item", row.get("winner"))) for row in rows}
     named = re.compile("|".join(rf"\b{re.escape(one)}\b" for one in people - items))
     for text in [result.stderr, *(path.read_text() for path in files)]:
@@ -206,10 +208,10 @@ def test_hostile_names_pass_through_exports_harmlessly(suffix: str, desk: Path) 
     ]
     text = "\n".join(json.dumps(row) for row in rows)
     (desk / "h.jsonl").write_text(text)
+    pictures = ("--report", "r.html", "--export", "charts=charts")
     result = run(
         *("rank", "h.jsonl", "--seed", "1", "--export", f"ratings=r.{suffix}"),
-        *("--export", f"t.{suffix}", "--report", "r.html"),
-        *("--export", "charts=charts"),
+        *("--export", f"t.{suffix}", *(pictures if suffix == "csv" else ())),
     )
     assert result.exit_code == 0, result.stderr
     table = (desk / f"t.{suffix}").read_text(encoding="utf-8-sig")
@@ -217,8 +219,8 @@ def test_hostile_names_pass_through_exports_harmlessly(suffix: str, desk: Path) 
         assert not re.search(r"(?:^|[,\t])\"?=", table, re.MULTILINE)
     if suffix == "md":
         assert "<script>" not in table
-    page = (desk / "r.html").read_text()
-    assert "<script>alert" not in page
+    if suffix == "csv":
+        assert "<script>alert" not in (desk / "r.html").read_text()
     assert not any(path.name == "passwd" for path in desk.rglob("*"))
     if suffix != "md":
         again = run("rank", f"r.{suffix}", "--seed", "1", "--json")
@@ -271,7 +273,7 @@ def test_one_announced_seed_gives_one_decision_whatever_key_is_drawn(
     ]
     (desk / "w.csv").write_text("\n".join(["reviewer,item,score", *rows]))
     plain = decided(*words, "--seed", "7")
-    for number in range(6):
+    for number in range(3):
         key = f"key{number}.csv"
         assert decided(*words, "--seed", "7", "--anonymise", key) == plain
 

@@ -24,6 +24,7 @@ from evenhand.records.bundle import (
 from evenhand.records.canonical import canonical, text_hash
 from evenhand.records.log import decision_seed, payload_hash
 from evenhand.records.record import assignment_from, parse
+from evenhand.web import jobs
 from evenhand.web.jobs import compute
 from evenhand.web.verify import verify_all
 from tests.web.desk import Desk, bundle_of, decided, rate_all
@@ -41,6 +42,12 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Files]:
     path = bundle_of(desk, decided(desk), folder)
     desk.close()
     return folder / "e.db", read_bundle(path.read_bytes(), "bundle")
+
+
+@pytest.fixture(autouse=True)
+def _no_reports(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An audit does not look at the report, which takes longest to make."""
+    monkeypatch.setattr(jobs, "_report", lambda _: "A report.")
 
 
 def audited(path: Path) -> tuple[int, str]:
