@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evenhand import OptionError, RatingsError
 from evenhand.ab import weights
-from evenhand.ab.canonical import (
+from evenhand.ab.rules import (
     first_probability,
     threshold_probability,
 )

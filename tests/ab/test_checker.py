@@ -392,7 +392,13 @@ def test_long_lists_are_cut_short_in_words_but_not_in_the_result() -> None:
 @pytest.mark.parametrize(
     ("first", "second", "options", "error", "words"),
     [
-        ([1], [2], {"kind": "p"}, OptionError, r"unknown kind 'p'.* 'probability'"),
+        (
+            [1],
+            [2],
+            {"kind": "p"},
+            OptionError,
+            r"kind must be one of .*, got 'p'",
+        ),
         ([1], [2], {"limit": 0}, OptionError, r"limit must be a whole number .* got 0"),
         (
             [1],

@@ -390,7 +390,7 @@ def test_a_function_with_the_name_of_a_weight_is_not_taken_for_it() -> None:
         ({"name": "ratoinal", "parameters": {}}, "did you mean 'rational'"),
         ({"name": "linear", "parameters": {}}, "linear must have range, got {}"),
         ({"name": "linear", "parameters": {"gamma": 1}}, "linear must have range, got"),
-        ({"name": "linear", "parameters": [1]}, r"must be by name, got \[1\]"),
+        ({"name": "linear", "parameters": [1]}, r"linear must have range, got \[1\]"),
         ({"name": "rational", "parameters": {"gamma": "2"}}, "a number, got '2'"),
         (
             {"name": "offset", "parameters": {"c": 0.1, "base": 5}},

@@ -19,8 +19,7 @@ from evenhand import DesignError, OptionError, Ratings, assign
 from evenhand.claims import Label
 from evenhand.designs import enumerate_balanced, enumerate_pairs
 from evenhand.designs.assignment import Amendment, Assignment
-from evenhand.designs.drawing import amended, redraw, seal_of, verify
-from evenhand.designs.repairs import hand_out
+from evenhand.designs.drawing import amended, hand_out, redraw, seal_of, verify
 from evenhand.randomness import Chance, outcomes, stream
 from evenhand.randomness import Drawn as FromStream
 

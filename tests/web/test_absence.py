@@ -15,8 +15,7 @@ import pytest
 from evenhand import Ratings, rank
 from evenhand.designs import enumerate_balanced
 from evenhand.designs.assignment import Assignment
-from evenhand.designs.drawing import assign, reserve_order, verify
-from evenhand.designs.repairs import shuffled
+from evenhand.designs.drawing import assign, reserve_order, shuffled, verify
 from evenhand.errors import OptionError
 from evenhand.randomness import outcomes
 from evenhand.web.absence import REPAIRS, price, repair, unfinished_price

@@ -8,7 +8,6 @@ none is found is no proof.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -25,18 +24,17 @@ from evenhand.errors import (
     listing,
     name_of,
     shown,
-    unknown,
 )
+from evenhand.method import choice
 from evenhand.randomness import RNGLike, seed_from, stream
 
 OwnRule = Callable[[Floats, Floats], float | Fraction]
 Kind = Literal["probability", "statistic"]
-KINDS = ("probability", "statistic")
 LIMIT = 3000
 # A fall or a lopsidedness up to this is rounding.
 ROUNDING = 1e-9
 # How far beyond the ends scores are moved, in ranges of the data.
-BEYOND = np.array([0.01, 1.0, 10.0, 1000.0])
+BEYOND = np.array([-1000, -10, -1, -0.01, 0.01, 1, 10, 1000])
 MOST_TARGETS = 40
 # A move beyond the floats would not be a score.
 LARGEST = float(np.finfo(np.float64).max)
@@ -118,8 +116,7 @@ def check_rule(
         >>> print(check.sentence)  # doctest: +ELLIPSIS
         lazy must turn p into 1 - p when the items swap, got 0 for first 7.0, 9.0 ...
     """
-    if kind not in KINDS:
-        raise OptionError(unknown("kind", kind, KINDS))
+    choice("kind", "probability", "statistic")(kind)
     one, two = (side.astype(np.float64) for side in as_lists(first, second))
     if not len(one) or not len(two):
         raise RatingsError(
@@ -127,19 +124,21 @@ def check_rule(
             f"{len(one)} and {len(two)} scores."
         )
     seed, most, name = seed_from(rng), as_whole("limit", limit, 1), name_of(rule)
-    asked, sizes = 1, [abs(float(answer(rule, one, two, kind)))]
-    chains = _chains(one, two, np.random.Generator(stream(seed, "check")))
-    while asked < most:
-        swapped, rows = next(chains)
-        rows = rows[: most - asked]
-        asked += len(rows)
-        places = [place for row in rows for place in _ask(rule, *row, kind)]
+    sizes = [abs(float(answer(rule, one, two, kind)))]
+    left = most - 1
+    for swapped, rows in _chains(one, two, np.random.Generator(stream(seed, "check"))):
+        places = [found for row in rows[:left] for found in _ask(rule, *row, kind)]
         sizes += [abs(place.value) for place in places]
-        size = float(np.median(sizes))
-        for before, after in itertools.pairwise(places):
-            if _fails(before.value, after.value, kind, size, swapped=swapped):
-                text = _sentence(name, kind, before, after, swapped=swapped)
-                return RuleCheck(len(sizes), text, (before, after))
+        leads = _leads([place.value for place in places], kind, float(np.median(sizes)))
+        falls = np.abs(leads[:-1] + leads[1:]) if swapped else leads[:-1] - leads[1:]
+        if (falls > ROUNDING).any():
+            place = int(np.argmax(falls > ROUNDING))
+            failure = places[place], places[place + 1]
+            text = _sentence(name, kind, *failure, swapped=swapped)
+            return RuleCheck(len(sizes), text, failure)
+        left -= len(rows)
+        if left <= 0:
+            break
     text = (
         f"{name} was asked {len(sizes)} times around the data, and no score was found "
         "at which it falls when it should rise, or does not turn round when the items "
@@ -206,7 +205,12 @@ def _chains(
     The first item's chances must not fall along one, or it swaps the items.
     """
     scores, firsts = np.concatenate([one, two]), len(one)
-    inner, outer = _targets(scores)
+    levels = np.unique(scores)
+    inner = np.concatenate([levels, levels[1:] / 2 + levels[:-1] / 2])
+    width = float(levels[-1] / 4 - levels[0] / 4) * 4
+    width = min(width or max(1.0, abs(float(levels[0]))), LARGEST / 1e6)
+    ends = np.where(BEYOND < 0, levels[0], levels[-1])
+    outer = np.clip(ends + width * BEYOND, -LARGEST, LARGEST)
     places = chance.permutation(len(scores)).tolist()
     # With the same scores of both items only 1/2 can be turned round.
     bases = [np.full_like(scores, side[0]) for side in (one, two)]
@@ -221,35 +225,21 @@ def _chains(
             some = chance.permutation(inner)[:MOST_TARGETS]
             targets = np.unique([*some, *outer, base[place]])
             rows = np.tile(base, (len(targets), 1))
-            rows[:, place] = targets
-            rows = rows if place < firsts else rows[::-1]
+            rows[:, place] = targets if place < firsts else targets[::-1]
             yield False, [(row[:firsts], row[firsts:]) for row in rows]
         base = bases.pop() if bases else near
-        sides = base[:firsts], base[firsts:]
-        yield True, [sides, sides[::-1]]
+        yield True, [(base[:firsts], base[firsts:]), (base[firsts:], base[:firsts])]
 
 
-def _fails(
-    before: float, after: float, kind: Kind, size: float, *, swapped: bool
-) -> bool:
-    probable = kind == "probability"
-    gap = abs(before + after - probable) if swapped else before - after
-    if probable:
-        return gap > ROUNDING
-    signs = np.sign(before), np.sign(after)
-    wrong = signs[0] != -signs[1] if swapped else signs[1] < signs[0]
-    # The sign of a difference that is all rounding says nothing.
-    return bool(wrong) and gap > ROUNDING * size
+def _leads(values: list[float], kind: Kind, size: float) -> Floats:
+    """Return how far the first item is ahead, from -1 to 1.
 
-
-def _targets(scores: Floats) -> tuple[Floats, Floats]:
-    """Return where scores are moved to: between the ends, and beyond them."""
-    levels = np.unique(scores)
-    inner = np.concatenate([levels, levels[1:] / 2 + levels[:-1] / 2])
-    width = float(levels[-1] / 4 - levels[0] / 4) * 4
-    width = min(width or max(1.0, abs(float(levels[0]))), LARGEST / 1e6)
-    beyond = np.concatenate([levels[0] - width * BEYOND, levels[-1] + width * BEYOND])
-    return inner, np.clip(beyond, -LARGEST, LARGEST)
+    The sign of a statistic that is all rounding, beside its usual size, says nothing.
+    """
+    found = np.array(values)
+    if kind == "probability":
+        return 2 * found - 1
+    return np.sign(np.where(np.abs(found) > ROUNDING * size, found, 0.0))
 
 
 def _text(first: Floats, second: Floats) -> str:

@@ -22,6 +22,7 @@ from evenhand.ab.pvalues import (
     Difference,
     PValues,
     mean_difference,
+    mean_interval,
     mean_of,
     p_values,
 )
@@ -31,7 +32,7 @@ from evenhand.designs import AB_DESIGNS
 from evenhand.designs.assignment import declare
 from evenhand.engines.counts import Counts, counts_or_ratings
 from evenhand.errors import OptionError, RatingsError, require_text, unknown
-from evenhand.method import as_method
+from evenhand.method import as_json, as_method
 from evenhand.progress import working
 from evenhand.randomness import RNGLike, seed_from
 from evenhand.ratings import Ratings, is_frame
@@ -79,16 +80,6 @@ class Summary(NamedTuple):
     means: tuple[float | None, float | None]
     levels: tuple[float, ...] | None
     shares: tuple[tuple[float, ...], tuple[float, ...]] | None
-
-    def to_dict(self) -> dict[str, Json]:
-        """Return it as in the JSON."""
-        known = self.levels is not None and self.shares is not None
-        return {
-            "n": list(self.n),
-            "means": list(self.means),
-            "levels": list(self.levels or ()) if known else None,
-            "shares": [list(one) for one in self.shares or ()] if known else None,
-        }
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -178,10 +169,9 @@ class Comparison(Drawn):
             "p_first_se": self.p_first_se,
             "decided_by": self.decided_by,
             "votes": None if self.votes is None else list(self.votes),
-            "scores": None if self.scores is None else self.scores.to_dict(),
-            "difference": None
-            if self.difference is None
-            else self.difference._asdict(),
+            "scores": self.scores
+            and {name: as_json(part) for name, part in self.scores._asdict().items()},
+            "difference": self.difference and self.difference._asdict(),
             "p_value": self.p_value,
             "p_value_first": self.p_value_first,
             "p_value_second": self.p_value_second,
@@ -432,6 +422,5 @@ def _tested(
         rng=seed,
     )
     drawn = "matched" if statistic == "pairs" else design
-    one, two = scores if grouped else tables
-    shift = mean_difference(one, two, found, design=drawn, groups=groups, seed=seed)
+    shift = mean_interval(*scores, design=drawn, groups=groups, seed=seed)
     return found, shift, ()

@@ -7,6 +7,12 @@ assignment is at least what it would have been had that assignment been drawn, a
 share of redraws that reach the observed T is at least T's own tail probability. This
 holds for every law of the assignment, every number of scores, and with ties.
 
+Every design here is uniform over a set of assignments, and all have one form: some
+units, each on or off, and how many of them may be on. A unit is a reviewer (on: scores
+the first item), a panel, or a pair (on: as it was observed, off: the other way round).
+So a p-value is a count of assignments over their number. Where every reviewer is a
+unit, only how many scores of each level an item gets is drawn.
+
 Scores are compared exactly: a float counts as the shortest decimal that stands for it.
 
 The interval of the difference of means comes from the same redraws. Suppose that the
@@ -20,6 +26,7 @@ of these shifts: nothing is searched for, and an end belongs to the interval.
 
 from __future__ import annotations
 
+import itertools
 import math
 import sys
 from dataclasses import asdict, dataclass
@@ -29,55 +36,40 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from evenhand.ab._redraws import (
-    GIVEN,
-    GIVEN_PANELS,
-    Redraws,
-    as_labels,
-    natural,
-    redraw_levels,
-    redraw_units,
-)
-from evenhand.ab.law import Table, as_table
-from evenhand.ab.rules import MEDIANS, TRIM, Kept, as_kept
-from evenhand.arrays import Floats, Numbers, as_lists, is_exact
+from evenhand.ab.law import Table, as_table, sample_subsets
+from evenhand.ab.rules import TRIM, Kept, as_kept
+from evenhand.arrays import Floats, Numbers, as_lists
+from evenhand.designs import AB_DESIGNS
 from evenhand.errors import (
     ConvergenceError,
+    DesignError,
     OptionError,
     RatingsError,
     as_whole,
+    shown,
     unknown,
 )
 from evenhand.randomness import RNGLike, seed_from, stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Hashable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
-    from evenhand.ab._redraws import Counts, Labels
-
+    Counts = NDArray[np.int64]
+    Flags = NDArray[np.bool_]
+    Labels = tuple[list[Hashable], list[Hashable]]
     # Shares of the assignments with the statistic at its observed value or above, and
     # at it or below.
     Tails = tuple[float | Fraction, float | Fraction]
-
-__all__ = [
-    "LIMIT",
-    "STATISTICS",
-    "Difference",
-    "PValues",
-    "exact_p_values",
-    "leading_item",
-    "mean_difference",
-    "mean_of",
-    "p_values",
-]
 
 How = Literal["enumeration", "counting", "sampling"]
 
 STATISTICS = ("mean", "median", "trimmed", "midrank", "pairs")
 WHOLE = ("mean", "midrank", "pairs")
+# Assignments that are gone through, and reviewers times assignments: a second or two.
 LIMIT = 200_000
+ENUMERATED_CELLS = 50_000_000
 # Numbers added in a recursion, about half a second: floats, or whole numbers; up to
 # FEW_WORK they are whole in any case.
 DENSE_WORK = 400_000_000
@@ -88,20 +80,21 @@ MOST_UNITS = 2_000
 SAMPLED_CELLS = 1_000_000
 FEWEST_SAMPLES = 1_000
 MOST_SAMPLES = 100_000
-# Reviewers times assignments, if all are gone through: a second or two of work.
-ENUMERATED_CELLS = 50_000_000
 MOST_SCORES = 2**53
-ALPHA = 0.05
+# Cells of a block of assignments; no result depends on it.
+BLOCK = 2_000_000
 # A shift is rejected by each side's test if at most one assignment in so many is there.
 ONE_IN = 40
-# Up to so many assignments are gone through. Otherwise as many are drawn as have these
-# cells, within bounds. Of so many scores the normal limit does as well.
+# Up to so many assignments are gone through for an interval. Otherwise as many are
+# drawn as have these cells, within bounds. Of so many scores the normal limit does.
 FEW, CELLS, FEWEST, MOST = 20_000, 4_000_000, 1_000, 20_000
 MANY_SCORES = 20_000
-# Shifts closer to 0 than this share of their range are 0.
+# Shifts closer to 0 than this share of the range of scores are 0.
 NEAR_ZERO = 1e-9
 NORMAL = 1.959963984540054
 HUGE = 1e200
+GIVEN = "given counts"
+GIVEN_PANELS = "given panel counts"
 _REDRAWN = {
     "halves": "half of the reviewers to each item",
     "coins": "each reviewer to an item by a fair coin",
@@ -190,7 +183,6 @@ def p_values(
     groups: object = None,
     trim: float = TRIM,
     samples: int | None = None,
-    limit: int = LIMIT,
     rng: RNGLike = None,
 ) -> PValues:
     """Test whether one of two items is better, whatever the reviewers' scales.
@@ -211,7 +203,6 @@ def p_values(
         trim: For "trimmed": share cut at each end.
         samples: Redraws where not all can be counted; None for as many as take about
             half a second, 1,000 to 100,000.
-        limit: Up to so many assignments are enumerated, where that takes seconds.
         rng: Seed for sampled redraws; not used where the result is exact.
 
     Returns:
@@ -238,12 +229,11 @@ def p_values(
     """
     test = problem(first, second, statistic, trim, design, groups)
     redraws, seed = test.redraws, seed_from(rng)
-    usual = max(SAMPLED_CELLS // len(redraws.values), FEWEST_SAMPLES)
+    usual = max(SAMPLED_CELLS // len(redraws.scores), FEWEST_SAMPLES)
     number = min(usual, MOST_SAMPLES)
     if samples is not None:
         number = as_whole("samples", samples, 1)
-    most = min(as_whole("limit", limit, 0), ENUMERATED_CELLS // redraws.size)
-    tails, how = test.shares(most)
+    tails, how = test.shares()
     if tails is None:
         source = np.random.Generator(stream(seed, "redraws"))
         hits = test.tally(redraws.sampled(number, source))
@@ -274,7 +264,6 @@ def exact_p_values(
     design: str | None = None,
     groups: object = None,
     trim: float = TRIM,
-    limit: int = LIMIT,
 ) -> tuple[Fraction, Fraction]:
     """Return the two one-sided p-values as Fractions.
 
@@ -285,7 +274,6 @@ def exact_p_values(
         design: How the items were assigned.
         groups: Labels of pairs or panels.
         trim: For "trimmed".
-        limit: Up to so many assignments are enumerated.
 
     Returns:
         The values against "the first item is no better" and "the second is no better".
@@ -298,11 +286,11 @@ def exact_p_values(
         (Fraction(1, 6), Fraction(1, 1))
     """
     test = problem(first, second, statistic, trim, design, groups)
-    tails, _ = test.shares(as_whole("limit", limit, 0), exact=True)
+    tails, _ = test.shares(exact=True)
     if tails is None:
         raise ConvergenceError(
-            f"limit must be larger to go through every assignment, got {limit}. Use "
-            "p_values, which samples them."
+            f"scores must have at most {LIMIT:,} assignments to go through all of "
+            "them, got more. Use p_values, which samples them."
         )
     one, two = (Fraction(share) for share in tails)
     return (two, one) if test.swapped else (one, two)
@@ -316,12 +304,260 @@ def leading_item(first: Table, second: Table, statistic: str, trim: float) -> in
         >>> leading_item(*sides, "mean", 0.2)
         0
     """
-    kept = as_kept(statistic, trim)
-    values, one, two = _aligned(first, second, statistic)
-    if not one.any() or not two.any():
-        return 0
-    means = [_central_mean(values, side, kept) for side in (one, two)]
-    return (means[0] > means[1]) - (means[0] < means[1])
+    test = problem(first, second, statistic, trim, None, None)
+    lead = (test.observed > 0) - (test.observed < 0)
+    return -lead if test.swapped else lead
+
+
+@dataclass(frozen=True, slots=True)
+class Redraws:
+    """The assignments that could have been drawn, all equally likely.
+
+    Attributes:
+        name: What is redrawn: a design, or GIVEN or GIVEN_PANELS.
+        scores: The different scores, increasing; of every reviewer by itself where
+            there are units.
+        sizes: How many of each both items have.
+        first: How many of them are of the first item, as observed.
+        counts: How many units may be on, None for any number.
+        unit: The unit that each reviewer belongs to, None if each is one.
+        when_on: Whether the reviewer scores the first item when that unit is on; or
+            when it is off.
+    """
+
+    name: str
+    scores: Floats
+    sizes: Counts
+    first: Counts
+    counts: tuple[int, ...] | None
+    unit: Counts | None = None
+    when_on: Flags | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of scores of both items."""
+        return int(self.sizes.sum())
+
+    @property
+    def n_units(self) -> int:
+        """Number of units."""
+        return self.size if self.unit is None else int(self.unit.max(initial=-1)) + 1
+
+    @property
+    def total(self) -> int:
+        """Number of assignments."""
+        if self.counts is None:
+            return int(2**self.n_units)
+        return sum(math.comb(self.n_units, count) for count in self.counts)
+
+    def units(self, values: Counts) -> NDArray[np.object_]:
+        """Return what each unit adds to the first item's scores, off and on.
+
+        Args:
+            values: The scores, as natural numbers.
+
+        Returns:
+            Numbers of scores and their sums, the less first, shape (units, 2, 2).
+        """
+        found = np.zeros((self.n_units, 2, 2), dtype=object)
+        if self.unit is None or self.when_on is None:
+            found[:, 1, 0] = 1
+            found[:, 1, 1] = np.repeat(values, self.sizes)
+            return found
+        scores = np.column_stack([self.sizes, values])
+        np.add.at(found.reshape(-1, 2), 2 * self.unit + self.when_on, scores)
+        return np.sort(found, axis=1)
+
+    def at_most(self, most: int) -> bool:
+        """Say whether there are so many assignments at most, without a long number."""
+        units = self.n_units
+        # With k units on and k or more off there are 2**k assignments at least.
+        even = min(min(count, units - count) for count in self.counts or (units // 2,))
+        return even <= most.bit_length() and self.total <= most
+
+    def enumerated(self) -> Iterator[Counts]:
+        """Give every assignment of units once: how many of each score are the first's.
+
+        The rows come in blocks.
+        """
+        rows = max(1, BLOCK // max(len(self.scores), self.n_units))
+        for count in range(self.n_units + 1) if self.counts is None else self.counts:
+            ways = itertools.combinations(range(self.n_units), count)
+            while block := list(itertools.islice(ways, rows)):
+                on = np.zeros((len(block), self.n_units), np.bool_)
+                np.put_along_axis(on, np.array(block, dtype=np.int64), 1, axis=1)
+                yield self._sides(on)
+
+    def sampled(self, samples: int, rng: np.random.Generator) -> Iterator[Counts]:
+        """Give independent draws of how many of each score are the first item's."""
+        rows = max(1, BLOCK // len(self.scores))
+        for start in range(0, samples, rows):
+            some = min(rows, samples - start)
+            if self.counts is None and self.unit is None:
+                yield rng.binomial(self.sizes, 0.5, (some, len(self.sizes)))
+            elif self.counts is None:
+                yield self._sides(rng.integers(0, 2, (some, self.n_units)) > 0)
+            else:
+                # An odd number has two middle counts, with as many assignments each.
+                low = rng.binomial(some, 0.5) if len(self.counts) > 1 else some
+                for count, part in zip(self.counts, (low, some - low), strict=False):
+                    yield self._chosen(count, part, rng)
+
+    def _chosen(self, count: int, rows: int, rng: np.random.Generator) -> Counts:
+        if self.unit is None:
+            return sample_subsets(self.sizes, count, rows, rng)
+        return self._sides(rng.random((rows, self.n_units)).argsort(axis=1) < count)
+
+    def _sides(self, on: Flags) -> Counts:
+        if self.unit is None:
+            starts = np.cumsum(self.sizes) - self.sizes
+            return np.add.reduceat(on, starts, axis=1, dtype=np.int64)
+        return np.asarray(on[:, self.unit] == self.when_on, dtype=np.int64)
+
+
+def redraw_levels(
+    one: Table, two: Table, design: str | None, *, apart: bool = False
+) -> Redraws:
+    """Work out what could have been drawn where every reviewer is a unit.
+
+    Args:
+        one: Scores of the first item.
+        two: Scores of the second item.
+        design: "halves", "coins", or None for the observed counts.
+        apart: Whether equal scores of the two items are kept apart.
+
+    Returns:
+        The assignments. "halves" with counts that it cannot draw becomes GIVEN.
+
+    Examples:
+        >>> sides = as_table(np.array([3.0, 4.0])), as_table(np.array([1.0]))
+        >>> redraw_levels(*sides, "halves").total
+        6
+    """
+    scores = np.concatenate([one.levels, two.levels])
+    sizes = np.concatenate([one.counts, two.counts])
+    first = np.concatenate([one.counts, 0 * two.counts])
+    if not apart:
+        scores, place = np.unique(scores, return_inverse=True)
+        # Floats hold all counts below 2**53.
+        sizes, first = (
+            np.bincount(place, part).astype(np.int64) for part in (sizes, first)
+        )
+    name, counts = _fitting(design, int(sizes.sum()), one.size, GIVEN)
+    return Redraws(name, scores, sizes, first, counts)
+
+
+def redraw_units(one: Floats, two: Floats, design: str, labels: Labels) -> Redraws:
+    """Work out what could have been drawn, pair by pair or panel by panel.
+
+    Args:
+        one: Scores of the first item.
+        two: Scores of the second item.
+        design: "matched" or "panels".
+        labels: Pair or panel of each reviewer.
+
+    Raises:
+        DesignError: If a pair or panel is not one that the design could have drawn.
+
+    Examples:
+        >>> one, two = np.array([3.0, 4.0]), np.array([1.0])
+        >>> redraw_units(one, two, "matched", (["a", "b"], ["a"])).total
+        4
+    """
+    members: dict[Hashable, list[tuple[float, bool]]] = {}
+    for ahead, names, side in zip((True, False), labels, (one, two), strict=True):
+        for label, score in zip(names, side.tolist(), strict=True):
+            members.setdefault(label, []).append((score, ahead))
+    for label, unit in members.items():
+        _check_unit(design, label, [ahead for _, ahead in unit])
+    # Equal units are interchangeable, so sorting them forgets the order of the rows
+    # and nothing else.
+    units = sorted(map(sorted, members.values()))
+    rows = sorted((*who, index) for index, unit in enumerate(units) for who in unit)
+    scores, of, unit_of = zip(*rows, strict=True) if rows else [()] * 3
+    on = sum(ahead for (_, ahead), *_ in units)
+    name, counts = _fitting(design, len(units), on, GIVEN_PANELS)
+    first = np.array(of, np.int64)
+    return Redraws(
+        name,
+        np.array(scores),
+        np.ones(len(rows), np.int64),
+        first,
+        counts,
+        np.array(unit_of, np.int64),
+        np.ones(len(rows), np.bool_) if design == "panels" else first > 0,
+    )
+
+
+def _check_unit(design: str, label: Hashable, ahead: list[bool]) -> None:
+    firsts = sum(ahead)
+    most = max(firsts, len(ahead) - firsts)
+    if design == "matched" and most > 1:
+        raise DesignError(
+            "groups must name pairs with one reviewer of each item for design "
+            f"'matched', got {most} of one item for {shown(label)}."
+        )
+    if design == "panels" and most < len(ahead):
+        raise DesignError(
+            "groups must name panels that stay together for design 'panels', got "
+            f"reviewers of both items for {shown(label)}."
+        )
+
+
+def _fitting(
+    design: str | None, units: int, ahead: int, instead: str
+) -> tuple[str, tuple[int, ...] | None]:
+    """Return what is redrawn, and how many units may be on."""
+    if design in ("coins", "matched"):
+        return design, None
+    middle = tuple(sorted({units // 2, (units + 1) // 2}))
+    if design is not None and ahead in middle:
+        return design, middle
+    return instead, (ahead,)
+
+
+def as_labels(
+    design: str | None, groups: object, counts: tuple[int, int]
+) -> Labels | None:
+    """Return the labels of both items' reviewers, or None where there are none to use.
+
+    Args:
+        design: One of AB_DESIGNS, or None.
+        groups: Labels of the first item's reviewers, and of the second's; None pairs
+            equally many in the order given.
+        counts: Numbers of scores.
+
+    Raises:
+        OptionError: If the design is unknown, or groups do not belong to it.
+        DesignError: If there is not one label for each reviewer.
+
+    Examples:
+        >>> as_labels("panels", (["x"], ["y", "y"]), (1, 2))
+        (['x'], ['y', 'y'])
+    """
+    if design is not None and design not in AB_DESIGNS:
+        raise OptionError(unknown("design", design, AB_DESIGNS))
+    if design not in ("matched", "panels"):
+        if groups is not None:
+            raise OptionError(
+                f"groups must be left out for design {design!r}, got {shown(groups)}. "
+                "They belong to 'matched' and 'panels'."
+            )
+        return None
+    if groups is None and design == "matched" and counts[0] == counts[1]:
+        groups = range(counts[0]), range(counts[1])
+    try:
+        first, second = map(list, groups)  # type: ignore[call-overload]  # or else
+        fits = bool({*first, *second}) and (len(first), len(second)) == counts
+    except (TypeError, ValueError):
+        fits = False
+    if not fits:
+        what = "pair" if design == "matched" else "panel"
+        raise DesignError(
+            f"groups must name the {what} of each reviewer for design {design!r}, got "
+            f"{shown(groups)}."
+        )
+    return first, second
 
 
 class Problem(NamedTuple):
@@ -336,37 +572,43 @@ class Problem(NamedTuple):
 
     Attributes:
         redraws: The assignments that could have been drawn.
+        values: The scores as natural numbers, increasing.
         kept: From a number of scores to the places, from and to, of those that count
             when they are in increasing order; never none of one or more scores.
         whole: Whether all scores count.
         swapped: Whether the items are swapped.
-        observed: The observed value, None if an item has no score.
     """
 
     redraws: Redraws
+    values: Counts
     kept: Kept
     whole: bool
     swapped: bool
-    observed: Fraction | None
 
-    def shares(self, limit: int, *, exact: bool = False) -> tuple[Tails | None, How]:
+    @property
+    def observed(self) -> Fraction:
+        """The statistic as it was observed."""
+        gaps, scales = self._differences(self.redraws.first[None, :])
+        return Fraction(int(gaps[0]), int(scales[0]))
+
+    def shares(self, *, exact: bool = False) -> tuple[Tails | None, How]:
         """Return the shares of both tails, or None if there are too many to count.
 
         Args:
-            limit: Up to so many assignments are gone through.
             exact: Whether only Fractions will do.
         """
+        redraws = self.redraws
         found: Tails | None = None
-        if self.observed is None:
+        if int(redraws.first.sum()) in (0, redraws.size):
             found = Fraction(1), Fraction(1)
         elif self.whole:
             found = self._count_sums(exact=exact)
         if found is not None:
             return found, "counting"
-        if not self.redraws.at_most(limit):
+        if not redraws.at_most(min(LIMIT, ENUMERATED_CELLS // redraws.size)):
             return None, "sampling"
-        above, below = self.tally(self.redraws.enumerated())
-        total = self.redraws.total
+        above, below = self.tally(redraws.enumerated())
+        total = redraws.total
         return (Fraction(above, total), Fraction(below, total)), "enumeration"
 
     def tally(self, blocks: Iterable[Counts]) -> tuple[int, int]:
@@ -375,28 +617,37 @@ class Problem(NamedTuple):
         Args:
             blocks: Rows with how many scores of each level the first item has.
         """
-        redraws, observed = self.redraws, self.observed or Fraction(0)
-        found = np.zeros(2, np.int64)
+        observed, found = self.observed, np.zeros(2, np.int64)
         for rows in blocks:
-            ahead, back = np.unique(rows.sum(axis=1), return_inverse=True)
-            sums, numbers = [], []
-            sides = (ahead, rows), (redraws.size - ahead, redraws.sizes - rows)
-            for counts, side in sides:
-                places = np.array([self.kept(count) for count in counts.tolist()])[back]
-                sums.append(_central_sums(side, places, redraws.values))
-                numbers.append((places[:, 1] - places[:, 0]).astype(object))
-            gaps = (sums[0] * numbers[1] - sums[1] * numbers[0]) * observed.denominator
-            edges = np.maximum(numbers[0] * numbers[1], 1) * observed.numerator
-            found += (gaps >= edges).sum(), (gaps <= edges).sum()
+            gaps, scales = self._differences(rows)
+            left, right = gaps * observed.denominator, scales * observed.numerator
+            found += (left >= right).sum(), (left <= right).sum()
         return int(found[0]), int(found[1])
 
-    def _sum_edge(self, ahead: int) -> tuple[int, int]:
+    def _differences(
+        self, rows: Counts
+    ) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
+        """Return differences of central means, as whole numbers over whole numbers."""
+        ahead, back = np.unique(rows.sum(axis=1), return_inverse=True)
+        sums, numbers = [], []
+        redraws = self.redraws
+        sides = (ahead, rows), (redraws.size - ahead, redraws.sizes - rows)
+        for counts, side in sides:
+            places = np.array([self.kept(count) for count in counts.tolist()])[back]
+            low, high = places[:, :1], places[:, 1:]
+            clipped = side if self.whole else np.clip(side.cumsum(axis=1), low, high)
+            seen = clipped if self.whole else np.diff(clipped, prepend=low)
+            sums.append(np.asarray(seen @ self.values, dtype=object))
+            numbers.append((high - low)[:, 0].astype(object))
+        gaps = sums[0] * numbers[1] - sums[1] * numbers[0]
+        return gaps, np.maximum(numbers[0] * numbers[1], 1)
+
+    def _sum_edge(self, ahead: int, observed: Fraction, total: int) -> tuple[int, int]:
         """Return the observed value as a sum of the first item's scores, from and to.
 
         Only where all scores count: the second item has the rest of the total.
         """
-        size, total = self.redraws.size, self.redraws.everything
-        observed = self.observed or Fraction(0)
+        size = self.redraws.size
         if ahead in (0, size):
             here = total if ahead else 0
             return here + (observed > 0), here - (observed < 0)
@@ -413,7 +664,7 @@ class Problem(NamedTuple):
         n_units, counts = redraws.n_units, redraws.counts
         if n_units > MOST_UNITS:
             return None
-        units = redraws.units()
+        units = redraws.units(self.values)
         steps, least = units[:, 1] - units[:, 0], units[:, 0].sum(axis=0).tolist()
         sizes, sums = (steps.sum(axis=0) + 1).tolist()
         # How many units are on is how many scores the first item has, but for panels.
@@ -425,21 +676,24 @@ class Problem(NamedTuple):
         # A state is a sum, a number of scores and one of units in one index.
         shifts = (steps[:, 1] * sizes + steps[:, 0]) * ons + (ons > 1)
         whole = exact or work <= FEW_WORK
-        law = _spread(sorted(shifts.tolist()), None if whole else redraws.share)
+        share = sum(counts) / len(counts) / n_units if counts else 0.5
+        law = _spread(sorted(shifts.tolist()), None if whole else share)
         law = np.append(law, np.zeros(-len(law) % (sizes * ons), dtype=law.dtype))
         table = law.reshape(-1, sizes, ons)
         if ons > 1 and counts is not None:
             table = table[:, :, list(counts)]
+        observed, total = self.observed, int(units.sum(axis=(0, 1))[1])
         parts = []
         for ahead, column in enumerate(table.sum(axis=2).T, least[0]):
             if ons > 1 or counts is None or ahead in counts:
-                low, high = (edge - least[1] for edge in self._sum_edge(ahead))
+                edges = self._sum_edge(ahead, observed, total)
+                low, high = (edge - least[1] for edge in edges)
                 tails = column[max(low, 0) :], column[: max(high + 1, 0)], column
                 parts.append([part.sum() for part in tails])
-        above, below, total = map(sum, zip(*parts, strict=True))
+        above, below, every = map(sum, zip(*parts, strict=True))
         if whole:
-            return Fraction(above, total), Fraction(below, total)
-        return float(above / total), float(below / total)
+            return Fraction(above, every), Fraction(below, every)
+        return float(above / every), float(below / every)
 
 
 def _spread(shifts: list[int], share: float | None) -> Floats:
@@ -454,17 +708,6 @@ def _spread(shifts: list[int], share: float | None) -> Floats:
     return law
 
 
-def _central_mean(values: Counts, counts: Counts, kept: Kept) -> Fraction:
-    places = np.array([kept(int(counts.sum()))])
-    number = int(places[0, 1] - places[0, 0])
-    return Fraction(int(_central_sums(counts[None, :], places, values)[0]), number)
-
-
-def _central_sums(rows: Counts, places: Counts, values: Counts) -> NDArray[np.object_]:
-    seen = np.clip(rows.cumsum(axis=1), places[:, :1], places[:, 1:])
-    return np.asarray(np.diff(seen, prepend=places[:, :1]) @ values, dtype=object)
-
-
 def problem(
     first: Numbers | Table,
     second: Numbers | Table,
@@ -473,69 +716,54 @@ def problem(
     design: str | None,
     groups: object,
 ) -> Problem:
-    """Check everything, and make a test ready."""
-    kept = as_kept(statistic, trim)
-    if statistic not in {*STATISTICS, *(f"median:{which}" for which in MEDIANS)}:
-        raise OptionError(unknown("statistic", statistic, STATISTICS))
-    if isinstance(first, Table) and isinstance(second, Table):
-        return _ready(first, second, statistic, kept, design)
-    one, two = as_lists(first, second)
-    if len(one) + len(two) == 0:
-        raise RatingsError("There is no score. Give at least one of either item.")
-    if len(one) and len(two) and is_exact(one) != is_exact(two):
-        one, two = one.astype(np.float64), two.astype(np.float64)
-    if statistic == "pairs" and design not in (None, "matched"):
-        raise OptionError(
-            f"statistic 'pairs' must come with design 'matched', got {design!r}."
-        )
-    design = "matched" if statistic == "pairs" else design
-    labels = as_labels(design, groups, (len(one), len(two)))
-    if statistic == "pairs" and labels is not None:
-        one, two, labels = _complete(one, two, labels)
-    ready = _ready(as_table(one), as_table(two), statistic, kept, design)
-    if labels is None:
-        return ready
-    # The same scores, reviewer by reviewer.
-    places = [np.searchsorted(np.union1d(one, two), side) for side in (one, two)]
-    ahead, other = (ready.redraws.values[place].tolist() for place in places)
-    if ready.swapped:
-        ahead, other, labels = other, ahead, labels[::-1]
-    return ready._replace(redraws=redraw_units(ahead, other, str(design), labels))
-
-
-def _ready(
-    first: Table, second: Table, statistic: str, kept: Kept, design: str | None
-) -> Problem:
-    """Make a test ready in which every reviewer is a unit.
+    """Check everything, and make a test ready.
 
     Of the two ways round always the same is computed, so that swapping the items swaps
     the p-values, sampled ones too; and the smaller side is quicker to count.
     """
-    scores = sum(float(side.counts.sum(dtype=np.float64)) for side in (first, second))
+    kept = as_kept(statistic, trim)
+    if statistic.partition(":")[0] not in STATISTICS:
+        raise OptionError(unknown("statistic", statistic, STATISTICS))
+    if statistic == "pairs" and design not in (None, "matched"):
+        raise OptionError(
+            f"statistic 'pairs' must come with design 'matched', got {design!r}."
+        )
+    labels = None
+    if isinstance(first, Table) and isinstance(second, Table):
+        tables = first, second
+    else:
+        design = "matched" if statistic == "pairs" else design
+        lists = as_lists(first, second)
+        if len(lists[0]) + len(lists[1]) == 0:
+            raise RatingsError("There is no score. Give at least one of either item.")
+        labels = as_labels(design, groups, (len(lists[0]), len(lists[1])))
+        if labels is not None and statistic == "pairs":
+            lists, labels = _complete(lists, labels)
+        tables = as_table(lists[0]), as_table(lists[1])
+    scores = sum(float(side.counts.sum(dtype=np.float64)) for side in tables)
     if scores >= MOST_SCORES:
         raise RatingsError(
             f"counts must add up to less than 2**53 for p-values, got {scores:.17g}."
         )
-    values, *sides = _aligned(first, second, statistic)
-    swapped = (sides[1].sum(), sides[1].tolist()) < (sides[0].sum(), sides[0].tolist())
-    one, two = sides[::-1] if swapped else sides
-    drawn, observed = redraw_levels(values, one, two, design), None
-    if one.any() and two.any():
-        observed = _central_mean(values, one, kept) - _central_mean(values, two, kept)
-    return Problem(drawn, kept, statistic in WHOLE, bool(swapped), observed)
+    keys = [(side.size, side.levels.tolist(), side.counts.tolist()) for side in tables]
+    swapped = keys[1] < keys[0]
+    one, two = (1, 0) if swapped else (0, 1)
+    if labels is None:
+        redraws = redraw_levels(tables[one], tables[two], design)
+    else:
+        named = labels[one], labels[two]
+        redraws = redraw_units(lists[one], lists[two], str(design), named)
+    values = _naturals(redraws.scores, redraws.sizes, midranks=statistic == "midrank")
+    return Problem(redraws, values, kept, statistic in WHOLE, swapped)
 
 
-def _aligned(
-    first: Table, second: Table, statistic: str
-) -> tuple[Counts, Counts, Counts]:
-    """Return levels as natural numbers, and how many scores of each both items have."""
-    levels = np.union1d(first.levels, second.levels)
-    one, two = np.zeros((2, len(levels)), np.int64)
-    one[np.searchsorted(levels, first.levels)] = first.counts
-    two[np.searchsorted(levels, second.levels)] = second.counts
-    sizes = one + two
-    places = 2 * np.cumsum(sizes) - sizes if statistic == "midrank" else levels
-    return natural(as_integers(places), int(sizes.sum())), one, two
+def _naturals(scores: Floats, sizes: Counts, *, midranks: bool) -> Counts:
+    """Return scores, or their midranks, as natural numbers of which sums are exact."""
+    levels, place = np.unique(scores, return_inverse=True)
+    held = np.bincount(place, sizes).astype(np.int64)
+    whole = as_integers(2 * np.cumsum(held) - held if midranks else levels)
+    fits = max(whole, default=0) * int(sizes.sum()) < 1 << 63
+    return np.array(whole, dtype=np.int64 if fits else object)[place]
 
 
 def as_integers(levels: Floats | Counts) -> list[int]:
@@ -548,9 +776,7 @@ def as_integers(levels: Floats | Counts) -> list[int]:
         [0, 1, 3]
     """
     exact = [
-        Decimal(repr(level)).as_integer_ratio()
-        if isinstance(level, float)
-        else level.as_integer_ratio()
+        (Decimal(repr(level)) if isinstance(level, float) else level).as_integer_ratio()
         for level in levels.tolist()
     ]
     common = math.lcm(*(below for _, below in exact))
@@ -560,13 +786,13 @@ def as_integers(levels: Floats | Counts) -> list[int]:
 
 
 def _complete(
-    one: Floats, two: Floats, labels: Labels
-) -> tuple[Floats, Floats, Labels]:
+    lists: tuple[Floats, Floats], labels: Labels
+) -> tuple[tuple[Floats, Floats], Labels]:
     """Leave out reviewers whose partner has no score."""
     both = set(labels[0]) & set(labels[1])
     kept = [np.array([label in both for label in side], np.bool_) for side in labels]
     names = [[label for label in side if label in both] for side in labels]
-    return one[kept[0]], two[kept[1]], (names[0], names[1])
+    return (lists[0][kept[0]], lists[1][kept[1]]), (names[0], names[1])
 
 
 class Difference(NamedTuple):
@@ -605,10 +831,22 @@ def mean_of(side: Table) -> float | None:
     return float((side.levels * small) @ side.counts / side.size / small)
 
 
-def mean_difference(
+def mean_difference(first: Table, second: Table) -> Difference | None:
+    """Return the difference of means alone, None if it is not a finite number.
+
+    Examples:
+        >>> mean_difference(as_table(np.array([5.0])), as_table(np.array([1.0])))[0]
+        4.0
+    """
+    means = mean_of(first), mean_of(second)
+    if means[0] is None or means[1] is None or not math.isfinite(means[0] - means[1]):
+        return None
+    return Difference(means[0] - means[1])
+
+
+def mean_interval(
     first: Table | Floats,
     second: Table | Floats,
-    tested: PValues | None = None,
     *,
     design: str | None = None,
     groups: object = None,
@@ -619,8 +857,6 @@ def mean_difference(
     Args:
         first: Scores of the first item, one by one where there are pairs or panels.
         second: Scores of the second item.
-        tested: The p-values of these scores, by any statistic; None for no interval.
-            Those of means decide whether 0 is in the interval, sampled or not.
         design: How the items were assigned, as in `p_values`.
         groups: Labels of pairs or panels.
         seed: Repeats what is sampled.
@@ -630,61 +866,39 @@ def mean_difference(
         no interval if so few assignments are possible that no shift is rejected.
 
     Examples:
-        >>> one, two = np.array([5.0, 6, 7, 9]), np.array([1.0, 2, 3, 4])
-        >>> mean_difference(one, two, p_values(one, two))[:4]
+        >>> mean_interval(np.array([5.0, 6, 7, 9]), np.array([1.0, 2, 3, 4]))[:4]
         (4.25, 1.0, 8.0, 0.02857142857142857)
     """
-    sides = [
-        side if isinstance(side, Table) else as_table(side) for side in (first, second)
-    ]
-    means = [mean_of(side) for side in sides]
-    if means[0] is None or means[1] is None or not math.isfinite(means[0] - means[1]):
-        return None
-    found = Difference(means[0] - means[1])
-    if tested is None:
-        return found
-    if not isinstance(first, Table) and not isinstance(second, Table):
+    labels = None
+    if not (isinstance(first, Table) and isinstance(second, Table)):
         labels = as_labels(design, groups, (len(first), len(second)))
-        if labels is not None:
-            levels, places = np.unique(
-                np.concatenate([first, second]), return_inverse=True
-            )
-            ones, others = np.split(places, [len(first)])
-            drawn = redraw_units(ones.tolist(), others.tolist(), str(design), labels)
-            return _with_ends(found, drawn, levels[drawn.values], tested, seed)
-    one, two = (side.counts for side in sides)
-    held = np.concatenate([one, 0 * two]), np.concatenate([0 * one, two])
-    scores = np.concatenate([side.levels for side in sides])
-    drawn = redraw_levels(np.arange(len(scores)), *held, design)
-    return _with_ends(found, drawn, scores, tested, seed)
-
-
-def _with_ends(
-    found: Difference, drawn: Redraws, scores: Floats, tested: PValues, seed: int
-) -> Difference:
-    """Add the interval, from scores each of which is of one item only."""
-    unit = float(np.abs(scores).max()) or 1.0
+        lists = np.asarray(first, np.float64), np.asarray(second, np.float64)
+        first, second = as_table(lists[0]), as_table(lists[1])
+    found = mean_difference(first, second)
+    if found is None:
+        return None
+    drawn = (
+        redraw_levels(first, second, design, apart=True)
+        if labels is None
+        else redraw_units(*lists, str(design), labels)
+    )
+    unit = float(np.abs(drawn.scores).max()) or 1.0
+    how, samples = "sampling", min(max(CELLS // len(drawn.scores), FEWEST), MOST)
     if drawn.unit is None and drawn.size > MANY_SCORES:
-        shifts, place, p_value = _normal(drawn, scores / unit)
-        found = found._replace(p_value=p_value, how="normal")
+        how, samples = "normal", 0
+        shifts, place, p_value = _normal(drawn, drawn.scores / unit)
     else:
-        samples = min(max(CELLS // len(scores), FEWEST), MOST)
-        samples = 0 if drawn.at_most(FEW) else samples
-        shifts, place, p_value = _redrawn(drawn, scores / unit, samples, seed)
-        how = "sampling" if samples else "enumeration"
-        found = found._replace(p_value=p_value, how=how, samples=samples)
+        if drawn.at_most(FEW):
+            how, samples = "enumeration", 0
+        shifts, place, p_value = _redrawn(drawn, drawn.scores / unit, samples, seed)
+    found = found._replace(p_value=p_value, how=how, samples=samples)
     if not 0 <= place < len(shifts):
         return found
-    ends = float(shifts[place]), float(shifts[-1 - place])
-    pairs = tested.statistic == "pairs" and 2 * drawn.n_units == drawn.size
-    if tested.statistic == "mean" or pairs:
-        found = found._replace(p_value=tested.p_value)
-        ends = _agreeing(shifts, *ends, tested)
-    if not all(math.isfinite(unit * end) for end in ends):
-        return found
     # Twelve digits: those behind them are rounding.
-    low, high = (float(f"{unit * end:.12g}") for end in ends)
-    return found._replace(low=low, high=high)
+    ends = [float(f"{unit * shifts[end]:.12g}") for end in (place, -1 - place)]
+    if not all(map(math.isfinite, ends)):
+        return found
+    return found._replace(low=ends[0], high=ends[1])
 
 
 def _redrawn(
@@ -697,7 +911,7 @@ def _redrawn(
     rng = np.random.Generator(stream(seed, "shifts"))
     blocks = drawn.sampled(samples, rng) if samples else drawn.enumerated()
     shifts = np.sort(np.concatenate([_shifts(rows, drawn, scores) for rows in blocks]))
-    shifts[np.abs(shifts) < NEAR_ZERO * np.ptp(shifts)] = 0
+    shifts[np.abs(shifts) < NEAR_ZERO * np.ptp(scores)] = 0
     # The observed assignment speaks for both items at any shift. Beside sampled ones
     # it is counted in, so that validity does not rest on the sample.
     total = samples + 1 if samples else drawn.total
@@ -742,19 +956,6 @@ def _normal(drawn: Redraws, scores: Floats) -> tuple[Floats, int, float]:
     variance = within * size / (before * (size - before) * (size - 1))
     reach = NORMAL * math.sqrt(variance / (1 - NORMAL**2 / (size - 1)))
     gap = means[0] - means[1]
-    away = abs(gap) / math.sqrt(variance + gap**2 / (size - 1))
+    away = gap and abs(gap) / math.sqrt(variance + gap**2 / (size - 1))
     p_value = max(math.erfc(away / math.sqrt(2)), sys.float_info.min)
-    return gap + reach * np.linspace(-1, 1, FEWEST), 0, p_value
-
-
-def _agreeing(
-    shifts: Floats, low: float, high: float, tested: PValues
-) -> tuple[float, float]:
-    """Let the p-value of the same test, which may be exact, decide on 0."""
-    if tested.p_value > ALPHA:
-        return min(low, 0.0), max(high, 0.0)
-    if low <= 0 <= high and tested.p_value_first < tested.p_value_second:
-        return float(shifts[shifts > 0].min(initial=math.inf)), high
-    if low <= 0 <= high:
-        return low, float(shifts[shifts < 0].max(initial=-math.inf))
-    return low, high
+    return np.array([gap - reach, gap + reach]), 0, p_value

@@ -5,6 +5,12 @@ Every rule takes the scores of the first item, shape (..., k1), and of the secon
 for a rule without coins of its own. Means are compared exactly, a float counting as the
 shortest decimal that stands for it, so that rounding never breaks a tie (0.1 and 0.2
 have the mean of 0.3 and 0) and the order of the scores never matters.
+
+First comes the canonical problem: two items, two reviewers, one random assignment. No
+fixed rule on the two scores beats a fair coin everywhere; a coin biased by the gap of
+the scores does. Cover's two-envelope form says the same with a random threshold Z: the
+first reviewer's item is output iff the difference of the scores exceeds Z. With Z of
+distribution function W the two are one estimator: `threshold_probability` says it.
 """
 
 from __future__ import annotations
@@ -12,14 +18,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evenhand.ab.law import from_margin, majority_probability
-from evenhand.ab.weights import GapWeight, as_weight, odd
+from evenhand.ab.weights import GapWeight, as_weight, odd, on_floats
 from evenhand.arrays import (
     Floats,
     Numbers,
@@ -27,6 +32,8 @@ from evenhand.arrays import (
     constant,
     difference,
     is_exact,
+    magnitude,
+    map_exact,
 )
 from evenhand.errors import (
     OptionError,
@@ -39,6 +46,7 @@ from evenhand.errors import (
     shown,
     unknown,
 )
+from evenhand.method import number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,6 +54,8 @@ if TYPE_CHECKING:
     from evenhand.ab.checker import OwnRule
 
 Kept = Callable[[int], tuple[int, int]]
+Weight = GapWeight | Callable[[float], float] | str | None
+Cdf = Callable[..., float | Fraction]
 MEDIANS = ("upper", "lower", "middle")
 STATISTICS = (
     "trimmed",
@@ -59,9 +69,81 @@ TRIM = 0.2
 EPS = 0.1
 LEAST_EPS = 2.0**-53
 ROUNDING = float(np.finfo(np.float64).eps)
-# From the largest float to the smallest there are 650 decimal digits.
-_ALL_DIGITS = Context(prec=700)
 _CHANCES = np.array([Fraction(0), Fraction(1, 2), Fraction(1)], dtype=object)
+
+
+def first_probability(scores: Numbers, *, weight: Weight = None) -> Floats:
+    """Probability that the first item is output as better.
+
+    The item with the higher score is output with probability (1 + weight(gap)) / 2.
+
+    Args:
+        scores: Scores of the two items, shape (..., 2).
+        weight: Increasing map from a gap to [0, 1), rational(1) if None.
+
+    Returns:
+        Probabilities, shape (...). Fractions give Fractions if the weight is exact.
+
+    Raises:
+        RatingsError: If a score is not finite or the last axis is not of length 2.
+        OptionError: If the weight is not one, or a gap is beyond its range.
+
+    References:
+        Wang and Shah (2019), Equation 2 and Theorem 2.
+
+    Examples:
+        >>> first_probability([[3.0, 2.0], [5.0, 5.0]])
+        array([0.75, 0.5 ])
+        >>> from fractions import Fraction
+        >>> first_probability([Fraction(1, 2), Fraction(3, 2)])
+        Fraction(1, 4)
+    """
+    return odd(as_weight(weight), _gap(scores))
+
+
+def threshold_probability(scores: Numbers, distribution: GapWeight | Cdf) -> Floats:
+    """Probability that the first REVIEWER's item is output, by a random threshold Z.
+
+    It is output iff the difference of the scores exceeds Z, by a fair coin if they are
+    equal: (F(d-) + F(d)) / 2. Any Z whose distribution function F is strictly
+    increasing beats a fair coin on all increasing scales, symmetric or not. If F is not
+    symmetric about 0, the scores must be in the order of the reviewers, an order fixed
+    before the items are assigned; in the order of the items the guarantee is lost.
+
+    Args:
+        scores: Score by the first reviewer and by the second, shape (..., 2).
+        distribution: Distribution function of Z, such as the `cdf` of a distribution
+            of scipy.stats, or a GapWeight, which stands for its W. F(d-) is asked of
+            the next float below d; for Fractions, F is taken as having no jumps.
+
+    Returns:
+        Probabilities, shape (...).
+
+    Raises:
+        RatingsError: If a score is not finite or the last axis is not of length 2.
+        OptionError: If F is not a distribution function at the scores.
+
+    References:
+        Cover (1987), "Pick the largest number"; Wang and Shah (2019), Section 3.1.1.
+
+    Examples:
+        >>> from evenhand.ab.weights import rational
+        >>> threshold_probability([[3.0, 2.0], [5.0, 5.0]], rational())
+        array([0.75, 0.5 ])
+        >>> import scipy.stats
+        >>> threshold_probability([3.0, 2.0], scipy.stats.norm.cdf).round(4)
+        np.float64(0.8413)
+    """
+    gap = _gap(scores)
+    below, at = _limits(distribution, gap)
+    wrong = ~((below >= 0) & (below <= at) & (at <= 1))
+    if wrong.any():
+        raise OptionError(
+            f"distribution must be a distribution function, got "
+            f"{shown(at[wrong].flat[0])} at {gap[wrong].flat[0]} and "
+            f"{shown(below[wrong].flat[0])} just before it."
+        )
+    return np.asarray((below + at) / 2)[()]
 
 
 def coin(first: Numbers, second: Numbers) -> Floats:
@@ -194,7 +276,7 @@ def votes(
     first: Numbers,
     second: Numbers,
     *,
-    weight: GapWeight | Callable[[float], float] | str | None = None,
+    weight: Weight = None,
 ) -> Floats:
     """Majority of canonical votes, one per given pair: the paper's rule.
 
@@ -260,7 +342,7 @@ def guarded(
     eps: float | Fraction = EPS,
     trim: float = TRIM,
     statistic: str | OwnRule | None = None,
-    weight: GapWeight | Callable[[float], float] | str | None = None,
+    weight: Weight = None,
 ) -> Floats:
     """Follow a statistic, but with probability eps the paper's votes.
 
@@ -401,12 +483,8 @@ def mean_error_bound(per_item: int, *, score_range: float, effect: float) -> flo
     """
     count = as_whole("per_item", per_item, 1)
     width = float(as_positive("score_range", score_range))
-    if not 0 <= as_finite("effect", effect) <= width:
-        raise OptionError(
-            f"effect must be a number from 0 to score_range = {score_range}, got "
-            f"{shown(effect)}."
-        )
-    share = float(effect) / width
+    rule = f"a number from 0 to score_range = {score_range}"
+    share = number("effect", rule, lambda shift: 0 <= shift <= width)(effect) / width
     return math.exp(-(count * count / (count + 1)) * share * share)
 
 
@@ -482,26 +560,15 @@ def _mean_order(one: Floats, two: Floats) -> NDArray[np.int64]:
 
 
 def _exact_order(one: list[float], two: list[float]) -> int:
-    with localcontext(_ALL_DIGITS):
-        left = sum((Decimal(repr(score)) for score in one), Decimal()) * len(two)
-        right = sum((Decimal(repr(score)) for score in two), Decimal()) * len(one)
-    return (left > right) - (left < right)
+    left, right = (sum(Fraction(repr(score)) for score in side) for side in (one, two))
+    gap = left * len(two) - right * len(one)
+    return (gap > 0) - (gap < 0)
 
 
-def as_share(trim: object) -> float:
-    """Return the share to cut at each end, checked.
-
-    Raises:
-        OptionError: If it is not a number of at least 0 and below 1/2.
-
-    Examples:
-        >>> as_share(0.1)
-        0.1
-    """
-    share = as_finite("trim", trim)
-    if not 0 <= share < Fraction(1, 2):
-        raise OptionError(f"trim must be at least 0 and below 0.5, got {trim}.")
-    return float(share)
+as_share = number(
+    "trim", "at least 0 and below 0.5", lambda share: 0 <= share < Fraction(1, 2)
+)
+"""Return the share to cut at each end, checked."""
 
 
 def as_eps(eps: object) -> Fraction:
@@ -579,3 +646,25 @@ def _as_pairs(first: Numbers, second: Numbers) -> tuple[Floats, Floats]:
             f"{two.shape[-1]}. Pair them at random with compare."
         )
     return one, two
+
+
+def _gap(scores: Numbers) -> Floats:
+    pairs = as_numbers(scores, "score")
+    if pairs.shape[-1:] != (2,):
+        raise RatingsError(
+            f"scores must have two numbers in the last axis, got shape {pairs.shape}."
+        )
+    return difference(pairs[..., 0], pairs[..., 1])
+
+
+def _limits(distribution: GapWeight | Cdf, gap: Floats) -> tuple[Floats, Floats]:
+    if isinstance(distribution, GapWeight):
+        upper = np.asarray((1 + distribution.values(magnitude(gap))) / 2)
+        lower = 1 - upper
+        return np.where(gap > 0, upper, lower), np.where(gap >= 0, upper, lower)
+    require_function("distribution", distribution, "a difference of scores")
+    if is_exact(gap):
+        at = as_numbers(map_exact(distribution, gap), "distribution")
+        return at, at
+    below = on_floats(distribution, np.nextafter(gap, -np.inf), "distribution")
+    return below, on_floats(distribution, gap, "distribution")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.arrays import frozen
-from evenhand.errors import DesignError
+from evenhand.errors import DesignError, as_whole
 from evenhand.randomness import (
     HALF,
     Chance,
@@ -32,10 +32,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
 
     from evenhand.arrays import Codes
-    from evenhand.designs.balancing import Bundles, Frame
+    from evenhand.designs.balancing import Bundles
+    from evenhand.randomness import Stream
 
     Assignment = Codes
-    Procedure = Callable[[Chance], Bundles]
+    # A walk draws from a stream of its own.
+    Procedure = Callable[[Chance, Stream], Bundles]
 
 Sides = tuple[int, ...]
 
@@ -255,26 +257,21 @@ def balanced(
         >>> balanced(3, 3, 2, per_item=2, conflicts=conflicts, rng=7).tolist()
         [[1, 2], [0, 2], [0, 1]]
     """
-    plan = plan_balanced(n_items, n_reviewers, per_reviewer, per_item, conflicts)
-    return draw_balanced(plan, seed_from(rng))[0]
+    draw, _ = plan_balanced(n_items, n_reviewers, per_reviewer, per_item, conflicts)
+    return draw_balanced(draw, seed_from(rng))
 
 
-def draw_balanced(plan: Procedure | Frame, seed: int) -> tuple[Assignment, bool]:
-    """Draw as `balanced` does, and say whether all were exactly as likely.
+def draw_balanced(draw: Procedure, seed: int) -> Assignment:
+    """Draw what `plan_balanced` planned, as `balanced` does.
 
     Examples:
-        >>> drawn, uniform = draw_balanced(plan_balanced(2, 2, 1, None, [(0, 0)]), 7)
-        >>> drawn.tolist(), uniform
+        >>> draw, uniform = plan_balanced(2, 2, 1, None, [(0, 0)])
+        >>> draw_balanced(draw, 7).tolist(), uniform
         ([[1], [0]], True)
     """
-    chance = _drawn(seed, "balanced")
-    if callable(plan):
-        drawn = plan(chance)
-    else:
-        drawn = plan.walk(chance, stream(seed, "design balanced walk"))
+    drawn = draw(_drawn(seed, "balanced"), stream(seed, "design balanced walk"))
     width = max(map(len, drawn))
-    filled = tuple(row + (-1,) * (width - len(row)) for row in drawn)
-    return _fixed(filled), callable(plan)
+    return _fixed(tuple(row + (-1,) * (width - len(row)) for row in drawn))
 
 
 def enumerate_balanced(
@@ -296,13 +293,16 @@ def enumerate_balanced(
         >>> enumerate_balanced(2, 2, 1, conflicts=[(0, 0)])
         {((1,), (0,)): Fraction(1, 1)}
     """
-    plan = plan_balanced(n_items, n_reviewers, per_reviewer, per_item, conflicts)
-    if not callable(plan):
+    sizes = n_items, n_reviewers, per_reviewer, per_item
+    draw, uniform = plan_balanced(*sizes, conflicts)
+    if not uniform:
         raise DesignError(
             f"n_items and n_reviewers must be small enough to count all assignments, "
             f"got {n_items} and {n_reviewers}."
         )
-    return outcomes(plan)
+    # Only a walk draws from another stream.
+    source = stream(0, "design balanced walk")
+    return outcomes(lambda chance: draw(chance, source))
 
 
 def _drawn(rng: RNGLike, design: str) -> Chance:
@@ -362,21 +362,12 @@ def _fixed(assignment: Sides | Bundles) -> Assignment:
     return frozen(np.array(assignment, dtype=np.int64))
 
 
-def _whole(name: str, value: int, least: int) -> int:
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < least:
-        raise DesignError(
-            f"{name} must be an integer of at least {least}, got {value!r}."
-        )
-    return int(value)
-
-
 def _reviewers(value: int) -> int:
-    return _whole("n_reviewers", value, 1)
+    return as_whole("n_reviewers", value, 1)
 
 
 def _pair_sizes(n_items: int, n_reviewers: int) -> tuple[int, int]:
-    items = _whole("n_items", n_items, 2)
+    items = as_whole("n_items", n_items, 2)
     reviewers = _reviewers(n_reviewers)
     most = math.comb(items, 2)
     if reviewers > most:
@@ -393,31 +384,33 @@ def plan_balanced(
     per_reviewer: int | None,
     per_item: int | None,
     conflicts: Iterable[tuple[int, int]] | None,
-) -> Procedure | Frame:
-    """Return what draws an assignment, or all of them if they are too many to count.
+) -> tuple[Procedure, bool]:
+    """Return what draws an assignment, and whether all are exactly as likely.
+
+    Dealing counts as such: its law is exact, if not uniform.
 
     Examples:
-        >>> callable(plan_balanced(4, 6, 2, None, None))
+        >>> plan_balanced(4, 6, 2, None, None)[1]
         True
     """
-    from evenhand.designs.balancing import (  # noqa: PLC0415 - for this design alone
-        Frame,
-        deal,
-        fitting,
-        tables,
-    )
+    from evenhand.designs import balancing  # noqa: PLC0415 - for this design alone
 
-    items, reviewers = _whole("n_items", n_items, 1), _reviewers(n_reviewers)
-    each = None if per_reviewer is None else _whole("per_reviewer", per_reviewer, 1)
-    load = None if per_item is None else _whole("per_item", per_item, 1)
+    items, reviewers = as_whole("n_items", n_items, 1), _reviewers(n_reviewers)
+    each = None if per_reviewer is None else as_whole("per_reviewer", per_reviewer, 1)
+    load = None if per_item is None else as_whole("per_item", per_item, 1)
     if per_item is None and conflicts is None:
-        dealt = fitting(items, reviewers, each, load)
-        return lambda chance: deal(items, reviewers, dealt, chance)
-    frame = Frame.of(items, reviewers, each, load, conflicts or ())
-    counts = tables(frame.grid)
-    return (
-        frame if counts is None else lambda chance: frame.bundles(counts.draw(chance))
-    )
+        dealt = balancing.fitting(items, reviewers, each, load)
+        return lambda chance, _: balancing.deal(items, reviewers, dealt, chance), True
+    grid = balancing.Grid.of(items, reviewers, each, load, conflicts or ())
+    filled, counts = balancing.fill(grid), balancing.Tables(grid)
+    if counts.count():
+        return lambda chance, _: grid.bundles(counts.draw(chance)), True
+
+    def walk(chance: Chance, source: Stream) -> Bundles:
+        start = filled if any(grid.barred) else balancing.fair_start(grid, chance)
+        return grid.bundles(balancing.walk(grid, start, source))
+
+    return walk, False
 
 
 def _groups(name: str, labels: Sequence[Hashable]) -> list[list[int]]:

@@ -41,7 +41,7 @@ BLOCK = 4096
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """What is to be filled.
+    """What is to be filled: reviewers by items; turned round, items by reviewers.
 
     Attributes:
         sizes: How many columns each row takes; the spare row, if any, is the last.
@@ -49,6 +49,7 @@ class Grid:
         load: How many rows take each column.
         barred: The columns that each row may not take.
         spare: Size of the spare row, 0 if there is none.
+        turned: Whether rows are items.
     """
 
     sizes: tuple[int, ...]
@@ -56,29 +57,68 @@ class Grid:
     load: int
     barred: tuple[frozenset[int], ...]
     spare: int
+    turned: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        n_items: int,
+        n_reviewers: int,
+        per_reviewer: int | None,
+        per_item: int | None,
+        conflicts: Iterable[tuple[int, int]],
+    ) -> Grid:
+        """Check that the numbers fit.
+
+        Examples:
+            >>> Grid.of(3, 2, 2, None, [(0, 1)])  # doctest: +ELLIPSIS
+            Grid(sizes=(2, 2, 2), columns=3, load=2, barred=(frozenset({1}), ...
+        """
+        each = fitting(n_items, n_reviewers, per_reviewer, per_item)
+        turned = per_reviewer is None
+        rows, columns = (n_items, n_reviewers) if turned else (n_reviewers, n_items)
+        load = -(-rows * each // columns)
+        spare = columns * load - rows * each
+        sizes = (each,) * rows + (spare,) * bool(spare)
+        barred: list[set[int]] = [set() for _ in sizes]
+        for reviewer, item in conflicts:
+            if not (0 <= reviewer < n_reviewers and 0 <= item < n_items):
+                raise DesignError(
+                    f"conflicts must hold the code of a reviewer below {n_reviewers} "
+                    f"and of an item below {n_items}, got {(reviewer, item)!r}."
+                )
+            barred[item if turned else reviewer].add(reviewer if turned else item)
+        return cls(sizes, columns, load, tuple(map(frozenset, barred)), spare, turned)
 
     @property
     def rows(self) -> int:
         """Number of rows without the spare one."""
         return len(self.sizes) - bool(self.spare)
 
+    def bundles(self, filled: Bundles) -> Bundles:
+        """Return the items of each reviewer."""
+        rows = filled[: self.rows]
+        if not self.turned:
+            return rows
+        turned: list[list[int]] = [[] for _ in range(self.columns)]
+        for item, reviewers in enumerate(rows):
+            for reviewer in reviewers:
+                turned[reviewer].append(item)
+        return tuple(map(tuple, turned))
+
 
 class InfeasibleError(DesignError):
     """No assignment meets all constraints."""
 
-    def __init__(
-        self, grid: Grid, rows: Iterable[int], columns: Iterable[int], *, turned: bool
-    ) -> None:
+    def __init__(self, grid: Grid, rows: Iterable[int], columns: Iterable[int]) -> None:
         """Keep what cannot be met, and say why with numbers for names.
 
         Args:
             grid: What cannot be filled.
             rows: Rows that cannot take enough, all together.
             columns: The columns that have too little room for them.
-            turned: Whether rows are items.
         """
-        self.grid, self.turned = grid, turned
-        self.rows, self.columns = sorted(rows), frozenset(columns)
+        self.grid, self.rows, self.columns = grid, sorted(rows), frozenset(columns)
         most = range(max(len(grid.sizes), grid.columns))
         super().__init__(self.named(most, most))
 
@@ -86,7 +126,7 @@ class InfeasibleError(DesignError):
         """Say why, with the names of reviewers and items."""
         grid = self.grid
         sides = (("reviewer", reviewers), ("item", items))
-        (row, rows), (column, columns) = sides[::-1] if self.turned else sides
+        (row, rows), (column, columns) = sides[::-1] if grid.turned else sides
         open_rows = [grid.columns - len(barred) for barred in grid.barred[: grid.rows]]
         open_columns = [
             sum(what not in barred for barred in grid.barred[: grid.rows])
@@ -119,63 +159,6 @@ class InfeasibleError(DesignError):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """A grid of reviewers by items; turned round, of items by reviewers.
-
-    Attributes:
-        grid: The grid.
-        turned: Whether rows are items.
-        start: One way to fill it.
-    """
-
-    grid: Grid
-    turned: bool
-    start: Bundles
-
-    @classmethod
-    def of(
-        cls,
-        n_items: int,
-        n_reviewers: int,
-        per_reviewer: int | None,
-        per_item: int | None,
-        conflicts: Iterable[tuple[int, int]],
-    ) -> Frame:
-        """Check that the numbers fit, and that there is such an assignment."""
-        each = fitting(n_items, n_reviewers, per_reviewer, per_item)
-        turned = per_reviewer is None
-        barred: list[set[int]] = [set() for _ in range(max(n_items, n_reviewers))]
-        for conflict in conflicts:
-            reviewer, item = _conflict(conflict, n_items, n_reviewers)
-            barred[item if turned else reviewer].add(reviewer if turned else item)
-        rows, columns = (n_items, n_reviewers) if turned else (n_reviewers, n_items)
-        grid = grid_of(rows, columns, each, [*map(frozenset, barred[:rows])])
-        return cls(grid, turned, fill(grid, turned=turned))
-
-    def bundles(self, filled: Bundles) -> Bundles:
-        """Return the items of each reviewer."""
-        rows = filled[: self.grid.rows]
-        if not self.turned:
-            return rows
-        turned: list[list[int]] = [[] for _ in range(self.grid.columns)]
-        for item, reviewers in enumerate(rows):
-            for reviewer in reviewers:
-                turned[reviewer].append(item)
-        return tuple(map(tuple, turned))
-
-    def walk(self, chance: Chance, source: Stream) -> Bundles:
-        """Walk at random over all assignments."""
-        start, grid = self.start, self.grid
-        if not any(grid.barred):
-            # From a start that favours no name, a walk favours none however short.
-            start = deal(grid.columns, grid.rows, grid.sizes[0], chance)
-            counts = Counter(column for row in start for column in row)
-            spare = (c for c in range(grid.columns) if counts[c] < grid.load)
-            start += (tuple(spare),) * bool(grid.spare)
-        return self.bundles(walk(grid, start, source))
-
-
 def fitting(
     n_items: int, n_reviewers: int, per_reviewer: int | None, per_item: int | None
 ) -> int:
@@ -188,61 +171,30 @@ def fitting(
         >>> fitting(4, 2, 2, 1), fitting(4, 2, None, 1)
         (2, 1)
     """
-    if per_reviewer is not None and per_reviewer > n_items:
-        raise DesignError(
-            f"per_reviewer must be at most n_items = {n_items}, got {per_reviewer}. No "
-            "reviewer gets an item twice."
-        )
-    if per_item is not None and per_item > n_reviewers:
-        raise DesignError(
-            f"per_item must be at most n_reviewers = {n_reviewers}, got {per_item}. No "
-            "reviewer gets an item twice."
-        )
-    if per_reviewer is None or per_item is None:
-        each = per_item if per_reviewer is None else per_reviewer
-        if each is None:
-            raise DesignError("per_reviewer or per_item must be given, got neither.")
-        return each
-    places, reviews = n_reviewers * per_reviewer, n_items * per_item
-    if places != reviews:
+    for name, each, of, most in (
+        ("per_reviewer", per_reviewer, "n_items", n_items),
+        ("per_item", per_item, "n_reviewers", n_reviewers),
+    ):
+        if each is not None and each > most:
+            raise DesignError(
+                f"{name} must be at most {of} = {most}, got {each}. No reviewer gets "
+                "an item twice."
+            )
+    each = per_item if per_reviewer is None else per_reviewer
+    if each is None:
+        raise DesignError("per_reviewer or per_item must be given, got neither.")
+    places, reviews = n_reviewers * each, n_items * (per_item or 0)
+    if per_reviewer is not None and per_item is not None and places != reviews:
         raise DesignError(
             f"per_reviewer and per_item must fit, got {n_reviewers} reviewers x "
             f"{per_reviewer} = {places} places for {n_items} items x {per_item} = "
             f"{reviews} reviews. Give one of the two: then loads on the other side "
             "differ by at most one."
         )
-    return per_reviewer
+    return each
 
 
-def _conflict(
-    conflict: tuple[int, int], n_items: int, n_reviewers: int
-) -> tuple[int, int]:
-    reviewer, item = conflict
-    if not (0 <= reviewer < n_reviewers and 0 <= item < n_items):
-        raise DesignError(
-            f"conflicts must hold the code of a reviewer below {n_reviewers} and of an "
-            f"item below {n_items}, got {conflict!r}."
-        )
-    return reviewer, item
-
-
-def grid_of(
-    rows: int, columns: int, each: int, barred: Sequence[frozenset[int]]
-) -> Grid:
-    """Return the grid in which each row takes `each` columns.
-
-    Examples:
-        >>> grid_of(2, 3, 2, [frozenset()] * 2)  # doctest: +ELLIPSIS
-        Grid(sizes=(2, 2, 2), columns=3, load=2, ...spare=2)
-    """
-    load = -(-rows * each // columns)
-    spare = columns * load - rows * each
-    sizes = (each,) * rows + (spare,) * bool(spare)
-    bars = tuple(barred) + (frozenset(),) * bool(spare)
-    return Grid(sizes, columns, load, bars, spare)
-
-
-def fill(grid: Grid, *, turned: bool = False) -> Bundles:
+def fill(grid: Grid) -> Bundles:
     """Fill a grid in one fixed way.
 
     Raises:
@@ -259,7 +211,7 @@ def fill(grid: Grid, *, turned: bool = False) -> Bundles:
         while len(held[row]) < size:
             short = _augment(grid, held, room, row)
             if short is not None:
-                raise InfeasibleError(grid, *short, turned=turned)
+                raise InfeasibleError(grid, *short)
     return tuple(tuple(sorted(columns)) for columns in held)
 
 
@@ -329,6 +281,11 @@ class Tables:
 
     A state says how many columns of each kind there are; columns are of one kind if the
     rows that are left may or may not take both, and if both have as much room.
+
+    Examples:
+        >>> derangements = Tables(Grid.of(4, 4, 1, None, [(i, i) for i in range(4)]))
+        >>> derangements.count(), list(derangements.ways[0].values())
+        (True, [9])
     """
 
     def __init__(self, grid: Grid) -> None:
@@ -412,11 +369,10 @@ class Tables:
         filled: list[tuple[int, ...]] = [()] * len(self.order)
         for depth, row in enumerate(self.order):
             state = self.state(depth, room)
-            mine = zip(self.kinds[depth], room, strict=True)
-            kinds = list(enumerate(mine))
+            kinds = list(zip(self.kinds[depth], room, strict=True))
             chosen: list[int] = []
             for group, number in self._choice(depth, state, chance):
-                of_kind = [column for column, kind in kinds if kind == group]
+                of_kind = [column for column, kind in enumerate(kinds) if kind == group]
                 chosen += _some(of_kind, number, chance)
             for column in chosen:
                 room[column] -= 1
@@ -455,16 +411,19 @@ def _some(columns: list[int], number: int, chance: Chance) -> list[int]:
     return chosen
 
 
-def tables(grid: Grid) -> Tables | None:
-    """Return the counts of a grid, or None if there are too many to count.
+def fair_start(grid: Grid, chance: Chance) -> Bundles:
+    """Deal a grid without conflicts: a walk from there favours no name.
 
     Examples:
-        >>> derangements = grid_of(4, 4, 1, [frozenset([row]) for row in range(4)])
-        >>> list(tables(derangements).ways[0].values())
-        [9]
+        >>> from evenhand.randomness import outcomes
+        >>> grid = Grid.of(2, 2, 1, None, ())
+        >>> len(outcomes(lambda chance: fair_start(grid, chance)))
+        2
     """
-    found = Tables(grid)
-    return found if found.count() else None
+    start = deal(grid.columns, grid.rows, grid.sizes[0], chance)
+    counts = Counter(column for row in start for column in row)
+    spare = (c for c in range(grid.columns) if counts[c] < grid.load)
+    return start + (tuple(spare),) * bool(grid.spare)
 
 
 def walk(grid: Grid, start: Bundles, source: Stream) -> Bundles:
@@ -478,7 +437,7 @@ def walk(grid: Grid, start: Bundles, source: Stream) -> Bundles:
 
     Examples:
         >>> from evenhand.randomness import stream
-        >>> grid = grid_of(3, 3, 1, [frozenset()] * 3)
+        >>> grid = Grid.of(3, 3, 1, None, ())
         >>> sorted(walk(grid, fill(grid), stream(7, "walk")))
         [(0,), (1,), (2,)]
     """

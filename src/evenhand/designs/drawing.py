@@ -4,6 +4,11 @@ An assignment is a function of the sets of items and reviewers, the design, its 
 and the seed. A sealed seed is a secret text of 64 hexadecimal digits; its SHA-256, the
 seal, can be published before any rating exists, and the secret afterwards. When
 somebody leaves, an amendment is drawn from the same seed, so the seal covers it too.
+
+The ranking guarantees need that, given which sets of items are reviewed, any two
+reviewers might as well have changed places. What an amendment draws looks at nobody's
+name, so it keeps that if it depends on the person alone who left. A test follows every
+choice and counts the swaps that change the law.
 """
 
 from __future__ import annotations
@@ -13,14 +18,13 @@ import re
 import secrets
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from evenhand import designs
 from evenhand.claims import Label, version
 from evenhand.columns import Source, code_labels, label_series
 from evenhand.designs.assignment import Amendment, Assignment
 from evenhand.designs.balancing import InfeasibleError
-from evenhand.designs.repairs import hand_out, shuffled
 from evenhand.errors import (
     DesignError,
     OptionError,
@@ -35,13 +39,14 @@ from evenhand.randomness import Drawn, RNGLike, seed_from, stream
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evenhand.arrays import Codes
     from evenhand.claims import Backing
     from evenhand.designs.assignment import Rows
     from evenhand.randomness import Chance
 
     # A mapping's keys are of one type to a type checker, which knows no subtypes there.
     Groups = Mapping[str, Label] | Mapping[int, Label] | Mapping[Label, Label]
+
+Thing = TypeVar("Thing")
 
 DESIGNS = (*designs.AB_DESIGNS, *designs.RANKING_DESIGNS)
 SEAL_PREFIX = "evenhand.seal/1:"
@@ -65,6 +70,7 @@ WALKED = (
     "Drawn by a long random walk over all feasible assignments, so that they were "
     "nearly, but not exactly, equally likely"
 )
+UNFAVOURED = "; no reviewer or item was favoured by its name."
 
 
 def assign(
@@ -140,13 +146,15 @@ def assign(
     if design == "balanced":
         sizes = (len(item_labels), len(reviewer_labels), per_reviewer, per_item)
         try:
-            plan = designs.plan_balanced(*sizes, pairs)
+            draw, uniform = designs.plan_balanced(*sizes, pairs)
         except InfeasibleError as error:
             raise DesignError(error.named(reviewer_labels, item_labels)) from None
-        drawn, uniform = designs.draw_balanced(plan, seed)
+        drawn = designs.draw_balanced(draw, seed)
+    elif design == "pairs":
+        drawn = designs.pairs(len(item_labels), len(reviewer_labels), rng=seed)
     else:
-        sides = [group for _, group in grouped or ()]
-        drawn = _draw(design, len(item_labels), len(reviewer_labels), sides, seed)
+        people = [group for _, group in grouped] if grouped else len(reviewer_labels)
+        drawn = getattr(designs, design)(people, rng=seed)[:, None]
     rows = tuple(
         (reviewer, item_labels[item])
         for reviewer, bundle in zip(reviewer_labels, drawn.tolist(), strict=True)
@@ -164,7 +172,7 @@ def assign(
         seed=seed if secret is None else secret,
         seal=seal,
         uniform=uniform,
-        law=LAWS[design] if uniform else _walked(has_conflicts=bool(pairs)),
+        law=LAWS[design] if uniform else WALKED + ("." if pairs else UNFAVOURED),
         version=version(),
     )
 
@@ -257,6 +265,83 @@ def amended(change: Amendment, chance: Chance) -> Assignment:
     )
 
 
+def shuffled(things: Iterable[Thing], chance: Chance) -> list[Thing]:
+    """Return things in an order that is uniformly random.
+
+    Examples:
+        >>> from evenhand.randomness import outcomes
+        >>> set(outcomes(lambda chance: tuple(shuffled("abc", chance))).values())
+        {Fraction(1, 6)}
+    """
+    left = list(things)
+    return [left.pop(chance.pick(len(left))) for _ in range(len(left))]
+
+
+def hand_out(
+    items: Sequence[Label], held: dict[Label, set[Label]], chance: Chance
+) -> list[tuple[Label, Label]]:
+    """Give items to those who stay, evenly, and nobody what they have already.
+
+    Round after round, with people and items in a random order, as many items as
+    possible find somebody, and nobody gets two.
+
+    Args:
+        items: The items, one for each review that is open.
+        held: For those who stay, what they have or must not get.
+        chance: Where choices come from.
+
+    Returns:
+        Reviewer and item of each review.
+
+    Raises:
+        DesignError: If all who stay have an item already.
+
+    Examples:
+        >>> from evenhand.randomness import outcomes
+        >>> held = {"a": {1}, "b": {2}, "c": {3}}
+        >>> sorted(outcomes(lambda chance: tuple(hand_out([1], held, chance))).items())
+        [((('b', 1),), Fraction(1, 2)), ((('c', 1),), Fraction(1, 2))]
+    """
+    has = {who: set(own) for who, own in held.items()}
+    given: list[tuple[Label, Label]] = []
+    left = list(items)
+    while left:
+        left = shuffled(left, chance)
+        taken = _matched(left, shuffled(has, chance), has)
+        if not taken:
+            raise DesignError(
+                f"Nobody who stays can take {listing(sorted(set(left), key=str))}: all "
+                "have it already, or a conflict. Let somebody step in (add= or --add), "
+                "or leave it open (leave_open=True or --leave-open)."
+            )
+        for who, number in taken.items():
+            given.append((who, left[number]))
+            has[who].add(left[number])
+        left = [it for number, it in enumerate(left) if number not in taken.values()]
+    return given
+
+
+def _matched(
+    items: list[Label], people: list[Label], has: dict[Label, set[Label]]
+) -> dict[Label, int]:
+    """Find somebody for as many items as possible, one item each at most."""
+    taken: dict[Label, int] = {}
+
+    def place(number: int, asked: set[Label]) -> bool:
+        for who in people:
+            if who in asked or items[number] in has[who]:
+                continue
+            asked.add(who)
+            if who not in taken or place(taken[who], asked):
+                taken[who] = number
+                return True
+        return False
+
+    for number in range(len(items)):
+        place(number, set())
+    return taken
+
+
 def redraw(assignment: Assignment, seed: int | str) -> Assignment:
     """Draw again with the same items, reviewers, design and options.
 
@@ -280,17 +365,14 @@ def redraw(assignment: Assignment, seed: int | str) -> Assignment:
     if assignment.amends is not None:
         before = replace(assignment.amends.before, seed=seed)
         return _amend(replace(assignment.amends, before=before))
-    per_reviewer = assignment.parameters["per_reviewer"]
-    per_item = assignment.parameters["per_item"]
-    groups = assignment.groups
     return assign(
         assignment.items,
         assignment.reviewers,
         design=assignment.design,
-        per_reviewer=per_reviewer if isinstance(per_reviewer, int) else None,
-        per_item=per_item if isinstance(per_item, int) else None,
+        per_reviewer=assignment.parameters["per_reviewer"],  # type: ignore[arg-type]  # what `assign` wrote
+        per_item=assignment.parameters["per_item"],  # type: ignore[arg-type]  # the same
         conflicts=assignment.conflicts,
-        groups=None if groups is None else dict(groups),
+        groups=None if assignment.groups is None else dict(assignment.groups),
         rng=None if isinstance(seed, str) else seed,
         secret=seed if isinstance(seed, str) else None,
     )
@@ -384,30 +466,11 @@ def seal_of(secret: str) -> str:
     return hashlib.sha256(f"{SEAL_PREFIX}{secret}".encode()).hexdigest()
 
 
-def _draw(
-    design: str, n_items: int, n_reviewers: int, groups: list[Label], seed: int
-) -> Codes:
-    """Draw the items of each reviewer, a row each."""
-    if design == "pairs":
-        return designs.pairs(n_items, n_reviewers, rng=seed)
-    if design in GROUPED:
-        draw = designs.matched if design == "matched" else designs.panels
-        return draw(groups, rng=seed)[:, None]
-    sides = designs.halves if design == "halves" else designs.coins
-    return sides(n_reviewers, rng=seed)[:, None]
-
-
 def _amend(change: Amendment) -> Assignment:
     """Draw an amendment with the seed that follows from the first one."""
     text = f"{AMEND_PREFIX}{change.before.seed}:{len(change.before.chain) + 1}"
     seed = int(hashlib.sha256(text.encode()).hexdigest(), 16)
     return amended(change, Drawn(stream(seed, "design amend")))
-
-
-def _walked(*, has_conflicts: bool) -> str:
-    if has_conflicts:
-        return f"{WALKED}."
-    return f"{WALKED}; no reviewer or item was favoured by its name."
 
 
 def _check(design: str, **options: object) -> None:

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand.ab.canonical import first_probability
 from evenhand.ab.law import majority_probability
-from evenhand.ab.rules import votes
+from evenhand.ab.rules import first_probability, votes
 from evenhand.ab.weights import GapWeight, offset, rational
 from evenhand.lab import dominance, worlds
 from evenhand.lab.dominance import Contest, FixedRule, contest, scales_text
