@@ -102,15 +102,14 @@ def sides_from_counts(counts: Counts, items: Sequence[Label] | None = None) -> S
         >>> sides.sizes, sides.first.levels.tolist()
         ((12, 7), [4.0, 5.0])
     """
-    chosen = _chosen(counts, items)
-    labels = chosen[0][0], chosen[1][0]
+    labels, codes = _chosen(counts, items)
     if counts.once == "per item":
         raise RatingsError(
             "counts must be of two items to compare them, as nothing says who scored "
             f"both {labels[0]!r} and {labels[1]!r}. Count these two alone: "
             "count_ratings(..., items=(a, b)) or --items A B."
         )
-    one, two = (Table(*counts.scores_of(code)) for _, code in chosen)
+    one, two = (Table(*counts.scores_of(code)) for code in codes)
     _require_scores(labels, one.size + two.size)
     levels = len(np.union1d(one.levels, two.levels))
     if levels > MOST_LEVELS:
@@ -119,14 +118,13 @@ def sides_from_counts(counts: Counts, items: Sequence[Label] | None = None) -> S
             f"from counts, got {levels:,}. Give the ratings themselves, or round the "
             "scores before you count them."
         )
-    notices = _without_unrated(counts, labels)
     return Sides(
         labels,
         one,
         two,
         "random",
         counts.summary(),
-        notices=tuple(notices),
+        notices=tuple(_without_unrated(counts, labels)),
         once=counts.once,
     )
 
@@ -136,11 +134,8 @@ def _without_unrated(
 ) -> list[Notice]:
     """An item without a score is in this result after all, on an empty side."""
     beside = set(data.unrated_labels) <= set(labels)
-    return [
-        notice
-        for notice in data.notices
-        if not (beside and notice.code == "unrated_items")
-    ]
+    hidden = "unrated_items" if beside else ""
+    return [notice for notice in data.notices if notice.code != hidden]
 
 
 def _require_scores(labels: tuple[Label, Label], number: int) -> None:
@@ -207,10 +202,9 @@ def sides_from_ratings(
         >>> sides.first.levels.tolist()
         [3.0, 4.0]
     """
-    chosen = _chosen(ratings, items)
-    labels = chosen[0][0], chosen[1][0]
+    labels, codes = _chosen(ratings, items)
     rows: list[Codes]
-    rows = [np.flatnonzero(ratings.item_codes == code) for _, code in chosen]
+    rows = [np.flatnonzero(ratings.item_codes == code) for code in codes]
     _require_scores(labels, len(rows[0]) + len(rows[1]))
     notices = _without_unrated(ratings, labels)
     notices += ratings.unweighted(rule.name)
@@ -267,35 +261,35 @@ def _grouped(
 
 def _chosen(
     ratings: Ratings | Counts, items: Sequence[Label] | None
-) -> list[tuple[Label, int]]:
+) -> tuple[tuple[Label, Label], tuple[int, int]]:
     """Return the two items and their codes; an item without a score has code -1."""
-    unrated = {str(label): label for label in ratings.unrated_labels}
+    codes = {label: code for code, label in enumerate(ratings.item_labels)}
+    codes |= dict.fromkeys(ratings.unrated_labels, UNRATED)
     if items is not None:
-        found = []
-        for label in _two(items):
-            if str(label) in unrated:
-                found.append((unrated[str(label)], UNRATED))
-                continue
-            code = ratings.item_code(label)
-            found.append((ratings.item_labels[code], code))
-        if found[0][0] == found[1][0]:
+        unrated = {str(label): label for label in ratings.unrated_labels}
+        first, second = (
+            unrated[str(label)]
+            if str(label) in unrated
+            else ratings.item_labels[ratings.item_code(label)]
+            for label in _two(items)
+        )
+        if first == second:
             raise OptionError(f"items must be two different items, got {items!r}.")
-        return found
-    everything = [(label, code) for code, label in enumerate(ratings.item_labels)]
-    everything += [(label, UNRATED) for label in unrated.values()]
-    if len(everything) == TWO:
+    elif len(codes) == TWO:
         # Labels sort as in Ratings: integers by size, all else as text.
-        whole = all(isinstance(label, int) for label, _ in everything)
-        return sorted(everything, key=lambda item: item[0] if whole else str(item[0]))
-    advice = (
-        "Choose two with items=(a, b) or --items A B."
-        if len(everything) > TWO
-        else "There is nothing to compare it with."
-    )
-    raise RatingsError(
-        f"ratings must be of two items to compare them, got {len(everything)}: "
-        f"{listing(label for label, _ in everything)}. {advice}"
-    )
+        whole = all(isinstance(label, int) for label in codes)
+        first, second = sorted(codes, key=lambda label: label if whole else str(label))
+    else:
+        advice = (
+            "Choose two with items=(a, b) or --items A B."
+            if len(codes) > TWO
+            else "There is nothing to compare it with."
+        )
+        raise RatingsError(
+            f"ratings must be of two items to compare them, got {len(codes)}: "
+            f"{listing(codes)}. {advice}"
+        )
+    return (first, second), (codes[first], codes[second])
 
 
 def _unanimous(

@@ -27,7 +27,7 @@ from evenhand.method import Method, choice, option
 from evenhand.randomness import permutation, stream, uniforms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from evenhand.ab._sides import Pairing, Sides
     from evenhand.ab.checker import Kind, OwnRule, RuleCheck
@@ -45,12 +45,17 @@ OWN_PAIRINGS = 200
 ROUNDING = 1e-12
 # Differences of scores that are tried for whether a vote still counts them.
 POWERS = np.array([10.0**power for power in range(-15, 1)])
-DECIDERS = {
-    "mean": "means",
-    "median": "medians",
-    "trimmed": "trimmed means",
-    "midrank": "midranks",
-}
+UNEQUAL = (
+    "{} has {} and {} has {}. Votes pair {} of each. Given unequal counts, means, "
+    "medians and rules of your own can be worse than a coin. If reviewers were "
+    "assigned at random, they are not worse on average over all counts that could have "
+    "come out (Theorem G)."
+)
+BEYOND_FLOATS = (
+    "Some gaps in scores are too large for floating point to distinguish from slightly "
+    "larger ones under this weight; there a vote is never worse than a coin, but no "
+    "longer strictly better."
+)
 
 
 class Outcome(NamedTuple):
@@ -165,35 +170,40 @@ class Rule(Method):
             return _certain(float(first), "reviewers of both")._replace(
                 first_wins=first
             )
-        notices, coin = self._notices(sides), _uniform(seed, "tie")
+        coin = _uniform(seed, "tie")
         if 0 in sides.sizes:
-            tossed = _certain(FAIR, "coin")
-            return tossed._replace(first_wins=coin < FAIR, notices=notices)
+            part = _certain(FAIR, "coin")._replace(first_wins=coin < FAIR)
+            return part._replace(notices=tuple(self._notices(sides, part)))
         part = self.decide(sides, seed)
         tied = part.here == FAIR and not (self.own or self.blind)
         return part._replace(
             decided_by=TIE if tied else part.decided_by,
             first_wins=coin < part.here,
             pairing=None if self.pairs == "none" else sides.pairing,
-            notices=(*notices, *_beyond(part.apart), *_sampled(part.law)),
+            notices=tuple(self._notices(sides, part)),
         )
 
-    def _notices(self, sides: Sides) -> tuple[Notice, ...]:
-        counts = sides.sizes
-        if self.blind or counts[0] == counts[1]:
-            return ()
-        if 0 in counts:
-            empty = sides.items[counts.index(0)]
-            text = f"{empty!r} has no score, so a fair coin decides."
-            return (Notice("one_side_empty", text),)
-        text = (
-            f"{sides.items[0]!r} has {counted(counts[0], 'score')} and "
-            f"{sides.items[1]!r} has {counts[1]}. Votes pair {min(counts)} of each. "
-            "Given unequal counts, means, medians and rules of your own can be worse "
-            "than a coin. If reviewers were assigned at random, they are not worse on "
-            "average over all counts that could have come out (Theorem G)."
-        )
-        return (Notice("unequal_counts", text),)
+    def _notices(self, sides: Sides, part: Outcome) -> Iterator[Notice]:
+        counts, (first, second) = sides.sizes, map(repr, sides.items)
+        if counts[0] != counts[1] and not self.blind:
+            if 0 in counts:
+                empty = second if counts[0] else first
+                text = f"{empty} has no score, so a fair coin decides."
+                yield Notice("one_side_empty", text)
+            else:
+                text = UNEQUAL.format(
+                    first, counted(counts[0], "score"), second, counts[1], min(counts)
+                )
+                yield Notice("unequal_counts", text)
+        if part.apart == math.inf:
+            yield Notice("gap_beyond_floats", BEYOND_FLOATS)
+        if part.law.pairings:
+            text = (
+                f"p_first is an average over {part.law.pairings} sampled pairings, "
+                f"standard error {part.law.se:.2g}; there are too many pairings for "
+                "the exact average."
+            )
+            yield Notice("sampled_pairings", text)
 
     @classmethod
     def of_function(cls, function: Callable[..., object]) -> Self:
@@ -286,7 +296,10 @@ class Sign(Rule):
 
 def _led(sides: Sides, statistic: str, trim: float) -> Outcome:
     ahead = leading_item(sides.first, sides.second, statistic, trim)
-    return _certain((1 + ahead) / 2, DECIDERS[statistic.partition(":")[0]])
+    name = statistic.partition(":")[0]
+    return _certain(
+        (1 + ahead) / 2, "trimmed means" if name == "trimmed" else f"{name}s"
+    )
 
 
 class Unpaired(Rule):
@@ -536,27 +549,6 @@ def _pairs(sides: Sides, seed: int) -> tuple[Floats, Floats, Counts]:
     first, second = sides.first, sides.second
     one, two, counts = law.draw_pairing(first.counts, second.counts, source)
     return first.levels[one], second.levels[two], counts
-
-
-def _beyond(apart: float) -> tuple[Notice, ...]:
-    if apart < math.inf:
-        return ()
-    text = (
-        "Some gaps in scores are too large for floating point to distinguish from "
-        "slightly larger ones under this weight; there a vote is never worse than a "
-        "coin, but no longer strictly better."
-    )
-    return (Notice("gap_beyond_floats", text),)
-
-
-def _sampled(average: law.Averaged) -> tuple[Notice, ...]:
-    if not average.pairings:
-        return ()
-    text = (
-        f"p_first is an average over {average.pairings} sampled pairings, standard "
-        f"error {average.se:.2g}; there are too many pairings for the exact average."
-    )
-    return (Notice("sampled_pairings", text),)
 
 
 def _uniform(seed: int, purpose: str) -> float:

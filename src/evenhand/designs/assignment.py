@@ -22,6 +22,7 @@ from evenhand.errors import (
     shown,
     unknown,
 )
+from evenhand.method import flag
 from evenhand.ratings import as_ratings
 
 if TYPE_CHECKING:
@@ -148,12 +149,12 @@ class Assignment:
     @property
     def dropped(self) -> tuple[Label, ...]:
         """Reviewers who left, in all amendments."""
-        return tuple(who for one in self._amendments() for who in one.drop)
+        return tuple(who for one in self.amendments() for who in one.drop)
 
     @property
     def stopped(self) -> tuple[Label, ...]:
         """Reviewers who left after some of their items."""
-        rows = [row for one in self._amendments() for row in one.done]
+        rows = [row for one in self.amendments() for row in one.done]
         return tuple(dict.fromkeys(who for who, _ in rows))
 
     @property
@@ -207,13 +208,10 @@ class Assignment:
             >>> found["rows"]
             [['a', 'x']]
         """
-        hidden = ("amends", "_backing")
-        names = [one.name for one in fields(self) if one.name not in hidden]
+        names = [one.name for one in fields(self)][:-2]
         plain = {name: _plain(getattr(self, name)) for name in names}
-        past = self.amends
-        if past is not None:
-            plain["amends"] = past.to_dict()
-        return {"schema": SCHEMA, **plain}
+        past = {} if self.amends is None else {"amends": self.amends.to_dict()}
+        return {"schema": SCHEMA, **plain, **past}
 
     def to_frame(self) -> pl.DataFrame:
         """Return the rows as a polars dataframe; labels are text.
@@ -298,9 +296,8 @@ class Assignment:
         require_sequence("names of reviewers", drop=names[0], add=names[1])
         gone, new = map(tuple, names)
         flags = {"leave_open": leave_open, "unseen": unseen, "in_turn": in_turn}
-        for name, flag in flags.items():
-            if not isinstance(flag, bool):
-                raise OptionError(f"{name} must be True or False, got {shown(flag)}.")
+        for name, value in flags.items():
+            flag(name)(value)
         open_rows = self.rows if done is None else self.missing(as_ratings(done))
         kept = tuple(row for row in self.rows if row not in set(open_rows))
         return drawing.amend(Amendment(self, gone, new, kept, **flags), secret)
@@ -399,14 +396,15 @@ class Assignment:
 
     def _kept(self, missing: Rows) -> str:
         """Say what the guarantee rests on now that somebody left."""
-        amendments = self._amendments()
+        amendments = self.amendments()
         added = any(one.add for one in amendments)
         if missing or not all(one.unseen for one in amendments):
             return KEPT.format(" or stepped in" if added else "")
         chosen = any(one.add and not one.in_turn for one in amendments)
         return STEPPED_IN if chosen else UNSEEN
 
-    def _amendments(self) -> list[Amendment]:
+    def amendments(self) -> list[Amendment]:
+        """Return what changed since the first draw, in order."""
         return [one.amends for one in self.chain if one.amends is not None]
 
     def _title(self) -> str:
@@ -550,7 +548,7 @@ whole=False, conflicts=False, assignment=None, unseen=0, substitutes=0)
     missing = assignment.missing(ratings, items)
     halfway = {str(who) for who, _ in missing} | {*map(str, assignment.stopped)}
     whole = halfway.isdisjoint(map(str, ratings.reviewer_labels))
-    amendments = [one.amends for one in assignment.chain if one.amends is not None]
+    amendments = assignment.amendments()
     unseen = [one for one in amendments if one.unseen]
     return Declared(
         assignment.design,
