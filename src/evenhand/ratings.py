@@ -327,11 +327,8 @@ class Ratings:
             Ratings(2 scores by 1 reviewer of 2 items)
         """
         rows = np.delete(np.arange(self.n_ratings), row)
-        who, people, labels = (
-            self.reviewer_codes[row],
-            self.reviewer_codes,
-            self.reviewer_labels,
-        )
+        people, labels = self.reviewer_codes, self.reviewer_labels
+        who = people[row]
         if np.count_nonzero(people == who) == 1:
             labels = (*labels[:who], *labels[who + 1 :])
             people = people - (people > who)

@@ -6,16 +6,13 @@ import csv
 import gzip
 import io
 import json
-import random
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from evenhand.errors import EvenhandError, OptionError, RatingsError
+from evenhand.errors import OptionError, RatingsError
 from evenhand.formats import PLATFORMS, tables
 from evenhand.formats.decoder import decode
 from evenhand.formats.files import fetch
@@ -23,7 +20,6 @@ from evenhand.formats.layouts import Asked
 from evenhand.formats.reading import layout_of, read_ratings, recognise
 from evenhand.formats.tables import read_table
 from examples.exports_teaching import FILES, HERE
-from tests.formats.fuzzing import damaged
 from tests.formats.reader import Reader, stream
 
 if TYPE_CHECKING:
@@ -189,22 +185,6 @@ def test_every_coding_gives_the_same_ratings() -> None:
     ]
     for source in sources:
         assert read_ratings(source).sha256 == first
-
-
-@settings(max_examples=50)
-@given(
-    st.integers(0, 2**32), st.sampled_from(["words.csv", "letters.tsv", "long.jsonl"])
-)
-def test_a_damaged_sample_is_read_or_refused_in_a_sentence(
-    seed: int, name: str
-) -> None:
-    data = damaged(sample(name), random.Random(seed))
-    try:
-        told = read(data, name, **LONG[name]).read_as
-    except EvenhandError as error:
-        told = str(error)
-    assert told
-    assert "\n" not in told
 
 
 def test_a_name_beside_an_id_is_the_title() -> None:

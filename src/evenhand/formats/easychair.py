@@ -70,13 +70,9 @@ def _submissions(table: Table | None) -> tuple[dict[str, str], set[str]]:
             "This is not submission.csv of EasyChair: it has no columns '#' and "
             "'title'. Give review.csv, with submission.csv as its companion."
         )
-    numbers, marks = table.texts("#"), table.texts("deleted?")
-    gone = {
-        number
-        for number, mark in zip(numbers, marks, strict=True)
-        if mark.casefold() in ("yes", "true", "1")
-    }
-    return layouts.titled(numbers, table.texts("title")), gone
+    deleted = table.cells("deleted?").str.to_lowercase().is_in(("yes", "true", "1"))
+    titles = layouts.titled(table.texts("#"), table.texts("title"))
+    return titles, {*table.cells("#").filter(deleted)}
 
 
 def _left_out(table: Table, item: str, gone: set[str]) -> Reasons:

@@ -42,7 +42,7 @@ TIME = (
 )
 DATES, LAST_DAY = ("abc", "cab", "cba"), 31
 """Where year, month and day stand in a date."""
-ANONYMOUS = frozenset({"", "anonymous", "anonym"})
+ANONYMOUS = ("", "anonymous", "anonym")
 LONGEST_ITEM = 60
 UNSIGNED = "Responses do not say who wrote them. Each counts as a reviewer of its own."
 NAMESAKES = " If two people share a name, give them labels of their own first."
@@ -157,36 +157,28 @@ def time_of(table: Table) -> str:
 def _form(table: Table) -> _Form:
     names = list(table.columns)
     time = time_of(table)
-    emails = [
-        name
-        for name in names
-        if EMAIL.fullmatch(plain(name))
-        and not {text.casefold() for text in table.texts(name)} <= ANONYMOUS
-    ]
-    people = [name for name in names if NAME.fullmatch(plain(name))]
-    grid = {
-        name: (it[2].strip(), it[1]) for name in names if (it := GRID.fullmatch(name))
-    }
+    emails = (name for name in names if EMAIL.fullmatch(plain(name)))
+    signed = (
+        it
+        for it in emails
+        if not table.cells(it).str.to_lowercase().is_in(ANONYMOUS).all()
+    )
+    email = next(signed, "")
+    person = next((name for name in names if NAME.fullmatch(plain(name))), "")
+    found = {name: GRID.fullmatch(name) for name in names}
+    grid = {name: (it[2].strip(), it[1]) for name, it in found.items() if it}
     items = [
         name
         for name in names
-        if name not in (time, *emails[:1], *people[:1], *grid)
+        if name not in (time, email, person, *grid)
         and ITEM.fullmatch(plain(name))
         and _names_items(table, name)
     ]
     # "Which team is yours?" has answers that are among the items of a grid.
-    inside = {plain(item) for item, _ in grid.values()}
-    own = [one for one in items if {*map(plain, table.texts(one))} - {""} <= inside]
-    if grid and own:
-        items = [one for one in items if one not in own]
-    return _Form(
-        time,
-        next(iter(emails), ""),
-        next(iter(people), ""),
-        items,
-        grid,
-        own[0] if grid and own else "",
-    )
+    inside = {plain(item) for item, _ in grid.values()} | {""}
+    own = [it for it in items if grid and {*map(plain, table.texts(it))} <= inside]
+    items = [one for one in items if one not in own]
+    return _Form(time, email, person, items, grid, next(iter(own), ""))
 
 
 def _names_items(table: Table, name: str) -> bool:

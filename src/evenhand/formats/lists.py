@@ -121,17 +121,13 @@ def read_marks(path: str, decimal: str = "") -> dict[str, float]:
             number, or an item has two.
     """
     table, _ = decimal_points(read_table(fetch(path)), decimal)
-    names = list(table.columns)
-    item, column = (
-        next((name for name in names if name.casefold() == word), "")
-        or next((name for name in names if _is_named(name, part)), "")
-        for word, part in (("item", "item"), ("mark", "score"))
-    )
-    if not (item and column):
+    items, columns = _named(table, "item"), _named(table, "mark", "score")
+    if not (items and columns):
         raise table.source.whole(
             "anchors must have a column for the item and one for its mark, got "
-            f"{listing(names)}. Call them item and mark."
+            f"{listing(table.columns)}. Call them item and mark."
         )
+    item, column = items[0], columns[0]
     labels = _labels(table, item, "item")
     marks, missing = number_series(table.columns[column], column, table.source)
     found: dict[str, float] = {}
@@ -190,14 +186,17 @@ def _is_named(name: str, what: str) -> bool:
     return is_alias(name, ALIASES.get(what, frozenset([what])) | {f"{what}s"})
 
 
+def _named(table: Table, word: str, what: str = "") -> list[str]:
+    """Return the columns that are called so, or else by another name of what it is."""
+    exact = [name for name in table.columns if name.casefold() == word]
+    return exact or [name for name in table.columns if _is_named(name, what or word)]
+
+
 def _column(table: Table, what: str, column: str | None) -> str:
     names = list(table.columns)
-    if column is not None:
-        if column.strip() not in names:
-            raise OptionError(unknown("column", column, names))
-        return column.strip()
-    exact = [name for name in names if name.casefold() == what]
-    found = exact or [name for name in names if _is_named(name, what)]
+    if column is not None and column.strip() not in names:
+        raise OptionError(unknown("column", column, names))
+    found = _named(table, what) if column is None else [column.strip()]
     if len(found) == 1:
         return found[0]
     raise table.source.whole(
