@@ -119,11 +119,8 @@ class Ratings:
         all_items: Sequence[Label] | None = None,
     ) -> None:
         """Validate and sort the ratings."""
-        columns: dict[str, object] = {
-            "reviewer": reviewers,
-            "item": items,
-            "score": scores,
-        }
+        columns: dict[str, object] = {"reviewer": reviewers, "item": items}
+        columns["score"] = scores
         more = {"pair": pairs, "weight": weights}
         columns |= {name: values for name, values in more.items() if values is not None}
         names = Columns(**{name: name for name in columns})
@@ -800,14 +797,8 @@ def _rated_rows(
     columns: Mapping[str, object], names: Columns, source: Source
 ) -> pl.DataFrame:
     """Take scores or ranks from their columns, null where there is none."""
-    value_name = names.score if names.kind == "scores" else names.rank
-    called = {
-        "reviewer": names.reviewer,
-        "item": names.item,
-        "pair": names.pair,
-        "value": value_name,
-        "weight": names.weight,
-    }
+    called = {"reviewer": names.reviewer, "item": names.item, "pair": names.pair}
+    called |= {"value": names.score or names.rank, "weight": names.weight}
     series: dict[str, pl.Series] = {}
     problems: list[tuple[int, str, str]] = []
     for part, name in called.items():

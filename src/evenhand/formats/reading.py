@@ -232,24 +232,19 @@ def read_counts(
 
 
 def _counts(table: Table, asked: Asked, once: Once | None) -> Counts:
-    from evenhand.engines.counts import (  # noqa: PLC0415 - if asked for
-        ONCE,
-        STANDINGS,
-        Counts,
-        count_columns,
-    )
+    from evenhand.engines import counts  # noqa: PLC0415 - if asked for
 
-    names = count_columns(table.columns, asked.columns, table.source)
+    names = counts.count_columns(table.columns, asked.columns, table.source)
     # What `evenhand count` found out stands in a column of its own.
-    said = {*table.texts(ONCE)} if ONCE in table.columns else set()
-    if once is None and said and (len(said) > 1 or not said <= {*STANDINGS}):
+    said = {*table.texts(counts.ONCE)} if counts.ONCE in table.columns else set()
+    if once is None and said and (len(said) > 1 or not said <= {*counts.STANDINGS}):
         raise table.source.whole(
-            f"Column {ONCE!r} must say one of {listing(STANDINGS)} in every row, the "
-            f"same in all, got {listing(sorted(said))}."
+            f"Column {counts.ONCE!r} must say one of {listing(counts.STANDINGS)} in "
+            f"every row, the same in all, got {listing(sorted(said))}."
         )
     if once is None and said:
         once = said.pop()  # type: ignore[assignment]  # checked by Counts
-    return Counts.from_columns(
+    return counts.Counts.from_columns(
         table.columns,
         names,
         table.source,

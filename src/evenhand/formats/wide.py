@@ -199,10 +199,9 @@ def _parts(table: Table, asked: layouts.Asked) -> _Parts:
     across = [one for one in names if one != first]
     if not across:
         raise table.source.whole(f"There is no column of {A[other]}.")
-    parts = _Parts(
-        down, other, name, labels, across, [*map(table.cells, across)], titles
-    )
-    for column, values in zip(across, parts.cells, strict=True):
+    cells = [*map(table.cells, across)]
+    parts = _Parts(down, other, name, labels, across, cells, titles)
+    for column, values in zip(across, cells, strict=True):
         _check_column(table.source, column, given(values), parts)
     return parts
 
