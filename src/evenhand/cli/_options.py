@@ -61,7 +61,7 @@ class Grouped(click.Command):
 
 
 def option(
-    names: str,
+    form: str,
     text: str,
     kind: object = None,
     *,
@@ -71,19 +71,27 @@ def option(
     """Declare an option of a command.
 
     Args:
-        names: Its flags, and its parameter if that is called otherwise.
+        form: Its flags, its parameter if that is called otherwise, and words in
+            capitals for its values, with dots if it can be repeated: "--only NAME...".
         text: What it does.
-        kind: Known names, a type of click, a word for its value, or bool for none.
+        kind: Known names, or a type of click. Without any it takes text, or is a flag
+            if there is no word for a value.
         group: Heading that it stands under.
         more: What else click takes.
     """
-    if isinstance(kind, list | tuple):
-        more["type"] = Known(kind)
-    elif kind is bool:
+    words = form.removesuffix("...").split()
+    values = [word for word in words if word != word.lower()]
+    if values:
+        more |= {"metavar": " ".join(values), "nargs": len(values)}
+    elif kind is None and not more:
         more["is_flag"] = True
-    elif kind is not None:
-        more["metavar" if isinstance(kind, str) else "type"] = kind
-    return click.option(*names.split(), cls=Option, group=group, help=text, **more)
+    if form.endswith("..."):
+        more["multiple"] = True
+        text += "  [repeatable]"
+    if kind is not None:
+        more["type"] = Known(kind) if isinstance(kind, list | tuple) else kind
+    names = [word for word in words if word not in values]
+    return click.option(*names, cls=Option, group=group, help=text, **more)
 
 
 def options(*added: Decorator) -> Callable[[Command], Command]:
@@ -100,58 +108,53 @@ def options(*added: Decorator) -> Callable[[Command], Command]:
 reading = partial(option, group="Reading FILE")
 deciding = partial(option, group="Decision")
 writing = partial(option, group=OUTPUT)
-repeated = partial(reading, multiple=True)
 COUNT = click.IntRange(min=1)
+COLUMN_OPTIONS = (
+    reading(
+        "--reviewer COLUMN",
+        "Column of the reviewer; judge+prompt if several name one together.",
+    ),
+    reading("--item COLUMN", "Column of the item."),
+    reading("--score COLUMN", "Column of the score; higher is better."),
+)
 FILE_OPTIONS = (
     reading(
-        "--format",
+        "--format NAME",
         f"What FILE is, if it is not recognised: {', '.join(PLATFORMS)}.",
         [*PLATFORMS],
-        metavar="NAME",
     ),
+    *COLUMN_OPTIONS,
     reading(
-        "--reviewer",
-        "Column of the reviewer; judge+prompt if several name one together.",
-        "COLUMN",
-    ),
-    reading("--item", "Column of the item.", "COLUMN"),
-    reading("--score", "Column of the score; higher is better.", "COLUMN"),
-    repeated(
-        "--column columns",
+        "--column columns ROLE=COLUMN...",
         "Another column: rank=COLUMN (1 is best), winner=COLUMN and loser=COLUMN, "
         "pair=COLUMN (pairs or panels of reviewers), or weight=COLUMN (how much a "
-        "score counts in models, such as a confidence).  [repeatable]",
-        "ROLE=COLUMN",
+        "score counts in models, such as a confidence).",
     ),
     reading(
-        "--scale",
+        "--scale ORDER",
         "Score words from worst to best, such as 'reject<accept'; or best=A, the best "
         "letter; or /10, to put scores such as 4/5 onto 0 to 10.",
-        "ORDER",
     ),
     reading("--rows", "What the rows of a wide table are.", ["items", "reviewers"]),
-    reading("--sheet", "Sheet of a workbook.", "NAME"),
-    reading("--decimal", "Decimal sign of the numbers: . or ,", "SIGN"),
-    repeated(
-        "--exclude",
+    reading("--sheet NAME", "Sheet of a workbook."),
+    reading("--decimal SIGN", "Decimal sign of the numbers: . or ,"),
+    reading(
+        "--exclude NAME...",
         "Leave out an item or a reviewer: NAME, item=NAME or reviewer=NAME; or self, "
-        "ratings of the reviewer's own item.  [repeatable]",
-        "NAME",
+        "ratings of the reviewer's own item.",
     ),
     reading(
-        "--anonymise",
+        "--anonymise KEY",
         "Replace reviewers by codes in every output; the mapping is saved in KEY and "
         "reused if KEY exists.",
-        "KEY",
     ),
 )
 MANY_OPTIONS = (
     reading(
-        "--with companion",
+        "--with companion FILE",
         "Second file of the same export, where a platform splits it.",
-        "FILE",
     ),
-    repeated("--only", "Keep only these items or reviewers.  [repeatable]", "NAME"),
+    reading("--only NAME...", "Keep only these items or reviewers."),
 )
 """What reading two items does not need: --items names these."""
 seed_option = writing(
@@ -159,46 +162,39 @@ seed_option = writing(
     "Repeat an earlier run. Without it a seed is drawn and printed.",
     click.IntRange(min=0),
 )
-output_option = writing("-o --output", "Write there instead of printing.", "PATH")
-output_options = options(
-    writing("--json as_json", "Print JSON.", bool),
-    output_option,
-)
+output_option = writing("-o --output PATH", "Write there instead of printing.")
+output_options = options(writing("--json as_json", "Print JSON."), output_option)
 result_options = options(seed_option, output_options)
 WITH_CHARTS = ", or with charts=FOLDER the report's charts"
 MEANS = "say what it means and what it may not claim."
-explain_option = writing("--explain", MEANS.capitalize(), bool)
-all_option = writing("--explain --all explain", f"Show every row, and {MEANS}", bool)
+explain_option = writing("--explain", MEANS.capitalize())
+all_option = writing("--explain --all explain", f"Show every row, and {MEANS}")
 evidence_option = deciding(
-    "--assignment",
+    "--assignment FOLDER",
     "What evenhand assign wrote: a folder with assignment.json and, once they are "
     "published, seal.json and secret.json; or the record alone.",
-    "FOLDER",
 )
 cluster_options = options(
     option(
         "--workers", "Processes on this machine.  [default: one for each core]", COUNT
     ),
     option(
-        "--dask",
+        "--dask ADDRESS",
         "Run on the Dask cluster whose scheduler has this address, such as "
         "tcp://10.0.0.7:8786; needs evenhand[dask]. The result is the same.",
-        "ADDRESS",
     ),
 )
-record_option = writing("--record", "Write a record there, for evenhand audit.", "PATH")
+record_option = writing("--record PATH", "Write a record there, for evenhand audit.")
 
 
 def extra_options(charts: str = WITH_CHARTS) -> Decorator:
     """Add --report and --export."""
     return options(
-        writing("--report", "Write a self-contained HTML report.", "OUT.html"),
+        writing("--report OUT.html", "Write a self-contained HTML report."),
         writing(
-            "--export exports",
+            "--export exports [TABLE=]PATH...",
             "Write a table to a .csv, .tsv, .xlsx, .parquet, .json, .jsonl or .md"
-            f"{charts}; an unknown TABLE lists the available ones.  [repeatable]",
-            "[TABLE=]PATH",
-            multiple=True,
+            f"{charts}; an unknown TABLE lists the available ones.",
         ),
     )
 
@@ -206,10 +202,9 @@ def extra_options(charts: str = WITH_CHARTS) -> Decorator:
 def method_option(default: str, example: str) -> Decorator:
     """Add --method, which takes a text form."""
     return option(
-        "--method",
+        "--method TEXT",
         f"How to decide, with its own options in brackets, such as '{example}'; "
         "`evenhand methods` lists them.",
-        "TEXT",
         group="Method",
         default=default,
         show_default=True,

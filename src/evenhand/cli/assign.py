@@ -33,8 +33,8 @@ WRITTEN = ("output", "sheets", "ballots")
 
 
 @click.command("assign")
-@option("--items", "Items: one on each line, or a table with a column.", "FILE")
-@option("--reviewers", "Reviewers, in the same form.", "FILE")
+@option("--items FILE", "Items: one on each line, or a table with a column.")
+@option("--reviewers FILE", "Reviewers, in the same form.")
 @option(
     "--design",
     "For two items: halves, coins, matched or panels; for many: pairs (each reviewer "
@@ -44,53 +44,37 @@ WRITTEN = ("output", "sheets", "ballots")
 @option("--per-reviewer", "Items for each reviewer (balanced).", COUNT)
 @option("--per-item", "Reviewers for each item (balanced).", COUNT)
 @option(
-    "--conflicts",
-    "Table of reviewers and items that must not meet (balanced).",
-    "FILE",
+    "--conflicts FILE", "Table of reviewers and items that must not meet (balanced)."
 )
+@option("--group COLUMN", "Column of the reviewers' pair (matched) or panel (panels).")
+@option("--item-column COLUMN", "Column of the item.")
+@option("--reviewer-column COLUMN", "Column of the reviewer.")
 @option(
-    "--group",
-    "Column of the reviewers' pair (matched) or panel (panels).",
-    "COLUMN",
-)
-@option("--item-column", "Column of the item.", "COLUMN")
-@option("--reviewer-column", "Column of the reviewer.", "COLUMN")
-@option(
-    "--amend",
+    "--amend FOLDER",
     "Somebody left: amend this draw (a folder with assignment.json, or a record), and "
     "write the next record beside it.",
-    "FOLDER",
 )
-@option("--drop", "Reviewer who left.  [repeatable]", "NAME", multiple=True)
+@option("--drop NAME...", "Reviewer who left.")
 @option(
-    "--add",
-    "Reviewer who steps in and takes all items of one who left without a rating.  "
-    "[repeatable]",
-    "NAME",
-    multiple=True,
+    "--add NAME...",
+    "Reviewer who steps in and takes all items of one who left without a rating.",
 )
-@option("--done", "Ratings so far; what those who left have rated stays.", "FILE")
-@option(
-    "--leave-open",
-    "Give nobody what is still open, instead of those who stay.",
-    bool,
-)
+@option("--done FILE", "Ratings so far; what those who left have rated stays.")
+@option("--leave-open", "Give nobody what is still open, instead of those who stay.")
 @_options.seed_option
-@option("--seal", "Draw a secret, and write its seal there to publish.", "PATH")
+@option("--seal PATH", "Draw a secret, and write its seal there to publish.")
 @option(
-    "--secret",
+    "--secret PATH",
     "With --seal, keep the new secret there; alone, draw with the one in there.",
-    "PATH",
 )
-@option("--record", "Write the record there.", "PATH")
+@option("--record PATH", "Write the record there.")
 @option(
-    "--sheets",
+    "--sheets OUT.xlsx",
     "Write a workbook to fill in: a tab for each reviewer, and one for all.",
-    "OUT.xlsx",
 )
-@option("--ballots", "Write ballots to print, a page each.", "OUT.html")
-@option("--json as_json", "Print the record as JSON.", bool)
-@option("-o --output", "Write the CSV there instead of printing it.", "PATH")
+@option("--ballots OUT.html", "Write ballots to print, a page each.")
+@option("--json as_json", "Print the record as JSON.")
+@option("-o --output PATH", "Write the CSV there instead of printing it.")
 def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     """Draw at random who reviews what.
 

@@ -21,12 +21,10 @@ HIDDEN = ("seal", "secret")
 @click.argument("record", metavar="RECORD")
 @click.argument("ratings", metavar="[RATINGS]", required=False)
 @option(
-    "--assignment",
-    "For a decision, the folder or the record of its assignment.",
-    "FOLDER",
+    "--assignment FOLDER", "For a decision, the folder or the record of its assignment."
 )
-@option("--seal", "The seal that was published.", "FILE")
-@option("--secret", "The secret that was revealed.", "FILE")
+@option("--seal FILE", "The seal that was published.")
+@option("--secret FILE", "The secret that was revealed.")
 @_options.reading_options(file=False)
 @_options.output_options
 @click.pass_context

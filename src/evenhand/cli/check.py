@@ -25,19 +25,17 @@ TABLE = "(table)"
 @click.command("check", cls=_options.Grouped)
 @_options.method_option("adaptive", "safe(noise=1)")
 @deciding(
-    "--top",
+    "--top K",
     "Ask how many more reviews would separate the best K items of that method from the "
     "others.",
     int,
-    metavar="K",
 )
 @deciding(
     "--warp warped",
     "Redraw every reviewer's scale 200 times, and show how many of the best K stay, "
     "beside the plain mean.",
-    bool,
 )
-@deciding("--dask", "Redraw scales on the Dask cluster with this address.", "ADDRESS")
+@deciding("--dask ADDRESS", "Redraw scales on the Dask cluster with this address.")
 @_options.extra_options()
 @_options.result_options
 @_options.reading_options()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @click.command("compare", cls=_options.Grouped)
 @_options.method_option("guarded", "guarded(eps=0.05)")
-@deciding("--items", "The two items, if FILE has more; A comes first.", "A B", nargs=2)
+@deciding("--items A B", "The two items, if FILE has more; A comes first.")
 @deciding(
     "--design",
     "How reviewers were assigned to the items; the guarantee and the p-values rest on "

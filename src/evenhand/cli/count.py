@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from evenhand.cli import _options, _shared
-from evenhand.cli._options import deciding, option, reading
+from evenhand.cli._options import deciding, option
 from evenhand.errors import printable
 
 JOBS = ["compare", "pairs", "check"]
@@ -16,12 +16,8 @@ DIALECTS = ["duckdb", "spark", "postgres", "bigquery", "snowflake"]
 
 @click.command("count", cls=_options.Grouped)
 @click.argument("files", metavar="FILES...", nargs=-1, required=True)
-@reading(
-    "--reviewer", "Column of the reviewer; judge+prompt if several name one together."
-)
-@reading("--item", "Column of the item.", "COLUMN")
-@reading("--score", "Column of the score; higher is better.", "COLUMN")
-@deciding("--items", "The two items, if there are more.", "A B", nargs=2)
+@_options.options(*_options.COLUMN_OPTIONS)
+@deciding("--items A B", "The two items, if there are more.")
 @deciding(
     "--once",
     "Whether to check that nobody scored twice, which takes about 20 times as long as "
@@ -63,11 +59,11 @@ def count(files: tuple[str, ...], output: str | None, **options: Any) -> None:  
 @click.command("query", cls=_options.Grouped)
 @click.argument("job", metavar="JOB", type=_options.Known(JOBS))
 @option("--dialect", "Whose SQL.", DIALECTS, default="duckdb", show_default=True)
-@option("--table", "Table of the ratings.", "NAME", default="ratings")
-@option("--reviewer", "Its column of the reviewer.", "COLUMN", default="reviewer")
-@option("--item", "Its column of the item.", "COLUMN", default="item")
-@option("--score", "Its column of the score.", "COLUMN", default="score")
-@option("--items", "For compare, the two items if there are more.", "A B", nargs=2)
+@option("--table NAME", "Table of the ratings.", default="ratings")
+@option("--reviewer COLUMN", "Its column of the reviewer.", default="reviewer")
+@option("--item COLUMN", "Its column of the item.", default="item")
+@option("--score COLUMN", "Its column of the score.", default="score")
+@option("--items A B", "For compare, the two items if there are more.")
 @_options.output_option
 def query(job: str, dialect: str, output: str | None, **names: Any) -> None:  # noqa: ANN401 - click's values
     """Print the SQL that counts ratings in a warehouse.

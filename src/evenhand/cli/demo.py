@@ -33,8 +33,8 @@ SCALES: tuple[Callable[[float], float], ...] = (
 
 @click.command("demo")
 @_options.seed_option
-@option("--save", "Write the generated ratings there, as CSV.", "PATH")
-@option("--report", "Write a self-contained HTML report.", "PATH")
+@option("--save PATH", "Write the generated ratings there, as CSV.")
+@option("--report PATH", "Write a self-contained HTML report.")
 def command(seed: int | None, save: str | None, report: str | None) -> None:
     """Rank a small generated conference whose true order is known.
 

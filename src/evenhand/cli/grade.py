@@ -12,36 +12,23 @@ from evenhand.cli._options import deciding
 
 @click.command("grade", cls=_options.Grouped)
 @deciding(
-    "--onto",
+    "--onto LOW HIGH",
     "Lowest and highest mark; by default marks are on the scale of the scores.",
     float,
-    nargs=2,
-    metavar="LOW HIGH",
 )
+@deciding("--form LOW HIGH", "Lowest and highest score of the form, for --onto.", float)
 @deciding(
-    "--form",
-    "Lowest and highest score of the form, for --onto.",
-    float,
-    nargs=2,
-    metavar="LOW HIGH",
-)
-@deciding(
-    "--anchors",
+    "--anchors FILE",
     "Marks that staff gave: a table with an item and a mark in each row. One fixes the "
     "level, several that differ fix level and spread.",
-    "FILE",
 )
 @deciding(
-    "--pass passing",
+    "--pass passing MARK",
     "Pass mark: says who is safely above, safely below, or open.",
     float,
-    metavar="MARK",
 )
 @deciding(
-    "--round rounding",
-    "Round marks to a multiple of STEP, halves up.",
-    float,
-    metavar="STEP",
+    "--round rounding STEP", "Round marks to a multiple of STEP, halves up.", float
 )
 @_options.explain_option
 @_options.extra_options(charts="")

@@ -18,19 +18,17 @@ DESIGNS = ["pairs", "pairs(distinct)", "balanced", "balanced(distinct)"]
 @click.command("rank", cls=_options.Grouped)
 @_options.method_option("adaptive", "safe(noise=1)")
 @deciding(
-    "--top",
+    "--top K",
     "How many are to be chosen: says which are in, open and out; with --design or "
     "--assignment, also where adaptive and safe disagree.",
     _options.COUNT,
-    metavar="K",
 )
 @deciding(
-    "--design",
+    "--design NAME",
     "How items were assigned to reviewers: pairs, balanced or, if no reviewer would "
     "give two items the same score, 'pairs(distinct)' or 'balanced(distinct)'. The "
     "guarantees rest on it.",
     DESIGNS,
-    metavar="NAME",
 )
 @_options.evidence_option
 @_options.all_option

@@ -24,26 +24,25 @@ UNENCRYPTED = (
 
 @click.group("serve", invoke_without_command=True)
 @option(
-    "--db",
+    "--db PATH",
     "SQLite file, or postgresql://... (needs evenhand[postgres]).",
-    "PATH",
     default=DATABASE,
     show_default=True,
 )
-@option("--host", "What to listen on.", "NAME", default="127.0.0.1")
+@option("--host NAME", "What to listen on.", default="127.0.0.1")
 @option("--port", "Port; 0 for any free one.", click.IntRange(0, 65535), default=8000)
-@option("--public-url", "The address that others use.", "URL", default="")
-@option("--proxy", "Trust X-Forwarded headers of a proxy.", bool)
-@option("--certfile", "Certificate, for https.", "FILE")
-@option("--keyfile", "Key of the certificate.", "FILE")
-@option("--lan", "Serve to this network; print the address and a QR.", bool)
-@option("--demo", "Eight simulated reviewers rate in front of you.", bool)
+@option("--public-url URL", "The address that others use.", default="")
+@option("--proxy", "Trust X-Forwarded headers of a proxy.")
+@option("--certfile FILE", "Certificate, for https.")
+@option("--keyfile FILE", "Key of the certificate.")
+@option("--lan", "Serve to this network; print the address and a QR.")
+@option("--demo", "Eight simulated reviewers rate in front of you.")
 @option(
     "--open/--no-open opens",
     "Open the browser.  [default: if this is a terminal]",
     default=None,
 )
-@option("--get path", "Print one page and end.", "PATH")
+@option("--get path PATH", "Print one page and end.")
 @click.pass_context
 def command(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - click's values
     """Run evaluations in the browser.
@@ -171,7 +170,7 @@ def verify(context: click.Context, db: str) -> None:
 
 
 @command.command("purge")
-@option("--due", "Delete what was kept as long as was said.", bool)
+@option("--due", "Delete what was kept as long as was said.")
 @click.pass_obj
 def purge(db: str, *, due: bool) -> None:
     """Delete names, notes and links of old evaluations."""

@@ -44,43 +44,35 @@ TITLES = {"compare": "Two items", "rank": "Many items"}
 @option("--job", "Two items or many.  [default: compare]", ["compare", "rank"])
 @option("--items", "Number of items.", COUNT)
 @option("--reviewers", "Number of reviewers.", COUNT)
-@option("--values", "uniform:LOW:HIGH or normal:MEAN:SD.", "SPEC")
+@option("--values SPEC", "uniform:LOW:HIGH or normal:MEAN:SD.")
 @option(
-    "--scales",
+    "--scales SPEC",
     "identity, one-biased, incremental, incremental-one-biased, bias, affine, power, "
     "disjoint, levels:K:LOW:HIGH, adversary; several joined by '>'.  "
     "[default: affine]",
-    "SPEC",
 )
-@option("--noise", "none, normal:SD or per-reviewer:LOW:HIGH.", "SPEC")
+@option("--noise SPEC", "none, normal:SD or per-reviewer:LOW:HIGH.")
 @option(
-    "--design",
+    "--design NAME",
     "halves, coins, matched or panels; to rank: pairs, balanced or everything.",
-    "NAME",
 )
 @option("--per-reviewer", "Items for each (balanced).", COUNT)
 @option("--panels", "Number of panels (panels).", COUNT)
 @option(
-    "--method",
+    "--method TEXT...",
     "A method, with its own options in brackets, such as 'guarded(eps=0.2)' or "
-    "'safe(noise=1)'; `evenhand methods` lists them; repeatable.",
-    "TEXT",
-    multiple=True,
+    "'safe(noise=1)'; `evenhand methods` lists them.",
 )
 @option(
-    "--baseline",
+    "--baseline NAME",
     "Method to measure against, or none.  [default: coin or topological]",
-    "NAME",
 )
-@option(
-    "--loss", "zero-one, kendall, footrule or top-K; repeatable.", "NAME", multiple=True
-)
+@option("--loss NAME...", "zero-one, kendall, footrule or top-K.")
 @option("--trials", "How many.", default=10_000, show_default=True)
 @_options.cluster_options
 @option(
-    "--export",
+    "--export PATH",
     "Write the ratings of one trial there as CSV, and the true values beside them.",
-    "PATH",
 )
 @_options.result_options
 def simulate(**options: Any) -> None:  # noqa: ANN401 - click's values
@@ -161,14 +153,13 @@ def _trial(scenario: Scenario, seed: int, path: str) -> list[Output]:
 @click.command("reproduce")
 @click.argument("figure", nargs=-1, type=_options.Known(FIGURES), metavar="[FIGURE]...")
 @option(
-    "-o --output",
+    "-o --output DIRECTORY",
     "Where to write JSON, CSV, PNG and SVG files; made if it is not there.",
-    "DIRECTORY",
     default="figures",
     show_default=True,
 )
 @_options.seed_option
-@option("--quick", "A small run, to see whether all works.", bool)
+@option("--quick", "A small run, to see whether all works.")
 def reproduce(
     figure: tuple[str, ...], output: str, seed: int | None, *, quick: bool
 ) -> None:
@@ -279,7 +270,7 @@ def _margin(margin: Fraction) -> str:
 
 @click.command("methods")
 @click.argument("name", metavar="[NAME]", required=False)
-@option("--json as_json", "Print JSON.", bool)
+@option("--json as_json", "Print JSON.")
 def methods(name: str | None, *, as_json: bool) -> None:
     """List the methods, or show one with its options, assumptions and best claim.
 
