@@ -709,3 +709,8 @@ def test_counts_that_floats_cannot_hold_are_refused() -> None:
     half = law.Table(levels, np.array([2**51, 2**51]))
     with pytest.raises(RatingsError, match=r"add up to less than 2\*\*53 .*got 9007"):
         p_values(half, half)
+
+
+def test_pairs_of_which_none_is_complete_show_nothing() -> None:
+    found = p_values([1], [2], statistic="pairs", groups=(["a"], ["b"]))
+    assert (found.p_value, found.exact) == (1, True)

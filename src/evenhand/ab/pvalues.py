@@ -229,7 +229,7 @@ def p_values(
     """
     test = problem(first, second, statistic, trim, design, groups)
     redraws, seed = test.redraws, seed_from(rng)
-    usual = max(SAMPLED_CELLS // len(redraws.scores), FEWEST_SAMPLES)
+    usual = max(SAMPLED_CELLS // max(len(redraws.scores), 1), FEWEST_SAMPLES)
     number = min(usual, MOST_SAMPLES)
     if samples is not None:
         number = as_whole("samples", samples, 1)
@@ -415,25 +415,52 @@ class Redraws:
         return np.asarray(on[:, self.unit] == self.when_on, dtype=np.int64)
 
 
-def redraw_levels(
-    one: Table, two: Table, design: str | None, *, apart: bool = False
+def redraw(
+    first: Table | Floats,
+    second: Table | Floats,
+    design: str | None,
+    groups: object,
+    *,
+    apart: bool = False,
+    complete: bool = False,
 ) -> Redraws:
-    """Work out what could have been drawn where every reviewer is a unit.
+    """Work out what could have been drawn.
 
     Args:
-        one: Scores of the first item.
-        two: Scores of the second item.
-        design: "halves", "coins", or None for the observed counts.
+        first: Scores of the first item, one by one where there are pairs or panels.
+        second: Scores of the second item.
+        design: How the items were assigned, None for the observed counts.
+        groups: Labels of pairs or panels, as `as_labels` takes them.
         apart: Whether equal scores of the two items are kept apart.
-
-    Returns:
-        The assignments. "halves" with counts that it cannot draw becomes GIVEN.
+        complete: Whether reviewers whose partner has no score are left out.
 
     Examples:
-        >>> sides = as_table(np.array([3.0, 4.0])), as_table(np.array([1.0]))
-        >>> redraw_levels(*sides, "halves").total
+        >>> one, two = np.array([3.0, 4.0]), np.array([1.0])
+        >>> redraw(one, two, "halves", None).total
         6
+        >>> redraw(one, two, "matched", (["a", "b"], ["a"])).total
+        4
     """
+    if isinstance(first, Table) and isinstance(second, Table):
+        return _redraw_levels(first, second, design, apart=apart)
+    one, two = as_lists(first, second)
+    labels = as_labels(design, groups, (len(one), len(two)))
+    if labels is None:
+        return _redraw_levels(as_table(one), as_table(two), design, apart=apart)
+    members: dict[Hashable, list[tuple[float, bool]]] = {}
+    for ahead, names, side in zip((True, False), labels, (one, two), strict=True):
+        for label, score in zip(names, side.tolist(), strict=True):
+            members.setdefault(label, []).append((score, ahead))
+    for label, unit in members.items():
+        _check_unit(str(design), label, [ahead for _, ahead in unit])
+    whole = [unit for unit in members.values() if len(unit) > 1 or not complete]
+    return _redraw_units(whole, str(design))
+
+
+def _redraw_levels(
+    one: Table, two: Table, design: str | None, *, apart: bool
+) -> Redraws:
+    """Redraw every reviewer; "halves" that cannot be drawn becomes GIVEN."""
     scores = np.concatenate([one.levels, two.levels])
     sizes = np.concatenate([one.counts, two.counts])
     first = np.concatenate([one.counts, 0 * two.counts])
@@ -447,32 +474,11 @@ def redraw_levels(
     return Redraws(name, scores, sizes, first, counts)
 
 
-def redraw_units(one: Floats, two: Floats, design: str, labels: Labels) -> Redraws:
-    """Work out what could have been drawn, pair by pair or panel by panel.
-
-    Args:
-        one: Scores of the first item.
-        two: Scores of the second item.
-        design: "matched" or "panels".
-        labels: Pair or panel of each reviewer.
-
-    Raises:
-        DesignError: If a pair or panel is not one that the design could have drawn.
-
-    Examples:
-        >>> one, two = np.array([3.0, 4.0]), np.array([1.0])
-        >>> redraw_units(one, two, "matched", (["a", "b"], ["a"])).total
-        4
-    """
-    members: dict[Hashable, list[tuple[float, bool]]] = {}
-    for ahead, names, side in zip((True, False), labels, (one, two), strict=True):
-        for label, score in zip(names, side.tolist(), strict=True):
-            members.setdefault(label, []).append((score, ahead))
-    for label, unit in members.items():
-        _check_unit(design, label, [ahead for _, ahead in unit])
+def _redraw_units(members: list[list[tuple[float, bool]]], design: str) -> Redraws:
+    """Redraw pairs or panels, each with its scores and whether they are the first's."""
     # Equal units are interchangeable, so sorting them forgets the order of the rows
     # and nothing else.
-    units = sorted(map(sorted, members.values()))
+    units = sorted(map(sorted, members))
     rows = sorted((*who, index) for index, unit in enumerate(units) for who in unit)
     scores, of, unit_of = zip(*rows, strict=True) if rows else [()] * 3
     on = sum(ahead for (_, ahead), *_ in units)
@@ -728,18 +734,17 @@ def problem(
         raise OptionError(
             f"statistic 'pairs' must come with design 'matched', got {design!r}."
         )
+    sides: tuple[Table | Floats, Table | Floats]
     labels = None
     if isinstance(first, Table) and isinstance(second, Table):
-        tables = first, second
+        tables = sides = first, second
     else:
         design = "matched" if statistic == "pairs" else design
-        lists = as_lists(first, second)
-        if len(lists[0]) + len(lists[1]) == 0:
+        one, two = sides = as_lists(first, second)
+        if len(one) + len(two) == 0:
             raise RatingsError("There is no score. Give at least one of either item.")
-        labels = as_labels(design, groups, (len(lists[0]), len(lists[1])))
-        if labels is not None and statistic == "pairs":
-            lists, labels = _complete(lists, labels)
-        tables = as_table(lists[0]), as_table(lists[1])
+        labels = as_labels(design, groups, (len(one), len(two)))
+        tables = as_table(one), as_table(two)
     scores = sum(float(side.counts.sum(dtype=np.float64)) for side in tables)
     if scores >= MOST_SCORES:
         raise RatingsError(
@@ -747,12 +752,10 @@ def problem(
         )
     keys = [(side.size, side.levels.tolist(), side.counts.tolist()) for side in tables]
     swapped = keys[1] < keys[0]
-    one, two = (1, 0) if swapped else (0, 1)
-    if labels is None:
-        redraws = redraw_levels(tables[one], tables[two], design)
-    else:
-        named = labels[one], labels[two]
-        redraws = redraw_units(lists[one], lists[two], str(design), named)
+    near, far = (sides[1], sides[0]) if swapped else sides
+    if swapped and labels is not None:
+        labels = labels[1], labels[0]
+    redraws = redraw(near, far, design, labels, complete=statistic == "pairs")
     values = _naturals(redraws.scores, redraws.sizes, midranks=statistic == "midrank")
     return Problem(redraws, values, kept, statistic in WHOLE, swapped)
 
@@ -783,16 +786,6 @@ def as_integers(levels: Floats | Counts) -> list[int]:
     whole = [above * (common // below) for above, below in exact]
     divisor = math.gcd(*(number - whole[0] for number in whole)) or 1
     return [(number - whole[0]) // divisor for number in whole]
-
-
-def _complete(
-    lists: tuple[Floats, Floats], labels: Labels
-) -> tuple[tuple[Floats, Floats], Labels]:
-    """Leave out reviewers whose partner has no score."""
-    both = set(labels[0]) & set(labels[1])
-    kept = [np.array([label in both for label in side], np.bool_) for side in labels]
-    names = [[label for label in side if label in both] for side in labels]
-    return (lists[0][kept[0]], lists[1][kept[1]]), (names[0], names[1])
 
 
 class Difference(NamedTuple):
@@ -869,19 +862,13 @@ def mean_interval(
         >>> mean_interval(np.array([5.0, 6, 7, 9]), np.array([1.0, 2, 3, 4]))[:4]
         (4.25, 1.0, 8.0, 0.02857142857142857)
     """
-    labels = None
-    if not (isinstance(first, Table) and isinstance(second, Table)):
-        labels = as_labels(design, groups, (len(first), len(second)))
-        lists = np.asarray(first, np.float64), np.asarray(second, np.float64)
-        first, second = as_table(lists[0]), as_table(lists[1])
-    found = mean_difference(first, second)
+    one, two = (
+        side if isinstance(side, Table) else as_table(side) for side in (first, second)
+    )
+    found = mean_difference(one, two)
     if found is None:
         return None
-    drawn = (
-        redraw_levels(first, second, design, apart=True)
-        if labels is None
-        else redraw_units(*lists, str(design), labels)
-    )
+    drawn = redraw(first, second, design, groups, apart=True)
     unit = float(np.abs(drawn.scores).max()) or 1.0
     how, samples = "sampling", min(max(CELLS // len(drawn.scores), FEWEST), MOST)
     if drawn.unit is None and drawn.size > MANY_SCORES:
