@@ -35,13 +35,7 @@ if TYPE_CHECKING:
     from evenhand.engines.counting import count_ratings as count_ratings
     from evenhand.engines.counts import Counts as Counts
     from evenhand.engines.pairs import count_pairs as count_pairs
-    from evenhand.errors import ContradictionError as ContradictionError
-    from evenhand.errors import ConvergenceError as ConvergenceError
-    from evenhand.errors import DesignError as DesignError
-    from evenhand.errors import EvenhandError as EvenhandError
-    from evenhand.errors import OptionError as OptionError
-    from evenhand.errors import RatingsError as RatingsError
-    from evenhand.errors import RecordError as RecordError
+    from evenhand.errors import *  # noqa: F403 - what _HOMES names of them
     from evenhand.formats.reading import read_counts as read_counts
     from evenhand.formats.reading import read_ratings as read_ratings
     from evenhand.grading import Grades as Grades

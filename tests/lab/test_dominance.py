@@ -5,12 +5,10 @@ from fractions import Fraction
 
 import pytest
 
-from evenhand.lab.dominance import Contest, Witness, contest
+from evenhand.lab.dominance import Witness, against_coin, contest
 from evenhand.lab.worlds import (
-    TRUTHS,
     Chances,
     World,
-    duel,
     flips,
     index_order,
     own_rule,
@@ -28,9 +26,7 @@ def canonical(gap: Fraction) -> Fraction:
 def searched(
     rule: str | Chances, m: int, budget: int, seed: int, design: str = "halves"
 ) -> tuple[Witness, ...]:
-    success = duel(rule, design, m)
-    tried = Contest(lambda *at: success(*at) - HALF, TRUTHS, (m, 2))
-    return tried.searched(budget, seed)
+    return against_coin(rule, design, m).searched(budget, seed)
 
 
 @pytest.mark.parametrize("m", [2, 4])

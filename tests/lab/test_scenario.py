@@ -49,11 +49,6 @@ def test_scales_are_laid_over_the_values() -> None:
     assert scores.tolist() == [[10.0, 15.0]]
 
 
-def test_the_papers_theorems_take_enough_items_and_reviewers() -> None:
-    assert Scenario(job="rank", items=4, reviewers=2).pairs_left()
-    assert not Scenario(job="rank", items=4, reviewers=1).pairs_left()
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [

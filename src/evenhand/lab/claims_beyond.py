@@ -22,13 +22,12 @@ from evenhand.ab.weights import GapWeight, linear, odd, offset, rational
 from evenhand.designs import AB_DESIGNS
 from evenhand.lab import claims_paper
 from evenhand.lab.claims_paper import over_half
-from evenhand.lab.dominance import Contest, contest, scales_text
+from evenhand.lab.dominance import Contest, against_coin, contest, scales_text
 from evenhand.lab.theorems import Found, Trial, claim, least
 from evenhand.lab.worlds import (
     TRUTHS,
     World,
     assignments,
-    duel,
     exact_first,
     graph,
     mean_rank_buckets,
@@ -83,12 +82,10 @@ def theorem_g_strict(trial: Trial) -> Found:
     designs, with 2 and 4 reviewers (4 in two panels).
     """
     return least(
-        trial.over_coin(
+        trial.lowest(
             f"{statistic}, {design}",
-            duel(_guarded(statistic), design, m, "only"),
-            m,
+            against_coin(_guarded(statistic), design, m, "only", TRUTHS[:1]),
             trial.pick(12, 300) // (m // 2),
-            truths=TRUTHS[:1],
         )
         for design, m, statistic in itertools.product(AB_DESIGNS, (2, 4), GUARDED)
         if (design, m) != ("panels", 2)
@@ -141,11 +138,11 @@ def theorem_d_infimum(_: Trial) -> Found:
     before = Fraction(1)
     falls = True
     for far in (4, 10**4, FARTHEST):
-        margins = [
-            duel(_guarded(statistic), design, 4, "only")(TRUTHS[0], _apart(4, far))
-            - HALF
+        tried = (
+            against_coin(_guarded(statistic), design, 4, "only")
             for design, statistic in itertools.product(AB_DESIGNS, GUARDED)
-        ]
+        )
+        margins = [one.margin(TRUTHS[0], _apart(4, far)) for one in tried]
         falls = falls and min(margins) > 0 and max(margins) < before
         before = max(margins)
     return Found(before, falls and before < Fraction(1, 10**6))

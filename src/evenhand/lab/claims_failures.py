@@ -12,9 +12,9 @@ from evenhand.ab.rules import votes
 from evenhand.ab.weights import rational
 from evenhand.designs import enumerate_halves, enumerate_matched, enumerate_pairs
 from evenhand.lab import claims_beyond, claims_paper, worlds
-from evenhand.lab.dominance import contest
+from evenhand.lab.dominance import against_coin, contest
 from evenhand.lab.theorems import Found, Trial, claim
-from evenhand.lab.worlds import TRUTHS, Edges, duel, exact_first, graph, uniform
+from evenhand.lab.worlds import TRUTHS, Edges, exact_first, graph, uniform
 from evenhand.randomness import HALF, outcomes
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ def fails(trial: Trial, statistic: str, kinds: str) -> Found:
     """
     del kinds
     margin, text = max(
-        trial.over_coin(
-            name, duel(name, "halves", m), m, trial.pick(60, 400), told=False
+        trial.lowest(
+            name, against_coin(name, "halves", m), trial.pick(60, 400), told=False
         )
         for name in claims_beyond.FIXED
         if name.partition("(")[0] == statistic
@@ -58,10 +58,8 @@ def fails(trial: Trial, statistic: str, kinds: str) -> Found:
 def _below_half(
     trial: Trial, name: str, rule: OwnRule, design: str, budget: tuple[int, int]
 ) -> Found:
-    right = duel(worlds.own_rule(rule), design, 4)
-    margin, text = trial.over_coin(
-        name, right, 4, trial.pick(*budget), truths=TRUTHS[:1], told=False
-    )
+    tried = against_coin(worlds.own_rule(rule), design, 4, truths=TRUTHS[:1])
+    margin, text = trial.lowest(name, tried, trial.pick(*budget), told=False)
     return Found(margin, margin < 0, text)
 
 

@@ -17,7 +17,13 @@ from evenhand.ab.law import majority_probability
 from evenhand.ab.rules import first_probability, votes
 from evenhand.ab.weights import GapWeight, offset, rational
 from evenhand.lab import dominance, worlds
-from evenhand.lab.dominance import Contest, FixedRule, contest, scales_text
+from evenhand.lab.dominance import (
+    Contest,
+    FixedRule,
+    against_coin,
+    contest,
+    scales_text,
+)
 from evenhand.lab.theorems import Found, Trial, claim, least
 from evenhand.lab.worlds import (
     TRUTHS,
@@ -103,7 +109,7 @@ def theorem_2(trial: Trial) -> Found:
     """
     budget = trial.pick(150, 5000)
     return least(
-        trial.over_coin(f"weight {w}", duel(_canonical(w), "halves", 2), 2, budget)
+        trial.lowest(f"weight {w}", against_coin(_canonical(w), "halves", 2), budget)
         for w in WEIGHTS
     )
 
@@ -142,11 +148,11 @@ def over_half(
     truths: tuple[Order, ...] = TRUTHS,
 ) -> Iterator[tuple[Fraction, str]]:
     """Go through rules, true rankings and scales: how far above a half, and where."""
-    tried = list(itertools.product(truths, tables))
+    cases = list(itertools.product(truths, tables))
     for name in names:
-        right = duel(name, design, m)
-        for truth, table in tried:
-            margin = right(truth, table) - HALF
+        tried = against_coin(name, design, m)
+        for truth, table in cases:
+            margin = tried.margin(truth, table)
             yield margin, f"{name}, {design}: {dominance.Witness(margin, truth, table)}"
 
 
@@ -165,8 +171,10 @@ def theorem_4(trial: Trial, design: str, who: str) -> Found:
     """
     del who
     found = [
-        trial.over_coin(
-            f"{m} reviewers", duel(votes, design, m, "only"), m, trial.pick(*budget)
+        trial.lowest(
+            f"{m} reviewers",
+            against_coin(votes, design, m, "only"),
+            trial.pick(*budget),
         )
         for m, *budget in VOTERS[design]
     ]

@@ -27,10 +27,10 @@ from evenhand.errors import OptionError, must_be, shown
 from evenhand.lab import worlds
 from evenhand.lab.scales import scales
 from evenhand.lab.worlds import Order, Table, evaluate
-from evenhand.randomness import Stream, below, stream
+from evenhand.randomness import HALF, Stream, below, stream
 
 if TYPE_CHECKING:
-    from evenhand.lab.worlds import Estimator, Margin, Ordinal
+    from evenhand.lab.worlds import Chances, Estimator, Margin, Ordinal
 
 Row = tuple[int, ...]
 Rows = tuple[Row, ...]
@@ -124,6 +124,24 @@ class Contest:
             )
             found.append(Witness(margin, truth, table))
         return tuple(found)
+
+
+def against_coin(
+    rule: str | Chances,
+    design: str,
+    m: int,
+    pairs: str = "none",
+    truths: tuple[Order, ...] = worlds.TRUTHS,
+) -> Contest:
+    """Set a rule for two items, as in `duel`, against a fair coin.
+
+    Examples:
+        >>> apart = ((Fraction(0), Fraction(1)), (Fraction(5), Fraction(6)))
+        >>> against_coin("sign", "halves", 2).margin((0, 1), apart)
+        Fraction(0, 1)
+    """
+    right = worlds.duel(rule, design, m, pairs)
+    return Contest(lambda *at: right(*at) - HALF, truths, (m, 2))
 
 
 def contest(

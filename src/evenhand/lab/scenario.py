@@ -126,16 +126,6 @@ class Scenario:
         """
         return scales(self.scales, span=value_law(self.values).span)
 
-    def pairs_left(self) -> bool:
-        """Say whether the paper's ranking theorems apply: 1 < m < C(n, 2) and n > 2.
-
-        Examples:
-            >>> Scenario(job="rank", items=3, reviewers=1).pairs_left()
-            False
-        """
-        most = math.comb(self.items, 2)
-        return self.items >= FEWEST_RANKED and 1 < self.reviewers < most
-
 
 FIELDS = tuple(field.name for field in dataclasses.fields(Scenario))
 

@@ -31,7 +31,7 @@ from evenhand.errors import (
     require_sequence,
     require_whole,
 )
-from evenhand.lab.scenario import Scenario, Trials, draw_trials
+from evenhand.lab.scenario import TWO, Scenario, Trials, draw_trials
 from evenhand.losses import loss as named_loss
 from evenhand.method import Method, as_method
 from evenhand.progress import say, working
@@ -486,7 +486,7 @@ def _parameters(plan: Plan) -> dict[str, Json]:
 
 
 def _notices(scenario: Scenario, share: float) -> tuple[Notice, ...]:
-    ranks = scenario.job == "rank"
+    n, m, ranks = scenario.items, scenario.reviewers, scenario.job == "rank"
     left = (
         "void the paper's ranking guarantees"
         if ranks
@@ -494,9 +494,9 @@ def _notices(scenario: Scenario, share: float) -> tuple[Notice, ...]:
     )
     notices = {
         "no_theorem": ranks
-        and not scenario.pairs_left()
-        and f"With {counted(scenario.items, 'item')} and "
-        f"{counted(scenario.reviewers, 'reviewer')} no theorem of the paper applies: "
+        and (n == TWO or not 1 < m < math.comb(n, 2))
+        and f"With {counted(n, 'item')} and {counted(m, 'reviewer')} no theorem of the "
+        "paper applies: "
         "it takes more than 2 items, more than 1 reviewer and fewer reviewers than "
         "pairs of items.",
         "ties_within_reviewers": share > 0

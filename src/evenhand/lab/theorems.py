@@ -19,17 +19,15 @@ from typing import TYPE_CHECKING, Literal
 from evenhand.claims import version
 from evenhand.engines.executors import require_executor, run_parts
 from evenhand.errors import OptionError, unknown
-from evenhand.lab.dominance import Contest
-from evenhand.lab.worlds import TRUTHS
 from evenhand.progress import say
-from evenhand.randomness import HALF, RNGLike, Stream, seed_from, stream
+from evenhand.randomness import RNGLike, Stream, seed_from, stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from concurrent.futures import Executor
 
     from evenhand.claims import Json
-    from evenhand.lab.worlds import Margin, Order
+    from evenhand.lab.dominance import Contest
 
     Where = tuple[Fraction, str]
 
@@ -121,27 +119,17 @@ class Trial:
         """Open the stream of one search."""
         return stream(self.seed, f"theorems {purpose}")
 
-    def over_coin(
-        self,
-        label: str,
-        right: Margin,
-        m: int,
-        budget: int,
-        *,
-        truths: tuple[Order, ...] = TRUTHS,
-        told: bool = True,
+    def lowest(
+        self, label: str, tried: Contest, budget: int, *, told: bool = True
     ) -> Where:
-        """Search for the smallest margin over a coin, and say where it is.
+        """Search for the smallest margin at any true ranking, and say where it is.
 
         Args:
-            label: What is tried.
-            right: How often it is right, at a true ranking and scales.
-            m: Number of reviewers.
-            budget: How often it may be evaluated at each true ranking.
-            truths: The true rankings.
+            label: What is tried, for people.
+            tried: The same, for the search.
+            budget: How often the margin may be evaluated at each true ranking.
             told: Whether the search starts from the paper's families.
         """
-        tried = Contest(lambda *at: right(*at) - HALF, truths, (m, 2))
         found = min(tried.searched(budget, self.seed, families=told))
         return found.margin, f"{label}: {found}"
 
