@@ -47,10 +47,10 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
         "rank examples/exports/gavel-decisions.csv --top 3",
         (),
     ),
-    "judges": ("rank examples/judges-long.csv --top 2", ("scales", "warp")),
+    "judges": ("rank examples/judges-long.csv --top 2", ()),
 }
 # Pages that show how a report opens.
-SHOTS = ("conference", "peer-grading", "two-designs", "hackathon")
+SHOTS = ("conference", "peer-grading", "two-designs", "hackathon", "judges")
 # Screens of the app.
 SCREENS = ("new", "items", "public")
 FLAGS = ["--no-sandbox", "--disable-gpu"]

@@ -1,4 +1,4 @@
-"""The few charts that figures and reports share, as plain Vega-Lite.
+"""The house's charts as plain Vega-Lite, and how any chart becomes a picture.
 
 Colours are Okabe and Ito's, which people tell apart whatever their colour vision; each
 line has its own marker as well, and its name at its end, so that no legend has to be
@@ -8,7 +8,7 @@ matched. Rendering works offline.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -18,11 +18,9 @@ if TYPE_CHECKING:
     from evenhand.claims import Json
 
     Row = Mapping[str, Json]
-    Part = Mapping[str, object]
 
-Spec: TypeAlias = dict[str, object]
+Chart: TypeAlias = dict[str, Any]
 """A chart, or a part of one, as its Vega-Lite."""
-Chart = Spec
 
 BLACK = "#000000"
 GREY = "#666666"
@@ -40,23 +38,20 @@ APART = 0.062
 # Error bars of neighbouring methods stand so many pixels apart.
 BAR_STEP = 2.6
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
-
-TITLE: Spec = {
-    "fontSize": 13,
-    "fontWeight": "bold",
-    "anchor": "start",
-    "frame": "group",
-    "offset": 12,
-    "subtitleFontSize": 11,
-    "subtitleColor": GREY,
-    "subtitlePadding": 4,
-}
-CONFIG: Spec = {
+CONFIG: Chart = {
     "font": FONT,
     "background": "white",
     "padding": 8,
     "view": {"stroke": None},
-    "title": TITLE,
+    "title": {
+        "fontSize": 13,
+        "fontWeight": "bold",
+        "anchor": "start",
+        "frame": "group",
+        "offset": 12,
+        "subtitleFontSize": 11,
+        "subtitleColor": GREY,
+    },
     "axis": {
         "labelFontSize": 11,
         "titleFontSize": 12,
@@ -65,8 +60,6 @@ CONFIG: Spec = {
         "gridColor": PALE,
         "domainColor": GREY,
         "tickColor": GREY,
-        "tickSize": 4,
-        "labelPadding": 4,
         "labelFlush": False,
     },
 }
@@ -112,44 +105,15 @@ class Axis:
     kind: Literal["linear", "log"] = "linear"
 
     @property
-    def channel(self) -> Spec:
+    def channel(self) -> Chart:
         """Return the axis as a channel of marks."""
         # A log axis would otherwise label every tick, one over the other.
-        ticks: Spec = {"tickCount": 6}
+        ticks: Chart = {"tickCount": 6}
         if self.ticks:
             ticks = {"values": [*self.ticks], "format": "~f", "labelOverlap": False}
         scale = {"type": self.kind, "domain": [*self.domain], "nice": False}
-        return quantity(self.field, title=self.title, scale=scale, axis=ticks)
-
-
-def quantity(field: str, **options: object) -> Spec:
-    """Show a field that holds numbers.
-
-    Examples:
-        >>> quantity("p", title="share")
-        {'field': 'p', 'type': 'quantitative', 'title': 'share'}
-    """
-    return {"field": field, "type": "quantitative", **options}
-
-
-def word(field: str, **options: object) -> Spec:
-    """Show a field that holds names.
-
-    Examples:
-        >>> word("name")
-        {'field': 'name', 'type': 'nominal'}
-    """
-    return {"field": field, "type": "nominal", **options}
-
-
-def marks(data: Part, kind: str, encoding: Part, **look: object) -> Spec:
-    """Draw data by one kind of mark.
-
-    Examples:
-        >>> marks({"name": "rows"}, "point", {}, size=40)["mark"]
-        {'type': 'point', 'size': 40}
-    """
-    return {"data": data, "mark": {"type": kind, **look}, "encoding": encoding}
+        shown = {"title": self.title, "scale": scale, "axis": ticks}
+        return {"field": self.field, "type": "quantitative", **shown}
 
 
 def lines(
@@ -160,19 +124,17 @@ def lines(
     y: Axis,
     title: str = "",
     subtitle: Sequence[str] = (),
-    name: str = "method",
 ) -> Chart:
     """Draw one line for each method, on a zero line.
 
     Args:
-        rows: What to draw; a row with fields "low" and "high" has an error bar. Bars of
-            different methods stand a little apart.
+        rows: What to draw, each of a "method"; a row with fields "low" and "high" has
+            an error bar. Bars of different methods stand a little apart.
         styles: From each method, in the order of drawing, to its looks.
         x: Horizontal axis.
         y: Vertical axis.
         title: Title above the chart.
         subtitle: Lines in small type below it.
-        name: Field of the rows that holds the method.
 
     Returns:
         The chart.
@@ -185,30 +147,33 @@ def lines(
         True
     """
     drawn = {
-        method: [_used(row, x, y) for row in rows if row[name] == method]
-        for method in styles
+        method: [row for row in rows if row["method"] == method] for method in styles
     }
     place = {"x": x.channel, "y": y.channel}
-    ends: list[dict[str, Json]] = [{x.field: end, y.field: 0.0} for end in x.domain]
-    layers = [marks({"values": ends}, "line", place, color=GREY, strokeWidth=1.2)]
-    bar = {"x": x.channel, "y": quantity("low"), "y2": {"field": "high"}}
+    ends = [{x.field: end, y.field: 0.0} for end in x.domain]
+    layers = [_marks(ends, "line", place, color=GREY, strokeWidth=1.2)]
+    bar = {**place, "y": {**y.channel, "field": "low"}, "y2": {"field": "high"}}
     for number, (method, style) in enumerate(styles.items()):
-        bars = [row for row in drawn[method] if "low" in row]
+        # A bar ends where the chart does.
+        bars = [
+            {**row, **{end: _within(row[end], y) for end in ("low", "high")}}
+            for row in drawn[method]
+            if "low" in row
+        ]
         shift = BAR_STEP * (number - (len(styles) - 1) / 2)
         look = {"color": style.colour, "strokeWidth": 2, "opacity": 0.55}
-        if bars:
-            layers.append(marks({"values": bars}, "rule", bar, xOffset=shift, **look))
+        layers += [_marks(bars, "rule", bar, xOffset=shift, **look)] if bars else []
     for method, style in styles.items():
         layers += _line(drawn[method], style, place)
     named = {own: rows[-1] for own, rows in drawn.items() if rows and styles[own].label}
-    heights = apart([_number(end[y.field]) for end in named.values()], y)
+    heights = apart([float(str(end[y.field])) for end in named.values()], y)
     for (method, end), height in zip(named.items(), heights, strict=True):
         label = {**end, "label": styles[method].label, y.field: height}
-        layers.append(_text([label], styles[method].colour, place))
+        colour = styles[method].colour
+        layers.append(labelled_points([label], x=x, y=y, colour=colour, offset=(9, 0)))
     chart: Chart = {"layer": layers, "width": WIDTH, "height": HEIGHT}
-    if title:
-        chart["title"] = {"text": title, "subtitle": list(subtitle)}
-    return chart
+    heading = {"title": {"text": title, "subtitle": list(subtitle)}} if title else {}
+    return chart | heading
 
 
 def labelled_points(
@@ -231,16 +196,17 @@ def labelled_points(
         align: Which way the text runs from there.
 
     Returns:
-        The layers.
+        The layer.
 
     Examples:
         >>> axis = Axis("x", "x", (0, 1))
-        >>> len(labelled_points([{"x": 0, "label": "here"}], x=axis, y=axis)["layer"])
-        1
+        >>> labelled_points([{"x": 0, "label": "here"}], x=axis, y=axis)["mark"]["type"]
+        'text'
     """
-    used = [_used(row, x, y) for row in rows]
-    place = {"x": x.channel, "y": y.channel}
-    return {"layer": [_text(used, colour, place, offset=offset, align=align)]}
+    text = {"field": "label", "type": "nominal"}
+    look = {"color": colour, "align": align, "baseline": "middle", "fontSize": 11.5}
+    place = {"x": x.channel, "y": y.channel, "text": text}
+    return _marks(rows, "text", place, **look, dx=offset[0], dy=offset[1])
 
 
 def over(chart: Chart, *layers: Chart) -> Chart:
@@ -252,30 +218,22 @@ def over(chart: Chart, *layers: Chart) -> Chart:
         >>> len(over(lines([], {}, x=axis, y=axis), points)["layer"])
         2
     """
-    bare = {part: value for part, value in chart.items() if part == "layer"}
-    return {**chart, "layer": [bare, *layers]}
+    return {**chart, "layer": [{"layer": chart["layer"]}, *layers]}
 
 
-def beside(charts: Sequence[Chart], *, spacing: int = 150) -> Chart:
-    """Put charts side by side, their plots in line.
-
-    Args:
-        charts: The charts.
-        spacing: Between the plots, with room for axes and names.
-
-    Returns:
-        The charts as one.
+def beside(charts: Sequence[Chart]) -> Chart:
+    """Put charts side by side, their plots in line, with room for axes and names.
 
     Examples:
         >>> axis = Axis("x", "x", (0, 1))
         >>> len(beside([lines([], {}, x=axis, y=axis)] * 2)["hconcat"])
         2
     """
-    return {"hconcat": list(charts), "spacing": spacing, "bounds": "flush"}
+    return {"hconcat": list(charts), "spacing": 150, "bounds": "flush"}
 
 
 def svg(chart: Chart) -> str:
-    """Render a chart as SVG.
+    """Render a chart as SVG, with the house's fonts, sizes and greys.
 
     Examples:
         >>> axis = Axis("x", "x", (0, 1))
@@ -284,7 +242,8 @@ def svg(chart: Chart) -> str:
     """
     import vl_convert  # noqa: PLC0415 - only for those who want a picture
 
-    return str(vl_convert.vegalite_to_svg(specification(chart)))
+    whole = {**chart, "$schema": SCHEMA, "config": CONFIG}
+    return str(vl_convert.vegalite_to_svg(whole))
 
 
 def png_from(picture: str) -> bytes:
@@ -327,52 +286,19 @@ def apart(heights: Sequence[float], y: Axis) -> list[float]:
     return moved
 
 
-def specification(chart: Chart) -> Spec:
-    """Write a chart out as whole Vega-Lite, with the house's fonts, sizes and greys.
-
-    Examples:
-        >>> axis = Axis("x", "x", (0, 1))
-        >>> specification(lines([], {}, x=axis, y=axis))["width"]
-        270
-    """
-    return {"$schema": SCHEMA, **chart, "config": CONFIG}
+def _marks(rows: Sequence[Row], kind: str, place: Chart, **look: object) -> Chart:
+    return {"data": {"values": rows}, "mark": {"type": kind, **look}, "encoding": place}
 
 
-def _used(row: Row, x: Axis, y: Axis) -> dict[str, Json]:
-    """Keep what is drawn; a bar ends where the chart does."""
-    bottom, top = y.domain
-    kept = (x.field, y.field, "label")
-    point = {field: row[field] for field in kept if field in row}
-    for end in ("low", "high"):
-        if end in row:
-            point[end] = min(max(_number(row[end]), bottom), top)
-    return point
+def _within(value: Json, y: Axis) -> float:
+    return float(np.clip(float(str(value)), *y.domain))
 
 
-def _number(value: Json) -> float:
-    return float(value) if isinstance(value, int | float) else 0.0
-
-
-def _line(rows: Sequence[Row], style: Style, place: Part) -> list[Spec]:
-    colour, data = style.colour, {"values": rows}
-    look = {"color": colour, "strokeWidth": 1.8, "strokeDash": [*style.dash]}
-    layers = [marks(data, "line", place, **look)]
-    if style.marker:
-        fill = colour if style.filled else "white"
-        look = {"color": colour, "fill": fill, "opacity": 1, "strokeWidth": 1.4}
-        look |= {"shape": style.marker, "size": style.size}
-        layers.append(marks(data, "point", place, **look))
-    return layers
-
-
-def _text(
-    rows: Sequence[Row],
-    colour: str,
-    place: Part,
-    *,
-    offset: tuple[int, int] = (9, 0),
-    align: str = "left",
-) -> Spec:
-    look = {"color": colour, "align": align, "baseline": "middle", "fontSize": 11.5}
-    look |= {"dx": offset[0], "dy": offset[1]}
-    return marks({"values": rows}, "text", {**place, "text": word("label")}, **look)
+def _line(rows: Sequence[Row], style: Style, place: Chart) -> list[Chart]:
+    colour = style.colour
+    stroke = {"color": colour, "strokeWidth": 1.8, "strokeDash": [*style.dash]}
+    fill = colour if style.filled else "white"
+    point = {"color": colour, "fill": fill, "opacity": 1, "strokeWidth": 1.4}
+    point |= {"shape": style.marker, "size": style.size}
+    marks = [_marks(rows, "point", place, **point)] if style.marker else []
+    return [_marks(rows, "line", place, **stroke), *marks]

@@ -60,9 +60,7 @@ def write_all(outputs: Sequence[Output]) -> None:
         evenhand.errors.OptionError: Outputs must go to different files, got 'a.csv' and
         './a.csv'.
     """
-    _check_different(outputs)
-    # A link stays one, and what it leads to is written.
-    places = [(Path(output.path).resolve(), output) for output in outputs]
+    places = _places(outputs).items()
     done: list[str] = []
     output = None
     try:
@@ -90,20 +88,25 @@ def write_all(outputs: Sequence[Output]) -> None:
         ) from None
 
 
-def _check_different(outputs: Sequence[Output]) -> None:
-    seen: dict[Path, str] = {}
+def _places(outputs: Sequence[Output]) -> dict[Path, Output]:
+    """Return where each is written; a link stays one, and what it leads to is written.
+
+    Raises:
+        OptionError: If two go to one place, or a path is none.
+    """
+    found: dict[Path, Output] = {}
     for output in outputs:
         if "\0" in output.path:
             raise OptionError(
                 f"output must be the path of a file, got {output.path!r}."
             )
-        place = Path(output.path).resolve()
-        if place in seen:
+        other = found.setdefault(Path(output.path).resolve(), output)
+        if other is not output:
             raise OptionError(
-                f"Outputs must go to different files, got {seen[place]!r} and "
+                f"Outputs must go to different files, got {other.path!r} and "
                 f"{output.path!r}."
             )
-        seen[place] = output.path
+    return found
 
 
 def _is_device(path: Path) -> bool:

@@ -185,13 +185,13 @@ class Grades:
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def __repr__(self) -> str:
-        from evenhand.words.grades import grades_text  # noqa: PLC0415 - words come last
+        from evenhand.words.lines import grades_text  # noqa: PLC0415 - words come last
 
         return grades_text(self)
 
     def _repr_html_(self) -> str:
         """Return the marks and what they may claim, for notebooks."""
-        from evenhand.words.grades import grades_card  # noqa: PLC0415 - notebooks only
+        from evenhand.words.cards import grades_card  # noqa: PLC0415 - notebooks only
 
         return grades_card(self).html()
 

@@ -59,11 +59,12 @@ def working(what: str, after: float = AFTER) -> Iterator[Say]:
     last: tuple[str, int | None, int | None] = (what, None, None)
     displays: list[Progress] = []
 
-    def tell(*said: object) -> None:
+    def tell(text: str, done: int | None, total: int | None) -> None:
         nonlocal last
-        last = said  # type: ignore[assignment]  # from `say`
+        last = (text, done, total)
         for one in displays:
-            _update(one, *last)
+            said = printable(text)
+            one.update(one.task_ids[0], description=said, completed=done, total=total)
 
     def start() -> None:
         if notebook:
@@ -101,8 +102,3 @@ def _display() -> Progress:
     display.add_task("", total=None)
     display.start()
     return display
-
-
-def _update(display: Progress, text: str, done: int | None, total: int | None) -> None:
-    task = display.task_ids[0]
-    display.update(task, description=printable(text), completed=done, total=total)

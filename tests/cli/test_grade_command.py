@@ -101,7 +101,7 @@ def test_titles_stand_beside_items() -> None:
         "--with",
         str(folder / "moodle-submissions.csv"),
     ]
-    assert "502 (Tea, and why it" in run(*files, "--seed", "7").stdout
+    assert "502 Tea, and why it" in run(*files, "--seed", "7").stdout
 
     ratings = read_ratings(files[0], companion=files[2])
     frame = table_of("grades", ratings, grade(ratings, rng=7))

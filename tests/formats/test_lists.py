@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from evenhand.formats.lists import read_labels
-from evenhand.words.export_files import exported
+from evenhand.words.exports import exported
 
 if TYPE_CHECKING:
     from pathlib import Path

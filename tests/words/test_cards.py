@@ -69,7 +69,7 @@ def test_a_ranking_shows_the_decision_the_claim_and_the_notices() -> None:
     result = rank(CHAIN, method="safe", top=1, design="balanced", rng=7)
     page = result._repr_html_()
     assert "1 of 3 is in, and no interval of ranks crosses the cut." in page
-    assert "<ol><li><bdi>x</bdi></li></ol>" in page
+    assert "In (1): <bdi>x</bdi>." in page
     assert "What this may claim" in page
     assert "What this may not claim" in page
     assert result.certificate is not None
@@ -128,7 +128,7 @@ def test_every_method_of_ranking_has_words_for_what_it_may_claim() -> None:
 
 def test_long_rankings_are_cut_in_a_notebook() -> None:
     page = rank(Ratings(["a"] * 55, range(55), range(55)), rng=7)._repr_html_()
-    assert page.count("<tr>") == 41
+    assert page.count("<tr") == 41
     assert "55 items; 15 below not shown" in page
 
 

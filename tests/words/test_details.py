@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import evenhand as eh
-from evenhand.words.details import item_details, reviewer_details, without_sentence
+from evenhand.words.details import (
+    consensus,
+    item_details,
+    reviewer_details,
+    without_sentence,
+)
 
 PEOPLE = ["a"] * 5 + ["b"] * 5 + ["c"] * 5
 ITEMS = [1, 2, 3, 4, 5] * 3
@@ -17,10 +24,15 @@ def ratings() -> eh.Ratings:
     return eh.Ratings(PEOPLE, ITEMS, SCORES)
 
 
+def reviews(data: eh.Ratings, method: Any = "adaptive") -> Any:  # noqa: ANN401 - a name or a function; rows
+    result = eh.rank(data, method=method, rng=7)
+    return item_details(data, result, eh.check(data, rng=7))
+
+
 @pytest.mark.parametrize("method", ["adaptive", "additive"])
 def test_a_score_is_corrected_by_its_reviewers_offset(method: str) -> None:
     data = ratings()
-    found = item_details(data, eh.rank(data, method=method, rng=7))
+    found = reviews(data, method)
     strict, _, lenient = found[1]
     assert (strict.reviewer, strict.score, strict.strictness) == ("a", 5.0, "strict")
     assert strict.offset is not None
@@ -33,15 +45,15 @@ def test_a_score_is_corrected_by_its_reviewers_offset(method: str) -> None:
 
 def test_means_take_scores_as_they_are_and_centred_takes_off_means() -> None:
     data = ratings()
-    (row, *_) = item_details(data, eh.rank(data, method="mean", rng=7))[1]
+    (row, *_) = reviews(data, "mean")[1]
     assert row.corrected == row.score == 5
-    (row, *_) = item_details(data, eh.rank(data, method="centred", rng=7))[1]
+    (row, *_) = reviews(data, "centred")[1]
     assert row.corrected == pytest.approx(5 - (3 - np.mean(SCORES)))
 
 
 def test_orders_are_not_corrected_but_placed() -> None:
     data = ratings()
-    rows = item_details(data, eh.rank(data, method="borda", rng=7))[3]
+    rows = reviews(data, "borda")[3]
     assert [row.corrected for row in rows] == [None] * 3
     assert [(row.place, row.of) for row in rows] == [(3, 5), (3, 5), (2, 5)]
 
@@ -49,8 +61,7 @@ def test_orders_are_not_corrected_but_placed() -> None:
 def test_each_review_says_where_the_item_would_stand_without_it() -> None:
     data = eh.Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [3, 2.2, 1, 2.5])
     result = eh.rank(data, method="mean", rng=7)
-    found = item_details(data, result)
-    assert [row.without for row in found["x"]] == [2, 1]
+    assert [row.without for row in reviews(data, "mean")["x"]] == [2, 1]
     assert "made again" in without_sentence(data, result)
 
 
@@ -63,48 +74,54 @@ def test_own_functions_and_coins_have_no_ranks_without_a_review() -> None:
 
     for method in (upside_down, "safe"):
         result = eh.rank(data, method=method, rng=7)
-        rows = item_details(data, result)[1]
-        assert [row.without for row in rows] == [None] * 3
+        assert [row.without for row in reviews(data, method)[1]] == [None] * 3
         assert "not worked out" in without_sentence(data, result)
 
 
-def test_a_reviewer_has_an_interval_and_a_scale() -> None:
+def test_a_reviewers_items_come_best_first_beside_what_others_say() -> None:
     data = ratings()
-    row = reviewer_details(data, eh.check(data, rng=7))["a"]
-    assert row == reviewer_details(data)["a"]
-    assert row.ratings == 5
-    assert row.low is not None
-    assert row.high is not None
-    assert row.offset is not None
-    assert row.low < row.offset < row.high < 0
-    assert [point.item for point in row.points] == [1, 2, 3, 4, 5]
-    assert [point.score for point in row.points] == [5, 4, 3, 2, 1]
-    heard = [point.others for point in row.points]
+    points = reviewer_details(data, eh.check(data, rng=7))["a"]
+    assert [point.item for point in points] == [1, 2, 3, 4, 5]
+    assert [point.score for point in points] == [5, 4, 3, 2, 1]
+    heard = [point.others for point in points]
     assert None not in heard
     assert heard == sorted(heard, key=lambda one: -(one or 0.0))
 
 
+def test_the_consensus_leaves_out_the_reviewer_and_the_others_strictness() -> None:
+    data = eh.Ratings(
+        ["a"] * 3 + ["b"] * 3 + ["c"] * 3,
+        ["x", "y", "z"] * 3,
+        [1, 2, 3, 4, 5, 6.5, 3, 4, 5.2],
+    )
+    found = eh.check(data, rng=7)
+    offsets = {one.reviewer: one.offset or 0.0 for one in found.reviewers}
+    assert offsets["a"] < 0
+    expected = ((4 - offsets["b"]) + (3 - offsets["c"])) / 2
+    assert consensus(data, found.reviewers)[0] == pytest.approx(expected)
+
+
 def test_ranks_have_places_and_comparisons_have_no_details() -> None:
     ranks = eh.Ratings.from_ranks(["a", "a", "b"], ["x", "y", "x"], [2, 1, 1])
-    rows = item_details(ranks, eh.rank(ranks, rng=7))["x"]
+    rows = reviews(ranks)["x"]
     assert [(row.score, row.place, row.of) for row in rows] == [
         (None, 2, 2),
         (None, 1, 1),
     ]
-    (first, second) = reviewer_details(ranks)["a"].points
+    (first, second) = reviewer_details(ranks, eh.check(ranks, rng=7))["a"]
     assert (first.item, first.score, second.place) == ("y", None, 2)
     duels = eh.Ratings.from_comparisons(["x", "y"], ["y", "z"])
-    assert not any(item_details(duels, eh.rank(duels, rng=7)).values())
-    assert reviewer_details(duels) == {}
+    assert not any(reviews(duels).values())
+    assert reviewer_details(duels, eh.check(duels, rng=7)) == {}
 
 
 def test_codes_in_place_of_names_are_the_codes_of_the_check() -> None:
     coded = eh.Ratings(["R2", "R2", "R1", "R1"], ["x", "y"] * 2, [1, 2, 5, 9])
     data = coded.in_order_of({"R2": "Anna", "R1": "Bo"})
-    found = item_details(data, eh.rank(data, rng=7), eh.check(data, rng=7))
-    assert [(row.reviewer, row.score) for row in found["y"]] == [
+    assert [(row.reviewer, row.score) for row in reviews(data)["y"]] == [
         ("R2", 2.0),
         ("R1", 9.0),
     ]
-    assert [*reviewer_details(data)] == ["R1", "R2"]
-    assert reviewer_details(data)["R1"].points[0].score == 9
+    people = reviewer_details(data, eh.check(data, rng=7))
+    assert [*people] == ["R1", "R2"]
+    assert people["R1"][0].score == 9

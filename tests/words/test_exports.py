@@ -26,11 +26,12 @@ from evenhand.grading import grade
 from evenhand.ranking.ranking import rank
 from evenhand.ranking.results import Draw, RankedItem, Ranking
 from evenhand.ratings import Ratings
-from evenhand.words.export_files import SUFFIXES, exported
 from evenhand.words.exports import (
+    SUFFIXES,
     TABLES,
     about,
     export_outputs,
+    exported,
     parse_export,
     table_of,
 )

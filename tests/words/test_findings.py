@@ -67,10 +67,12 @@ def test_reviewers_who_disagree_can_mislead_and_are_drawn() -> None:
     found = eh.check(ratings, rng=7)
     assert by_gravity(found)[0].code == "disagreeing"
     assert verdict(found).startswith("An order by these ratings can go wrong: some")
-    dots = people_dots(found, "disagreeing")
-    assert dots is not None
-    assert [kind for _, kind in dots.places].count("open") == 1
-    assert min(dots.places) == (2.0, "open")
+    drawn = people_dots(found, "disagreeing")
+    assert drawn is not None
+    dots, ticks, _ = drawn
+    assert [kind for _, kind in dots].count("open") == 1
+    assert min(dots) == (ticks[0][0], "open")
+    assert ticks[0][1] == "-1"
 
 
 def test_groups_are_drawn_by_size_and_the_rest_together() -> None:

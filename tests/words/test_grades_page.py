@@ -7,7 +7,8 @@ from click.testing import CliRunner
 
 import evenhand as eh
 from evenhand.cli import cli
-from evenhand.words.grades import grade_rows, verdict
+from evenhand.words.lines import grades_verdict
+from evenhand.words.pictures import grade_rows
 
 PANEL = "examples/panel.csv"
 
@@ -25,7 +26,9 @@ def test_rows_have_the_marks_and_the_pass_mark_through_them() -> None:
         assert row.high is not None
         crosses = row.low < rows.line < row.high
         assert crosses == (mark.standing == "open")
-    assert verdict(found).startswith("12 items marked: 5 safely above the pass mark 60")
+    assert grades_verdict(found).startswith(
+        "Pass mark 60: 5 safely above, 3 safely below, 4 open."
+    )
 
 
 def test_without_a_pass_mark_there_is_no_line_and_anchors_are_given() -> None:
@@ -40,14 +43,14 @@ def test_python_and_the_command_line_write_a_page(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     eh.grade(eh.read_ratings(PANEL), passing=60, rng=7).report(page)
     text = page.read_text(encoding="utf-8")
-    assert "5 safely above the pass mark 60, 4 open, 3 safely below" in text
+    assert "Pass mark 60: 5 safely above, 3 safely below, 4 open." in text
     assert "evenhand.grade(..., passing=60.0, rng=7)" in text
     assert text.count("<li class=") >= 12
     other = tmp_path / "other.html"
     arguments = ["grade", PANEL, "--pass", "60", "--seed", "7", "--report", str(other)]
     result = CliRunner().invoke(cli, arguments)
     assert result.exit_code == 0, result.stderr
-    assert "safely above the pass mark" in other.read_text(encoding="utf-8")
+    assert "Pass mark 60: 5 safely above" in other.read_text(encoding="utf-8")
 
 
 def test_marks_have_no_charts() -> None:

@@ -151,7 +151,7 @@ def columns(cells: Mapping[str, Sequence[str]], left: Collection[str]) -> words.
     from evenhand.words.tables import Column, table
 
     heads = [Column(name, number=name not in left) for name in cells]
-    return table("", "", dict(zip(heads, cells.values(), strict=True)))
+    return table("", dict(zip(heads, cells.values(), strict=True)))
 
 
 def _laid_out(made: words.Table) -> Table:
@@ -368,7 +368,7 @@ class Job:
         from evenhand._outputs import Output
         from evenhand.grading import Grades
         from evenhand.ranking.results import Ranking
-        from evenhand.words import exports, figures, page
+        from evenhand.words import exports, page
 
         beside: dict[str, Any] = {"check": None, "warp": None}
         people = any(what in ("reviewers", "all") for what, _ in self._exports)
@@ -380,12 +380,14 @@ class Job:
             self._exports, self._listed, result, beside["check"]
         )
         with working("Drawing"):
-            if draws and isinstance(result, Ranking):
-                beside["warp"] = page.warp_beside(result)
             if self._charts is not None:
-                drawn = page.figures_of(self._listed, result, **beside)
+                from evenhand.words import figures
+
+                drawn = figures.figures_of(self._listed, result, beside["check"])
                 files += figures.pictures(drawn, self._charts)
             if self._report is not None:
+                if isinstance(result, Ranking):
+                    beside["warp"] = page.warp_beside(result)
                 typed = click.get_current_context().meta.get(ARGUMENTS, ())
                 name = "" if self._file == STDIN else Path(self._file).name
                 line = shlex.join(["evenhand", *typed])

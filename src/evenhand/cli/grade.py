@@ -48,14 +48,18 @@ def command(**options: Any) -> None:  # noqa: ANN401 - click's values
     path, decimal = options.pop("anchors"), options["decimal"]
     job = _shared.Job("grade", options, {"--anchors": path})
     from evenhand.grading import grade
-    from evenhand.words import grades
+    from evenhand.words import tables
+    from evenhand.words.lines import model_lines, pass_lines
 
     if path is not None:
         from evenhand.formats.lists import read_marks
 
         options["anchors"] = read_marks(path, decimal or "")
     result = grade(job.ratings, **options, rng=job.seed)
-    more = grades.claim_lines() if job.explain else []
-    said = (*grades.model_lines(result), *more)
-    first, table = grades.pass_lines(result), grades.grades_table(result)
+    said = model_lines(result)
+    if job.explain:
+        from evenhand.words.cards import grades_card
+
+        said += grades_card(result, html=False).lines()
+    first, table = pass_lines(result), tables.grades(result)
     job.deliver(result, lambda: _shared.rendered(*first, table, *said))

@@ -7,7 +7,7 @@ import re
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from evenhand.words.text import templates
+from evenhand.words.text import distinct, templates
 
 if TYPE_CHECKING:
     from evenhand.claims import Label
@@ -66,17 +66,9 @@ def sheets(assignment: Assignment) -> bytes:
 
 def _tabs(reviewers: tuple[Label, ...]) -> dict[Label, str]:
     """Name a tab for each reviewer, as Excel allows it, and no two the same."""
-    taken = {ALL, "history"}
-    found = {}
-    for who in reviewers:
-        plain = NOT_IN_TAB.sub("_", str(who))[:LONGEST_TAB] or "_"
-        name, number = plain, 2
-        while name.casefold() in taken:
-            name = f"{plain[: LONGEST_TAB - 6]} ({number})"
-            number += 1
-        taken.add(name.casefold())
-        found[who] = name
-    return found
+    plain = [NOT_IN_TAB.sub("_", str(who))[:LONGEST_TAB] or "_" for who in reviewers]
+    names = distinct(plain, "{:.24} ({})", taken=[ALL, "history"])
+    return dict(zip(reviewers, names, strict=True))
 
 
 def ballots(assignment: Assignment) -> str:

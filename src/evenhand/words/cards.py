@@ -5,28 +5,33 @@ Notebooks show a card as it is; a report's page begins with the same words.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evenhand.claims import NONE
-from evenhand.diagnosis.check import TOLD
+from evenhand.diagnosis.check import TOLD, Check
 from evenhand.method import methods
 from evenhand.words import findings, tables
-from evenhand.words.lines import cut_lines, difference_sentence, means_phrase, verdict
+from evenhand.words.lines import (
+    cut_lines,
+    difference_sentence,
+    means_phrase,
+    model_lines,
+    pass_lines,
+    verdict,
+)
 from evenhand.words.text import name, notice, plain_name, sentences, templates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from evenhand.ab.comparison import Comparison
-    from evenhand.claims import Certificate, Label, Notice
-    from evenhand.diagnosis.check import Check
+    from evenhand.claims import Certificate, Label
+    from evenhand.grading import Grades
     from evenhand.ranking.results import Ranking
 
     Titles = Mapping[Label, str]
 
-# Items named as the first, and items chosen that are named.
-FIRST, MOST = 10, 12
 # What methods without a guarantee assume, for a committee.
 ASSUMED = {
     "adaptive": "reviewers differ in how strict they are, about as much as the ratings "
@@ -82,8 +87,6 @@ class Card:
         notices: What the reader must know.
         urgent: Whether there is something to be done about it.
         certificate: The certificate, if there is one.
-        chosen: Names of the items that it is about, best first.
-        others: How many there are beyond these.
         table: The table that goes with it in a notebook.
     """
 
@@ -93,8 +96,6 @@ class Card:
     may_not: tuple[str, ...]
     notices: tuple[str, ...]
     certificate: Certificate | None = None
-    chosen: tuple[str, ...] = ()
-    others: int = 0
     table: tables.Table | None = None
     urgent: bool = False
 
@@ -136,11 +137,11 @@ def comparison_card(
         Markup('<bdi>A</bdi> comes out ahead of <bdi>B</bdi>')
     """
     place = result.items.index(result.winner)
-    card = _card(
+    return _card(
         "comparison",
-        result.notices,
+        result,
         html=html,
-        result=result,
+        table=tables.scores(result, titles or {}),
         titles=titles or {},
         winner=result.winner,
         loser=result.items[1 - place],
@@ -152,8 +153,6 @@ def comparison_card(
         decided_by_both=result.decided_by == BOTH,
         **_claimed(result.certificate, "scores"),
     )
-    table = tables.outputs(result, titles or {})
-    return replace(card, certificate=result.certificate, table=table)
 
 
 def ranking_card(result: Ranking, kind: str = "scores", *, html: bool = True) -> Card:
@@ -170,13 +169,7 @@ def ranking_card(result: Ranking, kind: str = "scores", *, html: bool = True) ->
         >>> ranking_card(rank(ratings, method="mean", top=1, rng=7)).title
         Markup('None of 2 is safely in; 2 compete for the one place.')
     """
-    given = result.order if result.top is None else result.top.items
-    chosen = given[: FIRST if result.top is None else MOST]
-
-    def names(items: Iterable[Label]) -> list[str]:
-        show = name if html else plain_name
-        return [show(item, result.titles.get(item)) for item in items]
-
+    show = name if html else plain_name
     claimed = _claimed(result.certificate, "ratings")
     codes = {one.code for one in result.notices}
     ordinal = result.method in ("bradley-terry", "borda") or "orders_only" in codes
@@ -187,29 +180,21 @@ def ranking_card(result: Ranking, kind: str = "scores", *, html: bool = True) ->
         assumed = ORDERS
     elif codes & {"confounded", "one_rating_reviewers"}:
         assumed = UNKNOWN
-    card = _card(
+    return _card(
         "ranking",
-        result.notices,
+        result,
         html=html,
-        result=result,
+        table=tables.ranking(result, tables.window(result)),
+        # A terminal has said it above the table.
+        first=cut_lines(result, html=True) if html else (),
         verdict=verdict(result),
         kind=kind,
-        names=names,
+        names=lambda items: [show(it, result.titles.get(it)) for it in items],
         codes=codes,
         orders=orders,
         unproved=method is not None and method.best.theorem == NONE,
         assumed=assumed,
         **claimed,
-    )
-    # A terminal has said it above the table.
-    first = cut_lines(result, html=True) if html else ()
-    return replace(
-        card,
-        decision=(*first, *card.decision),
-        certificate=result.certificate,
-        chosen=tuple(names(chosen)),
-        others=len(given) - len(chosen),
-        table=tables.ranking(result, tables.window(result)),
     )
 
 
@@ -222,21 +207,43 @@ def check_card(found: Check) -> Card:
         >>> card.decision[0]
         Markup('2 scores of 2 items by 1 reviewer: a reviewer rated 2, an item has 1.')
     """
-    kept = [one for one in found.notices if one.code not in TOLD]
-    return _card("check", kept, result=found, verdict=findings.verdict(found))
+    return _card("check", found, verdict=findings.verdict(found))
+
+
+def grades_card(result: Grades, *, html: bool = True) -> Card:
+    """Say what marks stand for, for their report and for notebooks.
+
+    Examples:
+        >>> from evenhand import Ratings, grade
+        >>> ratings = Ratings(list("aabb"), list("xyxy"), [5, 1, 5, 1.1])
+        >>> grades_card(grade(ratings, rng=7)).title
+        Markup('Marks of 2 items')
+    """
+    # A terminal has said them before.
+    said = [*pass_lines(result), *model_lines(result)[:2]] if html else []
+    return _card("grades", result, html=html, table=tables.grades(result), said=said)
 
 
 def _card(
-    template: str, notices: Iterable[Notice], *, html: bool = True, **facts: object
+    template: str,
+    result: Comparison | Ranking | Check | Grades,
+    *,
+    html: bool = True,
+    table: tables.Table | None = None,
+    **facts: object,
 ) -> Card:
+    facts |= {"html": html, "result": result}
     title, decision, may, may_not = (
-        sentences(template, part, {**facts, "html": html}, html=html)
+        sentences(template, part, facts, html=html)
         for part in ("title", "decision", "may", "may_not")
     )
-    ordered = sorted(notices, key=lambda one: one.code not in URGENT)
-    told = tuple(notice(one.message) for one in ordered)
-    urgent = any(one.code in URGENT for one in ordered)
-    return Card(title[0], decision, may, may_not, told, urgent=urgent)
+    certificate = None if isinstance(result, Check) else result.certificate
+    told = TOLD if isinstance(result, Check) else ()
+    shown = [one for one in result.notices if one.code not in told]
+    shown.sort(key=lambda one: one.code not in URGENT)
+    notices = tuple(notice(one.message) for one in shown)
+    urgent = any(one.code in URGENT for one in shown)
+    return Card(title[0], decision, may, may_not, notices, certificate, table, urgent)
 
 
 def _claimed(certificate: Certificate | None, what: str) -> dict[str, object]:

@@ -1,300 +1,269 @@
-"""Figures: charts with a caption and a text alternative, for slides and notebooks.
+"""Charts for slides and notebooks: ranks, strictness, the scores of two items.
 
-Charts are plain Vega-Lite, made of a few kinds of marks over named rows of data. Labels
-that come from data are values of fixed fields and nothing else: never part of an
-expression, of a field name or of an address.
+The report draws its own pictures. Labels that come from data are values of fixed fields
+and nothing else: never part of an expression, of a field name or of an address.
 """
 
 from __future__ import annotations
 
 import math
 import textwrap
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+import altair as alt
 import numpy as np
 
-from evenhand import _charts as charts
-from evenhand._charts import Spec, quantity, word
+from evenhand._charts import BLUE, GREY, ORANGE, RED, png_from, svg
 from evenhand._outputs import Output
-from evenhand.words.text import sentences, shortened
+from evenhand.ab.comparison import Comparison
+from evenhand.diagnosis.check import Check
+from evenhand.diagnosis.reviewers import SURE
+from evenhand.ranking.results import Ranking
+from evenhand.words.lines import score_shares
+from evenhand.words.pictures import GOLDEN, used
+from evenhand.words.tables import window
+from evenhand.words.text import distinct, sentences, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from evenhand.claims import Label
+    from evenhand.grading import Grades
+    from evenhand.ranking.results import RankedItem
+    from evenhand.ratings import Ratings
 
-    Looks = Mapping[str, tuple[str, str]]
-    Looking = Mapping[str, Spec]
-    Columns = Mapping[str, Sequence["Cell"]]
-    Shown = Mapping[str, Iterable[object]]
+    Cell = str | float | None
+    # Name, low end, value, high end and a word.
+    Interval = tuple[str, float | None, float | None, float | None, str | None]
 
-Cell: TypeAlias = str | int | float | None
-Point: TypeAlias = dict[str, Cell]
-
-# A grey that can be seen on white and on black.
-MIDDLE = "#858585"
+Figure: TypeAlias = alt.LayerChart
 WIDTH, ROW = 640, 20
-# Characters in the text that hovers.
-LONG = 200
-# Pixels for labels, and what is left of them on a phone. Only the browser knows the
-# width of the page; a picture has no container.
-ROOM = "containerSize()[0] < 500 ? 120 : 200"
-# Where an axis of shares ends, so that there is room for a number after 100 %.
-END = "containerSize()[0] < 500 ? 1.5 : 1.18"
-CAPTION_WIDTH = 105
-FEW_TICKS = {"tickCount": 5, "labelOverlap": True}
-"""Keeps numbers on an axis apart on a phone, too."""
-DOT: Spec = {"filled": True, "size": 75, "opacity": 1}
-PERCENT = {"format": "%", "values": [0, 0.25, 0.5, 0.75, 1]}
+# Characters of a line of a caption.
+CAPTION = 105
+REVIEWERS, POINTS = 40, 1000
+UP = alt.Y("name:N", sort=None, title=None, axis=alt.Axis(labelLimit=200))
+# Colour and shape of what is told apart; the rest is grey and round.
+LOOKS = {
+    "in": (BLUE, "circle"),
+    "open": (ORANGE, "diamond"),
+    "out": (GREY, "square"),
+    "strict": (BLUE, "triangle-down"),
+    "lenient": (RED, "triangle-up"),
+}
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A chart and what goes with it.
-
-    Attributes:
-        name: Element id and stem of file names; a word of ours, never from data.
-        title: A few words.
-        caption: How to read it, and what it must not be read as.
-        alt: The main message with its numbers, for who does not see the chart.
-        chart: The chart as Vega-Lite, without title.
-    """
-
-    name: str
-    title: str
-    caption: str
-    alt: str
-    chart: Spec
-
-    def titled(self) -> Spec:
-        """Write it out as Vega-Lite with title and caption, on white."""
-        heading = {**charts.TITLE, "frame": "bounds", "subtitleLineHeight": 14}
-        caption = textwrap.wrap(self.caption, CAPTION_WIDTH)
-        return {
-            **self.chart,
-            "description": self.alt,
-            "title": {"text": self.title, "subtitle": caption},
-            "config": {**charts.CONFIG, "title": heading},
-        }
-
-    def svg(self) -> str:
-        """Draw it as a picture with title and caption, on white."""
-        import vl_convert  # noqa: PLC0415 - only for those who want a picture
-
-        return str(vl_convert.vegalite_to_svg(self.titled()))
-
-
-def worded(name: str, chart: Spec, **facts: object) -> Figure:
-    """Put the words of a figure, which are in a template, to its chart."""
-    title, caption, alt = sentences("figures", name, facts, html=False)
-    return Figure(name, title, caption, alt, chart)
-
-
-def pictures(figures: Sequence[Figure], folder: str) -> list[Output]:
-    """Draw each figure as SVG and PNG, with title and caption, on white.
+def figures_of(
+    ratings: Ratings,
+    result: Ranking | Comparison | Check | Grades,
+    check: Check | None = None,
+) -> dict[str, Figure]:
+    """Draw a ranking, a comparison or a check.
 
     Args:
-        figures: The figures.
-        folder: Where they are to be written.
+        ratings: The ratings.
+        result: What was found from them.
+        check: Of a ranking, what the ratings can support, if that was found out.
 
     Returns:
-        The files to write, NAME.svg and NAME.png of each figure.
+        Charts by name, those for which there are numbers: "ranks" of a ranking,
+        "shares" of a comparison if there are few different scores, else "scores", and
+        "strictness" of a check.
 
     Examples:
-        >>> chart = layered([marks("rows", "point", {})], {"rows": []}, height=40)
-        >>> figure = Figure("dots", "Dots", "How.", "What.", chart)
-        >>> [output.path for output in pictures([figure], "charts")]
-        ['charts/dots.svg', 'charts/dots.png']
+        >>> from evenhand import Ratings, compare
+        >>> ratings = Ratings(["a", "b"], ["x", "y"], [1, 2])
+        >>> [*figures_of(ratings, compare(ratings, rng=7))]
+        ['scores']
     """
-    files: list[Output] = []
-    for figure in figures:
-        drawn = figure.svg()
-        stem = str(Path(folder) / figure.name)
-        files.append(Output(f"{stem}.svg", drawn, makes_folder=True))
-        files.append(Output(f"{stem}.png", charts.png_from(drawn), makes_folder=True))
+    if isinstance(result, Comparison):
+        return _shares(result) or _scores(ratings.public, result)
+    found = {}
+    if isinstance(result, Ranking):
+        found = _ranks(result)
+    elif isinstance(result, Check):
+        check = result
+    return found if check is None else found | _strictness(check)
+
+
+def pictures(figures: Mapping[str, Figure], folder: str) -> list[Output]:
+    """Draw each chart as SVG and PNG: the files NAME.svg and NAME.png of a folder."""
+    files = []
+    for name, chart in figures.items():
+        drawn = svg(chart.to_dict())
+        for suffix, content in ((".svg", drawn), (".png", png_from(drawn))):
+            path = str(Path(folder) / f"{name}{suffix}")
+            files.append(Output(path, content, makes_folder=True))
     return files
 
 
-def points(columns: Shown) -> list[Point]:
-    """Make the rows of a data set: numbers of four digits, texts cut.
-
-    Examples:
-        >>> points({"name": ["x", "y"], "value": [3.14159, float("inf")]})
-        [{'name': 'x', 'value': 3.142}, {'name': 'y', 'value': None}]
-    """
-    rows = zip(*(map(_plain, column) for column in columns.values()), strict=True)
-    return [dict(zip(columns, row, strict=True)) for row in rows]
-
-
-def _plain(value: object) -> Cell:
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float):
-        return float(f"{value:.4g}") if math.isfinite(value) else None
-    return value if isinstance(value, int | None) else shortened(value, LONG)
-
-
-def fields(rows: Sequence[object], **titles: str) -> dict[str, list[Cell]]:
-    """Return fields of all rows as columns, under other titles.
-
-    Examples:
-        >>> fields([1 + 2j, 3 + 4j], real="value", imag="rest")
-        {'value': [1.0, 3.0], 'rest': [2.0, 4.0]}
-    """
+def _titled(
+    name: str, layers: Sequence[alt.Chart], height: int, **facts: object
+) -> dict[str, Figure]:
+    """Put the words of a chart, which are in a template, to its layers."""
+    title, caption, description = sentences("figures", name, facts, html=False)
+    lines = textwrap.wrap(caption, CAPTION)
+    heading = alt.TitleParams(title, subtitle=lines, anchor="start", frame="bounds")
     return {
-        title: [getattr(row, field) for row in rows] for field, title in titles.items()
+        name: alt.LayerChart(layer=[*layers]).properties(
+            title=heading, description=description, width=WIDTH, height=height
+        )
     }
 
 
-def marks(data: str, kind: str, encoding: Mapping[str, object], **look: object) -> Spec:
-    """Show one of the chart's data sets by one kind of mark.
-
-    Args:
-        data: Name of the data set.
-        kind: "point", "rule" and so on.
-        encoding: Which field is shown by which channel.
-        look: What is the same for all points.
-
-    Examples:
-        >>> marks("rows", "point", {}, size=40)["data"]
-        {'name': 'rows'}
-    """
-    return charts.marks({"name": data}, kind, encoding, **look)
+def _drawn(rows: Iterable[Sequence[Cell]], *fields: str) -> alt.Chart:
+    """Begin a chart of rows, each with the same fields; what is not finite is null."""
+    plain = (
+        [None if isinstance(it, float) and not math.isfinite(it) else it for it in row]
+        for row in rows
+    )
+    points = [dict(zip(fields, row, strict=True)) for row in plain]
+    return alt.Chart(alt.InlineData(values=points))
 
 
-def filtered(layer: Spec, where: str) -> Spec:
-    """Keep the points for which an expression of ours holds.
-
-    Examples:
-        >>> filtered(marks("rows", "point", {}), "datum.x > 0")["transform"]
-        [{'filter': 'datum.x > 0'}]
-    """
-    return {**layer, "transform": [{"filter": where}]}
-
-
-def layered(
-    layers: Sequence[Spec], data: Mapping[str, Sequence[Point]], *, height: int
-) -> Spec:
-    """Lay marks over each other, from below, on data sets that they share.
-
-    Examples:
-        >>> layered([], {"rows": [{"x": 1}]}, height=40)["width"]
-        640
-    """
-    sets = {name: list(points) for name, points in data.items()}
-    size = {"width": WIDTH, "height": height}
-    return {"layer": list(layers), "datasets": sets, **size}
-
-
-def intervals(
-    data: str, value: str, x: Spec, end: str, hover: Sequence[str], looks: Looking
-) -> list[Spec]:
-    """Draw a dot, and a line from where x says to a field's value, beside each name.
-
-    Examples:
-        >>> low, looks = quantity("low"), {"color": {"value": "blue"}}
-        >>> drawn = intervals("rows", "at", low, "high", [], looks)
-        >>> [one["mark"]["type"] for one in drawn]
-        ['rule', 'point']
-    """
-    base = {"y": names_axis(), "color": looks["color"], "tooltip": tips(*hover)}
-    line = {**base, "x": x, "x2": {"field": end}}
-    dot = {**base, **looks, "x": quantity(value)}
+def _intervals(rows: Sequence[Interval], title: str, line: float) -> list[alt.Chart]:
+    """Draw a dot and a line from low to high beside each name, coloured by a word."""
+    words = [*dict.fromkeys(word or "" for *_, word in rows)]
+    looks = [LOOKS.get(word, (GREY, "circle")) for word in words]
+    key = alt.Legend(title=None, orient="top", columns=4, labelLimit=0)
+    legend = None if words == [""] else key
+    colours = alt.Scale(domain=words, range=[colour for colour, _ in looks])
+    shapes = alt.Scale(domain=words, range=[shape for _, shape in looks])
+    scale = alt.Scale(zero=False, nice=False, padding=12)
+    across = alt.X("low:Q", title=title, scale=scale, axis=alt.Axis(tickMinStep=1))
+    # Rows of one name would be one row.
+    names = distinct(shortened(name) for name, *_ in rows)
+    named = [(name, *rest) for name, (_, *rest) in zip(names, rows, strict=True)]
+    base = _drawn(named, "name", "low", "value", "high", "word").encode(
+        y=UP,
+        color=alt.Color("word:N", scale=colours, legend=legend),
+        tooltip=["name:N", "value:Q", "low:Q", "high:Q"],
+    )
+    bars = base.mark_rule(strokeWidth=3, opacity=0.6, strokeCap="round")
+    dots = base.mark_point(filled=True, size=75, opacity=1)
+    cut = _drawn([(line,)], "at").mark_rule(strokeDash=[6, 4], color=GREY)
+    shape = alt.Shape("word:N", scale=shapes, legend=legend)
     return [
-        marks(data, "rule", line, strokeWidth=3, opacity=0.6, strokeCap="round"),
-        marks(data, "point", dot, **DOT),
+        bars.encode(x=across, x2="high:Q"),
+        dots.encode(x="value:Q", shape=shape),
+        cut.encode(x="at:Q"),
     ]
 
 
-def tips(*fields: str) -> list[Spec]:
-    """Say what hovers: fields, which have the names that people read.
-
-    Examples:
-        >>> [tip["field"] for tip in tips("item", "rank")]
-        ['item', 'rank']
-    """
-    return [*map(word, fields)]
-
-
-def names_axis() -> Spec:
-    """Put the field "name" beside rows, in the order of the data.
-
-    Examples:
-        >>> names_axis()["field"]
-        'name'
-    """
-    axis = {
-        "title": None,
-        "labelLimit": {"expr": ROOM},
-        "ticks": False,
-        "domain": False,
-        "labelPadding": 6,
-        "labelOverlap": False,
-    }
-    scale = {"paddingInner": 0, "paddingOuter": 0}
-    return word("name", sort=None, axis=axis, scale=scale)
+def _ranks(result: Ranking) -> dict[str, Figure]:
+    sure, rows, top = result.uncertainty, result.items, result.top
+    shown = rows[window(result).start : window(result).stop]
+    drawn = [
+        (_placed(row, result.titles), row.rank_low, row.rank, row.rank_high, row.side)
+        for row in shown
+    ]
+    if sure is None or any(row.rank_low is None for row in rows):
+        return {}
+    cut = None if top is None or top.k >= len(rows) else top.k
+    layers = _intervals(drawn, "rank, 1 is best", (cut or 0) + 0.5)
+    return _titled(
+        "ranks",
+        layers if cut else layers[:2],
+        ROW * len(shown),
+        sure=sure,
+        rows=rows,
+        cut=cut,
+        groups=len({row.bucket for row in rows}),
+        crossing=0 if top is None else len(top.open),
+        shown=len(shown),
+    )
 
 
-def series(
-    field: str, looks: Looks, used: Iterable[object], *, legend: bool = True
-) -> dict[str, Spec]:
-    """Tell words apart by colour and by shape, in one legend.
-
-    Args:
-        field: Field that holds the words.
-        looks: Colour and shape of each word, in order.
-        used: The words that there are.
-        legend: Whether to explain them above the chart, in two columns for a phone.
-
-    Returns:
-        The channels "color" and "shape".
-
-    Examples:
-        >>> found = series("kind", {"in": ("#000000", "circle")}, ["in"])
-        >>> found["color"]["scale"]
-        {'domain': ['in'], 'range': ['#000000']}
-    """
-    present = set(used)
-    words = [one for one in looks if one in present]
-    key = {"title": None, "orient": "top", "columns": 2, "labelLimit": 0}
-    shown = {**key, "symbolOpacity": 1} if legend else None
-    return {
-        channel: word(
-            field,
-            legend=shown,
-            scale={"domain": words, "range": [looks[one][place] for one in words]},
-        )
-        for place, channel in enumerate(("color", "shape"))
-    }
-
-
-def placed(rank: int, item: Label, titles: Mapping[Label, str]) -> str:
-    """Name an item on an axis, after its rank.
-
-    Examples:
-        >>> placed(1, "P5", {}), placed(2, 5, {}), placed(3, 7, {7: "On tea"})
-        ('1. P5', '2. item 5', '3. 7 On tea')
-    """
-    if item in titles:
-        return f"{rank}. {shortened(f'{item} {titles[item]}')}"
+def _placed(row: RankedItem, titles: Mapping[Label, str]) -> str:
+    """Name an item on an axis, after its rank."""
+    if row.item in titles:
+        return f"{row.rank}. {row.item} {titles[row.item]}"
     # A bare number after a rank would be taken for part of it.
-    return f"{rank}. {f'item {item}' if isinstance(item, int) else shortened(item)}"
+    return f"{row.rank}. {'item ' if isinstance(row.item, int) else ''}{row.item}"
 
 
-def unique(labels: Sequence[Label]) -> list[str]:
-    """Cut labels so that they stay different: rows of the same name would be one row.
+def _strictness(check: Check) -> dict[str, Figure]:
+    """Draw the strictness of reviewers, of those who are furthest out beyond doubt."""
+    known = sorted(
+        (one for one in check.reviewers if one.offset is not None),
+        key=lambda one: (one.offset or 0.0, str(one.reviewer)),
+    )
+    offsets = np.array([one.offset for one in known], dtype=np.float64)
+    if not offsets.any():
+        return {}
+    reach = SURE * np.array([one.offset_se or 0.0 for one in known])
+    chosen = np.sort(np.argsort(reach - abs(offsets), kind="stable")[:REVIEWERS])
+    ends = ((offsets + way * reach)[chosen].tolist() for way in (-1, 0, 1))
+    names = [str(known[place].reviewer) for place in chosen]
+    words = [one.strictness for one in known]
+    drawn = [*zip(names, *ends, (words[place] for place in chosen), strict=True)]
+    return _titled(
+        "strictness",
+        _intervals(drawn, "points above or below others", 0.0),
+        ROW * len(drawn),
+        known=known,
+        words=words,
+        shown=len(drawn),
+    )
 
-    Examples:
-        >>> unique(["a" * 30 + "x", "a" * 30 + "y"])[1][-6:]
-        'a… (2)'
-    """
-    found: dict[str, None] = {}
-    for label in labels:
-        name, number = shortened(label), 1
-        while name in found:
-            number += 1
-            name = f"{shortened(label)} ({number})"
-        found[name] = None
-    return list(found)
+
+def _shares(result: Comparison) -> dict[str, Figure]:
+    """Draw how often each item has each score, side by side."""
+    levels, names = (
+        score_shares(result, repeated=True),
+        distinct(map(shortened, result.items)),
+    )
+    if not levels:
+        return {}
+    rows = [
+        (name, score, share, f"{100 * share:.0f} %")
+        for score, shares in levels
+        for name, share in zip(names, shares, strict=True)
+    ]
+    base = _drawn(rows, "name", "score", "share", "told").encode(
+        x=alt.X("score:O", sort=None, axis=alt.Axis(labelAngle=0)),
+        xOffset=alt.XOffset("name:N", sort=None),
+        y=alt.Y("share:Q", title="share of its scores", axis=alt.Axis(format="%")),
+    )
+    key = alt.Legend(title=None, orient="top", labelLimit=0)
+    scale = alt.Scale(domain=names, range=[BLUE, ORANGE])
+    bars = base.mark_bar().encode(color=alt.Color("name:N", scale=scale, legend=key))
+    texts = base.mark_text(dy=-7).encode(text="told:N")
+    return _titled("shares", [bars, texts], 220, levels=levels, items=result.items)
+
+
+def _scores(ratings: Ratings, result: Comparison) -> dict[str, Figure]:
+    """Draw each score of the two items as a dot, and their means as lines."""
+    sides = used(ratings, result)
+    if ratings.kind != "scores" or result.scores is None or min(map(len, sides)) == 0:
+        return {}
+    names, means, n = (
+        distinct(map(shortened, result.items)),
+        result.scores.means,
+        result.scores.n,
+    )
+    dots = [
+        (name, score, place * GOLDEN % 1)
+        for name, rows in zip(names, sides, strict=True)
+        for place, score in enumerate(
+            ratings.scores[rows[:: -(-len(rows) // POINTS)]].tolist()
+        )
+    ]
+    scale = alt.Scale(domain=names, range=[BLUE, ORANGE])
+    drawn = _drawn(dots, "name", "score", "turn").encode(
+        x=alt.X("score:Q", scale=alt.Scale(zero=False, nice=False, padding=12)),
+        y=UP,
+        yOffset=alt.YOffset("turn:Q", scale=alt.Scale(domain=[-0.5, 1.5])),
+        color=alt.Color("name:N", scale=scale, legend=None),
+        tooltip="score:Q",
+    )
+    lines = _drawn(zip(names, means, strict=True), "name", "mean")
+    layers = [
+        drawn.mark_point(filled=True, size=55, opacity=0.75),
+        lines.mark_tick(thickness=3, height=50, color=GREY).encode(
+            x=alt.X("mean:Q", title="score"), y=UP
+        ),
+    ]
+    told = [*zip(result.items, n, means, strict=True)]
+    part = POINTS if max(n) > POINTS else 0
+    return _titled("scores", layers, 160, sides=told, part=part)

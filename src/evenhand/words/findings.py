@@ -6,17 +6,25 @@ makes it weak, and that before what is good.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from evenhand.diagnosis.check import share_text
 from evenhand.diagnosis.ladder import CANNOT_TELL
 from evenhand.diagnosis.reviewers import AGAINST, UNRELATED
 from evenhand.errors import counted
+from evenhand.words.pictures import KINDS, NARROW, axis
 from evenhand.words.text import notice
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
     from evenhand.diagnosis.check import Check
+    from evenhand.diagnosis.reviewers import Shares
+    from evenhand.diagnosis.warp import Warp, WarpedItem
+
+    Places = list[tuple[float, str]]
+    Ticks = tuple[tuple[float, str], ...]
 
 IMPOSSIBLE, WRONG, WEAK, GOOD = range(4)
 WORDS = ("blocking", "misleading", "weakening", "good to know")
@@ -59,7 +67,7 @@ RUNGS = {
 # Findings whose picture says it all.
 DRAWN = ("contradictions", "flat", "ladder", "needed", "strictness", "ties", "variance")
 LISTED = 6
-KINDS = {"strict": "in", "lenient": "open"}
+LEAVING = 8
 
 
 class Shown(NamedTuple):
@@ -79,36 +87,12 @@ class Shown(NamedTuple):
     text: Markup
 
     @property
-    def word(self) -> str:
-        """Return how grave it is, in words."""
-        return WORDS[self.gravity]
-
-    @property
     def brief(self) -> Markup:
         """Return what its first sentence finds, without what follows from it."""
         said = self.text.removesuffix(".")
         for stop in (". ", ", so ", "; "):
             said = said.partition(stop)[0]
         return said + "."
-
-    @property
-    def pair(self) -> tuple[str, Markup]:
-        """Return its title and its text."""
-        return self.title, self.text
-
-
-class Dots(NamedTuple):
-    """Reviewers as dots on a line.
-
-    Attributes:
-        places: Where each stands, in per cent, and its colour.
-        ticks: Numbers below the line.
-        caption: What the line is.
-    """
-
-    places: tuple[tuple[float, str], ...]
-    ticks: tuple[tuple[float, str], ...]
-    caption: str
 
 
 def by_gravity(check: Check) -> list[Shown]:
@@ -193,21 +177,22 @@ def group_shares(check: Check) -> list[tuple[int, str, str]]:
     return [*found, *more]
 
 
-def people_dots(check: Check, code: str) -> Dots | None:
+def people_dots(check: Check, code: str) -> tuple[Places, Ticks, str] | None:
     """Place reviewers by how strict they are, or by how they agree; None without.
+
+    Returns:
+        Where each stands in per cent and its colour, ticks, and what the line is.
 
     Examples:
         >>> from evenhand import Ratings, check
         >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [1, 2, 5, 5.5])
-        >>> people_dots(check(ratings, rng=7), "strictness").ticks[1]
-        (50.0, '0')
+        >>> people_dots(check(ratings, rng=7), "strictness")[2]
+        'Points above or below the others.'
     """
     if code == "disagreeing":
+        apart = (AGAINST, UNRELATED)
         known = [
-            (
-                one.correlation,
-                "open" if one.agreement in (AGAINST, UNRELATED) else "out",
-            )
+            (one.correlation, "open" if one.agreement in apart else "out")
             for one in check.reviewers
             if one.correlation is not None
         ]
@@ -222,7 +207,80 @@ def people_dots(check: Check, code: str) -> Dots | None:
         caption = "Points above or below the others."
     if not known or most == 0:
         return None
-    places = tuple((round(50 + 48 * value / most, 2), kind) for value, kind in known)
-    ends = (-most, 0.0, most)
-    texts = (f"{one:+.2g}" if one else "0" for one in ends)
-    return Dots(places, tuple(zip((2.0, 50.0, 98.0), texts, strict=True)), caption)
+    line = axis([-most, most], NARROW)
+    return [(line.place(value), kind) for value, kind in known], line.ticks, caption
+
+
+def leaving(warp: Warp) -> list[WarpedItem]:
+    """Return chosen items that leave when scales change, most often first.
+
+    Examples:
+        >>> from evenhand import Ratings, warp
+        >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2])
+        >>> leaving(warp(ratings, top=1, draws=5, rng=7))
+        []
+    """
+    mild = next(one for one in warp.survivals if one.method == warp.method)
+    gone = [row for row in mild.items[: warp.top] if row.p_top < 1]
+    return sorted(gone, key=lambda row: row.p_top)[:LEAVING]
+
+
+def variance_parts(shares: Shares) -> list[tuple[float, str, str]]:
+    """Return what is known of where scores differ: share, words and colour.
+
+    Examples:
+        >>> from evenhand.diagnosis.reviewers import Share, Shares
+        >>> rest = Share(0.64, 0.553, 0.71)
+        >>> variance_parts(Shares(None, None, rest, "parametric bootstrap"))
+        [(0.64, 'the rest 64 % (55 to 71)', 'out')]
+    """
+    parts = (
+        (shares.item, "items", "in"),
+        (shares.reviewer, "reviewers' strictness", "open"),
+        (shares.rest, "the rest", "out"),
+    )
+    return [
+        (part.share, f"{words} {share_text(part)}", kind)
+        for part, words, kind in parts
+        if part is not None
+    ]
+
+
+def people_answer(check: Check) -> str:
+    """Say in a line what stands out about the reviewers.
+
+    Examples:
+        >>> from evenhand import Ratings, check
+        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [1, 2, 5, 4])
+        >>> people_answer(check(ratings, rng=7))
+        '2 reviewers, 1 clearly strict, 1 clearly lenient'
+    """
+    words = Counter(one.strictness for one in check.reviewers)
+    agreeing = Counter(one.agreement for one in check.reviewers)
+    said = [
+        f"{words[one]:,} clearly {one}" for one in ("strict", "lenient") if words[one]
+    ]
+    said = said or ["none clearly strict or lenient"]
+    told = {AGAINST: "against the others", UNRELATED: "unrelated to the others"}
+    said += [f"{agreeing[one]:,} {text}" for one, text in told.items() if agreeing[one]]
+    return ", ".join([counted(len(check.reviewers), "reviewer"), *said])
+
+
+def assumption_answer(check: Check, warp: Warp | None) -> str:
+    """Say in a line what a decision owes to scales, or what was found of them.
+
+    Examples:
+        >>> from evenhand import Ratings, check
+        >>> assumption_answer(check(Ratings(["a"], ["x"], [1]), rng=7), None)
+        'not tested for this report'
+    """
+    if warp is not None:
+        found = next(one for one in warp.survivals if one.method == warp.method)
+        stay = f"{found.stay:.0f} of the {warp.top:,} would stay on average"
+        if warp.top == 1:
+            stay = f"the best one would stay in {100 * found.stay:.0f} % of draws"
+        return f"{stay} if every reviewer had used another scale ({found.strength})"
+    if check.ladder is None:
+        return "not tested for this report"
+    title = LADDER[check.ladder.verdict][1]
+    return f"{title[0].lower()}{title[1:]}"

@@ -26,13 +26,14 @@ if TYPE_CHECKING:
 
     from evenhand.ab.comparison import Comparison
     from evenhand.claims import Certificate, Label
+    from evenhand.grading import Grades
     from evenhand.ranking.results import Ranking
 
 TIE = "tie coin"
 COINS = (TIE, "coin")
 ALPHA = 0.05
-# Items named in a sentence, characters of their titles, and of a cell.
-NAMED, TITLE, WIDE = 12, 40, 60
+# Items named in a sentence, characters of their titles and of a cell, and rows.
+NAMED, TITLE, WIDE, SHOWN = 12, 40, 60, 40
 # Characters of a name before the shares of scores.
 LONG_NAME = 24
 
@@ -209,16 +210,37 @@ def interval_sentences(result: Comparison) -> str:
     )
 
 
-def _share_lines(result: Comparison) -> list[str]:
-    """Lay out the share of each score, if there are few different ones."""
+def score_shares(
+    result: Comparison, *, repeated: bool = False
+) -> list[tuple[str, tuple[float, float]]]:
+    """Return each score with both items' shares of it, if few scores differ.
+
+    Args:
+        result: The comparison.
+        repeated: Whether an item must have more scores than different ones.
+
+    Examples:
+        >>> from evenhand import compare
+        >>> score_shares(compare([3, 4, 4, 4], [3, 3, 3, 4], rng=7))
+        [('3', (0.25, 0.75)), ('4', (0.75, 0.25))]
+    """
     scores = result.scores
     if scores is None or scores.levels is None or scores.shares is None:
         return []
-    rows = [("", "score", *(f"{level:g}" for level in scores.levels))]
-    for item, side in zip(result.items, scores.shares, strict=True):
-        told = (f"{100 * one:.0f} %" for one in side)
+    if repeated and min(scores.n) <= len(scores.levels):
+        return []
+    names = [f"{level:g}" for level in scores.levels]
+    return [*zip(names, zip(*scores.shares, strict=True), strict=True)]
+
+
+def _share_lines(result: Comparison) -> list[str]:
+    """Lay out the share of each score, if there are few different ones."""
+    levels = score_shares(result)
+    rows = [("", "score", *(score for score, _ in levels))]
+    for side, item in enumerate(result.items):
+        told = (f"{100 * shares[side]:.0f} %" for _, shares in levels)
         rows.append(("", shortened(item, LONG_NAME), *told))
-    return [line[2:] for line in aligned(rows)]
+    return [line[2:] for line in aligned(rows)] if levels else []
 
 
 def verdict(result: Ranking) -> str:
@@ -362,3 +384,85 @@ def ranking_text(result: Ranking) -> str:
     more = [f"{made.caption}. to_frame() has all."] if left else []
     more += [it.message for it in result.notices if it.code == "intervals_by_cluster"]
     return "\n".join([*lines, *drawn, *more])
+
+
+def pass_lines(result: Grades) -> list[str]:
+    """Say who is above, below and open at the pass mark; nothing without one.
+
+    Examples:
+        >>> from evenhand import Ratings, grade
+        >>> ratings = Ratings(list("aabb"), list("xyxy"), [5, 1, 5, 1.1])
+        >>> for line in pass_lines(grade(ratings, passing=3, rng=7)):
+        ...     print(line)
+        Pass mark 3: 1 safely above, 1 safely below, 0 open.
+        Below: y.
+    """
+    mark = pass_mark(result)
+    if mark is None:
+        return []
+    above, below, still = map(result.at, ("above", "below", "open"))
+    lines = [
+        f"Pass mark {mark:g}: {len(above)} safely above, {len(below)} safely below, "
+        f"{len(still)} open."
+    ]
+    for word, items in (("Open", still), ("Below", below)):
+        names = [plain_name(item, result.titles.get(item)) for item in items]
+        lines += [f"{word}: {plain_joined(names, NAMED)}."] if items else []
+    return lines
+
+
+def model_lines(result: Grades) -> list[str]:
+    """Say which model marks come from, what they stand for, and what they may claim.
+
+    Examples:
+        >>> from evenhand import Ratings, grade
+        >>> ratings = Ratings(list("aabb"), list("xyxy"), [5, 1, 5, 1.1])
+        >>> print(model_lines(grade(ratings, rng=7))[1])
+        Marks are on the scale of the scores.
+    """
+    asked = result.parameters
+    anchors = [row.mark for row in result.items if row.anchor]
+    scale = "Marks are on the scale of the scores."
+    if anchors:
+        fixed = "level and spread" if len(set(anchors)) > 1 else "level"
+        scale = f"The marks of {counted(len(anchors), 'anchor')} fix their {fixed}."
+    elif asked["onto"] is not None and result.form is not None:
+        (low, high), (least, most) = asked["onto"], result.form  # type: ignore[misc]  # two numbers
+        given = "" if asked["form"] else ", the lowest and highest that were given"
+        scale = f"Marks {low:g} to {high:g} stand for scores {least:g} to {most:g}"
+        scale += f"{given if (low, high) != (least, most) else ''}."
+    return [
+        f"Marks by the {result.method} model, because {result.because}.",
+        scale,
+        claim(result.certificate),
+    ]
+
+
+def grades_text(result: Grades) -> str:
+    """Show marks as plain text, as `repr` does."""
+    from evenhand.words import tables  # noqa: PLC0415 - of several rows alone
+
+    heads, rows = tables.grades(result).plain()
+    more = [f"and {len(rows) - SHOWN} more"] if len(rows) > SHOWN else []
+    lines = aligned([heads, *rows[:SHOWN]])
+    return "\n".join([*pass_lines(result), *lines, *more, *model_lines(result)[:2]])
+
+
+def pass_mark(result: Grades) -> float | None:
+    """Return the mark that was asked for, if any."""
+    mark = result.parameters["passing"]
+    return mark if isinstance(mark, float) else None
+
+
+def grades_verdict(result: Grades) -> str:
+    """Say in one sentence what the marks decide.
+
+    Examples:
+        >>> from evenhand import Ratings, grade
+        >>> ratings = Ratings(list("aabb"), list("xyxy"), [5, 1, 5, 1.1])
+        >>> grades_verdict(grade(ratings, rng=7))
+        '2 items marked, from 1.05 to 5.'
+    """
+    high, low = (figure(result.items[end].mark) for end in (0, -1))
+    marked = f"{counted(len(result.items), 'item')} marked, from {low} to {high}."
+    return next(iter(pass_lines(result)), marked)

@@ -1,6 +1,6 @@
 """The report: one HTML file that works offline, prints well and asks for nothing.
 
-The words stand in the templates, the numbers come from `rows` and `tables`. Pictures
+The words stand in the templates, the numbers come from `pictures` and `tables`. They
 are elements placed in per cent, so the page needs no script to draw them. Everything
 that comes from data is escaped on its way into a template, and the page's own policy
 lets no script run but the one that is in it, by its hash.
@@ -27,21 +27,12 @@ from evenhand.diagnosis.warp import warp
 from evenhand.engines.counts import Counts, one_by_one
 from evenhand.errors import OptionError, shown
 from evenhand.grading import Grades
-from evenhand.method import as_method
 from evenhand.progress import working
+from evenhand.ranking.methods import RankMethod
 from evenhand.ranking.results import Ranking
 from evenhand.ratings import Ratings
-from evenhand.words import findings, grades, lines, rows, sides, tables
-from evenhand.words.cards import check_card, comparison_card, ranking_card
-from evenhand.words.check_figures import check_figures
-from evenhand.words.decision_figures import comparison_figures, ranking_figures
-from evenhand.words.details import (
-    item_details,
-    mark_details,
-    method_of,
-    reviewer_details,
-    without_sentence,
-)
+from evenhand.words import cards, details, findings, lines, pictures, tables
+from evenhand.words.exports import COMMANDS
 from evenhand.words.text import asset, notice, shortened, templates
 
 if TYPE_CHECKING:
@@ -53,8 +44,6 @@ if TYPE_CHECKING:
 
     from evenhand.claims import Label
     from evenhand.diagnosis.warp import Warp
-    from evenhand.words.details import ReviewRow
-    from evenhand.words.figures import Figure
 
 Result = Ranking | Comparison | Check | Grades
 LONG_TITLE = 120
@@ -84,34 +73,6 @@ class Replay:
     file: str = ""
 
 
-def figures_of(
-    ratings: Ratings,
-    result: Result,
-    *,
-    check: Check | None = None,
-    warp: Warp | None = None,
-) -> list[Figure]:
-    """Draw a ranking, a comparison or a check.
-
-    Args:
-        ratings: The ratings.
-        result: What was found from them.
-        check: Of a ranking, what the ratings can support, if that was found out.
-        warp: Of a ranking, what survives other scales, if that was tested.
-
-    Examples:
-        >>> from evenhand import Ratings, compare
-        >>> ratings = Ratings(["a", "b"], ["x", "y"], [1, 2])
-        >>> [one.name for one in figures_of(ratings, compare(ratings, rng=7))]
-        ['scores']
-    """
-    if isinstance(result, Ranking):
-        return ranking_figures(ratings, result, check, warp)
-    if isinstance(result, Comparison):
-        return comparison_figures(ratings, result)
-    return check_figures(ratings, result) if isinstance(result, Check) else []
-
-
 def report(
     ratings: Ratings,
     result: Result,
@@ -126,7 +87,7 @@ def report(
         ratings: The ratings.
         result: What was found from them.
         replay: How to repeat it.
-        check: Of a ranking, what the ratings can support, if that was found out.
+        check: What the ratings can support, if that was found out already.
         warp: Of a ranking, what survives other scales, if that was tested.
 
     Returns:
@@ -140,20 +101,20 @@ def report(
         >>> page[:15], "2 items ranked" in page
         ('<!DOCTYPE html>', True)
     """
+    card: cards.Card
     if isinstance(result, Check):
-        card, check = check_card(result), result
+        card, check = cards.check_card(result), result
     elif isinstance(result, Comparison):
-        card = comparison_card(result, ratings.titles)
+        card = cards.comparison_card(result, ratings.titles)
     elif isinstance(result, Grades):
-        card = grades.grades_card(result)
+        card = cards.grades_card(result)
     else:
-        card = ranking_card(result, ratings.kind)
-    reviews: Mapping[Label, Sequence[ReviewRow]] = {}
-    if isinstance(result, Ranking):
-        reviews = item_details(ratings, result, check)
-    elif isinstance(result, Grades):
-        reviews = mark_details(ratings, result, check)
-    people = reviewer_details(ratings, check) if check else {}
+        card = cards.ranking_card(result, ratings.kind)
+    reviews: Mapping[Label, Sequence[details.ReviewRow]] = {}
+    if isinstance(result, Ranking | Grades):
+        check = check or check_beside(result)
+        reviews = details.item_details(ratings, result, check)
+    people = {} if check is None else details.reviewer_details(ratings, check)
     shell = not replay.command.startswith("evenhand.")
     seeded = any(part.startswith("--seed") for part in replay.command.split())
     seed = f" --seed {result.seed}" if shell and not seeded else ""
@@ -164,21 +125,17 @@ def report(
         card=card,
         ratings=ratings,
         titles=ratings.titles,
-        item_ids=rows.anchors(ratings.item_labels),
-        reviewer_ids=rows.anchors(ratings.reviewer_labels),
+        item_ids=pictures.anchors(ratings.item_labels),
+        reviewer_ids=pictures.anchors(ratings.reviewer_labels),
         reviews=reviews,
         people=people,
-        scales=rows.scales(people),
-        axis=rows.score_axis(reviews),
-        places=rows.decimals(ratings),
+        scales={} if check is None else details.scales(people, check),
+        axis=details.score_axis(reviews),
+        places=details.decimals(ratings),
         ranks_without=any(
             one.without is not None for own in reviews.values() for one in own
         ),
-        without_sentence=without_sentence,
-        linked={
-            "item": isinstance(result, Ranking | Grades),
-            "reviewer": check is not None and bool(check.reviewers),
-        },
+        without_sentence=details.without_sentence,
         result=result,
         check=check,
         warp=warp,
@@ -197,10 +154,8 @@ def report(
         found=_found,
         lines=lines,
         ladder=ladder,
-        rows=rows,
-        sides=sides,
+        pictures=pictures,
         tables=tables,
-        grades=grades,
         weighed=findings,
     )
 
@@ -214,27 +169,22 @@ def write_report(result: Any, path: str | PathLike[str]) -> None:  # noqa: ANN40
     """
     file = require_html(path)
     ratings = _ratings(result)
-    more: dict[str, Any] = {}
-    if isinstance(result, Ranking):
-        more = {"check": check_beside(result), "warp": warp_beside(result)}
-    elif isinstance(result, Grades):
-        more = {"check": check_beside(result)}
+    warp = warp_beside(result) if isinstance(result, Ranking) else None
     replay = Replay(_call(result), None, ratings.read_as)
-    write_all([Output(file, report(ratings, result, replay=replay, **more))])
+    write_all([Output(file, report(ratings, result, replay=replay, warp=warp))])
 
 
 def plot(result: Any) -> alt.TopLevelMixin:  # noqa: ANN401 - of several rooms
-    """Draw the first figure of a result's report as an Altair chart.
+    """Draw the first chart of a result with Altair.
 
     Raises:
         OptionError: If there is nothing to draw.
     """
-    import altair as alt  # noqa: PLC0415 - only for those who plot
+    from evenhand.words.figures import figures_of  # noqa: PLC0415 - for those who plot
 
-    figures = figures_of(_ratings(result), result)
-    if not figures:
-        raise OptionError("There is nothing to draw. Print the result, or to_frame().")
-    return alt.Chart.from_dict(figures[0].titled())
+    for chart in figures_of(_ratings(result), result).values():
+        return chart
+    raise OptionError("There is nothing to draw. Print the result, or to_frame().")
 
 
 def require_html(path: str | PathLike[str]) -> str:
@@ -274,7 +224,7 @@ def warp_beside(result: Ranking) -> Warp | None:
     if not (draws and rated == ratings.n_items > 1):
         return None
     top = None if result.top is None else result.top.k
-    method = method_of(result) or result.method
+    method = details.method_of(result, RankMethod) or result.method
     return warp(ratings, method=method, draws=draws, top=top, rng=result.seed)
 
 
@@ -305,26 +255,15 @@ def _ratings(result: Any) -> Ratings:  # noqa: ANN401 - of several rooms
     return Ratings(range(1, sum(counts) + 1), items.tolist(), np.concatenate(kept))
 
 
-def _rule(result: Comparison) -> str:
-    """Write the rule of a comparison with its options."""
-    if result.parameters.get("own_function"):
-        return result.method
-    kind = type(as_method(result.method, Rule))
-    own = [name for name in kind.options() if name in result.parameters]
-    return str(kind.made({name: result.parameters[name] for name in own}))
-
-
 def _call(result: Result) -> str:
     """Write the call that repeats a result in Python."""
     asked = {name: value for name in ASKED if (value := result.parameters.get(name))}
-    if isinstance(result, Ranking):
-        asked["method"] = str(method_of(result) or result.method)
-    elif isinstance(result, Comparison):
-        asked["method"] = _rule(result)
-    verbs = {Ranking: "rank", Comparison: "compare", Check: "check", Grades: "grade"}
-    verb = verbs[type(result)]
+    if isinstance(result, Ranking | Comparison):
+        kind = RankMethod if isinstance(result, Ranking) else Rule
+        asked["method"] = str(details.method_of(result, kind) or result.method)
     options = [f"{name}={value!r}" for name, value in asked.items()]
-    return f"evenhand.{verb}({', '.join(['...', *options, f'rng={result.seed}'])})"
+    inside = ", ".join(["...", *options, f"rng={result.seed}"])
+    return f"evenhand.{COMMANDS[type(result)]}({inside})"
 
 
 def _found(check: Check, *codes: str) -> list[Markup]:

@@ -6,17 +6,15 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-import numpy as np
 from markupsafe import Markup
 
 from evenhand.errors import counted
 from evenhand.ranking.results import OPEN
+from evenhand.words.lines import score_shares
 from evenhand.words.text import figure, joined, name, share, shortened, span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
 
     from evenhand.ab.comparison import Comparison
     from evenhand.claims import Label
@@ -25,18 +23,16 @@ if TYPE_CHECKING:
     from evenhand.diagnosis.ladder import Ladder
     from evenhand.diagnosis.needed import Needed
     from evenhand.diagnosis.reviewers import Reviewer
-    from evenhand.ranking.results import Draw, RankedItem, Ranking
-    from evenhand.ratings import Ratings
-
-    Codes = NDArray[np.int64]
-    Titles = Mapping[Label, str]
+    from evenhand.grading import Grades
+    from evenhand.ranking.results import Ranking
 
 # Draws on a page, and coins in a cell.
 MOST_DRAWS, COINS = 2000, 3
 # Width of a bar in text, and rows of a ranking that are shown without --all.
 BAR, WINDOW = 30, 40
 LONG_CELL = 200
-NONE = (None,) * 3
+# Marks from here on are shown with one digit behind the point, smaller ones with two.
+TEN = 10
 ALWAYS = ("rank", "item", "reviews")
 ASSUMED = {
     "none": "All reviewers use one scale",
@@ -52,34 +48,23 @@ class Column(NamedTuple):
 
     Attributes:
         title: Its heading.
-        hint: What it means, a sentence; shown when the heading is pointed at.
         number: Whether it holds numbers.
         one_line: Whether a terminal cuts what does not fit, as titles.
     """
 
     title: str
-    hint: str = ""
     number: bool = False
     one_line: bool = False
 
 
 Number = partial(Column, number=True)
-
-
 Columns: TypeAlias = "Mapping[Column, Iterable[object]]"
-
-
-class Cell(NamedTuple):
-    """A cell of a table: what is shown, and what it is sorted by if not by that."""
-
-    text: str
-    key: float | None = None
 
 
 class Row(NamedTuple):
     """A row of a table, and the line above it: "cut", "edge" or none."""
 
-    cells: tuple[Cell, ...]
+    cells: tuple[str, ...]
     line: str = ""
 
 
@@ -87,59 +72,50 @@ class Table(NamedTuple):
     """A table.
 
     Attributes:
-        name: Element id.
         caption: What it shows.
-        columns: Its columns; the one named by `header` heads the rows.
+        columns: Its columns.
         rows: Its rows.
-        header: Which column heads the rows.
         cut: What stands on the line across the table, if it has one.
     """
 
-    name: str
     caption: str
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
-    header: int = 0
     cut: str = ""
 
     def plain(self) -> tuple[list[str], list[list[str]]]:
-        """Return headings and cells as text, without groups, which lines show."""
-        kept = [place for place, one in enumerate(self.columns) if one.title != "group"]
-        cells = [[_plain(row.cells[place].text) for place in kept] for row in self.rows]
-        return [self.columns[place].title for place in kept], cells
-
-
-def table(element: str, caption: str, columns: Columns) -> Table:
-    """Make a table of its columns.
-
-    Examples:
-        >>> table("t", "Items", {Column("item"): ["x", "y"]}).rows[1].cells[0].text
-        'y'
-    """
-    rows = zip(*(map(cell, column) for column in columns.values()), strict=True)
-    return Table(element, caption, tuple(columns), tuple(map(Row, rows)))
-
-
-def cell(value: object, key: float | None = None) -> Cell:
-    """Make a cell of anything; numbers are shown with three digits.
-
-    Examples:
-        >>> cell(0.12345), cell(None), cell(1200)
-        (Cell(text='0.123', key=0.12345), Cell(text='', key=None),
-        Cell(text='1,200', key=1200))
-    """
-    if isinstance(value, Cell):
-        return value
-    if isinstance(value, Markup):
-        return Cell(value, key)
-    if isinstance(value, int | float):
-        text = figure(value) if isinstance(value, float) else f"{value:,}"
-        return Cell(text, value if key is None else key)
-    return Cell("" if value is None else shortened(value, LONG_CELL), key)
+        """Return headings and cells as text."""
+        cells = [[_plain(one) for one in row.cells] for row in self.rows]
+        return [column.title for column in self.columns], cells
 
 
 def _plain(text: str) -> str:
     return text.striptags() if isinstance(text, Markup) else text
+
+
+def table(caption: str, columns: Columns) -> Table:
+    """Make a table of its columns.
+
+    Examples:
+        >>> table("Items", {Column("item"): ["x", "y"]}).rows[1].cells
+        ('y',)
+    """
+    rows = zip(*(map(cell, column) for column in columns.values()), strict=True)
+    return Table(caption, tuple(columns), tuple(map(Row, rows)))
+
+
+def cell(value: object) -> str:
+    """Make a cell of anything; numbers are shown with three digits.
+
+    Examples:
+        >>> cell(0.12345), cell(None), cell(1200)
+        ('0.123', '', '1,200')
+    """
+    if value is None or isinstance(value, Markup):
+        return value or ""
+    if isinstance(value, float):
+        return figure(value)
+    return f"{value:,}" if isinstance(value, int) else shortened(value, LONG_CELL)
 
 
 def window(result: Ranking) -> range:
@@ -162,7 +138,7 @@ def window(result: Ranking) -> range:
 
 
 def ranking(result: Ranking, places: range | None = None) -> Table:
-    """Lay out the order as a table that can be sorted and searched.
+    """Lay out the order, with lines where groups end and at the cut.
 
     Args:
         result: The ranking.
@@ -174,50 +150,42 @@ def ranking(result: Ranking, places: range | None = None) -> Table:
         >>> [one.title for one in ranking(rank(ratings, rng=7)).columns[:2]]
         ['rank', 'item']
     """
-    every, top = result.items, result.top
+    every, k = result.items, 0 if result.top is None else result.top.k
     places = places or range(len(every))
     rows = every[places.start : places.stop]
-    given = {field: [getattr(row, field) for row in rows] for field in rows[0]._fields}
     coins = settled_by_chance(result)
-    drawn = result.uncertainty is not None and result.uncertainty.draws > 0
-    known = [row for row in rows if row.rank_low is not None]
+    certain = result.uncertainty is None or result.uncertainty.draws == 0
     columns: dict[Column, list[object]] = {
-        Number("rank"): given["rank"],
+        Number("rank"): [row.rank for row in rows],
         Column("item", one_line=bool(result.titles)): [
             name(row.item, result.titles.get(row.item)) for row in rows
         ],
-        Number("ranks", "Places that it could have, from and to."): [
-            cell(f"{row.rank_low}\u2013{row.rank_high}", row.rank_low) for row in known
-        ]
-        or [None] * len(rows),
-        Number("group", "The ratings do not distinguish the items of a group."): given[
-            "bucket"
+        Number("ranks"): [
+            None if row.rank_low is None else f"{row.rank_low}\u2013{row.rank_high}"
+            for row in rows
         ],
-        Number("mean rank"): given["mean_rank"],
-        Number("reviews"): given["reviews"],
-        Number("mean score"): given["mean_score"],
-        Number("spread", "Standard deviation of its scores."): given["spread"],
-        Number(
-            f"share in top {0 if top is None else top.k:,}",
-            "A share under the method's assumption, not a chance of being right.",
-        ): [cell(share(row.p_top, certain=not drawn), row.p_top) for row in rows],
+        Number("mean rank"): [row.mean_rank for row in rows],
+        Number("reviews"): [row.reviews for row in rows],
+        Number("mean score"): [row.mean_score for row in rows],
+        Number("spread"): [row.spread for row in rows],
+        Number(f"share in top {k:,}"): [
+            share(row.p_top, certain=certain) for row in rows
+        ],
         Column("settled by chance"): [coins.get(row.item) for row in rows],
     }
     shown = {
         column: cells
         for column, cells in columns.items()
-        if column.title in ALWAYS or any(cell(one).text for one in cells)
+        if column.title in ALWAYS or any(map(cell, cells))
     }
-    caption = (
-        f"Items, best first ({counted(len(every), 'item')}{_left(result, places)})"
-    )
-    made = table("ranking-table", caption, shown)
-    lined = tuple(
-        one._replace(line=_line(result, row, before))
-        for one, row, before in zip(made.rows, rows, (None, *rows), strict=False)
-    )
-    cut = "" if top is None else f"cut after {top.k:,}"
-    return made._replace(rows=lined, header=1, cut=cut)
+    caption = f"Items, best first ({counted(len(every), 'item')}"
+    made = table(f"{caption}{_left(result, places)})", shown)
+    lined = []
+    for own, row, before in zip(made.rows, rows, (None, *rows), strict=False):
+        edge = before is not None and before.bucket != row.bucket
+        line = "cut" if k and row.rank == k + 1 else "edge" if edge else ""
+        lined.append(own._replace(line=line))
+    return made._replace(rows=tuple(lined), cut=f"cut after {k:,}" if k else "")
 
 
 def _left(result: Ranking, places: range) -> str:
@@ -247,20 +215,6 @@ def settled_by_chance(result: Ranking) -> dict[Label, Markup]:
     return {item: joined(said, COINS) for item, said in coins.items()}
 
 
-def _line(result: Ranking, row: RankedItem, before: RankedItem | None) -> str:
-    """Say which line is above a row: the cut, or the edge of a group."""
-    if result.top is not None and row.rank == result.top.k + 1:
-        return "cut"
-    new = before is not None and before.bucket != row.bucket
-    return "edge" if new else ""
-
-
-def came_out(draw: Draw) -> tuple[Label, float]:
-    """Return the item that a coin put second, and the probability of that order."""
-    other = draw.items[0] != draw.first
-    return draw.items[not other], (draw.p_first, 1 - draw.p_first)[other]
-
-
 def draws(result: Ranking) -> list[tuple[Label, Label, float, list[Markup]]]:
     """List the coins: who came first and second, with what probability, by whom.
 
@@ -270,10 +224,46 @@ def draws(result: Ranking) -> list[tuple[Label, Label, float, list[Markup]]]:
         >>> draws(rank(ratings, method="mean", rng=7))
         []
     """
-    return [
-        (draw.first, *came_out(draw), [*map(name, dict.fromkeys(draw.reviewers))])
-        for draw in result.draws[:MOST_DRAWS]
-    ]
+    found = []
+    for draw in result.draws[:MOST_DRAWS]:
+        turned = draw.items[0] != draw.first
+        second = draw.items[not turned]
+        chance = 1 - draw.p_first if turned else draw.p_first
+        who = [*map(name, dict.fromkeys(draw.reviewers))]
+        found.append((draw.first, second, chance, who))
+    return found
+
+
+def grades(result: Grades) -> Table:
+    """Lay the marks out.
+
+    Examples:
+        >>> from evenhand import Ratings, grade
+        >>> ratings = Ratings(list("aabb"), list("xyxy"), [5, 1, 5, 1.1])
+        >>> [one.title for one in grades(grade(ratings, rng=7)).columns]
+        ['item', 'mark', '90 % interval', 'error', 'scores', 'mean score']
+    """
+    rows = result.items
+    rounded = result.parameters["rounding"] is not None
+    digits = 1 if max(abs(row.mark) for row in rows) >= TEN else 2
+    columns: dict[Column, list[object]] = {
+        Column("item"): [name(row.item, result.titles.get(row.item)) for row in rows],
+        Number("mark"): [
+            f"{row.mark:g}" if rounded else f"{row.mark:.{digits}f}" for row in rows
+        ],
+        Number("90 % interval"): [
+            "given"
+            if row.anchor
+            else f"{row.low:.{digits}f}\u2013{row.high:.{digits}f}"
+            for row in rows
+        ],
+        Number("error"): [f"{row.error:.{digits}f}" for row in rows],
+        Column("at the pass mark"): [row.standing for row in rows],
+        Number("scores"): [row.reviews for row in rows],
+        Number("mean score"): [row.mean_score for row in rows],
+    }
+    shown = {head: cells for head, cells in columns.items() if cells[0] is not None}
+    return table(f"Marks ({counted(len(rows), 'item')})", shown)
 
 
 def _brief(word: str) -> str:
@@ -286,29 +276,24 @@ def reviewers(rows: Sequence[Reviewer]) -> Table:
         Column("reviewer"): [name(one.reviewer) for one in rows],
         Number("ratings"): [one.ratings for one in rows],
         Column("strictness"): [_brief(one.strictness) for one in rows],
-        Number(
-            "above or below others",
-            "Points above (+) or below (-) what others give to the same items, with "
-            "its standard error.",
-        ): [_with_error(one.offset, one.offset_se, "+") for one in rows],
-        Column("spread"): [_brief(one.spread) for one in rows],
-        Number(
-            "times as wide", "How much wider than others they spread their scores."
-        ): [_with_error(one.slope, one.slope_se, "") for one in rows],
-        Column("agreement", "With the mean of the others' scores of the same items."): [
-            _brief(one.agreement) for one in rows
+        Number("above or below others"): [
+            _with_error(one.offset, one.offset_se, "+") for one in rows
         ],
+        Column("spread"): [_brief(one.spread) for one in rows],
+        Number("times as wide"): [
+            _with_error(one.slope, one.slope_se, "") for one in rows
+        ],
+        Column("agreement"): [_brief(one.agreement) for one in rows],
     }
-    caption = "Reviewers, how strict they are and how widely they score"
-    return table("reviewer-table", caption, columns)
+    return table("Reviewers, how strict they are and how widely they score", columns)
 
 
-def _with_error(value: float | None, error: float | None, sign: str) -> Cell:
+def _with_error(value: float | None, error: float | None, sign: str) -> str:
     if value is None or error is None:
-        return Cell("", value)
+        return ""
     # Two digits of the error, and as many decimals of the value.
     places = 2 if error <= 0 else min(6, max(0, 1 - math.floor(math.log10(error))))
-    return cell(f"{value:{sign}.{places}f} ± {error:.{places}f}", value)
+    return f"{value:{sign}.{places}f} ± {error:.{places}f}"
 
 
 def contested(found: Contradictions) -> Table:
@@ -320,7 +305,7 @@ def contested(found: Contradictions) -> Table:
         Number("put the one above"): [pair.votes[0] for pair in worst],
         Number("put the other above"): [pair.votes[1] for pair in worst],
     }
-    return table("contested", "Pairs of items with the most votes each way", columns)
+    return table("Pairs of items with the most votes each way", columns)
 
 
 def rungs(ladder: Ladder) -> Table:
@@ -331,15 +316,12 @@ def rungs(ladder: Ladder) -> Table:
         Column("method that assumes it"): [
             f"{one.method}{verdict.get(one.assumption, '')}" for one in rows
         ],
-        Number("predicts rightly"): [
-            cell(f"{100 * one.accuracy:.1f} %", one.accuracy) for one in rows
-        ],
+        Number("predicts rightly"): [f"{100 * one.accuracy:.1f} %" for one in rows],
         Number("behind the best (points ± standard error)"): [
-            cell(f"{100 * one.behind:.1f} ± {100 * one.behind_se:.1f}", one.behind)
-            for one in rows
+            f"{100 * one.behind:.1f} ± {100 * one.behind_se:.1f}" for one in rows
         ],
     }
-    return table("rungs", "How often each assumption predicts rightly", columns)
+    return table("How often each assumption predicts rightly", columns)
 
 
 def targets(needed: Needed) -> Table:
@@ -347,13 +329,11 @@ def targets(needed: Needed) -> Table:
     from evenhand.diagnosis.check import PAIR, SIDE, more_reviews  # noqa: PLC0415 - much
 
     columns: Columns = {
-        Number("to reach"): [
-            cell(f"{100 * one.probability:g} %", one.probability) for one in needed.pair
-        ],
+        Number("to reach"): [f"{100 * one.probability:g} %" for one in needed.pair],
         Number(PAIR): map(more_reviews, needed.pair),
         Number(SIDE.format(needed.near)): map(more_reviews, needed.side),
     }
-    return table("targets", "Additional reviews needed per item", columns)
+    return table("Additional reviews needed per item", columns)
 
 
 def spread(title: str, found: Distribution) -> Table:
@@ -362,8 +342,8 @@ def spread(title: str, found: Distribution) -> Table:
     Examples:
         >>> from evenhand import Ratings, check
         >>> found = check(Ratings(["a", "a"], ["x", "y"], [1, 2]), rng=7).load
-        >>> [cell.text for cell in spread("items", found).rows[0].cells][:2]
-        ['2', '1']
+        >>> spread("items", found).rows[0].cells[:2]
+        ('2', '1')
     """
     counts = [count for *_, count in found.histogram]
     columns: Columns = {
@@ -373,73 +353,30 @@ def spread(title: str, found: Distribution) -> Table:
             "█" * max(1, round(BAR * count / max(counts))) for count in counts
         ],
     }
-    return table("spread", title, columns)
+    return table(title, columns)
 
 
-def used(ratings: Ratings, result: Comparison) -> tuple[Codes, Codes]:
-    """Return the ratings of the two items that the comparison used.
+def scores(result: Comparison, titles: Mapping[Label, str]) -> Table:
+    """Sum up the scores of the two items, and with what probability each was picked.
 
     Examples:
-        >>> from evenhand import Ratings, compare
-        >>> ratings = Ratings(["a", "b"], ["x", "y"], [1, 2])
-        >>> [rows.tolist() for rows in used(ratings, compare(ratings, rng=7))]
-        [[0], [1]]
+        >>> from evenhand import compare
+        >>> made = scores(compare([3, 4], [1, 2, 2], method="mean", rng=7), {})
+        >>> [column.title for column in made.columns][:3]
+        ['item', 'scores', 'mean']
     """
-    codes = [ratings.item_code(item) for item in result.items]
-    first, second = (np.flatnonzero(ratings.item_codes == code) for code in codes)
-    if result.parameters.get("both") == "drop":
-        people = ratings.reviewer_codes
-        both = np.intersect1d(people[first], people[second])
-        first, second = (rows[~np.isin(people[rows], both)] for rows in (first, second))
-    return first, second
-
-
-def scores(ratings: Ratings, result: Comparison) -> Table:
-    """Sum up the scores of the two items that the comparison used."""
-    given = [ratings.preference[rows] for rows in used(ratings, result)]
-    middle = [
-        np.quantile(one, (0.5, 0, 1)).tolist() if len(one) else NONE for one in given
-    ]
-    median, low, high = zip(*middle, strict=True)
-    columns: Columns = {
-        Column("item"): [name(it, ratings.titles.get(it)) for it in result.items],
-        Number("scores"): map(len, given),
-        Number("mean"): [float(np.mean(one)) if len(one) else None for one in given],
-        Number("median"): median,
-        Number("lowest"): low,
-        Number("highest"): high,
-        **_shares(result),
-    }
-    return table("score-table", "Scores of the two items", columns)
-
-
-def _shares(result: Comparison) -> dict[Column, list[Cell]]:
-    """Return a column for each score, if there are few, with its share."""
-    scores = result.scores
-    if scores is None or scores.levels is None or scores.shares is None:
-        return {}
-    return {
-        Number(f"share of {level:g}"): [cell(share(one), one) for one in ones]
-        for level, *ones in zip(scores.levels, *scores.shares, strict=True)
-    }
-
-
-def outputs(result: Comparison, titles: Titles) -> Table:
-    """List the scores of each item, and with what probability it was the output."""
     about = "about " if result.p_first_se else ""
-    chances, scores = (result.p_first, 1 - result.p_first), result.scores
-    counted_: Columns = {}
-    if scores is not None:
-        counted_ = {Number("scores"): scores.n, Number("mean"): scores.means}
-    columns: Columns = {
-        Column("item"): [name(item, titles.get(item)) for item in result.items],
-        **counted_,
-        **_shares(result),
-        Column("output with probability"): [f"{about}{share(p)}" for p in chances],
+    columns: dict[Column, Iterable[object]] = {
+        Column("item"): [name(item, titles.get(item)) for item in result.items]
     }
-    return table(
-        "outputs", f"Comparison by {result.method}, seed {result.seed}", columns
-    )
+    found = result.scores
+    if found is not None:
+        columns |= {Number("scores"): found.n, Number("mean"): found.means}
+    for score, shares in score_shares(result):
+        columns[Number(f"share of {score}")] = [share(one) for one in shares]
+    chances = (result.p_first, 1 - result.p_first)
+    columns[Column("picked with probability")] = [f"{about}{share(p)}" for p in chances]
+    return table("Scores of the two items", columns)
 
 
 def p_values(result: Comparison) -> Table:
@@ -447,11 +384,16 @@ def p_values(result: Comparison) -> Table:
     declared = result.parameters.get("design") is not None
     unless = "" if declared else ", if the assignment was random"
     claims = [Markup("{} is no better").format(name(item)) for item in result.items]
-    claims.append(Markup("neither is better (two-sided)"))
-    found = [result.p_value_first, result.p_value_second, result.p_value]
     columns: Columns = {
-        Column("held against the claim that"): claims,
-        Number("p-value"): found,
+        Column("held against the claim that"): [
+            *claims,
+            "neither is better (two-sided)",
+        ],
+        Number("p-value"): [
+            result.p_value_first,
+            result.p_value_second,
+            result.p_value,
+        ],
     }
     caption = f"p-values, whatever increasing scales the reviewers use{unless}"
-    return table("p-table", caption, columns)
+    return table(caption, columns)

@@ -16,7 +16,7 @@ from markupsafe import Markup, escape
 from evenhand.errors import counted, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import jinja2
 
@@ -26,15 +26,11 @@ TEMPLATES = resources.files("evenhand.words") / "templates"
 # Characters of a name, of a label on an axis, and of a notice.
 LONG_NAME, SHORT, LONG_NOTICE = 80, 28, 900
 SMALL = 0.001
-# What intervals of ranks, and shares in the top, are said to be of.
+# What intervals of ranks are said to be of.
 SOURCES = {
     "posterior over orderings": "in {level} of all orders that agree with the "
     "comparisons",
     "model": "with probability {level} or more if the model fitted for them is right",
-}
-SHARES = {
-    "posterior over orderings": "in all orders that agree with the comparisons",
-    "model": "if the model that was fitted for it is right",
 }
 
 
@@ -47,6 +43,26 @@ def shortened(text: object, most: int = SHORT) -> str:
     """
     shown = printable(text)
     return shown if len(shown) <= most else f"{shown[: most - 1]}…"
+
+
+def distinct(
+    names: Iterable[str], form: str = "{} ({})", taken: Iterable[str] = ()
+) -> list[str]:
+    """Number names that are the same but for capitals, so that each is there once.
+
+    Examples:
+        >>> distinct(["a", "b", "A", "a"]), distinct(["a"], "{}-{}", taken=["a"])
+        (['a', 'b', 'A (2)', 'a (3)'], ['a-2'])
+    """
+    known, found = set(taken), []
+    for stem in names:
+        name, number = stem, 1
+        while name.casefold() in known:
+            number += 1
+            name = form.format(stem, number)
+        known.add(name.casefold())
+        found.append(name)
+    return found
 
 
 def name(label: Label, title: str | None = None) -> Markup:
@@ -139,10 +155,10 @@ def span(low: int, high: int) -> str:
     """Show a whole number, or a range of them.
 
     Examples:
-        >>> span(3, 3), span(4, 7)
-        ('3', '4-7')
+        >>> span(3, 3), len(span(4, 7))
+        ('3', 3)
     """
-    return str(low) if low == high else f"{low}-{high}"
+    return str(low) if low == high else f"{low}\N{EN DASH}{high}"
 
 
 def notice(message: object) -> Markup:
@@ -173,7 +189,7 @@ def templates(*, html: bool = True) -> jinja2.Environment:
     )
     made.filters |= {"cut": shortened, "digits": figure, "number": "{:,}".format}
     made.globals |= {"counted": counted, "name": name, "share": share}
-    made.globals |= {"joined": joined, "SOURCES": SOURCES, "SHARES": SHARES}
+    made.globals |= {"joined": joined, "SOURCES": SOURCES}
     if not html:
         made.globals |= {"name": plain_name, "joined": plain_joined}
     return made

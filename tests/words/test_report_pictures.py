@@ -1,4 +1,4 @@
-"""The picture of a comparison."""
+"""Pictures of the report: axes, and a comparison."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import evenhand as eh
+from evenhand.words.lines import score_shares
 from evenhand.words.page import Replay, report
-from evenhand.words.sides import axis, gap, score_strips, share_levels
+from evenhand.words.pictures import axis, gap, score_strips
 
 STARS = ([5, 5, 4, 4, 3, 3, 2], [4, 3, 3, 2, 2, 1, 1])
 
@@ -27,7 +28,7 @@ def rated(first: list[float], second: list[float]) -> eh.Ratings:
     ("values", "ticks"),
     [
         ([0, 10], ["0", "2", "4", "6", "8", "10"]),
-        ([0, 1.15], ["0.00", "0.25", "0.50", "0.75", "1.00"]),
+        ([0, 1.15], ["0", "0.25", "0.5", "0.75", "1"]),
         ([-30, 12], ["-30", "-20", "-10", "0", "10"]),
         ([3, 3], ["3"]),
         ([0, 0], ["0"]),
@@ -48,10 +49,9 @@ def test_an_axis_of_huge_or_tiny_numbers_is_finite() -> None:
 
 def test_levels_have_the_shares_of_the_result() -> None:
     result = eh.compare(*STARS, design="halves", rng=7)
-    levels = share_levels(result)
-    assert [level.score for level in levels] == ["1", "2", "3", "4", "5"]
-    assert levels[2].told == ("29", "29")
-    assert max(max(level.heights) for level in levels) == 100
+    levels = score_shares(result)
+    assert [score for score, _ in levels] == ["1", "2", "3", "4", "5"]
+    assert levels[2][1] == pytest.approx((2 / 7, 2 / 7))
 
 
 def test_many_different_scores_are_dots_and_few_are_bars() -> None:
@@ -78,17 +78,15 @@ def test_thousands_of_scores_are_some_hundred_dots() -> None:
 
 def test_the_difference_has_its_interval_on_a_line_with_zero() -> None:
     result = eh.compare(*STARS, design="halves", rng=7)
-    found = gap(result)
+    found, turned = gap(result), gap(eh.compare(*STARS[::-1], design="halves", rng=7))
     assert found is not None
-    assert found.low is not None
-    assert found.high is not None
-    assert found.low < found.dot < found.high
-    assert found.loser == "B"
-    assert found.text[0] == "1.43"
+    line, (estimate, low, high) = found
+    assert low < estimate < high
+    assert 0 < line.place(min(low, 0)) < line.place(max(high, 0)) < 100
+    assert estimate == pytest.approx(10 / 7)
     # It is the item that came out less the other, whichever was named first.
-    turned = gap(eh.compare(*STARS[::-1], design="halves", rng=7))
     assert turned is not None
-    assert (turned.text, turned.loser) == (found.text, "A")
+    assert turned[1] == pytest.approx([estimate, low, high])
 
 
 def test_the_page_says_numbers_and_what_they_suppose() -> None:
@@ -107,7 +105,7 @@ def test_votes_stand_where_there_are_no_scores() -> None:
     ratings = eh.Ratings.from_ranks(["a", "a", "b", "b"], ["x", "y"] * 2, [1, 2, 1, 2])
     result = eh.compare(ratings, both="decide", rng=7)
     assert gap(result) is None
-    assert share_levels(result) == ()
+    assert score_shares(result) == []
     assert score_strips(ratings, result) is None
     assert "comes out ahead of" in page(result, ratings)
 
