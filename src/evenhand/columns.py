@@ -272,14 +272,12 @@ def number_series(values: object, what: str, source: Source) -> tuple[Scores, Fl
     numbers = numeric.fill_null(0.0).to_numpy() + 0.0
     bad = []
     for row in np.flatnonzero(~(np.abs(numbers) < EXACT_BELOW)).tolist():
-        rule = "be finite"
-        if math.isfinite(numbers[row]):
-            # An integer that a double would change might tie with others.
-            digits = str(series[row]).strip().lstrip("+-").lstrip("0")
-            if not digits.isdecimal() or int(digits) == abs(int(numbers[row])):
-                continue
-            rule = "fit 53 bits exactly"
-        bad.append((row, f"{what} must {rule}, got {shown(series[row])}", ""))
+        finite = math.isfinite(numbers[row])
+        digits = str(series[row]).strip().lstrip("+-").lstrip("0")
+        # An integer that a double would change might tie with others.
+        if not finite or (digits.isdecimal() and int(digits) != abs(int(numbers[row]))):
+            rule = "fit 53 bits exactly" if finite else "be finite"
+            bad.append((row, f"{what} must {rule}, got {shown(series[row])}", ""))
     if bad:
         raise source.each(bad)
     return numbers, numeric.is_null().to_numpy()

@@ -64,8 +64,8 @@ def take_moodle(table: Table, asked: layouts.Asked) -> layouts.Long:
             rule = f"{score} must be from 0 to 100, got {shown(text)}"
             advice = "Leave it empty where there is no grade."
             raise table.source.at(row, rule, advice)
-    reasons = _not_peers(table, item, reviewer, submissions)
-    peers, notices = table.leave_out("assessment", reasons)
+    others = _not_peers(table, item, reviewer, submissions)
+    peers, notices = table.leave_out("assessment", others)
     if not peers.height:
         raise table.source.whole(
             "There is no assessment by a peer: each is of an example, of one's own "

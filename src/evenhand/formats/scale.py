@@ -211,11 +211,7 @@ def _number_cells(
             f"/{max(bases, key=float)}."
         )
     most = float(onto[1]) if onto else min(map(float, bases), default=math.inf)
-    found = {
-        cell: None if cell.casefold() in NOTHING else cell
-        for cell in distinct
-        if cell not in parsed
-    }
+    found = {it: None if it.casefold() in NOTHING else it for it in distinct}
     bad = []
     for cell, match in parsed.items():
         number, limit = match[1], float(match[2] or most)
