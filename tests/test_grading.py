@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import evenhand as eh
-from evenhand.calibration import _solver
+from evenhand.calibration import solver
 from evenhand.calibration.marks import RATIOS, adjusted_means
 from evenhand.diagnosis import ladder
 
@@ -92,7 +92,7 @@ def test_ratios_are_averaged_by_their_likelihood() -> None:
 def test_many_items_are_solved_by_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     _, ratings = world(3, items=120)
     table = adjusted_means(ratings, np.array([0]))
-    monkeypatch.setattr(_solver, "TABLE", 10)
+    monkeypatch.setattr(solver, "TABLE", 10)
     passes = adjusted_means(ratings, np.array([0]))
     # The fitted ratio comes from probes there, and so do the errors.
     assert passes.values == pytest.approx(table.values, abs=0.02)

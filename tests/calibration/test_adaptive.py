@@ -125,10 +125,9 @@ def test_other_scores_with_the_same_orders_are_fitted_as_if_alone(
     monkeypatch: pytest.MonkeyPatch, table: int
 ) -> None:
     # With a table of 2 levels at most, equations are solved by passes.
-    monkeypatch.setattr("evenhand.calibration._solver.TABLE", table)
-    monkeypatch.setattr("evenhand.calibration.crossed.TRACE_SIGNS", 100)
+    monkeypatch.setattr("evenhand.calibration.solver.TABLE", table)
+    monkeypatch.setattr("evenhand.calibration.additive.TRACE_SIGNS", 100)
     ratings = spread_scores(5)
-    again = adaptive_again(ratings)
     slopes = np.random.default_rng(1).uniform(0.3, 3, 12)
     others = [
         ratings.scores**3 + slopes[ratings.reviewer_codes] * ratings.scores,
@@ -136,6 +135,6 @@ def test_other_scores_with_the_same_orders_are_fitted_as_if_alone(
         slopes[ratings.reviewer_codes] + ratings.scores,
     ]
     sets = [*others, others[0]]
-    for scores, found in zip(sets, again(sets), strict=True):
+    for scores, found in zip(sets, adaptive_again(ratings, sets), strict=True):
         made = Ratings(ratings.reviewer_codes, ratings.item_codes, scores)
         assert found == pytest.approx(adaptive(made).estimates, abs=1e-9)

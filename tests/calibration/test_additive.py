@@ -7,8 +7,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from evenhand.calibration import _solver, crossed
+from evenhand.calibration import additive as room
+from evenhand.calibration import solver
 from evenhand.calibration.additive import additive
+from evenhand.calibration.design import design
 from evenhand.ratings import Ratings
 
 Table = NDArray[np.float64]
@@ -156,7 +158,7 @@ def test_keeping_reviewers_or_items_gives_the_same_fit() -> None:
 def test_reml_by_passes_agrees_with_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     ratings = noisy(150, 300, 4, seed=4)
     by_table = additive(ratings)
-    monkeypatch.setattr(_solver, "TABLE", 1)
+    monkeypatch.setattr(solver, "TABLE", 1)
     by_passes = additive(ratings)
     assert by_passes.variances is not None
     assert by_table.variances is not None
@@ -171,76 +173,72 @@ def test_reml_by_passes_agrees_with_the_table(monkeypatch: pytest.MonkeyPatch) -
     assert np.abs(by_passes.errors / by_table.errors - 1).max() < 0.1
 
 
-def equations(ratings: Ratings) -> tuple[crossed.Links, crossed.Sums]:
-    y, (reviewers, items) = ratings.scores, indicators(ratings)
-    sizes = (ratings.n_reviewers, ratings.n_items)
-    links = crossed.Links(ratings.reviewer_codes, ratings.item_codes, sizes)
-    kept = np.append([y.sum()], items.T @ y)
-    return links, crossed.Sums(float(y @ y), reviewers.T @ y, kept)
+def equations(ratings: Ratings) -> tuple[room.Links, room.Sums]:
+    made = design(ratings)
+    links = room.Links(made)
+    return links, links.add_up(ratings.scores)
 
 
-@pytest.mark.parametrize("load", [3, 25])
-def test_passes_solve_the_same_equations_as_the_table(load: int) -> None:
-    # With 25 of 30 items each, links are a full table.
-    links, sums = equations(noisy(30, 40, load, seed=6))
+def test_passes_solve_the_same_equations_as_the_table(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    links, sums = equations(noisy(30, 40, 3, seed=6))
     ratios = np.array([0.4, 1.7])
-    passes, table = crossed.PassSystem(links), crossed.TableSystem(links)
-    right = links.pull(sums, 0.4)[:, None]
+    table = room.System(links)
+    monkeypatch.setattr(solver, "TABLE", 1)
+    passes = room.System(links)
     for system in (passes, table):
         system.at(ratios)
-    found = passes.solve(right, "values", 1e-12)
-    assert np.allclose(found, table.solve(right, "values"), rtol=1e-9)
-    assert np.allclose(passes.product(found), right, rtol=1e-9, atol=1e-9)
+    found, squared = passes.predict(sums, 1e-12)
+    assert np.allclose(found, table.predict(sums)[0], rtol=1e-9)
+    assert squared == pytest.approx(table.predict(sums)[1], rel=1e-9)
+    right = links.pull(sums, 0.4)[:, None]
+    assert np.allclose(passes.product(found[:, None]), right, rtol=1e-9, atol=1e-9)
 
 
 def test_the_likelihood_is_the_dense_one_but_for_a_constant() -> None:
     ratings = noisy(8, 14, 3, seed=2)
     links, sums = equations(ratings)
-    system, dense = crossed.TableSystem(links), Dense(ratings)
+    system, dense = room.System(links), Dense(ratings)
     gaps = []
     for ratios in ([0.3, 1.0], [2.0, 0.1], [1e-6, 5.0]):
-        point = crossed.evaluate(system, sums, np.array(ratios))
-        rest = point.squared / (ratings.n_ratings - 1)
-        plain = dense.minus_twice(np.array([*ratios, 1.0]) * rest)
-        assert point.value is not None
-        gaps.append(point.value - plain)
+        found = system.likelihood(sums, np.array(ratios)).value[0]
+        rest = system.predict(sums)[1] / (ratings.n_ratings - 1)
+        gaps.append(found - dense.minus_twice(np.array([*ratios, 1.0]) * rest))
     assert gaps == pytest.approx([gaps[0]] * 3, rel=1e-9)
 
 
 @pytest.mark.parametrize("ratios", [[0.3, 1.0], [2.0, 0.1], [0.02, 5.0]])
 def test_derivatives_are_those_of_differences(ratios: list[float]) -> None:
     links, sums = equations(noisy(8, 14, 3, seed=2))
-    system = crossed.TableSystem(links)
-
-    def slope(at: Table) -> Table:
-        return crossed.derivatives(system, sums, crossed.evaluate(system, sums, at))[0]
-
-    def value(at: Table) -> float:
-        return crossed.evaluate(system, sums, at).value or 0.0
-
-    at = np.array(ratios)
+    system, at = room.System(links), np.array(ratios)
     steps = np.diag(1e-4 * at)
-    point = crossed.evaluate(system, sums, at)
-    first, (second, average) = crossed.derivatives(system, sums, point)
-    plain = [(value(at + step) - value(at - step)) / (2 * step.sum()) for step in steps]
-    assert first == pytest.approx(plain, rel=1e-6, abs=1e-6)
-    rows = [(slope(at + step) - slope(at - step)) / (2 * step.sum()) for step in steps]
-    assert second == pytest.approx(np.array(rows), rel=1e-6, abs=1e-6)
-    assert np.allclose(average, average.T)
+    here = system.likelihood(sums, at)
+    ends = [
+        (system.likelihood(sums, at + step), system.likelihood(sums, at - step))
+        for step in steps
+    ]
+    widths = 2 * steps.sum(axis=1)
+    plain = [float((one.value - two.value)[0]) for one, two in ends] / widths
+    assert here.slope[:, 0] == pytest.approx(plain, rel=1e-6, abs=1e-6)
+    rows = np.array([(one.slope - two.slope)[:, 0] for one, two in ends])
+    plain = rows / widths[:, None]
+    assert here.curvature[..., 0] == pytest.approx(plain, rel=1e-6, abs=1e-6)
+    assert np.allclose(here.otherwise[0, 1], here.otherwise[1, 0])
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_search_ends_where_the_slope_is_nothing(seed: int) -> None:
-    ratings = noisy(9, 14, 4, seed)
-    links, sums = equations(ratings)
-    system = crossed.TableSystem(links)
-    start, free = np.array(crossed.START), np.array([True, True])
-    point, converged = crossed.maximise(system, sums, start, free)
-    slope, (curvature, _) = crossed.derivatives(system, sums, point)
-    inside = (point.ratios > crossed.LEAST) & (point.ratios < crossed.MOST)
+    links, sums = equations(noisy(9, 14, 4, seed))
+    system = room.System(links)
+    start, free = np.array(room.START), np.array([True, True])
+    converged = system.maximise(sums, start, free)
+    ratios = system.ratios
+    here = system.likelihood(sums, ratios)
+    inside = (ratios > room.LEAST) & (ratios < room.MOST)
     assert converged
     assert inside.any()
-    errors = slope / np.diag(curvature) / point.ratios
+    errors = here.slope[:, 0] / np.diag(here.curvature[..., 0]) / ratios
     assert np.abs(errors[inside]).max() < 1e-8
 
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from hypothesis import given
 
-from evenhand.calibration.borda import borda
+from evenhand.calibration.bradley_terry import borda
 from evenhand.ratings import Ratings
 from tests.strategies import any_ratings
 

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize
 
-from evenhand.calibration import _solver
 from evenhand.calibration import bradley_terry as room
+from evenhand.calibration import solver
 from evenhand.calibration.bradley_terry import bradley_terry
 from evenhand.ratings import Ratings
 from tests.strategies import any_ratings
@@ -112,7 +112,7 @@ def test_passes_agree_with_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     ratings = Ratings(reviewers, items, scores)
     by_table = bradley_terry(ratings)
     monkeypatch.setattr(room, "SMALL", 1)
-    monkeypatch.setattr(_solver, "TABLE", 1)
+    monkeypatch.setattr(solver, "TABLE", 1)
     by_passes = bradley_terry(ratings)
     assert np.allclose(by_passes.estimates, by_table.estimates, atol=1e-8)
     assert by_passes.errors is not None

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from evenhand.calibration.centring import centred, z
+from evenhand.calibration.means import centred, z
 from evenhand.errors import RatingsError
 from evenhand.ratings import Ratings
 from tests.strategies import any_ratings

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.calibration.mean import mean, mean_order, spread
+from evenhand.calibration.means import mean, mean_order, spread
 from evenhand.errors import RatingsError
 from evenhand.randomness import stream
 from evenhand.ratings import Ratings

@@ -12,10 +12,9 @@ from hypothesis import given, settings
 from evenhand.calibration.adaptive import adaptive
 from evenhand.calibration.additive import additive
 from evenhand.calibration.affine import affine
-from evenhand.calibration.borda import borda
-from evenhand.calibration.bradley_terry import bradley_terry
-from evenhand.calibration.centring import centred, z
+from evenhand.calibration.bradley_terry import borda, bradley_terry
 from evenhand.calibration.isotonic import isotonic
+from evenhand.calibration.means import centred, z
 from evenhand.calibration.results import Fit
 from evenhand.ratings import Ratings
 from tests.calibration.test_additive import noisy

@@ -5,10 +5,11 @@ import pytest
 from numpy.typing import NDArray
 
 from evenhand.calibration.adaptive import adaptive
-from evenhand.calibration.additive import additive
+from evenhand.calibration.additive import Links, Sums, additive
 from evenhand.calibration.bradley_terry import bradley_terry
 from evenhand.calibration.design import design
-from evenhand.calibration.posterior import Crossed, Node, drawn_values
+from evenhand.calibration.posterior import drawn_values, node_of_means
+from evenhand.calibration.redraws import Node, node_at
 from evenhand.calibration.results import Fit
 from evenhand.ratings import Ratings
 
@@ -70,11 +71,16 @@ def law(node: Node, value: float) -> tuple[Floats, Floats]:
     return node.axes @ (node.pull[:, 0] * left), (node.axes * left) @ node.axes.T
 
 
+def sums(ratings: Ratings) -> tuple[Links, Sums]:
+    made = design(ratings)
+    links = Links(made)
+    return links, links.add_up(made.scores[:, None])
+
+
 @pytest.mark.parametrize("offset", [1e-3, 0.4, 50.0])
 def test_what_ratings_say_is_the_dense_models(offset: float) -> None:
     _, ratings = board(6, 4, 3, seed=1)
-    crossed = Crossed(ratings, ratings.scores)
-    node = crossed.of_ratings(offset)
+    node = node_at(*sums(ratings), offset)
     scores = ratings.scores / design(ratings).unit
     for value in (0.01, 0.7, 30.0):
         dense = Dense(ratings, offset, value)
@@ -83,14 +89,14 @@ def test_what_ratings_say_is_the_dense_models(offset: float) -> None:
         middle, spread = law(node, value)
         assert spread == pytest.approx(covariance, abs=1e-9)
         assert middle == pytest.approx(value * weighted @ scores, abs=1e-9)
-        left, likely = node.profile(np.log([value]), 0.0, np.zeros(1))
+        left, likely = node.profile(np.array([value]), 0.0, np.zeros(1))
         assert left == pytest.approx(scores @ dense.projection @ scores, rel=1e-9)
         assert likely == pytest.approx(dense.determinant + math.log(dense.level))
 
 
 def test_what_means_say_is_what_is_known_given_the_means_alone() -> None:
     _, ratings = board(5, 3, 5, seed=2)
-    crossed = Crossed(ratings, ratings.scores)
+    links, added = sums(ratings)
     offset, value = 0.4, 0.9
     dense = Dense(ratings, offset, value)
     average = dense.items.T / dense.items.sum(axis=0)[:, None]
@@ -98,7 +104,7 @@ def test_what_means_say_is_what_is_known_given_the_means_alone() -> None:
     ones = np.linalg.inv(spread).sum(axis=1)
     inverse = np.linalg.inv(spread) - np.outer(ones, ones) / ones.sum()
     scores = average @ (ratings.scores / design(ratings).unit)
-    node = crossed.of_means(crossed.of_ratings(offset), offset)
+    node = node_of_means(links, added, node_at(links, added, offset), offset)
     middle, found = law(node, value)
     assert middle == pytest.approx(value * inverse @ scores, abs=1e-9)
     covariance = value * np.eye(5) - value**2 * inverse

@@ -10,13 +10,13 @@ from scipy.optimize import minimize
 
 import evenhand as eh
 from evenhand.calibration.adaptive import adaptive
-from evenhand.calibration.additive import additive
+from evenhand.calibration.additive import Links, additive
 from evenhand.calibration.affine import affine
-from evenhand.calibration.centring import centred, z
+from evenhand.calibration.design import design
 from evenhand.calibration.isotonic import isotonic
 from evenhand.calibration.marks import adjusted_means
-from evenhand.calibration.mean import mean_order
-from evenhand.calibration.posterior import Crossed, value_variances
+from evenhand.calibration.means import centred, mean_order, z
+from evenhand.calibration.posterior import value_variances
 from evenhand.calibration.results import Variances
 from evenhand.diagnosis.reviewers import effect_errors, fit_model
 from evenhand.randomness import stream
@@ -147,7 +147,7 @@ def test_passed_errors_are_exact_without_cycles() -> None:
 
 
 def test_posterior_adds_weights_up() -> None:
-    links = Crossed(data(expertise), data(expertise).scores).links
+    links = Links(design(data(expertise)))
     assert links.loads.sum() == pytest.approx(60)
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from evenhand.calibration.adaptive import adaptive
-from evenhand.calibration.mean import mean_order
+from evenhand.calibration.means import mean_order
 from evenhand.diagnosis.warp import STRENGTHS, warp, warped
 from evenhand.errors import OptionError, RatingsError
 from evenhand.randomness import permutation, stream
@@ -210,8 +210,8 @@ def test_a_value_is_a_method_with_its_options() -> None:
 def test_what_draws_share_changes_no_draw(
     monkeypatch: pytest.MonkeyPatch, table: int
 ) -> None:
-    monkeypatch.setattr("evenhand.calibration._solver.TABLE", table)
-    monkeypatch.setattr("evenhand.calibration.crossed.TRACE_SIGNS", 100)
+    monkeypatch.setattr("evenhand.calibration.solver.TABLE", table)
+    monkeypatch.setattr("evenhand.calibration.additive.TRACE_SIGNS", 100)
 
     def alone(ratings: Ratings, _: np.random.Generator) -> NDArray[np.int64]:
         lots = permutation(stream(7, "estimates"), ratings.n_items)

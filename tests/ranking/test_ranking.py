@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evenhand import designs
 from evenhand.ab.weights import rational
-from evenhand.calibration.mean import mean_order
+from evenhand.calibration.means import mean_order
 from evenhand.claims import Label, Notice
 from evenhand.errors import ContradictionError, OptionError, RatingsError
 from evenhand.method import as_method, methods

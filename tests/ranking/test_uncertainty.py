@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from evenhand.calibration.adaptive import adaptive
 from evenhand.calibration.additive import additive
-from evenhand.calibration.borda import borda
-from evenhand.calibration.bradley_terry import bradley_terry
+from evenhand.calibration.bradley_terry import borda, bradley_terry
 from evenhand.calibration.posterior import adaptive_errors, value_variances
 from evenhand.calibration.results import Fit, Variances
 from evenhand.errors import OptionError

@@ -7,15 +7,19 @@ within each reviewer.
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.calibration.bradley_terry import order_values
-from evenhand.calibration.crossed import START, Equations, Mixed, PassSystem
+from evenhand.calibration.additive import (
+    START,
+    Equations,
+    Mixed,
+    equations_of,
+    without_each,
+)
+from evenhand.calibration.bradley_terry import order_values, orders_without_each
 from evenhand.calibration.design import (
-    Design,
     design,
     linked_groups,
     model_notices,
@@ -28,9 +32,9 @@ from evenhand.claims import Notice
 from evenhand.posets.graph import comparisons, components
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from evenhand.arrays import Codes, Scores
+    from evenhand.arrays import Scores, Table
     from evenhand.ratings import Ratings
 
 
@@ -42,6 +46,14 @@ FENCE = 2.0
 WILD = 0.5 - 1e-6
 LOW, HIGH = 0.2, 0.8
 LEAST_START = 0.01
+APART = "levels mean little across reviewers here, so groups are not comparable"
+LEVELS = (
+    "across groups only the level of scores compares items, which stricter or more "
+    "lenient reviewers would explain as well"
+)
+ORDERS_ONLY = Notice(
+    "orders_only", "There are no scores, so only the order of each reviewer counts."
+)
 
 
 def adaptive(ratings: Ratings) -> Fit:
@@ -67,63 +79,87 @@ def adaptive(ratings: Ratings) -> Fit:
         ([1.14, 0.15, -1.29], 0.0)
     """
     ordinal = standardised(order_values(ratings))
-    if ratings.kind != "scores":
-        text = "There are no scores, so only the order of each reviewer counts."
-        groups = components(comparisons(ratings))
-        return _fit(ratings, ordinal, groups, 1.0, None, Notice("orders_only", text))
-    made = design(ratings)
-    fits = fit_views(views_of(made, ratings.scores, ratings), Equations(made))
-    parts = fits[-1].variances if fits else Variances(0.0, 0.0, 0.0)
-    values, rho = _values(fits)
-    estimates = _combined(values, rho, ordinal)
+    told, parts, converged = list[Notice](), None, True
+    if ratings.kind == "scores":
+        equations = equations_of(design(ratings))
+        fits = fit_views(views_of(ratings, ratings.scores), equations)
+        parts = fits[-1].variances if fits else Variances(0.0, 0.0, 0.0)
+        estimates, rho = _combined(fits, ordinal)
+        converged = all(one.converged for one in fits)
+    else:
+        estimates, rho, told = ordinal, 1.0, [ORDERS_ONLY]
     wild = rho > WILD
     groups = components(comparisons(ratings)) if wild else linked_groups(ratings)
-    converged = all(one.converged for one in fits)
-    return _fit(ratings, estimates, groups, rho, parts, converged=converged)
+    return Fit(
+        method="adaptive",
+        estimates=settled(estimates),
+        groups=groups,
+        variances=parts,
+        rho=rho,
+        converged=converged,
+        notices=model_notices(ratings, groups, *told, what=APART if wild else LEVELS),
+    )
 
 
-def adaptive_again(ratings: Ratings) -> Callable[[Sequence[Scores]], list[Scores]]:
-    """Prepare for other scores that keep each reviewer's order and ties.
+def adaptive_again(ratings: Ratings, sets: Sequence[Scores]) -> list[Scores]:
+    """Estimate from other scores that keep each reviewer's order and ties.
 
     Who rated what and the orders stay, so that they are looked at only once, and many
     scores are fitted at once.
 
     Args:
         ratings: Scores.
+        sets: Sets of other scores, one for each rating.
 
     Returns:
-        A function from sets of other scores, one for each rating, to the estimates that
-        `adaptive` would make of them. Where the likelihood has several peaks, it is
-        more likely to find the highest.
+        The estimates that `adaptive` would make of each set. Where the likelihood has
+        several peaks, the highest is more likely to be found.
 
     Examples:
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 8, 2])
-        >>> adaptive_again(ratings)([ratings.scores])[0].round(2).tolist()
+        >>> adaptive_again(ratings, [ratings.scores])[0].round(2).tolist()
         [1.14, 0.15, -1.29]
     """
     ordinal = standardised(order_values(ratings))
-    equations = Equations(design(ratings))
+    equations = equations_of(design(ratings))
+    views = [views_of(ratings, one) for one in sets]
+    if not equations.system.whole:
+        fits = [fit_views(some, equations) for some in views]
+        return [settled(_combined(some, ordinal)[0]) for some in fits]
+    columns = np.stack([_centred(view) for some in views for view in some], axis=1)
+    items, parts = fit_many(equations, columns)
+    values = items.T.reshape(len(sets), len(views[0]), -1)
+    # Of the last view, the ranks.
+    shares = parts[0].reshape(len(sets), -1)[:, -1].tolist()
+    both = zip(values, shares, strict=True)
+    return [settled(_weighed(some, rho, ordinal)) for some, rho in both]
 
-    def estimates(sets: Sequence[Scores]) -> list[Scores]:
-        views = [views_of(design(ratings, one), one, ratings) for one in sets]
-        found: Iterable[tuple[Sequence[Scores], float]]
-        if isinstance(equations.system, PassSystem):
-            found = [_values(fit_views(some, equations)) for some in views]
-        else:
-            columns = [
-                # The rounding errors of a mean are no scores.
-                view - (view.mean() if np.ptp(view) else view)
-                for view in itertools.chain.from_iterable(views)
-            ]
-            items, parts = fit_many(equations, np.stack(columns, axis=1))
-            values = items.T.reshape(len(sets), len(views[0]), -1)
-            # Of the last view, the ranks.
-            shares = parts[0, len(views[0]) - 1 :: len(views[0])]
-            found = zip(values, shares.tolist(), strict=True)
-        return [settled(_combined(values, rho, ordinal)) for values, rho in found]
 
-    return estimates
+def adaptive_without_each(ratings: Ratings) -> Table:
+    """Return what `adaptive` makes of the other ratings, a row for each left out.
+
+    What all ratings decide together is held: the ratios of variances, rho, and where a
+    score stands among all.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 8, 2])
+        >>> adaptive_without_each(ratings).argmax(axis=1).tolist()
+        [1, 0, 0, 0]
+    """
+    if ratings.kind != "scores":
+        return orders_without_each(ratings)
+    made = design(ratings)
+    equations, views = equations_of(made), views_of(ratings, ratings.scores)
+    fits = fit_views(views, equations)
+    values = [
+        without_each(equations, made, _centred(view), mixed)
+        for view, mixed in zip(views, fits, strict=False)
+    ]
+    rho = fits[-1].variances.reviewer_share if fits else 0.0
+    orders = standardised(orders_without_each(ratings))
+    return _weighed(values, rho, orders)
 
 
 def fit_views(views: Sequence[Scores], equations: Equations) -> list[Mixed]:
@@ -132,53 +168,56 @@ def fit_views(views: Sequence[Scores], equations: Equations) -> list[Mixed]:
     Examples:
         >>> from evenhand.ratings import Ratings
         >>> made = design(Ratings(["a", "a"], ["x", "y"], [1, 1]))
-        >>> fit_views([made.scores], Equations(made))
+        >>> fit_views([made.scores], equations_of(made))
         []
     """
     start, found = START, list[Mixed]()
-    if all(scores.min() == scores.max() for scores in views):
-        # The rounding errors of a mean are no scores.
-        return []
+    if not any(np.ptp(scores) for scores in views):
+        return found
     for scores in views:
-        mixed = equations.fit(scores - scores.mean(), start)
+        mixed = equations.fit(_centred(scores), start)
         found.append(mixed)
         if mixed.ratios is not None:
             # The next view is much like this one, so its search starts from here.
             parts = mixed.variances
-            ratios = (parts.reviewer / parts.rest, parts.item / parts.rest)
-            start = (max(ratios[0], LEAST_START), max(ratios[1], LEAST_START))
+            ratios = parts.reviewer / parts.rest, parts.item / parts.rest
+            start = max(ratios[0], LEAST_START), max(ratios[1], LEAST_START)
     return found
 
 
-def _values(fits: Sequence[Mixed]) -> tuple[Sequence[Scores], float]:
-    """Return the predictions, and the reviewers' share of variance in the last fit."""
-    share = fits[-1].variances.reviewer_share if fits else 0.0
-    return [one.items for one in fits], share
+def _centred(scores: Scores) -> Scores:
+    # The rounding errors of a mean are no scores.
+    return scores - (scores.mean() if np.ptp(scores) else scores)
 
 
-def _combined(values: Iterable[Scores], rho: float, ordinal: Scores) -> Scores:
+def _combined(fits: Sequence[Mixed], ordinal: Scores) -> tuple[Scores, float]:
+    """Return the estimates, and the reviewers' share of variance in the last fit."""
+    rho = fits[-1].variances.reviewer_share if fits else 0.0
+    return _weighed([one.items for one in fits], rho, ordinal), rho
+
+
+def _weighed(values: Iterable[Table], rho: float, ordinal: Table) -> Table:
     """Add up the predictions, and weigh them against the orders."""
     total = sum((standardised(one) for one in values), np.zeros_like(ordinal))
     return np.asarray((1 - rho**2) * standardised(total) + rho**2 * ordinal)
 
 
-def views_of(made: Design, scores: Scores, ratings: Ratings) -> Sequence[Scores]:
+def views_of(ratings: Ratings, scores: Scores) -> Sequence[Scores]:
     """Return the scores with outliers pulled in, as normal quantiles and as ranks.
 
     Examples:
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a"], ["x", "y"], [1, 2])
-        >>> len(views_of(design(ratings), ratings.scores, ratings))
+        >>> len(views_of(ratings, ratings.scores))
         3
     """
     # In sixteenths, so that the fence is a float for all scores.
     parts = scores / 16
     low, high = np.quantile(parts, [0.25, 0.75])
     width = FENCE * (high - low)
-    fenced = made.scores
-    if width > 0:
-        fenced = design(ratings, np.clip(parts, low - width, high + width)).scores
-    return fenced, normal_scores(scores), np.sqrt(12) * rank_shares(scores)
+    fenced = np.clip(parts, low - width, high + width) if width > 0 else scores
+    shares = np.sqrt(12) * rank_shares(scores)
+    return design(ratings, fenced).scores, normal_scores(scores), shares
 
 
 def rho_sentence(rho: float) -> str:
@@ -195,29 +234,3 @@ def rho_sentence(rho: float) -> str:
     if rho < HIGH:
         return f"{share} scores count across reviewers in part, and orders in part."
     return f"{share} mostly each reviewer's own order counts."
-
-
-def _fit(
-    ratings: Ratings,
-    estimates: Scores,
-    groups: Codes,
-    rho: float,
-    parts: Variances | None,
-    *notices: Notice,
-    converged: bool = True,
-) -> Fit:
-    what = (
-        "across groups only the level of scores compares items, which stricter or more "
-        "lenient reviewers would explain as well"
-    )
-    if rho > WILD:
-        what = "levels mean little across reviewers here, so groups are not comparable"
-    return Fit(
-        method="adaptive",
-        estimates=settled(estimates),
-        groups=groups,
-        variances=parts,
-        rho=rho,
-        converged=converged,
-        notices=model_notices(ratings, groups, *notices, what=what),
-    )

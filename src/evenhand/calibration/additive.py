@@ -1,18 +1,62 @@
-"""Each reviewer adds an offset: score = mean + reviewer + item + rest."""
+"""Each reviewer adds an offset: score = mean + reviewer + item + rest.
+
+Two crossed random effects u and v, independent and normal, are fitted by restricted
+maximum likelihood; a and b are the ratios of their variances to that of the rest. The
+"dropped" effect u has a diagonal block in the equations, so it is eliminated: with l
+ratings of each of its levels, M their links to (mu, v) and W = a / (1 + a l), what is
+left for x = (mu, v) is A x = p, with
+
+    A = X'X - M' W M + J / b,   p = X'y - M' W s,   q = y'y - s' W s - p' x,
+
+where s are the sums of y by dropped level and J leaves mu out. Minus twice the profile
+likelihood is (N - 1) log q + log det A + sum log(1 + a l) + n log b. While v has few
+levels, A is inverted as a table and Newton's steps are exact; beyond, equations are
+solved by conjugate gradients and traces come from fixed random probes, whose error
+shrinks with the number of levels.
+
+References:
+    Patterson and Thompson (1971), Recovery of inter-block information.
+    Gilmour, Thompson and Cullis (1995), Average information REML.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import numpy as np
 
 from evenhand.arrays import frozen
-from evenhand.calibration.crossed import Equations
-from evenhand.calibration.design import design, linked_groups, model_notices
-from evenhand.calibration.results import Fit, settled
+from evenhand.calibration import solver
+from evenhand.calibration.design import Design, design, linked_groups, model_notices
+from evenhand.calibration.results import ROUNDING, Fit, Variances, settled
+from evenhand.calibration.solver import ROUGH, Definite, one_thread, signs
 from evenhand.claims import Notice
 
 if TYPE_CHECKING:
-    from evenhand.arrays import Flags
+    from collections.abc import Callable
+
+    from scipy.sparse import csr_array
+
+    from evenhand.arrays import Flags, Table
     from evenhand.ratings import Ratings
+
+
+T = TypeVar("T")
+
+START = (0.3, 1.0)
+# Ratios of variances; beyond these an effect is nothing, or all there is.
+LEAST, MOST = 1e-6, 1e4
+STEPS, SHORTEST = 100, 2.0**-30
+# Squared length of a step, in standard errors of the ratios, that no longer matters;
+# beyond a table, and under which steps that get no shorter follow rounding alone.
+DONE, DONE_PROBED, WANDERING = 1e-9, 1e-6, 1e-4
+FARTHEST, TINY = 2.0, 1e-300
+# Residuals at which conjugate gradients stop: searching, and at the end.
+SOLVED, FINE = 1e-7, 1e-12
+TRACE_SIGNS, TRACE_PROBES = 50_000, 4
+# Levels looked at at once.
+BLOCK = 4096
 
 
 def additive(ratings: Ratings) -> Fit:
@@ -32,9 +76,6 @@ def additive(ratings: Ratings) -> Fit:
     Raises:
         RatingsError: If there are no scores.
 
-    References:
-        Patterson and Thompson (1971), Recovery of inter-block information.
-
     Examples:
         >>> from evenhand.ratings import Ratings
         >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 3, 2])
@@ -43,16 +84,15 @@ def additive(ratings: Ratings) -> Fit:
         ([1.666, -0.333, -1.333], [2.0, -2.0])
     """
     made = design(ratings)
-    equations = Equations(made)
+    equations = equations_of(made)
     mixed = equations.fit(made.scores)
-    _, errors = equations.errors(mixed)
     groups = linked_groups(ratings)
     told = confounded(equations.free)
     return Fit(
         method="additive",
         estimates=settled(made.in_units(mixed.items)),
         groups=groups,
-        errors=frozen(made.in_units(errors)),
+        errors=frozen(made.in_units(equations.errors(mixed)[1])),
         offsets=frozen(made.in_units(mixed.reviewers)),
         variances=made.squared(mixed.variances),
         converged=mixed.converged,
@@ -64,7 +104,6 @@ def confounded(known: Flags) -> list[Notice]:
     """Say whether the variances of reviewers and of items can be told from the rest.
 
     Examples:
-        >>> import numpy as np
         >>> confounded(np.array([True, False]))[0].code
         'confounded'
     """
@@ -72,8 +111,495 @@ def confounded(known: Flags) -> list[Notice]:
         "Reviewers' offsets cannot be told from the rest here; they count as rest.",
         "Items' values cannot be told from the rest here; half of it counts as value.",
     )
-    return [
-        Notice("confounded", text)
-        for text, free in zip(texts, known.tolist(), strict=True)
-        if not free
+    told = zip(texts, known.tolist(), strict=True)
+    return [Notice("confounded", text) for text, free in told if not free]
+
+
+class Sums(NamedTuple):
+    """What the equations need of the scores, or of many, a column for each.
+
+    Attributes:
+        squares: y'y.
+        dropped: s, their sums by dropped level.
+        kept: X'y, their sum and their sums by kept level.
+    """
+
+    squares: Table
+    dropped: Table
+    kept: Table
+
+
+class Links:
+    """Who rated what, by dropped and by kept levels.
+
+    Attributes:
+        loads: Ratings of each dropped level, or the sum of their weights.
+        counts: Likewise of each kept level.
+        matrix: M, a row for each dropped level; its first column holds the loads.
+        back: Its transpose.
+        times: How many dropped levels each row stands for.
+    """
+
+    def __init__(self, made: Design, *, kept_items: bool = True) -> None:
+        """Count the ratings, each as much as it weighs; items or reviewers are kept."""
+        from scipy.sparse import csr_array  # noqa: PLC0415 - slow to load
+
+        ends = (made.n_reviewers, made.reviewers), (made.n_items, made.items)
+        (above, dropped), (below, kept) = ends if kept_items else ends[::-1]
+        rows, once = np.arange(len(kept)), made.weighted(np.ones(len(kept)))
+        self._dropped = csr_array((once, (dropped, rows)), (above, len(rows)))
+        self._kept = csr_array((once, (kept, rows)), (below, len(rows)))
+        self.loads, self.counts = self._dropped.sum(axis=1), self._kept.sum(axis=1)
+        places = np.append(dropped, np.arange(above)), np.append(kept + 1, [0] * above)
+        filled = np.append(once, self.loads)
+        self.take(csr_array((filled, places), (above, below + 1)))
+
+    def take(self, matrix: csr_array, times: Table | float = 1.0) -> None:
+        """Take M, each row of which stands for so many levels."""
+        self.matrix, self.back, self.times = matrix, matrix.T.tocsr(), times
+
+    def add_up(self, scores: Table) -> Sums:
+        """Add up scores, or a column for each of many, by level."""
+        dropped, kept = self._dropped @ scores, self._kept @ scores
+        squares = (self._kept @ scores**2).sum(axis=0)
+        return Sums(squares, dropped, np.concatenate([[kept.sum(axis=0)], kept]))
+
+    @property
+    def size(self) -> float:
+        """Number of ratings, or the sum of their weights."""
+        return float((self.times * self.loads).sum())
+
+    def gram(self, weights: Table) -> Table:
+        """Return M' diag(weights) M as a table."""
+        return np.asarray((self.back @ (self.matrix * weights[:, None])).toarray())
+
+    def diagonal(self, ratio: float) -> Table:
+        """Return that of X'X - M' W M."""
+        spread = 1 + ratio * self.loads
+        found = np.append([0.0], self.counts) - self.back**2 @ (ratio / spread)
+        found[0] = self.loads @ self.shares(ratio)
+        return np.asarray(found)
+
+    def table(self, ratio: float) -> Table:
+        """Return X'X - M' W M as a table."""
+        found = -self.gram(ratio / (1 + ratio * self.loads))
+        found[np.diag_indices(len(found))] += np.append([0.0], self.counts)
+        # What is left of the counts may be little, so it is not taken as a difference.
+        found[0] = found[:, 0] = self.back @ self.shares(ratio)
+        return found
+
+    def shares(self, ratio: float) -> Table:
+        """Return what the mean's row of the equations takes of each row of M."""
+        return np.asarray(1 / (1 + ratio * self.loads))
+
+    def pull(self, sums: Sums, ratio: float) -> Table:
+        """Return p."""
+        weights = ratio / (1 + ratio * self.loads)
+        return np.asarray(sums.kept - self.back @ (weights * sums.dropped.T).T)
+
+
+class System:
+    """The equations at two ratios.
+
+    Attributes:
+        links: Who rated what.
+        whole: Whether they are inverted as a table.
+        answers: The last answer to each question, from which passes start.
+    """
+
+    def __init__(self, links: Links) -> None:
+        """Take the links; beyond a table, draw probes over both effects' levels."""
+        self.links = links
+        self.answers: dict[str, Table] = {}
+        self.ratios = np.array(START)
+        sizes = len(links.loads), len(links.counts)
+        self.whole = sizes[1] <= solver.TABLE
+        if not self.whole:
+            number = max(TRACE_PROBES, TRACE_SIGNS // min(sizes))
+            self._thrown = signs("dropped", sizes[0], number)
+            self._kept = np.zeros((sizes[1] + 1, number))
+            self._kept[1:] = signs("kept", sizes[1], number)
+
+    def at(self, ratios: Table) -> None:
+        """Move to new ratios."""
+        if ratios is self.ratios:
+            return
+        self.ratios, (a, b) = ratios, ratios.tolist()
+        prior = np.append([0.0], np.full(len(self.links.counts), 1 / b))
+        table = None
+        if self.whole:
+            table = self.links.table(a)
+            table[np.diag_indices(len(table))] += prior
+        self.inside = Definite(self.product, self.links.diagonal(a) + prior, table)
+
+    def product(self, columns: Table) -> Table:
+        """Multiply columns by A."""
+        links, (a, b) = self.links, self.ratios.tolist()
+        weights = a / (1 + a * links.loads)
+        found = -(links.back @ (weights[:, None] * (links.matrix @ columns)))
+        mean, kept = columns[0], columns[1:]
+        found[0] += links.counts.sum() * mean + links.counts @ kept
+        found[1:] += links.counts[:, None] * (mean + kept) + kept / b
+        return np.asarray(found)
+
+    def solve(self, right: Table, key: str, tolerance: float = SOLVED) -> Table:
+        """Solve; passes start from the last answer to the same question."""
+        found = self.inside.solve(right, self.answers.get(key), tolerance=tolerance)
+        if not self.whole:
+            self.answers[key] = found
+        return found
+
+    def predict(self, sums: Sums, tolerance: float = SOLVED) -> tuple[Table, float]:
+        """Return x and q."""
+        a = float(self.ratios[0])
+        pull = self.links.pull(sums, a)
+        x = self.solve(pull[:, None], "values", tolerance)[:, 0]
+        spent = a * (sums.dropped**2 / (1 + a * self.links.loads)).sum() + pull @ x
+        # Rounding leaves about this much of the squares however well the model fits.
+        return x, float(np.maximum(sums.squares - spent, 1e-15 * sums.squares))
+
+    def traces(self) -> tuple[Table, Table]:
+        """Return the first and second derivatives of log det A by a and b.
+
+        With T for the inverse of A, they are tr(T A') and tr(T A'') - tr(T A' T A').
+        Without a table the first are estimated by probes, the second unknown.
+        """
+        links, (a, b) = self.links, self.ratios.tolist()
+        spread, table = 1 + a * links.loads, self.inside.inverse
+        if table is None:
+            mapped = links.back @ (self._thrown / spread[:, None])
+            right = np.hstack([mapped, self._kept])
+            found = (right * self.solve(right, "traces", ROUGH)).sum(axis=0)
+            means = found.reshape(2, -1).mean(axis=1)
+            return -means / [1, b**2], np.full((2, 2), np.nan)
+        # By a, A' is -M' spread^-2 M and A'' is 2 M' load spread^-3 M.
+        product = ((table @ links.back) * spread**-2) @ links.matrix
+        twice = 2 * links.gram(links.loads * spread**-3)
+        inner, cross = np.trace(table[1:, 1:]), -(product[1:] * table[1:]).sum() / b**2
+        by_a = (table * twice).sum() - (product * product.T).sum()
+        by_b = 2 * inner / b**3 - (table[1:, 1:] ** 2).sum() / b**4
+        first = -np.array([np.trace(product), inner / b**2])
+        return first, np.array([[by_a, cross], [cross, by_b]])
+
+    def likelihood(self, sums: Sums, ratios: Table) -> Likelihood:
+        """Return the likelihood of one set of scores."""
+        self.at(ratios)
+        links, (a, b) = self.links, ratios.tolist()
+        loads, spread, size = links.loads, 1 + a * links.loads, len(links.counts)
+        x, squared = self.predict(sums)
+        left, inner = sums.dropped - links.matrix @ x, np.append([0.0], x[1:])
+        # Of q.
+        targets = np.stack([links.back @ (left / spread**2), -inner / b**2], axis=1)
+        first = -np.array([(left**2 / spread**2).sum(), inner @ inner / b**2])
+        second = -2 * targets.T @ self.solve(targets, "targets")
+        bends = (loads * left**2 / spread**3).sum(), inner @ inner / b**3
+        second += 2 * np.diag(bends)
+        # Of the determinants.
+        slope, known = self.traces()
+        shares = loads / spread
+        slope += [(links.times * shares).sum(), size / b]
+        known -= np.diag([(links.times * shares**2).sum(), size / b**2])
+        share = (links.size - 1) / squared
+        outer = share / squared * np.outer(first, first)
+        # The average of the observed and the expected, in which second traces cancel.
+        average = share * second / 2 - outer
+        curvature = share * second - outer + known if self.whole else average
+        value = (links.size - 1) * np.log(squared) + self.inside.determinant
+        value += (links.times * np.log(spread)).sum() + size * np.log(b)
+        slope += share * first
+        found = np.array(value), slope, curvature, average
+        return Likelihood(*(table[..., None] for table in found))
+
+    def maximise(self, sums: Sums, start: Table, free: Flags) -> bool:
+        """Go to the ratios of largest restricted likelihood; say whether it settled."""
+        done = DONE if self.whole else DONE_PROBED
+        found, converged = maximise(
+            lambda ratios: self.likelihood(sums, ratios[:, 0]),
+            start[:, None],
+            free,
+            done=done,
+        )
+        self.at(found[:, 0])
+        return converged
+
+    def errors(self) -> tuple[Table, Table]:
+        """Return both effects' squared errors of prediction, in units of the rest.
+
+        Those of the dropped effect are known from a table only, and NaN without one.
+        """
+        kept = self.inside.inverse_diagonal()[1:]
+        if self.inside.inverse is None:
+            unknown = np.full(len(self.links.loads), np.nan)
+            return unknown, np.minimum(kept, self.ratios[1])
+        weights = self.ratios[0] / (1 + self.ratios[0] * self.links.loads)
+        squares = np.empty_like(weights)
+        for begin in range(0, len(weights), BLOCK):
+            rows = self.links.matrix[begin : begin + BLOCK].toarray()
+            inner = (rows @ self.inside.inverse) * rows
+            squares[begin : begin + BLOCK] = inner.sum(axis=1)
+        return weights + weights**2 * squares, kept
+
+
+class Likelihood(NamedTuple):
+    """Minus twice the log likelihood by both ratios, a column for each set of scores.
+
+    Attributes:
+        value: NaN if it is unknown.
+        slope: By the ratio of the dropped effect and of the kept one.
+        curvature: Second derivatives, or about as much.
+        otherwise: What to take instead where that is not a minimum's.
+    """
+
+    value: Table
+    slope: Table
+    curvature: Table
+    otherwise: Table
+
+
+def maximise(
+    at: Callable[[Table], Likelihood],
+    ratios: Table,
+    free: Flags,
+    *,
+    low: Table | float = LEAST,
+    high: Table | float = MOST,
+    done: float = DONE,
+) -> tuple[Table, bool]:
+    """Find the ratios of largest likelihood, for each set of scores.
+
+    Args:
+        at: The likelihood of each set of scores at ratios of its own.
+        ratios: Where to start from, a column for each set.
+        free: Which of the two ratios to estimate; the other stays.
+        low: Bounds of the ratios.
+        high: Likewise.
+        done: Squared length of a step that is the last.
+
+    Returns:
+        The ratios, and whether all searches settled.
+    """
+    here, share = at(ratios), np.ones(ratios.shape[1])
+    going, before = share > 0, np.full_like(share, np.inf)
+    for _ in range(STEPS):
+        # A ratio at a bound that the likelihood pushes against stays there.
+        pushed = (ratios <= low) & (here.slope >= 0)
+        pushed |= (ratios >= high) & (here.slope <= 0)
+        active = free[:, None] & ~pushed & going
+        move, decrement = _newton(ratios, here, active)
+        # Where only slopes are known, steps that grow are too long or rounding.
+        blind = np.isnan(here.value)
+        going &= ~(blind & (before / 2 < decrement) & (decrement < WANDERING))
+        share[blind & (decrement > before)] = 0.5
+        after = _moved(ratios, share * move, active & going, (low, high))
+        stuck = (after == ratios).all(axis=0) | (share < SHORTEST)
+        last, before = decrement <= done, decrement
+        # Newton's last step squares the error. More would follow rounding alone where
+        # the likelihood is flat.
+        ratios = np.where(last, after, ratios)
+        going &= ~last & ~stuck
+        if not going.any():
+            break
+        there = at(np.where(going, after, ratios))
+        better = going & ~(there.value > here.value)
+        ratios = np.where(better, after, ratios)
+        both = zip(there, here, strict=True)
+        here = Likelihood(*(np.where(better, *one) for one in both))
+        share = np.where(better, 1.0, share / 2)
+    return ratios, bool((decrement < WANDERING).all())
+
+
+def _newton(ratios: Table, here: Likelihood, active: Flags) -> tuple[Table, Table]:
+    """Return Newton's steps and their squared lengths in standard errors."""
+    slope = np.where(active, here.slope, 0.0)
+    held = np.where(active, 0.0, 1.0) * np.eye(2)[:, :, None]
+    tables = [held + table * active * active[:, None] for table in here[2:]]
+    (first, cross), (_, second) = np.where(_rises(tables[0]), *tables)
+    # Where scores say nothing about a ratio its curvature is 0 but not its slope.
+    least = np.abs(slope) / (2 * FARTHEST * ratios) + TINY
+    sizes = np.maximum([first, second], least)
+    cross = np.where(cross**2 < sizes.prod(axis=0), cross, 0.0)
+    move = (cross * slope[::-1] - sizes[::-1] * slope) / (sizes.prod(axis=0) - cross**2)
+    return move, -(slope * move).sum(axis=0)
+
+
+def _rises(table: Table) -> Flags:
+    (first, cross), (_, second) = table
+    return np.asarray((first > 0) & (first * second - cross**2 > 1e-9 * first * second))
+
+
+def _moved(
+    ratios: Table,
+    move: Table,
+    active: Flags,
+    bounds: tuple[Table | float, Table | float],
+) -> Table:
+    """Take steps downwards as they are, so that 0 is met, and upwards by factors.
+
+    A ratio without bound then gets there in few steps.
+    """
+    share = np.clip(move / ratios, -0.98, FARTHEST)
+    factor = np.where(share < 0, 1 + share, np.exp(np.maximum(share, 0)))
+    found = np.clip(ratios * factor, *bounds)
+    # So near to nothing it is nothing, whatever rounding says.
+    found = np.where(found < 2 * LEAST, LEAST, found)
+    return np.where(active, found, ratios)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mixed:
+    """Random offsets and values, in the design's unit.
+
+    Attributes:
+        items: Predicted values.
+        reviewers: Predicted offsets.
+        variances: Of reviewers, items and the rest.
+        mean: Overall mean, from the design's centre.
+        ratios: Of the dropped and the kept effect; None if nothing varies.
+        converged: Whether the last one changed nothing that matters.
+    """
+
+    items: Table
+    reviewers: Table
+    variances: Variances
+    mean: float = 0.0
+    ratios: Table | None = None
+    converged: bool = True
+
+
+def equations_of(made: Design) -> Equations:
+    """Keep the smaller effect, so that a table fits if it can.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> equations_of(design(Ratings(["a", "a"], ["x", "y"], [1, 2]))).kept_items
+        False
+    """
+    least = min(made.n_items, made.n_reviewers)
+    kept_items = least > solver.TABLE or made.n_items == least
+    # An effect with one rating a level is the rest by another name, and one with one
+    # level is the mean.
+    free = [
+        int(load.max()) > 1 and int((load > 0).sum()) > 1
+        for load in (made.loads, made.counts)
     ]
+    links = Links(made, kept_items=kept_items)
+    return Equations(links, np.array(free), kept_items=kept_items)
+
+
+class Equations:
+    """Equations of one set of ratings, for any scores on them.
+
+    Attributes:
+        links: Who rated what.
+        free: Whether the variances of reviewers and of items can be told from the rest.
+        kept_items: Whether items are the kept effect.
+        system: The equations.
+    """
+
+    def __init__(self, links: Links, free: Flags, *, kept_items: bool = True) -> None:
+        """Take the links."""
+        self.links, self.free, self.kept_items = links, free, kept_items
+        self.system = System(links)
+
+    def ordered(self, reviewers: T, items: T) -> tuple[T, T]:
+        """Put the dropped effect's first, or the reviewers' first again."""
+        return (reviewers, items) if self.kept_items else (items, reviewers)
+
+    def start(self, ratios: tuple[float, float] = START) -> tuple[Table, Flags]:
+        """Return ratios to start from and which are free, the dropped effect's first.
+
+        What cannot be told from the rest counts as rest for reviewers, and half for
+        items, whose order is what is asked for.
+        """
+        held = np.where(self.free, np.clip(ratios, LEAST, MOST), (LEAST, 1.0))
+        order = slice(None) if self.kept_items else slice(None, None, -1)
+        return held[order], self.free[order]
+
+    def fit(self, scores: Table, start: tuple[float, float] = START) -> Mixed:
+        """Fit random effects to scores with mean 0.
+
+        Args:
+            scores: One for each rating.
+            start: Variances of reviewers and items over that of the rest.
+        """
+        return self.fit_sums(self.links.add_up(scores), start)
+
+    def fit_sums(self, sums: Sums, start: tuple[float, float] = START) -> Mixed:
+        """Fit random effects to sums of scores with mean 0."""
+        links, system = self.links, self.system
+        if sums.squares == 0.0:
+            zeros = np.zeros(len(links.loads)), np.zeros(len(links.counts))
+            reviewers, items = self.ordered(*zeros)
+            return Mixed(items, reviewers, Variances(0.0, 0.0, 0.0))
+        system.answers.clear()
+        with one_thread(len(links.counts)):
+            converged = system.maximise(sums, *self.start(start))
+            x, squared = system.predict(sums, FINE)
+        ratios, rest = system.ratios, squared / (links.size - 1)
+        weights = ratios[0] / (1 + ratios[0] * links.loads)
+        reviewers, items = self.ordered(
+            weights * (sums.dropped - links.matrix @ x), x[1:]
+        )
+        parts = np.where(ratios <= LEAST, 0.0, ratios * rest).tolist()
+        variances = Variances(*self.ordered(*parts), rest)
+        return Mixed(items, reviewers, variances, float(x[0]), ratios, converged)
+
+    def errors(self, mixed: Mixed) -> tuple[Table, Table]:
+        """Return the errors of offsets, NaN beyond a table, and of values.
+
+        They are held against the mean of the reviewers, and of the items, at hand.
+        """
+        if mixed.ratios is None:
+            return np.zeros_like(mixed.reviewers), np.zeros_like(mixed.items)
+        with one_thread(len(self.links.counts)):
+            self.system.at(mixed.ratios)
+            reviewers, items = self.ordered(*self.system.errors())
+        parts = mixed.variances
+        # Ratings say nothing about the level, which keeps the prior's variance.
+        reviewers = parts.rest * reviewers - parts.reviewer / len(reviewers)
+        items = parts.rest * items - parts.item / len(items)
+        return np.sqrt(np.maximum(reviewers, 0)), np.sqrt(np.maximum(items, 0))
+
+
+def additive_without_each(ratings: Ratings) -> Table:
+    """Return what `additive` makes of the other ratings, a row for each left out.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 8, 2])
+        >>> additive_without_each(ratings).argmax(axis=1).tolist()
+        [1, 0, 0, 0]
+    """
+    made = design(ratings)
+    equations = equations_of(made)
+    return without_each(equations, made, made.scores, equations.fit(made.scores))
+
+
+def without_each(
+    equations: Equations, made: Design, scores: Table, mixed: Mixed
+) -> Table:
+    """Return predicted values without one rating, a row for each left out.
+
+    Given the ratios of variances predictions are linear in the scores, so a rating is
+    taken out exactly by an update of rank one: without rating r, with residual e and
+    leverage h, the solution of C x = p is x - C^-1 w e / (1 - h), where w has a 1 at
+    the mean, the reviewer and the item of r. The ratios are held.
+    """
+    links, rows = equations.links, np.arange(len(scores))
+    if mixed.ratios is None:
+        return np.tile(mixed.items, (len(rows), 1))
+    dropped, kept = equations.ordered(made.reviewers, made.items)
+    weights = mixed.ratios[0] / (1 + mixed.ratios[0] * links.loads)
+    right = (links.matrix[dropped] * -weights[dropped, None]).toarray()
+    right[:, 0] += 1
+    right[rows, kept + 1] += 1
+    equations.system.at(mixed.ratios)
+    kept_moves = equations.system.solve(right.T, "without").T
+    moves = -weights * (links.matrix @ kept_moves.T).T
+    moves[rows, dropped] += weights[dropped]
+    leverage = kept_moves[:, 0] + kept_moves[rows, kept + 1] + moves[rows, dropped]
+    fitted = mixed.mean + mixed.reviewers[made.reviewers] + mixed.items[made.items]
+    left = made.weighted(scores - fitted)
+    times = left / np.maximum(1 - made.weighted(leverage), ROUNDING)
+    _, items = equations.ordered(moves, kept_moves[:, 1:])
+    return np.asarray(mixed.items - times[:, None] * items)

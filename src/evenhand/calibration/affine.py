@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.arrays import frozen
-from evenhand.calibration.crossed import Equations, Mixed
+from evenhand.calibration.additive import Mixed, equations_of
 from evenhand.calibration.design import Design, design, linked_groups, model_notices
 from evenhand.calibration.results import Fit, Variances, settled
 
@@ -157,7 +157,7 @@ def fit_affine(
 
 def start(made: Design, mixed: Mixed | None = None) -> State:
     """Start from the additive model, fitted here if not given, with all slopes 1."""
-    mixed = mixed or Equations(made).fit(made.scores)
+    mixed = mixed or equations_of(made).fit(made.scores)
     parts = mixed.variances
     size = made.n_reviewers
     # Something is left for the rest even if the additive model fits without error.

@@ -1,4 +1,4 @@
-"""Bradley-Terry on each reviewer's own comparisons: orders only, no scales."""
+"""Bradley-Terry and Borda on each reviewer's own comparisons: orders, no scales."""
 
 from __future__ import annotations
 
@@ -8,31 +8,38 @@ import numpy as np
 from numpy.polynomial.chebyshev import chebpts1, chebvander
 
 from evenhand.arrays import frozen
-from evenhand.calibration import _solver
-from evenhand.calibration._solver import (
-    conjugate_gradients,
-    inverse_diagonal,
-    inverse_root,
-    one_thread,
+from evenhand.calibration import solver
+from evenhand.calibration.design import (
+    data_notices,
+    fit_notices,
+    model_notices,
+    steps,
+    totals,
 )
-from evenhand.calibration.design import model_notices, steps, totals
 from evenhand.calibration.results import Fit, settled
+from evenhand.calibration.solver import Definite, one_thread
 from evenhand.posets.graph import comparisons, components
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from scipy.sparse import csr_array
 
-    from evenhand.arrays import Table
-    from evenhand.calibration._solver import Product
+    from evenhand.arrays import Codes, Scores, Table
+    from evenhand.calibration.solver import Product
+    from evenhand.claims import Notice
     from evenhand.ratings import Ratings
 
 
 PRIOR_PRECISION = 0.4
+AROUND_ZERO = "each group's values lie around 0, and groups are not compared"
 # Items up to which Newton's steps come from a table.
 SMALL = 128
 STEPS, HALVINGS, TOLERANCE = 100, 40, 1e-10
 # Pairs up to which they are listed.
 MOST_PAIRS = 20_000_000
+# Items of a reviewer up to which the curvature is taken without a rating as well.
+CURVED = 60
 
 
 def bradley_terry(ratings: Ratings) -> Fit:
@@ -66,19 +73,22 @@ def bradley_terry(ratings: Ratings) -> Fit:
     """
     weights = 2 / np.bincount(ratings.reviewer_codes)
     pairs, won = pairs_of(ratings, weights), wins(ratings, weights)
-    values, converged = maximise(pairs, won, PRIOR_PRECISION)
     groups = components(comparisons(ratings))
-    what = "each group's values lie around 0, and groups are not compared"
-    squared = squared_errors(pairs, values)
-    # Comparisons say nothing about the common level, which keeps the prior's variance.
-    squared = np.maximum(squared - 1 / (PRIOR_PRECISION * len(values)), 0)
+    return fit_orders(pairs, won, groups, data_notices(ratings, prior=True))
+
+
+def fit_orders(
+    pairs: AnyPairs, won: Table, groups: Codes, told: Iterable[Notice]
+) -> Fit:
+    """Fit values to pairs and wins; say what was told of the data as well."""
+    values, converged = maximise(pairs, won, PRIOR_PRECISION)
     return Fit(
         method="bradley-terry",
         estimates=settled(values),
         groups=groups,
-        errors=frozen(np.sqrt(squared)),
+        errors=frozen(np.sqrt(squared_errors(pairs, values))),
         converged=converged,
-        notices=model_notices(ratings, groups, what=what, converged=converged),
+        notices=fit_notices(told, groups, what=AROUND_ZERO, converged=converged),
     )
 
 
@@ -285,7 +295,8 @@ def maximise(
     found = pairs.at(values)
     slope = won - found.wins - precision * values
     for _ in range(STEPS):
-        move = _move(found, slope, precision)
+        inside = _information(found, precision, SMALL)
+        move = inside.solve(slope[:, None], tolerance=1e-4)[:, 0]
         rise = float(slope @ move)
         if rise <= TOLERANCE**2 * len(values):
             return values, True
@@ -301,45 +312,110 @@ def maximise(
     return values, False
 
 
-def _move(found: Expected, slope: Table, precision: float) -> Table:
-    if len(slope) <= SMALL:
-        root = information_root(found, precision)
-        return np.asarray(root.T @ (root @ slope))
-    move = conjugate_gradients(
-        lambda columns: found.product(columns) + precision * columns,
-        found.diagonal + precision,
-        slope[:, None],
-        tolerance=1e-4,
-    )
-    return move[:, 0]
-
-
-def information_root(found: Expected, precision: float) -> Table:
-    """Return `inverse_root` of the information with the prior's."""
+def information_table(found: Expected, precision: float) -> Table:
+    """Return the information with the prior's as a table."""
     unit = np.eye(len(found.wins))
-    return inverse_root(found.product(unit) + precision * unit)
+    return found.product(unit) + precision * unit
+
+
+def _information(found: Expected, precision: float, most: int) -> Definite:
+    """Return the information with the prior's, as a table of up to so many items."""
+
+    def product(columns: Table) -> Table:
+        return found.product(columns) + precision * columns
+
+    table = None
+    if len(found.wins) <= most:
+        table = information_table(found, precision)
+    return Definite(product, found.diagonal + precision, table)
 
 
 def squared_errors(pairs: AnyPairs, values: Table) -> Table:
-    """Return squared standard errors of values, the prior's of the level among them.
+    """Return squared standard errors of values against their mean.
 
     Examples:
         >>> from evenhand.ratings import Ratings
         >>> found = pairs_of(Ratings(["a", "a"], ["x", "y"], [1, 2]), np.array([2.0]))
         >>> squared_errors(found, np.zeros(2)).round(3).tolist()
-        [1.607, 1.607]
+        [0.357, 0.357]
     """
-    found, precision = pairs.at(values), PRIOR_PRECISION
-    if len(values) <= _solver.TABLE:
-        with one_thread(len(values)):
-            root = information_root(found, precision)
-        return np.asarray((root**2).sum(axis=0))
+    with one_thread(len(values)):
+        inside = _information(pairs.at(values), PRIOR_PRECISION, solver.TABLE)
+        squared = np.minimum(inside.inverse_diagonal(), 1 / PRIOR_PRECISION)
+    # Comparisons say nothing about the common level, which keeps the prior's variance.
+    return np.maximum(squared - 1 / (PRIOR_PRECISION * len(values)), 0)
 
-    def product(columns: Table) -> Table:
-        return found.product(columns) + precision * columns
 
-    # Items that met many others hardly move together, so few probes will do.
-    few = isinstance(pairs, ManyPairs)
-    most = _solver.ERROR_PROBES if few else _solver.MOST_PROBES
-    squared = inverse_diagonal(product, found.diagonal + precision, most=most)
-    return np.minimum(squared, 1 / precision)
+def orders_without_each(ratings: Ratings) -> Table:
+    """Return what Bradley-Terry makes of the other ratings, by one Newton step.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "x", "y"], [2, 1, 5, 4])
+        >>> orders_without_each(ratings).argmax(axis=1).tolist()
+        [0, 0, 0, 0]
+    """
+    values = order_values(ratings)
+    pairs = pairs_of(ratings, 2 / np.bincount(ratings.reviewer_codes))
+    inverse = np.linalg.inv(information_table(pairs.at(values), PRIOR_PRECISION))
+    found = np.tile(values, (ratings.n_ratings, 1))
+    firsts = np.flatnonzero(np.diff(ratings.reviewer_codes)) + 1
+    for rows in np.split(np.arange(ratings.n_ratings), firsts):
+        items = ratings.item_codes[rows]
+        slopes, curves = _changes(values[items], ratings.preference[rows])
+        if len(rows) <= CURVED:
+            inner = np.eye(len(rows)) + curves @ inverse[np.ix_(items, items)]
+            slopes = np.asarray(
+                np.linalg.solve(inner, slopes[..., None])[..., 0], float
+            )
+        found[rows] += slopes @ inverse[items]
+    return found
+
+
+def _changes(values: Scores, preference: Scores) -> tuple[Table, Table]:
+    """Return how slope and curvature change, a row for each of a reviewer's ratings."""
+    number = len(values)
+    expected = (1 + np.tanh((values[:, None] - values) / 2)) / 2
+    won = (np.sign(preference[:, None] - preference) + 1) / 2
+    more = won - expected
+    even = expected * (1 - expected)
+    np.fill_diagonal(even, 0.0)
+    before, after = 2 / number, 2 / max(number - 1, 1)
+    others = 1 - np.eye(number)
+    slopes = after * others * (more.sum(axis=1) - more.T) - before * more.sum(axis=1)
+    if number > CURVED:
+        return slopes, even[None]
+    rest = even * others[:, :, None] * others[:, None, :]
+    laplacian = np.eye(number) * rest.sum(axis=2)[:, :, None] - rest
+    whole = np.diag(even.sum(axis=1)) - even
+    return slopes, after * laplacian - before * whole
+
+
+def borda(ratings: Ratings) -> Fit:
+    """Score items by the share of within-reviewer comparisons won; ties count half.
+
+    It uses orders only, so no reviewer's scale matters, but an item that met strong
+    company looks weak. Reviewers of one item compare nothing, and an item that was
+    never compared has 1/2.
+
+    Args:
+        ratings: Scores, ranks or comparisons.
+
+    Returns:
+        The fit, without standard errors.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 3, 2])
+        >>> borda(ratings).estimates.tolist()
+        [1.0, 0.5, 0.0]
+    """
+    loads = np.bincount(ratings.reviewer_codes).astype(np.float64)
+    others = loads[ratings.reviewer_codes] - 1
+    met = totals(ratings.item_codes, others, ratings.n_items)
+    half = np.full(ratings.n_items, 0.5)
+    estimates = settled(np.divide(wins(ratings), met, out=half, where=met > 0))
+    groups = components(comparisons(ratings))
+    what = "shares won in different groups say nothing about each other"
+    notices = model_notices(ratings, groups, what=what)
+    return Fit("borda", estimates, groups, notices=notices)

@@ -14,6 +14,8 @@ from evenhand.errors import RatingsError, counted, listing
 from evenhand.posets.graph import connected
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from evenhand.arrays import Codes, Scores
     from evenhand.ratings import Ratings
 
@@ -21,6 +23,15 @@ if TYPE_CHECKING:
 # A score so many times as far out as the middle half is wide outweighs all others.
 FAR = 1e6
 FEW_LINKS = 3
+PRIOR_COMPARES = "across groups only the prior compares their values"
+EQUAL_SCORES = Notice(
+    "equal_scores",
+    "Every score is the same, so the ratings tell no item from another.",
+)
+NOT_CONVERGED = Notice(
+    "not_converged",
+    "The fit stopped before it had settled; estimates are approximate.",
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -236,6 +247,20 @@ def require_rated(ratings: Ratings, method: str) -> None:
         )
 
 
+def one_rating_notices(single: int) -> list[Notice]:
+    """Say how many reviewers gave one rating only, if any.
+
+    Examples:
+        >>> one_rating_notices(0)
+        []
+    """
+    text = (
+        f"{counted(single, 'reviewer')} gave one rating only, so nothing says how "
+        "strict they are."
+    )
+    return [Notice("one_rating_reviewers", text)] if single else []
+
+
 def data_notices(ratings: Ratings, *, prior: bool) -> list[Notice]:
     """Say what in the data a model cannot make up for.
 
@@ -249,14 +274,8 @@ def data_notices(ratings: Ratings, *, prior: bool) -> list[Notice]:
         >>> [notice.code for notice in found]
         ['one_rating_reviewers', 'equal_scores']
     """
-    notices = []
     single = int((np.bincount(ratings.reviewer_codes) == 1).sum())
-    if single:
-        text = (
-            f"{counted(single, 'reviewer')} gave one rating only, so nothing says how "
-            "strict they are."
-        )
-        notices.append(Notice("one_rating_reviewers", text))
+    notices = one_rating_notices(single)
     counts = np.bincount(ratings.item_codes, minlength=ratings.n_items)
     bare = int((counts == 0).sum())
     if bare and prior:
@@ -268,31 +287,28 @@ def data_notices(ratings: Ratings, *, prior: bool) -> list[Notice]:
 
 
 def _score_notices(scores: Scores) -> list[Notice]:
-    low, middle, high = np.quantile(scores / 4, [0.25, 0.5, 0.75])
     if scores.min() == scores.max():
-        text = "Every score is the same, so the ratings tell no item from another."
-        return [Notice("equal_scores", text)]
+        return [EQUAL_SCORES]
+    low, middle, high = np.quantile(scores / 4, [0.25, 0.5, 0.75])
     away = np.abs(scores / 4 - middle)
-    width = float(high - low)
-    if width > 0 and float(away.max()) / width > FAR:
-        outlier = float(scores[int(away.argmax())])
-        text = (
-            f"The score {outlier:.3g} is more than a million times as far out as most; "
-            "methods that use scores see little else. Check it."
-        )
-        return [Notice("extreme_score", text)]
-    return []
+    if low == high or float(away.max()) / float(high - low) <= FAR:
+        return []
+    text = (
+        f"The score {scores[away.argmax()]:.3g} is more than a million times as far "
+        "out as most; methods that use scores see little else. Check it."
+    )
+    return [Notice("extreme_score", text)]
 
 
 def model_notices(
     ratings: Ratings,
     groups: Codes,
     *others: Notice,
-    what: str = "across groups only the prior compares their values",
+    what: str = PRIOR_COMPARES,
     prior: bool = True,
     converged: bool = True,
 ) -> tuple[Notice, ...]:
-    """Say what the reader of a fit must know.
+    """Say what the reader of a fit must know; see `fit_notices`.
 
     Args:
         ratings: The ratings.
@@ -308,13 +324,24 @@ def model_notices(
         >>> model_notices(ratings, np.array([0, 0, 0]))
         ()
     """
-    notices = data_notices(ratings, prior=prior)
+    told = data_notices(ratings, prior=prior)
+    return fit_notices(told, groups, *others, what=what, converged=converged)
+
+
+def fit_notices(
+    told: Iterable[Notice],
+    groups: Codes,
+    *others: Notice,
+    what: str = PRIOR_COMPARES,
+    converged: bool = True,
+) -> tuple[Notice, ...]:
+    """Add to what is told of the data how groups compare and whether a fit settled.
+
+    Examples:
+        >>> [notice.code for notice in fit_notices([], np.array([0, 1]))]
+        ['unlinked_groups']
+    """
     number = int(groups.max()) + 1
-    if number > 1:
-        text = f"The items fall into {number} groups that no reviewer links; {what}."
-        notices.append(Notice("unlinked_groups", text))
-    notices += others
-    if not converged:
-        text = "The fit stopped before it had settled; estimates are approximate."
-        notices.append(Notice("not_converged", text))
-    return tuple(notices)
+    text = f"The items fall into {number} groups that no reviewer links; {what}."
+    apart = [Notice("unlinked_groups", text)] if number > 1 else []
+    return *told, *apart, *others, *([] if converged else [NOT_CONVERGED])

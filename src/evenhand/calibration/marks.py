@@ -19,25 +19,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand.calibration import _solver
-from evenhand.calibration._solver import (
-    conjugate_gradients,
-    inverse_diagonal,
-    inverse_root,
-    one_thread,
-)
-from evenhand.calibration.crossed import MOST, Equations, with_items
+from evenhand.calibration import solver
+from evenhand.calibration.additive import MOST, Links, equations_of
 from evenhand.calibration.design import Design, design, require_rated
+from evenhand.calibration.solver import Definite, one_thread
 from evenhand.errors import RatingsError
 
 if TYPE_CHECKING:
     from evenhand.arrays import Codes, Scores, Table
-    from evenhand.calibration.crossed import Links, Sums
+    from evenhand.calibration.additive import Sums
     from evenhand.ratings import Ratings
 
 # Items up to which a is looked at on a grid, and the grid, as logarithms.
 INTEGRATED, RATIOS = 100, np.linspace(-7.0, 7.0, 29)
-TOLERANCE = 1e-12
 
 
 class Means(NamedTuple):
@@ -88,7 +82,8 @@ def adjusted_means(
             "items must have two scores or more, got one each, which does not show how "
             "large errors are. Take the scores as marks, or collect more."
         )
-    links, sums = with_items(made)
+    links = Links(made)
+    sums = links.add_up(made.scores)
     columns = np.array([], dtype=np.int64) if chosen is None else chosen
     ratios = _ratios(made) if offsets else np.zeros(1)
     with one_thread(made.n_items):
@@ -113,7 +108,7 @@ def adjusted_means(
 def _ratios(made: Design) -> Table:
     if made.n_items <= INTEGRATED:
         return np.exp(RATIOS)
-    parts = Equations(made).fit(made.scores).variances
+    parts = equations_of(made).fit(made.scores).variances
     return np.array([min(parts.reviewer / max(parts.rest, 1e-300), MOST)])
 
 
@@ -127,39 +122,25 @@ class _At(NamedTuple):
 
 
 def _solve(links: Links, sums: Sums, ratio: float, columns: Codes, freedom: int) -> _At:
-    weights = ratio / (1 + ratio * links.loads)
-    right = links.pull(sums, ratio)[1:]
-    wanted = np.zeros((len(right), len(columns)))
-    wanted[columns, np.arange(len(columns))] = 1.0
-    size = 0.0
-    if len(right) <= _solver.TABLE:
-        root = inverse_root(np.diag(links.counts) - links.gram(weights)[1:, 1:])
-        values = root.T @ (root @ right)
-        squares, shared = (root**2).sum(axis=0), root.T @ (root @ wanted)
-        size = -2 * float(np.log(np.diag(root)).sum())
-    else:
-        values, squares, shared = _by_passes(links, weights, right, wanted)
-    left = sums.squares - float(weights @ sums.dropped**2) - float(right @ values)
-    # Rounding leaves about this much of the squares however well the model fits.
-    left = max(left, 1e-15 * sums.squares)
-    size += float(np.log1p(ratio * links.loads).sum())
-    rest, level = left / freedom, ratio / len(links.loads)
-    fit = -(freedom * np.log(rest or 1.0) + size) / 2
-    return _At(
-        values, rest * np.maximum(squares - level, 0), rest * (shared - level), fit
-    )
-
-
-def _by_passes(
-    links: Links, weights: Table, right: Table, wanted: Table
-) -> tuple[Table, Table, Table]:
+    weights, n_items = ratio / (1 + ratio * links.loads), len(links.counts)
     matrix, back = links.matrix[:, 1:], links.back[1:]
 
     def product(columns: Table) -> Table:
         moved = back @ (weights[:, None] * (matrix @ columns))
         return np.asarray(links.counts[:, None] * columns - moved)
 
-    diagonal = links.diagonal(weights)
-    columns = np.column_stack([right, wanted])
-    found = conjugate_gradients(product, diagonal, columns, tolerance=TOLERANCE)
-    return found[:, 0], inverse_diagonal(product, diagonal), found[:, 1:]
+    table = links.table(ratio)[1:, 1:] if n_items <= solver.TABLE else None
+    inside = Definite(product, links.diagonal(ratio)[1:], table)
+    right = np.zeros((n_items, 1 + len(columns)))
+    right[:, 0] = links.pull(sums, ratio)[1:]
+    right[columns, np.arange(len(columns)) + 1] = 1.0
+    found = inside.solve(right)
+    left = sums.squares - weights @ sums.dropped**2 - right[:, 0] @ found[:, 0]
+    # Rounding leaves about this much of the squares however well the model fits.
+    rest = float(np.maximum(left, 1e-15 * sums.squares)) / freedom
+    # Beyond a table there is one ratio alone, so its likelihood does not matter.
+    size = np.nan_to_num(inside.determinant) + np.log1p(ratio * links.loads).sum()
+    fit = -(freedom * np.log(rest or 1.0) + size) / 2
+    level = ratio / len(links.loads)
+    squares = np.maximum(inside.inverse_diagonal() - level, 0)
+    return _At(found[:, 0], rest * squares, rest * (found[:, 1:] - level), fit)

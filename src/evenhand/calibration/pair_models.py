@@ -12,31 +12,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.arrays import frozen
-from evenhand.calibration._solver import TABLE, one_thread
-from evenhand.calibration.additive import confounded
-from evenhand.calibration.bradley_terry import (
-    PRIOR_PRECISION,
-    Pairs,
-    maximise,
-    squared_errors,
+from evenhand.calibration.additive import Equations, Links, Sums, confounded
+from evenhand.calibration.bradley_terry import Pairs, fit_orders
+from evenhand.calibration.design import (
+    EQUAL_SCORES,
+    fit_notices,
+    one_rating_notices,
+    totals,
 )
-from evenhand.calibration.crossed import (
-    LEAST,
-    START,
-    Links,
-    Sums,
-    TableSystem,
-)
-from evenhand.calibration.crossed import maximise as maximise_likelihood
-from evenhand.calibration.design import totals
-from evenhand.calibration.posterior import Crossed, drawn_from_sums
-from evenhand.calibration.results import Fit, Variances, settled
-from evenhand.claims import Notice
-from evenhand.errors import RatingsError, counted
+from evenhand.calibration.posterior import drawn_from_sums
+from evenhand.calibration.results import Fit, settled
+from evenhand.calibration.solver import TABLE
+from evenhand.errors import RatingsError
 from evenhand.posets.graph import connected
 
 if TYPE_CHECKING:
     from evenhand.arrays import Codes, Scores, Table
+    from evenhand.claims import Notice
     from evenhand.engines.pairs import PairCounts
 
 # Items whose equations fit into one table.
@@ -67,20 +59,7 @@ def bradley_terry_of_pairs(pairs: PairCounts) -> Fit:
     ends = np.append(pairs.first, pairs.second), np.append(pairs.second, pairs.first)
     matrix = csr_array((np.tile(weights * pairs.count, 2), ends), (size, size))
     matrix.sum_duplicates()
-    listed = Pairs(matrix)
-    values, converged = maximise(listed, won, PRIOR_PRECISION)
-    groups = ordered_groups(pairs)
-    squared = squared_errors(listed, values)
-    squared = np.maximum(squared - 1 / (PRIOR_PRECISION * size), 0)
-    what = "each group's values lie around 0, and groups are not compared"
-    return Fit(
-        method="bradley-terry",
-        estimates=settled(values),
-        groups=groups,
-        errors=frozen(np.sqrt(squared)),
-        converged=converged,
-        notices=_notices(pairs, groups, what, converged=converged),
-    )
+    return fit_orders(Pairs(matrix), won, ordered_groups(pairs), _notices(pairs))
 
 
 def ordered_groups(pairs: PairCounts) -> Codes:
@@ -98,28 +77,29 @@ def ordered_groups(pairs: PairCounts) -> Codes:
 
 
 class PairLinks(Links):
-    """Links of a few rows that stand for all reviewers, and their totals.
+    """Links of a few rows that stand for all reviewers, and sums of their scores.
 
     Attributes:
-        dropped: Sum of scores of each row.
+        sums: What the equations need of the scores.
     """
-
-    __slots__ = ("dropped",)
 
     def __init__(self, pairs: PairCounts) -> None:
         """Find rows with the same sums of products, load by load."""
-        parts = [_rows(pairs, place) for place in range(len(pairs.loads))]
-        rows = np.concatenate(parts)
-        self.matrix, self.dropped = rows[:, :-1], rows[:, -1]
-        self.back = self.matrix.T
-        sizes = [len(part) for part in parts]
-        self.loads = np.repeat(pairs.loads.astype(np.float64), sizes)
-        self.times = np.repeat(pairs.reviewers / np.maximum(sizes, 1), sizes)
-        self.counts = pairs.reviews.astype(np.float64)
+        from scipy.sparse import csr_array  # noqa: PLC0415 - slow to load
 
-    def shares(self, spread: Table) -> Table:
+        parts = [_rows(pairs, place) for place in range(len(pairs.loads))]
+        sizes, rows = [len(part) for part in parts], np.concatenate(parts)
+        self.loads = np.repeat(pairs.loads.astype(np.float64), sizes)
+        self.counts = pairs.reviews.astype(np.float64)
+        times = np.repeat(pairs.reviewers / np.maximum(sizes, 1), sizes)
+        self.take(csr_array(rows[:, :-1]), times)
+        self._level = rows[:, 0] / self.loads
+        kept = np.append([pairs.totals.sum()], pairs.totals)
+        self.sums = Sums(pairs.squares.sum(), rows[:, -1], kept)
+
+    def shares(self, ratio: float) -> Table:
         """Return what the mean's row of the equations takes of each row of M."""
-        return np.asarray(self.matrix[:, 0] / self.loads / spread)
+        return np.asarray(self._level / (1 + ratio * self.loads))
 
 
 def _rows(pairs: PairCounts, place: int) -> Table:
@@ -165,20 +145,6 @@ def _by_load(pairs: PairCounts, place: int) -> tuple[Scores, Scores]:
     return counts / others, sums / others
 
 
-def _added_up(pairs: PairCounts) -> tuple[PairLinks, Sums]:
-    links = PairLinks(pairs)
-    kept = np.concatenate([[pairs.totals.sum()], pairs.totals])
-    return links, Sums(float(pairs.squares.sum()), links.dropped, kept)
-
-
-class PairsCrossed(Crossed):
-    """Scores by reviewer and item, as far as counts of pairs hold them."""
-
-    def __init__(self, pairs: PairCounts) -> None:
-        """Add up the counts."""
-        self.take(*_added_up(pairs))
-
-
 def drawn_of_pairs(pairs: PairCounts, fit: Fit, number: int, seed: int) -> Table:
     """Draw values of all items together, as `drawn_values` does from ratings.
 
@@ -188,8 +154,10 @@ def drawn_of_pairs(pairs: PairCounts, fit: Fit, number: int, seed: int) -> Table
         number: How many draws.
         seed: Where they come from.
     """
-    means, parts = fit.method == "mean", fit.variances
-    return drawn_from_sums(PairsCrossed(pairs), parts, number, seed, means=means)
+    links = PairLinks(pairs)
+    sums = Sums(*(part[..., None] for part in links.sums))
+    means = fit.method == "mean"
+    return drawn_from_sums(links, sums, fit.variances, number, seed, means=means)
 
 
 def additive_of_pairs(pairs: PairCounts) -> Fit:
@@ -213,60 +181,31 @@ def additive_of_pairs(pairs: PairCounts) -> Fit:
             f"counts, got {pairs.n_items:,}. Use bradley-terry, or the ratings."
         )
     groups = connected(pairs.n_items, pairs.first, pairs.second)
-    links, sums = _added_up(pairs)
     free = np.array(
         [
             pairs.loads[-1] > 1 and pairs.n_reviewers > 1,
             pairs.reviews.max() > 1 and pairs.n_items > 1,
         ]
     )
-    told = _notices(pairs, groups, "across groups only the prior compares their values")
-    told += tuple(confounded(free))
-    if not sums.squares:
-        zeros, still = np.zeros(pairs.n_items), Variances(0.0, 0.0, 0.0)
-        return Fit(
-            "additive", settled(zeros), groups, zeros, variances=still, notices=told
-        )
-    system = TableSystem(links)
-    start = np.where(free, START, (LEAST, 1.0))
-    with one_thread(pairs.n_items):
-        point, converged = maximise_likelihood(system, sums, start, free)
-        system.at(point.ratios)
-        squared = system.item_errors()
-    rest = point.squared / (links.size - 1)
-    reviewer, item = np.where(point.ratios <= LEAST, 0.0, point.ratios * rest).tolist()
-    # Ratings say nothing about the common level, which keeps the prior's variance.
-    errors = np.sqrt(np.maximum(rest * squared - item / pairs.n_items, 0))
+    links = PairLinks(pairs)
+    equations = Equations(links, free)
+    mixed = equations.fit_sums(links.sums)
+    told = fit_notices(
+        _notices(pairs), groups, *confounded(free), converged=mixed.converged
+    )
     return Fit(
         method="additive",
-        estimates=settled(point.solution[1:]),
+        estimates=settled(mixed.items),
         groups=groups,
-        errors=frozen(errors),
-        variances=Variances(reviewer, item, rest),
-        converged=converged,
+        errors=frozen(equations.errors(mixed)[1]),
+        variances=mixed.variances,
+        converged=mixed.converged,
         notices=told,
     )
 
 
-def _notices(
-    pairs: PairCounts, groups: Codes, what: str, *, converged: bool = True
-) -> tuple[Notice, ...]:
-    notices = []
+def _notices(pairs: PairCounts) -> tuple[Notice, ...]:
+    """Say what in the data a model cannot make up for."""
+    equal = () if pairs.squares.any() else (EQUAL_SCORES,)
     single = int(pairs.reviewers[pairs.loads == 1].sum())
-    if single:
-        text = (
-            f"{counted(single, 'reviewer')} gave one rating only, so nothing says how "
-            "strict they are."
-        )
-        notices.append(Notice("one_rating_reviewers", text))
-    if not pairs.squares.any():
-        text = "Every score is the same, so the ratings tell no item from another."
-        notices.append(Notice("equal_scores", text))
-    number = int(groups.max()) + 1
-    if number > 1:
-        text = f"The items fall into {number} groups that no reviewer links; {what}."
-        notices.append(Notice("unlinked_groups", text))
-    if not converged:
-        text = "The fit stopped before it had settled; estimates are approximate."
-        notices.append(Notice("not_converged", text))
-    return tuple(notices)
+    return *one_rating_notices(single), *equal

@@ -16,25 +16,39 @@ References:
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand.calibration._solver import one_thread
-from evenhand.calibration.crossed import with_items
+from evenhand.calibration.additive import Links, additive
+from evenhand.calibration.bradley_terry import (
+    Pairs,
+    bradley_terry,
+    information_table,
+    listed_pairs,
+    maximise,
+    rating_wins,
+    wins,
+)
 from evenhand.calibration.design import design, normal_scores, precisions
+from evenhand.calibration.redraws import Node, node_at
 from evenhand.calibration.results import standardised
+from evenhand.calibration.solver import inverse_root, one_thread
 from evenhand.randomness import standard_normal, stream, uniforms
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scipy.sparse import csr_array
 
-    from evenhand.arrays import Codes, Flags, Table
-    from evenhand.calibration.crossed import Links, Sums
+    from evenhand.arrays import Codes, Table
+    from evenhand.calibration.additive import Sums
     from evenhand.calibration.results import Fit, Variances
     from evenhand.ratings import Ratings
 
+    Draw = Callable[[Table, Table], tuple[Table, Table]]
 
 # Items up to which ratios of variances are drawn rather than fitted.
 INTEGRATED = 40
@@ -59,104 +73,6 @@ ROUNDS, UNKNOWN = 20, 1e6
 HALF_STEP = 2.0**-54
 
 
-class Columns(NamedTuple):
-    """What the equations need of the scores, a column for each; see `crossed.Sums`."""
-
-    squares: Table
-    dropped: Table
-    kept: Table
-
-    def only(self, where: Flags) -> Columns:
-        """Choose columns."""
-        return Columns(*(table[..., where] for table in self))
-
-
-class Node(NamedTuple):
-    """What scores say at one ratio a of the dropped effect.
-
-    Attributes:
-        axes: Q.
-        known: L.
-        pull: Of the scores, by axis.
-        mean: What gives the mean: its own pull, and the kept effect's by level.
-        squares: What is left of the squares if the kept effect is 0.
-        determinant: log det A, less that of the kept effect.
-    """
-
-    axes: Table
-    known: Table
-    pull: Table
-    mean: tuple[Table, Table]
-    squares: Table
-    determinant: float
-
-    def profile(self, logs: Table, freedom: float, least: Table) -> tuple[Table, Table]:
-        """Return squares left and minus twice the log likelihood, a row for each log b.
-
-        Args:
-            logs: Values of log b.
-            freedom: Number of ratings, less the mean.
-            least: What rounding leaves of the squares however well the model fits.
-        """
-        left = 1 / (self.known + np.exp(-logs)[:, None])
-        squared = np.maximum(self.squares - left @ self.pull**2, least)
-        sizes = np.log1p(self.known * np.exp(logs)[:, None]).sum(axis=1)
-        value = freedom * np.log(squared) + (self.determinant + sizes)[:, None]
-        return squared, value
-
-
-def node_at(links: Links, sums: Columns, ratio: float) -> Node:
-    """Eliminate offsets and level, and turn what is left to its axes."""
-    spread = 1 + ratio * links.loads
-    weights = (ratio / spread)[:, None]
-    whole, pull = links.table(ratio), sums.kept - links.back @ (weights * sums.dropped)
-    level, size = whole[0, 1:], whole[0, 0]
-    known, axes = np.linalg.eigh(whole[1:, 1:] - np.outer(level, level) / size)
-    return Node(
-        axes,
-        np.maximum(known, 0),
-        axes.T @ (pull[1:] - np.outer(level / size, pull[0])),
-        (pull[0] / size, level / size),
-        sums.squares - (weights * sums.dropped**2).sum(axis=0) - pull[0] ** 2 / size,
-        float((links.times * np.log(spread)).sum() + np.log(size)),
-    )
-
-
-class Crossed:
-    """Scores by reviewer and item, from which offsets and level are eliminated."""
-
-    def __init__(self, ratings: Ratings, scores: Table) -> None:
-        """Add up the scores."""
-        self.take(*with_items(design(ratings, scores)))
-
-    def take(self, links: Links, sums: Sums) -> None:
-        """Take who rated what, and sums of the scores."""
-        self.links, squares = links, np.array([sums.squares])
-        self.sums = Columns(squares, sums.dropped[:, None], sums.kept[:, None])
-        self.freedom = max(round(links.size) - 1, 1)
-        # Rounding leaves about this much however well the model fits.
-        self.least = 1e-12 * np.where(squares > 0, squares, 1.0)
-
-    def of_ratings(self, ratio: float) -> Node:
-        """Return what all ratings say."""
-        return node_at(self.links, self.sums, ratio)
-
-    def of_means(self, node: Node, ratio: float) -> Node:
-        """Return what the means of the items' scores say in place of all ratings."""
-        counts = self.links.counts
-        rated = np.where(counts > 0, counts, 1.0)
-        table = self.links.gram(np.full_like(self.links.loads, ratio))[1:, 1:]
-        table /= np.outer(rated, rated)
-        # Of an item without ratings nothing is known.
-        table[np.diag_indices(len(rated))] += np.where(counts > 0, 1 / rated, 1e9)
-        table = np.asarray(np.linalg.inv(table), dtype=np.float64)
-        level = table.sum(axis=1)
-        table -= np.outer(level, level) / level.sum()
-        known, axes = np.linalg.eigh((table + table.T) / 2)
-        pull = axes.T @ (table @ (self.sums.kept[1:] / rated[:, None]))
-        return node._replace(axes=axes, known=np.maximum(known, 0), pull=pull)
-
-
 def drawn_values(ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:
     """Draw the values of all items together.
 
@@ -177,60 +93,127 @@ def drawn_values(ratings: Ratings, fit: Fit, number: int, seed: int) -> Table:
         >>> drawn_values(ratings, additive(ratings), 5, 7).shape
         (5, 3)
     """
-    lots, units = _chance(number, ratings.n_items, seed)
-    with one_thread(ratings.n_items):
-        if fit.method == "bradley-terry" or ratings.kind != "scores":
-            middle, away = _of_orders(ratings, lots, units)
-        elif fit.method == "adaptive":
-            middle, away = _of_adaptive(ratings, fit, lots, units)
-        else:
-            middle, away = _of_scores(ratings, fit, lots, units)
-    return _about_zero(middle + away)
+    how: Draw
+    if fit.method == "bradley-terry" or ratings.kind != "scores":
+        how = functools.partial(_of_orders, ratings)
+    elif fit.method == "adaptive":
+        how = functools.partial(_of_adaptive, ratings, fit)
+    else:
+        means, parts = fit.method == "mean", fit.variances
+        if means and ratings.n_items > INTEGRATED:
+            parts = additive(ratings).variances
+        links, sums = _sums(ratings, ratings.scores)
+        return drawn_from_sums(links, sums, parts, number, seed, means=means)
+    return _draw(how, ratings.n_items, number, seed)
 
 
 def drawn_from_sums(
-    crossed: Crossed, parts: Variances | None, number: int, seed: int, *, means: bool
+    links: Links,
+    sums: Sums,
+    parts: Variances | None,
+    number: int,
+    seed: int,
+    *,
+    means: bool,
 ) -> Table:
     """Draw the values of all items together from sums, as `drawn_values` does.
 
     Args:
-        crossed: Who rated what, and sums of the scores.
+        links: Who rated what; items are kept.
+        sums: Sums of the scores, as one column.
         parts: Fitted variances, for many items.
         number: How many draws.
         seed: Where they come from.
         means: Whether plain means are what is known.
     """
-    n_items = len(crossed.links.counts)
-    lots, units = _chance(number, n_items, seed)
+    how = functools.partial(_of_scores, links, sums, parts, means=means)
+    return _draw(how, len(links.counts), number, seed)
+
+
+def _draw(how: Draw, n_items: int, number: int, seed: int) -> Table:
+    """Add up means and deviations, less the level, from lots and normal units."""
+    chance = uniforms(stream(seed, "model draws"), (number, n_items + 2)) + HALF_STEP
     with one_thread(n_items):
-        if n_items > INTEGRATED:
-            middle, away = _fitted(crossed, parts, units, means=means)
-        else:
-            middle, away = _integrated(crossed, lots, units, means=means)
-    return _about_zero(middle + away)
-
-
-def _chance(number: int, n_items: int, seed: int) -> tuple[Table, Table]:
-    source = stream(seed, "model draws")
-    chance = uniforms(source, (number, n_items + 2)) + HALF_STEP
-    return chance[:, :2], standard_normal(chance[:, 2:])
-
-
-def _about_zero(values: Table) -> Table:
+        middle, away = how(chance[:, :2], standard_normal(chance[:, 2:]))
+    values = middle + away
     return np.asarray(values - values.mean(axis=1, keepdims=True))
 
 
-def _of_scores(
-    ratings: Ratings, fit: Fit, lots: Table, units: Table
-) -> tuple[Table, Table]:
-    crossed = Crossed(ratings, ratings.scores)
-    means = fit.method == "mean"
-    if ratings.n_items > INTEGRATED:
-        from evenhand.calibration.additive import additive
+def _sums(ratings: Ratings, scores: Table) -> tuple[Links, Sums]:
+    made = design(ratings, scores)
+    links = Links(made)
+    return links, links.add_up(made.scores[:, None])
 
-        fixed = (additive(ratings) if means else fit).variances
-        return _fitted(crossed, fixed, units, means=means)
-    return _integrated(crossed, lots, units, means=means)
+
+def _of_scores(
+    links: Links,
+    sums: Sums,
+    parts: Variances | None,
+    lots: Table,
+    units: Table,
+    *,
+    means: bool = False,
+) -> tuple[Table, Table]:
+    """Return means and deviations at ratios drawn from their posterior, or fitted."""
+    from scipy.special import gammaincinv
+
+    freedom, many = max(round(links.size) - 1, 1), len(links.counts) > INTEGRATED
+    # Rounding leaves about this much of the squares however well the model fits.
+    least = 1e-12 * np.where(sums.squares > 0, sums.squares, 1.0)
+    offsets, values = _fitted_logs(parts) if many else (OFFSETS, VALUES)
+    for zoom in range(ZOOMS + 1):
+        nodes = [node_at(links, sums, math.exp(log)) for log in offsets]
+        found = [node.profile(np.exp(values), freedom, least) for node in nodes]
+        left, likely = np.moveaxis(np.array(found)[..., 0], 1, 0)
+        ratios = 1 + np.exp(values) + np.exp(offsets)[:, None]
+        fits = values + offsets[:, None] - 3 * np.log(ratios) - likely / 2
+        best = fits.max(axis=1)
+        near = np.flatnonzero(best > best.max() - NEGLIGIBLE)
+        if many or len(near) >= ENOUGH or zoom == ZOOMS:
+            break
+        ends = max(near[0] - 1, 0), min(near[-1] + 1, len(offsets) - 1)
+        offsets = np.linspace(offsets[ends[0]], offsets[ends[1]], CLOSER)
+    place = _picked(fits.ravel(), lots[:, 0])
+    drawn = float(freedom) if many else 2 * gammaincinv(freedom / 2, lots[:, 1])
+    rest = np.sqrt(left.ravel()[place] / drawn)
+    at, value = np.divmod(place, len(values))
+    middle, away = np.empty_like(units), np.empty_like(units)
+    for one in np.unique(at).tolist():
+        rows, node = at == one, nodes[one]
+        if means:
+            node = node_of_means(links, sums, node, math.exp(offsets[one]))
+        # Units times a symmetric root of the covariance, which does not depend on the
+        # signs of the axes.
+        known = 1 / (node.known + np.exp(-values[value[rows], None]))
+        spread = (units[rows] @ node.axes) * np.sqrt(known) * rest[rows, None]
+        middle[rows] = (node.pull[:, 0] * known) @ node.axes.T
+        away[rows] = spread @ node.axes.T
+    return middle, away
+
+
+def _fitted_logs(parts: Variances | None) -> tuple[Table, Table]:
+    """Return the logarithms of both fitted ratios."""
+    if parts is None:
+        return np.log([1e6]), np.zeros(1)
+    rest = max(parts.rest, 1e-300)
+    offset, value = np.clip([parts.reviewer / rest, parts.item / rest], 1e-6, 1e6)
+    return np.log([offset]), np.log([value])
+
+
+def node_of_means(links: Links, sums: Sums, node: Node, ratio: float) -> Node:
+    """Return what the means of the items' scores say in place of all ratings."""
+    counts = links.counts
+    rated = np.where(counts > 0, counts, 1.0)
+    table = links.gram(np.full_like(links.loads, ratio))[1:, 1:]
+    table /= np.outer(rated, rated)
+    # Of an item without ratings nothing is known.
+    table[np.diag_indices(len(rated))] += np.where(counts > 0, 1 / rated, 1e9)
+    table = np.asarray(np.linalg.inv(table), dtype=np.float64)
+    level = table.sum(axis=1)
+    table -= np.outer(level, level) / level.sum()
+    known, axes = np.linalg.eigh((table + table.T) / 2)
+    pull = axes.T @ (table @ (sums.kept[1:] / rated[:, None]))
+    return node._replace(axes=axes, known=np.maximum(known, 0), pull=pull)
 
 
 def _of_adaptive(
@@ -238,11 +221,8 @@ def _of_adaptive(
 ) -> tuple[Table, Table]:
     """Spread draws about the estimates as those of the two parts are."""
     weight = 1.0 if fit.rho is None else fit.rho**2
-    crossed = Crossed(ratings, normal_scores(ratings.scores))
-    if ratings.n_items > INTEGRATED:
-        middle, away = _fitted(crossed, fit.variances, units)
-    else:
-        middle, away = _integrated(crossed, lots, units)
+    links, sums = _sums(ratings, normal_scores(ratings.scores))
+    middle, away = _of_scores(links, sums, fit.variances, lots, units)
     spread = middle.std(axis=1, keepdims=True)
     estimates = standardised(fit.estimates)
     if weight < SLIGHT:
@@ -255,33 +235,6 @@ def _of_adaptive(
     return spread * ordinal_spread * estimates, away
 
 
-def _fitted(
-    crossed: Crossed, parts: Variances | None, units: Table, *, means: bool = False
-) -> tuple[Table, Table]:
-    """Return the mean and the deviations at fitted ratios."""
-    offset, value = 1e6, 1.0
-    if parts is not None:
-        rest = max(parts.rest, 1e-300)
-        offset, value = np.clip([parts.reviewer / rest, parts.item / rest], 1e-6, 1e6)
-    node, logs = crossed.of_ratings(offset), np.log([value])
-    squares, _ = node.profile(logs, crossed.freedom, crossed.least)
-    if means:
-        node = crossed.of_means(node, offset)
-    return _spread(node, logs, np.sqrt(squares[:, 0] / crossed.freedom), units)
-
-
-def _spread(node: Node, logs: Table, rest: Table, units: Table) -> tuple[Table, Table]:
-    """Return means and deviations at each log b and deviation of the rest.
-
-    Deviations are units times a symmetric root of the covariance, which does not depend
-    on the signs of the axes.
-    """
-    left = 1 / (node.known + np.exp(-logs[:, None]))
-    away = (units @ node.axes) * np.sqrt(left) * rest[:, None]
-    middle = (node.pull[:, 0] * left) @ node.axes.T
-    return np.broadcast_to(middle, units.shape), away @ node.axes.T
-
-
 def _of_orders(ratings: Ratings, lots: Table, units: Table) -> tuple[Table, Table]:
     """Return means and deviations by the reviewers' orders alone.
 
@@ -289,8 +242,6 @@ def _of_orders(ratings: Ratings, lots: Table, units: Table) -> tuple[Table, Tabl
     of equal items vary (k + 1) / 3 times as much as in independent pairs. Ties and
     unequal items make wins vary less; how much less is measured.
     """
-    from evenhand.calibration.bradley_terry import listed_pairs, wins
-
     loads = np.bincount(ratings.reviewer_codes)
     weights = 3 / (loads + 1.0)
     pairs, won = listed_pairs(ratings, weights).matrix, wins(ratings, weights)
@@ -330,11 +281,9 @@ class _Law(NamedTuple):
 
 
 def _law(pairs: csr_array, won: Table, variance: float, start: Table) -> _Law:
-    from evenhand.calibration.bradley_terry import Pairs, information_root, maximise
-
     listed = Pairs(pairs)
     values, _ = maximise(listed, won, 1 / variance, start)
-    lower = information_root(listed.at(values), 1 / variance)
+    lower = inverse_root(information_table(listed.at(values), 1 / variance))
     likely = float(won @ values) - listed.log_sum(values)
     likely -= float(values @ values) / variance / 2 - float(
         np.log(np.diag(lower)).sum()
@@ -345,8 +294,6 @@ def _law(pairs: csr_array, won: Table, variance: float, start: Table) -> _Law:
 
 def _excess(ratings: Ratings, weights: Table, law: _Law) -> float:
     """Return how much wins vary, where 1 is what the weights are made for."""
-    from evenhand.calibration.bradley_terry import rating_wins
-
     loads, won = np.bincount(ratings.reviewer_codes), rating_wins(ratings)
     start = np.cumsum(loads) - loads
     seen, due = 0.0, 0.0
@@ -366,42 +313,6 @@ def _excess(ratings: Ratings, weights: Table, law: _Law) -> float:
     if due == 0:
         return 1.0
     return (seen / due * total + FEW) / (total - law.kept + FEW)
-
-
-def _integrated(
-    crossed: Crossed, lots: Table, units: Table, *, means: bool = False
-) -> tuple[Table, Table]:
-    """Return means and deviations at ratios drawn from their posterior."""
-    from scipy.special import gammaincinv
-
-    freedom, logs = crossed.freedom, OFFSETS
-    for zoom in range(ZOOMS + 1):
-        nodes = [crossed.of_ratings(math.exp(log)) for log in logs]
-        found = [node.profile(VALUES, freedom, crossed.least) for node in nodes]
-        left, likely = (
-            table[..., 0] for table in map(np.array, zip(*found, strict=True))
-        )
-        ratios = 1 + np.exp(VALUES) + np.exp(logs)[:, None]
-        fits = VALUES + logs[:, None] - 3 * np.log(ratios) - likely / 2
-        best = fits.max(axis=1)
-        near = np.flatnonzero(best > best.max() - NEGLIGIBLE)
-        if len(near) >= ENOUGH or zoom == ZOOMS:
-            break
-        ends = max(near[0] - 1, 0), min(near[-1] + 1, len(logs) - 1)
-        logs = np.linspace(logs[ends[0]], logs[ends[1]], CLOSER)
-    place = _picked(fits.ravel(), lots[:, 0])
-    rest = np.sqrt(left.ravel()[place] / (2 * gammaincinv(freedom / 2, lots[:, 1])))
-    at, value = np.divmod(place, len(VALUES))
-    middle, away = np.empty_like(units), np.empty_like(units)
-    for one in np.unique(at).tolist():
-        rows = at == one
-        node = nodes[one]
-        if means:
-            node = crossed.of_means(node, math.exp(logs[one]))
-        middle[rows], away[rows] = _spread(
-            node, VALUES[value[rows]], rest[rows], units[rows]
-        )
-    return middle, away
 
 
 def _picked(fits: Table, lots: Table) -> Codes:
@@ -437,8 +348,6 @@ def adaptive_errors(ratings: Ratings, fit: Fit) -> Table:
     if fit.variances is not None and weight < 1 - SLIGHT:
         errors += (1 - weight) * _additive_errors(ratings, fit.variances)
     if weight > SLIGHT:
-        from evenhand.calibration.bradley_terry import bradley_terry
-
         ordinal = bradley_terry(ratings)
         spread = float(np.std(ordinal.estimates))
         given = np.ones(ratings.n_items) if ordinal.errors is None else ordinal.errors

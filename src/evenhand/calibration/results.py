@@ -37,20 +37,17 @@ class Variances:
     @property
     def reviewer_share(self) -> float:
         """Share of the reviewers' offsets; 0 if nothing varies."""
-        return self._share(self.reviewer)
+        return self.shares[0]
 
     @property
-    def item_share(self) -> float:
-        """Share of the items' values; 0 if nothing varies."""
-        return self._share(self.item)
-
-    def _share(self, part: float) -> float:
-        largest = max(self.reviewer, self.item, self.rest)
-        if largest == 0:
-            return 0.0
+    def shares(self) -> tuple[float, float, float]:
+        """Shares of the three; 0 if nothing varies."""
+        three = self.reviewer, self.item, self.rest
         # Divided first, as a sum of large variances would overflow.
-        parts = [one / largest for one in (self.reviewer, self.item, self.rest)]
-        return part / largest / sum(parts)
+        largest = max(three) or 1.0
+        parts = [one / largest for one in three]
+        total = sum(parts) or 1.0
+        return parts[0] / total, parts[1] / total, parts[2] / total
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +67,6 @@ class Fit:
         rho: For adaptive, the share of reviewers' offsets in the variance of ranks.
         converged: Whether the last step changed nothing that matters.
         notices: What the reader must know.
-        said: For models that average what each reviewer says alone.
     """
 
     method: str
@@ -117,7 +113,7 @@ def settled(estimates: Scores, *, noise: float = ROUNDING) -> Scores:
 
 
 def standardised(values: Scores) -> Scores:
-    """Shift and scale to mean 0 and standard deviation 1; equal values become 0.
+    """Shift and scale rows to mean 0 and standard deviation 1; equal values become 0.
 
     Examples:
         >>> standardised(np.array([1.0, 3.0])).tolist()
@@ -125,9 +121,9 @@ def standardised(values: Scores) -> Scores:
         >>> standardised(np.array([5.0, 5.0])).tolist()
         [0.0, 0.0]
     """
-    centred = values - values.mean()
-    size = float(np.abs(centred).max())
-    if size <= ROUNDING * float(np.abs(values).max()):
-        return np.zeros_like(values)
-    centred /= size
-    return np.asarray(centred / centred.std())
+    centred = values - values.mean(axis=-1, keepdims=True)
+    size = np.abs(centred).max(axis=-1, keepdims=True)
+    flat = size <= ROUNDING * np.abs(values).max(axis=-1, keepdims=True)
+    centred = np.where(flat, 0.0, centred / np.where(flat, 1.0, size))
+    spread = centred.std(axis=-1, keepdims=True)
+    return np.asarray(centred / np.where(flat, 1.0, spread))

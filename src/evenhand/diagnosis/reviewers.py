@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import nctdtr, stdtr
 
 from evenhand.calibration import affine
-from evenhand.calibration.crossed import Equations, Mixed
+from evenhand.calibration.additive import Equations, Mixed, equations_of
 from evenhand.calibration.design import Design, design, totals
 from evenhand.calibration.redraws import fit_many
 from evenhand.calibration.results import Variances
@@ -33,8 +33,6 @@ TAIL = 0.025
 NORMAL_TAIL = 1.959963984540054
 # Table sizes and ratings up to which 200 fits take some seconds at most.
 BOOTSTRAP_LEVELS, BOOTSTRAP_RATINGS = 60, 4_000
-# Reviewers and items up to which everything is inverted as one table.
-CONTRASTS = 500
 NOT_ENOUGH = "not enough ratings to say"
 # What is said of a reviewer's agreement, but of at most one in so many ordinary ones.
 AGREES, UNRELATED, AGAINST = "agrees", "no relation to the others", "against the others"
@@ -146,7 +144,7 @@ def fit_model(ratings: Ratings) -> Model:
         (False, False)
     """
     made = design(ratings)
-    equations = Equations(made)
+    equations = equations_of(made)
     return Model(made, equations, equations.fit(made.scores))
 
 
@@ -171,7 +169,7 @@ def variance_shares(model: Model, parts: Variances, source: Stream) -> Shares | 
         return None
     made = model.made
     least = min(made.n_items, made.n_reviewers)
-    shares = _three(parts.reviewer_share, parts.item_share, model.free)
+    shares = _three(*parts.shares[:2], model.free)
     few = least <= BOOTSTRAP_LEVELS and len(made.scores) <= BOOTSTRAP_RATINGS
     if few:
         columns = [_redrawn(made, parts, source) for _ in range(REPLICATES)]
@@ -235,10 +233,9 @@ def _asymptotic(model: Model, parts: Variances) -> Scores:
 def effect_errors(model: Model) -> tuple[Scores, Scores]:
     """Return the standard errors of offsets and of values, in the design's unit.
 
-    Up to 500 reviewers and items together, they are those against the mean of the
-    reviewers and of the items at hand, exactly. Beyond, that mean is taken for the
-    population's; where the model is too large for a table, each rating counts with the
-    rest's variance plus that of its item's prediction, as if these were independent.
+    They are those against the mean of the reviewers and of the items at hand, exactly
+    while the model fits into a table. Beyond, each rating counts with the rest's
+    variance plus that of its item's prediction, as if these were independent.
 
     Examples:
         >>> from evenhand.ratings import Ratings
@@ -246,41 +243,15 @@ def effect_errors(model: Model) -> tuple[Scores, Scores]:
         >>> [errors.shape for errors in effect_errors(model)]
         [(2,), (2,)]
     """
-    mixed, made = model.mixed, model.made
-    if mixed.ratios is not None and made.n_reviewers + made.n_items <= CONTRASTS:
-        return _contrast_errors(model)
-    offsets, values = model.equations.errors(mixed)
-    if offsets is not None:
-        return offsets, values
-    spread, rest = mixed.variances.reviewer, mixed.variances.rest
-    if spread == 0:
-        return np.zeros(made.n_reviewers), values
-    loads = made.load_weights
-    noise = made.by_reviewer(rest + values[made.items] ** 2) / loads
-    return np.sqrt(1 / (1 / spread + loads / noise)), values
-
-
-def _contrast_errors(model: Model) -> tuple[Scores, Scores]:
-    """Invert the equations of the mean, the offsets and the values as one table."""
-    from scipy.sparse import csr_array  # noqa: PLC0415 - slow to load
-
     made, parts = model.made, model.mixed.variances
-    first, second = np.sqrt([parts.reviewer / parts.rest, parts.item / parts.rest])
-    size, number = made.n_reviewers, len(made.scores)
-    columns = [np.zeros(number), 1 + made.reviewers, 1 + size + made.items]
-    places = np.tile(np.arange(number), 3), np.concatenate(columns)
-    shape = (number, 1 + size + made.n_items)
-    heavy = np.sqrt(made.weighted(np.ones(number)))
-    filled = np.concatenate([heavy, first * heavy, second * heavy])
-    effects = csr_array((filled, places), shape=shape)
-    table = (effects.T @ effects).toarray() + np.diag([0.0] + [1.0] * (shape[1] - 1))
-    inverse = np.linalg.inv(table)
-    found = []
-    for block in (slice(1, size + 1), slice(size + 1, None)):
-        own = inverse[block, block]
-        squared = np.diag(own) - 2 * own.mean(axis=0) + own.mean()
-        found.append(np.sqrt(np.maximum(squared, 0) * parts.rest))
-    return first * found[0], second * found[1]
+    offsets, values = model.equations.errors(model.mixed)
+    if parts.reviewer == 0:
+        return np.zeros_like(offsets), values
+    if np.isnan(offsets).any():
+        loads = made.load_weights
+        noise = made.by_reviewer(parts.rest + values[made.items] ** 2) / loads
+        offsets = np.sqrt(1 / (1 / parts.reviewer + loads / noise))
+    return offsets, values
 
 
 def describe(ratings: Ratings, model: Model) -> tuple[Reviewer, ...]:

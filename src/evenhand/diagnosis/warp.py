@@ -29,7 +29,7 @@ import numpy as np
 
 from evenhand.arrays import Codes, Scores
 from evenhand.calibration.adaptive import adaptive_again
-from evenhand.calibration.mean import mean_order
+from evenhand.calibration.means import mean_order
 from evenhand.claims import Json, Label, Notice, tail
 from evenhand.engines.executors import require_executor, run_parts
 from evenhand.errors import (
@@ -408,7 +408,7 @@ def _reorders(
             for scores in sets
         ]
     if isinstance(method, Adaptive):
-        return [by_estimates(it, seed) for it in adaptive_again(ratings)(sets)]
+        return [by_estimates(it, seed) for it in adaptive_again(ratings, sets)]
     # Codes do for labels, and keep their order.
     who, what, weights = ratings.reviewer_codes, ratings.item_codes, ratings.weights
     items = range(ratings.n_items)

@@ -14,12 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.arrays import Table
+from evenhand.calibration.adaptive import adaptive_without_each
+from evenhand.calibration.additive import additive_without_each
+from evenhand.calibration.bradley_terry import orders_without_each
 from evenhand.calibration.results import settled
-from evenhand.calibration.without_each import (
-    adaptive_without_each,
-    additive_without_each,
-    orders_without_each,
-)
 from evenhand.ranking.methods import Mean, Model, Task, by_estimates
 from evenhand.ratings import Ratings
 

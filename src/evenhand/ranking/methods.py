@@ -691,7 +691,7 @@ class Mean(RankMethod):
 
     def answer(self, task: Task) -> Answer:
         """Order the items of a task."""
-        from evenhand.calibration.mean import mean_order
+        from evenhand.calibration.means import mean_order
         from evenhand.ranking.notices import by_lot
         from evenhand.ranking.uncertainty import from_means
 
@@ -819,7 +819,7 @@ class Centred(Model):
 
     name = "centred"
     assumes = "scales that differ by an offset; reviewers who see equally good items"
-    module = "centring"
+    module = "means"
 
 
 class Z(Model):
@@ -830,7 +830,7 @@ class Z(Model):
         "scales that differ by offset and slope; reviewers who see equally good and "
         "equally varied items"
     )
-    module = "centring"
+    module = "means"
 
 
 class Additive(Model):
@@ -869,6 +869,7 @@ class Borda(Model):
     """By the share of comparisons that an item won."""
 
     name = "borda"
+    module = "bradley_terry"
     assumes = f"{ANY_SCALES}; reviewers who see equally good items"
     best = claims.ORDERS
     ordinal = True

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.calibration.mean import order_of_means
+from evenhand.calibration.means import order_of_means
 from evenhand.calibration.pair_models import (
     MOST_ITEMS,
     additive_of_pairs,

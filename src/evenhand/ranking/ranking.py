@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.calibration.mean import mean, spread
+from evenhand.calibration.means import mean, spread
 from evenhand.claims import Notice
 from evenhand.designs import RANKING_DESIGNS
 from evenhand.designs.assignment import declare

@@ -1,7 +1,7 @@
-"""Linear systems too large for a table: conjugate gradients, and probes.
+"""Linear systems: inverted as a table while they fit, beyond solved by passes.
 
-Several right-hand sides are solved side by side, so that each pass over the ratings
-serves them all.
+A pass over the ratings multiplies several columns at once. Conjugate gradients solve
+systems from such products, and random signs tell the diagonal of the inverse.
 """
 
 from __future__ import annotations
@@ -113,42 +113,6 @@ def signs(purpose: str, rows: int, columns: int) -> Table:
     return np.asarray(2.0 * bits.reshape(rows, columns) - 1.0)
 
 
-def inverse_diagonal(
-    product: Product, diagonal: Table, *, most: int = MOST_PROBES
-) -> Table:
-    """Estimate the diagonal of the inverse of A from products with random signs.
-
-    The mean of z * (A^-1 z) over random signs z is the diagonal. The first two terms of
-    the series A^-1 = D^-1 - D^-1 O D^-1 + ... have the diagonals 1 / D and 0, so they
-    are taken out of the noise.
-
-    Args:
-        product: Multiplies a table of columns by A = D + O.
-        diagonal: D.
-        most: Columns of signs; fewer for many estimates.
-
-    Returns:
-        The diagonal, never below 1 / D, which bounds it.
-
-    References:
-        Bekas, Kokiopoulou and Saad (2007), An estimator for the diagonal of a matrix.
-
-    Examples:
-        >>> a = np.array([[2.0, 1.0], [1.0, 3.0]])
-        >>> inverse_diagonal(lambda v: a @ v, np.diag(a)).round(1).tolist()
-        [0.6, 0.4]
-    """
-    size = len(diagonal)
-    number = min(max(ERROR_PROBES, ERROR_SIGNS // size), most)
-    probes = signs("errors", size, number)
-    solved = conjugate_gradients(product, diagonal, probes, tolerance=ROUGH)
-    scale = 1 / diagonal[:, None]
-    first = scale * probes
-    second = scale * (product(first) - probes)
-    noisy = (probes * (solved - first + second)).mean(axis=1)
-    return np.asarray(np.maximum(noisy, 0) + 1 / diagonal)
-
-
 def inverse_root(table: Table) -> Table:
     """Return the lower triangle R of a positive definite table with inverse R' R.
 
@@ -157,10 +121,84 @@ def inverse_root(table: Table) -> Table:
         >>> (root.T @ root).round(6).tolist()
         [[0.6, -0.2], [-0.2, 0.4]]
     """
-    factor = np.linalg.cholesky(table)
-    if len(factor) < SHARED:
-        return np.asarray(np.linalg.inv(factor))
-    from scipy.linalg.lapack import dtrtri  # noqa: PLC0415 - slow to load
+    return np.asarray(np.linalg.inv(np.linalg.cholesky(table)))
 
-    # The transpose has the columns one after another, as the library wants them.
-    return np.asarray(dtrtri(factor.T, lower=0)[0].T)
+
+class Definite:
+    """A positive definite system A.
+
+    Attributes:
+        inverse: Its inverse, if it was given as a table.
+        determinant: The logarithm of its determinant, NaN without a table.
+    """
+
+    __slots__ = ("_diagonal", "_product", "determinant", "inverse")
+
+    def __init__(
+        self, product: Product, diagonal: Table, table: Table | None = None
+    ) -> None:
+        """Take A as what multiplies columns by it, its diagonal and, if it fits, all.
+
+        Examples:
+            >>> a = np.array([[2.0, 1.0], [1.0, 3.0]])
+            >>> for table in (a, None):
+            ...     found = Definite(lambda v: a @ v, np.diag(a), table)
+            ...     print(found.solve(np.ones((2, 1))).round(6).ravel().tolist())
+            ...     print(found.inverse_diagonal().round(1).tolist())
+            [0.4, 0.2]
+            [0.6, 0.4]
+            [0.4, 0.2]
+            [0.6, 0.4]
+        """
+        self._product, self._diagonal = product, diagonal
+        self.inverse, self.determinant = None, np.nan
+        if table is not None:
+            self.inverse, self.determinant = _inverse(table)
+
+    def solve(
+        self, right: Table, start: Table | None = None, *, tolerance: float = 1e-12
+    ) -> Table:
+        """Solve for several columns; without a table from a start, up to a residual."""
+        if self.inverse is not None:
+            return np.asarray(self.inverse @ right)
+        return conjugate_gradients(
+            self._product, self._diagonal, right, start, tolerance=tolerance
+        )
+
+    def inverse_diagonal(self) -> Table:
+        """Return the diagonal of the inverse, without a table from random signs.
+
+        The mean of z * (A^-1 z) over random signs z is the diagonal. The first two
+        terms of the series A^-1 = D^-1 - D^-1 O D^-1 + ..., with D the diagonal of A
+        and O the rest, have the diagonals 1 / D and 0, so they are taken out of the
+        noise; 1 / D is a lower bound.
+
+        References:
+            Bekas, Kokiopoulou and Saad (2007), An estimator for the diagonal of a
+            matrix.
+        """
+        if self.inverse is not None:
+            return np.diag(self.inverse).copy()
+        size = len(self._diagonal)
+        number = min(max(ERROR_PROBES, ERROR_SIGNS // size), MOST_PROBES)
+        probes = signs("errors", size, number)
+        scale = 1 / self._diagonal[:, None]
+        first = scale * probes
+        second = scale * (self._product(first) - probes)
+        solved = self.solve(probes, tolerance=ROUGH)
+        noisy = (probes * (solved - first + second)).mean(axis=1)
+        return np.asarray(np.maximum(noisy, 0) + scale[:, 0])
+
+
+def _inverse(table: Table) -> tuple[Table, float]:
+    """Return the inverse of a positive definite table and its log determinant."""
+    if len(table) < SHARED:
+        return np.asarray(np.linalg.inv(table)), float(np.linalg.slogdet(table)[1])
+    from scipy.linalg.lapack import dpotrf, dpotri  # noqa: PLC0415 - slow to load
+
+    factor, failed = dpotrf(table)
+    if failed:
+        raise np.linalg.LinAlgError("The table is not positive definite.")
+    upper = np.triu(dpotri(factor)[0])
+    size = 2 * float(np.log(np.diag(factor)).sum())
+    return upper + np.triu(upper, 1).T, size

@@ -1,0 +1,256 @@
+"""Means of scores, as most people do: plain, centred, and in standard deviations.
+
+The plain mean takes every reviewer's scale for the same one; the others take scores
+relative to the reviewer's own. They are here to be compared with.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from evenhand.arrays import frozen
+from evenhand.calibration.design import (
+    Design,
+    design,
+    linked_groups,
+    model_notices,
+    precisions,
+    require_rated,
+    totals,
+)
+from evenhand.calibration.results import ROUNDING, Fit, settled
+from evenhand.claims import Notice
+from evenhand.errors import counted
+from evenhand.randomness import Stream, permutation
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evenhand.arrays import Scores
+    from evenhand.ratings import Ratings
+
+
+# Spreads below this share of the reviewer's scores are rounding.
+FLAT = 1e-12
+
+
+class MeanOrder(NamedTuple):
+    """Items by mean score.
+
+    Attributes:
+        order: Item codes, highest mean first.
+        means: Mean score of each item, by item code.
+        ties: Groups of items with equal means, each in the order it was given by lot.
+    """
+
+    order: tuple[int, ...]
+    means: tuple[float, ...]
+    ties: tuple[tuple[int, ...], ...]
+
+
+def mean(scores: Sequence[float]) -> float:
+    """Return the mean, whatever the order of the scores.
+
+    Args:
+        scores: At least one finite score.
+
+    Returns:
+        The exact sum, rounded once, over the number of scores.
+
+    Examples:
+        >>> mean([0.1, 0.2, 0.3]) == mean([0.3, 0.2, 0.1])
+        True
+    """
+    try:
+        return math.fsum(scores) / len(scores)
+    except OverflowError:
+        return float(sum(map(Fraction, scores)) / len(scores))
+
+
+def spread(scores: Sequence[float]) -> float | None:
+    """Return the sample standard deviation, whatever the order of the scores.
+
+    Args:
+        scores: Finite scores.
+
+    Returns:
+        The deviation; None for fewer than two scores, or if it is beyond any float.
+
+    Examples:
+        >>> spread([1.0, 2.0, 3.0]), spread([4.0])
+        (1.0, None)
+    """
+    if len(scores) == 1 or not scores:
+        return None
+    centre = mean(scores)
+    away = [abs(score - centre) for score in scores]
+    # Squares are taken of shares, as those of large scores would overflow.
+    largest = max(away) or 1.0
+    squares = math.fsum((distance / largest) ** 2 for distance in away)
+    result = largest * math.sqrt(squares / (len(scores) - 1))
+    return result if math.isfinite(result) else None
+
+
+def mean_order(
+    ratings: Ratings, source: Stream, *, scores: Scores | None = None
+) -> MeanOrder:
+    """Order items by mean score; equal means by lot.
+
+    Args:
+        ratings: Scores, at least one for each item.
+        source: Where the lots come from.
+        scores: Other scores to take in place of theirs, one for each rating.
+
+    Returns:
+        The order, the means and the ties.
+
+    Raises:
+        RatingsError: If there are no scores, or an item has none.
+
+    Examples:
+        >>> from evenhand.randomness import stream
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a", "b", "a"], ["x", "x", "y"], [1, 4, 3])
+        >>> mean_order(ratings, stream(7, "lots"))
+        MeanOrder(order=(1, 0), means=(2.5, 3.0), ties=())
+    """
+    require_rated(ratings, "mean")
+    starts, rows = ratings.by_item()
+    given, weights = (
+        (ratings.scores if scores is None else scores)[rows],
+        precisions(ratings),
+    )
+    parts = [slice(*bounds) for bounds in itertools.pairwise(starts.tolist())]
+    if weights is None:
+        plain = given.tolist()
+        return order_of_means(tuple(mean(plain[part]) for part in parts), source)
+    once, heavy = weights[rows].tolist(), (weights[rows] * given).tolist()
+    means = tuple(mean(heavy[part]) / mean(once[part]) for part in parts)
+    return order_of_means(means, source)
+
+
+def order_of_means(means: tuple[float, ...], source: Stream) -> MeanOrder:
+    """Order items by their means; equal ones by lot.
+
+    Examples:
+        >>> from evenhand.randomness import stream
+        >>> order_of_means((2.5, 3.0), stream(7, "lots")).order
+        (1, 0)
+    """
+    lots = permutation(source, len(means)).tolist()
+    order = tuple(
+        sorted(range(len(means)), key=lambda item: (-means[item], lots[item]))
+    )
+    groups = (tuple(group) for _, group in itertools.groupby(order, means.__getitem__))
+    return MeanOrder(order, means, tuple(group for group in groups if len(group) > 1))
+
+
+def centred(ratings: Ratings) -> Fit:
+    """Take each reviewer's mean from their scores, then average by item.
+
+    It takes all reviewers to have met equally good items. A reviewer of one item says
+    nothing and is left out; an item that only such reviewers rated has 0.
+
+    Args:
+        ratings: Scores.
+
+    Returns:
+        The fit, without standard errors.
+
+    Raises:
+        RatingsError: If there are no scores, or an item has none.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 3, 1])
+        >>> centred(ratings).estimates.tolist()
+        [1.0, 0.0, -1.0]
+    """
+    made = design(ratings)
+    require_rated(ratings, "centred")
+    means, away = _deviations(made)
+    values = made.in_units(_averages(made, away))
+    return _fit(ratings, "centred", values, made.in_units(means))
+
+
+def z(ratings: Ratings) -> Fit:
+    """Take scores in their reviewer's standard deviations, then average by item.
+
+    It takes all reviewers to have met items of equal mean and spread. A reviewer of one
+    item says nothing and is left out; one who gave all items the same score counts as
+    0 for each. The deviation is that of a sample (divided by k - 1).
+
+    Args:
+        ratings: Scores.
+
+    Returns:
+        The fit, without standard errors; `slopes` are the deviations.
+
+    Raises:
+        RatingsError: If there are no scores, or an item has none.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y", "y", "z"], [9, 7, 3, 1])
+        >>> z(ratings).estimates.round(3).tolist()
+        [0.707, 0.0, -0.707]
+    """
+    made = design(ratings)
+    require_rated(ratings, "z")
+    means, away = _deviations(made)
+    # Squares are taken of shares, as those of tiny spreads would vanish.
+    largest = np.zeros(made.n_reviewers)
+    np.maximum.at(largest, made.reviewers, np.abs(away))
+    # Zeros are as flat as other equal scores, though nothing is a share of them.
+    flat = largest <= np.maximum(FLAT * np.abs(means + made.centre), ROUNDING)
+    scale = np.where(flat, 1.0, largest)
+    squares = made.by_reviewer((away / scale[made.reviewers]) ** 2)
+    freedom = made.load_weights / made.loads * np.maximum(made.loads - 1, 1)
+    spread = scale * np.sqrt(squares / freedom)
+    ones = np.where(flat, 1.0, spread)[made.reviewers]
+    standard = np.where(flat[made.reviewers], 0.0, away / ones)
+    unspread = int((flat & (made.loads > 1)).sum())
+    text = (
+        f"{counted(unspread, 'reviewer')} gave all their items the same score; each "
+        "counts as 0."
+    )
+    told = [Notice("no_spread", text)] if unspread else []
+    fit = _fit(ratings, "z", _averages(made, standard), made.in_units(means), *told)
+    slopes = frozen(made.in_units(np.where(flat, 0.0, spread)))
+    return replace(fit, slopes=slopes)
+
+
+def _deviations(made: Design) -> tuple[Scores, Scores]:
+    """Return reviewers' means, and each score's distance from its reviewer's."""
+    means = made.by_reviewer(made.scores) / made.load_weights
+    away = made.scores - means[made.reviewers]
+    away[made.loads[made.reviewers] == 1] = 0.0
+    return means, away
+
+
+def _averages(made: Design, said: Scores) -> Scores:
+    """Average what ratings say of each item; a reviewer's only one says nothing."""
+    weights = made.weighted((made.loads[made.reviewers] > 1).astype(np.float64))
+    counts = totals(made.items, weights, made.n_items)
+    sums = totals(made.items, weights * said, made.n_items)
+    return np.divide(sums, counts, out=np.zeros(made.n_items), where=counts > 0)
+
+
+def _fit(
+    ratings: Ratings, method: str, values: Scores, offsets: Scores, *told: Notice
+) -> Fit:
+    groups = linked_groups(ratings)
+    what = "they are compared as if all groups were equally good"
+    return Fit(
+        method=method,
+        estimates=settled(values),
+        groups=groups,
+        offsets=frozen(offsets),
+        notices=model_notices(ratings, groups, *told, what=what, prior=False),
+    )
