@@ -11,8 +11,8 @@ import pytest
 
 import evenhand as eh
 from evenhand.calibration import solver
-from evenhand.calibration.marks import RATIOS, adjusted_means
 from evenhand.diagnosis import ladder
+from evenhand.grading import RATIOS, adjusted_means
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,7 +59,7 @@ def test_values_at_one_ratio_are_generalised_least_squares(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     _, ratings = world(1)
-    monkeypatch.setattr("evenhand.calibration.marks.RATIOS", np.log([0.8]))
+    monkeypatch.setattr("evenhand.grading.RATIOS", np.log([0.8]))
     found = adjusted_means(ratings, np.array([3, 7]))
     values, covariance = dense(ratings, 0.8)
     assert found.values == pytest.approx(values, abs=1e-9)

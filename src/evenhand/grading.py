@@ -1,16 +1,38 @@
-"""Marks: what each item is worth on the form's scale, and how sure that is."""
+"""Marks: what each item is worth on the form's scale, and how sure that is.
+
+A mark is the item's mean score, less what is known of its reviewers' strictness. The
+model is score = value + offset + rest. Values are taken as they come, so nobody's is
+drawn to the middle; offsets are normal with a times the variance of the rest, so they
+are taken out only as far as the ratings show that reviewers differ. At a = 0 values are
+plain means, at a = infinity those of least squares with offsets. Up to 100 items a is
+drawn from all that the ratings allow: every share a / (1 + a) is equally likely
+beforehand. Beyond, the fitted one is taken.
+
+With offsets eliminated (see `calibration.additive`) values have the covariance A^-1, in
+units of the rest's variance. Ratings say nothing about a shift of all offsets against
+all values; it has variance a / R for R reviewers, the same for each two items. Values
+plus the mean offset, which are what these reviewers would give on average, so have
+A^-1 - a / R.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evenhand.calibration.design import linked_groups, model_notices
-from evenhand.calibration.marks import Means, adjusted_means
+from evenhand.calibration import solver
+from evenhand.calibration.additive import MOST, Links, equations_of
+from evenhand.calibration.design import (
+    design,
+    linked_groups,
+    model_notices,
+    require_rated,
+)
+from evenhand.calibration.solver import Definite, one_thread
 from evenhand.claims import NONE, Claim, Json, Notice, certify, tail
 from evenhand.diagnosis import ladder
 from evenhand.diagnosis.check import LADDER_SEED
@@ -31,13 +53,17 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evenhand.arrays import Codes, Scores, Table
+    from evenhand.calibration.additive import Sums
     from evenhand.claims import Certificate, Label
     from evenhand.ratings import Data, Names
 
     Anchors = Mapping[str, float] | Mapping[int, float] | Mapping[Label, float]
+    Range = tuple[float, float]
 
-# Share of intervals that hold the truth, and of truths above each of them.
-COVERED, TAIL = 0.9, 0.05
+# Share of truths above each interval, and below.
+TAIL = 0.05
+# Items up to which a is looked at on a grid, and the grid, as logarithms.
+INTEGRATED, RATIOS = 100, np.linspace(-7.0, 7.0, 29)
 # Draws of values by orders alone, whose errors have no degrees of freedom to speak of.
 DRAWS, MANY = 2000, 10**6
 # Squared errors are said to be larger from this on; by chance they often are a little.
@@ -65,6 +91,9 @@ MISLED = (
 UNLINKED = (
     "between them only the level of scores compares marks, which stricter or more "
     "lenient reviewers would explain as well"
+)
+FORM_ASSUMED = (
+    "Nobody said which scores the form allows. {} To say it: form= or --form LOW HIGH."
 )
 SAYS = (
     "no guarantee: marks are right to the extent that reviewers' scales are as the "
@@ -124,7 +153,7 @@ class Grades:
     method: str
     verdict: str
     because: str
-    form: tuple[float, float] | None
+    form: Range | None
     parameters: Mapping[str, Json]
     seed: int
     certificate: Certificate
@@ -196,6 +225,22 @@ class Grades:
         return grades_card(self).html()
 
 
+class Means(NamedTuple):
+    """Values of items on the scale of the scores.
+
+    Attributes:
+        values: What these reviewers would give each item on average.
+        squares: Squared standard errors.
+        shared: Covariances of each item's error with those of chosen items.
+        freedom: Degrees of freedom of the errors, for Student's t.
+    """
+
+    values: Scores
+    squares: Scores
+    shared: Table
+    freedom: float
+
+
 class _Line(NamedTuple):
     """How values become marks: value = level + slope * mark.
 
@@ -216,8 +261,8 @@ def grade(
     reviewer: Names | None = None,
     item: Names | None = None,
     score: str | None = None,
-    onto: tuple[float, float] | None = None,
-    form: tuple[float, float] | None = None,
+    onto: Range | None = None,
+    form: Range | None = None,
     anchors: Anchors | None = None,
     passing: float | None = None,
     rounding: float | None = None,
@@ -265,23 +310,9 @@ def grade(
     onto = None if onto is None else _range("onto", onto)
     form = None if form is None else _form(ratings, form)
     codes, given = _anchors(ratings, {} if anchors is None else anchors, onto)
-    asked: dict[str, Json] = {
-        "onto": onto,
-        "form": form,
-        "anchors": {
-            str(ratings.item_labels[code]): mark
-            for code, mark in zip(codes.tolist(), given.tolist(), strict=True)
-        },
-        "passing": None if passing is None else float(as_finite("passing", passing)),
-        "rounding": None
-        if rounding is None
-        else float(as_positive("rounding", rounding)),
-    }
-    if onto and passing is not None and not onto[0] <= passing <= onto[1]:
-        raise OptionError(
-            f"passing must be from {onto[0]:g} to {onto[1]:g}, as marks are, got "
-            f"{passing:g}."
-        )
+    labels = [str(ratings.item_labels[code]) for code in codes.tolist()]
+    mark = None if passing is None else _mark("passing", passing, onto)
+    step = None if rounding is None else float(as_positive("rounding", rounding))
     spread = len(np.unique(given)) > 1
     method, verdict, because, notices = _model(ratings, orders=spread)
     say("Finding marks")
@@ -294,20 +325,25 @@ def grade(
     spanned, line = _scale(ratings, onto, form, notices, needed=not spread)
     if len(codes):
         line = _anchored(means, codes, given, line.slope, notices, spread=spread)
-    marks, errors, ends = _marks(means, line, codes)
-    for known in (marks, *ends):
-        known[codes] = given
-    errors[codes] = 0.0
+    found = _marks(means, line, codes)
+    found[:, codes] = given
+    found[1, codes] = 0.0
     orders = method == "bradley-terry"
     weighing = ratings.unweighted(method) if orders else ratings.weighted()
     limits = onto if onto is not None or len(codes) else form
     return Grades(
-        items=_rows(ratings, (marks, errors, ends), codes, limits, asked),
+        items=_rows(ratings, found, codes, limits, mark, step),
         method=method,
         verdict=verdict,
         because=because,
         form=spanned,
-        parameters=asked,
+        parameters={
+            "onto": onto,
+            "form": form,
+            "anchors": dict(zip(labels, given.tolist(), strict=True)),
+            "passing": mark,
+            "rounding": step,
+        },
         seed=seed,
         certificate=certify(Claim(NONE, SAYS.format(method))),
         data=ratings.summary(),
@@ -317,7 +353,7 @@ def grade(
     )
 
 
-def _range(name: str, given: object) -> tuple[float, float]:
+def _range(name: str, given: object) -> Range:
     try:
         low, high = (float(as_finite(name, one)) for one in given)  # type: ignore[attr-defined]  # that is the question
     except (TypeError, ValueError):
@@ -329,7 +365,7 @@ def _range(name: str, given: object) -> tuple[float, float]:
     return low, high
 
 
-def _form(ratings: Ratings, form: tuple[float, float]) -> tuple[float, float]:
+def _form(ratings: Ratings, form: Range) -> Range:
     low, high = _range("form", form)
     least, most = float(ratings.scores.min()), float(ratings.scores.max())
     if not low <= least <= most <= high:
@@ -340,21 +376,27 @@ def _form(ratings: Ratings, form: tuple[float, float]) -> tuple[float, float]:
     return low, high
 
 
+def _mark(name: str, given: object, onto: Range | None) -> float:
+    """Return a mark, which must be within the range of marks if there is one."""
+    mark = float(as_finite(name, given))
+    if onto is not None and not onto[0] <= mark <= onto[1]:
+        raise OptionError(
+            f"{name} must be from {onto[0]:g} to {onto[1]:g}, as marks are, got "
+            f"{mark:g}."
+        )
+    return mark
+
+
 def _anchors(
-    ratings: Ratings, anchors: Anchors, onto: tuple[float, float] | None
+    ratings: Ratings, anchors: Anchors, onto: Range | None
 ) -> tuple[Codes, Scores]:
     """Return the items that have a mark already, and these marks."""
     if not isinstance(anchors, Mapping):
         raise OptionError(f"anchors must be marks by item, got {shown(anchors)}.")
-    found: dict[int, float] = {}
-    for label, mark in anchors.items():
-        given = float(as_finite(f"anchor of {label!r}", mark))
-        if onto is not None and not onto[0] <= given <= onto[1]:
-            raise OptionError(
-                f"anchor of {label!r} must be from {onto[0]:g} to {onto[1]:g}, as "
-                f"marks are, got {given:g}."
-            )
-        found[ratings.item_code(label)] = given
+    found = {
+        ratings.item_code(label): _mark(f"anchor of {label!r}", mark, onto)
+        for label, mark in anchors.items()
+    }
     codes = sorted(found)
     return np.array(codes, dtype=np.int64), np.array([found[code] for code in codes])
 
@@ -395,14 +437,98 @@ def _means(ratings: Ratings, method: str, codes: Codes, seed: int) -> Means:
     return adjusted_means(ratings, codes, offsets=method != "mean")
 
 
+def adjusted_means(
+    ratings: Ratings, chosen: Codes | Sequence[int] = (), *, offsets: bool = True
+) -> Means:
+    """Return each item's mean score, less what is known of its reviewers' strictness.
+
+    Args:
+        ratings: Scores.
+        chosen: Items with which covariances are wanted.
+        offsets: Whether reviewers differ at all; if not, these are plain means.
+
+    Raises:
+        RatingsError: If there are no scores, an item has none, or none has two.
+
+    References:
+        Henderson (1975), Best linear unbiased estimation and prediction.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(list("aabbcc"), list("xyyzzx"), [9, 7, 3, 2, 6, 9])
+        >>> adjusted_means(ratings, offsets=False).values.tolist()
+        [9.0, 5.0, 4.0]
+        >>> adjusted_means(ratings).values.round(1).tolist()
+        [8.0, 5.5, 4.5]
+    """
+    made = design(ratings)
+    require_rated(ratings, "grade")
+    freedom = len(made.scores) - made.n_items
+    if freedom == 0:
+        raise RatingsError(
+            "items must have two scores or more, got one each, which does not show how "
+            "large errors are. Take the scores as marks, or collect more."
+        )
+    links = Links(made)
+    sums, columns = links.add_up(made.scores), np.asarray(chosen, dtype=np.int64)
+    ratios = np.exp(RATIOS) if offsets else np.zeros(1)
+    if offsets and made.n_items > INTEGRATED:
+        parts = equations_of(made).fit(made.scores).variances
+        ratios = np.array([min(parts.reviewer / max(parts.rest, 1e-300), MOST)])
+    with one_thread(made.n_items):
+        found = [_at(links, sums, ratio, columns, freedom) for ratio in ratios.tolist()]
+    fits, values, squares, shared = (
+        np.array(part) for part in zip(*found, strict=True)
+    )
+    if len(fits) > 1:
+        fits += np.log(ratios) - 2 * np.log1p(ratios)
+    share = np.exp(fits - fits.max())
+    share /= share.sum()
+    middle, unit = share @ values, made.unit
+    away = values - middle
+    squares = share @ (squares + away**2)
+    shared = np.tensordot(share, shared, 1) + (share * away.T) @ away[:, columns]
+    return Means(
+        (middle + made.centre) * unit, squares * unit**2, shared * unit**2, freedom
+    )
+
+
+def _at(
+    links: Links, sums: Sums, ratio: float, columns: Codes, freedom: int
+) -> tuple[float, Scores, Scores, Table]:
+    """Return the log likelihood at one a, and values and their errors there."""
+    weights, n_items = ratio / (1 + ratio * links.loads), len(links.counts)
+    matrix, back = links.matrix[:, 1:], links.back[1:]
+
+    def product(columns: Table) -> Table:
+        moved = back @ (weights[:, None] * (matrix @ columns))
+        return np.asarray(links.counts[:, None] * columns - moved)
+
+    table = links.table(ratio)[1:, 1:] if n_items <= solver.TABLE else None
+    inside = Definite(product, links.diagonal(ratio)[1:], table)
+    right = np.zeros((n_items, 1 + len(columns)))
+    right[:, 0] = links.pull(sums, ratio)[1:]
+    right[columns, np.arange(len(columns)) + 1] = 1.0
+    found = inside.solve(right)
+    left = sums.squares - weights @ sums.dropped**2 - right[:, 0] @ found[:, 0]
+    # Rounding leaves about this much of the squares however well the model fits.
+    rest = float(np.maximum(left, 1e-15 * sums.squares)) / freedom
+    # Beyond a table there is one ratio alone, so its likelihood does not matter.
+    size = np.nan_to_num(inside.determinant) + np.log1p(ratio * links.loads).sum()
+    fit = -(freedom * np.log(rest or 1.0) + size) / 2
+    level = ratio / len(links.loads)
+    squares = np.maximum(inside.inverse_diagonal() - level, 0)
+    return fit, found[:, 0], rest * squares, rest * (found[:, 1:] - level)
+
+
 def _scale(
     ratings: Ratings,
-    onto: tuple[float, float] | None,
-    form: tuple[float, float] | None,
+    onto: Range | None,
+    form: Range | None,
     notices: list[Notice],
     *,
     needed: bool,
-) -> tuple[tuple[float, float] | None, _Line]:
+) -> tuple[Range | None, _Line]:
     """Return the range of scores that marks stand for, and how they do."""
     if onto is None or not needed:
         return form, _Line(0.0, 1.0)
@@ -416,13 +542,7 @@ def _scale(
         if inside and 2 * (high - low) > onto[1] - onto[0]:
             low, high = onto
             text = f"They were taken to be marks of {low:g} to {high:g} already."
-        notices.append(
-            Notice(
-                "form_assumed",
-                f"Nobody said which scores the form allows. {text} To say it: form= or "
-                "--form LOW HIGH.",
-            )
-        )
+        notices.append(Notice("form_assumed", FORM_ASSUMED.format(text)))
     slope = (high - low) / (onto[1] - onto[0])
     return (low, high), _Line(low - slope * onto[0], slope)
 
@@ -465,8 +585,8 @@ def _anchored(
     return _Line(float(found[0]), slope, pull, widen)
 
 
-def _marks(means: Means, line: _Line, codes: Codes) -> tuple[Scores, Scores, Table]:
-    """Return marks, their errors, and the ends of their intervals.
+def _marks(means: Means, line: _Line, codes: Codes) -> Table:
+    """Return rows of marks, their errors, and the ends of their intervals.
 
     An interval holds each mark m for which value - level - slope * m is within its own
     error of 0 (Fieller's), as the slope may be uncertain. Its square is a + 2 b m + c m
@@ -494,28 +614,27 @@ def _marks(means: Means, line: _Line, codes: Codes) -> tuple[Scores, Scores, Tab
     errors = np.sqrt(line.widen * np.maximum(a + 2 * b * marks + c * marks**2, 0))
     middle = line.slope * values + far * b
     root = np.sqrt(np.maximum(middle**2 - square * (values**2 - far * a), 0))
-    return marks, errors / line.slope, np.stack([middle - root, middle + root]) / square
+    ends = (middle - root) / square, (middle + root) / square
+    return np.stack([marks, errors / line.slope, *ends])
 
 
 def _rows(
     ratings: Ratings,
-    found: tuple[Scores, Scores, Table],
+    found: Table,
     codes: Codes,
-    limits: tuple[float, float] | None,
-    asked: Mapping[str, Json],
+    limits: Range | None,
+    passing: float | None,
+    step: float | None,
 ) -> tuple[Grade, ...]:
     """List marks from estimates, errors, and the ends of intervals."""
-    (estimates, errors, ends), (low, high) = found, limits or (-math.inf, math.inf)
-    step, passing = asked["rounding"], asked["passing"]
-    # A half that floats miss by their last digit is still a half.
-    marks = (
-        np.round(np.floor(estimates / step + 0.5 + 1e-9) * step, 10)
-        if isinstance(step, float)
-        else estimates
-    )
-    marks, *ends = np.clip([marks, *ends], low, high)
+    estimates, errors, *ends = found
+    marks = estimates
+    if step is not None:
+        # A half that floats miss by their last digit is still a half.
+        marks = np.round(np.floor(estimates / step + 0.5 + 1e-9) * step, 10)
+    marks, *ends = np.clip([marks, *ends], *(limits or (-math.inf, math.inf)))
     standing, plain = (np.full(len(marks), None) for _ in range(2))
-    if isinstance(passing, float):
+    if passing is not None:
         sides = [ends[0] >= passing, ends[1] < passing]
         standing = np.select(sides, ["above", "below"], "open")
     counts = np.bincount(ratings.item_codes)
@@ -525,5 +644,4 @@ def _rows(
     order = np.argsort(-estimates, kind="stable")
     columns = (marks, estimates, errors, *ends, standing, given, counts, plain)
     labels = [ratings.item_labels[code] for code in order.tolist()]
-    sorted_columns = (column[order].tolist() for column in columns)
-    return tuple(map(Grade, labels, *sorted_columns))
+    return tuple(map(Grade, labels, *(column[order].tolist() for column in columns)))

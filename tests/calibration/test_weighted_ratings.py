@@ -14,11 +14,11 @@ from evenhand.calibration.additive import Links, additive
 from evenhand.calibration.affine import affine
 from evenhand.calibration.design import design
 from evenhand.calibration.isotonic import isotonic
-from evenhand.calibration.marks import adjusted_means
 from evenhand.calibration.means import centred, mean_order, z
 from evenhand.calibration.posterior import value_variances
 from evenhand.calibration.results import Variances
 from evenhand.diagnosis.reviewers import effect_errors, fit_model
+from evenhand.grading import adjusted_means
 from evenhand.randomness import stream
 
 if TYPE_CHECKING:

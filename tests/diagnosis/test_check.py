@@ -14,10 +14,11 @@ from evenhand.diagnosis.check import (
     Check,
     check,
     distribution,
+    find_contradictions,
     find_groups,
     find_ties,
 )
-from evenhand.diagnosis.contradictions import find_contradictions, pairs_within
+from evenhand.diagnosis.ladder import pairs_within
 from evenhand.diagnosis.reviewers import (
     AGAINST,
     BOOTSTRAP,

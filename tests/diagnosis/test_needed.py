@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from evenhand.diagnosis.check import check, more_reviews
-from evenhand.diagnosis.needed import (
+from evenhand.diagnosis.reviewers import (
     DRAWS,
     GRID,
     Needed,
     Target,
     _Trial,
+    fit_model,
     information,
 )
-from evenhand.diagnosis.reviewers import fit_model
 from evenhand.errors import OptionError
 from evenhand.randomness import standard_normal, stream, uniforms
 from evenhand.ranking.ranking import rank

@@ -63,6 +63,7 @@ def affine(ratings: Ratings) -> Fit:
     made = design(ratings)
     state = fit_affine(made)
     groups = linked_groups(ratings)
+    parts = Variances(state.offset_variance, state.value_variance, state.rest)
     return Fit(
         method="affine",
         estimates=settled(made.in_units(state.values)),
@@ -70,9 +71,7 @@ def affine(ratings: Ratings) -> Fit:
         errors=frozen(made.in_units(np.sqrt(state.value_variances))),
         offsets=frozen(made.in_units(state.offsets)),
         slopes=frozen(state.slopes),
-        variances=made.squared(
-            Variances(state.offset_variance, state.value_variance, state.rest)
-        ),
+        variances=made.squared(parts),
         converged=state.converged,
         notices=model_notices(ratings, groups, converged=state.converged),
     )

@@ -1,6 +1,7 @@
 """Diagnosis: what ratings can support, before and after a decision on them.
 
-Where to look: `check` puts together `contradictions` (who disagrees), `reviewers`
-(strictness, spread, shares of variance), `ladder` (which assumption about scales holds)
-and `needed` (further reviews); `warp` redraws scales to see what survives.
+Where to look: `check` puts together counts and contradictions, `reviewers` (strictness,
+spread, shares of variance, further reviews needed) and `ladder` (which assumption about
+scales holds); `counted` is what of it an engine can count; `warp` redraws scales to see
+what survives.
 """

@@ -7,7 +7,7 @@ each of them is, and which assumption about their scales the ratings bear out.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, astuple, dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,9 +17,10 @@ from evenhand.calibration.adaptive import adaptive
 from evenhand.calibration.design import data_notices, linked_groups
 from evenhand.claims import Drawn, Json, Notice, tail
 from evenhand.columns import place_of
-from evenhand.diagnosis import contradictions, ladder, needed, reviewers
+from evenhand.diagnosis import ladder, reviewers
 from evenhand.diagnosis.reviewers import AGAINST, NOT_ENOUGH, UNRELATED
 from evenhand.errors import OptionError, counted, listing, require_whole, shown
+from evenhand.posets.contradictions import strong_groups
 from evenhand.posets.graph import comparisons, components
 from evenhand.progress import say, working
 from evenhand.randomness import RNGLike, seed_from, stream
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 # the ratings; every other draw comes from the seed.
 LADDER_SEED = 0
 # Bars of a histogram, labels named, and groups listed; in a sentence, fewer.
-BARS, NAMED, LISTED = 12, 8, 20
+BARS, NAMED, LISTED, WORST = 12, 8, 20, 5
 SHOWN_GROUPS, SHOWN_LABELS = 3, 3
 # Fewer reviews than this say little about an item on their own.
 FEW_REVIEWS = 3
@@ -147,6 +148,42 @@ class Ties:
     share: float
 
 
+@dataclass(frozen=True, slots=True)
+class Contested:
+    """Two items that are put in both orders.
+
+    Attributes:
+        items: The two.
+        votes: How many reviewers put the first above the second, and the reverse.
+    """
+
+    items: tuple[Label, Label]
+    votes: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Contradictions:
+    """Where reviewers' orders contradict each other.
+
+    Attributes:
+        compared: Pairs of items that at least one reviewer put in order.
+        repeated: Those that several reviewers did.
+        both_orders: Those that are put in both orders.
+        in_cycles: Items that are above themselves through others.
+        cycles: Groups of such items.
+        worst: Pairs put in both orders with the most votes for the rarer one.
+        sampled: Whether pairs of busy reviewers were sampled.
+    """
+
+    compared: int
+    repeated: int
+    both_orders: int
+    in_cycles: int
+    cycles: int
+    worst: tuple[Contested, ...]
+    sampled: bool
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Check(Drawn):
     """What ratings can support.
@@ -183,10 +220,10 @@ class Check(Drawn):
     flat: Named
     ties: Ties
     groups: Groups
-    contradictions: contradictions.Contradictions
+    contradictions: Contradictions
     variance: reviewers.Shares | None
     ladder: ladder.Ladder | None
-    needed: needed.Needed | None
+    needed: reviewers.Needed | None
     reviewers: tuple[reviewers.Reviewer, ...]
     parameters: Mapping[str, Json]
     seed: int
@@ -220,7 +257,7 @@ class Check(Drawn):
             [('a', 2), ('b', 1)]
         """
         names = [one.name for one in fields(reviewers.Reviewer)]
-        rows = [[getattr(one, name) for name in names] for one in self.reviewers]
+        rows = [astuple(one) for one in self.reviewers]
         return pl.DataFrame(rows, schema=names, orient="row", infer_schema_length=None)
 
     def __repr__(self) -> str:
@@ -283,7 +320,7 @@ def check(
     loads = np.bincount(ratings.reviewer_codes, minlength=ratings.n_reviewers)
     reviews = np.bincount(ratings.item_codes, minlength=ratings.n_items)
     ties, flat = find_ties(ratings, graph)
-    pairs = contradictions.pairs_within(ratings, stream(seed, "check: pairs"))
+    pairs = ladder.pairs_within(ratings, stream(seed, "check: pairs"))
     notices = [*ratings.notices, *information_notices(ratings)]
     notices += data_notices(ratings, prior=True)
     model = fit = shares = more = climbed = None
@@ -314,7 +351,7 @@ def check(
         flat=_named(ratings, flat),
         ties=ties,
         groups=find_groups(ratings, graph),
-        contradictions=contradictions.find_contradictions(ratings, graph, pairs),
+        contradictions=find_contradictions(ratings, graph, pairs),
         variance=shares,
         reviewers=() if model is None else reviewers.describe(ratings, model),
         ladder=climbed,
@@ -344,7 +381,7 @@ def _codes(
 
 def _needed(
     ratings: Ratings, model: reviewers.Model | None, order: Codes, top: int, seed: int
-) -> tuple[needed.Needed | None, str]:
+) -> tuple[reviewers.Needed | None, str]:
     """Find what further reviews would do, or why that cannot be said."""
     if model is None:
         return None, "there are no scores to fit it to"
@@ -353,7 +390,7 @@ def _needed(
             "items' values cannot be told from the rest, as no item was rated twice"
         )
     source = stream(seed, "check: needed")
-    found = needed.reviews_needed(ratings, model, order, top, source)
+    found = reviewers.reviews_needed(ratings, model, order, top, source)
     return found, "it sees no difference between the items, or no noise"
 
 
@@ -371,16 +408,14 @@ def distribution(counts: Codes, times: Codes | None = None) -> Distribution:
         1.0
     """
     values, place = np.unique(counts, return_inverse=True)
-    held = np.zeros(len(values), dtype=np.int64)
-    np.add.at(held, place, 1 if times is None else times)
+    held = np.bincount(place, times).astype(np.int64)
     low, high = int(values[0]), int(values[-1])
     width = 1 if len(values) <= BARS else -(-(high - low + 1) // BARS)
     bins, place = np.unique((values - low) // width, return_inverse=True)
-    numbers = np.zeros(len(bins), dtype=np.int64)
-    np.add.at(numbers, place, held)
-    starts = (low + bins * width).tolist()
-    ends = [min(start + width - 1, high) for start in starts]
-    bars = tuple(zip(starts, ends, numbers.tolist(), strict=True))
+    numbers = np.bincount(place, held).astype(np.int64)
+    starts = low + bins * width
+    ends = np.minimum(starts + width - 1, high)
+    bars = tuple(zip(starts.tolist(), ends.tolist(), numbers.tolist(), strict=True))
     size, before = int(held.sum()), np.cumsum(held)
     middle = np.searchsorted(before, [(size - 1) // 2, size // 2], side="right")
     return Distribution(low, float(values[middle].mean()), high, bars)
@@ -402,15 +437,25 @@ def find_groups(ratings: Ratings, graph: Comparisons) -> Groups:
         >>> [group.items for group in find_groups(ratings, comparisons(ratings)).listed]
         [('x', 'y'), ('z',)]
     """
-    found = components(graph)
-    sizes = np.bincount(found)
+    count, listed = largest_groups(components(graph), ratings.item_labels)
+    return Groups(count, int(linked_groups(ratings).max()) + 1, listed)
+
+
+def largest_groups(
+    groups: Codes, labels: Sequence[Label]
+) -> tuple[int, tuple[Group, ...]]:
+    """Count groups of items, and name the first few items of the largest.
+
+    Examples:
+        >>> largest_groups(np.array([0, 1, 1]), ["x", "y", "z"])
+        (2, (Group(size=2, items=('y', 'z')), Group(size=1, items=('x',))))
+    """
+    sizes = np.bincount(groups)
     listed = []
     for group in np.argsort(-sizes, kind="stable")[:LISTED].tolist():
-        some = np.flatnonzero(found == group)[:NAMED].tolist()
-        labels = tuple(ratings.item_labels[item] for item in some)
-        listed.append(Group(int(sizes[group]), labels))
-    linked = int(linked_groups(ratings).max()) + 1
-    return Groups(len(sizes), linked, tuple(listed))
+        some = np.flatnonzero(groups == group)[:NAMED].tolist()
+        listed.append(Group(int(sizes[group]), tuple(labels[item] for item in some)))
+    return len(sizes), tuple(listed)
 
 
 def find_ties(ratings: Ratings, graph: Comparisons) -> tuple[Ties, Codes]:
@@ -428,9 +473,55 @@ def find_ties(ratings: Ratings, graph: Comparisons) -> tuple[Ties, Codes]:
     sizes = np.diff(graph.level_start)
     steps = np.bincount(graph.level_reviewer, minlength=number)
     tying = len(np.unique(graph.level_reviewer[sizes > 1]))
-    pairs, tied = (contradictions.count_pairs(part) for part in (loads, sizes))
+    pairs, tied = (ladder.count_pairs(part) for part in (loads, sizes))
     ties = Ties(pairs, tied, tying, tied / max(pairs, 1))
     return ties, np.flatnonzero((loads > 1) & (steps == 1))
+
+
+def find_contradictions(
+    ratings: Ratings, graph: Comparisons, pairs: ladder.Pairs
+) -> Contradictions:
+    """Count contradictions, pair by pair and around cycles.
+
+    Args:
+        ratings: The ratings.
+        graph: Who was put above whom by them.
+        pairs: Pairs of ratings by one reviewer.
+
+    Examples:
+        >>> from evenhand.posets.graph import comparisons
+        >>> from evenhand.randomness import stream
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [1, 2, 5, 4])
+        >>> pairs = ladder.pairs_within(ratings, stream(7, "pairs"))
+        >>> find_contradictions(ratings, comparisons(ratings), pairs).both_orders
+        1
+    """
+    decided, n_items = np.flatnonzero(pairs.signs), ratings.n_items
+    keys = pairs.first[decided] * n_items + pairs.second[decided]
+    distinct, place = np.unique(keys, return_inverse=True)
+    up = pairs.signs[decided] > 0
+    wins = np.bincount(place[up], minlength=len(distinct))
+    votes = np.bincount(place, minlength=len(distinct))
+    fewer = np.minimum(wins, votes - wins)
+    both = np.flatnonzero(fewer)
+    worst = both[np.lexsort((-votes[both], -fewer[both]))][:WORST].tolist()
+    labels, cyclic = ratings.item_labels, strong_groups(graph)
+    return Contradictions(
+        compared=len(distinct),
+        repeated=int((votes > 1).sum()),
+        both_orders=len(both),
+        in_cycles=int((cyclic >= 0).sum()),
+        cycles=len(np.unique(cyclic[cyclic >= 0])),
+        worst=tuple(
+            Contested(
+                (labels[distinct[row] // n_items], labels[distinct[row] % n_items]),
+                (int(wins[row]), int(votes[row] - wins[row])),
+            )
+            for row in worst
+        ),
+        sampled=pairs.sampled,
+    )
 
 
 def findings(found: Check) -> tuple[Notice, ...]:
@@ -526,11 +617,11 @@ def _model_found(found: Check) -> Found:
         )
 
 
-def more_reviews(target: needed.Target) -> str:
+def more_reviews(target: reviewers.Target) -> str:
     """Say how many more reviews a target needs.
 
     Examples:
-        >>> from evenhand.diagnosis.needed import Target
+        >>> from evenhand.diagnosis.reviewers import Target
         >>> more_reviews(Target(0.8, 12, 11, 14)), more_reviews(Target(0.8, 0, 0, 0))
         ('12 (11 to 14)', 'none')
         >>> more_reviews(Target(0.95, None, None, None))

@@ -6,18 +6,17 @@ import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
 from evenhand.claims import version
 from evenhand.columns import Source, code_labels, label_series
 from evenhand.diagnosis.check import (
-    LISTED,
     NAMED,
     Distribution,
     Group,
     Ties,
     distribution,
+    largest_groups,
 )
 from evenhand.engines import queries
 from evenhand.errors import RatingsError, counted
@@ -68,40 +67,36 @@ class CountedCheck:
 
     def to_dict(self) -> dict[str, Json]:
         """Return the fields as plain values, `evenhand.counted-check/1`."""
-        told: dict[str, Json] = asdict(self)
+        told: dict[str, Json] = {"schema": "evenhand.counted-check/1", **asdict(self)}
         told["load"], told["reviews"] = self.load.to_dict(), self.reviews.to_dict()
-        return {
-            "schema": "evenhand.counted-check/1",
-            **told,
-            "version": version(),
-        }
+        return {**told, "version": version()}
 
     def __repr__(self) -> str:
-        sizes = (
+        lines = [
             f"{counted(self.ratings, 'score')} of {counted(self.items, 'item')} by "
             f"{counted(self.reviewers, 'reviewer')}: a reviewer scored {self.load}, an "
             f"item has {self.reviews}."
-        )
-        lines = [sizes]
+        ]
         if self.missing:
             lines.append(f"{counted(self.missing, 'row')} without a score.")
+        linked, tied = (
+            "Common reviewers link all items.",
+            "No reviewer scored two items.",
+        )
         if self.groups > 1:
             largest = ", ".join(f"{one.size:,}" for one in self.listed[:NAMED])
-            lines.append(
+            linked = (
                 f"The items fall into {self.groups:,} groups that no reviewer links; "
                 f"the largest have {largest}."
             )
-        else:
-            lines.append("Common reviewers link all items.")
-        lines += [
-            f"{counted(self.single, 'reviewer')} scored one item only.",
-            f"Of {counted(self.ties.pairs, 'pair')} of items scored by one reviewer, "
-            f"{100 * self.ties.share:.3g} % are tied."
-            if self.ties.pairs
-            else "No reviewer scored two items.",
-            f"Left out from counts: {', '.join(self.left_out)}.",
-        ]
-        return "\n".join(f"- {line}" for line in lines)
+        if self.ties.pairs:
+            tied = (
+                f"Of {counted(self.ties.pairs, 'pair')} of items scored by one "
+                f"reviewer, {100 * self.ties.share:.3g} % are tied."
+            )
+        single = f"{counted(self.single, 'reviewer')} scored one item only."
+        left = f"Left out from counts: {', '.join(self.left_out)}."
+        return "\n".join(f"- {line}" for line in [*lines, linked, single, tied, left])
 
 
 @working("Checking")
@@ -188,12 +183,4 @@ def _groups(names: pl.Series, links: pl.DataFrame) -> tuple[int, tuple[Group, ..
         for column in (queries.ITEM, "other")
     ]
     found = connected(len(labels), *(end.to_numpy() for end in ends))
-    sizes = np.bincount(found)
-    listed = tuple(
-        Group(
-            int(sizes[group]),
-            tuple(labels[item] for item in np.flatnonzero(found == group)[:NAMED]),
-        )
-        for group in np.argsort(-sizes, kind="stable")[:LISTED].tolist()
-    )
-    return len(sizes), listed
+    return largest_groups(found, labels)

@@ -9,8 +9,9 @@ that assumes too little has more to estimate from the same ratings.
 
 from __future__ import annotations
 
+import bisect
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,13 +20,12 @@ from evenhand.calibration.bradley_terry import order_values
 from evenhand.calibration.design import design
 from evenhand.calibration.isotonic import isotonic
 from evenhand.calibration.results import settled
-from evenhand.diagnosis.contradictions import MOST_PAIRS, count_pairs, pairs_within
 from evenhand.progress import say
-from evenhand.randomness import Stream, permutation
+from evenhand.randomness import Stream, permutation, uniforms
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
-    from evenhand.arrays import Flags, Table
+    from evenhand.arrays import Codes, Flags, Scores, Table
     from evenhand.claims import Json
 
 ASSUMPTIONS = ("none", "offset", "offset and slope", "monotone", "order only")
@@ -66,9 +66,104 @@ FOLDS = 10
 TEN_FOLDS, FIVE_FOLDS, MANY_LEVELS = 3_000, 60_000, 300
 # Bradley-Terry goes through all pairs some thirty times.
 MOST_COMPARISONS = 200_000_000
-FEWEST = 2
+# Why so many reviewers who told items apart are too few.
+TOO_FEW = {
+    0: "No reviewer told two items apart, so there is no comparison to predict.",
+    1: "One reviewer alone told items apart, so nobody else's ratings can predict what "
+    "they put higher.",
+}
 # Standard errors by reviewer mean little with fewer reviewers.
 FEWEST_JUDGED = 5
+# Pairs are held as rows of a table: some 200 MB.
+MOST_PAIRS = 5_000_000
+
+
+class Pairs(NamedTuple):
+    """Pairs of ratings by one reviewer.
+
+    Attributes:
+        reviewers: Reviewer code of each pair.
+        first: Item code of the one rating, the smaller of the two.
+        second: Item code of the other.
+        signs: 1 if the first item was put above the second, -1 if below, 0 if tied.
+        weights: 2 / k for a reviewer of k items, so that a reviewer without ties counts
+            as k - 1 comparisons.
+        sampled: Whether these are only some of them.
+    """
+
+    reviewers: Codes
+    first: Codes
+    second: Codes
+    signs: Codes
+    weights: Scores
+    sampled: bool
+
+
+def pairs_within(ratings: Ratings, source: Stream, *, most: int = MOST_PAIRS) -> Pairs:
+    """List the pairs; where they are too many, take some items of busy reviewers.
+
+    Args:
+        ratings: The ratings.
+        source: Where the choice of items comes from.
+        most: About how many pairs to list; one pair of each reviewer is listed at
+            least.
+
+    Returns:
+        The pairs.
+
+    Examples:
+        >>> from evenhand.randomness import stream
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a", "a", "a", "b"], ["x", "y", "z", "x"], [1, 2, 2, 5])
+        >>> found = pairs_within(ratings, stream(7, "pairs"))
+        >>> found.first.tolist(), found.second.tolist(), found.signs.tolist()
+        ([0, 0, 1], [1, 2, 2], [-1, -1, 0])
+    """
+    who = ratings.reviewer_codes
+    loads = np.bincount(who, minlength=ratings.n_reviewers)
+    total = count_pairs(loads)
+    rows, place = np.arange(ratings.n_ratings), _place_within(loads)
+    if total > most:
+        # Each busy reviewer keeps so many items, chosen by lot.
+        every = range(3, int(loads.max()) + 1)
+        load = 2 + bisect.bisect_right(
+            every, most, key=lambda load: count_pairs(np.minimum(loads, load))
+        )
+        order = np.lexsort((uniforms(source, ratings.n_ratings), who))
+        rows = np.sort(order[place < load])
+        loads = np.minimum(loads, load)
+        place = _place_within(loads)
+    # Each rating is paired with those of the same reviewer that come after it.
+    later = np.repeat(loads, loads) - place - 1
+    one = np.repeat(np.arange(len(rows)), later)
+    other = one + 1 + _place_within(later)
+    first, second = rows[one], rows[other]
+    values = ratings.preference
+    above, below = values[first] > values[second], values[first] < values[second]
+    return Pairs(
+        who[first],
+        ratings.item_codes[first],
+        ratings.item_codes[second],
+        above.astype(np.int64) - below,
+        2 / loads[who[first]],
+        sampled=total > most,
+    )
+
+
+def count_pairs(sizes: Codes) -> int:
+    """Count the pairs within groups of these sizes.
+
+    Examples:
+        >>> count_pairs(np.array([3, 1, 2]))
+        4
+    """
+    return int((sizes * (sizes - 1) // 2).sum())
+
+
+def _place_within(sizes: Codes) -> Codes:
+    """Return 0, 1, 2, ... for each of some groups that stand one after the other."""
+    starts = np.cumsum(sizes) - sizes
+    return np.asarray(np.arange(sizes.sum()) - np.repeat(starts, sizes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,15 +236,7 @@ def why_no_ladder(ratings: Ratings) -> str:
     who, values = ratings.reviewer_codes, ratings.preference
     # A difference of large scores could leave the floats.
     told = (who[1:] == who[:-1]) & (values[1:] != values[:-1])
-    telling = len(np.unique(who[1:][told]))
-    if telling == 0:
-        return "No reviewer told two items apart, so there is no comparison to predict."
-    if telling < FEWEST:
-        return (
-            "One reviewer alone told items apart, so nobody else's ratings can predict "
-            "what they put higher."
-        )
-    return ""
+    return TOO_FEW.get(len(np.unique(who[1:][told])), "")
 
 
 def climb(ratings: Ratings, source: Stream) -> Ladder:
@@ -174,24 +261,20 @@ def climb(ratings: Ratings, source: Stream) -> Ladder:
     folds, tried = _folds(ratings)
     part = np.empty(number, dtype=np.int64)
     part[permutation(source, number)] = np.arange(number) % folds
-    pairs = pairs_within(ratings, source, most=MOST_PAIRS)
-    right, total = np.zeros((len(ASSUMPTIONS), number)), np.zeros(number)
-    n_pairs = 0
+    pairs = pairs_within(ratings, source)
+    right, total, n_pairs = np.zeros((len(ASSUMPTIONS), number)), np.zeros(number), 0
     for fold in range(tried):
         say(f"Holding out reviewers, part {fold + 1} of {tried}")
         held = np.flatnonzero((pairs.signs != 0) & (part[pairs.reviewers] == fold))
+        if not len(held):
+            continue
         n_pairs += len(held)
-        if len(held):
-            who, weights = pairs.reviewers[held], pairs.weights[held]
-            values = item_values(
-                _training(ratings, part[ratings.reviewer_codes] != fold)
-            )
-            ahead = np.sign(
-                values[:, pairs.first[held]] - values[:, pairs.second[held]]
-            )
-            total += np.bincount(who, weights, number)
-            for rung, hits in enumerate((1 + ahead * pairs.signs[held]) / 2):
-                right[rung] += np.bincount(who, weights * hits, number)
+        who, weights = pairs.reviewers[held], pairs.weights[held]
+        values = item_values(_training(ratings, part[ratings.reviewer_codes] != fold))
+        ahead = np.sign(values[:, pairs.first[held]] - values[:, pairs.second[held]])
+        total += np.bincount(who, weights, number)
+        for rung, hits in enumerate((1 + ahead * pairs.signs[held]) / 2):
+            right[rung] += np.bincount(who, weights * hits, number)
     found = total > 0
     rungs, verdict = judge(right[:, found], total[found])
     return Ladder(rungs, verdict, n_pairs, int(found.sum()), folds, tried)

@@ -1,8 +1,18 @@
-"""How much items and reviewers differ, and how strict and how wide each reviewer is."""
+"""How much items and reviewers differ, how strict each reviewer is, and reviews needed.
+
+All of it rests on the random-effects model of the scores. For reviews needed at a cut
+it draws true values of the items as it sees them now, then what further reviews would
+add. A further review of every item, by reviewers who rate as many items as those so
+far, adds what Patterson and Thompson (1971) call the information within and between
+blocks: with E = (1 - 1/k) / (1 - 1/n) for k of n items, E over the variance of the
+rest, and 1 - E over that plus k times the variance of offsets.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import bisect
+import functools
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -10,7 +20,7 @@ from scipy.special import nctdtr, stdtr
 
 from evenhand.calibration import affine
 from evenhand.calibration.additive import Equations, Mixed, equations_of
-from evenhand.calibration.design import Design, design, totals
+from evenhand.calibration.design import Design, design, steps, totals
 from evenhand.calibration.redraws import fit_many
 from evenhand.calibration.results import Variances
 from evenhand.columns import place_of
@@ -19,8 +29,8 @@ from evenhand.randomness import Stream, standard_normal, uniforms
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand.arrays import Codes, Flags, Scores
-    from evenhand.claims import Label
+    from evenhand.arrays import Codes, Flags, Scores, Table
+    from evenhand.claims import Json, Label
     from evenhand.ratings import Ratings
 
 
@@ -45,6 +55,12 @@ WIDEST = 0.16
 # Fewest items whose order can speak against a reviewer: of three, one in six random
 # orders is upside down.
 ORDERED = 4
+TARGETS, MOST_REVIEWS, DRAWS = (0.8, 0.95), 100, 4000
+# Only so many items on each side of the cut can change sides.
+NEAR = 100
+# Items whose chance to belong to the top lies between this and its complement.
+DOUBT = 0.05
+GRID = (0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)
 BOOTSTRAP = "parametric bootstrap"
 FORMULA = "large-sample formula"
 
@@ -179,13 +195,12 @@ def variance_shares(model: Model, parts: Variances, source: Stream) -> Shares | 
     else:
         slack = NORMAL_TAIL * _asymptotic(model, parts)
         low, high = shares - slack, shares + slack
-    low = np.clip(np.minimum(low, shares), 0, 1).tolist()
-    high = np.clip(np.maximum(high, shares), 0, 1).tolist()
-    three = [Share(*one) for one in zip(shares.tolist(), low, high, strict=True)]
+    ends = [shares, np.minimum(low, shares), np.maximum(high, shares)]
+    reviewer, item, rest = (Share(*one) for one in np.clip(ends, 0, 1).T.tolist())
     return Shares(
-        item=three[1] if items else None,
-        reviewer=three[0] if reviewers else None,
-        rest=three[2],
+        item=item if items else None,
+        reviewer=reviewer if reviewers else None,
+        rest=rest,
         method=BOOTSTRAP if few else FORMULA,
     )
 
@@ -197,12 +212,9 @@ def _three(reviewer: float, item: float, free: tuple[bool, bool]) -> Scores:
 
 def _redrawn(made: Design, parts: Variances, source: Stream) -> Scores:
     """Draw scores with these variances, of mean 0."""
-    normal = standard_normal(
-        uniforms(source, made.n_reviewers + made.n_items + len(made.scores))
-    )
-    offsets, values, rest = np.split(
-        normal, [made.n_reviewers, made.n_reviewers + made.n_items]
-    )
+    ends = np.cumsum([made.n_reviewers, made.n_items, len(made.scores)])
+    normal = standard_normal(uniforms(source, int(ends[-1])))
+    offsets, values, rest = np.split(normal, ends[:-1])
     scores = (
         np.sqrt(parts.reviewer) * offsets[made.reviewers]
         + np.sqrt(parts.item) * values[made.items]
@@ -400,18 +412,13 @@ def say_constant(ratings: Ratings, made: Design) -> NDArray[np.str_]:
         >>> say_constant(rows, design(rows)).tolist()
         ['always gives 8', '']
     """
-    number = made.n_reviewers
-    order = np.lexsort((ratings.scores, made.reviewers))
-    who, scores = made.reviewers[order], ratings.scores[order]
-    new = np.r_[True, (np.diff(who) > 0) | (np.diff(scores) > 0)]
-    runs = np.diff(np.append(np.flatnonzero(new), len(who)))
-    tied = np.bincount(who[new], runs * (runs - 1.0), number)
+    number, found = made.n_reviewers, steps(made.reviewers, ratings.scores)
+    tied = totals(found.reviewers, found.sizes * (found.sizes - 1.0), number)
     pairs = made.loads * (made.loads - 1.0)
     rates = (tied.sum() - tied) / np.maximum(pairs.sum() - pairs, 1)
-    known = pairs.sum() > pairs
-    flat = known & (made.loads > 1) & (tied == pairs)
+    flat = (pairs.sum() > pairs) & (made.loads > 1) & (tied == pairs)
     sure = flat & (rates ** (made.loads / 2) <= ACCUSED)
-    given = scores[np.searchsorted(who, np.arange(number))]
+    given = ratings.scores[np.searchsorted(made.reviewers, np.arange(number))]
     return np.where(sure, [f"always gives {one:g}" for one in given], "")
 
 
@@ -425,3 +432,175 @@ def _words(
     doubtful = 1 - errors**2 / prior < KNOWN
     cases = [sure & (effects < 0), sure & (effects > 0), doubtful]
     return np.select(cases, [*words, NOT_ENOUGH], "typical")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """How many more reviews reach a probability.
+
+    Attributes:
+        probability: What is to be reached.
+        reviews: Fewest further reviews of each item that reach it, by simulation; None
+            if 100 do not.
+        low: Fewest that reach it if the simulation erred by two standard errors for it.
+        high: The same against it; None if 100 do not.
+    """
+
+    probability: float
+    reviews: int | None
+    low: int | None
+    high: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """What further reviews would do at a cut.
+
+    Attributes:
+        top: How many items are above the cut.
+        above: The last item above it, by the order of `rank`.
+        below: The first item below it.
+        near: How many items may be on either side (5 to 95 %).
+        pair: For the two items at the cut to be put in their true order.
+        side: For the share of items near the cut that are on their true side, averaged
+            over draws; that all of them are is less likely.
+        curve: (further reviews, probability for the two items, its standard error,
+            average share of items near the cut, its standard error). Without further
+            reviews it is the order of `rank` that is right or wrong.
+        reviews_now: Median number of reviews of an item so far.
+    """
+
+    top: int
+    above: Label
+    below: Label
+    near: int
+    pair: tuple[Target, ...]
+    side: tuple[Target, ...]
+    curve: tuple[tuple[int, float, float, float, float], ...]
+    reviews_now: float
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the fields."""
+        names = ("reviews", "pair", "pair_se", "side", "side_se")
+        curve = [dict(zip(names, row, strict=True)) for row in self.curve]
+        return {**asdict(self), "curve": curve}
+
+
+def information(model: Model) -> float:
+    """Return what one further review of an item is worth: one over its variance.
+
+    Examples:
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(["a"] * 3 + ["b"] * 3, [1, 2, 3] * 2, [1, 2, 4, 3, 3, 6])
+        >>> model = fit_model(ratings)
+        >>> round(information(model) * model.mixed.variances.rest, 6)
+        1.0
+    """
+    made, parts = model.made, model.mixed.variances
+    load, items = float(np.median(made.loads)), made.n_items
+    within = min(1.0, (1 - 1 / load) / (1 - 1 / items)) if items > 1 else 0.0
+    return within / parts.rest + (1 - within) / (parts.rest + load * parts.reviewer)
+
+
+def reviews_needed(
+    ratings: Ratings, model: Model, order: Codes, top: int, source: Stream
+) -> Needed | None:
+    """Simulate further reviews.
+
+    Args:
+        ratings: Scores.
+        model: Their random-effects model.
+        order: Items from best to worst, as `rank` has them.
+        top: How many items are above the cut.
+        source: Where the draws come from.
+
+    Returns:
+        What they would do, or None if the model sees no difference between items.
+
+    Examples:
+        >>> from evenhand.randomness import stream
+        >>> from evenhand.ratings import Ratings
+        >>> ratings = Ratings(list("aaabbb"), list("xyz") * 2, [1, 2, 4, 3, 3, 6])
+        >>> model, order = fit_model(ratings), np.array([2, 0, 1])
+        >>> found = reviews_needed(ratings, model, order, 1, stream(7, "needed"))
+        >>> found.above, found.below
+        ('z', 'x')
+    """
+    parts = model.mixed.variances
+    if parts.item == 0 or parts.rest == 0:
+        return None
+    first = max(0, top - NEAR)
+    window = order[first : top + NEAR]
+    errors = effect_errors(model)[1][window]
+    unit = float(np.sqrt(parts.item))
+    trial = _Trial(
+        means=model.mixed.items[window] / unit,
+        errors=np.maximum(errors / unit, 1e-9),
+        worth=information(model) * unit**2,
+        cut=top - first,
+        normal=standard_normal(uniforms(source, (2, DRAWS, len(window)))),
+    )
+    pair, side = (tuple(trial.target(one, by) for one in TARGETS) for by in (0, 1))
+    return Needed(
+        top=int(top),
+        above=ratings.item_labels[int(order[top - 1])],
+        below=ratings.item_labels[int(order[top])],
+        near=int(trial.near.sum()),
+        pair=pair,
+        side=side,
+        curve=tuple((more, *trial.chances(more)) for more in GRID),
+        reviews_now=float(np.median(model.made.counts)),
+    )
+
+
+class _Trial:
+    """True values and further reviews of the items around a cut, best first."""
+
+    def __init__(
+        self, means: Table, errors: Table, worth: float, cut: int, normal: Table
+    ) -> None:
+        self.means, self.errors, self.worth, self.cut = means, errors, worth, cut
+        self.truth, self.noise = means + errors * normal[0], normal[1]
+        self.true_top = self._top(self.truth)
+        chance = self.true_top.mean(axis=0)
+        self.near = (chance > DOUBT) & (chance < 1 - DOUBT)
+        # The two items at the cut are near it however sure the model is.
+        self.near[[cut - 1, cut]] = True
+        self.chances = functools.cache(self._chances)
+
+    def _top(self, values: Table) -> Flags:
+        """Say which items of each draw are among the first `cut`."""
+        places = np.argpartition(-values, self.cut - 1, axis=1)[:, : self.cut]
+        found = np.zeros(values.shape, dtype=np.bool_)
+        np.put_along_axis(found, places, values=True, axis=1)
+        return found
+
+    def _chances(self, more: int) -> tuple[float, float, float, float]:
+        """Return both probabilities after so many more reviews, with their errors."""
+        after = np.broadcast_to(-np.arange(float(len(self.means))), self.truth.shape)
+        if more:
+            now, added = self.errors**-2, self.worth * more
+            seen = self.truth + self.noise / np.sqrt(added)
+            after = (now * self.means + added * seen) / (now + added)
+        above = (
+            one[:, self.cut - 1] >= one[:, self.cut] for one in (after, self.truth)
+        )
+        right = np.equal(*above)
+        side = (self._top(after) == self.true_top)[:, self.near].mean(axis=1)
+        root = float(np.sqrt(len(right)))
+        pair = float(right.mean()), float(right.std()) / root
+        return *pair, float(side.mean()), float(side.std()) / root
+
+    def target(self, probability: float, which: int) -> Target:
+        """Find the fewest reviews that reach a probability, and their error."""
+
+        def fewest(shift: float) -> int | None:
+            def reached(more: int) -> bool:
+                chance, error = self.chances(more)[2 * which : 2 * which + 2]
+                return chance + shift * error >= probability
+
+            # The same draws serve all numbers, so the chance hardly ever falls.
+            found = bisect.bisect_left(range(MOST_REVIEWS), x=True, key=reached)
+            return found if reached(found) else None
+
+        return Target(probability, fewest(0.0), fewest(2.0), fewest(-2.0))

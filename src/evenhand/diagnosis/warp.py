@@ -20,7 +20,6 @@ f(u) is u to the power of the exponent between 0 and 1, and u itself outside.
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, TypeAlias
@@ -29,6 +28,7 @@ import numpy as np
 
 from evenhand.arrays import Codes, Scores
 from evenhand.calibration.adaptive import adaptive_again
+from evenhand.calibration.design import steps
 from evenhand.calibration.means import mean_order
 from evenhand.claims import Json, Label, Notice, tail
 from evenhand.engines.executors import require_executor, run_parts
@@ -60,7 +60,6 @@ if TYPE_CHECKING:
 
 Order: TypeAlias = Callable[[Ratings, np.random.Generator], Sequence[int] | Codes]
 
-SCHEMA = "evenhand.warp/1"
 DRAWS = 200
 MOST_DRAWS = 1_000_000
 # Wider ranges are cut down to this one, or a shift would leave the floats.
@@ -118,10 +117,6 @@ class Survival:
     unchanged: float
     items: tuple[WarpedItem, ...]
 
-    def to_dict(self) -> dict[str, Json]:
-        """Return the fields as plain values."""
-        return {**asdict(self), "items": [asdict(row) for row in self.items]}
-
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Warp:
@@ -168,13 +163,9 @@ class Warp:
             'evenhand.warp/1'
         """
         asked: dict[str, Json] = {"draws": self.draws, "top": self.top}
-        survivals = [found.to_dict() for found in self.survivals]
-        return {
-            "schema": SCHEMA,
-            **asked,
-            "survivals": survivals,
-            **tail(self, parameters=asked),
-        }
+        survivals = [asdict(found) for found in self.survivals]
+        head = {"schema": "evenhand.warp/1", **asked, "survivals": survivals}
+        return {**head, **tail(self, parameters=asked)}
 
     def sentences(self, method: str | None = None) -> tuple[str, ...]:
         """Say for each strength and method, or for one method, what survived.
@@ -209,9 +200,8 @@ def _stay(found: Survival, k: int) -> str:
     said = f"{found.stay:.1f} of the best {k:,} by {found.method} stay on average"
     first = min(found.items[:k], key=lambda row: row.p_top)
     share = 100 * (1 - first.p_top)
-    if not share:
-        return said
-    return f"{said}; {printable(first.item)} leaves most often ({share:.0f} % of draws)"
+    leaves = f"; {printable(first.item)} leaves most often ({share:.0f} % of draws)"
+    return said + (leaves if share else "")
 
 
 # From three uniforms of each reviewer, and their normal quantiles, to the reviewers'
@@ -316,18 +306,13 @@ def warp(
     orders = {label: _order(one, ratings, seed) for label, one in methods.items()}
     step = MOST_AT_ONCE if isinstance(chosen, Adaptive) else ONE_BY_ONE
     step = min(max(AT_ONCE // ratings.n_ratings, 1), step)
-    starts = range(0, draws, step)
-    parts = [
-        (one, range(start, min(start + step, draws)))
-        for one, start in itertools.product(strengths, starts)
-    ]
     work = functools.partial(_warped_orders, ratings, methods, seed)
-    found = list(run_parts(work, parts, executor))
     survivals = []
-    for place, one in enumerate(strengths):
-        mine = found[place * len(starts) : (place + 1) * len(starts)]
+    for one in strengths:
+        draw = [range(draws)[start : start + step] for start in range(0, draws, step)]
+        found = list(run_parts(work, [(one, part) for part in draw], executor))
         for label, before in orders.items():
-            again = np.concatenate([part[label] for part in mine])
+            again = np.concatenate([part[label] for part in found])
             survivals.append(_survival(ratings, (label, one), before, again, k))
     return Warp(
         survivals=tuple(survivals),
@@ -366,6 +351,9 @@ def _survival(
     # Kendall's: 1 if no pair changed, -1 if all did.
     agreements = [1 - 2 * kendall_tau(start, order) / pairs for order in orders]
     shares, lows, highs = still.mean(axis=0), ranks.min(axis=0), ranks.max(axis=0)
+    kept = np.where(chosen, shares, 1 - shares)
+    columns = [part[start].tolist() for part in (shares, kept, lows, highs)]
+    labels = [ratings.item_labels[item] for item in start.tolist()]
     return Survival(
         *names,
         agreement=float(np.mean(agreements)),
@@ -373,17 +361,7 @@ def _survival(
         top_kept=float((still == chosen).all(axis=1).mean()),
         stay=float((still & chosen).sum(axis=1).mean()),
         unchanged=float((orders == start).all(axis=1).mean()),
-        items=tuple(
-            WarpedItem(
-                item=ratings.item_labels[item],
-                rank=rank,
-                p_top=float(shares[item]),
-                kept=float(shares[item] if chosen[item] else 1 - shares[item]),
-                rank_low=int(lows[item]),
-                rank_high=int(highs[item]),
-            )
-            for rank, item in enumerate(start.tolist(), start=1)
-        ),
+        items=tuple(map(WarpedItem, labels, range(1, len(start) + 1), *columns)),
     )
 
 
@@ -403,10 +381,8 @@ def _reorders(
     work, it is done once.
     """
     if isinstance(method, Mean):
-        return [
-            mean_order(ratings, stream(seed, "mean"), scores=scores).order
-            for scores in sets
-        ]
+        source = functools.partial(stream, seed, "mean")
+        return [mean_order(ratings, source(), scores=it).order for it in sets]
     if isinstance(method, Adaptive):
         return [by_estimates(it, seed) for it in adaptive_again(ratings, sets)]
     # Codes do for labels, and keep their order.
@@ -435,22 +411,13 @@ def _units(scores: Scores) -> tuple[Scores, float, float]:
 
 def _kept_apart(warped: Scores, scores: Scores, reviewer_codes: Codes) -> Scores:
     """Keep the order and the ties of a reviewer's scores where rounding has not."""
-    order = np.lexsort((scores, reviewer_codes))
-    same = np.diff(reviewer_codes[order]) == 0
-    apart = same & (scores[order][1:] != scores[order][:-1])
-    steps = np.diff(warped[order])
-    if (steps[apart] > 0).all() and (steps[same & ~apart] == 0).all():
-        return warped
-    values = warped[order].tolist()
-    for place, (own, higher) in enumerate(zip(same, apart, strict=True), start=1):
-        before = values[place - 1]
-        if higher and values[place] <= before:
-            values[place] = float(np.nextafter(before, np.inf))
-        elif own and not higher:
-            values[place] = before
-    result = np.empty_like(warped)
-    result[order] = values
-    return result
+    found = steps(reviewer_codes, scores)
+    values = np.empty(len(found.sizes))
+    values[found.rows] = warped
+    same = np.diff(found.reviewers) == 0
+    while len(low := np.flatnonzero(same & (np.diff(values) <= 0))):
+        values[low + 1] = np.nextafter(values[low], np.inf)
+    return values[found.rows]
 
 
 def _checked(
@@ -462,13 +429,12 @@ def _checked(
             "scale to redraw."
         )
     for name in strengths:
-        if not isinstance(name, str) or name not in SCALES:
+        if name not in STRENGTHS:
             raise OptionError(unknown("strength", name, SCALES))
     if not strengths:
         raise OptionError("strength must be 'mild', 'extreme' or both, got none.")
-    n_items = ratings.n_items
     require_whole("draws", draws, 1, MOST_DRAWS)
     if top is None:
-        return -(-n_items // 4)
-    require_whole("top", top, 1, n_items, "the number of items")
+        return -(-ratings.n_items // 4)
+    require_whole("top", top, 1, ratings.n_items, "the number of items")
     return top

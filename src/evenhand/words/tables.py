@@ -18,11 +18,9 @@ if TYPE_CHECKING:
 
     from evenhand.ab.comparison import Comparison
     from evenhand.claims import Label
-    from evenhand.diagnosis.check import Distribution
-    from evenhand.diagnosis.contradictions import Contradictions
+    from evenhand.diagnosis.check import Contradictions, Distribution
     from evenhand.diagnosis.ladder import Ladder
-    from evenhand.diagnosis.needed import Needed
-    from evenhand.diagnosis.reviewers import Reviewer
+    from evenhand.diagnosis.reviewers import Needed, Reviewer
     from evenhand.grading import Grades
     from evenhand.ranking.results import Ranking
 
