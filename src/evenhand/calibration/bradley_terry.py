@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.polynomial.chebyshev import chebpts1, chebvander
 
 from evenhand.arrays import frozen
 from evenhand.calibration import solver
@@ -17,7 +16,7 @@ from evenhand.calibration.design import (
     totals,
 )
 from evenhand.calibration.results import Fit, settled
-from evenhand.calibration.solver import Definite, one_thread
+from evenhand.calibration.solver import Chebyshev, Definite, one_thread
 from evenhand.posets.graph import comparisons, components
 
 if TYPE_CHECKING:
@@ -203,14 +202,15 @@ class ManyPairs:
         """Return what values say."""
         from scipy.special import expit  # noqa: PLC0415 - slow to load
 
-        nodes, basis = _interpolation(values)
+        held = Chebyshev(float(values.min()), float(values.max()), 1e-16)
+        basis = held.shares(values)
 
         def met(table: Table) -> Table:
             # Add up over all that each item met, and itself.
             sums = self._weights * (self._links @ table)
             return np.asarray(np.einsum("ij,ij->i", basis, self._back @ sums))
 
-        share = expit(nodes - values[:, None])
+        share = expit(held.nodes - values[:, None])
         even = share * (1 - share)
         whole = met(even)
 
@@ -221,23 +221,6 @@ class ManyPairs:
         # An item meets itself with share 1/2, which is no win.
         won = met(share) - self._own / 2
         return Expected(won, whole - self._own / 4, product)
-
-
-def _interpolation(values: Table) -> tuple[Table, Table]:
-    """Return nodes over a range of values, and the share of each node in each value.
-
-    The logistic function is analytic up to pi off the real line, so that these many
-    nodes leave errors of about 1e-14.
-    """
-    low, high = float(values.min()), float(values.max())
-    # A range of nothing still needs nodes that differ.
-    middle, half = 0.5 * (low + high), max(0.5 * (high - low), 1e-3)
-    reach = np.pi / half
-    count = int(32.3 / np.log(reach + np.sqrt(1.0 + reach * reach))) + 8
-    places = chebpts1(count)
-    inverse = np.linalg.inv(chebvander(places, count - 1))
-    basis = chebvander((values - middle) / half, count - 1) @ inverse
-    return middle + half * places, np.asarray(basis)
 
 
 AnyPairs = Pairs | ManyPairs

@@ -118,21 +118,14 @@ def design(ratings: Ratings, scores: Scores | None = None) -> Design:
     scaled = given / unit
     centre = float(scaled.mean())
     people, items = ratings.reviewer_codes, ratings.item_codes
-    weights = precisions(ratings)
-    return Design(
-        reviewers=people,
-        items=items,
-        scores=scaled - centre,
-        unit=unit,
-        centre=centre,
-        n_reviewers=ratings.n_reviewers,
-        n_items=ratings.n_items,
-        loads=np.bincount(people, minlength=ratings.n_reviewers),
-        counts=np.bincount(items, minlength=ratings.n_items),
-        weights=weights,
-        load_weights=np.bincount(people, weights, ratings.n_reviewers),
-        count_weights=np.bincount(items, weights, ratings.n_items),
+    sizes, weights = (ratings.n_reviewers, ratings.n_items), precisions(ratings)
+    counts = np.bincount(people, None, sizes[0]), np.bincount(items, None, sizes[1])
+    heavy = (
+        np.bincount(people, weights, sizes[0]),
+        np.bincount(items, weights, sizes[1]),
     )
+    scores = scaled - centre
+    return Design(people, items, scores, unit, centre, *sizes, *counts, weights, *heavy)
 
 
 def precisions(ratings: Ratings) -> Scores | None:

@@ -107,9 +107,8 @@ class Scales:
 
     def __init__(self, made: Design) -> None:
         """Sort each reviewer's scores."""
-        self._made, found = made, steps(made.reviewers, made.scores)
-        self._rows, self._reviewers = found.rows, found.reviewers
-        self._sizes = np.bincount(found.rows, made.weights)
+        self._made, self._steps = made, steps(made.reviewers, made.scores)
+        self._sizes = np.bincount(self._steps.rows, made.weights)
 
     def pooled(self, values: Scores, lines: Scores, stiffness: float) -> Scores:
         """Return the best increasing level of each rating.
@@ -121,13 +120,13 @@ class Scales:
         """
         from scipy.optimize import isotonic_regression  # noqa: PLC0415 - slow to load
 
-        rows, sizes, reviewers = self._rows, self._sizes, self._reviewers
+        rows, sizes = self._steps.rows, self._sizes
         wanted = (values + stiffness * lines) / (1 + stiffness)
         sums = np.bincount(rows, self._made.weighted(wanted))
         means = sums / sizes
         # All reviewers at once: each so far above the last that none are pooled. The
         # levels themselves are taken of the numbers as they are.
-        apart = reviewers * (2 * float(np.ptp(means)) + 1.0)
+        apart = self._steps.reviewers * (2 * float(np.ptp(means)) + 1.0)
         found = isotonic_regression(means + apart, weights=sizes)
         begins = found.blocks[:-1]
         levels = np.add.reduceat(sums, begins) / np.add.reduceat(sizes, begins)

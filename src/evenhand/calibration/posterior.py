@@ -350,8 +350,7 @@ def adaptive_errors(ratings: Ratings, fit: Fit) -> Table:
     if weight > SLIGHT:
         ordinal = bradley_terry(ratings)
         spread = float(np.std(ordinal.estimates))
-        given = np.ones(ratings.n_items) if ordinal.errors is None else ordinal.errors
-        errors += weight * (given / spread if spread > 0 else np.ones_like(given))
+        errors += weight * (np.asarray(ordinal.errors) / spread if spread > 0 else 1.0)
     return errors
 
 

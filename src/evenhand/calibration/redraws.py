@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.polynomial.chebyshev import chebder, chebpts1, chebvander
 
 from evenhand.calibration.additive import (
     LEAST,
@@ -22,16 +21,15 @@ from evenhand.calibration.additive import (
     Sums,
     maximise,
 )
-from evenhand.calibration.solver import one_thread
+from evenhand.calibration.solver import Chebyshev, one_thread
 
 if TYPE_CHECKING:
     from evenhand.arrays import Flags, Table
     from evenhand.calibration.additive import Links
 
 
-# Half the width of a window of log a, the precision of its nodes and more to be sure.
-HALF, PRECISION, SPARE = 1.0, 1e-10, 2
-WINDOWS, TINY = 60, 1e-9
+# Half the width of a window of log a, the precision of its nodes, and most windows.
+HALF, PRECISION, WINDOWS = 1.0, 1e-10, 60
 # Values of b from which the search starts.
 GRID = np.geomspace(LEAST, MOST, 24)
 
@@ -151,25 +149,11 @@ class Window:
     def __init__(self, links: Links, sums: Sums, span: Table) -> None:
         """Look at the nodes."""
         self._low, self._high = span[0], span[-1]
-        logs = np.log(span)
-        self._middle, self._half = logs.mean(), max(np.ptp(logs) / 2, TINY)
-        reach = np.pi / self._half
-        rate = np.log(reach + np.sqrt(1 + reach**2))
-        number = 1 if len(span) == 1 else SPARE + int(-np.log(PRECISION) / rate)
-        places = chebpts1(number)
-        self._inverse = np.linalg.inv(chebvander(places, number - 1))
-        self._ratios = np.exp(self._middle + self._half * places)
+        self._held = Chebyshev(*np.log(span[[0, -1]]).tolist(), PRECISION)
+        self._ratios = np.exp(self._held.nodes)
         self._nodes = [node_at(links, sums, ratio) for ratio in self._ratios.tolist()]
         self._freedom = float(links.loads.sum()) - 1
         self._least = 1e-15 * sums.squares
-
-    def _shares(self, ratios: Table, order: int = 0) -> Table:
-        """Return the share of each node in a derivative by log a at each a."""
-        table = chebder(self._inverse, order)
-        places = (np.log(ratios) - self._middle) / self._half
-        return np.asarray(
-            chebvander(places, len(table) - 1) @ table / self._half**order
-        )
 
     def maximise(self, held: float, free: Flags) -> tuple[Table, Table]:
         """Return where the likelihood is largest, and on which side it rises further.
@@ -202,7 +186,11 @@ class Window:
             sizes = -len(left) * np.log(inverse) - np.log(left).sum(axis=0)
             table.append([*squares, node.determinant + sizes, *gains])
         plain, first, second = (
-            np.einsum("jk,kfj->fj", self._shares(point[0], order), np.array(table))
+            np.einsum(
+                "jk,kfj->fj",
+                self._held.shares(np.log(point[0]), order),
+                np.array(table),
+            )
             for order in range(3)
         )
         squared = np.maximum(plain[0], self._least)
@@ -223,7 +211,8 @@ class Window:
     def solution(self, point: Table) -> Table:
         """Return the mean and the kept effect."""
         found = np.zeros((len(self._nodes[0].known) + 1, point.shape[1]))
-        for node, share in zip(self._nodes, self._shares(point[0]).T, strict=True):
+        shares = self._held.shares(np.log(point[0]))
+        for node, share in zip(self._nodes, shares.T, strict=True):
             solved = node.axes @ (node.pull / (node.known[:, None] + 1 / point[1]))
             found[0] += share * (node.mean[0] - node.mean[1] @ solved)
             found[1:] += share * solved

@@ -656,23 +656,18 @@ def _contradictions(found: Check) -> Found:
 
 
 def _variance_found(found: Check) -> Found:
-    if found.variance is None:
+    told = found.variance
+    if told is None:
         return
-    shares = {
-        "items' values": found.variance.item,
-        "reviewers' offsets": found.variance.reviewer,
-        "the rest": found.variance.rest,
-    }
-    parts = [f"{name} {share_text(one)}" for name, one in shares.items() if one]
+    names = ("items' values", "reviewers' offsets", "the rest")
+    shares = zip(names, (told.item, told.reviewer, told.rest), strict=True)
+    parts = [f"{name} {share_text(one)}" for name, one in shares if one]
     yield (
         "variance",
         f"Variance of scores, as ranks among all: {', '.join(parts)} (95 % intervals).",
     )
-    for name, key in (
-        ("Items' values", "items' values"),
-        ("Offsets", "reviewers' offsets"),
-    ):
-        if shares[key] is None:
+    for name, share in (("Items' values", told.item), ("Offsets", told.reviewer)):
+        if share is None:
             yield "confounded", f"{name} cannot be told from the rest here."
 
 
@@ -691,8 +686,7 @@ def share_text(share: reviewers.Share) -> str:
 
 def _strictness(found: Check) -> Found:
     words = [one.strictness for one in found.reviewers]
-    strict, lenient = words.count("strict"), words.count("lenient")
-    unknown = words.count(NOT_ENOUGH)
+    strict, lenient, unknown = map(words.count, ("strict", "lenient", NOT_ENOUGH))
     if not words:
         return
     if unknown == len(words):
