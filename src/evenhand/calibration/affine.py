@@ -158,15 +158,18 @@ def start(made: Design, mixed: Mixed | None = None) -> State:
     """Start from the additive model, fitted here if not given, with all slopes 1."""
     mixed = mixed or equations_of(made).fit(made.scores)
     parts = mixed.variances
+    size = made.n_reviewers
     # Something is left for the rest even if the additive model fits without error.
     rest = max(parts.rest, NEGLIGIBLE * (parts.item + parts.reviewer))
     return State(
-        mixed.mean,
-        mixed.items,
-        np.zeros(made.n_items),
-        mixed.reviewers,
-        np.ones(made.n_reviewers),
-        *np.zeros((3, made.n_reviewers)),
+        mean=mixed.mean,
+        values=mixed.items,
+        value_variances=np.zeros(made.n_items),
+        offsets=mixed.reviewers,
+        slopes=np.ones(size),
+        offset_variances=np.zeros(size),
+        slope_variances=np.zeros(size),
+        covariances=np.zeros(size),
         offset_variance=max(parts.reviewer, NEGLIGIBLE * rest),
         value_variance=parts.item,
         spread=USUAL_SPREAD,

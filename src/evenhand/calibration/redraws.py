@@ -149,7 +149,8 @@ class Window:
     def __init__(self, links: Links, sums: Sums, span: Table) -> None:
         """Look at the nodes."""
         self._low, self._high = span[0], span[-1]
-        self._held = Chebyshev(*np.log(span[[0, -1]]).tolist(), PRECISION)
+        ends = np.log(span)
+        self._held = Chebyshev(float(ends[0]), float(ends[-1]), PRECISION)
         self._ratios = np.exp(self._held.nodes)
         self._nodes = [node_at(links, sums, ratio) for ratio in self._ratios.tolist()]
         self._freedom = float(links.loads.sum()) - 1

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import bisect
 import functools
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.special import nctdtr, stdtr
 
 from evenhand.calibration import affine
-from evenhand.calibration.additive import Equations, Mixed, equations_of
+from evenhand.calibration.additive import LEAST, Equations, Mixed, equations_of
 from evenhand.calibration.design import Design, design, steps, totals
 from evenhand.calibration.redraws import fit_many
 from evenhand.calibration.results import Variances
@@ -43,6 +43,8 @@ TAIL = 0.025
 NORMAL_TAIL = 1.959963984540054
 # Table sizes and ratings up to which 200 fits take some seconds at most.
 BOOTSTRAP_LEVELS, BOOTSTRAP_RATINGS = 60, 4_000
+# Ratio to the rest of the variance of what does not vary.
+NOTHING = 1e-13
 NOT_ENOUGH = "not enough ratings to say"
 # What is said of a reviewer's agreement, but of at most one in so many ordinary ones.
 AGREES, UNRELATED, AGAINST = "agrees", "no relation to the others", "against the others"
@@ -256,7 +258,12 @@ def effect_errors(model: Model) -> tuple[Scores, Scores]:
         [(2,), (2,)]
     """
     made, parts = model.made, model.mixed.variances
-    offsets, values = model.equations.errors(model.mixed)
+    mixed = model.mixed
+    if mixed.ratios is not None:
+        # What does not vary has no error, so the other effect's has no part of it.
+        ratios = np.where(mixed.ratios <= LEAST, NOTHING, mixed.ratios)
+        mixed = replace(mixed, ratios=ratios)
+    offsets, values = model.equations.errors(mixed)
     if parts.reviewer == 0:
         return np.zeros_like(offsets), values
     if np.isnan(offsets).any():
