@@ -113,29 +113,15 @@ def evidence_in(path: str | None) -> tuple[str | None, str | None, str | None]:
         path: The record, or a folder with assignment.json and maybe the others.
 
     Raises:
-        OptionError: If the folder has no assignment.json.
+        RecordError: If the folder has no assignment.json.
     """
     if path is None or not Path(path).is_dir():
         return path, None, None
-    files = [Path(path) / f"{name}.json" for name in ("assignment", "seal", "secret")]
-    record, seal, secret = (str(file) if file.is_file() else None for file in files)
-    if record is None:
-        raise OptionError(
-            f"assignment must be a folder with assignment.json in it, got {path!r}."
-        )
-    return record, seal, secret
+    from evenhand.records.record import chain_of
 
-
-def read_assignment(
-    record: str | None, seal: str | None, secret: str | None
-) -> Assignment | None:
-    """Read the assignment of a command, verified if it has seal and secret."""
-    if record is None:
-        return None
-    from evenhand.records.record import load_assignment
-
-    revealed, published = read_hex(secret, "secret"), read_hex(seal, "seal")
-    return load_assignment(record, secret=revealed, seal=published)
+    files = [Path(path) / f"{name}.json" for name in ("seal", "secret")]
+    seal, secret = (str(file) if file.is_file() else None for file in files)
+    return chain_of(path)[0], seal, secret
 
 
 def console() -> Console:
@@ -297,16 +283,12 @@ class Job:
 
             require_html(self._report)
         files = evidence_in(evidence)
-        given = zip(("--assignment", "its seal", "its secret"), files, strict=True)
+        names = ("--assignment", "its seal", "its secret")
+        inputs = {**dict(zip(names, files, strict=True)), **read_too(reading)}
+        inputs |= {"FILE": self._file, **(more or {})}
         written = {"--output": self._shown["output"], "--record": self._record}
         written["--report"] = self._report
         tables = {f"--export {Path(path).resolve()}": path for _, path in self._exports}
-        inputs = {
-            "FILE": self._file,
-            **dict(given),
-            **read_too(reading),
-            **(more or {}),
-        }
         check_paths({**written, **tables}, inputs)
         if self._key is not None and evidence is not None:
             raise OptionError(
@@ -321,7 +303,7 @@ class Job:
             from evenhand.engines.counts import one_by_one
 
             self._listed = one_by_one(self.ratings)
-        self.assignment = read_assignment(*files)
+        self.assignment = _assignment(*files)
 
     def deliver(
         self,
@@ -395,6 +377,18 @@ class Job:
                 html = page.report(self._listed, result, replay=replay, **beside)
                 files.append(Output(self._report, html))
         return files
+
+
+def _assignment(
+    record: str | None, seal: str | None, secret: str | None
+) -> Assignment | None:
+    """Read the assignment of a command, verified if it has seal and secret."""
+    if record is None:
+        return None
+    from evenhand.records.record import load_assignment
+
+    revealed, published = read_hex(secret, "secret"), read_hex(seal, "seal")
+    return load_assignment(record, secret=revealed, seal=published)
 
 
 def _exports(
