@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import gzip
 import json
 import logging
+import multiprocessing
 import os
 import re
 import threading
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from evenhand.errors import OptionError
+from evenhand.records.bundle import audit_bundle
 from evenhand.records.log import decision_seed
-from evenhand.web import guard, reads
+from evenhand.web import actions, guard, reads
 from evenhand.web.accept import Entry, Sending
 from evenhand.web.app import tick
 from evenhand.web.clock import read_deadline
+from evenhand.web.jobs import Workers, warm
 from evenhand.web.lists import MOST_BYTES, MOST_UNPACKED, uploaded
 from evenhand.web.states import Stage
+from evenhand.web.verify import verify_all
+from evenhand.web.writer import RefusedError, Writer
 from tests.web.desk import Desk, rate_all, words
-from tests.web.world import FORM
+from tests.web.scene import decide, publish
+from tests.web.world import FORM, NOON, Site
 
 NAMES = ["Ada", "Bo", "Cy", "Dee", "Eli", "Fay", "Gus", "Hal"]
 PEOPLE = "\n".join(NAMES)
@@ -271,3 +280,123 @@ def test_what_would_be_changed_silently_is_refused(
     answer = desk.post("/e", does="seal", **{**FORM, **more})
     assert answer.status_code == 422
     assert says in words(answer)
+
+
+def test_a_form_that_is_sent_twice_makes_one_evaluation(desk: Desk) -> None:
+    page = desk.client.get("/e/new").text
+    slug = page.partition('name="slug" value="')[2].partition('"')[0]
+    form = {**FORM, "title": "Twice", "slug": slug}
+    for _ in range(3):
+        answer = desk.post("/e", does="seal", **form)
+        assert answer.headers["location"] == f"/e/{slug}/links"
+    assert desk.client.get("/").text.count("<bdi>Twice</bdi>") == 1
+    with desk.served.store.read() as connection:
+        row = reads.evaluation(connection, slug)
+        assert row is not None
+        assert len(reads.draws(connection, row.id)) == 1
+    # Another form of the same name is not lost in silence.
+    changed = desk.post("/e", does="seal", **{**form, "title": "Another"})
+    assert changed.status_code == 409
+    assert "is open, so you cannot edit it." in words(changed)
+    for wrong in ("", "x", "0123456789aB", "é" * 12):
+        other = desk.post("/e", does="save", **{**form, "slug": wrong})
+        assert other.headers["location"].split("/")[2] not in (slug, wrong)
+
+
+def test_a_reserve_takes_the_place_of_who_declined(tmp_path: Path) -> None:
+    site = Site(str(tmp_path / "e.db"))
+    site.now = datetime.now(UTC)
+    which, slug = site.opened()
+    tokens = site.tokens(which, slug)
+    for name in ("Person 1", "Person 2"):
+        site.do(actions.decline, guard.digest(tokens[name]))
+    site.do(actions.repair, which, 1, "reserve", key=site.store.key)
+    with pytest.raises(RefusedError, match="Person 1 has no items"):
+        site.do(actions.repair, which, 1, "reserve", key=site.store.key)
+    # Who was marked absent may come after all.
+    site.do(actions.repair, which, 3, "absent", key=site.store.key)
+    site.do(actions.new_link, which, 3, site.store.key)
+    tokens = site.tokens(which, slug)
+    assert len(tokens) == 8
+    for name, token in tokens.items():
+        if name != "Person 2":
+            answers = site.rate_all(token, lambda label: 10.0 * int(label[1:]))
+            assert [it.status for it in answers] == [201] * 3, name
+    with pytest.raises(RefusedError, match="has begun and seen the items"):
+        site.do(actions.repair, which, 3, "absent", key=site.store.key)
+    site.do(actions.close, which)
+    decide(site, which)
+    bundle = tmp_path / "bundle.zip"
+    bundle.write_bytes(publish(site, which))
+    assert site.read(verify_all) == []
+    site.store.close()
+    assert audit_bundle(bundle).identical
+
+
+def test_a_clock_that_is_set_back_does_not_break_the_log(tmp_path: Path) -> None:
+    site = Site(str(tmp_path / "e.db"))
+    which, slug = site.opened()
+    times = [NOON, NOON + timedelta(days=1), NOON - timedelta(days=1), NOON]
+    told = iter(times)
+    writer = Writer(site.store, lambda: next(told))
+    links = site.tokens(which, slug)
+
+    async def begin() -> None:
+        for name in ("Person 1", "Person 2", "Person 3"):
+            begins = functools.partial(actions.begin, token=guard.digest(links[name]))
+            await writer.change(begins)
+
+    asyncio.run(begin())
+    writer.stop()
+    lines = site.read(reads.log_lines, which)
+    stamps = [json.loads(line)["at"] for line in lines]
+    assert stamps == sorted(stamps)
+    assert stamps[-1] == "2026-11-17T12:00Z"
+    site.store.close()
+
+
+def test_a_full_disk_is_said_and_nothing_is_lost(tmp_path: Path) -> None:
+    desk = Desk(str(tmp_path / "e.db"))
+    link = next(iter(desk.links(desk.sealed()).values()))
+    guest = desk.guest()
+    guest.post(f"{link}/begin")
+    store = desk.served.store
+    with store.writing.connect() as connection:
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
+        connection.exec_driver_sql(f"PRAGMA max_page_count={pages}")
+        connection.rollback()
+    # Notes fill what room is left in the last pages.
+    for number in range(60):
+        data = {"score": "5", "base": str(number), "note": "x" * 2000}
+        data["key"] = f"{number:032x}"
+        answer = guest.post(f"{link}/items/1", data=data)
+        if answer.status_code != 303:
+            break
+    assert answer.status_code == 503
+    assert "nothing was saved" in words(answer)
+    with store.writing.connect() as connection:
+        connection.exec_driver_sql("PRAGMA max_page_count=1000000")
+        connection.rollback()
+    assert guest.post(f"{link}/items/1", data=data).status_code == 303
+    with store.read() as connection:
+        assert verify_all(connection) == []
+    desk.close()
+
+
+def test_stopping_ends_work_at_once_and_leaves_it_to_be_done() -> None:
+    async def run() -> None:
+        before = set(multiprocessing.active_children())
+        workers = Workers(1)
+        await workers.run(warm)
+        own = set(multiprocessing.active_children()) - before
+        task = asyncio.create_task(workers.run(time.sleep, 60))
+        await asyncio.sleep(0.2)
+        began = time.monotonic()
+        await asyncio.to_thread(workers.stop)
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert time.monotonic() - began < 30
+        assert own
+        assert not own & set(multiprocessing.active_children())
+
+    asyncio.run(run())

@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import uvicorn
@@ -113,45 +114,41 @@ def received(page: Page, count: int) -> None:
 def seal(room: Room) -> tuple[Page, str, dict[str, str]]:
     """Sign in, paste two lists, seal; return the desk, its address and the links."""
     desk = room.person()
-    clicks = 0
-    desk.goto(room.base + room.served.signin())
-    room.look(desk, "sign in")
-    desk.get_by_role("button", name="Sign in").click()
-    room.look(desk, "list, empty")
-    desk.get_by_role("link", name="New evaluation").click()
-    clicks += 2
+    visited: list[str] = []
+    desk.on("framenavigated", lambda frame: visited.append(urlsplit(frame.url).path))
+    # As evenhand serve opens it; without that end there is a button to press.
+    desk.goto(f"{room.base}{room.served.signin()}#enter")
     desk.get_by_label("Title").fill(FORM["title"])
     desk.get_by_label("Items", exact=True).fill(FORM["items"])
     desk.get_by_label("Reviewers", exact=True).fill(FORM["reviewers"])
     desk.get_by_text("Add reserves").click()
-    clicks += 1
     desk.locator("#reserves").fill(FORM["reserves"])
     expect(desk.locator("#preview")).to_contain_text("Every feasible", timeout=LONG)
     room.look(desk, "new")
-    desk.get_by_role("button", name="Seal and draw").click()
-    clicks += 1
+    # Twice, as some people do; it makes one evaluation.
+    desk.get_by_role("button", name="Seal and draw").dblclick()
     desk.wait_for_url("**/links")
-    room.look(desk, "links")
+    slug = desk.url.split("/")[4]
+    # Two screens, and two clicks (three if nobody opened the browser).
+    shown = {it for it in visited if not it.startswith("/in/")}
+    assert shown == {"/", f"/e/{slug}/links"}
     names = [
         it.inner_text()
         for it in desk.locator(".links li > span > bdi:first-child").all()
     ]
-    shown = [it.input_value() for it in desk.locator(".links input[readonly]").all()]
-    assert len(shown) == 8
-    # At most 6 clicks and 2 screens from the sign-in to the links.
-    assert clicks <= 6
+    fields = desk.locator(".links input[readonly]").all()
+    addresses = [it.input_value() for it in fields]
+    assert len(addresses) == 8
     people = [name for name in names if "@" not in name]
-    return desk, desk.url.split("/")[4], dict(zip(people, shown, strict=True))
+    return desk, slug, dict(zip(people, addresses, strict=True))
 
 
 def ordinary(room: Room, link: str) -> Page:
     """Rate by slider and by field; tell two equal items apart."""
     page = room.person()
     page.goto(link)
-    room.look(page, "before")
     page.get_by_role("button", name="Begin").click()
     ready(page)
-    room.look(page, "items, empty")
     slider = page.locator("[data-slider]").first
     assert slider.get_attribute("aria-valuetext") == "not rated"
     slider.click()
@@ -252,24 +249,32 @@ def by_keyboard(room: Room, link: str) -> None:
 
 
 def quick(room: Room, link: str, start: float) -> None:
+    """Rate, and leave the page in the moment in which the last rating is typed."""
     page = room.person()
     page.goto(link)
     page.get_by_role("button", name="Begin").click()
     ready(page)
     for number, field in enumerate(fields(page)):
+        received(page, number)
         field.fill(str(start + 11 * number))
-    received(page, 3)
+    page.goto("about:blank")
     page.context.close()
     room.contexts.remove(page.context)
+    # Another device knows nothing of what waited on that one.
+    other = room.person(java_script_enabled=False)
+    for _ in range(20):
+        other.goto(link)
+        if other.get_by_text("3 of 3 rated").count():
+            break
+        time.sleep(0.2)
+    expect(other.get_by_text("3 of 3 rated")).to_be_visible()
 
 
 def replace(room: Room, desk: Page, slug: str, name: str) -> str:
     """Let the next reserve take over from somebody who never began."""
     desk.goto(f"{room.base}/e/{slug}")
-    room.look(desk, "progress")
     row = desk.locator(".people li").filter(has=desk.get_by_text(name, exact=True))
     row.get_by_role("link").click()
-    room.look(desk, "a reviewer who does not come")
     part = desk.locator("section", has_text="The next reserve takes over")
     expect(part).to_contain_text("The claim stays.")
     part.get_by_role("button", name="Do it").click()
@@ -290,24 +295,18 @@ def test_from_two_lists_to_an_audited_decision(room: Room, tmp_path: Path) -> No
     quick(room, replace(room, desk, slug, list(links)[7]), 40)
     gone = room.person()
     assert gone.goto(everybody[7]).status == 401  # type: ignore[union-attr]  # it answers
-    room.look(gone, "a withdrawn link")
-    desk.goto(f"{room.base}/e/{slug}/links/print")
-    room.look(desk, "QR sheet")
+    desk.goto(room.base)
+    assert desk.locator(".rows li").count() == 1
     desk.goto(f"{room.base}/e/{slug}")
     expect(desk.get_by_text("all are in")).to_be_visible()
     desk.get_by_role("button", name="Close").click()
-    room.look(desk, "closed")
     first.reload()
     expect(first.get_by_text("This evaluation is closed.")).to_be_visible()
-    room.look(first, "items, closed")
     desk.get_by_role("button", name="Decide").click()
     expect(desk.get_by_text("The best 3:")).to_be_visible(timeout=LONG)
-    room.look(desk, "decided")
     desk.get_by_role("button", name="Publish").click()
-    room.look(desk, "published")
     anyone = room.person()
     anyone.goto(f"{room.base}/p/{slug}")
-    room.look(anyone, "public")
     receipt = first.locator(".receipts code").first.text_content()
     anyone.get_by_label("Find your receipt").fill(str(receipt))
     anyone.get_by_role("button", name="Find").click()

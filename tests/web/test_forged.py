@@ -316,7 +316,7 @@ def test_an_unchanged_forgery_passes(ran: tuple[Path, Files], tmp_path: Path) ->
 def test_a_draw_that_was_repaired_and_dropped_passes(tmp_path: Path) -> None:
     desk = Desk(str(tmp_path / "e.db"))
     slug = desk.sealed(title="Again")
-    assert desk.post(f"/e/{slug}/reviewers/1/absent").status_code == 303
+    assert desk.post(f"/e/{slug}/reviewers/1/reserve").status_code == 303
     assert desk.post(f"/e/{slug}/unseal").status_code == 303
     again = {**FORM, "title": "Again"}
     assert desk.post("/e", does="seal", slug=slug, **again).status_code == 303

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
+import ssl
 import subprocess
 import sys
 import time
@@ -19,7 +21,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from evenhand.cli import cli
+from evenhand.errors import OptionError
 from evenhand.web import actions, reads
+from evenhand.web.running import lan_address, listen
 from tests.web.world import NOON, Site
 
 HEAVY = ("starlette", "uvicorn", "sqlalchemy", "alembic", "segno", "python_multipart")
@@ -32,8 +36,8 @@ def run(*words: str) -> Result:
 @contextmanager
 def serving(*words: str) -> Iterator[tuple[subprocess.Popen[str], str, str]]:
     """Run the command; gives the process, its address and the sign-in link."""
-    command = [sys.executable, "-m", "evenhand", "serve", "--port", "0", "--no-open"]
-    command[1:3] = ["-c", "from evenhand.cli import main; main()"]
+    program = "from evenhand.cli import main; main()"
+    command = [sys.executable, "-c", program, "serve", "--port", "0", "--no-open"]
     process = subprocess.Popen(
         [*command, *words],
         stdout=subprocess.PIPE,
@@ -47,9 +51,10 @@ def serving(*words: str) -> Iterator[tuple[subprocess.Popen[str], str, str]]:
         told += line
         if "Ctrl-C" in line:
             break
-    link = re.search(r"http://127.0.0.1:\d+/in/\w+", told)
+    link = re.search(r"https?://[\w.:]+/in/\w+", told)
     assert link is not None, told
     base = link[0].partition("/in/")[0]
+    process.told = told  # type: ignore[attr-defined]  # for who wants to read it
     try:
         yield process, base, link[0]
     finally:
@@ -74,7 +79,7 @@ def test_nothing_of_it_is_imported_by_others() -> None:
 
 
 def test_the_demonstration_and_the_server_around_it(tmp_path: Path) -> None:
-    db = str(tmp_path / "demo.db")
+    db, began = str(tmp_path / "demo.db"), time.monotonic()
     with serving("--db", db, "--demo") as (process, base, link):
         client = httpx.Client(base_url=base, follow_redirects=True)
         assert client.get("/healthz").text.startswith("ok ")
@@ -89,6 +94,15 @@ def test_the_demonstration_and_the_server_around_it(tmp_path: Path) -> None:
                 break
             time.sleep(0.1)
         assert told == {"rated": 24, "given": 24, "state": "open"}
+        form = {"csrf": page.text.partition('name="csrf" value="')[2][:64]}
+        for action in ("close", "jobs/decision"):
+            text = client.post(f"{found[1]}/{action}", data=form).text
+        while "is being worked out" in text:
+            time.sleep(0.1)
+            text = client.get(found[1]).text
+        assert "The best 3: " in re.sub("<[^>]*>", "", text)
+        # From the start of the process; a machine with other work may take longer.
+        assert time.monotonic() - began < 60 or os.getloadavg()[0] > 2
         assert run("--db", db, "verify").exit_code == 0
         copied = run("--db", db, "backup", str(tmp_path / "copy.db"))
         assert copied.exit_code == 0, copied.output
@@ -103,6 +117,68 @@ def test_the_demonstration_and_the_server_around_it(tmp_path: Path) -> None:
     assert run("--db", str(tmp_path / "copy.db"), "verify").exit_code == 0
     assert (tmp_path / "demo.db.key").stat().st_mode & 0o777 == 0o600
     assert (tmp_path / "demo.db").stat().st_mode & 0o777 == 0o600
+
+
+def free_port() -> str:
+    with listen("127.0.0.1", 0) as free:
+        return str(free.getsockname()[1])
+
+
+def cookie(answer: httpx.Response) -> str:
+    return answer.headers["set-cookie"]
+
+
+@pytest.mark.skipif(
+    shutil.which("openssl") is None,
+    reason="No certificate is made, because openssl is missing. On Debian: apt-get "
+    "install openssl.",
+)
+def test_https(tmp_path: Path) -> None:
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes"]
+    command += ["-days", "2", "-subj", "/CN=127.0.0.1", "-keyout", "key.pem", "-out"]
+    command += ["cert.pem", "-addext", "subjectAltName=IP:127.0.0.1"]
+    subprocess.run(command, check=True, cwd=tmp_path, capture_output=True)
+    files = ["--certfile", str(tmp_path / "cert.pem")]
+    files += ["--keyfile", str(tmp_path / "key.pem")]
+    trusted = ssl.create_default_context(cafile=str(tmp_path / "cert.pem"))
+    with serving("--db", str(tmp_path / "e.db"), *files) as (_, base, link):
+        assert base.startswith("https://")
+        with httpx.Client(verify=trusted) as client:
+            assert client.get(f"{base}/healthz").text.startswith("ok ")
+            assert "Secure" in cookie(client.post(link))
+
+
+def test_behind_a_proxy(tmp_path: Path) -> None:
+    words = ["--db", str(tmp_path / "e.db"), "--proxy", "--port", free_port()]
+    words += ["--public-url", "https://rate.example.org/"]
+    with serving(*words) as (_, base, link):
+        assert base == "https://rate.example.org"
+        here = f"http://127.0.0.1:{words[4]}"
+        headers = {"host": "rate.example.org", "x-forwarded-proto": "https"}
+        headers["origin"] = base
+        with httpx.Client(headers=headers) as client:
+            answer = client.post(link.replace(base, here))
+            assert answer.status_code == 303
+            assert "Secure" in cookie(answer)
+            other = client.get(f"{here}/healthz", headers={"host": "example.org"})
+            assert other.status_code == 400
+
+
+def test_in_a_room(tmp_path: Path) -> None:
+    try:
+        address = lan_address()
+    except OptionError:
+        pytest.skip("This machine is in no network, so there is no room to serve.")
+    words = ["--db", str(tmp_path / "e.db"), "--lan", "--port", free_port()]
+    with serving(*words) as (process, base, link):
+        assert base == f"http://{address}:{words[4]}"
+        told = process.told  # type: ignore[attr-defined]  # see above
+        assert "Links travel unencrypted on this network" in told
+        assert "█" in told or "▀" in told
+        here = f"http://127.0.0.1:{words[4]}"
+        with httpx.Client(headers={"host": f"{address}:{words[4]}"}) as client:
+            assert client.post(link.replace(base, here)).status_code == 303
+            assert client.get(here, headers={"host": "x.example"}).status_code == 400
 
 
 @pytest.mark.parametrize(

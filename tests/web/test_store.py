@@ -213,6 +213,25 @@ def test_a_database_of_a_later_version_is_refused(site: Site) -> None:
         open_store(site.store.name)
 
 
+def test_the_tables_are_those_of_the_first_version_and_its_migrations(
+    site: Site, tmp_path: Path
+) -> None:
+    """Who changes a table must write a migration for databases that exist."""
+    older = sqlite3.connect(tmp_path / "older.db")
+    older.executescript((Path(__file__).parent / "schema-1.sql").read_text())
+    older.execute("INSERT INTO alembic_version VALUES ('1')")
+    older.commit()
+    older.close()
+    open_store(str(tmp_path / "older.db")).close()
+    told = []
+    for path in (tmp_path / "older.db", site.store.name):
+        raw = sqlite3.connect(path)
+        rows = raw.execute("SELECT name, sql FROM sqlite_master").fetchall()
+        told.append({name: (sql or "").casefold().split() for name, sql in rows})
+        raw.close()
+    assert told[0] == told[1]
+
+
 def test_an_older_database_is_copied_before_it_is_upgraded(
     site: Site, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

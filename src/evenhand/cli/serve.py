@@ -130,7 +130,7 @@ def _run(served: Served, options: dict[str, Any]) -> None:
         sys.stdout.flush()
         opens = options["opens"]
         if opens or (opens is None and sys.stdout.isatty()):
-            open_browser(link)
+            open_browser(f"{link}#enter")
 
     served.run(taken, started)
 

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from evenhand.web.plan import Plan
 
 NOT_FOUND, GONE = 404, 401
-LARGEST_ID = 2**31 - 1
 RETAIN = timedelta(days=180)
 SESSION, SIGN_IN, INVITED = timedelta(days=7), timedelta(minutes=15), timedelta(days=7)
 
@@ -147,7 +146,11 @@ def allowed(connection: sa.Connection, which: int, action: str, now: datetime) -
 
 
 def create(
-    connection: sa.Connection, now: datetime, organiser: int, form: Mapping[str, str]
+    connection: sa.Connection,
+    now: datetime,
+    organiser: int,
+    form: Mapping[str, str],
+    slug: str = "",
 ) -> tuple[int, str]:
     """Make a draft; its secret is drawn, and its seal is the start of its log.
 
@@ -155,7 +158,7 @@ def create(
         Its id and its public name.
     """
     secret = fresh_secret()
-    slug = guard.fresh_slug()
+    slug = slug or guard.fresh_slug()
     which = connection.execute(
         t.evaluation.insert().returning(t.evaluation.c.id),
         {
@@ -177,12 +180,30 @@ def create(
 
 
 def save(
-    connection: sa.Connection, now: datetime, which: int, form: Mapping[str, str]
-) -> None:
-    """Save a draft."""
-    allowed(connection, which, "edit", now)
-    title = form.get("title", "") or "Untitled"
-    _set(connection, which, form=json.dumps(dict(form)), title=title)
+    connection: sa.Connection,
+    now: datetime,
+    organiser: int,
+    slug: str,
+    form: Mapping[str, str],
+) -> int:
+    """Save a draft under the name that its form has, and return its id.
+
+    A form that is sent twice makes one evaluation, and changes nothing then.
+
+    Raises:
+        RefusedError: If it is somebody else's, or is no draft any more.
+    """
+    row = reads.evaluation(connection, slug)
+    if row is None:
+        return create(connection, now, organiser, form, slug)[0]
+    if not reads.is_member(connection, row.id, organiser):
+        raise RefusedError("There is no such evaluation of yours.", NOT_FOUND)
+    text = json.dumps(dict(form))
+    if row.form != text:
+        allowed(connection, row.id, "edit", now)
+        title = form.get("title", "") or "Untitled"
+        _set(connection, row.id, form=text, title=title)
+    return int(row.id)
 
 
 def seal(
@@ -332,16 +353,12 @@ def revoke_links(
 def new_link(
     connection: sa.Connection, now: datetime, which: int, reviewer: int, key: bytes
 ) -> None:
-    """Withdraw a reviewer's links and make a new one."""
+    """Withdraw a reviewer's links and make a new one; who was absent may come."""
     row = allowed(connection, which, "link", now)
-    person = _person(connection, which, reviewer)
-    if person.state != "invited":
-        raise RefusedError(
-            f"{person.name} has begun, or has left. A new link would show you what "
-            "was rated, so there is none."
-        )
+    person = _unseen(connection, which, reviewer)
     revoke_links(connection, now, which, reviewer)
     make_link(connection, now, row, reviewer, key)
+    _move(connection, person, state="invited")
     log(connection, which, "new link", now)
 
 
@@ -416,7 +433,7 @@ def _close(connection: sa.Connection, which: int, now: datetime) -> None:
     says: dict[str, Json] = {
         "ratings": sum(it.rated for it in rated),
         "begun": sum(it.begun_at is not None for it in rated),
-        "never_began": sum(it.state == "invited" and it.given > 0 for it in rated),
+        "never_began": sum(it.begun_at is None and it.given > 0 for it in rated),
     }
     event = log(connection, which, "closed", now, says=says)
     _set(
@@ -435,24 +452,39 @@ def look(connection: sa.Connection, now: datetime, which: int) -> None:
     if row.looked_at is not None:
         return
     rows = [it for it in reads.progress(connection, which) if it.given]
-    left = [it for it in rows if it.state == "invited"]
-    if left and len(left) < sum(it.state != "absent" for it in rows):
+    left = [it for it in rows if it.begun_at is None]
+    if 0 < len(left) < len(rows):
         _amend(connection, now, which, "absent", left)
     log(connection, which, "looked", now)
     _set(connection, which, looked_at=t.stamp(now))
 
 
 def _person(connection: sa.Connection, which: int, reviewer: int) -> Any:  # noqa: ANN401 - a row
-    if reviewer > LARGEST_ID:
-        raise RefusedError("There is no such reviewer.", NOT_FOUND)
-    row = connection.execute(
+    return connection.execute(
         sa.select(t.reviewer).where(
             t.reviewer.c.evaluation_id == which, t.reviewer.c.id == reviewer
         )
-    ).one_or_none()
-    if row is None:
+    ).one()
+
+
+def _unseen(connection: sa.Connection, which: int, reviewer: int) -> Any:  # noqa: ANN401 - a row
+    """Return a reviewer who has items and never saw them.
+
+    Raises:
+        RefusedError: If there is no such reviewer.
+    """
+    people = {it.id: it for it in reads.progress(connection, which)}
+    if reviewer not in people:
         raise RefusedError("There is no such reviewer.", NOT_FOUND)
-    return row
+    person = people[reviewer]
+    if person.begun_at is not None:
+        raise RefusedError(
+            f"{person.name} has begun and seen the items. A new link would show you "
+            "the ratings, and whoever saw an item may leave because of it."
+        )
+    if not person.given:
+        raise RefusedError(f"{person.name} has no items.")
+    return person
 
 
 def _amend(
@@ -515,17 +547,10 @@ def repair(
         RefusedError: If the reviewer has begun, or there is nobody to step in.
     """
     row = allowed(connection, which, "repair", now)
-    person = _person(connection, which, reviewer)
-    if person.state != "invited":
-        raise RefusedError(
-            f"{person.name} has begun, or has left already. Only who never began can "
-            "be replaced: they cannot have left because of an item."
-        )
-    given = {it.id for it in reads.progress(connection, which) if it.given}
-    if person.id not in given:
-        raise RefusedError(f"{person.name} has no items.")
+    person = _unseen(connection, which, reviewer)
     if kind == "absent":
-        _amend(connection, now, which, kind, [person])
+        # The draw is amended at the first look: until then somebody may step in.
+        _move(connection, person, state="absent")
         revoke_links(connection, now, which, reviewer)
         return
     new = _stand_in(connection, which, kind, name, email)
@@ -536,11 +561,7 @@ def repair(
         .where(mine, t.task.c.reviewer_id == reviewer)
         .values(reviewer_id=new.id)
     )
-    connection.execute(
-        t.reviewer.update()
-        .where(t.reviewer.c.evaluation_id == which, t.reviewer.c.id == new.id)
-        .values(stands_in_for=reviewer)
-    )
+    _move(connection, new, stands_in_for=reviewer)
     revoke_links(connection, now, which, reviewer)
     make_link(connection, now, row, new.id, key)
 
@@ -631,18 +652,19 @@ def decline(connection: sa.Connection, now: datetime, token: str) -> None:
             "You have begun already. Leave what you cannot rate, or say that you "
             "cannot rate it."
         )
-    which = person.evaluation_id
-    rows = [it for it in reads.progress(connection, which) if it.given]
-    if sum(it.state != "absent" for it in rows) < 2:  # noqa: PLR2004 - one must stay
-        raise RefusedError("You are the last reviewer. Tell the organiser instead.")
-    _amend(connection, now, which, "absent", [person])
+    _move(connection, person, state="absent")
+
+
+def _begun(connection: sa.Connection, token: str, now: datetime) -> Any:  # noqa: ANN401 - a row
+    person = _rater(connection, token, now)
+    if person.begun_at is None:
+        raise RefusedError("Press Begin first.")
+    return person
 
 
 def finish(connection: sa.Connection, now: datetime, token: str) -> None:
     """Say that a reviewer is done; ratings can still be changed until the close."""
-    person = _rater(connection, token, now)
-    if person.state not in ("begun", "done"):
-        raise RefusedError("Press Begin first.")
+    person = _begun(connection, token, now)
     tasks = reads.tasks(connection, person.evaluation_id, person.id)
     left = sum(it.state == "empty" for it in tasks)
     if left:
@@ -652,7 +674,7 @@ def finish(connection: sa.Connection, now: datetime, token: str) -> None:
 
 def keep_ties(connection: sa.Connection, now: datetime, token: str) -> None:
     """Note that a reviewer was asked about equal scores, and keeps them."""
-    _move(connection, _rater(connection, token, now), ties_kept=1)
+    _move(connection, _begun(connection, token, now), ties_kept=1)
 
 
 def ask_job(

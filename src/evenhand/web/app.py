@@ -41,7 +41,7 @@ HOUR = 3600
 KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 WORDS = {
     400: "This cannot be read.",
-    401: "Please use your link",
+    401: "No access",
     403: "Not allowed",
     404: "Not found",
     405: "Not possible here",

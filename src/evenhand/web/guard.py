@@ -56,6 +56,11 @@ def fresh_slug() -> str:
     return "".join(secrets.choice(ALPHABET) for _ in range(SLUG))
 
 
+def is_slug(text: str) -> bool:
+    """Say whether something can be the public name of an evaluation."""
+    return len(text) == SLUG and set(text) <= set(ALPHABET)
+
+
 def digest(token: str) -> str:
     """Return the hash by which a token is known; what is no token has none.
 

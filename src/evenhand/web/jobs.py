@@ -10,7 +10,6 @@ import multiprocessing
 import os
 import tempfile
 import threading
-import time
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from evenhand.errors import EvenhandError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from multiprocessing.connection import Connection
 
     from evenhand.designs.assignment import Assignment
     from evenhand.ratings import Ratings
@@ -33,6 +33,8 @@ class Workers:
         """Start none yet."""
         self._count = count
         self._pool: ProcessPoolExecutor | None = None
+        # Whoever reads from it is told when this process ends, however it does.
+        self._ends, self._lives = multiprocessing.Pipe(duplex=False)
 
     async def run(self, work: Callable[..., Any], *given: object) -> Any:  # noqa: ANN401 - what the work returns
         """Run something in another process.
@@ -46,32 +48,35 @@ class Workers:
                 self._count,
                 mp_context=multiprocessing.get_context("spawn"),
                 initializer=_calm,
+                initargs=(self._ends,),
             )
             try:
                 return await loop.run_in_executor(pool, work, *given)
             except BrokenExecutor:
+                if self._lives.closed:
+                    # A job that was asked for is done after the next start.
+                    raise asyncio.CancelledError from None
                 self._pool = None
                 if attempt == 2:  # noqa: PLR2004 - the second time too
                     raise
         return None
 
     def stop(self) -> None:
-        """End the processes."""
+        """End the processes, whatever they are at, and wait until they are gone."""
+        self._lives.close()
         if self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool.shutdown(cancel_futures=True)
 
 
-def _calm() -> None:
+def _calm(ends: Connection) -> None:
     with contextlib.suppress(OSError):
         os.nice(NICE)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    threading.Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=_follow, args=(ends,), daemon=True).start()
 
 
-def _follow(parent: int) -> None:
-    """End when the server is gone; one that was killed tells nobody."""
-    while os.getppid() == parent:
-        time.sleep(1)
+def _follow(ends: Connection) -> None:
+    ends.poll(None)
     os._exit(0)
 
 

@@ -41,7 +41,8 @@ from evenhand.web.store import link_token
 from evenhand.web.writer import RefusedError, stage_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
+    from datetime import datetime
 
     import sqlalchemy as sa
     from starlette.requests import Request
@@ -84,19 +85,21 @@ def _choice(request: Request, name: str, known: tuple[str, ...]) -> str:
 
 
 async def home(request: Request) -> Response:
-    """Show the evaluations of whoever signed in, and nothing to others."""
+    """Show the evaluations of whoever signed in, or the form of their first one."""
     if session_of(request) is None:
         return page(request, "home")
     context = _own(request)
     with site_of(request).store.read() as connection:
         rows = reads.evaluations(connection, context["signed_in"])
+        if not rows:
+            return await new(request)
         done = {row.id: _count(connection, row.id) for row in rows}
     states = {row.id: state_of(request, row) for row in rows}
     return page(request, "list", rows=rows, done=done, states=states, **context)
 
 
 def _count(connection: sa.Connection, which: int) -> tuple[int, int]:
-    rows = reads.progress(connection, which)
+    rows = [it for it in reads.progress(connection, which) if it.state != "absent"]
     return sum(it.rated for it in rows), sum(it.given for it in rows)
 
 
@@ -143,8 +146,8 @@ async def sign_out(request: Request) -> Response:
 
 
 async def new(request: Request) -> Response:
-    """Show the form of a new evaluation."""
-    return _form_page(request, DEFAULTS)
+    """Show the form of a new evaluation, which has its public name already."""
+    return _form_page(request, DEFAULTS, guard.fresh_slug())
 
 
 async def edit(request: Request) -> Response:
@@ -152,25 +155,28 @@ async def edit(request: Request) -> Response:
     row = mine(request)
     if row.state != "draft":
         return RedirectResponse(f"/e/{row.slug}", 303)
-    return _form_page(request, {**DEFAULTS, **json.loads(row.form)}, row=row)
+    return _form_page(request, json.loads(row.form), row.slug)
 
 
 def _form_page(
     request: Request,
     form: Mapping[str, str],
+    slug: str,
     status: int = 200,
     *,
-    row: Any = None,  # noqa: ANN401 - a row
     seen: Preview | None = None,
     error: str = "",
     notes: tuple[str, ...] = (),
 ) -> Response:
+    with site_of(request).store.read() as connection:
+        saved = reads.evaluation(connection, slug) is not None
     return page(
         request,
         "new",
         status,
-        form=form,
-        row=row,
+        form={**DEFAULTS, **form},
+        slug=slug,
+        saved=saved,
         seen=seen,
         error=error,
         notes=notes,
@@ -187,7 +193,7 @@ def _plan(form: Mapping[str, str]) -> Plan:
 
 async def preview_form(request: Request) -> Response:
     """Say what a plan will allow; for our script only that part of the page."""
-    form, files = await _own_upload(request)
+    form, files, slug = await _own_upload(request)
     try:
         form, notes = await asyncio.to_thread(_filled, form, files)
         seen = await site_of(request).workers.run(preview, _plan(form))
@@ -195,17 +201,7 @@ async def preview_form(request: Request) -> Response:
         seen, notes = Preview(problem=str(error)), ()
     if request.headers.get("x-part") == "preview":
         return page(request, "preview", seen=seen)
-    row = _draft(request, form)
-    return _form_page(request, {**DEFAULTS, **form}, row=row, seen=seen, notes=notes)
-
-
-def _draft(request: Request, form: dict[str, str]) -> Any:  # noqa: ANN401 - a row
-    """Return the draft that a form belongs to, None for a new one."""
-    slug = form.get("slug", "")
-    if not slug:
-        return None
-    request.path_params["slug"] = slug
-    return mine(request)
+    return _form_page(request, form, slug, seen=seen, notes=notes)
 
 
 def _filled(
@@ -213,7 +209,6 @@ def _filled(
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """Put uploaded lists into the form, and say what changes."""
     notes = []
-    form.pop("csrf", None)
     for name in LISTED:
         if f"{name}_file" not in files:
             continue
@@ -230,58 +225,46 @@ def _filled(
 
 async def _own_upload(
     request: Request,
-) -> tuple[dict[str, str], dict[str, tuple[str, bytes]]]:
-    """Read a form with files, but only of somebody who signed in."""
+) -> tuple[dict[str, str], dict[str, tuple[str, bytes]], str]:
+    """Read the form of a draft with its files, but only of somebody who signed in.
+
+    Returns:
+        Its fields, its files, and the public name of its evaluation.
+    """
     check_origin(request)
     organiser(request)
     form, files = await read_upload(request)
     check_form(request, form)
-    return form, files
+    slug = form.pop("slug", "")
+    return form, files, slug if guard.is_slug(slug) else guard.fresh_slug()
 
 
 async def save(request: Request) -> Response:
     """Save a draft, or seal it, as the button says."""
-    form, files = await _own_upload(request)
-    row = _draft(request, form)
-    does = form.pop("does", "save")
-    form.pop("slug", None)
+    form, files, slug = await _own_upload(request)
+    seals = form.pop("does", "save") == "seal"
+    site, (_, who) = site_of(request), organiser(request)
     try:
         form, notes = await asyncio.to_thread(_filled, form, files)
         form = {name: form[name] for name in DEFAULTS if name in form}
-        if does == "seal" and not files:
-            plan = _plan(form)
-        elif files:
-            return _form_page(request, {**DEFAULTS, **form}, row=row, notes=notes)
+        if files:
+            return _form_page(request, form, slug, notes=notes)
+        plan = _plan(form) if seals else None
     except EvenhandError as error:
-        told = {**DEFAULTS, **form}
-        return _form_page(request, told, 422, row=row, error=str(error))
-    which, slug = await _saved(request, row, form)
-    if does != "seal":
-        return RedirectResponse(f"/e/{slug}", 303)
-    try:
-        await _seal(request, which, plan)
-    except EvenhandError as error:
-        with site_of(request).store.read() as connection:
-            row = reads.evaluation(connection, slug)
-        told = {**DEFAULTS, **form}
-        return _form_page(request, told, 422, row=row, error=str(error))
-    return RedirectResponse(f"/e/{slug}/links", 303)
-
-
-async def _saved(
-    request: Request,
-    row: Any,  # noqa: ANN401 - a row
-    form: dict[str, str],
-) -> tuple[int, str]:
-    writer, (_, who) = site_of(request).writer, organiser(request)
-    if row is None:
-        return await writer.change(
-            lambda connection, now: actions.create(connection, now, who, form)
-        )
-    await writer.change(
-        lambda connection, now: actions.save(connection, now, row.id, form)
+        return _form_page(request, form, slug, 422, error=str(error))
+    which = await site.writer.change(
+        lambda connection, now: actions.save(connection, now, who, slug, form)
     )
-    return row.id, row.slug
+    try:
+        if plan is not None:
+            await _seal(request, which, plan)
+    except EvenhandError as error:
+        with site.store.read() as connection:
+            row = reads.by_id(connection, which)
+        if row.state == "draft":
+            return _form_page(request, form, slug, 422, error=str(error))
+        # The button was pressed twice, and the first time did it.
+    return RedirectResponse(f"/e/{slug}{'/links' if seals else ''}", 303)
 
 
 async def _seal(request: Request, which: int, plan: Plan) -> None:
@@ -383,29 +366,46 @@ async def progress(request: Request) -> Response:
     return JSONResponse(body, headers={"etag": mark})
 
 
-async def change(request: Request) -> Response:
-    """Do one of the simple actions."""
+async def _sent(request: Request) -> tuple[Any, dict[str, str]]:
+    """Return an evaluation, and the form that one of its organisers sent.
+
+    Raises:
+        HTTPException: If it is not theirs, or another site sent it.
+    """
     form = await read_form(request)
     check_form(request, form)
-    row = mine(request)
-    action = _choice(request, "action", ACTIONS)
-    site = site_of(request)
+    return mine(request), form
+
+
+async def _change(
+    request: Request,
+    row: Any,  # noqa: ANN401 - a row
+    change: Callable[[sa.Connection, datetime], object],
+    back: str = "",
+) -> Response:
+    """Make a change, and show the evaluation with it, or why it was not made."""
     try:
-        if action == "extend":
-            closes = clock.read_deadline(form.get("closes", ""), row.zone)
-            await site.writer.change(
-                lambda c, now: actions.extend(c, now, row.id, closes)
-            )
-        elif action in ("pause", "resume"):
-            await site.writer.change(
-                lambda c, now: actions.pause(c, now, row.id, action)
-            )
-        else:
-            simple = SIMPLE[action]
-            await site.writer.change(lambda c, now: simple(c, now, row.id))
+        await site_of(request).writer.change(change)
     except EvenhandError as error:
         return _refused(request, row, error)
-    return RedirectResponse(f"/e/{row.slug}", 303)
+    return RedirectResponse(back or f"/e/{row.slug}", 303)
+
+
+async def change(request: Request) -> Response:
+    """Do one of the simple actions."""
+    row, form = await _sent(request)
+    action = _choice(request, "action", ACTIONS)
+
+    def do(connection: sa.Connection, now: datetime) -> None:
+        if action == "extend":
+            closes = clock.read_deadline(form.get("closes", ""), row.zone)
+            actions.extend(connection, now, row.id, closes)
+        elif action in SIMPLE:
+            SIMPLE[action](connection, now, row.id)
+        else:
+            actions.pause(connection, now, row.id, action)
+
+    return await _change(request, row, do)
 
 
 def _refused(request: Request, row: Any, error: EvenhandError) -> Response:  # noqa: ANN401 - a row
@@ -460,16 +460,8 @@ def _links(request: Request) -> tuple[Any, list[tuple[Any, str]]]:
 async def links_csv(request: Request) -> Response:
     """Hand out the links for a mail merge."""
     row, rows = _links(request)
-    state = request.query_params.get("state", "")
-    lines = [csv_line(["name", "email", "link", "state"])]
-    for person, address in rows:
-        if state in ("", person.state):
-            cells = (person.name, person.email, address, person.state)
-            lines.append(csv_line(map(safe_cell, cells)))
-    name = f'attachment; filename="links-{row.slug}.csv"'
-    return PlainTextResponse(
-        "".join(lines), media_type=CSV, headers={"content-disposition": name}
-    )
+    cells = [(it.name, it.email, address, it.state) for it, address in rows]
+    return _table(f"links-{row.slug}", ["name", "email", "link", "state"], cells)
 
 
 async def links_sheet(request: Request) -> Response:
@@ -509,7 +501,7 @@ def _person_page(
     prices = {
         kind: absence.price(kind, found[0].name, first)
         for kind in absence.REPAIRS
-        if kind != "reserve" or reserves
+        if (kind != "reserve" or reserves) and kind != found[0].state
     }
     return page(
         request,
@@ -526,29 +518,24 @@ def _person_page(
 
 async def repair(request: Request) -> Response:
     """Mark absent, let a reserve or a substitute take over, or make a new link."""
-    form = await read_form(request)
-    check_form(request, form)
-    row = mine(request)
+    row, form = await _sent(request)
     site, number = site_of(request), request.path_params["reviewer"]
     kind = _choice(request, "repair", REPAIRS)
     key = site.store.key
-    try:
+
+    def do(connection: sa.Connection, now: datetime) -> None:
         if kind == "link":
-            await site.writer.change(
-                lambda c, now: actions.new_link(c, now, row.id, number, key)
-            )
+            actions.new_link(connection, now, row.id, number, key)
         else:
-            name, email = form.get("name", ""), form.get("email", "")
-            await site.writer.change(
-                lambda c, now: actions.repair(
-                    c, now, row.id, number, kind, name=name, email=email, key=key
-                )
-            )
-    except EvenhandError as error:
-        status = error.status if isinstance(error, RefusedError) else 422
-        if status == 404:  # noqa: PLR2004 - there is no page of this reviewer
-            raise HTTPException(status, str(error)) from None
-        return _person_page(request, row, status, str(error))
+            told = {name: form.get(name, "") for name in ("name", "email")}
+            actions.repair(connection, now, row.id, number, kind, key=key, **told)
+
+    try:
+        await site.writer.change(do)
+    except RefusedError as error:
+        if error.status == 404:  # noqa: PLR2004 - there is no page of this reviewer
+            raise
+        return _person_page(request, row, error.status, str(error))
     where = "/links" if kind == "link" else ""
     return RedirectResponse(f"/e/{row.slug}{where}", 303)
 
@@ -585,7 +572,7 @@ async def ratings_file(request: Request) -> Response:
     row = _looked(request)
     with site_of(request).store.read() as connection:
         _, text = collected(connection, row.id)
-    return _attached(text, f"ratings-{row.slug}.csv")
+    return _attached(text, f"ratings-{row.slug}")
 
 
 async def notes_file(request: Request) -> Response:
@@ -593,13 +580,12 @@ async def notes_file(request: Request) -> Response:
     row = _looked(request)
     with site_of(request).store.read() as connection:
         rows = reads.ratings(connection, row.id)
-    lines = [csv_line(["reviewer", "item", "state", "score", "note"])]
-    for it in rows:
-        score = "" if it.score is None else repr(it.score)
-        note = safe_cell(" ".join(it.note.split()))
-        cells = (safe_cell(it.reviewer), safe_cell(it.item), it.state, score, note)
-        lines.append(csv_line(cells))
-    return _attached("".join(lines), f"notes-{row.slug}.csv")
+    cells = [
+        (it.reviewer, it.item, it.state, it.score, " ".join(it.note.split()))
+        for it in rows
+    ]
+    names = ["reviewer", "item", "state", "score", "note"]
+    return _table(f"notes-{row.slug}", names, cells)
 
 
 async def who_is_who(request: Request) -> Response:
@@ -607,27 +593,34 @@ async def who_is_who(request: Request) -> Response:
     row = _looked(request)
     with site_of(request).store.read() as connection:
         people = reads.people(connection, row.id)
-    lines = [csv_line(["code", "reviewer", "email", "state"])]
-    lines += [
-        csv_line(map(safe_cell, (it.label, it.name, it.email, it.state)))
-        for it in people
-    ]
-    return _attached("".join(lines), f"who-is-who-{row.slug}.csv")
+    cells = [(it.label, it.name, it.email, it.state) for it in people]
+    names = ["code", "reviewer", "email", "state"]
+    return _table(f"who-is-who-{row.slug}", names, cells)
+
+
+def _table(
+    name: str, header: list[str], rows: Iterable[tuple[object, ...]]
+) -> Response:
+    """Hand out a table whose cells no spreadsheet takes for formulas."""
+    lines = [csv_line(header)]
+    for row in rows:
+        lines.append(
+            csv_line(
+                repr(it) if isinstance(it, float) else safe_cell(str(it or ""))
+                for it in row
+            )
+        )
+    return _attached("".join(lines), name)
 
 
 def _attached(text: str, name: str) -> Response:
-    return PlainTextResponse(
-        text,
-        media_type=CSV,
-        headers={"content-disposition": f'attachment; filename="{name}"'},
-    )
+    headers = {"content-disposition": f'attachment; filename="{name}.csv"'}
+    return PlainTextResponse(text, media_type=CSV, headers=headers)
 
 
 async def job(request: Request) -> Response:
     """Ask for a check or a decision; another process works it out."""
-    form = await read_form(request)
-    check_form(request, form)
-    row = mine(request)
+    row, form = await _sent(request)
     site, kind = site_of(request), _choice(request, "kind", JOBS)
     try:
         action = "check" if kind == "check" else "decide"
@@ -721,26 +714,20 @@ def report_page(body: bytes) -> Response:
 
 async def publish(request: Request) -> Response:
     """Publish the result with all that shows how it came about."""
-    form = await read_form(request)
-    check_form(request, form)
-    row = mine(request)
+    row, form = await _sent(request)
     site = site_of(request)
-    if state_of(request, row) not in ("decided", "published"):
-        words = refusal("publish", stage_of(row), site.now())
-        return _refused(request, row, RefusedError(words or "Decide first."))
+    why = refusal("publish", stage_of(row), site.now())
+    if why is not None:
+        return _refused(request, row, RefusedError(why))
     with site.store.read() as connection:
         _, text = collected(connection, row.id)
         files = files_of(
             connection, row, text, with_ratings=form.get("ratings") == "yes"
         )
         head = reads.by_id(connection, row.id).head_hash
-    try:
-        await site.writer.change(
-            lambda c, now: actions.publish(c, now, row.id, files, head)
-        )
-    except EvenhandError as error:
-        return _refused(request, row, error)
-    return RedirectResponse(f"/e/{row.slug}", 303)
+    return await _change(
+        request, row, lambda c, now: actions.publish(c, now, row.id, files, head)
+    )
 
 
 async def bundle(request: Request) -> Response:
@@ -764,25 +751,20 @@ def bundle_file(data: bytes, slug: str) -> Response:
 
 async def purge(request: Request) -> Response:
     """Delete names, notes and payloads, if the title was typed."""
-    form = await read_form(request)
-    check_form(request, form)
-    row = mine(request)
-    site = site_of(request)
-    try:
-        if form.get("title", "").strip() != row.title:
-            raise RefusedError("Type the title exactly to delete the names.", 422)
-        await site.writer.change(lambda c, now: actions.purge(c, now, row.id))
-    except EvenhandError as error:
-        return _refused(request, row, error)
-    await site.writer.tidy()
-    return RedirectResponse("/", 303)
+    row, form = await _sent(request)
+    if form.get("title", "").strip() != row.title:
+        why = RefusedError("Type the title exactly to delete the names.", 422)
+        return _refused(request, row, why)
+    answer = await _change(
+        request, row, lambda c, now: actions.purge(c, now, row.id), "/"
+    )
+    await site_of(request).writer.tidy()
+    return answer
 
 
 async def invite(request: Request) -> Response:
     """Make a link by which somebody else becomes an organiser of this evaluation."""
-    form = await read_form(request)
-    check_form(request, form)
-    row = mine(request)
+    row, form = await _sent(request)
     site = site_of(request)
     name = " ".join(form.get("name", "").split())
     try:

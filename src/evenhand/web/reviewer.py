@@ -72,9 +72,7 @@ def _page(
 ) -> Response:
     state = state_of(request, row)
     if person.state in GIVEN_UP:
-        text = (
-            "Your place was given up. Thank you for telling us, or for your interest."
-        )
+        text = "You do not take part. If that is wrong, tell the organiser."
         return message(request, row.title, text, status)
     if person.state == "invited":
         return _before(request, person, row, state, status, **more)

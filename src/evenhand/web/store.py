@@ -25,6 +25,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy.pool import StaticPool
 
 from evenhand.errors import OptionError
+from evenhand.web.tables import metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -272,4 +273,8 @@ def _upgrade(engine: sa.Engine, path: Path | None) -> None:
         backup(path, path.with_name(f"{path.name}.before-{newest}"))
     with engine.begin() as connection:
         config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+        if current is None:
+            metadata.create_all(connection, checkfirst=False)
+            command.stamp(config, "head")
+        else:
+            command.upgrade(config, "head")

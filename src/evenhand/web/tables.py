@@ -13,6 +13,7 @@ from sqlalchemy import (
     BigInteger,
     CheckConstraint,
     Column,
+    Connection,
     Float,
     ForeignKey,
     ForeignKeyConstraint,
@@ -25,6 +26,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
 )
+from sqlalchemy.event import listens_for
 
 from evenhand.web.states import REVIEWER_STATES, STATES
 
@@ -306,3 +308,20 @@ published = Table(
     Column("at", Time, nullable=False),
     PrimaryKeyConstraint("evaluation_id", "name"),
 )
+ONLY_GROWS = {
+    "sqlite": """
+CREATE TRIGGER event_no_{what} BEFORE {what} ON event
+BEGIN SELECT RAISE(ABORT, 'the log only grows'); END""",
+    "postgresql": """
+CREATE FUNCTION event_no_{what}() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN RAISE EXCEPTION 'the log only grows'; END $$;
+CREATE TRIGGER event_no_{what} BEFORE {what} ON event
+FOR EACH ROW EXECUTE FUNCTION event_no_{what}()""",
+}
+
+
+@listens_for(event, "after_create")
+def _only_grows(_: object, connection: Connection, **_more: object) -> None:
+    for what in ("update", "delete"):
+        statement = ONLY_GROWS[connection.dialect.name].format(what=what)
+        connection.exec_driver_sql(statement)

@@ -126,7 +126,7 @@ class Writer(threading.Thread):
     ) -> None:
         """Start to wait for work."""
         super().__init__(name="evenhand-writer", daemon=True)
-        self._store, self._clock = store, clock
+        self._store, self._clock, self._last = store, clock, clock()
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self.start()
 
@@ -164,6 +164,11 @@ class Writer(threading.Thread):
         self._jobs.put(job)
         return await job.answer
 
+    def _now(self) -> datetime:
+        """Return the time, or the last one if the clock was set back since."""
+        self._last = max(self._last, self._clock())
+        return self._last
+
     def run(self) -> None:
         """Take all that waits, again and again."""
         going = True
@@ -192,7 +197,7 @@ class Writer(threading.Thread):
                 self._store.tidy()
             else:
                 with self._store.writing.begin() as connection:
-                    result = job.what(connection, self._clock())  # type: ignore[operator]  # a change
+                    result = job.what(connection, self._now())  # type: ignore[operator]  # a change
         except sa.exc.DatabaseError as error:
             job.tell(None, _unsaved(error))
         except Exception as error:  # noqa: BLE001 - whoever waits gets it
@@ -206,7 +211,7 @@ class Writer(threading.Thread):
         sendings = [job.what for job in batch if isinstance(job.what, Sending)]
         try:
             with self._store.writing.begin() as connection:
-                answers = write_batch(connection, sendings, self._clock())
+                answers = write_batch(connection, sendings, self._now())
         except sa.exc.DatabaseError as error:
             for job in batch:
                 job.tell(None, _unsaved(error))

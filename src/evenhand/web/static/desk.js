@@ -1,4 +1,11 @@
-// Comforts for organisers: copying links, the live preview, fresh progress.
+// Comforts for organisers: signing in, copying links, the live preview, fresh progress.
+const enter = document.querySelector("form[data-enter]");
+if (enter && location.hash === "#enter") {
+  // evenhand serve opened this page itself; a program that opens links has no such end.
+  history.replaceState(null, "", location.pathname);
+  enter.submit();
+}
+
 for (const button of document.querySelectorAll("[data-copy]")) {
   if (!navigator.clipboard) continue;
   button.hidden = false;
@@ -11,7 +18,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
 const plan = document.getElementById("plan");
 if (plan) {
   const zone = plan.elements.zone, own = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  if (zone.value === "UTC" && !plan.elements.slug && [...zone.options].some((it) => it.value === own)) zone.value = own;
+  if (zone.value === "UTC" && plan.dataset.new && [...zone.options].some((it) => it.value === own)) zone.value = own;
   let timer = 0, asked = 0;
   const look = async () => {
     const number = (asked += 1);

@@ -36,24 +36,32 @@ function enqueue(entry) {
   write([...queue.filter((it) => !same(it)), { ...entry, key: fresh(), at: Date.now() }]);
   say(entry, `○ on this device: ${entry.kind === "score" ? shown(target(entry), entry.score) : entry.order ? "this order" : "cannot rate"}`);
   kick();
-  app.dataset.ready = "yes";
+}
+function post(entry) {
+  // Versions follow what this tab has seen, so that another tab's change is noticed.
+  const body = { ...entry.body, note: entry.note, kind: entry.kind, score: entry.score, order: entry.order };
+  write(read().map((it) => (it.key === entry.key ? { ...it, sent: true } : it)));
+  return fetch(entry.order ? `${here}/order` : `${here}/items/${entry.place}`, {
+    method: "POST", keepalive: true, body: JSON.stringify(body),
+    headers: { "Content-Type": "application/json", "Accept": "application/json", "Idempotency-Key": entry.key },
+  });
+}
+function flush() {
+  // The page may be gone in a moment: what waits goes out now, and once more by its
+  // key if no answer comes.
+  for (const [place, wait] of pending) { clearTimeout(wait.timer); pending.delete(place); enqueue(wait.entry()); }
+  const queue = read(), busy = new Set(queue.filter((it) => it.sent).map((it) => it.place));
+  for (const entry of queue) if (!entry.sent && !busy.has(entry.place)) post(entry).catch(() => {});
 }
 const kick = (wait = 0) => { clearTimeout(timer); timer = setTimeout(send, wait); };
 async function send() {
   const entry = read()[0] || memory[0];
   if (sending || !entry) return;
   sending = true;
-  // Versions follow what this tab has seen, so that another tab's change is noticed.
-  const body = { ...entry.body, note: entry.note, kind: entry.kind, score: entry.score };
-  if (entry.order) Object.assign(body, { order: entry.order });
-  write(read().map((it) => (it.key === entry.key ? { ...it, sent: true } : it)));
   say(entry, "◐ sending …");
   let answer, told = {};
   try {
-    answer = await fetch(entry.order ? `${here}/order` : `${here}/items/${entry.place}`, {
-      method: "POST", keepalive: true, body: JSON.stringify(body),
-      headers: { "Content-Type": "application/json", "Accept": "application/json", "Idempotency-Key": entry.key },
-    });
+    answer = await post(entry);
     told = await answer.json();
   } catch { answer = null; }
   sending = false;
@@ -69,7 +77,6 @@ async function send() {
   else if (told.code === "changed") conflict(entry, told);
   else say(entry, `✗ not counted: ${told.message}`);
   kick();
-  app.dataset.ready = "yes";
 }
 function received(entry, told) {
   for (const it of told.entries) {
@@ -159,12 +166,14 @@ function sync(one) {
 }
 function save(one, kind = "score", wait = 0) {
   const place = Number(one.dataset.place), score = value(one);
-  clearTimeout(pending.get(place));
+  clearTimeout(pending.get(place)?.timer);
+  pending.delete(place);
   if (kind === "score" && score === null) return;
-  pending.set(place, setTimeout(() => enqueue({
+  const entry = () => ({
     place, kind, score: kind === "score" ? score : null,
     note: one.elements.note ? one.elements.note.value : "", body: { base: Number(one.dataset.base) },
-  }), wait));
+  });
+  pending.set(place, { entry, timer: setTimeout(() => { pending.delete(place); enqueue(entry()); }, wait) });
 }
 function others() {
   const all = [...document.querySelectorAll("form[data-kind=number]")];
@@ -242,7 +251,9 @@ if (app.dataset.open === "yes") {
     if (!entry.order && entry.kind === "score" && form(entry.place)) put(form(entry.place), entry.score);
     say(entry, "○ on this device");
   }
-  for (const name of ["online", "pageshow", "visibilitychange"]) addEventListener(name, () => kick());
+  for (const name of ["online", "pageshow"]) addEventListener(name, () => kick());
+  addEventListener("pagehide", flush);
+  addEventListener("visibilitychange", () => (document.hidden ? flush() : kick()));
   addEventListener("beforeunload", (event) => { if (read().length) event.preventDefault(); });
   kick();
   app.dataset.ready = "yes";

@@ -1,0 +1,170 @@
+"""Every screen in every state, by axe: at 360 and 1280, in light and in dark.
+
+The suite looks at each twice, dark on a phone and light on a desk. `python -m
+tests.web.test_screens FOLDER` looks at all four, and keeps a picture of each.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from evenhand.web import site
+from tests.web.desk import served_at
+from tests.web.scene import Scene, make_scene
+
+CHROMIUM = shutil.which("chromium")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run"]
+TEMPLATES = Path(site.__file__).parent / "templates"
+SIZES = {360: 640, 1280: 800}
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None,
+    reason="No screen is looked at, because chromium is missing. On Debian: apt-get "
+    "install chromium.",
+)
+Act = Callable[[Page], None]
+
+
+def press(button: str, /, **fields: str) -> Act:
+    """Fill fields in and press a button."""
+
+    def act(page: Page) -> None:
+        for field, value in fields.items():
+            page.locator(f"#{field}").fill(value)
+        page.get_by_role("button", name=button).first.click()
+        page.wait_for_load_state()
+
+    return act
+
+
+def screens(scene: Scene) -> dict[str, tuple[str, str, Act | None]]:
+    """Return for each screen who opens what address, and what they do there."""
+    e = {state: f"/e/{slug}" for state, slug in scene.slugs.items()}
+    p = {state: f"/p/{slug}" for state, slug in scene.slugs.items()}
+    asked: dict[str, tuple[str, str, Act | None]] = {
+        "home": ("nobody", "/", None),
+        "sign in, too late": ("nobody", "/in/" + "0" * 26, None),
+        "no such page": ("nobody", "/nowhere", None),
+        "not signed in": ("nobody", "/e/new", None),
+        "list": ("member", "/", None),
+        "new": ("member", "/e/new", None),
+        "new, refused": ("member", "/e/new", press("Seal and draw", title="Talks")),
+        "draft": ("member", f"{e['draft']}/edit", None),
+        "draft, preview": ("member", f"{e['draft']}/edit", press("Preview")),
+        "links": ("member", f"{e['open']}/links", None),
+        "links, too late": ("member", f"{e['closed']}/links", None),
+        "sheet": ("member", f"{e['open']}/links/print", None),
+        "person, not begun": ("member", f"{e['open']}/reviewers/5", None),
+        "person, absent": ("member", f"{e['open']}/reviewers/3", None),
+        "person, begun": ("member", f"{e['open']}/reviewers/1", None),
+        "person, reserve": ("member", f"{e['open']}/reviewers/9", None),
+        "person, closed": ("member", f"{e['closed']}/reviewers/5", None),
+        "invitation": ("member", e["open"], press("Make a link", name="Eve")),
+        "public, no receipt": ("nobody", f"{p['published']}?receipt={'0' * 64}", None),
+        "no such link": ("nobody", "/r/" + "0" * 26, None),
+    }
+    for state in ("sealed", "open", "closed", "decided", "published", "purged"):
+        asked[f"evaluation, {state}"] = ("member", e[state], None)
+        asked[f"public, {state}"] = ("nobody", p[state], None)
+    for state, who in product(scene.links, ("own", "waiting", "left", "revoked")):
+        if who in scene.links[state]:
+            asked[f"reviewer, {who}, {state}"] = (
+                "nobody",
+                scene.link(state, who),
+                None,
+            )
+    return asked
+
+
+@contextmanager
+def opened() -> Iterator[tuple[Browser, str, str, Scene]]:
+    """Serve a scene, and start a browser."""
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as play:
+        scene = make_scene(Path(folder), scales=True)
+        with served_at(scene.db) as (base, signin):
+            browser = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+            yield browser, base, signin, scene
+            browser.close()
+
+
+def look(
+    at: tuple[Browser, str, str, Scene],
+    sizes: list[tuple[int, str]],
+    keep: Path | None = None,
+) -> tuple[int, list[str]]:
+    """Look at every screen; return how often, and what is wrong."""
+    browser, base, signin, scene = at
+    faults: list[str] = []
+    contexts: dict[str, Any] = {
+        who: browser.new_context() for who in ("nobody", "member")
+    }
+    pages = {who: context.new_page() for who, context in contexts.items()}
+    pages["member"].goto(base + signin)
+    found = {"sign in": pages["member"]}
+    count = 0
+
+    def check(name: str, page: Page) -> None:
+        nonlocal count
+        for width, scheme in sizes:
+            page.set_viewport_size({"width": width, "height": SIZES[width]})
+            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  # light or dark
+            count += 1
+            for it in Axe().run(page).response["violations"]:
+                nodes = [node["html"][:100] for node in it["nodes"][:2]]
+                faults.append(f"{name} {width} {scheme}: {it['id']} {nodes}")
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            if wide > width:
+                faults.append(f"{name}: {wide} wide at {width}")
+            if keep is not None:
+                file = re.sub(r"\W+", "-", f"{name} {width} {scheme}")
+                page.screenshot(path=keep / f"{file}.png", full_page=True)
+
+    check("sign in", found["sign in"])
+    press("Sign in")(pages["member"])
+    for name, (who, path, act) in screens(scene).items():
+        page = pages[who]
+        page.goto(base + path)
+        if act is not None:
+            act(page)
+        check(name, page)
+    for context in contexts.values():
+        context.close()
+    return count, faults
+
+
+def test_axe_finds_nothing_on_any_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = set()
+    find = site.TEMPLATES.get_template
+
+    def noted(name: str, *more: Any) -> Any:
+        seen.add(name)
+        return find(name, *more)
+
+    monkeypatch.setattr(site.TEMPLATES, "get_template", noted)
+    with opened() as at:
+        count, faults = look(at, [(360, "dark"), (1280, "light")])
+        assert count == 2 * (1 + len(screens(at[3])))
+    assert faults == []
+    # A template that no screen shows is missing above.
+    every = {path.name for path in TEMPLATES.iterdir()}
+    assert every - seen == {"base.html.j2", "preview.html.j2"}
+
+
+if __name__ == "__main__":
+    with opened() as told:
+        pictures = Path(sys.argv[1])
+        pictures.mkdir(exist_ok=True)
+        both = list(product(SIZES, ("light", "dark")))
+        many, wrong = look(told, both, pictures)
+    print(f"{many} looked at, {len(wrong)} violations", *wrong, sep="\n")  # noqa: T201 - its result
