@@ -353,7 +353,20 @@ class Maker:
         return body
 
     def _json(self, fields: dict[str, str]) -> tuple[str, bytes]:
-        odd = [None, True, 0, -1, 1.5, 1e308, 10**400, [], [1, 2, 3], {}, "\ud800", "1"]
+        odd: list[Any] = [
+            None,
+            True,
+            0,
+            -1,
+            1.5,
+            1e308,
+            10**400,
+            [],
+            [1, 2, 3],
+            {},
+            "\ud800",
+            "1",
+        ]
         told: dict[str, Any] = {
             name: self.one(odd) if self.is_rare() else value
             for name, value in fields.items()

@@ -13,7 +13,7 @@ from evenhand.web import actions, guard
 from evenhand.web import tables as t
 from evenhand.web.app import ROUTES
 from tests.web.desk import Desk, rate, words
-from tests.web.scene import STATES, make_scene
+from tests.web.scene import STATES, Scene, make_scene
 from tests.web.world import FORM
 
 if TYPE_CHECKING:

@@ -602,14 +602,11 @@ def _table(
     name: str, header: list[str], rows: Iterable[tuple[object, ...]]
 ) -> Response:
     """Hand out a table whose cells no spreadsheet takes for formulas."""
-    lines = [csv_line(header)]
-    for row in rows:
-        lines.append(
-            csv_line(
-                repr(it) if isinstance(it, float) else safe_cell(str(it or ""))
-                for it in row
-            )
-        )
+
+    def cell(value: object) -> str:
+        return repr(value) if isinstance(value, float) else safe_cell(str(value or ""))
+
+    lines = [csv_line(header), *(csv_line(map(cell, row)) for row in rows)]
     return _attached("".join(lines), name)
 
 

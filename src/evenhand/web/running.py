@@ -95,6 +95,8 @@ def listen(host: str, port: int) -> socket.socket:
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind((host, port))
+        # Whoever comes before the server has started waits, and is not turned away.
+        found.listen(MOST_AT_ONCE)
     except OSError as error:
         found.close()
         raise OptionError(
