@@ -132,7 +132,6 @@ def shoot_app() -> None:
         phone = browser.new_page(viewport={"width": 360, "height": 780})
         desk.goto(base + signin)
         desk.get_by_role("button", name="Sign in").click()
-        desk.get_by_role("link", name="New evaluation").click()
         desk.locator("#title").fill("Autumn talks")
         lines = [f"talk {n}, {name}" for n, name in enumerate(talks, start=1)]
         desk.locator("#items").fill("\n".join(lines))
