@@ -178,7 +178,7 @@ def start(db: str) -> tuple[subprocess.Popen[bytes], int]:
     server = subprocess.Popen(  # noqa: S603 - ourselves
         [sys.executable, "-m", "bench.load", "--serve", db, str(port)]
     )
-    for _ in range(300):
+    for _ in range(1200):
         try:
             socket.create_connection(("127.0.0.1", port), 1).close()
         except OSError:

@@ -5,15 +5,15 @@ Three rounds here; `python -m tests.web.test_kill 20 [postgresql://...]` runs mo
 
 import asyncio
 import random
+import subprocess
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 
 import sqlalchemy as sa
 
-from bench.load import drive, make_evaluation, start
+from bench.load import Rater, make_evaluation, start
 from evenhand.web import guard
 from evenhand.web import tables as t
 from evenhand.web.running import reading_engine
@@ -25,10 +25,8 @@ def one_round(db: str, chance: random.Random, raters: int = 30) -> int:
     """Kill a server under load; return how many ratings it had acknowledged."""
     links = make_evaluation(db, raters)
     server, port = start(db)
-    killer = threading.Timer(0.7 + 1.5 * chance.random(), server.kill)
-    killer.start()
-    people = asyncio.run(drive(port, links, raters, 0.02, 4.0, pages=False))
-    killer.join()
+    people = [Rater(port, link, 0.02) for link in links[:raters]]
+    asyncio.run(_attack(server, people, 1.5 * chance.random()))
     server.wait()
     # A restart recovers, and takes the lock that the dead server had.
     open_store(db).close()
@@ -55,6 +53,19 @@ def one_round(db: str, chance: random.Random, raters: int = 30) -> int:
     assert faults == []
     assert acknowledged <= stored, f"{len(acknowledged - stored)} lost"
     return len(acknowledged)
+
+
+async def _attack(
+    server: subprocess.Popen[bytes], people: list[Rater], wait: float
+) -> None:
+    """Let people rate, and kill the server some time after its first answer."""
+    until = time.monotonic() + 120
+    raters = [asyncio.create_task(one.run(until, pages=False)) for one in people]
+    while not any(one.acknowledged for one in people) and time.monotonic() < until:
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(wait)
+    server.kill()
+    await asyncio.gather(*raters)
 
 
 def test_nothing_that_was_acknowledged_is_lost(tmp_path: Path) -> None:
