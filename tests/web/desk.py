@@ -78,7 +78,8 @@ class Desk:
 
     def wait(self, slug: str, kind: str = "decision") -> str:
         """Wait until a job is done; return the page."""
-        for _ in range(600):
+        until = time.monotonic() + 600
+        while time.monotonic() < until:
             text = self.client.get(f"/e/{slug}").text
             if "is being worked out" not in text:
                 return text

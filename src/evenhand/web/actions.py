@@ -87,11 +87,7 @@ def log(
     body: Mapping[str, Json] | None = None,
 ) -> Event:
     """Write an event to the log of an evaluation, whose row is locked."""
-    row = connection.execute(
-        sa.select(t.evaluation.c.head_n, t.evaluation.c.head_hash).where(
-            t.evaluation.c.id == which
-        )
-    ).one()
+    row = reads.by_id(connection, which)
     salt = secrets.token_hex(32)
     event = append(
         Head(row.head_n, row.head_hash),
@@ -118,26 +114,26 @@ def _set(connection: sa.Connection, which: int, **values: object) -> None:
     )
 
 
+def _locked(connection: sa.Connection, which: int) -> Any:  # noqa: ANN401 - a row
+    """Return the row of an evaluation, which nobody else changes before the commit."""
+    mine = t.evaluation.c.id == which
+    return connection.execute(
+        sa.select(t.evaluation).where(mine).with_for_update()
+    ).one()
+
+
 def allowed(connection: sa.Connection, which: int, action: str, now: datetime) -> Any:  # noqa: ANN401 - a row
     """Lock an evaluation and return its row, if an action is allowed now.
 
     Raises:
         RefusedError: If it is not; it says why.
     """
-    row = connection.execute(
-        sa.select(t.evaluation).where(t.evaluation.c.id == which).with_for_update()
-    ).one()
-    begun = connection.execute(
-        sa.select(sa.func.count())
-        .select_from(t.reviewer)
-        .where(t.reviewer.c.evaluation_id == which, t.reviewer.c.begun_at.is_not(None))
-    ).scalar_one()
+    row = _locked(connection, which)
+    begun = sum(it.begun_at is not None for it in reads.people(connection, which))
     stage = stage_of(row, begun)
     if row.state != state_at(stage, now):
         _close(connection, which, now)
-        row = connection.execute(
-            sa.select(t.evaluation).where(t.evaluation.c.id == which)
-        ).one()
+        row = reads.by_id(connection, which)
         stage = stage_of(row, begun)
     why = refusal(action, stage, now)
     if why is not None:
@@ -603,15 +599,7 @@ def _rater(connection: sa.Connection, token: str, now: datetime) -> Any:  # noqa
         raise RefusedError("There is no such link.", NOT_FOUND)
     if found.revoked_at is not None:
         raise RefusedError("This link was withdrawn. Ask for a new one.", GONE)
-    connection.execute(
-        sa.select(t.evaluation.c.id)
-        .where(t.evaluation.c.id == found.evaluation_id)
-        .with_for_update()
-    )
-    row = connection.execute(
-        sa.select(t.evaluation).where(t.evaluation.c.id == found.evaluation_id)
-    ).one()
-    stage = stage_of(row)
+    stage = stage_of(_locked(connection, found.evaluation_id))
     if state_at(stage, now) != "open":
         raise RefusedError("This evaluation is not open.", 423)
     if stage.paused:
@@ -709,9 +697,7 @@ def end_job(
     result: Mapping[str, Any],
 ) -> None:
     """Write down what a job found, and log a decision."""
-    row = connection.execute(
-        sa.select(t.evaluation).where(t.evaluation.c.id == which).with_for_update()
-    ).one()
+    row = _locked(connection, which)
     if row.state == "purged":
         return
     failed = result.get("error")

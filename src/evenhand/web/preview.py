@@ -132,7 +132,7 @@ def _costs(plan: Plan, drawn: Assignment) -> list[str]:
             "items, and that voids the ranking guarantees. A number has few ties."
         )
     if plan.scale.kind == "order":
-        found.append("With orders there are no scores, so method safe has no work.")
+        found.append("Orders have no scores, so method safe has nothing to use.")
     if plan.conflicts:
         found.append(
             "Conflicts keep some reviewers from changing places: only methods that "

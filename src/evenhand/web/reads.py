@@ -113,14 +113,10 @@ def history(connection: sa.Connection, which: int, reviewer: int) -> Sequence[Ro
     """Return all that one reviewer sent, in order."""
     return connection.execute(
         sa.select(t.submission, t.item.c.label)
-        .join_from(t.submission, t.task, t.submission.c.task_id == t.task.c.id)
-        .join(
-            t.item,
-            (t.item.c.id == t.task.c.item_id) & (t.item.c.evaluation_id == which),
-        )
+        .join_from(t.submission, t.task)
+        .join(t.item)
         .where(
             t.submission.c.evaluation_id == which,
-            t.task.c.evaluation_id == which,
             t.submission.c.reviewer_id == reviewer,
         )
         .order_by(t.submission.c.n)
@@ -129,9 +125,6 @@ def history(connection: sa.Connection, which: int, reviewer: int) -> Sequence[Ro
 
 def progress(connection: sa.Connection, which: int) -> Sequence[Row]:
     """Return how far each reviewer is, without a score and without items."""
-    mine = (t.task.c.evaluation_id == t.reviewer.c.evaluation_id) & (
-        t.task.c.reviewer_id == t.reviewer.c.id
-    )
     counts = {
         "given": sa.func.count(t.task.c.id),
         "rated": sa.func.sum(sa.case((t.task.c.state == "rated", 1), else_=0)),
@@ -139,7 +132,7 @@ def progress(connection: sa.Connection, which: int) -> Sequence[Row]:
     }
     return connection.execute(
         sa.select(t.reviewer, *[what.label(name) for name, what in counts.items()])
-        .join_from(t.reviewer, t.task, mine, isouter=True)
+        .join_from(t.reviewer, t.task, isouter=True)
         .where(t.reviewer.c.evaluation_id == which)
         .group_by(*t.reviewer.primary_key.columns)
         .order_by(t.reviewer.c.id)
@@ -296,11 +289,7 @@ def ratings(connection: sa.Connection, which: int) -> Sequence[Row]:
             t.task.c.note,
         )
         .join_from(t.task, t.item)
-        .join(
-            t.reviewer,
-            (t.reviewer.c.evaluation_id == which)
-            & (t.reviewer.c.id == t.task.c.reviewer_id),
-        )
+        .join(t.reviewer)
         .where(t.task.c.evaluation_id == which)
         .order_by(t.reviewer.c.label, t.item.c.id)
     ).all()

@@ -38,15 +38,6 @@ SAID = {
     "invite": "invite organisers",
 }
 """What cannot be done, where the action and "it" would not say so."""
-WORDS = {
-    "draft": "a draft",
-    "sealed": "sealed",
-    "open": "open",
-    "closed": "closed",
-    "decided": "decided",
-    "published": "published",
-    "purged": "purged",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +101,8 @@ def refusal(action: str, stage: Stage, now: datetime) -> str | None:
     allowed, _ = ACTIONS[action]
     if state not in allowed:
         does = SAID.get(action, f"{action} it")
-        return f"This evaluation is {WORDS[state]}, so you cannot {does}."
+        is_now = "a draft" if state == "draft" else state
+        return f"This evaluation is {is_now}, so you cannot {does}."
     if action == "unseal" and stage.begun:
         return (
             "Somebody has begun and seen their items, so the draw stands. Make a new "

@@ -208,16 +208,8 @@ def _tables(
                 t.task.c.score.label("now"),
                 t.task.c.version.label("last"),
             )
-            .join_from(
-                t.submission,
-                t.task,
-                (t.submission.c.evaluation_id == t.task.c.evaluation_id)
-                & (t.submission.c.task_id == t.task.c.id),
-            )
-            .join(
-                t.item,
-                (t.item.c.evaluation_id == which) & (t.item.c.id == t.task.c.item_id),
-            )
+            .join_from(t.submission, t.task)
+            .join(t.item)
             .join(
                 t.reviewer,
                 (t.reviewer.c.evaluation_id == which)
