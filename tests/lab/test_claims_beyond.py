@@ -24,9 +24,9 @@ from evenhand.lab.theorems import Row, check_theorems
 from evenhand.lab.worlds import Drawn, First, Order, Scores, graph, mean_rank_buckets
 from evenhand.posets.graph import Comparisons
 from evenhand.randomness import Chance
-from evenhand.ranking import anchors
-from evenhand.ranking.anchors import Layer, Sheets, choose_layers
+from evenhand.ranking import ties
 from evenhand.ranking.sorter import sorter_program
+from evenhand.ranking.ties import Layer, Sheets, choose_layers
 
 Floats = NDArray[np.float64]
 
@@ -107,21 +107,21 @@ def test_a_broken_estimator_is_found_out(
 def test_scores_set_against_the_wrong_items_are_found_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(anchors, "layer_values", centred)
+    monkeypatch.setattr(ties, "layer_values", centred)
     assert not checked("Theorem A").holds
 
 
 def test_ties_broken_against_the_scores_are_found_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    honest = anchors.mean_values
+    honest = ties.mean_values
 
     def negated(
         sheets: Sheets, items: Sequence[int], layers: Sequence[Layer]
     ) -> list[Fraction]:
         return [-value for value in honest(sheets, items, layers)]
 
-    monkeypatch.setattr(anchors, "mean_values", negated)
+    monkeypatch.setattr(ties, "mean_values", negated)
     assert not checked("Theorem T").holds
 
 

@@ -25,7 +25,7 @@ from evenhand.lab.worlds import (
 from evenhand.posets.graph import Comparisons
 from evenhand.posets.orderings import all_orderings
 from evenhand.randomness import Chance
-from evenhand.ranking.twins import rearrange
+from evenhand.ranking.flips import rearrange
 
 Floats = NDArray[np.float64]
 

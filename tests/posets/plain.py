@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand.posets.graph import edges
+from evenhand.posets.orderings import Piece, topological_order
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from evenhand.posets.graph import Comparisons
     from evenhand.ratings import Ratings
 
 Pairs = set[tuple[int, int]]
@@ -42,3 +46,17 @@ def plain_closure(n_items: int, pairs: Pairs) -> NDArray[np.bool_]:
     for via, above, below in itertools.product(range(n_items), repeat=3):
         reach[above, below] |= reach[above, via] and reach[via, below]
     return reach
+
+
+def whole_piece(c: Comparisons) -> Piece:
+    """All items in one piece, along the ordering, each with those next below it."""
+    place = np.argsort(topological_order(c))
+    pairs = {
+        (int(place[above]), int(place[below]))
+        for above, below in zip(*edges(c), strict=True)
+    }
+    reach = plain_closure(c.n_items, pairs)
+    next_below = reach & ~((reach.astype(np.int64) @ reach) > 0)
+    return Piece(
+        np.arange(c.n_items), [np.flatnonzero(row).tolist() for row in next_below]
+    )

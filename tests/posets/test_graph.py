@@ -18,7 +18,7 @@ from evenhand.posets.graph import (
     from_edges,
     is_ordering,
 )
-from evenhand.posets.reach import twins
+from evenhand.posets.orderings import twins
 from evenhand.ratings import Ratings
 from tests.posets.plain import plain_edges
 from tests.strategies import any_ratings, consistent_ratings

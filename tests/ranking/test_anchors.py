@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evenhand.errors import RatingsError
 from evenhand.randomness import Chance, below, outcomes, stream
-from evenhand.ranking.anchors import (
+from evenhand.ranking.ties import (
     Layer,
     Sheets,
     choose_layers,

@@ -7,8 +7,8 @@ import pytest
 
 import evenhand as eh
 from evenhand.method import as_method
-from evenhand.ranking.leave_one_out import how_left_out, leave_one_out
 from evenhand.ranking.methods import RankMethod
+from evenhand.ranking.uncertainty import how_left_out, leave_one_out
 
 
 def generated(
@@ -54,8 +54,8 @@ def test_few_ratings_are_ranked_again_exactly(method: str) -> None:
     kind = as_method(method, RankMethod)
     assert "made again" in how_left_out(ratings, kind)
     found = leave_one_out(ratings, kind, 7)
-    rows = [*range(ratings.n_ratings)]
-    assert [*found] == ranks_again(ratings, method, rows)
+    rows = [*range(0, ratings.n_ratings, 3)]
+    assert [found[row] for row in rows] == ranks_again(ratings, method, rows)
 
 
 @pytest.mark.parametrize(("method", "least"), [("mean", 420), ("centred", 420)])

@@ -17,6 +17,7 @@ from evenhand.errors import ContradictionError, OptionError, RatingsError
 from evenhand.method import as_method, methods
 from evenhand.posets.graph import Comparisons, comparisons, is_ordering
 from evenhand.randomness import stream
+from evenhand.ranking.flips import settle_twins
 from evenhand.ranking.methods import (
     Borda,
     BradleyTerry,
@@ -27,7 +28,6 @@ from evenhand.ranking.methods import (
     Twins,
 )
 from evenhand.ranking.ranking import Draw, rank
-from evenhand.ranking.twins import settle_twins
 from evenhand.ratings import Ratings
 
 METHODS = tuple(method.name for method in methods("rank"))

@@ -26,8 +26,12 @@ from evenhand.posets.graph import (
     from_edges,
     is_ordering,
 )
-from evenhand.posets.orderings import all_orderings, count_orderings, topological_order
-from evenhand.posets.reach import closure
+from evenhand.posets.orderings import (
+    all_orderings,
+    closure,
+    count_orderings,
+    topological_order,
+)
 from evenhand.randomness import Chance, below, outcomes, stream
 from evenhand.ranking import sorter
 from evenhand.ranking.sorter import (

@@ -20,13 +20,15 @@ from evenhand.claims import Certificate
 from evenhand.designs.assignment import Declared
 from evenhand.errors import RatingsError
 from evenhand.randomness import Chance, outcomes
-from evenhand.ranking.anchors import Sheets, choose_layers, mean_values
 from evenhand.ranking.claims import ranking_certificate
 from evenhand.ranking.methods import Safe, Task
 from evenhand.ranking.ranking import rank
-from evenhand.ranking.split import (
+from evenhand.ranking.ties import (
+    Sheets,
     SplitOrder,
+    choose_layers,
     contradictory,
+    mean_values,
     split_order,
     split_reviewers,
     weak_order,
@@ -276,7 +278,7 @@ def world(
 
 def gain(values: np.ndarray, found: SplitOrder) -> float:
     """Return the Kendall tau of random tie-breaking less that of the scores."""
-    place = np.argsort(found.order)
+    place = np.argsort(found.ties.order)
     total = 0.0
     for bucket in found.weak:
         for a, b in itertools.combinations(bucket, 2):
@@ -340,7 +342,7 @@ def test_draws_name_breakers_by_their_own_codes() -> None:
 def test_every_item_stays_within_its_bucket() -> None:
     _, ratings = world(5)
     found = split_order(ratings, 7, near=1.0)
-    order = found.order.tolist()
+    order = found.ties.order.tolist()
     assert sorted(itertools.chain(*found.weak)) == list(range(12))
     start = 0
     for bucket in found.weak:
@@ -357,7 +359,7 @@ def test_row_order_does_not_matter() -> None:
         ratings.scores[shuffle],
     )
     one, other = split_order(ratings, 7), split_order(again, 7)
-    assert one.order.tolist() == other.order.tolist()
+    assert one.ties.order.tolist() == other.ties.order.tolist()
     assert one.weak == other.weak
 
 
@@ -369,7 +371,7 @@ def test_items_that_no_breaker_scored_go_to_either_end_of_their_bucket() -> None
         found = split_order(ratings, seed, share=0.5, near=50.0)
         if 0 in found.breakers:
             continue
-        ends.append(found.order.tolist().index(2))
+        ends.append(found.ties.order.tolist().index(2))
     assert set(ends) == {0, 2}
     # Five standard errors: a fair coin fails for one set of seeds in 1.7 million.
     share = ends.count(0) / len(ends)
@@ -391,7 +393,7 @@ def test_odd_data_are_ordered_all_the_same(
 ) -> None:
     ratings = Ratings(list(reviewers), items, list(scores))
     found = split_order(ratings, 7)
-    assert sorted(found.order.tolist()) == list(range(ratings.n_items))
+    assert sorted(found.ties.order.tolist()) == list(range(ratings.n_items))
     assert len(found.breakers) >= 1
 
 
@@ -400,7 +402,7 @@ def test_a_single_reviewer_breaks_the_ties_of_nobody() -> None:
     found = split_order(ratings, 7, noise=0)
     assert (found.ordered, found.breakers) == ((), (0,))
     assert found.weak == ((0, 1, 2),)
-    assert found.order.tolist() == [1, 2, 0]
+    assert found.ties.order.tolist() == [1, 2, 0]
 
 
 def test_shares_are_rounded_and_leave_a_breaker() -> None:

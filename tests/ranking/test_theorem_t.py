@@ -16,12 +16,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evenhand.posets.averaging import mean_rank_order
 from evenhand.posets.graph import Comparisons, from_edges
 from evenhand.posets.orderings import topological_order
 from evenhand.randomness import Chance, outcomes
-from evenhand.ranking.anchors import Sheets, choose_layers, mean_values
-from evenhand.ranking.mean_rank import mean_rank_order
-from evenhand.ranking.ties import equal_mean_ranks, twin_buckets
+from evenhand.ranking.ties import (
+    Sheets,
+    choose_layers,
+    equal_mean_ranks,
+    mean_values,
+    twin_buckets,
+)
 
 Order = tuple[int, ...]
 Pair = tuple[int, int]

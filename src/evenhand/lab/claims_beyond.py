@@ -34,9 +34,9 @@ from evenhand.lab.worlds import (
     uniform,
 )
 from evenhand.randomness import HALF, Stream, below, outcomes
-from evenhand.ranking import anchors
-from evenhand.ranking.anchors import Layer, Sheets
+from evenhand.ranking import ties
 from evenhand.ranking.sorter import sorter_program
+from evenhand.ranking.ties import Layer, Sheets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -368,7 +368,7 @@ def scored_ties(n: int, edges: Edges) -> list[tuple[int, ...]]:
 def against_lots(
     n: int,
     edges: Edges,
-    layers: Callable[..., tuple[Layer, ...]] = anchors.choose_layers,
+    layers: Callable[..., tuple[Layer, ...]] = ties.choose_layers,
 ) -> Margin:
     """Return how much Kendall tau is gained over equal mean ranks in order by lot.
 
@@ -412,7 +412,7 @@ def _tie_gain(
     )
     gained = Fraction(0)
     for some, mass in chosen.items():
-        values = anchors.mean_values(sheets, best_first, some)
+        values = ties.mean_values(sheets, best_first, some)
         for better, worse in itertools.combinations(values, 2):
             odds = Fraction(2) ** int(6 * (better - worse))
             gained += mass * (odds / (1 + odds) - HALF)
@@ -463,7 +463,7 @@ def _anchored_margin(places: Sequence[int], table: Table) -> Fraction:
             for item, reviewer in enumerate(crew)
         }
         sheets = Sheets({item: [crew[item]] for item in (0, 1)}, marks)
-        one, two = anchors.layer_values(sheets, (0, 1), Layer(crew, shared))
+        one, two = ties.layer_values(sheets, (0, 1), Layer(crew, shared))
         right += first(one - two) / 2
     return right - HALF
 

@@ -42,11 +42,10 @@ from evenhand.lab.worlds import (
 )
 from evenhand.posets.graph import Comparisons, is_ordering
 from evenhand.posets.graph import edges as edges_of
-from evenhand.posets.orderings import all_orderings, count_orderings
-from evenhand.posets.reach import closure
-from evenhand.posets.reach import twins as twin_classes
+from evenhand.posets.orderings import all_orderings, closure, count_orderings
+from evenhand.posets.orderings import twins as twin_classes
 from evenhand.randomness import HALF, Chance, Stream, below
-from evenhand.ranking.twins import rearrange
+from evenhand.ranking.flips import rearrange
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -37,8 +37,7 @@ from evenhand.method import as_method
 from evenhand.posets.graph import Comparisons, from_edges
 from evenhand.posets.orderings import all_orderings, topological_order
 from evenhand.randomness import HALF, Chance, outcomes
-from evenhand.ranking.flips import flips_program
-from evenhand.ranking.twins import twins_program
+from evenhand.ranking.flips import flips_program, twins_program
 
 if TYPE_CHECKING:
     from evenhand.ab.weights import GapWeight

@@ -14,15 +14,13 @@ if TYPE_CHECKING:
     from evenhand.posets.contradictions import *
     from evenhand.posets.graph import *
     from evenhand.posets.orderings import *
-    from evenhand.posets.reach import *
     from evenhand.posets.sampling import *
 
 _HOMES = {
     "averaging": "Averages averages mean_ranks_exact",
     "graph": "Comparisons compared comparisons components edges from_edges is_ordering",
     "contradictions": "find_contradiction require_consistent",
-    "orderings": "all_orderings count_orderings topological_order",
-    "reach": "closure twins",
+    "orderings": "all_orderings closure count_orderings topological_order twins",
     "sampling": "draw_order plan_orders sample uniform_order",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}

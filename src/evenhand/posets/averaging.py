@@ -5,6 +5,9 @@ rankings were beforehand, so the averages are posterior: mean rank, chance of ea
 place, chance that one item is above another. Pieces that cannot be taken apart are
 counted along their order ideals, or sampled where those are too many; what holds inside
 the pieces is then put together exactly.
+
+Where even sampling takes long, a proxy takes the place of the mean rank: the middle of
+the ranks that an item may have, by the items above and below it.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -21,10 +24,16 @@ import numpy as np
 from evenhand.arrays import frozen
 from evenhand.errors import ConvergenceError, require_whole
 from evenhand.posets.contradictions import consistent
-from evenhand.posets.coupling import CHAINS, settle_many
-from evenhand.posets.orderings import COUNTED_IDEALS, Piece, order_ideals
-from evenhand.posets.sampling import DEFAULT_IDEALS, Counted, Swept, plan_orders
-from evenhand.randomness import RNGLike, Stream, seed_from, stream
+from evenhand.posets.orderings import (
+    COUNTED_IDEALS,
+    Ideals,
+    Piece,
+    bits,
+    order_ideals,
+    rank_sums,
+)
+from evenhand.posets.sampling import DEFAULT_IDEALS, plan_orders, settle_many
+from evenhand.randomness import RNGLike, permutation, seed_from, stream
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,13 +41,15 @@ if TYPE_CHECKING:
     from evenhand.arrays import Codes, Flags, Table
     from evenhand.posets.graph import Comparisons
     from evenhand.posets.orderings import Round
-    from evenhand.posets.sampling import Plan
+    from evenhand.posets.sampling import Plan, Sweep
     from evenhand.ratings import Ratings
 
 
 # Each of the two tables takes 72 megabytes for this many items.
 TABLE_ITEMS = 3000
 DEFAULT_SAMPLES = 2000
+# How long sampling may take, as estimated: within a factor of 3 or so.
+SAMPLING_SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +64,7 @@ class Averages:
         places: places[i, t] is the probability that t items are above item i; None for
             more than 3,000 items.
         above: above[a, b] is the probability that item a is above item b; None for more
-            than 3,000 items, or if not asked for.
+            than 3,000 items, if not asked for, or if anything was sampled.
         seed: What repeats the sample.
     """
 
@@ -89,8 +100,7 @@ def averages(
     Args:
         data: Ratings, or comparisons taken from them.
         samples: Orderings to draw of each piece that is not counted.
-        ideals: Count along order ideals while there are at most this many in a piece;
-            0 samples everything.
+        ideals: Count along order ideals while there are at most this many in a piece.
         pairs: Work out the probability that one item is above another, too.
         rng: Seed, generator or None; of no effect if everything is counted.
 
@@ -111,7 +121,7 @@ def averages(
     require_whole("ideals", ideals, 0)
     c = consistent(data, method="averages")
     plan = plan_orders(c, ideals=ideals)
-    return _averaged(plan, samples, seed_from(rng), pairs=pairs)
+    return _averages(plan, samples, seed_from(rng), pairs=pairs)
 
 
 def exact_averages(c: Comparisons, rng: RNGLike = None) -> Averages:
@@ -129,13 +139,13 @@ def exact_averages(c: Comparisons, rng: RNGLike = None) -> Averages:
     """
     plan = plan_orders(c, ideals=COUNTED_IDEALS)
     for part in plan.parts:
-        if isinstance(part, Swept):
+        if not isinstance(part, Ideals):
             raise ConvergenceError(
-                f"The orderings of {len(part.items):,} items that cannot be taken "
+                f"The orderings of {len(part.piece):,} items that cannot be taken "
                 f"apart were not averaged within {COUNTED_IDEALS:,} order ideals. "
                 "Sample them, or take the proxy."
             )
-    return _averaged(plan, 0, seed_from(rng), pairs=False)
+    return _averages(plan, 0, seed_from(rng), pairs=False)
 
 
 def mean_ranks_exact(c: Comparisons) -> list[Fraction]:
@@ -154,62 +164,123 @@ def mean_ranks_exact(c: Comparisons) -> list[Fraction]:
     return list(exact_averages(c).fractions)
 
 
-def _averaged(plan: Plan, samples: int, seed: int, *, pairs: bool) -> Averages:
-    tables = len(plan.pieces.order) <= TABLE_ITEMS
-    wanted = {"tables": tables, "pairs": pairs and tables}
-    source = stream(seed, "averages")
-    parts = [
-        _counted(part, **wanted)
-        if isinstance(part, Counted)
-        else _sampled(part, samples, source, **wanted)
-        for part in plan.parts
-    ]
-    swept = any(isinstance(part, Swept) for part in plan.parts)
-    found = _composed(plan, parts, **wanted)
-    return replace(found, samples=samples if swept else 0, seed=seed)
+def _averages(plan: Plan, samples: int, seed: int, *, pairs: bool) -> Averages:
+    """Put together what holds inside the pieces, from the innermost splits out."""
+    n_items, source = len(plan.order), stream(seed, "averages")
+    counted = all(isinstance(part, Ideals) for part in plan.parts)
+    tables = n_items <= TABLE_ITEMS
+    known = _Known(n_items, tables=tables, pairs=pairs and tables and counted)
+    drawn = 0
+    for part in plan.parts:
+        if isinstance(part, Ideals):
+            known.count(part)
+        else:
+            part.require_quick(samples)
+            drawn = known.sample(part, settle_many(part, source, samples))
+    for split in reversed(plan.rounds):
+        known.compose(split)
+    # Items were numbered along the topological ordering.
+    code = np.argsort(plan.order)
+    ranks, places, above = known.ranks[code], known.places, known.above
+    return Averages(
+        mean_rank=frozen(ranks.astype(np.float64)),
+        mean_rank_se=frozen(known.errors[code]),
+        fractions=tuple(ranks.tolist()),
+        samples=drawn,
+        places=None if places is None else frozen(places[code]),
+        above=None if above is None else frozen(above[np.ix_(code, code)]),
+        seed=seed,
+    )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Part:
-    """What holds inside one piece, its items numbered from 0."""
+class _Known:
+    """What holds inside the pieces so far, items numbered along an ordering."""
 
-    items: Codes
-    mean_rank: list[Fraction]
-    mean_rank_se: Table
-    places: Table | None
-    above: Table | None
+    def __init__(self, n_items: int, *, tables: bool, pairs: bool) -> None:
+        self.ranks: NDArray[np.object_] = np.full(n_items, Fraction(1), dtype=object)
+        self.errors = np.zeros(n_items)
+        self.places = np.zeros((n_items, n_items)) if tables else None
+        self.above = np.zeros((n_items, n_items)) if pairs else None
+        if self.places is not None:
+            self.places[:, :1] = 1
+
+    def count(self, ideals: Ideals) -> None:
+        """Average over a piece by the ways into and out of each step between ideals."""
+        items, into, ways = ideals.items, ideals.arrivals(), ideals.completions
+        counts: Counter[tuple[int, int]] = Counter()
+        for ideal, held in enumerate(ideals.held):
+            place = held.bit_count()
+            for item, after in zip(ideals.free[ideal], ideals.to[ideal], strict=True):
+                counts[item, place] += into[ideal] * ways[after]
+        sums, places = [0] * len(items), np.zeros((len(items), len(items)))
+        for (item, place), number in counts.items():
+            sums[item] += (place + 1) * number
+            places[item, place] = number / ways[0]
+        if self.places is not None:
+            self.places[items, : len(items)] = places
+        self.ranks[items] = [Fraction(number, ways[0]) for number in sums]
+        if self.above is not None:
+            self.above[np.ix_(items, items)] = _shares_above(ideals)
+
+    def sample(self, sweep: Sweep, orders: Codes) -> int:
+        """Average over orderings by sample of a chain, chain and place; count them.
+
+        Chains are independent, samples of one are not.
+        """
+        items, places = sweep.piece, np.argsort(orders, axis=2)
+        means, size = places.mean(axis=0), len(items)
+        self.errors[items] = means.std(axis=0, ddof=1) / math.sqrt(len(means))
+        drawn = places.reshape(-1, size).T
+        samples = len(drawn[0])
+        sums = drawn.sum(axis=1).tolist()
+        self.ranks[items] = [1 + Fraction(number, samples) for number in sums]
+        if self.places is not None:
+            counts = [np.bincount(one, minlength=size) for one in drawn]
+            self.places[items, :size] = np.array(counts) / samples
+        return samples
+
+    def compose(self, split: Round) -> None:
+        """Put segments one above the other, and groups of a piece side by side.
+
+        Between the items of a group, above the first and below the last, each item from
+        elsewhere is equally likely to fall into each of the gaps; so mean ranks scale.
+        """
+        for piece in _classes(split.parent, np.arange(len(self.ranks))):
+            groups = _classes(split.group, piece)
+            for group in groups:
+                self._stack(_classes(split.segment, group))
+                if len(groups) > 1:
+                    spread = Fraction(len(piece) + 1, len(group) + 1)
+                    self.ranks[group] *= spread
+                    self.errors[group] *= float(spread)
+            if self.places is not None and len(groups) > 1:
+                _interleave(groups, self.places, self.above)
+
+    def _stack(self, segments: list[Codes]) -> None:
+        """Put the segments of a group one above the other."""
+        group, start = np.concatenate(segments), len(segments[0])
+        for items in segments[1:]:
+            end = start + len(items)
+            self.ranks[items] += start
+            if self.places is not None:
+                self.places[items, start:end] = self.places[items, : len(items)]
+                self.places[items, :start] = 0
+            if self.above is not None:
+                self.above[np.ix_(group[:start], items)] = 1
+            start = end
 
 
-def _counted(part: Counted, *, tables: bool, pairs: bool) -> _Part:
-    """Average over a piece by the ways into and out of each step between ideals."""
-    n_items, total = len(part.items), part.ways[0]
-    ideals, into = part.ideals, part.ideals.arrivals()
-    sums = [0] * n_items
-    counts: Counter[tuple[int, int]] = Counter()
+def _shares_above(ideals: Ideals) -> Table:
+    """Return the share of orderings with one item of a piece above another."""
+    n_items, into, ways = len(ideals.items), ideals.arrivals(), ideals.completions
     above = np.zeros((n_items, n_items))
     for ideal, held in enumerate(ideals.held):
-        place = held.bit_count()
-        shares = np.zeros(len(ideals.to[ideal]))
-        for step, (item, after) in enumerate(
-            zip(ideals.free[ideal], ideals.to[ideal], strict=True)
-        ):
-            number = into[ideal] * part.ways[after]
-            sums[item] += (place + 1) * number
-            counts[item, place] += number
-            shares[step] = number / total
-        if pairs:
-            # Each item that a step adds is above all that its ideal has not yet.
-            above[ideals.free[ideal]] += shares[:, None] * ~_has(held, n_items)
-    places = None
-    if tables:
-        places = np.zeros((n_items, n_items))
-        for at, number in counts.items():
-            places[at] = number / total
-    if pairs:
-        np.fill_diagonal(above, 0)
-        above[(above.T == 0) & ~np.eye(n_items, dtype=np.bool_)] = 1
-    ranks = [Fraction(number, total) for number in sums]
-    return _Part(part.items, ranks, np.zeros(n_items), places, above if pairs else None)
+        shares = [into[ideal] * ways[after] / ways[0] for after in ideals.to[ideal]]
+        # Each item that a step adds is above all that its ideal has not yet.
+        above[ideals.free[ideal]] += np.outer(shares, ~bits(held, n_items))
+    np.fill_diagonal(above, 0)
+    above[(above.T == 0) & ~np.eye(n_items, dtype=np.bool_)] = 1
+    return above
 
 
 def pair_shares(reach: Flags, limit: int) -> Table | None:
@@ -232,144 +303,14 @@ def pair_shares(reach: Flags, limit: int) -> Table | None:
     ideals = order_ideals(Piece(order, lower), limit=limit)
     if ideals is None:
         return None
-    whole = Counted(order, ideals, ideals.completions())
-    above = _counted(whole, tables=False, pairs=True).above
     place = np.argsort(order)
-    return None if above is None else above[np.ix_(place, place)]
-
-
-def _has(held: int, n_items: int) -> Flags:
-    """Say which items an ideal holds."""
-    packed = np.frombuffer(held.to_bytes(-(-n_items // 8), "little"), dtype=np.uint8)
-    return np.unpackbits(packed, count=n_items, bitorder="little").view(np.bool_)
-
-
-def _sampled(
-    part: Swept, samples: int, source: Stream, *, tables: bool, pairs: bool
-) -> _Part:
-    """Average over sampled orderings of a piece.
-
-    Ranks are added up by chain: chains are independent, samples of one are not.
-    """
-    n_items = len(part.items)
-    sums = np.zeros((min(samples, CHAINS), n_items), dtype=np.int64)
-    sizes = np.zeros(len(sums), dtype=np.int64)
-    drawn: list[NDArray[np.int16]] = []
-    for orders in settle_many(part.require_quick(samples), source, samples):
-        rank = np.argsort(orders, axis=1) + 1
-        sums[: len(rank)] += rank
-        sizes[: len(rank)] += 1
-        if tables:
-            drawn.append(rank.astype(np.int16))
-    total = sums.sum(axis=0)
-    spread = ((sums - sizes[:, None] * (total / samples)) ** 2).sum(axis=0)
-    return _Part(
-        part.items,
-        [Fraction(number, samples) for number in total.tolist()],
-        np.sqrt(spread * len(sums) / (len(sums) - 1)) / samples,
-        _place_shares(np.concatenate(drawn)) if tables else None,
-        _pair_shares(np.concatenate(drawn)) if pairs else None,
-    )
-
-
-def _place_shares(drawn: NDArray[np.int16]) -> Table:
-    samples, n_items = drawn.shape
-    counts = [np.bincount(ranks, minlength=n_items + 1)[1:] for ranks in drawn.T]
-    shares: Table = np.array(counts) / samples
-    return shares
-
-
-def _pair_shares(drawn: NDArray[np.int16]) -> Table:
-    samples, n_items = drawn.shape
-    above = np.zeros((n_items, n_items))
-    for item in range(n_items):
-        later = drawn[:, item + 1 :]
-        wins = np.count_nonzero(drawn[:, item : item + 1] < later, axis=0)
-        above[item, item + 1 :] = wins / samples
-        above[item + 1 :, item] = (samples - wins) / samples
-    return above
-
-
-def _composed(plan: Plan, parts: list[_Part], *, tables: bool, pairs: bool) -> Averages:
-    """Put together what holds inside the pieces, from the innermost splits out."""
-    n_items = len(plan.pieces.order)
-    ranks = [Fraction(1)] * n_items
-    errors = np.zeros(n_items)
-    places = np.zeros((n_items, n_items)) if tables else None
-    above = np.zeros((n_items, n_items)) if pairs else None
-    if places is not None:
-        places[:, :1] = 1
-    for part in parts:
-        for item, rank in zip(part.items.tolist(), part.mean_rank, strict=True):
-            ranks[item] = rank
-        errors[part.items] = part.mean_rank_se
-        if places is not None and part.places is not None:
-            places[part.items, : len(part.items)] = part.places
-        if above is not None and part.above is not None:
-            above[np.ix_(part.items, part.items)] = part.above
-    for split in reversed(plan.pieces.rounds):
-        _compose(split, ranks, errors, places, above)
-    # Items were numbered along the topological ordering.
-    code = np.argsort(plan.pieces.order)
-    return Averages(
-        mean_rank=frozen(np.array([float(ranks[place]) for place in code])),
-        mean_rank_se=frozen(errors[code]),
-        fractions=tuple(ranks[place] for place in code.tolist()),
-        samples=0,
-        places=None if places is None else frozen(places[code]),
-        above=None if above is None else frozen(above[np.ix_(code, code)]),
-        seed=0,
-    )
-
-
-def _compose(
-    split: Round,
-    ranks: list[Fraction],
-    errors: Table,
-    places: Table | None,
-    above: Table | None,
-) -> None:
-    """Put segments one above the other, and groups of a piece side by side.
-
-    Between the items of a group, above the first and below the last, each item from
-    elsewhere is equally likely to fall into each of the gaps; so mean ranks scale.
-    """
-    for piece in _classes(split.parent, np.arange(len(ranks))):
-        groups = _classes(split.group, piece) if len(piece) > 1 else []
-        for group in groups:
-            segments = _classes(split.segment, group) if len(group) > 1 else [group]
-            _stack(segments, ranks, places, above)
-            spread = Fraction(len(piece) + 1, len(group) + 1)
-            errors[group] *= float(spread)
-            for item in group.tolist() if spread > 1 else []:
-                ranks[item] *= spread
-        if places is not None and len(groups) > 1:
-            _interleave(groups, places, above)
+    return _shares_above(ideals)[np.ix_(place, place)]
 
 
 def _classes(labels: Codes, items: Codes) -> list[Codes]:
     """Put items with equal labels together, smaller labels first."""
     items = items[np.argsort(labels[items], kind="stable")]
     return np.split(items, np.flatnonzero(np.diff(labels[items])) + 1)
-
-
-def _stack(
-    segments: list[Codes],
-    ranks: list[Fraction],
-    places: Table | None,
-    above: Table | None,
-) -> None:
-    """Put the segments of a group one above the other."""
-    start, size = 0, len(segments[0])
-    for number, items in enumerate(segments[1:], start=1):
-        start, size = start + size, len(items)
-        for item in items.tolist():
-            ranks[item] += start
-        if places is not None:
-            places[items, start : start + size] = places[items, :size]
-            places[items, :start] = 0
-        if above is not None:
-            above[np.ix_(np.concatenate(segments[:number]), items)] = 1
 
 
 def _interleave(groups: list[Codes], places: Table, above: Table | None) -> None:
@@ -422,3 +363,86 @@ def _moves(size: int, among: int) -> Table:
     row, j = np.ogrid[:size, : among - size + 1]
     moves[row, row + j] = _between(size, among - size)
     return moves
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeanRankOrder:
+    """Items sorted by mean rank.
+
+    Attributes:
+        order: Item codes, best first.
+        buckets: For each place of the order the number of its group of items with equal
+            mean ranks, from 1.
+        averages: The mean ranks and the law of places, by item code; of a proxy its
+            values, without errors and places.
+        proxy: Whether it is a proxy.
+    """
+
+    order: Codes
+    buckets: tuple[int, ...]
+    averages: Averages
+    proxy: bool = False
+
+    @property
+    def ties(self) -> tuple[tuple[int, ...], ...]:
+        """The groups of two items or more, by place."""
+        cuts = np.flatnonzero(np.diff(self.buckets)) + 1
+        groups = (tuple(tie.tolist()) for tie in np.split(self.order, cuts))
+        return tuple(tie for tie in groups if len(tie) > 1)
+
+
+def mean_rank_order(c: Comparisons, seed: int, how: str = "auto") -> MeanRankOrder:
+    """Sort items by mean rank, equal ones by lot.
+
+    Args:
+        c: The comparisons.
+        seed: Where the lot and, if need be, the sampled orderings come from.
+        how: "exact" counts all orderings. "sampled" counts what it can and samples the
+            rest, however long that takes. "proxy" takes the middle of the ranks that
+            an item may have, (n + 1 + items above - items below) / 2, instead. "auto"
+            is sampled if that takes 20 seconds at most, as estimated, otherwise proxy.
+
+    Raises:
+        RatingsError: If the comparisons contradict each other.
+        ConvergenceError: If counting all orderings takes more than a million order
+            ideals, or sampling too many sweeps.
+
+    Examples:
+        >>> from evenhand.posets import from_edges
+        >>> found = mean_rank_order(from_edges(4, [3, 3, 0], [1, 2, 3]), 7)
+        >>> found.order[:2].tolist(), found.buckets
+        ([0, 3], (1, 2, 3, 3))
+        >>> c = from_edges(4, [0], [1])
+        >>> mean_rank_order(c, 7, "proxy").averages.mean_rank.tolist()
+        [2.0, 3.0, 2.5, 2.5]
+    """
+    found = None
+    if how == "exact":
+        found = exact_averages(c, seed)
+    elif how != "proxy":
+        plan = plan_orders(c)
+        swept = [part for part in plan.parts if not isinstance(part, Ideals)]
+        seconds = sum(part.seconds(DEFAULT_SAMPLES) for part in swept)
+        if how == "sampled" or seconds <= SAMPLING_SECONDS:
+            found = _averages(plan, DEFAULT_SAMPLES, seed, pairs=False)
+    proxy = found is None
+    found = found or _proxy(c, seed)
+    exact, rounded = found.fractions, found.mean_rank.tolist()
+    lot = permutation(stream(seed, "mean-rank"), c.n_items).tolist()
+    # The lot never breaks a comparison: an item above another is so in each ordering,
+    # drawn or counted, so its mean rank is less by 1 at least, and so is the proxy.
+    # Rounding keeps the order, so fractions are compared only where floats are equal.
+    order = sorted(
+        range(c.n_items), key=lambda item: (rounded[item], exact[item], lot[item])
+    )
+    ties = itertools.groupby(order, key=exact.__getitem__)
+    buckets = [number for number, (_, tie) in enumerate(ties, start=1) for _ in tie]
+    codes = frozen(np.array(order, dtype=np.int64))
+    return MeanRankOrder(codes, tuple(buckets), found, proxy)
+
+
+def _proxy(c: Comparisons, seed: int) -> Averages:
+    sums = rank_sums(c)
+    values, errors = frozen(sums / 2), frozen(np.zeros(c.n_items))
+    fractions = tuple(Fraction(number, 2) for number in sums.tolist())
+    return Averages(values, errors, fractions, 0, None, None, seed)

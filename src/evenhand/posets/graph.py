@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.arrays import Codes
+from evenhand.arrays import Codes, frozen
 from evenhand.errors import RatingsError
 from evenhand.ratings import as_ratings
 
@@ -59,52 +59,55 @@ class Comparisons:
         """A graph with the same closure and at most two edges a rating.
 
         Nodes are the items and, after them, joints. A joint stands between two levels,
-        below all items of the one and above all items of the other, in place of all the
-        pairs where that makes fewer edges.
+        below all items of the one and above all items of the other, unless both have
+        one item only.
 
         Returns:
             The number of nodes, and the upper and the lower end of each edge.
         """
         start, sizes = self.level_start, np.diff(self.level_start)
-        upper, lower = self.steps, self.steps + 1
-        wide = sizes[upper] * sizes[lower] > sizes[upper] + sizes[lower]
-        joint = self.n_items + np.arange(wide.sum())
-        above, below = (
-            self.level_items[spans(start[level[wide]], sizes[level[wide]])]
-            for level in (upper, lower)
+        alone = sizes[self.steps] * sizes[self.steps + 1] == 1
+        single, wide = self.steps[alone], self.steps[~alone]
+        upper, lower = (
+            self.level_items[start[level]] for level in (single, single + 1)
         )
-        upper, lower = upper[~wide], lower[~wide]
-        many = np.repeat(sizes[lower], sizes[upper])
-        tails = np.repeat(self.level_items[spans(start[upper], sizes[upper])], many)
-        heads = self.level_items[spans(np.repeat(start[lower], sizes[upper]), many)]
-        wide_sizes = (sizes[level[wide]] for level in (self.steps, self.steps + 1))
-        to_joint, from_joint = (np.repeat(joint, size) for size in wide_sizes)
+        joints = self.n_items + np.arange(len(wide))
+        above, below = (
+            (self.level_items[spans(start[level], sizes[level])], sizes[level])
+            for level in (wide, wide + 1)
+        )
         return (
-            self.n_items + len(joint),
-            np.concatenate([tails, above, from_joint]),
-            np.concatenate([heads, to_joint, below]),
+            self.n_items + len(wide),
+            np.concatenate([upper, above[0], np.repeat(joints, below[1])]),
+            np.concatenate([lower, np.repeat(joints, above[1]), below[0]]),
         )
 
     @cached_property
-    def order(self) -> Codes:
-        """The lexicographically smallest ordering; cut short by a contradiction."""
+    def walk(self) -> list[int]:
+        """All nodes of the links, each after those above it; cut short by a cycle.
+
+        Items come in lexicographic order, joints as soon as they can.
+        """
         n_nodes, tails, heads = self.links
         below = neighbours(n_nodes, tails, heads)
         waits = np.bincount(heads, minlength=n_nodes).tolist()
         free = [item for item in range(self.n_items) if waits[item] == 0]
-        order: list[int] = []
+        nodes: list[int] = []
         while free:
-            item = heapq.heappop(free)
-            order.append(item)
-            for node in below[item]:
+            # Joints are on the heap as negative numbers, before all items.
+            nodes.append(heapq.heappop(free) % n_nodes)
+            for node in below[nodes[-1]]:
                 waits[node] -= 1
-                if waits[node] == 0 and node < self.n_items:
-                    heapq.heappush(free, node)
-                elif waits[node] == 0:
-                    below[item] += below[node]
-        found = np.array(order, dtype=np.int64)
-        found.flags.writeable = False
-        return found
+                if waits[node] == 0:
+                    joint = node >= self.n_items
+                    heapq.heappush(free, node - n_nodes if joint else node)
+        return nodes
+
+    @cached_property
+    def order(self) -> Codes:
+        """The lexicographically smallest ordering; cut short by a contradiction."""
+        nodes = np.array(self.walk, dtype=np.int64)
+        return frozen(nodes[nodes < self.n_items])
 
     @cached_property
     def item_levels(self) -> list[list[int]]:
@@ -136,22 +139,6 @@ def neighbours(n_nodes: int, tails: Codes, heads: Codes) -> list[list[int]]:
     ends = np.cumsum(np.bincount(tails, minlength=n_nodes)).tolist()
     flat = heads[np.argsort(tails, kind="stable")].tolist()
     return [flat[start:end] for start, end in pairwise([0, *ends])]
-
-
-def node_keys(n_items: int, n_nodes: int, tails: Codes, heads: Codes) -> Codes:
-    """Return keys that put each node after all above it, and joints as early as can be.
-
-    Items are numbered along an ordering.
-
-    Examples:
-        >>> node_keys(3, 4, np.array([0, 1, 3]), np.array([3, 3, 2])).tolist()
-        [0, 2, 4, 3]
-    """
-    keys = 2 * np.arange(n_nodes)
-    keys[n_items:] = 0
-    joint = heads >= n_items
-    np.maximum.at(keys, heads[joint], 2 * tails[joint] + 1)
-    return keys
 
 
 def comparisons(ratings: Ratings) -> Comparisons:
@@ -197,20 +184,15 @@ def from_edges(n_items: int, above: ArrayLike, below: ArrayLike) -> Comparisons:
             f"{len(pairs[1])}."
         )
     items = np.stack(pairs, axis=1)
-    bad = np.flatnonzero(
-        (items < 0).any(axis=1)
-        | (items >= n_items).any(axis=1)
-        | (items[:, 0] == items[:, 1])
-    )
-    if len(bad):
-        row = int(bad[0])
+    bad = ((items < 0) | (items >= n_items)).any(axis=1) | (items[:, 0] == items[:, 1])
+    if bad.any():
+        row = int(bad.argmax())
         raise RatingsError(
             f"an edge must join two different items among 0..{n_items - 1}, got "
             f"{tuple(items[row].tolist())} at index {row}."
         )
-    reviewers = np.repeat(np.arange(len(items), dtype=np.int64), 2)
-    starts = np.arange(items.size + 1, dtype=np.int64)
-    return Comparisons(int(n_items), starts, items.ravel(), reviewers)
+    reviewers = np.repeat(np.arange(len(items)), 2)
+    return Comparisons(n_items, np.arange(items.size + 1), items.ravel(), reviewers)
 
 
 def compared(c: Comparisons, first: int, second: int) -> bool:

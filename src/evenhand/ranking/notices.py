@@ -60,6 +60,27 @@ def by_lot(what: str, groups: Sequence[Sequence[int]], labels: Sequence[Label]) 
     return f"Items with equal {what} are ordered at random: {'; '.join(told)}."
 
 
+def lot_notices(
+    what: str, values: Scores, order: Codes, labels: Sequence[Label]
+) -> tuple[Notice, ...]:
+    """Say which items were ordered at random, as their values are equal.
+
+    Args:
+        what: What the values are, "means" or "estimates".
+        values: Value of each item, by code.
+        order: Item codes, best first.
+        labels: Labels of the items.
+
+    Examples:
+        >>> lot_notices("means", np.array([1.0, 1.0]), np.array([1, 0]), ["x", "y"])
+        (Notice(code='tied_means', message="Items with equal means are ordered at \
+random: 'x', 'y'."),)
+    """
+    runs = np.split(order, np.flatnonzero(np.diff(values[order])) + 1)
+    ties = [np.sort(run).tolist() for run in runs if len(run) > 1]
+    return (Notice(f"tied_{what}", by_lot(what, ties, labels)),) if ties else ()
+
+
 def score_notices(
     ratings: Ratings, by: str, *, resolved: bool, settled: bool, split: bool = False
 ) -> Iterator[Notice]:

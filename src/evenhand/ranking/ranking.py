@@ -10,34 +10,34 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.calibration.means import mean, spread
-from evenhand.claims import Notice
+from evenhand.claims import Notice, certify
 from evenhand.designs import RANKING_DESIGNS
 from evenhand.designs.assignment import declare
 from evenhand.errors import OptionError, require_whole, shown
 from evenhand.method import as_method
 from evenhand.progress import working
 from evenhand.randomness import RNGLike, seed_from
+from evenhand.ranking import methods, notices, uncertainty
 from evenhand.ranking.claims import ranking_certificate
-from evenhand.ranking.methods import Answer, RankMethod, Task, checked_order
-from evenhand.ranking.notices import group_notices, information_notices
+from evenhand.ranking.methods import Answer, RankMethod, Task, by_estimates
 from evenhand.ranking.results import Draw, RankedItem, Ranking, topped
-from evenhand.ranking.uncertainty import from_clusters, sureness
 from evenhand.ratings import Ratings, as_ratings, cluster_codes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from concurrent.futures import Executor
-    from typing import Any
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from evenhand.arrays import Codes
+    from evenhand.calibration.results import Fit
     from evenhand.claims import Certificate, Json, Label
     from evenhand.designs.assignment import Assignment
     from evenhand.engines.pairs import PairCounts
     from evenhand.ranking.uncertainty import RankUncertainty
     from evenhand.ratings import Data, Names
 
+    Scored = tuple[int, float | None, float | None]
     OwnMethod = Callable[[Ratings, np.random.Generator], ArrayLike]
 
 __all__ = ["Draw", "RankedItem", "Ranking", "rank"]
@@ -45,6 +45,19 @@ __all__ = ["Draw", "RankedItem", "Ranking", "rank"]
 DEFAULT = "adaptive"
 DISTINCT = "(distinct)"
 """Stands behind a design if no reviewer would give two items the same score."""
+APART = (
+    "There are no intervals of ranks: no reviewer links some groups of items, and "
+    "counts of pairs do not say how their errors go together. Take the ratings "
+    "themselves."
+)
+LARGE = (
+    "There are no intervals of ranks: counts of pairs of more than {:,} items do not "
+    "say how sure means are. Take the ratings themselves."
+)
+INDEPENDENT = (
+    "Intervals of ranks take the errors of different items for independent, as "
+    "reviewers were not seen."
+)
 
 
 @working("Ranking")
@@ -119,7 +132,8 @@ def rank(
 
         if isinstance(data, PairCounts):
             more = {"design": design, "assignment": assignment, "cluster": cluster}
-            return _of_pairs(data, method, rng, top, {**columns, **more})
+            chosen, seed = as_method(method, RankMethod), seed_from(rng)
+            return _of_pairs(data, chosen, seed, top, {**columns, **more})
     ratings = as_ratings(data, nameless=False, **columns)
     if not isinstance(distinct, bool):
         raise OptionError(f"distinct must be True or False, got {shown(distinct)}.")
@@ -149,17 +163,95 @@ def rank(
 
 def _of_pairs(
     pairs: PairCounts,
-    method: str | RankMethod | OwnMethod,
-    rng: RNGLike,
+    method: RankMethod,
+    seed: int,
     top: int | None,
     others: Mapping[str, object],
 ) -> Ranking:
-    from evenhand.ranking.pair_ranking import rank_pairs  # noqa: PLC0415 - few have them
-
+    """Order items by counts of pairs."""
     for name, value in others.items():
         if value is not None:
             raise OptionError(f"{name} must be left out for counts of pairs.")
-    return rank_pairs(pairs, as_method(method, RankMethod), seed_from(rng), top)
+    if top is not None:
+        require_whole("top", top, 1, pairs.n_items, "the number of items")
+    answer = _answer_of_pairs(pairs, method, seed)
+    counts, totals = pairs.reviews, pairs.totals
+    away = np.maximum(pairs.squares - totals**2 / counts, 0)
+    spreads = np.sqrt(away / np.maximum(counts - 1, 1)).tolist()
+    means = (pairs.centre + totals / counts).tolist()
+    scores = [
+        (number, means[item], spreads[item] if number > 1 else None)
+        for item, number in enumerate(counts.tolist())
+    ]
+    items = tuple(_items(pairs.item_labels, scores, answer, answer.uncertainty))
+    ranked = Ranking(
+        order=tuple(row.item for row in items),
+        items=items,
+        draws=(),
+        method=method.called,
+        parameters={**method.parameters(), "design": None, "distinct": False},
+        seed=seed,
+        data=pairs.summary(),
+        notices=(*pairs.notices, *answer.notices),
+        certificate=certify(method.best),
+        uncertainty=answer.uncertainty,
+    )
+    return ranked if top is None else topped(ranked, top)
+
+
+def _answer_of_pairs(pairs: PairCounts, method: RankMethod, seed: int) -> Answer:
+    """Rank by a method that needs no more than counts of pairs."""
+    from evenhand.calibration import pair_models as models  # noqa: PLC0415 - few have them
+
+    fit, told = None, tuple[Notice, ...]()
+    if isinstance(method, methods.Mean):
+        values, what = pairs.centre + pairs.totals / pairs.reviews, "means"
+        told = notices.separate_groups(int(models.ordered_groups(pairs).max()) + 1)
+    elif isinstance(method, methods.BradleyTerry):
+        fit = models.bradley_terry_of_pairs(pairs)
+    elif isinstance(method, methods.Additive):
+        fit = models.additive_of_pairs(pairs)
+    else:
+        raise OptionError(
+            "method must be 'bradley-terry', 'additive' or 'mean' for counts of pairs, "
+            f"got {method.called!r}, which needs every rating. Take the ratings "
+            "themselves."
+        )
+    if fit is not None:
+        values, what, told = fit.estimates, "estimates", fit.notices
+    order = by_estimates(values, seed, "estimates" if fit else "mean")
+    told = (*told, *notices.lot_notices(what, values, order, pairs.item_labels))
+    if fit is None and pairs.n_items > models.MOST_ITEMS:
+        text = LARGE.format(models.MOST_ITEMS)
+        return Answer(order, notices=(*told, Notice("no_intervals", text)))
+    model = fit
+    if model is None:
+        model = models.additive_of_pairs(pairs)
+        model = replace(model, method="mean", estimates=values)
+    sure, more = _sure_of_pairs(pairs, model, order, seed)
+    return Answer(order, notices=(*told, *more), fit=fit, uncertainty=sure)
+
+
+def _sure_of_pairs(
+    pairs: PairCounts, fit: Fit, order: Codes, seed: int
+) -> tuple[RankUncertainty | None, tuple[Notice, ...]]:
+    """Return how sure places are, and what to say of it.
+
+    Where sums of the scores say how errors go together, it is as from the ratings.
+    """
+    from evenhand.calibration.pair_models import drawn_of_pairs  # noqa: PLC0415 - few have them
+
+    scores = fit.method in ("additive", "mean")
+    if scores and pairs.n_items <= uncertainty.JOINT_ITEMS:
+        draw = functools.partial(drawn_of_pairs, pairs, fit, seed=seed)
+        return uncertainty.from_values(draw, seed, order=order), ()
+    if fit.groups.max() > 0:
+        return None, (Notice("no_intervals", APART),)
+    errors = fit.errors
+    if fit.method == "mean":
+        fit, errors = uncertainty.shrunk_means(fit, pairs.reviews, fit.variances)
+    sure = uncertainty.from_fit(fit, seed, order=order, errors=errors)
+    return sure, (Notice("independent_errors", INDEPENDENT),)
 
 
 def _answered(task: Task, chosen: RankMethod) -> Answer:
@@ -174,7 +266,7 @@ def _answered(task: Task, chosen: RankMethod) -> Answer:
         raise OptionError(
             f"method {chosen} must return an Answer, got {shown(answer)}."
         )
-    checked_order(answer.order, task.ratings.n_items, f"method {chosen}")
+    methods.checked_order(answer.order, task.ratings.n_items, f"method {chosen}")
     return answer
 
 
@@ -187,7 +279,7 @@ def _by_cluster(
             "cluster must come with a method that gives items values, such as adaptive "
             f"or mean, got {method.called!r}."
         )
-    sure = from_clusters(
+    sure = uncertainty.from_clusters(
         task.ratings,
         clusters,
         functools.partial(_values, method, task.seed),
@@ -216,18 +308,19 @@ def _ranking(
     declared: Mapping[str, Json],
 ) -> Ranking:
     ratings = task.ratings
-    sure = sureness(task, answer, noisy=method.noisy)
-    items = tuple(_items(ratings, answer, sure))
+    sure = uncertainty.sureness(task, answer, noisy=method.noisy)
+    scores = tuple(_scores(ratings))
+    items = tuple(_items(ratings.item_labels, scores, answer, sure))
     # Models say themselves which items they cannot compare.
-    groups = () if answer.fit is not None else group_notices(task.graph)
-    notices = (
+    groups = () if answer.fit is not None else notices.group_notices(task.graph)
+    told = (
         *ratings.notices,
-        *information_notices(ratings),
+        *notices.information_notices(ratings),
         *(ratings.weighted() if method.weighs else ratings.unweighted(method.called)),
         *groups,
         *answer.notices,
     )
-    first = {notice.code: notice for notice in reversed(notices)}
+    first = {notice.code: notice for notice in reversed(told)}
     return Ranking(
         order=tuple(row.item for row in items),
         items=items,
@@ -245,49 +338,56 @@ def _ranking(
     )
 
 
+def _scores(ratings: Ratings) -> Iterator[Scored]:
+    """Yield the number, the mean and the spread of each item's scores, by code."""
+    starts, rows = ratings.by_item()
+    values = ratings.preference[rows].tolist()
+    for begin, end in itertools.pairwise(starts.tolist()):
+        scores = values[begin:end]
+        if ratings.kind == "scores" and scores:
+            yield len(scores), mean(scores), spread(scores)
+        else:
+            yield len(scores), None, None
+
+
 def _items(
-    ratings: Ratings, answer: Answer, sure: RankUncertainty | None
+    labels: Sequence[Label],
+    scores: Sequence[Scored],
+    answer: Answer,
+    sure: RankUncertainty | None,
 ) -> Iterator[RankedItem]:
     """Make a row for each item, best first."""
-    order, fit = answer.order, answer.fit
-    known = answer.mean_ranks if sure is None else sure
+    order, fit, by_rank = answer.order, answer.fit, answer.mean_ranks
+    known = by_rank if sure is None else sure
     bucket = {}
     if known is not None:
         bucket = dict(zip(known.order.tolist(), known.buckets, strict=True))
-    ranks = None if answer.mean_ranks is None else answer.mean_ranks.averages.mean_rank
-    starts, rows = ratings.by_item()
-    values = ratings.preference[rows].tolist()
-    bounds = list(itertools.pairwise(starts.tolist()))
     columns = (
-        _column(ranks, order),
-        _column(None if sure is None else sure.rank_low, order),
-        _column(None if sure is None else sure.rank_high, order),
-        _column(None if fit is None else fit.estimates, order),
-        _column(None if fit is None else fit.errors, order),
+        None if by_rank is None else by_rank.averages.mean_rank,
+        None if sure is None else sure.rank_low,
+        None if sure is None else sure.rank_high,
+        None if fit is None else fit.estimates,
+        None if fit is None else fit.errors,
     )
-    for place, (item, mean_rank, low, high, estimate, error) in enumerate(
-        zip(order.tolist(), *columns, strict=True), start=1
-    ):
-        scores = values[slice(*bounds[item])]
-        scored = ratings.kind == "scores" and scores
+    for place, item in enumerate(order.tolist(), start=1):
+        reviews, mean_score, score_spread = scores[item]
+        mean_rank, low, high, estimate, error = (
+            None if column is None else column[item].item() for column in columns
+        )
         yield RankedItem(
-            item=ratings.item_labels[item],
+            item=labels[item],
             rank=place,
             bucket=bucket.get(item),
             mean_rank=mean_rank,
-            reviews=len(scores),
+            reviews=reviews,
             rank_low=low,
             rank_high=high,
             p_top=None,
-            mean_score=mean(scores) if scored else None,
-            spread=spread(scores) if scored else None,
+            mean_score=mean_score,
+            spread=score_spread,
             estimate=estimate,
             error=error,
         )
-
-
-def _column(values: NDArray[Any] | None, order: Codes) -> Sequence[Any]:
-    return [None] * len(order) if values is None else values[order].tolist()
 
 
 def _draws(ratings: Ratings, found: Answer) -> Iterator[Draw]:

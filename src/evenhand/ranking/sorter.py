@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -28,8 +27,7 @@ import numpy as np
 from evenhand.ab.weights import GapWeight, odd
 from evenhand.errors import OptionError
 from evenhand.posets.averaging import pair_shares
-from evenhand.posets.orderings import topological_order
-from evenhand.posets.reach import closure
+from evenhand.posets.orderings import closure, topological_order
 from evenhand.randomness import Stream, below, uniforms
 from evenhand.ranking.flips import (
     Coin,
@@ -37,6 +35,7 @@ from evenhand.ranking.flips import (
     Pick,
     Score,
     bundles_of,
+    clipped,
     people_of,
     reviewers_of,
     rows_of,
@@ -185,7 +184,7 @@ class Table:
         gap, shared = gap_of(self.bundles, items, pair, anchors=self.anchors)
         return Coin(
             items=items,
-            gap=_rounded(gap),
+            gap=clipped(gap),
             p_first=self.chance(gap),
             kept=False,
             reviewers=pair,
@@ -235,7 +234,7 @@ def begin_table(
     bundles = bundles_of(rows_of(ratings))
 
     def chance(gap: Fraction) -> float:
-        return float(odd(weight, np.array([_rounded(gap)]))[0])
+        return float(odd(weight, np.array([clipped(gap)]))[0])
 
     return Table(closure(comparisons), people_of(ratings), bundles, chance, anchors)
 
@@ -329,23 +328,13 @@ def gap_of(
         (Fraction(1, 1), (2,))
     """
     shared = shared_items(bundles, items, reviewers) if anchors else ()
-    one, other = (
-        Fraction(bundles[who][item]) - _mean(bundles[who], shared)
-        for who, item in zip(reviewers, items, strict=True)
-    )
+
+    def relative(who: int, item: int) -> Fraction:
+        near = [Fraction(bundles[who][other]) for other in shared]
+        return Fraction(bundles[who][item]) - sum(near, Fraction(0)) / max(len(near), 1)
+
+    one, other = map(relative, reviewers, items)
     return one - other, shared
-
-
-def _mean(bundle: Bundle, items: Sequence[int]) -> Fraction:
-    total = sum((Fraction(bundle[item]) for item in items), Fraction(0))
-    return total / max(len(items), 1)
-
-
-def _rounded(gap: Fraction) -> float:
-    try:
-        return float(gap)
-    except OverflowError:
-        return math.copysign(math.inf, gap)
 
 
 def sorter_program(

@@ -17,12 +17,17 @@ from one of the bucket begins the next. Items of different buckets need not be.
 These probabilities rest on the model, or on the prior, of their source. They are about
 the order that ever more reviewers of this kind would give: an error that all of them
 share does not show. No guarantee under arbitrary scales comes with them.
+
+Where an item would stand without one of its reviews says how much rests on that one.
+Small data are ranked again without each review. Of larger ones `adaptive`, `additive`
+and `bradley-terry` take the review out of the fitted equations, with everything that
+all ratings decide together held. Other methods, and those that draw at random, say why
+they have none.
 """
 
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 import statistics
 from collections import deque
@@ -31,15 +36,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand.arrays import frozen
+from evenhand.calibration.adaptive import adaptive_without_each
+from evenhand.calibration.additive import additive, additive_without_each
+from evenhand.calibration.bradley_terry import bradley_terry, orders_without_each
 from evenhand.calibration.posterior import adaptive_errors, drawn_values
-from evenhand.calibration.results import Fit
+from evenhand.calibration.results import Fit, settled
 from evenhand.engines.executors import run_parts
 from evenhand.errors import require_whole
+from evenhand.posets.averaging import averages
+from evenhand.posets.graph import spans
 from evenhand.randomness import below, permutation, standard_normal, stream, uniforms
+from evenhand.ranking.methods import Mean, Model, Task, by_estimates
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Executor
 
     from numpy.typing import ArrayLike, NDArray
@@ -48,11 +60,10 @@ if TYPE_CHECKING:
     from evenhand.calibration.results import Variances
     from evenhand.posets.averaging import Averages
     from evenhand.posets.graph import Comparisons
-    from evenhand.ranking.methods import Answer, Task
+    from evenhand.ranking.methods import Answer, RankMethod
 
     Ranks = NDArray[np.int32]
     Refit = Callable[[Ratings], ArrayLike]
-    Redraw = Callable[[Codes], tuple[Codes, Table]]
     Interval = tuple[NDArray[np.integer], NDArray[np.integer]]
 
 ORDERINGS = "posterior over orderings"
@@ -76,9 +87,34 @@ JOINT = ("adaptive", "additive", "bradley-terry", "mean")
 # Numbers drawn in all, and how many draws at least and at most.
 MODEL_WORK, MODEL_DRAWS = 4_000_000, (200, 2000)
 JOINT_WORK = 1_000_000
-# Drawn values that are sorted in one go.
-RANKED_TOGETHER = 2**16
 CLUSTER_DRAWS = 200
+AGAIN = "The ranking was made again without each review."
+HELD = (
+    "Each review was taken out of the fitted model, with everything else in the model "
+    "held: how much reviewers and items differ, and where each score stands among all."
+)
+STEP = (
+    "Each review was taken out of the fitted values by one step, which may be off by a "
+    "rank or two."
+)
+RANDOM = (
+    "Method {!r} decides by comparisons or at random, so one review's part in a rank "
+    "is not worked out."
+)
+LONG = (
+    "Where items would stand without single reviews is not worked out: that takes too "
+    "long by method {!r} for so many ratings."
+)
+# Ratings up to which ranking again for each of them takes a second or so, by method.
+AGAIN_RATINGS = {"borda": 500, "centred": 1500, "mean": 1500, "z": 1000}
+SLOW_RATINGS = 60
+# Ratings times items, and reviewers or items, whichever are fewer, that fit.
+HELD_CELLS, HELD_LEVELS = 6_000_000, 1000
+HELD_BY: Mapping[str, tuple[Callable[[Ratings], Table], str]] = {
+    "adaptive": (adaptive_without_each, HELD),
+    "additive": (additive_without_each, HELD),
+    "bradley-terry": (orders_without_each, STEP),
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -196,8 +232,6 @@ def from_orderings(
         return None
     above = found.above
     if above is None and found.exact and c.n_items <= PAIRED_ITEMS:
-        from evenhand.posets.averaging import averages
-
         above = averages(c, pairs=True, rng=found.seed).above
     return from_places(order, found.places, above=above, draws=found.samples)
 
@@ -233,7 +267,7 @@ def from_fit(
     given = fit.errors if errors is None else errors
     values, spread = _scaled(fit.estimates, np.asarray(given, dtype=np.float64))
     codes = np.array(order, dtype=np.int64)
-    number = _number(draws, len(codes), MODEL_WORK, MODEL_DRAWS)
+    number = _number(draws, len(codes), MODEL_WORK)
     source = stream(seed, "model draws")
     drawn = (
         values + spread * standard_normal(uniforms(source, len(values)))
@@ -274,9 +308,27 @@ def from_clusters(
     _, first = np.unique(ratings.reviewer_codes, return_index=True)
     known = clusters[first]
     members = [np.flatnonzero(known == one) for one in range(known.max() + 1)]
-    redraw = functools.partial(_refitted, ratings, refit)
-    values = _redraws(ratings, redraw, seed, members, executor)
-    return replace(_from_ranks(order, values, seed, CLUSTERS), clusters=len(members))
+    source, lots = stream(seed, "bootstrap"), deque[list[int]]()
+
+    def choices() -> Iterator[Codes]:
+        for _ in range(CLUSTER_DRAWS):
+            units = uniforms(source, len(members) - 1) * len(members)
+            chosen = np.concatenate([members[int(one)] for one in units])
+            rated = ratings.item_codes[np.isin(ratings.reviewer_codes, chosen)]
+            seen = len(np.unique(rated))
+            lots.append([below(source, seen) for _ in range(ratings.n_items - seen)])
+            yield chosen
+
+    def values() -> Iterator[Table]:
+        redraw = functools.partial(_refitted, ratings, refit)
+        for seen, found in run_parts(redraw, choices(), executor):
+            drawn = np.full(ratings.n_items, np.nan)
+            drawn[seen] = found
+            # An item that no drawn reviewer rated gets the value of another, by lot.
+            drawn[np.isnan(drawn)] = drawn[seen[lots.popleft()]]
+            yield drawn
+
+    return replace(_from_ranks(order, values(), seed, CLUSTERS), clusters=len(members))
 
 
 def from_model(
@@ -313,7 +365,8 @@ def from_model(
     if fit.method == "adaptive":
         errors = adaptive_errors(ratings, fit)
     elif fit.method == "mean":
-        fit, errors = _shrunk_means(ratings, fit)
+        counts = np.bincount(ratings.item_codes, minlength=ratings.n_items)
+        fit, errors = shrunk_means(fit, counts, additive(ratings).variances)
     if errors is None:
         return None
     return from_fit(fit, seed, order=order, errors=errors, draws=draws)
@@ -340,15 +393,8 @@ def from_values(
         >>> found.rank_low.tolist()
         [2, 1]
     """
-    number = _number(draws, len(order), JOINT_WORK, MODEL_DRAWS)
+    number = _number(draws, len(order), JOINT_WORK)
     return _from_ranks(order, draw(number), seed, MODEL)
-
-
-def _shrunk_means(ratings: Ratings, fit: Fit) -> tuple[Fit, Table]:
-    from evenhand.calibration.additive import additive
-
-    counts = np.bincount(ratings.item_codes, minlength=ratings.n_items)
-    return shrunk_means(fit, counts, additive(ratings).variances)
 
 
 def shrunk_means(fit: Fit, counts: Codes, parts: Variances | None) -> tuple[Fit, Table]:
@@ -377,19 +423,6 @@ def shrunk_means(fit: Fit, counts: Codes, parts: Variances | None) -> tuple[Fit,
     return replace(fit, estimates=drawn), np.sqrt(parts.item * (1 - kept))
 
 
-def from_means(ratings: Ratings, order: Codes, seed: int) -> RankUncertainty | None:
-    """Return how sure the places of an order by means are.
-
-    Examples:
-        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [1, 2, 1, 3])
-        >>> from_means(ratings, np.array([1, 0]), 7).source
-        'model'
-    """
-    no_groups = np.zeros(ratings.n_items, dtype=np.int64)
-    fit = Fit("mean", _means(ratings), no_groups)
-    return from_model(ratings, fit, seed, order=order)
-
-
 def sureness(task: Task, found: Answer, *, noisy: bool) -> RankUncertainty | None:
     """Return how sure the places are, None for very many items by comparisons.
 
@@ -408,24 +441,14 @@ def sureness(task: Task, found: Answer, *, noisy: bool) -> RankUncertainty | Non
     if found.fit is not None or found.uncertainty is not None:
         return found.uncertainty
     if found.split:
-        from evenhand.calibration.bradley_terry import bradley_terry
-
         fit = bradley_terry(task.ratings)
         return from_model(task.ratings, fit, task.seed, order=found.order)
     if found.mean_ranks is not None:
         return from_orderings(found.order, task.graph, found.mean_ranks.averages)
     if noisy or task.ratings.n_items > WEIGHED_ITEMS:
         return None
-    from evenhand.posets.averaging import averages
-
     known = averages(task.graph, pairs=False, rng=task.seed)
     return from_orderings(found.order, task.graph, known)
-
-
-def _means(ratings: Ratings) -> Table:
-    counts = np.bincount(ratings.item_codes, minlength=ratings.n_items)
-    sums = np.bincount(ratings.item_codes, ratings.scores, ratings.n_items)
-    return np.asarray(sums / np.maximum(counts, 1))
 
 
 def _cut(order: Codes, separated: Callable[[list[int], int], bool]) -> tuple[int, ...]:
@@ -508,55 +531,22 @@ def _made(
 ) -> RankUncertainty:
     own = np.empty(len(order), dtype=np.int64)
     own[order] = np.arange(1, len(order) + 1)
-    found = (order, np.minimum(interval[0], own), np.maximum(interval[1], own))
-    for table in (*found, ranks):
-        if table is not None:
-            table.flags.writeable = False
-    return RankUncertainty(*found, buckets, source, LEVEL, draws, places, ranks)
+    low, high = np.minimum(interval[0], own), np.maximum(interval[1], own)
+    found = (frozen(order), frozen(low), frozen(high), buckets, source, LEVEL)
+    return RankUncertainty(
+        *found, draws, places, ranks if ranks is None else frozen(ranks)
+    )
 
 
-def _number(draws: int | None, size: int, work: int, bounds: tuple[int, int]) -> int:
-    return draws or min(max(work // max(size, 1), bounds[0]), bounds[1])
-
-
-def _redraws(
-    ratings: Ratings,
-    redraw: Redraw,
-    seed: int,
-    members: Sequence[Codes],
-    executor: Executor | None,
-) -> Iterator[Table]:
-    """Yield what a method makes of clusters drawn with replacement, row by row.
-
-    Values are by item code; an item that no drawn reviewer rated gets that of another,
-    by lot. Of clusters with these members one fewer is drawn.
-    """
-    source, lots = stream(seed, "bootstrap"), deque[list[int]]()
-
-    def choices() -> Iterator[Codes]:
-        for _ in range(CLUSTER_DRAWS):
-            units = uniforms(source, len(members) - 1) * len(members)
-            chosen = np.concatenate([members[int(one)] for one in units])
-            rated = ratings.item_codes[np.isin(ratings.reviewer_codes, chosen)]
-            seen = len(np.unique(rated))
-            lots.append([below(source, seen) for _ in range(ratings.n_items - seen)])
-            yield chosen
-
-    for seen, found in run_parts(redraw, choices(), executor):
-        values = np.empty(ratings.n_items)
-        values[seen] = found
-        # By lot among the others: the value of one of them.
-        bare = np.setdiff1d(np.arange(ratings.n_items), seen)
-        values[bare] = values[seen[lots.popleft()]]
-        yield values
+def _number(draws: int | None, size: int, work: int) -> int:
+    return draws or int(np.clip(work // max(size, 1), *MODEL_DRAWS))
 
 
 def _refitted(ratings: Ratings, refit: Refit, chosen: Codes) -> tuple[Codes, Table]:
     """Return the items that chosen reviewers rated, and their values."""
     starts = np.searchsorted(ratings.reviewer_codes, np.arange(ratings.n_reviewers + 1))
     sizes = starts[chosen + 1] - starts[chosen]
-    first = np.repeat(starts[chosen] - np.cumsum(sizes) + sizes, sizes)
-    rows = first + np.arange(len(first))
+    rows = spans(starts[chosen], sizes)
     seen, items = np.unique(ratings.item_codes[rows], return_inverse=True)
     people = np.repeat(np.arange(len(chosen)), sizes)
     values = ratings.preference[rows]
@@ -576,21 +566,15 @@ def _drawn_ranks(draws: Iterable[Table], n_items: int, seed: int) -> Ranks:
         >>> _drawn_ranks([np.array([1.0, 5.0, 3.0])], 3, 7)
         array([[3, 1, 2]], dtype=int32)
     """
-    source, draws = stream(seed, "equal draws"), iter(draws)
+    source, values = stream(seed, "equal draws"), np.array([*draws])
+    order = np.argsort(-values, axis=1)
+    ordered = np.take_along_axis(values, order, axis=1)
+    for row in np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1)):
+        order[row] = np.lexsort((permutation(source, n_items), -values[row]))
+    ranks = np.empty(order.shape, dtype=np.int32)
     places = np.arange(1, n_items + 1, dtype=np.int32)
-    together, found = max(RANKED_TOGETHER // n_items, 1), []
-    while rows := list(itertools.islice(draws, together)):
-        values = np.stack(rows)
-        starts = np.arange(0, values.size, n_items)[:, None]
-        order = np.argsort(-values, axis=1) + starts
-        ordered = np.take(values, order)
-        for row in np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1)):
-            lot = permutation(source, n_items)
-            order[row] = np.lexsort((lot, -values[row])) + starts[row]
-        ranks = np.empty(order.shape, dtype=np.int32)
-        np.put(ranks, order, places)  # the same places for every row
-        found.append(ranks)
-    return np.concatenate(found)
+    np.put_along_axis(ranks, order, places[None], axis=1)
+    return ranks
 
 
 def _scaled(values: Table, errors: Table) -> tuple[Table, Table]:
@@ -604,3 +588,62 @@ def _scaled(values: Table, errors: Table) -> tuple[Table, Table]:
     if not 0 < largest < math.inf:
         return np.zeros_like(values), np.zeros_like(errors)
     return values / largest, errors / largest
+
+
+def how_left_out(ratings: Ratings, method: RankMethod) -> str:
+    """Say how ranks without a review are found, or why they are not.
+
+    Examples:
+        >>> from evenhand.ranking.methods import Flips
+        >>> ratings = Ratings(["a", "a"], ["x", "y"], [3, 2])
+        >>> how_left_out(ratings, Mean())
+        'The ranking was made again without each review.'
+        >>> how_left_out(ratings, Flips())[:45]
+        "Method 'flips' decides by comparisons or at r"
+    """
+    if not isinstance(method, Mean | Model) or ratings.kind == "comparisons":
+        return RANDOM.format(method.called)
+    if ratings.n_ratings <= AGAIN_RATINGS.get(method.name, SLOW_RATINGS):
+        return AGAIN
+    least = min(ratings.n_reviewers, ratings.n_items)
+    fits = least <= HELD_LEVELS and ratings.n_ratings * ratings.n_items <= HELD_CELLS
+    if str(method) in HELD_BY and fits:
+        return HELD_BY[str(method)][1]
+    return LONG.format(method.called)
+
+
+def leave_one_out(
+    ratings: Ratings, method: RankMethod, seed: int
+) -> tuple[int | None, ...]:
+    """Find the rank of each item without each of its ratings.
+
+    Args:
+        ratings: Scores or ranks.
+        method: How they were ranked.
+        seed: With which seed, for items that are equal.
+
+    Returns:
+        For each rating, in the order of the ratings, the rank that its item would have
+        without it; None if it is the item's only one, and for all if ranks are not
+        worked out, see `how_left_out`.
+
+    Examples:
+        >>> ratings = Ratings(["a", "a", "b", "b"], ["x", "y"] * 2, [3, 2.2, 1, 2.5])
+        >>> leave_one_out(ratings, Mean(), 7)
+        (2, 1, 1, 1)
+    """
+    how = how_left_out(ratings, method)
+    counts = np.bincount(ratings.item_codes, minlength=ratings.n_items)
+    several = counts[ratings.item_codes] > 1
+    found: list[int | None] = [None] * ratings.n_ratings
+    if how not in (AGAIN, HELD, STEP):
+        return tuple(found)
+    held = None if how == AGAIN else HELD_BY[str(method)][0](ratings)
+    for row in np.flatnonzero(several).tolist():
+        if held is None:
+            task = Task(ratings.without(row), seed, intervals=False)
+            order = method.answer(task).order
+        else:
+            order = by_estimates(settled(held[row]), seed)
+        found[row] = int(np.flatnonzero(order == ratings.item_codes[row])[0]) + 1
+    return tuple(found)

@@ -9,9 +9,9 @@ import numpy as np
 from evenhand.calibration.design import steps
 from evenhand.diagnosis.reviewers import AGAINST, NOT_ENOUGH, UNRELATED
 from evenhand.method import Chosen, as_method
-from evenhand.ranking.leave_one_out import RANDOM, how_left_out, leave_one_out
 from evenhand.ranking.methods import Model, RankMethod
 from evenhand.ranking.results import Ranking
+from evenhand.ranking.uncertainty import RANDOM, how_left_out, leave_one_out
 from evenhand.words.pictures import Axis, axis
 
 if TYPE_CHECKING:
