@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand import progress
+from evenhand.diagnosis import ladder
 from evenhand.diagnosis import reviewers as reviewer_models
 from evenhand.diagnosis.check import (
     Check,
@@ -52,6 +53,13 @@ def crossed(
     who = np.repeat(np.arange(n_reviewers), load)
     scores = values[items] + offsets[who] + spreads[2] * rng.normal(size=len(who))
     return Ratings(who, items, scores, all_items=range(n_items)), values, offsets
+
+
+@pytest.fixture
+def no_ladder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out what takes most of the time of a check: the ladder and redraws."""
+    monkeypatch.setattr(ladder, "why_no_ladder", lambda _: "Not here.")
+    monkeypatch.setattr(reviewer_models, "REPLICATES", 5)
 
 
 def sane(found: Check) -> dict[str, object]:
@@ -220,6 +228,7 @@ def test_pairs_ties_and_contradictions_equal_those_of_plain_loops(
     assert [min(one.votes) for one in found.worst] == most[:5]
 
 
+@pytest.mark.usefixtures("no_ladder")
 def test_a_reviewer_who_turns_everything_round_contradicts_all() -> None:
     orders = [[1, 2, 3, 4, 5, 6]] * 5 + [[6, 5, 4, 3, 2, 1]]
     scores = np.array(orders).ravel()
@@ -313,6 +322,7 @@ def test_errors_of_offsets_are_as_large_as_the_offsets_err(
     assert abs(np.mean(squares) - 1) < 0.4
 
 
+@pytest.mark.usefixtures("no_ladder")
 def test_strict_and_lenient_reviewers_are_told_apart() -> None:
     values = np.arange(8.0)
     scores = np.concatenate([values - 3, values + 3, values, values + 0.1, [4.0]])
@@ -327,6 +337,7 @@ def test_strict_and_lenient_reviewers_are_told_apart() -> None:
     assert found["harsh"].offset == pytest.approx(-3, abs=0.5)
 
 
+@pytest.mark.usefixtures("no_ladder")
 def test_wide_and_narrow_reviewers_are_told_apart() -> None:
     values = np.tile(np.arange(12.0) - 5.5, 8)
     slopes = np.repeat([2.5, 0.3, 1, 1.1, 0.9, 1, 1.05, 0.95], 12)
@@ -336,6 +347,7 @@ def test_wide_and_narrow_reviewers_are_told_apart() -> None:
     assert [found[0].spread, found[1].spread] == ["wide", "narrow"]
 
 
+@pytest.mark.usefixtures("no_ladder")
 def test_offsets_are_drawn_to_the_middle() -> None:
     ratings, _, _ = crossed(8, (15, 20, 3), (1.0, 0.7, 1.0))
     found = check(ratings, rng=7)
@@ -375,6 +387,7 @@ def test_the_json_has_the_documented_fields() -> None:
     assert document["parameters"] == {"top": 3}
 
 
+@pytest.mark.usefixtures("no_ladder")
 def test_too_many_pairs_are_sampled_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
     ratings, _, _ = crossed(9, (30, 6, 25), (1.0, 0.7, 0.5))
     monkeypatch.setattr(pairs_within, "__kwdefaults__", {"most": 100})
@@ -400,6 +413,7 @@ def test_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert said[-2] == "Holding out reviewers, part 10 of 10"
 
 
+@pytest.mark.usefixtures("no_ladder")
 def test_offsets_have_the_share_of_variance_that_rank_states() -> None:
     ratings, _, _ = crossed(3, (30, 20, 5), (1, 2, 0.5))
     scores = ratings.scores.copy()
@@ -413,6 +427,7 @@ def test_offsets_have_the_share_of_variance_that_rank_states() -> None:
         assert shares.reviewer.low <= shares.reviewer.share <= shares.reviewer.high
 
 
+@pytest.mark.usefixtures("no_ladder")
 def test_upside_down_and_random_reviewers_are_not_called_strict() -> None:
     rng = np.random.default_rng(6)
     values = rng.normal(size=12)
@@ -437,6 +452,7 @@ def test_upside_down_and_random_reviewers_are_not_called_strict() -> None:
     ) in repr(found)
 
 
+@pytest.mark.usefixtures("no_ladder")
 def test_two_reviewers_who_contradict_each_other_have_no_strictness() -> None:
     scores = [*range(8), *range(17, 9, -1)]
     ratings = Ratings(["a"] * 8 + ["b"] * 8, list(range(8)) * 2, scores)
@@ -447,6 +463,7 @@ def test_two_reviewers_who_contradict_each_other_have_no_strictness() -> None:
         assert one.correlation == pytest.approx(-1)
 
 
+@pytest.mark.usefixtures("no_ladder")
 def test_orders_of_three_items_or_of_one_score_say_nothing_against_a_reviewer() -> None:
     values = np.arange(8.0)
     rows = [
@@ -472,6 +489,7 @@ def test_ordinary_reviewers_are_seldom_accused_and_keep_their_strictness() -> No
     assert lost <= 50
 
 
+@pytest.mark.usefixtures("no_ladder")
 @pytest.mark.parametrize("scores", [[3, 3, 3, 3, 3], [3, 3]])
 def test_one_score_for_all_is_said_where_it_tells_a_reviewer_from_others(
     scores: list[float],

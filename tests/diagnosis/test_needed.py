@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 
+from evenhand.diagnosis import ladder, reviewers
 from evenhand.diagnosis.check import check, more_reviews
 from evenhand.diagnosis.reviewers import (
     DRAWS,
@@ -17,6 +18,13 @@ from evenhand.errors import OptionError
 from evenhand.randomness import standard_normal, stream, uniforms
 from evenhand.ranking.ranking import rank
 from evenhand.ratings import Ratings
+
+
+@pytest.fixture(autouse=True)
+def no_ladder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out what takes most of the time of a check: the ladder and redraws."""
+    monkeypatch.setattr(ladder, "why_no_ladder", lambda _: "Not here.")
+    monkeypatch.setattr(reviewers, "REPLICATES", 5)
 
 
 def scored(seed: int, noise: float, *, load: int = 6, n_items: int = 12) -> Ratings:
