@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from evenhand.errors import OptionError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -232,6 +234,22 @@ def beside(charts: Sequence[Chart]) -> Chart:
     return {"hconcat": list(charts), "spacing": 150, "bounds": "flush"}
 
 
+def renderer() -> Any:  # noqa: ANN401 - a module without types
+    """Return what draws pictures; few want them, and it is large.
+
+    Raises:
+        OptionError: If it is not installed.
+    """
+    try:
+        import vl_convert  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError:
+        raise OptionError(
+            "Charts as PNG and SVG need another package: pip install "
+            "'evenhand[charts]'."
+        ) from None
+    return vl_convert
+
+
 def svg(chart: Chart) -> str:
     """Render a chart as SVG, with the house's fonts, sizes and greys.
 
@@ -240,10 +258,8 @@ def svg(chart: Chart) -> str:
         >>> svg(lines([], {}, x=axis, y=axis)).startswith("<svg")
         True
     """
-    import vl_convert  # noqa: PLC0415 - only for those who want a picture
-
     whole = {**chart, "$schema": SCHEMA, "config": CONFIG}
-    return str(vl_convert.vegalite_to_svg(whole))
+    return str(renderer().vegalite_to_svg(whole))
 
 
 def png_from(picture: str) -> bytes:
@@ -254,9 +270,7 @@ def png_from(picture: str) -> bytes:
         >>> png_from(svg(lines([], {}, x=axis, y=axis)))[1:4]
         b'PNG'
     """
-    import vl_convert  # noqa: PLC0415 - only for those who want a picture
-
-    return bytes(vl_convert.svg_to_png(picture, scale=SCALE))
+    return bytes(renderer().svg_to_png(picture, scale=SCALE))
 
 
 def apart(heights: Sequence[float], y: Axis) -> list[float]:

@@ -1,6 +1,7 @@
 """`evenhand reproduce`, as a stranger would use it."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -100,3 +101,19 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(
 def test_help_ends_with_an_example() -> None:
     text = run("--help").stdout
     assert "evenhand reproduce all -o out/ --seed 7" in text
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["reproduce fig2 --quick -o OUT", "rank examples/panel.csv --export charts=OUT"],
+)
+def test_without_the_package_for_charts_a_sentence_says_what_to_install(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    out = tmp_path / "charts"
+    result = CliRunner().invoke(cli.cli, words.replace("OUT", str(out)).split())
+    assert result.exit_code == 2
+    assert "pip install 'evenhand[charts]'" in result.stderr
+    assert result.stdout == ""
+    assert not out.exists()

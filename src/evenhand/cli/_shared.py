@@ -278,6 +278,10 @@ class Job:
         self._key = reading["anonymise"]
         self._report, exports = take("report"), take("exports")
         self._charts, self._exports = _exports(command, exports)
+        if self._charts is not None:
+            from evenhand._charts import renderer
+
+            renderer()
         if self._report is not None:
             from evenhand.words.page import require_html
 

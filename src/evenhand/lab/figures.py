@@ -497,7 +497,10 @@ def reproduce(
     for name in wanted:
         if name not in (*FIGURES, ALL):
             raise OptionError(unknown("figure", name, (*FIGURES, ALL)))
-    folder = None if out_dir is None else _made(Path(out_dir))
+    folder = None
+    if out_dir is not None:
+        charts.renderer()
+        folder = _made(Path(out_dir))
     seed = seed_from(rng)
     figures: list[Figure] = []
     for name, (panels, work_out, draw) in FIGURES.items():
