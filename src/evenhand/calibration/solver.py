@@ -231,7 +231,8 @@ class Definite:
 def _inverse(table: Table) -> tuple[Table, float]:
     """Return the inverse of a positive definite table and its log determinant."""
     if len(table) < SHARED:
-        return np.asarray(np.linalg.inv(table)), float(np.linalg.slogdet(table)[1])
+        root = inverse_root(table)
+        return np.asarray(root.T @ root), -2 * float(np.log(np.diag(root)).sum())
     from scipy.linalg.lapack import dpotrf, dpotri  # noqa: PLC0415 - slow to load
 
     factor, failed = dpotrf(table)

@@ -163,7 +163,10 @@ class Warp:
             'evenhand.warp/1'
         """
         asked: dict[str, Json] = {"draws": self.draws, "top": self.top}
-        survivals = [asdict(found) for found in self.survivals]
+        survivals = [
+            {**asdict(found), "items": [asdict(row) for row in found.items]}
+            for found in self.survivals
+        ]
         head = {"schema": "evenhand.warp/1", **asked, "survivals": survivals}
         return {**head, **tail(self, parameters=asked)}
 
