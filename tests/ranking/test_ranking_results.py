@@ -129,7 +129,7 @@ def test_labels_cannot_break_the_page_or_the_screen() -> None:
 
 def test_the_page_has_a_row_for_each_item() -> None:
     page = rank(FREE, method="flips", rng=7)._repr_html_()
-    assert page.count("<tr>") == 4
+    assert page.count("<tr") == 4
     assert "with method flips and seed 7" in page
 
 
