@@ -344,7 +344,7 @@ def test_numbers_print_for_people() -> None:
         ({"methods": "median:lower"}, "got 'median:lower', not after a colon"),
         ({"methods": "median(uper)"}, "median must be one of 'upper', 'lower', 'mid"),
         ({"methods": "trimmed(0.9)"}, "trim must be at least 0 and below 0.5"),
-        ({"methods": "trimmed(x)"}, "trim must be a number, got 'x'."),
+        ({"methods": "trimmed(x)"}, "below 0.5, got 'x'."),
         ({"methods": "guarded(eps=x)"}, "eps must be a number, got 'x'."),
         ({"methods": "guarded(eps=0)"}, "eps must be above 0 and at most 1, got 0"),
         ({"methods": "guarded(statistic=mode)"}, "unknown statistic 'mode'"),

@@ -23,15 +23,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evenhand.calibration.additive import Links, additive
-from evenhand.calibration.bradley_terry import (
-    Pairs,
-    bradley_terry,
-    information_table,
-    listed_pairs,
-    maximise,
-    rating_wins,
-    wins,
-)
 from evenhand.calibration.design import design, normal_scores, precisions
 from evenhand.calibration.redraws import Node, node_at
 from evenhand.calibration.results import standardised
@@ -242,9 +233,12 @@ def _of_orders(ratings: Ratings, lots: Table, units: Table) -> tuple[Table, Tabl
     of equal items vary (k + 1) / 3 times as much as in independent pairs. Ties and
     unequal items make wins vary less; how much less is measured.
     """
+    from evenhand.calibration import bradley_terry as orders
+
     loads = np.bincount(ratings.reviewer_codes)
     weights = 3 / (loads + 1.0)
-    pairs, won = listed_pairs(ratings, weights).matrix, wins(ratings, weights)
+    pairs = orders.listed_pairs(ratings, weights).matrix
+    won = orders.wins(ratings, weights)
     law = _law(pairs, won, PRIOR, np.zeros(len(won)))
     excess = _excess(ratings, weights, law)
     pairs, won = pairs / excess, won / excess
@@ -281,9 +275,11 @@ class _Law(NamedTuple):
 
 
 def _law(pairs: csr_array, won: Table, variance: float, start: Table) -> _Law:
-    listed = Pairs(pairs)
-    values, _ = maximise(listed, won, 1 / variance, start)
-    lower = inverse_root(information_table(listed.at(values), 1 / variance))
+    from evenhand.calibration import bradley_terry as orders
+
+    listed = orders.Pairs(pairs)
+    values, _ = orders.maximise(listed, won, 1 / variance, start)
+    lower = inverse_root(orders.information_table(listed.at(values), 1 / variance))
     likely = float(won @ values) - listed.log_sum(values)
     likely -= float(values @ values) / variance / 2 - float(
         np.log(np.diag(lower)).sum()
@@ -294,7 +290,9 @@ def _law(pairs: csr_array, won: Table, variance: float, start: Table) -> _Law:
 
 def _excess(ratings: Ratings, weights: Table, law: _Law) -> float:
     """Return how much wins vary, where 1 is what the weights are made for."""
-    loads, won = np.bincount(ratings.reviewer_codes), rating_wins(ratings)
+    from evenhand.calibration import bradley_terry as orders
+
+    loads, won = np.bincount(ratings.reviewer_codes), orders.rating_wins(ratings)
     start = np.cumsum(loads) - loads
     seen, due = 0.0, 0.0
     for load in np.unique(loads[loads > 1]).tolist():
@@ -348,6 +346,8 @@ def adaptive_errors(ratings: Ratings, fit: Fit) -> Table:
     if fit.variances is not None and weight < 1 - SLIGHT:
         errors += (1 - weight) * _additive_errors(ratings, fit.variances)
     if weight > SLIGHT:
+        from evenhand.calibration.bradley_terry import bradley_terry
+
         ordinal = bradley_terry(ratings)
         spread = float(np.std(ordinal.estimates))
         errors += weight * (np.asarray(ordinal.errors) / spread if spread > 0 else 1.0)

@@ -17,10 +17,32 @@ from evenhand.errors import OptionError, require_whole, shown
 from evenhand.method import as_method
 from evenhand.progress import working
 from evenhand.randomness import RNGLike, seed_from
-from evenhand.ranking import methods, notices, uncertainty
 from evenhand.ranking.claims import ranking_certificate
-from evenhand.ranking.methods import Answer, RankMethod, Task, by_estimates
+from evenhand.ranking.methods import (
+    Additive,
+    Answer,
+    BradleyTerry,
+    Mean,
+    RankMethod,
+    Task,
+    by_estimates,
+    checked_order,
+)
+from evenhand.ranking.notices import (
+    group_notices,
+    information_notices,
+    lot_notices,
+    separate_groups,
+)
 from evenhand.ranking.results import Draw, RankedItem, Ranking, topped
+from evenhand.ranking.uncertainty import (
+    JOINT_ITEMS,
+    from_clusters,
+    from_fit,
+    from_values,
+    shrunk_means,
+    sureness,
+)
 from evenhand.ratings import Ratings, as_ratings, cluster_codes
 
 if TYPE_CHECKING:
@@ -204,12 +226,12 @@ def _answer_of_pairs(pairs: PairCounts, method: RankMethod, seed: int) -> Answer
     from evenhand.calibration import pair_models as models  # noqa: PLC0415 - few have them
 
     fit, told = None, tuple[Notice, ...]()
-    if isinstance(method, methods.Mean):
+    if isinstance(method, Mean):
         values, what = pairs.centre + pairs.totals / pairs.reviews, "means"
-        told = notices.separate_groups(int(models.ordered_groups(pairs).max()) + 1)
-    elif isinstance(method, methods.BradleyTerry):
+        told = separate_groups(int(models.ordered_groups(pairs).max()) + 1)
+    elif isinstance(method, BradleyTerry):
         fit = models.bradley_terry_of_pairs(pairs)
-    elif isinstance(method, methods.Additive):
+    elif isinstance(method, Additive):
         fit = models.additive_of_pairs(pairs)
     else:
         raise OptionError(
@@ -220,7 +242,7 @@ def _answer_of_pairs(pairs: PairCounts, method: RankMethod, seed: int) -> Answer
     if fit is not None:
         values, what, told = fit.estimates, "estimates", fit.notices
     order = by_estimates(values, seed, "estimates" if fit else "mean")
-    told = (*told, *notices.lot_notices(what, values, order, pairs.item_labels))
+    told = (*told, *lot_notices(what, values, order, pairs.item_labels))
     if fit is None and pairs.n_items > models.MOST_ITEMS:
         text = LARGE.format(models.MOST_ITEMS)
         return Answer(order, notices=(*told, Notice("no_intervals", text)))
@@ -242,15 +264,15 @@ def _sure_of_pairs(
     from evenhand.calibration.pair_models import drawn_of_pairs  # noqa: PLC0415 - few have them
 
     scores = fit.method in ("additive", "mean")
-    if scores and pairs.n_items <= uncertainty.JOINT_ITEMS:
+    if scores and pairs.n_items <= JOINT_ITEMS:
         draw = functools.partial(drawn_of_pairs, pairs, fit, seed=seed)
-        return uncertainty.from_values(draw, seed, order=order), ()
+        return from_values(draw, seed, order=order), ()
     if fit.groups.max() > 0:
         return None, (Notice("no_intervals", APART),)
     errors = fit.errors
     if fit.method == "mean":
-        fit, errors = uncertainty.shrunk_means(fit, pairs.reviews, fit.variances)
-    sure = uncertainty.from_fit(fit, seed, order=order, errors=errors)
+        fit, errors = shrunk_means(fit, pairs.reviews, fit.variances)
+    sure = from_fit(fit, seed, order=order, errors=errors)
     return sure, (Notice("independent_errors", INDEPENDENT),)
 
 
@@ -266,7 +288,7 @@ def _answered(task: Task, chosen: RankMethod) -> Answer:
         raise OptionError(
             f"method {chosen} must return an Answer, got {shown(answer)}."
         )
-    methods.checked_order(answer.order, task.ratings.n_items, f"method {chosen}")
+    checked_order(answer.order, task.ratings.n_items, f"method {chosen}")
     return answer
 
 
@@ -279,7 +301,7 @@ def _by_cluster(
             "cluster must come with a method that gives items values, such as adaptive "
             f"or mean, got {method.called!r}."
         )
-    sure = uncertainty.from_clusters(
+    sure = from_clusters(
         task.ratings,
         clusters,
         functools.partial(_values, method, task.seed),
@@ -308,14 +330,14 @@ def _ranking(
     declared: Mapping[str, Json],
 ) -> Ranking:
     ratings = task.ratings
-    sure = uncertainty.sureness(task, answer, noisy=method.noisy)
+    sure = sureness(task, answer, noisy=method.noisy)
     scores = tuple(_scores(ratings))
     items = tuple(_items(ratings.item_labels, scores, answer, sure))
     # Models say themselves which items they cannot compare.
-    groups = () if answer.fit is not None else notices.group_notices(task.graph)
+    groups = () if answer.fit is not None else group_notices(task.graph)
     told = (
         *ratings.notices,
-        *notices.information_notices(ratings),
+        *information_notices(ratings),
         *(ratings.weighted() if method.weighs else ratings.unweighted(method.called)),
         *groups,
         *answer.notices,

@@ -37,21 +37,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.arrays import frozen
-from evenhand.calibration.adaptive import adaptive_without_each
-from evenhand.calibration.additive import additive, additive_without_each
-from evenhand.calibration.bradley_terry import bradley_terry, orders_without_each
+from evenhand.calibration.additive import additive
 from evenhand.calibration.posterior import adaptive_errors, drawn_values
 from evenhand.calibration.results import Fit, settled
 from evenhand.engines.executors import run_parts
 from evenhand.errors import require_whole
-from evenhand.posets.averaging import averages
 from evenhand.posets.graph import spans
 from evenhand.randomness import below, permutation, standard_normal, stream, uniforms
 from evenhand.ranking.methods import Mean, Model, Task, by_estimates
 from evenhand.ratings import Ratings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from concurrent.futures import Executor
 
     from numpy.typing import ArrayLike, NDArray
@@ -110,11 +107,7 @@ AGAIN_RATINGS = {"borda": 500, "centred": 1500, "mean": 1500, "z": 1000}
 SLOW_RATINGS = 60
 # Ratings times items, and reviewers or items, whichever are fewer, that fit.
 HELD_CELLS, HELD_LEVELS = 6_000_000, 1000
-HELD_BY: Mapping[str, tuple[Callable[[Ratings], Table], str]] = {
-    "adaptive": (adaptive_without_each, HELD),
-    "additive": (additive_without_each, HELD),
-    "bradley-terry": (orders_without_each, STEP),
-}
+HELD_BY = {"adaptive": HELD, "additive": HELD, "bradley-terry": STEP}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -232,6 +225,8 @@ def from_orderings(
         return None
     above = found.above
     if above is None and found.exact and c.n_items <= PAIRED_ITEMS:
+        from evenhand.posets.averaging import averages
+
         above = averages(c, pairs=True, rng=found.seed).above
     return from_places(order, found.places, above=above, draws=found.samples)
 
@@ -441,12 +436,16 @@ def sureness(task: Task, found: Answer, *, noisy: bool) -> RankUncertainty | Non
     if found.fit is not None or found.uncertainty is not None:
         return found.uncertainty
     if found.split:
+        from evenhand.calibration.bradley_terry import bradley_terry
+
         fit = bradley_terry(task.ratings)
         return from_model(task.ratings, fit, task.seed, order=found.order)
     if found.mean_ranks is not None:
         return from_orderings(found.order, task.graph, found.mean_ranks.averages)
     if noisy or task.ratings.n_items > WEIGHED_ITEMS:
         return None
+    from evenhand.posets.averaging import averages
+
     known = averages(task.graph, pairs=False, rng=task.seed)
     return from_orderings(found.order, task.graph, known)
 
@@ -608,7 +607,7 @@ def how_left_out(ratings: Ratings, method: RankMethod) -> str:
     least = min(ratings.n_reviewers, ratings.n_items)
     fits = least <= HELD_LEVELS and ratings.n_ratings * ratings.n_items <= HELD_CELLS
     if str(method) in HELD_BY and fits:
-        return HELD_BY[str(method)][1]
+        return HELD_BY[str(method)]
     return LONG.format(method.called)
 
 
@@ -638,7 +637,7 @@ def leave_one_out(
     found: list[int | None] = [None] * ratings.n_ratings
     if how not in (AGAIN, HELD, STEP):
         return tuple(found)
-    held = None if how == AGAIN else HELD_BY[str(method)][0](ratings)
+    held = None if how == AGAIN else _held(ratings, str(method))
     for row in np.flatnonzero(several).tolist():
         if held is None:
             task = Task(ratings.without(row), seed, intervals=False)
@@ -647,3 +646,16 @@ def leave_one_out(
             order = by_estimates(settled(held[row]), seed)
         found[row] = int(np.flatnonzero(order == ratings.item_codes[row])[0]) + 1
     return tuple(found)
+
+
+def _held(ratings: Ratings, method: str) -> Table:
+    """Return values of all items without each rating, the rest of the model held."""
+    from evenhand.calibration.adaptive import adaptive_without_each
+    from evenhand.calibration.additive import additive_without_each
+    from evenhand.calibration.bradley_terry import orders_without_each
+
+    if method == "adaptive":
+        return adaptive_without_each(ratings)
+    if method == "additive":
+        return additive_without_each(ratings)
+    return orders_without_each(ratings)
