@@ -158,7 +158,7 @@ def test_axe_finds_nothing_on_any_screen(monkeypatch: pytest.MonkeyPatch) -> Non
     assert faults == []
     # A template that no screen shows is missing above.
     every = {path.name for path in TEMPLATES.iterdir()}
-    assert every - seen == {"base.html.j2", "preview.html.j2"}
+    assert every <= seen
 
 
 if __name__ == "__main__":
