@@ -68,7 +68,8 @@ INTEGRATED, RATIOS = 100, np.linspace(-7.0, 7.0, 29)
 DRAWS, MANY = 2000, 10**6
 # Squared errors are said to be larger from this on; by chance they often are a little.
 POOR = 1.5
-ROUNDING = 1e-6
+# What counts as rounding, and the largest scores whose errors can be squared.
+ROUNDING, LARGEST = 1e-6, 1e150
 ORDERS = ("monotone", "order only")
 REASONS = {
     "none": "scores as they are predict what held-out reviewers put higher best",
@@ -448,7 +449,8 @@ def adjusted_means(
         offsets: Whether reviewers differ at all; if not, these are plain means.
 
     Raises:
-        RatingsError: If there are no scores, an item has none, or none has two.
+        RatingsError: If there are no scores, an item has none, none has two, or they
+            are too large to be squared.
 
     References:
         Henderson (1975), Best linear unbiased estimation and prediction.
@@ -463,6 +465,11 @@ def adjusted_means(
     """
     made = design(ratings)
     require_rated(ratings, "grade")
+    if made.unit > LARGEST:
+        raise RatingsError(
+            f"scores must be below {LARGEST:g} to be graded, or squares of errors are "
+            "no numbers. Divide all scores by the same number."
+        )
     freedom = len(made.scores) - made.n_items
     if freedom == 0:
         raise RatingsError(

@@ -262,6 +262,8 @@ def test_methods_lists_what_compare_and_rank_take() -> None:
     assert sum(row["default"] for row in rows) == 2
     plain = run("methods").stdout
     assert all(row["name"] in plain for row in rows)
+    assert "Theorem T" in plain  # the end of the longest claims
+    assert "…" not in plain
 
 
 @pytest.mark.parametrize("method", COMPARE_METHODS)
@@ -312,6 +314,8 @@ def test_scores_too_large_for_floats_are_noted_without_a_warning() -> None:
         result = run(*words, "--seed", "1", given=huge)
         assert "gap_beyond_floats" in result.stderr
         assert "overflow" not in result.stderr
+    message = refused(run("grade", "-", given=f"{huge}b,x,1e300\n"))
+    assert "scores must be below 1e+150 to be graded" in message
 
 
 def test_a_long_circle_is_shown_in_part() -> None:

@@ -162,14 +162,14 @@ def test_numbers_may_have_words_or_a_base_beside_them() -> None:
 
 
 def test_several_bases_need_one_to_be_put_onto() -> None:
-    cells: list[object] = ["8/10", "4/5", "7"]
+    cells: list[object] = ["8/10", "4/5", "7", "9/10"]
     with pytest.raises(RatingsError) as caught:
         turned(cells)
     assert str(caught.value) == (
         "r.csv: m has scores out of several numbers: '8/10', '4/5'. Put all onto one "
         "scale, for instance with scale= or --scale /10."
     )
-    assert turned(cells, "/10") == ["8.0", "8.0", "7"]
+    assert turned(cells, "/10") == ["8.0", "8.0", "7", "9.0"]
     with pytest.raises(RatingsError, match=r"r\.csv:4: m must be at most 5, got '7'"):
         turned(cells, "/5")
 

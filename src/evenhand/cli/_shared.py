@@ -134,10 +134,10 @@ def console() -> Console:
 
 def columns(cells: Mapping[str, Sequence[str]], left: Collection[str]) -> words.Table:
     """Make a table of columns by their headings; those named at the left are words."""
-    from evenhand.words.tables import Column, table
+    from evenhand.words.tables import Column, Row, Table
 
-    heads = [Column(name, number=name not in left) for name in cells]
-    return table("", dict(zip(heads, cells.values(), strict=True)))
+    heads = tuple(Column(name, number=name not in left) for name in cells)
+    return Table("", heads, tuple(map(Row, zip(*cells.values(), strict=True))))
 
 
 def _laid_out(made: words.Table) -> Table:

@@ -200,9 +200,10 @@ def _number_cells(
         for cell in distinct.filter(scored(distinct))
         if (match := NUMBERS.match(cell))
     }
-    # Of each base the first example; turned round, since the last would stay.
-    examples = {match[2]: cell for cell, match in reversed(parsed.items()) if match[2]}
-    bases = dict(reversed(examples.items()))
+    bases: dict[str, str] = {}
+    for cell, match in parsed.items():
+        if match[2]:
+            bases.setdefault(match[2], cell)
     onto = BASE.fullmatch(scale)
     if len({*map(float, bases)}) > 1 and not onto:
         raise source.whole(
