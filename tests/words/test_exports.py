@@ -368,6 +368,8 @@ def test_json_is_plain(ratings: Ratings, ranked: Ranking, checked: Check) -> Non
 def test_numbers_that_are_not_known_are_empty() -> None:
     table = pl.DataFrame({"a": [None, float("nan"), 0.1 + 0.2], "b": [1, None, 2]})
     assert exported({"x": table}, "a.csv") == (b"a,b\n,1\n,\n0.30000000000000004,2\n")
+    lists = pl.DataFrame({"a": [None, [1, 2]], "b": [1, 2]})
+    assert exported({"x": lists}, "a.csv") == b'a,b\n,1\n"[1, 2]",2\n'
     assert json.loads(exported({"x": table}, "a.json"))[:2] == [
         {"a": None, "b": 1},
         {"a": None, "b": None},

@@ -147,6 +147,16 @@ def test_ranks_show_every_interval_and_count_those_that_cross_the_cut() -> None:
     assert "if the model fitted for them is right" in caption
 
 
+def test_ranks_without_a_cut_are_drawn_in_a_colour() -> None:
+    ratings = evenhand.read_ratings("examples/conference.csv")
+    figure = figures_of(ratings, evenhand.rank(ratings, rng=7))["ranks"]
+    drawn = vl_convert.vegalite_to_svg(figure.to_json())
+    for mark in ("rule mark", "point"):
+        marks = re.findall(rf'aria-roledescription="{mark}"[^>]*>', drawn)
+        assert len(marks) == 12
+        assert all("#666666" in one for one in marks)
+
+
 def test_strictness_shows_reviewers_that_stand_out() -> None:
     checked, drawn = large()
     chart, points = drawn["strictness"].to_dict(), points_of(drawn["strictness"])

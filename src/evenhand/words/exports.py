@@ -507,7 +507,8 @@ def _joined(column: pl.Series) -> pl.Series:
     """Return lists as JSON, as a name may hold any character that would join them."""
     if column.dtype != pl.List:
         return column
-    texts = [json.dumps(it, ensure_ascii=False) for it in column.to_list()]
+    cells = column.to_list()
+    texts = [None if it is None else json.dumps(it, ensure_ascii=False) for it in cells]
     return pl.Series(column.name, texts, dtype=pl.String)
 
 

@@ -131,9 +131,10 @@ def _intervals(rows: Sequence[Interval], title: str, line: float) -> list[alt.Ch
     shapes = alt.Scale(domain=words, range=[shape for _, shape in looks])
     scale = alt.Scale(zero=False, nice=False, padding=12)
     across = alt.X("low:Q", title=title, scale=scale, axis=alt.Axis(tickMinStep=1))
-    # Rows of one name would be one row.
+    # Rows of one name would be one row, and a word that is null has no colour.
     names = distinct(shortened(name) for name, *_ in rows)
-    named = [(name, *rest) for name, (_, *rest) in zip(names, rows, strict=True)]
+    given = zip(names, rows, strict=True)
+    named = [(name, *ends, word or "") for name, (_, *ends, word) in given]
     base = _drawn(named, "name", "low", "value", "high", "word").encode(
         y=UP,
         color=alt.Color("word:N", scale=colours, legend=legend),
