@@ -432,7 +432,7 @@ def _checked(
             "scale to redraw."
         )
     for name in strengths:
-        if name not in STRENGTHS:
+        if not isinstance(name, str) or name not in STRENGTHS:
             raise OptionError(unknown("strength", name, SCALES))
     if not strengths:
         raise OptionError("strength must be 'mild', 'extreme' or both, got none.")

@@ -1,6 +1,6 @@
 """Requests of every kind against every route, state and role: none may answer 500.
 
-    python -m tests.web.fuzzing 100000 --seed 1
+    python -m tests.web.hostile_requests 100000 --seed 1
 
 sends that many requests to the app, in process: a tenth are made by schemathesis from
 an OpenAPI description of the route table, the others by a generator that knows the

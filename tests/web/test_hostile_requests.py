@@ -1,4 +1,4 @@
-"""A seeded share of `python -m tests.web.fuzzing`, which sends 100,000 requests."""
+"""A seeded share of `python -m tests.web.hostile_requests`, in the suite."""
 
 import pytest
 
@@ -9,7 +9,7 @@ pytest.importorskip(
     reason="The app is not fuzzed, because schemathesis is missing: pip install "
     "'evenhand[test]'.",
 )
-from tests.web.fuzzing import fuzz
+from tests.web.hostile_requests import fuzz
 
 
 def test_no_request_makes_an_error_of_ours() -> None:
