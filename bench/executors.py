@@ -3,11 +3,11 @@
     python -m bench.executors [--seconds 70] [--workers 2] [--rounds 3]
 
 The same simulation runs in this process, in a standard pool and on a Dask LocalCluster,
-turn by turn; workers are started and warmed up before the clock. Speed-up is by wall
-time. Overhead is the CPU time of this process, its workers and the scheduler that was
-not spent inside the simulation itself, as a share of what was: the same work takes 20 %
-more or less CPU time from run to run on a machine that others use, which would hide it.
-Ends with exit code 1 if a result differs or a limit does not hold.
+turn by turn; workers are started and warmed up before the clock. Speed-up and overhead
+are by wall time. Beside them stands the CPU time of this process, its workers and the
+scheduler, and how much of it was not spent inside the simulation itself. Ends with exit
+code 1 if a result differs or a limit does not hold. For a machine that does nothing
+else.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def main(seconds: float, workers: int, rounds: int) -> None:
     wall, spent, outside = best
     same = len({text for *_, text in runs}) == 1
     speed_up = wall["one process"] / wall["dask"]
-    overhead = outside["dask"] - outside["standard pool"]
+    overhead = wall["dask"] / wall["standard pool"] - 1
     for name in places:
         click.echo(
             f"{name:15} {wall[name]:8.2f} s wall {spent[name]:8.2f} s CPU, "
