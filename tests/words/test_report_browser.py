@@ -379,6 +379,23 @@ def test_a_click_into_the_picture_of_all_items_shows_that_item(
     assert frame["y"] < place["y"] < frame["y"] + frame["height"]
 
 
+@pytest.mark.parametrize("how", ["print", "no script"])
+def test_nothing_lies_over_a_long_list_that_is_shown_as_a_whole(
+    browser: Browser, folder: Path, how: str
+) -> None:
+    context = browser.new_context(java_script_enabled=how == "print", viewport=DESK)  # type: ignore[arg-type]  # width and height
+    page = context.new_page()
+    page.goto((folder / "conference.html").as_uri())
+    if how == "print":
+        page.emulate_media(media="print")
+    last = page.locator("#decision li.row").last.bounding_box()
+    parts = page.locator(".parts").bounding_box()
+    assert last is not None
+    assert parts is not None
+    assert last["y"] + last["height"] <= parts["y"]
+    context.close()
+
+
 def test_a_conference_is_small_and_prints_on_few_sheets(
     context: BrowserContext, folder: Path
 ) -> None:
