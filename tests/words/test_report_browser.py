@@ -393,6 +393,10 @@ def test_nothing_lies_over_a_long_list_that_is_shown_as_a_whole(
     assert last is not None
     assert parts is not None
     assert last["y"] + last["height"] <= parts["y"]
+    # The page opens at the decision, not at the cut, which may be screens below it.
+    decision = page.locator("#verdict").bounding_box()
+    assert decision is not None
+    assert 0 <= decision["y"] < DESK["height"]
     context.close()
 
 
