@@ -4,8 +4,7 @@ Where to look:
     simulate: `scenario`, `scales`, `simulation`
     figures: `figures`
     exact risks at any scales: `worlds`, and `dominance`, which searches for the worst
-    theorems: `theorems` (what a claim is), `claims_paper`, `claims_beyond`; what breaks
-        guarantees `claims_failures`
+    theorems: `theorems` (what a claim is), `claims_paper`, `claims_beyond`
 
 Public names are loaded when they are first used: a check of ratings needs no theorem.
 """

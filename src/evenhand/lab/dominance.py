@@ -149,6 +149,7 @@ def contest(
     baseline: Ordinal,
     where: worlds.World,
     loss: str = "zero-one",
+    truths: tuple[Order, ...] = (),
 ) -> Contest:
     """Set a ranking method against an ordinal one.
 
@@ -157,6 +158,7 @@ def contest(
         baseline: The ordinal method that it is compared with.
         where: The world.
         loss: Name of the loss.
+        truths: True rankings that count, all if none is given.
 
     Examples:
         >>> contest(worlds.flips, worlds.uniform, worlds.World(3, 2)).shape
@@ -164,7 +166,8 @@ def contest(
     """
     given = where, method, baseline, worlds.loss_named(loss)
     margins = {
-        truth: worlds.margin_polynomial(*given, truth) for truth in where.truths()
+        truth: worlds.margin_polynomial(*given, truth)
+        for truth in truths or where.truths()
     }
     first = worlds.exact_first(rational())
     return Contest(

@@ -3,7 +3,7 @@
 One row for each claim: what was checked, how, the smallest margin found as a fraction,
 and whether the claim held. Rows that begin with "Can fail" show that the adversary can
 fail an estimator: they hold if a known failure was found. The claims themselves are in
-`claims_paper`, `claims_beyond` and `claims_failures`.
+`claims_paper` and `claims_beyond`.
 """
 
 from __future__ import annotations
@@ -228,10 +228,10 @@ def all_claims() -> dict[str, Claim]:
         >>> len(all_claims()) > 40
         True
     """
-    # Each imports the one before, and so keeps the order of the list.
-    from evenhand.lab import claims_failures  # noqa: PLC0415 - it fills the list
+    # It imports the paper's before.
+    from evenhand.lab import claims_beyond  # noqa: PLC0415 - it fills the list
 
-    del claims_failures
+    del claims_beyond
     return LISTED
 
 

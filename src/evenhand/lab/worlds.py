@@ -379,19 +379,6 @@ def uniform(comparisons: Comparisons) -> dict[Order, Fraction]:
     return dict.fromkeys(orderings, Fraction(1, len(orderings)))
 
 
-def mean_rank_buckets(comparisons: Comparisons) -> list[tuple[int, ...]]:
-    """Return the items by exact mean rank, those of equal mean rank together.
-
-    Examples:
-        >>> mean_rank_buckets(graph(4, ((0, 1), (2, 3))))
-        [(0, 2), (1, 3)]
-    """
-    places = np.argsort(list(all_orderings(comparisons)), axis=1).sum(axis=0).tolist()
-    order = sorted(range(len(places)), key=places.__getitem__)
-    groups = itertools.groupby(order, places.__getitem__)
-    return [tuple(bucket) for _, bucket in groups]
-
-
 def as_law(ranked: Ranked) -> dict[Order, Fraction]:
     """Turn one ranking, or several with probabilities, into a law.
 
